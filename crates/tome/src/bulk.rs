@@ -1,5 +1,5 @@
-//! Many events to the daemon in one stream: reading, sending and storing overlap, and only so much is
-//! on its way at a time. What is answered is on disk.
+//! Streams many events to the daemon: reading, sending and storing overlap, with a bounded number of
+//! batches in flight. An acknowledged batch is on disk.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tome_proto::{Client, limits, v1};
 
 use crate::render;
 
-/// Events on their way, each with what its sender knows it by.
+/// A batch of events, each with the sender's tag, such as a line number.
 #[derive(Debug)]
 pub struct Batch<T> {
     pub events: Vec<v1::Draft>,
@@ -26,36 +26,36 @@ impl<T> Default for Batch<T> {
 }
 
 impl<T> Batch<T> {
-    /// Adds an event that was so many bytes where it came from.
+    /// Adds an event; `bytes` is its size at the source.
     pub fn push(&mut self, event: v1::Draft, tag: T, bytes: usize) {
         self.events.push(event);
         self.tags.push(tag);
         self.bytes += bytes;
     }
 
-    /// Whether it should go.
+    /// Whether the batch should be sent.
     pub fn is_full(&self) -> bool {
         self.events.len() >= limits::BATCH_EVENTS_MAX || self.bytes >= limits::BATCH_BYTES_MAX
     }
 
-    /// The batch, leaving an empty one.
     pub fn take(&mut self) -> Self {
         std::mem::take(self)
     }
 }
 
-/// A channel for batches, as deep as the daemon takes them.
+/// Creates a channel with room for as many batches as may be in flight.
 pub fn channel<T>() -> (mpsc::Sender<Batch<T>>, mpsc::Receiver<Batch<T>>) {
     mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX)
 }
 
-/// Sends batches until there are no more, and hands on the answer to each with its tags.
+/// Sends batches until the channel is closed, and calls `answered` with each response and the tags of its
+/// batch.
 pub async fn stream<T: Send + 'static>(
     client: &Client,
     incoming: mpsc::Receiver<Batch<T>>,
     mut answered: impl FnMut(&v1::IngestEventsResponse, Vec<T>),
 ) -> Result<()> {
-    // What was sent and is not answered yet: the daemon answers in order.
+    // Tags of batches in flight; the daemon answers in order.
     let (sent, mut unanswered) = mpsc::unbounded_channel();
     let window = Arc::new(Semaphore::new(2 * limits::BATCHES_IN_FLIGHT_MAX));
     let gate = Arc::clone(&window);
@@ -74,7 +74,7 @@ pub async fn stream<T: Send + 'static>(
     while let Some(answer) = answers.next().await {
         let answer = answer.map_err(tome_proto::ClientError::from).with_context(|| {
             format!(
-                "{} were stored before this; running it again stores the rest",
+                "{} stored so far; run the command again to store the rest",
                 render::counted(created, "event", "events")
             )
         })?;

@@ -1,4 +1,4 @@
-//! The command line, as typed.
+//! The command line: global options, commands and their help texts.
 
 pub mod bench;
 pub mod chat;
@@ -20,15 +20,15 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done
-  1  it was tried and failed
-  2  the command line, the configuration or some of the input cannot be taken
+  0  success
+  1  the operation failed
+  2  the command line, the configuration or some of the input is invalid
   3  the daemon cannot be reached
-  4  what was asked for is not there";
+  4  not found";
 
-/// The memory of coding agents: records what an agent and its user do, and finds it again.
+/// Memory for coding agents: records what you and your agents do, and finds it again.
 ///
-/// Without a command, tome shows what it remembers.
+/// Without a command, tome shows an overview of what is stored.
 #[derive(Debug, Parser)]
 #[command(name = "tome", version, after_help = EXIT_CODES, propagate_version = true)]
 pub struct Cli {
@@ -38,13 +38,13 @@ pub struct Cli {
     pub command: Option<Command>,
 }
 
-/// The commands as the help lists them. One that is not in here is listed last.
+/// The order and grouping of commands in the help. Commands not listed here come last, under "More".
 const GROUPS: [(&str, &[&str]); 5] = [
     ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
     ("Notes", &["memory", "coder", "reflect", "init"]),
-    ("An agent that remembers", &["chat"]),
+    ("Chat", &["chat"]),
     (
-        "Tome itself",
+        "Setup and maintenance",
         &[
             "setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin",
             "bench",
@@ -54,7 +54,7 @@ const GROUPS: [(&str, &[&str]); 5] = [
 ];
 
 impl Cli {
-    /// Reads the command line.
+    /// Parses the command line, with the grouped help installed.
     pub fn read() -> Result<Self, clap::Error> {
         let mut command = Self::command();
         let help = grouped_help(&command);
@@ -64,12 +64,12 @@ impl Cli {
     }
 }
 
-/// Whether there is a command of this name.
 pub fn has_command(name: &str) -> bool {
     Cli::command().find_subcommand(name).is_some()
 }
 
-/// The help with its commands in groups, which clap does not know.
+/// Builds the top-level help template. clap cannot group subcommands, so the groups are written into
+/// the template.
 fn grouped_help(command: &clap::Command) -> String {
     let styles = Styles::default();
     let (head, name) = (styles.get_header(), styles.get_literal());
@@ -78,7 +78,7 @@ fn grouped_help(command: &clap::Command) -> String {
         let mut text = format!("{head}{group}:{head:#}\n");
         for found in names {
             let about = about(found).unwrap_or_default();
-            // Nothing can go wrong in writing to a string.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "  {name}{:<12}{name:#} {about}", found.get_name());
         }
         text
@@ -99,22 +99,22 @@ fn grouped_help(command: &clap::Command) -> String {
     help
 }
 
-/// What every command takes.
+/// Options that every command accepts.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// Tome's home folder [default: $TOME_HOME, else $XDG_DATA_HOME/tome, else ~/.local/share/tome]
+    /// Tome's home folder [default: $TOME_HOME, or $XDG_DATA_HOME/tome, or ~/.local/share/tome]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub home: Option<PathBuf>,
-    /// The config file [default: $TOME_CONFIG, else $XDG_CONFIG_HOME/tome/config.toml]
+    /// Config file [default: $TOME_CONFIG, or $XDG_CONFIG_HOME/tome/config.toml]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
-    /// Set one setting for this run, over file and environment; `tome config` lists them
+    /// Override a setting for this run; `tome config` lists all settings
     #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Global options")]
     pub set: Vec<String>,
-    /// Print JSON: one object, or one object a line for lists
+    /// Print JSON: one object, or one object per line for lists
     #[arg(long, global = true, help_heading = "Global options")]
     pub json: bool,
-    /// When to use colours
+    /// When to use colors
     #[arg(
         long,
         global = true,
@@ -125,128 +125,127 @@ pub struct Global {
     pub color: Color,
 }
 
-/// When to use colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Color {
-    // On a terminal, unless NO_COLOR is set.
+    // Colors on a terminal, unless NO_COLOR is set.
     Auto,
     Always,
     Never,
 }
 
-/// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Find again what was said, done and noted, with citations
+    /// Search everything that was said, done or noted
     Recall(recall::Recall),
-    /// The contents: what happened, by year, month, week, day and stretch of a session
+    /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::Toc),
-    /// List events: the latest, or those of a time, a session, an agent, a kind
+    /// List events, filtered by time, session, agent or kind
     Events(Events),
-    /// Show one event, node or grip by its id, or what a citation names
+    /// Show an event, a node, a source (grip) or a citation
     Show(contents::Show),
-    /// List what was put into agents' contexts, when and why, or preview what the next session gets
+    /// List what was injected into agents' contexts, or preview the next session's injection
     Injections(injections::Injections),
-    /// Store events from JSON lines on standard input
+    /// Store events from JSON lines
     #[command(after_help = INGEST_HELP)]
     Ingest(Ingest),
-    /// Store the history that coding agents left on disk
+    /// Import the history that coding agents have left on disk
     #[command(after_help = import::HELP)]
     Import(import::Import),
-    /// Read, write and correct notes, and get any version of them back
+    /// Read and edit notes, and restore earlier versions
     Memory(notes::Memory),
-    /// Recall and store insights that hold across projects
+    /// Search and store lessons that apply to all projects
     #[command(subcommand)]
     Coder(notes::Coder),
-    /// Have the conversation model write down what is worth keeping of a session
+    /// Have the chat model write notes about a session
     Reflect(reflect::Reflect),
-    /// Say where the notes of this project are, or move them into the repository
+    /// Show where this project's notes are, or move them into the repository
     Init(notes::Init),
-    /// Talk to an agent that remembers: any configured model, memory, and this project's files
+    /// Chat with an agent that has memory and can read this project's files
     #[command(after_help = chat::HELP)]
     Chat(chat::Chat),
-    /// Wire Tome into the coding agents on this machine, or take it out again
+    /// Connect Tome to the coding agents on this machine, or disconnect it
     Setup(setup::Setup),
-    /// Say how the daemon, the stores and the spool are
+    /// Show the state of the daemon, stores and spool
     Status(Status),
-    /// Show every setting, its value and where it comes from, or change one
+    /// Show every setting, its value and its origin, or change one
     Config(config::Config),
-    /// Check paths, rights, daemon, spool, stores and agents, and say what to do
+    /// Check configuration, permissions, daemon, spool, stores and agents, and suggest fixes
     Doctor(import::Doctor),
-    /// Show the main job on sample sessions, in a home that is thrown away
+    /// Run a demo with sample sessions in a temporary home
     Demo,
-    /// Start the daemon, or replace one that is older than this program
+    /// Start the daemon, or replace an older one
     Start,
-    /// Ask the daemon to finish and leave
+    /// Stop the daemon
     Stop(Stop),
     /// Run the daemon in the foreground
     Daemon(Daemon),
-    /// Record one step of a coding agent; for hooks, reads its JSON on standard input
+    /// Record one step of a coding agent (run by its hooks; reads JSON from standard input)
     #[command(after_help = HOOK_HELP)]
     Hook(Hook),
-    /// Serve tools, notes and contents to a client of the Model Context Protocol
+    /// Run the MCP server: tools, notes and contents for any MCP client
     #[command(after_help = mcp::HELP)]
     Mcp(mcp::Mcp),
-    /// Call a tool as an agent does, or list the tools
+    /// Call a tool as an agent would, or list the tools
     Tool(notes::Tool),
-    /// Care for the stores
+    /// Maintain the stores
     #[command(subcommand)]
     Admin(Admin),
-    /// Measure how well Tome does its work, on data of your own
+    /// Measure recall quality on your own data
     #[command(subcommand)]
     Bench(bench::Bench),
-    /// Print completions for a shell
+    /// Print shell completions
     Completions(Completions),
-    /// Print the manual page, or write the pages of all commands into a folder
+    /// Print the manual page, or write the pages of all commands to a folder
     Man(Man),
 }
 
 const INGEST_HELP: &str = "\
-A line is one JSON object:
+Each line is one JSON object:
   {\"session_id\": \"s1\", \"agent\": \"codex\", \"cwd\": \"/home/dev/app\", \"kind\": \"user_message\",
    \"text\": \"fix the lexer\", \"at\": \"2026-11-15T09:30:00Z\"}
 with optional id, role, tool (name, input, output), project and meta. `at` is RFC 3339 or
-milliseconds since 1970. Kinds: session_start, user_message, assistant_message, tool_result,
+milliseconds since the Unix epoch. Kinds: session_start, user_message, assistant_message, tool_result,
 assistant_stop, subagent_start, subagent_stop, session_end, compaction, unknown.
-A bad line is reported with its number and the others go in (exit code 2). What is stored already
-is counted and left alone, so that the same input can be given again at will.";
+Invalid lines are reported with their numbers; all other lines are stored (exit code 2). Events that
+are already stored are counted as duplicates, so the same input can be sent again safely.";
 
 const HOOK_HELP: &str = "\
-Agents: claude-code, codex, gemini, copilot, opencode. The event is taken from the JSON where the
-agent puts it there, else from the command line (`tome hook copilot sessionStart`).
-A hook always exits 0, writes nothing to standard error and is done within 100 ms (300 ms at the start
-of a session): when the daemon does not answer in time, the event waits in the spool. What it prints is
-what the agent takes as context (`tome injections` lists it; inject.enabled=off keeps it silent). With
-TOME_HOOK_OFF=1 it does nothing; TOME_HOOK_PATIENCE=5 lets it take five times as long, on a slow machine.";
+Agents: claude-code, codex, gemini, copilot, opencode. The name of the event is in the JSON or, for
+agents that do not put it there, on the command line (`tome hook copilot sessionStart`).
+Hooks never fail and never block: they exit 0, print nothing to standard error and return within 100 ms
+(300 ms at the start of a session). If the daemon does not answer in time, the event waits in the spool.
+Standard output is added to the agent's context (`tome injections` lists it; inject.enabled=off turns it
+off). TOME_HOOK_OFF=1 disables hooks; TOME_HOOK_PATIENCE=5 makes all deadlines five times as long, for
+slow machines.";
 
 /// `tome events`
 #[derive(Debug, Args)]
 pub struct Events {
-    /// From this time on: 2026-11-15, 2026-11-15T09:30:00Z, or 90m, 2h, 3d for that long ago
+    /// Only events since this time: 2026-11-15, 2026-11-15T09:30:00Z, or 90m, 2h, 3d ago
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Before this time
+    /// Only events before this time
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Only this agent; may be given several times
+    /// Only this agent; repeatable
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
-    /// Only this kind; may be given several times
+    /// Only this kind; repeatable
     #[arg(long, value_name = "KIND")]
     pub kind: Vec<String>,
-    /// Only this project [default: the one you stand in, if Tome knows it, else all]
+    /// Only this project [default: the current project if known, otherwise all]
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// All projects
     #[arg(long)]
     pub all_projects: bool,
-    /// At most this many, the latest; 0 for all
+    /// Show at most the latest N; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     pub limit: u32,
-    /// The latest first
+    /// Show the newest first
     #[arg(long)]
     pub newest_first: bool,
 }
@@ -262,7 +261,7 @@ pub struct Ingest {
 /// `tome status`
 #[derive(Debug, Args)]
 pub struct Status {
-    /// Set the count of lost events back to zero
+    /// Reset the count of lost events to zero
     #[arg(long)]
     pub reset_lost: bool,
 }
@@ -270,7 +269,7 @@ pub struct Status {
 /// `tome stop`
 #[derive(Debug, Args)]
 pub struct Stop {
-    /// End it even if it does not answer
+    /// Kill the daemon if it does not stop
     #[arg(long)]
     pub force: bool,
 }
@@ -278,7 +277,7 @@ pub struct Stop {
 /// `tome daemon`
 #[derive(Debug, Args)]
 pub struct Daemon {
-    /// Leave the terminal's session; used by clients that start the daemon
+    /// Detach from the terminal's session; used by clients that start the daemon
     #[arg(long, hide = true)]
     pub detached: bool,
 }
@@ -286,37 +285,37 @@ pub struct Daemon {
 /// `tome hook`
 #[derive(Debug, Args)]
 pub struct Hook {
-    /// Which agent
+    /// The agent that runs the hook
     pub agent: String,
-    /// Which event, where the agent's JSON does not say
+    /// The name of the event, if the agent's JSON does not contain it
     pub event: Option<String>,
 }
 
 /// `tome admin`
 #[derive(Debug, Subcommand)]
 pub enum Admin {
-    /// Write what is held in memory to tables on disk
+    /// Flush memtables to disk
     Flush,
-    /// Rewrite the stores without what is superseded
+    /// Compact the stores
     Compact,
-    /// Say how far the workers of each store are, and what they have made
+    /// Show each store's background workers and their progress
     Status,
-    /// Check every file of the stores, and every node of the contents against the events
+    /// Verify every store file, and every node of the contents against the events
     Verify(Contents),
-    /// Rebuild damaged stores from everything that can still be read and from the transcripts
+    /// Rebuild damaged stores from their readable parts and from the transcripts
     Repair(Repair),
-    /// Make the contents anew from the events
+    /// Rebuild the contents from the events
     RebuildToc(Contents),
-    /// Make messages.jsonl of every session anew from the events
+    /// Rebuild the transcripts (messages.jsonl) of all sessions from the events
     RebuildMessages(Contents),
-    /// Bring together sessions whose events are stored in several projects
+    /// Merge sessions whose events are stored in several projects
     MergeSessions(MergeSessions),
 }
 
 /// `tome admin merge-sessions`
 #[derive(Debug, Args)]
 pub struct MergeSessions {
-    /// Only list what would be done
+    /// Show what would be merged without changing anything
     #[arg(long)]
     pub dry_run: bool,
 }
@@ -326,12 +325,12 @@ pub struct MergeSessions {
 pub struct Repair {
     #[command(flatten)]
     pub contents: Contents,
-    /// Rebuild stores in which no damage was found as well
+    /// Also rebuild stores without detected damage
     #[arg(long)]
     pub force: bool,
 }
 
-/// Whose contents.
+/// Which project an admin command works on.
 #[derive(Debug, Args)]
 pub struct Contents {
     /// Only this project [default: all]
@@ -342,14 +341,14 @@ pub struct Contents {
 /// `tome completions`
 #[derive(Debug, Args)]
 pub struct Completions {
-    /// Which shell
+    /// The shell
     pub shell: clap_complete::Shell,
 }
 
 /// `tome man`
 #[derive(Debug, Args)]
 pub struct Man {
-    /// Write tome.1, tome-events.1 and so on into this folder
+    /// Write tome.1, tome-events.1, … to this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
 }

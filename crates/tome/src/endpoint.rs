@@ -1,4 +1,4 @@
-//! Where the daemon is reached: the socket in its home, or TCP with a token.
+//! The daemon's endpoint: the socket in its home, or TCP with a token.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,24 +9,21 @@ use tome_proto::{Client, ClientError};
 use crate::config::Settings;
 use crate::platform;
 
-/// Where the daemon is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Endpoint {
-    /// The owner's socket.
+    /// The owner-only Unix socket.
     Socket(PathBuf),
-    /// TCP, with the token that the daemon asks for.
     Tcp {
-        /// Host and port.
         address: SocketAddr,
-        /// What the daemon's `run/token` holds.
+        /// The content of `run/token`.
         token: String,
     },
-    /// No daemon has said yet where it listens.
+    /// No daemon has published its address yet; holds the file that will contain it.
     Nowhere(PathBuf),
 }
 
 impl Endpoint {
-    /// Where these settings say that the daemon is.
+    /// Resolves the endpoint from the settings.
     pub fn of(settings: &Settings) -> Self {
         if let Some(address) = settings.daemon_endpoint {
             return Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() };
@@ -44,7 +41,7 @@ impl Endpoint {
         }
     }
 
-    /// Connects, once.
+    /// Connects, without retries.
     pub async fn connect(&self) -> Result<Client, ClientError> {
         match self {
             Self::Socket(path) => {
@@ -72,12 +69,12 @@ impl std::fmt::Display for Endpoint {
     }
 }
 
-/// The file with the token that callers over TCP have to know.
+/// The file with the token for TCP.
 pub fn token_file(home: &Home) -> PathBuf {
     home.run().join("token")
 }
 
-/// The file in which a daemon without a socket says where it listens.
+/// The file in which a daemon without a socket publishes its address.
 pub fn address_file(home: &Home) -> PathBuf {
     home.run().join("address")
 }
@@ -86,7 +83,7 @@ fn token_of(home: &Home) -> Option<String> {
     std::env::var("TOME_TOKEN").ok().or_else(|| read_token(&token_file(home)))
 }
 
-/// The token in a file, if there is one.
+/// Reads a token from a file; `None` if it is missing or empty.
 pub fn read_token(path: &Path) -> Option<String> {
     let text = std::fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|token| !token.is_empty())

@@ -1,7 +1,7 @@
-//! `tome`, the memory of coding agents.
+//! `tome`, memory for coding agents.
 //!
-//! A hook is run at every step of an agent, so it is told apart first and pays for nothing that it
-//! does not need: no command tree, no threads, no daemon's runtime.
+//! Hooks run at every step of an agent, so they are dispatched first and skip everything that they do not
+//! need, such as clap.
 
 mod agents;
 mod bulk;
@@ -29,11 +29,11 @@ fn main() -> ExitCode {
     let started = Instant::now();
     platform::restrict_new_files();
     platform::survive_file_size_limit();
-    // Bytes that are not UTF-8 cannot be meant for a hook; the command line reports them.
+    // Hook arguments are always UTF-8; clap reports invalid ones.
     let args: Vec<String> =
         std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect();
     match hook::args::read(args.get(1..).unwrap_or_default()) {
-        // A model that Tome itself asks may be an agent with hooks of its own.
+        // A model command run by Tome may be an agent with hooks; they must not record Tome's own prompts.
         Some(_) if std::env::var_os("TOME_HOOK_OFF").is_some_and(|off| !off.is_empty()) => {
             ExitCode::SUCCESS
         }

@@ -1,5 +1,5 @@
-//! The conversation model that is configured, for `tome chat` and for reflecting; and the day's budget as
-//! another process than the daemon has it.
+//! Builds the configured chat model, for `tome chat` and reflections, and gives processes other than the
+//! daemon access to the daily token budget.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +15,14 @@ use crate::config::{ChatProvider, Settings, SummarizerKind};
 use crate::model_key::KeySource;
 use crate::reach::{Reach, ReachError, Start};
 
-/// Tries of one call, and the pause after the first.
+/// Attempts per call, and the pause after the first.
 const ATTEMPTS: u32 = 3;
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How to come by a model, for whoever has none.
-pub const HOW_TO_CONFIGURE: &str = "set chat.provider (anthropic, or openai for any compatible endpoint), chat.model and, unless the variable ANTHROPIC_API_KEY or OPENAI_API_KEY has it, chat.key_file; `tome config` shows every setting";
+pub const HOW_TO_CONFIGURE: &str = "set chat.provider (anthropic, or openai for any compatible endpoint), chat.model and the API key (in ANTHROPIC_API_KEY, OPENAI_API_KEY or chat.key_file); `tome config` lists all settings";
 
-/// The conversation model that the settings name; `None` when they name none. It asks again what may
-/// pass, counts every try on `budget`, and ends its pauses at `stop`. Nothing is sent yet.
+/// Builds the configured chat model; `None` if none is configured. The model retries transient errors,
+/// charges every attempt to `budget`, and stops waiting at `stop`. Sends nothing yet.
 pub fn chat_model(
     settings: &Settings,
     budget: impl Budget + 'static,
@@ -42,12 +41,12 @@ pub fn chat_model(
     Ok(Some(Arc::new(Retrying::new(metered, retry, stop.clone()))))
 }
 
-/// The sections of the settings whose keys count for the model, for whoever has to change them.
+/// The settings sections that configure the model, for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sections {
-    /// Of the address and the key.
+    /// Section with endpoint and key.
     pub place: &'static str,
-    /// Of its name.
+    /// Section with the model's name.
     pub model: &'static str,
 }
 
@@ -65,10 +64,10 @@ enum Vendor {
     OpenAi,
 }
 
-/// Where the settings say that the model is.
+/// The effective settings of the model.
 struct Asked<'s> {
     vendor: Vendor,
-    /// The section that says it: `chat` or `summarizer`.
+    /// `chat` or `summarizer`.
     section: &'static str,
     model: &'s str,
     base_url: &'s str,
@@ -98,11 +97,11 @@ fn asked(settings: &Settings) -> Result<Option<Asked<'_>>, ModelFailure> {
         (Some(ChatProvider::Nobody), _) => return Ok(None),
         (Some(ChatProvider::Anthropic), _) => own(Vendor::Anthropic),
         (Some(ChatProvider::OpenAi), _) => own(Vendor::OpenAi),
-        // A key or an address without a provider was meant for something.
+        // A key or URL without a provider is a mistake rather than intent.
         (None, _)
             if [&chat.base_url, &chat.key_env, &chat.key_file].iter().any(|it| !it.is_empty()) =>
         {
-            let said = "chat.provider is not set: say anthropic or openai, for the rest of chat.* to count";
+            let said = "chat.provider is not set: set it to anthropic or openai for the other chat.* settings to apply";
             return Err(ModelFailure::Misconfigured(said.to_owned()));
         }
         (None, SummarizerKind::Anthropic) => summarizers(Vendor::Anthropic),
@@ -110,7 +109,7 @@ fn asked(settings: &Settings) -> Result<Option<Asked<'_>>, ModelFailure> {
         (None, SummarizerKind::Extractive | SummarizerKind::Command) => return Ok(None),
     };
     if asked.model.is_empty() {
-        let said = format!("{}.model is not set: name the model to ask", asked.section);
+        let said = format!("{}.model is not set", asked.section);
         return Err(ModelFailure::Misconfigured(said));
     }
     Ok(Some(asked))
@@ -139,13 +138,13 @@ impl Asked<'_> {
     }
 }
 
-/// The day's budget, kept by the daemon: it is asked before every call, and started where it is away.
-/// Blocks, so it does not belong on a thread of a runtime.
+/// The daily token budget, kept by the daemon, which is started if necessary. Blocking: do not use on a
+/// runtime thread.
 #[derive(Debug, Clone)]
 pub struct DaemonBudget(pub Reach);
 
 impl Budget for DaemonBudget {
-    /// The daemon says itself which day it is.
+    /// Ignores `_day`: the daemon determines the day.
     fn reserve(&self, _day: &str, needed: Needed) -> Result<Reserved, ModelFailure> {
         let request = v1::ReserveRequest {
             input_tokens: needed.input_tokens,
@@ -155,7 +154,7 @@ impl Budget for DaemonBudget {
             self.0.ask(Start::IfAway, async |client| client.reserve_tokens(request).await).await
         });
         let answer = asked.map_err(|problem| ModelFailure::Uncounted {
-            said: format!("the daemon cannot be asked: {problem}"),
+            said: format!("the daemon's token budget is not available: {problem}"),
         })?;
         match answer.over_budget {
             None => Ok(Reserved { id: answer.id, needed }),
@@ -167,7 +166,7 @@ impl Budget for DaemonBudget {
         }
     }
 
-    /// Where it does not get through, the daemon counts what the call was to read.
+    /// If the call fails, the daemon charges the reserved input tokens.
     fn settle(&self, _day: &str, reserved: &Reserved, spent: &Spent) {
         let request = v1::SettleRequest {
             id: reserved.id,

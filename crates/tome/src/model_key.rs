@@ -1,27 +1,26 @@
-//! Where the key of a model comes from: a variable of the environment, or a file that only its owner
-//! can read. It is read when a model is made, and never shown or logged.
+//! Reads the API key of a model from an environment variable, or from a file that only its owner can read.
+//! The key is read when the model is built, and never shown or logged.
 
 use std::path::Path;
 
 use tome_llm::{ApiKey, ModelFailure};
 
-/// What the settings say of a key.
+/// The settings that determine a key.
 pub struct KeySource<'s> {
-    /// The settings' section: `summarizer`.
+    /// The settings section, such as `summarizer`.
     pub section: &'s str,
-    /// The variable; empty for the vendor's own.
+    /// Environment variable; empty for the vendor's default.
     pub key_env: &'s str,
-    /// The vendor's own: `ANTHROPIC_API_KEY`.
+    /// The vendor's default, such as `ANTHROPIC_API_KEY`.
     pub usual_env: &'s str,
-    /// The file; empty for none. A relative path begins in Tome's home.
+    /// File; empty for none. Relative paths start in Tome's home.
     pub key_file: &'s str,
-    /// Tome's home.
     pub home: &'s Path,
 }
 
 impl KeySource<'_> {
-    /// The key, if there is one. A file that is named is used and has to be good; a variable may be
-    /// missing, because an endpoint of one's own needs no key.
+    /// Reads the key. A configured file must be valid; a variable may be missing, because local endpoints
+    /// need no key.
     pub fn read(&self) -> Result<Option<ApiKey>, ModelFailure> {
         if self.key_file.is_empty() {
             let variable = if self.key_env.is_empty() { self.usual_env } else { self.key_env };
@@ -30,7 +29,8 @@ impl KeySource<'_> {
         }
         if !self.key_env.is_empty() {
             let section = self.section;
-            let both = format!("{section}.key_env and {section}.key_file are both set: keep one");
+            let both =
+                format!("{section}.key_env and {section}.key_file are both set: keep only one");
             return Err(ModelFailure::Misconfigured(both));
         }
         ApiKey::from_file(&self.home.join(self.key_file)).map(Some)

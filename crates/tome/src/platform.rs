@@ -1,7 +1,7 @@
-//! Everything that differs between operating systems, in one file.
+//! Everything that differs between operating systems.
 //!
-//! Unix has the socket in the home folder, signals and file modes. Windows has none of them here:
-//! there the daemon listens on loopback with a token, and the folder inherits its owner's rights.
+//! Unix has an owner-only socket in the home, signals and file modes. On Windows the daemon listens on
+//! loopback with a token, and the home inherits its owner's permissions.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,33 +10,32 @@ use tokio_stream::Stream;
 #[cfg(unix)]
 use tokio_stream::StreamExt;
 
-/// A local stream to the daemon.
 #[cfg(unix)]
 pub type LocalStream = tokio::net::UnixStream;
 
-/// There is no socket for one user alone here; the daemon is reached by TCP.
+/// Without owner-only sockets, the daemon is reached by TCP.
 #[cfg(not(unix))]
 pub type LocalStream = tokio::net::TcpStream;
 
-/// The longest path that a socket's address holds on every Unix (104 on macOS, with its NUL).
+/// Maximum length of a socket path on any Unix (macOS has 104 bytes, including the NUL).
 #[cfg(unix)]
 const SOCKET_PATH_BYTES_MAX: usize = 103;
 
-/// Makes every file and folder that this process creates readable by its owner alone.
+/// Makes all files and folders that this process creates accessible to the owner only.
 pub fn restrict_new_files() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
-/// Leaves the session of whoever started this process, so that closing their terminal or ending
-/// their agent does not end the daemon.
+/// Detaches from the session of the parent, so that closing the terminal or ending the agent does not
+/// end this process.
 pub fn leave_session() {
     #[cfg(unix)]
-    // Fails only for a process that leads a group already, which is as good.
+    // Fails only for a process group leader, which is already detached enough.
     let _ = rustix::process::setsid();
 }
 
-/// The default place of Tome's home.
+/// The default location of Tome's home.
 pub fn default_home(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if cfg!(windows) {
@@ -47,7 +46,7 @@ pub fn default_home(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         .map(|data| data.join("tome"))
 }
 
-/// The default place of the config file.
+/// The default location of the config file.
 pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
     let absolute = |name: &str| var(name).map(PathBuf::from).filter(|path| path.is_absolute());
     if cfg!(windows) {
@@ -58,9 +57,9 @@ pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         .map(|config| config.join("tome").join("config.toml"))
 }
 
-/// Folders of this user's own outside the home, for what the home cannot take: a socket whose path
-/// would be too long, the count of lost events when the home is read-only. The first is where to
-/// write; whoever looks has to look in all, because not everybody is given the same environment.
+/// Private folders outside the home, for a socket whose path would be too long, or for the record of
+/// lost events if the home is read-only. Write to the first; read from all, because processes may run
+/// with different environments.
 pub fn side_folders(home: &Path) -> Vec<PathBuf> {
     let tag = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
     let tag: String = tag.chars().take(16).collect();
@@ -75,12 +74,12 @@ pub fn side_folders(home: &Path) -> Vec<PathBuf> {
     runtime.map(|path| path.join(format!("tome-{tag}"))).into_iter().chain([temporary]).collect()
 }
 
-/// Where to write what the home cannot take.
+/// The private folder outside the home to write to.
 pub fn side_folder(home: &Path) -> PathBuf {
     side_folders(home).into_iter().next().unwrap_or_default()
 }
 
-/// Makes a folder that belongs to this user alone, or refuses one that somebody else put there.
+/// Creates a folder that only this user can access; fails if another user has created it.
 pub fn own_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -96,14 +95,14 @@ pub fn own_folder(path: &Path) -> io::Result<()> {
         if own {
             Ok(())
         } else {
-            Err(io::Error::other(format!("{} is not this user's own", path.display())))
+            Err(io::Error::other(format!("{} does not belong to this user alone", path.display())))
         }
     }
     #[cfg(not(unix))]
     std::fs::create_dir_all(path)
 }
 
-/// Whether anybody but the owner may read a file or folder; `None` where that cannot be told.
+/// Whether other users can access a file or folder; `None` if unknown.
 pub fn is_open_to_others(path: &Path) -> Option<bool> {
     #[cfg(unix)]
     {
@@ -117,7 +116,7 @@ pub fn is_open_to_others(path: &Path) -> Option<bool> {
     }
 }
 
-/// Whether a file is a program that can be run.
+/// Whether a file is executable.
 pub fn is_program(path: &Path) -> bool {
     let Ok(meta) = std::fs::metadata(path) else { return false };
     #[cfg(unix)]
@@ -129,7 +128,7 @@ pub fn is_program(path: &Path) -> bool {
     meta.is_file()
 }
 
-/// Takes everybody else's rights to a file or folder away.
+/// Removes all permissions of group and others.
 pub fn close_to_others(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -144,10 +143,10 @@ pub fn close_to_others(path: &Path) -> io::Result<()> {
     }
 }
 
-/// What tells a file from another that has its name later; `None` where that cannot be told.
+/// Device and inode number: tells a file from a later one with the same name.
 pub type FileId = (u64, u64);
 
-/// The identity of the file at a path, without following a link.
+/// The identity of the file at a path, without following links.
 pub fn file_id(path: &Path) -> Option<FileId> {
     id_of(&std::fs::symlink_metadata(path).ok()?)
 }
@@ -170,8 +169,8 @@ fn id_of(meta: &std::fs::Metadata) -> Option<FileId> {
     }
 }
 
-/// Whether a path no longer leads to a file, because that is gone or another has its name. A path
-/// that cannot be looked at just now may still lead there.
+/// Whether the file at a path was deleted or replaced since `id` was taken. False if the path cannot be
+/// inspected right now.
 pub fn was_replaced(path: &Path, id: Option<FileId>) -> bool {
     let Some(id) = id else { return false };
     match std::fs::symlink_metadata(path) {
@@ -182,18 +181,18 @@ pub fn was_replaced(path: &Path, id: Option<FileId>) -> bool {
     }
 }
 
-/// Lets other threads go first from now on; those that this thread starts inherit it.
+/// Lowers the priority of this thread and of the threads that it starts.
 pub fn lower_priority() {
-    // On Linux this is the calling thread's own priority; elsewhere it would be the whole process's.
+    // On Linux this affects only the calling thread; elsewhere it would affect the whole process.
     #[cfg(target_os = "linux")]
     let _ = rustix::process::setpriority_process(None, BACKGROUND_NICE);
 }
 
-/// A third of the usual share where all processors are busy.
+/// About a third of the normal CPU share when all cores are busy.
 #[cfg(target_os = "linux")]
 const BACKGROUND_NICE: i32 = 5;
 
-/// Raises the limit on open files as far as the system lets this process, and returns it.
+/// Raises the limit on open files up to `DESCRIPTORS_MAX` and returns the limit in effect.
 pub fn raise_descriptor_limit() -> u64 {
     #[cfg(unix)]
     {
@@ -214,15 +213,14 @@ pub fn raise_descriptor_limit() -> u64 {
     DESCRIPTORS_MAX
 }
 
-/// As many open files as the daemon can make use of.
+/// The daemon has no use for more.
 const DESCRIPTORS_MAX: u64 = 4_096;
 
-/// After an accept that failed for want of descriptors, the next one would fail at once too.
+/// Pause after a failed `accept`: without descriptors, the next one would fail at once too.
 #[cfg(unix)]
 const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Where the daemon makes its socket: beside the other files, unless that path is too long for an
-/// address.
+/// Where the daemon creates its socket: in `run/`, unless that path is too long.
 #[cfg(unix)]
 fn socket_path(home: &Path) -> PathBuf {
     let path = home.join("run").join("tome.sock");
@@ -233,7 +231,7 @@ fn socket_path(home: &Path) -> PathBuf {
     }
 }
 
-/// Where a client finds that socket; `None` where there are none.
+/// Where a client finds the socket; `None` on systems without Unix sockets.
 pub fn find_socket(home: &Path) -> Option<PathBuf> {
     #[cfg(unix)]
     {
@@ -251,7 +249,7 @@ pub fn find_socket(home: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Connects to the socket, and to nobody but this user's own daemon behind it.
+/// Connects to the socket, and checks that the daemon runs as this user.
 pub async fn connect_local(path: PathBuf) -> io::Result<LocalStream> {
     #[cfg(unix)]
     {
@@ -269,16 +267,14 @@ pub async fn connect_local(path: PathBuf) -> io::Result<LocalStream> {
     }
 }
 
-/// A socket that is listened on: its path, and the connections that really are this user's.
+/// A listening socket that accepts only connections of this user.
 pub struct OwnSocket {
-    /// Where it is.
     pub path: PathBuf,
-    /// Who comes.
     pub incoming: Box<dyn Stream<Item = io::Result<LocalStream>> + Send + Unpin>,
 }
 
-/// Listens on the socket for this user alone; `None` where there are none. A socket that a dead
-/// daemon left is replaced; the caller holds the daemon's lock, so that it cannot be a living one's.
+/// Listens on the socket; `None` on systems without Unix sockets. Replaces a stale socket: the caller
+/// holds the daemon's lock, so it cannot belong to a running daemon.
 pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
     #[cfg(unix)]
     {
@@ -312,19 +308,19 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
     }
 }
 
-/// Whether a connection comes from this user (or from root).
+/// Whether the peer of a connection is this user or root.
 #[cfg(unix)]
 fn is_own(stream: &LocalStream) -> bool {
     let own = rustix::process::getuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
 }
 
-/// A folder that is always there and nobody's, for a process that stays.
+/// A folder that always exists, as the working directory of a long-running process.
 pub fn nobodys_folder() -> PathBuf {
     if cfg!(windows) { std::env::temp_dir() } else { PathBuf::from("/") }
 }
 
-/// Asks a process to end; a second, firmer way if it does not listen.
+/// Sends SIGTERM to a process, or SIGKILL if `firmly`.
 pub fn end_process(pid: u32, firmly: bool) -> bool {
     #[cfg(unix)]
     {
@@ -340,9 +336,9 @@ pub fn end_process(pid: u32, firmly: bool) -> bool {
     }
 }
 
-/// Reads standard input until it ends or holds more than `bytes_max`; says whether it has ended.
-/// `next_wait` is shown what has been read and says how long to wait for more; `None` ends the reading.
-/// Nothing goes on reading afterwards.
+/// Reads standard input until it ends or exceeds `bytes_max`; returns the bytes and whether it has
+/// ended. `next_wait` gets the bytes read so far and returns how long to wait for more, or `None` to
+/// stop. No thread keeps reading afterwards.
 #[cfg(unix)]
 pub fn read_stdin(
     bytes_max: usize,
@@ -354,7 +350,7 @@ pub fn read_stdin(
     let mut bytes = Vec::new();
     let mut chunk = vec![0; 64 * 1024];
     while bytes.len() <= bytes_max {
-        // With no time left, what is there already is still read.
+        // Without time left, bytes that are already available are still read.
         let wait = next_wait(&bytes);
         let Ok(timeout) = Timespec::try_from(wait.unwrap_or_default()) else {
             return (bytes, false);
@@ -376,7 +372,7 @@ pub fn read_stdin(
     (bytes, false)
 }
 
-/// The same where pipes cannot be polled: reads to the end.
+/// Fallback where pipes cannot be polled: reads to the end.
 #[cfg(not(unix))]
 pub fn read_stdin(
     bytes_max: usize,
@@ -389,7 +385,7 @@ pub fn read_stdin(
     (bytes, ended)
 }
 
-/// An empty file that is nowhere but in memory, to be given to a child.
+/// Creates an empty in-memory file, to be passed to a child process.
 pub fn memory_file() -> io::Result<std::fs::File> {
     #[cfg(target_os = "linux")]
     {
@@ -400,13 +396,13 @@ pub fn memory_file() -> io::Result<std::fs::File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Makes a write beyond the limit on file sizes (`ulimit -f`) fail like any other instead of ending the
-/// process. Where there is no limit, which is almost everywhere, this does nothing.
+/// Makes writes beyond the file size limit (`ulimit -f`) fail with an error instead of killing the
+/// process. Does nothing if there is no limit.
 pub fn survive_file_size_limit() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        /// SIGXFSZ, the same number on every system this runs on.
+        /// SIGXFSZ; the same number on all supported systems.
         const FILE_SIZE_EXCEEDED: i32 = 25;
         let limit = rustix::process::getrlimit(rustix::process::Resource::Fsize);
         if limit.current.is_none() {
@@ -415,14 +411,13 @@ pub fn survive_file_size_limit() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
         if let Ok(runtime) = runtime {
             let _entered = runtime.enter();
-            // The handler stays for as long as the process does.
+            // The handler stays installed until the process exits.
             let _ = signal(SignalKind::from_raw(FILE_SIZE_EXCEEDED));
         }
     }
 }
 
-/// Lets a pipe hold as much as an ordinary user may ask for, so that giving it a payload need not
-/// wait for its reader. Where that cannot be had, the writer waits.
+/// Enlarges a pipe to the maximum for unprivileged users, so that writing a payload rarely blocks.
 pub fn enlarge_pipe(pipe: &io::PipeWriter) {
     #[cfg(target_os = "linux")]
     let _ = rustix::pipe::fcntl_setpipe_size(pipe, 1024 * 1024);
@@ -430,7 +425,7 @@ pub fn enlarge_pipe(pipe: &io::PipeWriter) {
     let _ = pipe;
 }
 
-/// Whatever was put in the place of standard output, to read from.
+/// Duplicates the standard output descriptor as a file.
 pub fn stdout_as_file() -> io::Result<std::fs::File> {
     #[cfg(unix)]
     use std::os::fd::AsFd;
@@ -443,7 +438,7 @@ pub fn stdout_as_file() -> io::Result<std::fs::File> {
     Ok(owned.into())
 }
 
-/// Waits until the process is asked to end.
+/// Waits for SIGTERM or SIGINT (Ctrl-C on Windows).
 pub async fn end_requested() {
     #[cfg(unix)]
     {
@@ -461,11 +456,12 @@ pub async fn end_requested() {
     }
 }
 
-/// The command that opens a file in an editor as people set it: a program, with arguments perhaps.
+/// Builds the command that opens a file in `$EDITOR`, which may contain arguments.
 pub fn editor(editor: &str, file: &Path) -> std::process::Command {
     #[cfg(unix)]
     {
-        // As other programs do: the shell reads the words, the file's name is never read by it.
+        // The shell splits the words of the editor command; the file name is passed as an argument, so that
+        // the shell never interprets it.
         let mut command = std::process::Command::new("sh");
         command.arg("-c").arg(format!("{editor} \"$@\"")).arg(editor).arg(file);
         command
@@ -479,7 +475,7 @@ pub fn editor(editor: &str, file: &Path) -> std::process::Command {
     }
 }
 
-/// The memory this process holds, in bytes; 0 where that cannot be told.
+/// Resident memory of this process in bytes; 0 if unknown.
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages = statm.split_whitespace().nth(1).and_then(|pages| pages.parse::<u64>().ok());

@@ -1,4 +1,4 @@
-//! Reaching the daemon: connect; start it when it is away; replace it when it is older than this
+//! Connects to the daemon, starts it if it is not running, and replaces it if it is older than this
 //! program.
 
 use std::fs::{File, OpenOptions};
@@ -15,45 +15,40 @@ use crate::config::{Flags, Settings};
 use crate::endpoint::Endpoint;
 use crate::platform;
 
-/// How long a daemon may take until it answers. Opening no store, it takes milliseconds; a machine
-/// may be busy.
+/// Time limit for a daemon to start. It normally takes milliseconds, but the machine may be busy.
 const START_TIMEOUT: Duration = Duration::from_secs(15);
-/// How long a daemon that is there may take to say so.
+/// Time limit for a running daemon to answer.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
-/// How long a daemon may take to finish what is in flight and leave.
+/// Time limit for a daemon to finish work in flight and exit.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
-/// How often a question is asked before a connection that breaks counts as a failure.
+/// Attempts for an idempotent request whose connection breaks.
 const ASKED_MAX: usize = 3;
-/// A hook starts no second daemon so soon after the last attempt.
+/// Minimum time between two attempts of hooks to start the daemon.
 const HOOK_START_EVERY_MS: u64 = 3_000;
 
-/// Whether to start the daemon when it is away.
+/// Whether to start the daemon if it is not running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Start {
-    /// Start it, unless the configuration says not to.
+    /// Start it, unless `daemon.autostart` is off.
     IfAway,
-    /// Only reach one that is there.
+    /// Only connect to a running daemon.
     Never,
 }
 
-/// Why the daemon cannot be reached.
 #[derive(Debug, Error)]
 pub enum ReachError {
-    /// It is not running, and was not started.
     #[error("the daemon is not running")]
     Away,
-    /// It was started and did not come up.
     #[error("the daemon did not start: {0}")]
     NotStarted(String),
-    /// An older one does not leave.
-    #[error("the daemon (process {0}) does not end; look at it, or run `tome stop --force`")]
+    #[error("the daemon (pid {0}) does not stop; run `tome stop --force`")]
     Stuck(u32),
-    /// It is there and does not answer, or not well.
+    /// The daemon is running, but the call failed.
     #[error(transparent)]
     Client(#[from] ClientError),
 }
 
-/// How to reach the daemon of one home.
+/// Connects to the daemon of one home.
 #[derive(Debug, Clone)]
 pub struct Reach {
     settings: Settings,
@@ -61,25 +56,22 @@ pub struct Reach {
 }
 
 impl Reach {
-    /// Reaches the daemon that these settings describe; the flags are handed on to a daemon that
-    /// has to be started.
+    /// `flags` are passed on to a daemon that has to be started.
     pub fn new(settings: Settings, flags: Flags) -> Self {
         Self { settings, flags }
     }
 
-    /// The settings that describe it.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Where the daemon is.
     pub fn endpoint(&self) -> Endpoint {
         Endpoint::of(&self.settings)
     }
 
-    /// A client of the daemon, started or replaced as needed. A daemon that is older than this
-    /// program is replaced. A newer one is left alone: it understands older clients, and two
-    /// versions must not take turns throwing each other out.
+    /// Connects to the daemon, starting or replacing it as needed. A daemon older than this program is
+    /// replaced. A newer one is kept: it understands older clients, and two versions must not keep
+    /// replacing each other.
     pub async fn client(&self, start: Start) -> Result<Client, ReachError> {
         let may_start = start == Start::IfAway && self.settings.daemon_autostart && self.is_local();
         match self.probe(ANSWER_TIMEOUT).await {
@@ -94,8 +86,8 @@ impl Reach {
         }
     }
 
-    /// Asks the daemon something that may be asked twice: it can leave between two calls, because it
-    /// was idle or is being replaced.
+    /// Sends an idempotent request, with retries: the daemon may exit between two calls, because it is idle
+    /// or being replaced.
     pub async fn ask<T>(
         &self,
         start: Start,
@@ -110,8 +102,8 @@ impl Reach {
         Ok(question(&self.client(start).await?).await?)
     }
 
-    /// Connects and has the daemon say its version: one that is just leaving, or hangs, still lets
-    /// itself be connected to.
+    /// Connects and queries the daemon's version. Connecting alone proves nothing: a daemon that is exiting
+    /// or hanging still accepts connections.
     async fn probe(&self, within: Duration) -> Result<(Client, String), ClientError> {
         let answer = async {
             let client = self.endpoint().connect().await?;
@@ -122,7 +114,7 @@ impl Reach {
         tokio::time::timeout(within, answer).await.unwrap_or(late)
     }
 
-    /// Starts the daemon, once, whoever else is trying to, and waits until it answers.
+    /// Starts the daemon and waits until it answers. Concurrent callers start only one.
     pub async fn start(&self) -> Result<Client, ReachError> {
         self.make_run_folder().map_err(ReachError::NotStarted)?;
         let deadline = Instant::now() + START_TIMEOUT;
@@ -138,7 +130,7 @@ impl Reach {
             starting = match starting {
                 None => self.launch_unless_someone_does()?,
                 Some((lock, mut child)) => match child.try_wait() {
-                    // It found another daemon, which may have been on its way out: look again.
+                    // It found another daemon, which may have been exiting: try again.
                     Ok(Some(status)) if status.success() => None,
                     Ok(Some(status)) => {
                         return Err(ReachError::NotStarted(self.last_words(status)));
@@ -157,8 +149,7 @@ impl Reach {
         }
     }
 
-    /// Launches a daemon. Whoever holds the lock does the starting; the others wait for the same
-    /// daemon.
+    /// Launches a daemon if this process gets the start lock; `None` if another process is starting one.
     fn launch_unless_someone_does(&self) -> Result<Option<(File, Child)>, ReachError> {
         let run = self.settings.home.run();
         let problem =
@@ -171,15 +162,15 @@ impl Reach {
         Ok(Some((lock, child)))
     }
 
-    /// Starts the daemon and does not wait for it, unless someone has just done so.
+    /// Starts the daemon in the background, unless another process has just done so.
     pub fn start_behind(&self) {
         if self.is_time_to_start() {
-            // A hook must not fail its agent; the event is in the spool and the next hook tries again.
+            // Errors are ignored: the event is in the spool, and the next hook tries again.
             let _ = self.launch();
         }
     }
 
-    /// Whether nobody is starting a daemon or has just tried to; notes that somebody does now.
+    /// Whether no other process is starting a daemon or has just tried to; if so, records this attempt.
     fn is_time_to_start(&self) -> bool {
         use std::io::Write;
         if self.make_run_folder().is_err() {
@@ -201,19 +192,19 @@ impl Reach {
         (&lock).write_all(b".").is_ok()
     }
 
-    /// Has an older daemon replaced and does not wait for it.
+    /// Replaces an older daemon in the background.
     pub fn replace_behind(&self) {
         if !self.is_local() || !self.is_time_to_start() {
             return;
         }
         if let Ok(mut command) = self.program() {
             command.arg("start").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-            // A hook must not fail its agent; the next one tries again.
+            // Errors are ignored: the next hook tries again.
             let _ = command.spawn();
         }
     }
 
-    /// Asks the daemon to leave and waits until it has. Returns its process id, if there was one.
+    /// Stops the daemon and waits until it has exited. Returns its process id, if one was running.
     pub async fn stop(&self, force: bool) -> Result<Option<u32>, ReachError> {
         let asked = tokio::time::timeout(ANSWER_TIMEOUT, async {
             self.endpoint().connect().await?.shutdown().await
@@ -225,7 +216,7 @@ impl Reach {
         if asked.is_none() {
             platform::end_process(holder, false);
         }
-        // One that does not even answer is not in the middle of finishing something.
+        // A daemon that does not even answer has no work in flight worth waiting for.
         let patience = if force && asked.is_none() { ANSWER_TIMEOUT } else { STOP_TIMEOUT };
         if self.wait_until_gone(holder, patience).await {
             return Ok(Some(holder));
@@ -239,11 +230,11 @@ impl Reach {
         Err(ReachError::Stuck(holder))
     }
 
-    /// The process that holds the daemon's lock, if one does.
+    /// The process id of the daemon, from the lock that it holds.
     pub fn holder(&self) -> Option<u32> {
         let path = daemon_lock(&self.settings);
         let lock = OpenOptions::new().read(true).write(true).open(&path).ok()?;
-        // A shared lock: two that look at the same time must not take each other for the daemon.
+        // A shared lock, so that two concurrent checks do not mistake each other for the daemon.
         if lock.try_lock_shared().is_ok() {
             return None;
         }
@@ -251,7 +242,7 @@ impl Reach {
         text.split_whitespace().next().and_then(|pid| pid.parse().ok())
     }
 
-    /// Whether a process has let go of the daemon's lock in time. Another one may have taken it since.
+    /// Waits until a process has released the daemon's lock. Another process may hold it by then.
     async fn wait_until_gone(&self, pid: u32, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
         while self.holder() == Some(pid) {
@@ -268,12 +259,12 @@ impl Reach {
             OpenOptions::new().write(true).create(true).truncate(true).open(self.start_errors())?;
         let mut command = self.program()?;
         command.args(["daemon", "--detached"]);
-        // The daemon must not keep anybody's folder busy.
+        // The daemon must not keep the current folder in use.
         command.current_dir(platform::nobodys_folder());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
     }
 
-    /// This program, for the same home and with the same settings.
+    /// Builds a command that runs this program with the same home and settings.
     pub fn program(&self) -> std::io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("--home").arg(self.settings.home.root());
@@ -286,7 +277,7 @@ impl Reach {
         Ok(command)
     }
 
-    /// What a started daemon died of.
+    /// The error message of a daemon that failed to start.
     fn last_words(&self, status: std::process::ExitStatus) -> String {
         let said = std::fs::read_to_string(self.start_errors()).unwrap_or_default();
         match said.trim().trim_start_matches("error: ") {
@@ -318,18 +309,18 @@ impl Reach {
     }
 }
 
-/// Waits for a daemon's end on a thread of its own. A client that outlives its daemons would
-/// otherwise collect dead ones; one that does not takes the thread along when it leaves.
+/// Waits for the child on a background thread, so that a client that outlives its daemon leaves no
+/// zombie process.
 fn bury_later(mut child: Child) {
     std::thread::spawn(move || drop(child.wait()));
 }
 
-/// The file whose lock a daemon holds for as long as it lives. It says the process and the version.
+/// The lock file that the daemon holds while it runs; contains its process id and version.
 pub fn daemon_lock(settings: &Settings) -> PathBuf {
     settings.home.run().join("daemon.lock")
 }
 
-/// Whether version `a` is older than version `b`. What cannot be read counts as oldest.
+/// Whether version `a` is older than version `b`. Unparsable parts count as 0.
 pub fn is_older(a: &str, b: &str) -> bool {
     let numbers = |version: &str| -> Vec<u64> {
         let plain = version.split(['-', '+']).next().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a person sees: times, sizes, counts, one-line texts, tables.
+//! Formats times, sizes, counts, one-line texts and tables for the terminal.
 
 use std::io::Write;
 
@@ -8,20 +8,15 @@ use serde_json::Value;
 use tome_model::{Event, Millis};
 use tome_text::{collapse_whitespace, truncate_chars};
 
-/// Strong text.
 pub const BOLD: &str = "\x1b[1m";
-/// Text that steps back.
 pub const DIM: &str = "\x1b[2m";
-/// Good.
 pub const GREEN: &str = "\x1b[32m";
-/// Worth a look.
 pub const YELLOW: &str = "\x1b[33m";
-/// Bad.
 pub const RED: &str = "\x1b[31m";
-/// Back to plain.
+/// Resets the style.
 pub const PLAIN: &str = "\x1b[0m";
 
-/// How long ago a moment is, in words. The future is said as such: clocks differ.
+/// Formats a time relative to now. Times in the future are possible, because clocks differ.
 pub fn ago(now: Millis, then: Millis) -> String {
     if then > now {
         return if now.distance_ms(then) < 2_000 {
@@ -36,7 +31,7 @@ pub fn ago(now: Millis, then: Millis) -> String {
     }
 }
 
-/// A length of time, in its largest unit.
+/// Formats a duration in its largest unit.
 pub fn span(ms: u64) -> String {
     let seconds = ms / 1_000;
     match seconds {
@@ -48,7 +43,7 @@ pub fn span(ms: u64) -> String {
     }
 }
 
-/// A size, in the unit people use for it.
+/// Formats a size with a decimal unit.
 pub fn bytes(size: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let (mut value, mut unit) = (size as f64, 0);
@@ -64,7 +59,7 @@ pub fn bytes(size: u64) -> String {
     }
 }
 
-/// A count with its thousands apart.
+/// Formats a count with thousands separators.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -77,12 +72,12 @@ pub fn count(number: u64) -> String {
     text
 }
 
-/// A count with its noun.
+/// Formats a count with its noun, singular or plural.
 pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { many })
 }
 
-/// A count of tokens in few characters; it is an estimate anyway.
+/// Formats a token estimate in few characters.
 pub fn tokens(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
@@ -93,13 +88,13 @@ pub fn tokens(number: u64) -> String {
     }
 }
 
-/// How many characters fit on a line.
+/// Terminal width in characters; 160 if unknown.
 pub fn terminal_width() -> usize {
     terminal_size::terminal_size()
         .map_or(160, |(terminal_size::Width(columns), _)| usize::from(columns))
 }
 
-/// A moment in the system's time zone.
+/// Formats a time in the system's time zone.
 pub fn local(at: Millis) -> String {
     let stamp = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     match stamp {
@@ -108,19 +103,19 @@ pub fn local(at: Millis) -> String {
     }
 }
 
-/// A text on one line of at most so many characters, with `…` where it was cut.
+/// Collapses a text to one line of at most `chars_max` characters; a truncated one ends in `…`.
 pub fn one_line(text: &str, chars_max: usize) -> String {
     safe(&truncate_chars(&collapse_whitespace(text), chars_max))
 }
 
-/// A text without the control characters that could steer a terminal.
+/// Replaces control characters, which could control the terminal.
 pub fn safe(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
 }
 
-/// What an event says, in a few words.
+/// Summarizes an event in one line: tool call, text or metadata.
 pub fn gist(event: &Event) -> String {
     if let Some(tool) = &event.tool {
         let input = plain(&tool.input);
@@ -135,7 +130,7 @@ pub fn gist(event: &Event) -> String {
     meta.iter().find_map(|name| event.meta.get(*name)).map(plain).unwrap_or_default()
 }
 
-/// The words of a JSON value: the one telling string of a small object, else all of it.
+/// Renders a JSON value as text: the most informative string field of an object, otherwise all of it.
 pub fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -162,7 +157,7 @@ pub fn plain(value: &Value) -> String {
     }
 }
 
-/// A table whose columns are as wide as what is in them. Columns marked `>` are set right.
+/// Prints a table with column widths fitted to the cells. Headers that start with `>` are right-aligned.
 pub fn table(out: &mut dyn Write, heads: &[&str], rows: &[Vec<String>]) -> std::io::Result<()> {
     let is_right = |column: usize| heads.get(column).is_some_and(|head| head.starts_with('>'));
     let head = |column: usize| heads.get(column).map_or("", |head| head.trim_start_matches('>'));

@@ -1,8 +1,8 @@
-//! The only way to the terminal: what is printed passes through [`neutralise`].
+//! All terminal output passes through here, and through `neutralize`.
 //!
-//! Recorded text may hold anything: tool names, paths and titles are chosen by others. An escape sequence
-//! among them could set the clipboard (OSC 52), move the cursor over what was printed or hide it. Only the
-//! few colours that Tome itself prints get through; every other control character becomes `U+FFFD`.
+//! Recorded text is untrusted: an escape sequence in a tool name, path or title could set the clipboard (OSC
+//! 52), overwrite earlier output or hide text. Only the styles that Tome itself prints pass; every other
+//! control character becomes `U+FFFD`.
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Stderr, StderrLock, Stdout, StdoutLock, Write};
@@ -11,60 +11,58 @@ use anstream::AutoStream;
 
 use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW};
 
-/// The sequences that Tome prints itself.
+/// The escape sequences that Tome itself prints.
 const STYLES: [&str; 6] = [BOLD, DIM, GREEN, YELLOW, RED, PLAIN];
 
-/// Replaces a character that could steer a terminal.
+/// Replacement for control characters.
 const NEUTRAL: &str = "\u{fffd}";
 
 /// Standard output, for text.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+#[expect(clippy::disallowed_methods, reason = "the one place that may write to the terminal")]
 pub fn stdout() -> Guarded<AutoStream<Stdout>> {
     Guarded(anstream::stdout())
 }
 
 /// Standard error, for text.
-#[expect(clippy::disallowed_methods, reason = "this is the one place that may")]
+#[expect(clippy::disallowed_methods, reason = "the one place that may write to the terminal")]
 pub fn stderr() -> Guarded<AutoStream<Stderr>> {
     Guarded(anstream::stderr())
 }
 
-/// Whether a person reads standard output.
 pub fn is_stdout_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Whether a person reads standard error.
 pub fn is_stderr_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Writes bytes to standard output as they are: a program reads them, or they were made here.
+/// Writes bytes to standard output unchanged, for programs or for output without recorded text.
 pub fn write_raw(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()
 }
 
-/// Writes a JSON document and a line end to standard output. Characters that could steer a terminal are
-/// written as `\u` escapes, so that a program reads the same text.
+/// Writes a JSON document and a newline to standard output. Control characters are written as `\u`
+/// escapes, so that programs read the original text.
 pub fn write_json(value: &impl serde::Serialize) -> io::Result<()> {
     let text = serde_json::to_string(value)?;
     write_raw(format!("{}\n", escape_json(&text)).as_bytes())
 }
 
-/// A writer that lets no control sequence through but Tome's own colours.
+/// A writer that blocks all control sequences except Tome's own styles.
 pub struct Guarded<W: Write>(W);
 
 impl Guarded<AutoStream<Stdout>> {
-    /// Holds standard output for several writes.
+    /// Locks standard output for several writes.
     pub fn lock(self) -> Guarded<AutoStream<StdoutLock<'static>>> {
         Guarded(self.0.lock())
     }
 }
 
 impl Guarded<AutoStream<Stderr>> {
-    /// Holds standard error for several writes.
+    /// Locks standard error for several writes.
     pub fn lock(self) -> Guarded<AutoStream<StderrLock<'static>>> {
         Guarded(self.0.lock())
     }
@@ -73,7 +71,7 @@ impl Guarded<AutoStream<Stderr>> {
 impl<W: Write> Write for Guarded<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match neutralise(&String::from_utf8_lossy(bytes)) {
-            // Unchanged, so that the count of written bytes is the caller's.
+            // Unchanged text is passed through, so that a partial write reports the right number of bytes.
             Cow::Borrowed(text) if text.as_bytes() == bytes => self.0.write(bytes),
             text => self.0.write_all(text.as_bytes()).map(|()| bytes.len()),
         }
@@ -84,7 +82,7 @@ impl<W: Write> Write for Guarded<W> {
     }
 }
 
-/// Replaces every character that could steer a terminal, except in the styles that Tome prints itself.
+/// Replaces every character that could control a terminal, except in Tome's own styles.
 pub fn neutralise(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {
         return Cow::Borrowed(text);
@@ -111,8 +109,8 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
     Cow::Owned(clean)
 }
 
-/// JSON text in which characters that could steer a terminal are escaped. In JSON they can only stand
-/// inside strings; those below `U+0020` are escaped already.
+/// Escapes characters that could control a terminal. In JSON they occur only inside strings, and those
+/// below `U+0020` are already escaped.
 fn escape_json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_steering) {
         return Cow::Borrowed(text);
@@ -132,8 +130,7 @@ fn escape_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(escaped)
 }
 
-/// Control characters other than line end and tab, characters that reorder what is shown, and invisible
-/// tags.
+/// Control characters other than newline and tab, bidirectional overrides, and invisible tag characters.
 fn is_steering(c: char) -> bool {
     let is_control = c.is_control() && c != '\n' && c != '\t';
     let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

@@ -1,4 +1,4 @@
-//! The command line of measuring, as typed.
+//! The command line of `tome bench`.
 
 use std::path::PathBuf;
 
@@ -7,28 +7,28 @@ use clap::{Args, Subcommand};
 /// `tome bench`
 #[derive(Debug, Subcommand)]
 pub enum Bench {
-    /// Measure how well recall finds again what questions with known answers ask for
+    /// Measure recall against queries with known answers
     Recall(Recall),
 }
 
 const RECALL_HELP: &str = "\
 A data set is a folder with three files; DIR is one, or holds several:
-  docs.jsonl     {\"id\", \"text\", \"group\", \"ts\"}    one document a line; group and ts may be missing
-  queries.jsonl  {\"id\", \"text\", \"group\", \"type\"}  one question a line, asked of its group alone
-  qrels.tsv      query id, document id, 1           with tabs; a query without a line has no answer
-Each group becomes a project, each document an event at its time; every query is asked through
-recall itself, once for each tier, and only the documents that the citations open count.
-It all happens in a home of its own, which is thrown away. With --home DIR it is kept, and the next
-run finds everything stored and indexed. Your own memory is not touched.";
+  docs.jsonl     {\"id\", \"text\", \"group\", \"ts\"}    one document per line; group and ts are optional
+  queries.jsonl  {\"id\", \"text\", \"group\", \"type\"}  one query per line, run against its group only
+  qrels.tsv      query id, document id, 1           tab-separated; queries without a line have no answer
+Each group becomes a project and each document an event at its time. Every query runs through the real
+recall, once per tier; a document counts only if a returned citation opens it.
+The benchmark uses a temporary home and never touches your own memory. With --home DIR the home is kept,
+and the next run reuses what is already stored and indexed.";
 
 /// `tome bench recall`
 #[derive(Debug, Args)]
 #[command(after_help = RECALL_HELP)]
 pub struct Recall {
-    /// The folder with the data set, or with several
+    /// Folder with a data set, or with several data sets
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
-    /// Ask for this many hits
+    /// Number of hits to request
     #[arg(
         long,
         value_name = "K",
@@ -36,10 +36,10 @@ pub struct Recall {
         value_parser = clap::value_parser!(u32).range(1..=1000)
     )]
     pub limit: u32,
-    /// Only this way of finding; may be given several times [default: all of them]
+    /// Only this tier (retrieval method); repeatable [default: all]
     #[arg(long, value_name = "TIER", value_parser = ["literal", "bm25", "vectors", "fused"])]
     pub tier: Vec<String>,
-    /// Write a line of JSON for every query and tier into this file
+    /// Write one JSON line per query and tier to this file
     #[arg(long, value_name = "FILE")]
     pub rows: Option<PathBuf>,
 }

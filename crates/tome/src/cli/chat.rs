@@ -1,19 +1,19 @@
-//! The command line of the chat, as typed.
+//! The command line of `tome chat`.
 
 use clap::Args;
 
 pub const HELP: &str = "\
 Examples:
-  tome chat                                  talk; Ctrl-D or /exit leaves
-  tome chat --continue                       go on with the latest chat of this project
-  tome chat -p 'which tests cover the lexer?'    one answer on standard output
-  git diff | tome chat -p                    the prompt from standard input
-  tome chat --offline                        a built-in script instead of a model; nothing leaves
-In a chat: /memory, /recall, /toc, /overview, /reflect, /cost, /help, /exit. A line that ends in a
-backslash goes on. Ctrl-C stops a reply. Where standard input is no terminal, each line is a prompt.
-The model may look at the files of this project and at memory; it changes no file and runs nothing.
-Everything said is recorded as agent `tome`. At the end, and when turns leave the context, the model
-is asked what of it is worth keeping (not with -p; --no-reflect leaves it out).";
+  tome chat                                  start a chat; leave with Ctrl-D or /exit
+  tome chat --continue                       continue the latest chat of this project
+  tome chat -p 'which tests cover the lexer?'    print one answer
+  git diff | tome chat -p                    read the prompt from standard input
+  tome chat --offline                        use a built-in script instead of a model; works offline
+Commands in a chat: /memory, /recall, /toc, /overview, /reflect, /cost, /help, /exit. End a line with a
+backslash to continue it. Ctrl-C interrupts a reply. If standard input is not a terminal, each line is a
+prompt. The model can read this project's files and the memory; it cannot change files or run commands.
+Chats are recorded as agent `tome`. At the end of a chat, and when turns drop out of the context, the
+model writes down what is worth keeping (not with -p; disable with --no-reflect).";
 
 /// `tome chat`
 #[derive(Debug, Args)]
@@ -21,28 +21,28 @@ pub struct Chat {
     /// The first prompt
     #[arg(value_name = "PROMPT")]
     pub prompt: Vec<String>,
-    /// Print one answer and leave; without PROMPT, all of standard input is the prompt
+    /// Print one answer and exit; without PROMPT, read the prompt from standard input
     #[arg(long, short = 'p')]
     pub print: bool,
-    /// Go on with the latest chat of this project
+    /// Continue the latest chat of this project
     #[arg(long = "continue", short = 'c', conflicts_with_all = ["resume", "session"])]
     pub go_on: bool,
-    /// Go on with an earlier chat: by its id or the beginning of it, or chosen from a list
+    /// Resume an earlier chat by its id or a prefix of it, or choose from a list
     #[arg(long, short = 'r', value_name = "ID", num_args = 0..=1, conflicts_with = "session")]
     pub resume: Option<Option<String>>,
-    /// Use this id for the chat; one that exists goes on
+    /// Use this session id; an existing chat with this id is continued
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Talk to a built-in script that shows how memory works; needs no model and no network
+    /// Use a built-in script that shows how memory works; needs no model and no network
     #[arg(long, conflicts_with = "model")]
     pub offline: bool,
     /// Use this model instead of the configured one
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
-    /// Leave out what the model would write down at the end
+    /// Do not have the model write notes at the end
     #[arg(long)]
     pub no_reflect: bool,
-    /// Rounds of tool calls for one prompt, at most
+    /// Maximum rounds of tool calls per prompt
     #[arg(
         long,
         value_name = "N",

@@ -1,4 +1,4 @@
-//! The command line of the configuration, as typed.
+//! The command line of `tome config`.
 
 use clap::{Args, Subcommand};
 
@@ -9,19 +9,19 @@ pub struct Config {
     pub change: Option<Change>,
 }
 
-/// What to change in the config file.
+/// A change to the config file.
 #[derive(Debug, Subcommand)]
 pub enum Change {
-    /// Write a setting into the config file; `tome config set chat.model qwen3`
+    /// Set a value in the config file, such as `tome config set chat.model qwen3`
     Set {
-        /// Such as chat.model
+        /// Name of the setting, such as chat.model
         key: String,
-        /// Its value
+        /// The new value
         value: String,
     },
-    /// Take a setting out of the config file again
+    /// Remove a setting from the config file
     Unset {
-        /// Such as chat.model
+        /// Name of the setting, such as chat.model
         key: String,
     },
 }

@@ -1,31 +1,30 @@
-//! `tome import`, as typed.
+//! The command lines of `tome import` and `tome doctor`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 pub const HELP: &str = "\
-Reads the transcripts of claude-code, codex, gemini, copilot and opencode where they lie, and stores
-what happened at its true time, in the project it happened in. What a hook has captured, or an
-earlier import, is recognised and not stored again, so it can be run at any time, stopped at any
-time, and run again. The transcripts are only read.
+Reads the transcripts of claude-code, codex, gemini, copilot and opencode and stores each event with its
+original time and project. Events already captured by a hook or an earlier import are recognized and not
+stored again, so an import can be interrupted and repeated at any time. Transcripts are never changed.
 
-A PATH is a transcript or a folder of them, such as a home that was copied from another machine.
-Lines that are damaged are named and left out.";
+A PATH is a transcript or a folder of them, such as a home folder copied from another machine.
+Damaged lines are reported and skipped.";
 
 /// `tome import`
 #[derive(Debug, Args)]
 pub struct Import {
-    /// Only this agent; may be given several times
+    /// Only this agent; repeatable
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
-    /// Only what happened since: 2026-11-15, yesterday, 'last week', or 90m, 2h, 3d for that long ago
+    /// Only events since this time: 2026-11-15, yesterday, 'last week', or 90m, 2h, 3d ago
     #[arg(long, value_name = "WHEN")]
     pub since: Option<String>,
-    /// Say what would be stored, and store nothing
+    /// Show what would be imported without storing anything
     #[arg(long)]
     pub dry_run: bool,
-    /// Read these transcripts, or folders of them, instead of those in your home
+    /// Transcripts, or folders of them, to read instead of those in your home
     #[arg(value_name = "PATH")]
     pub path: Vec<PathBuf>,
 }
@@ -33,7 +32,7 @@ pub struct Import {
 /// `tome doctor`
 #[derive(Debug, Args)]
 pub struct Doctor {
-    /// Compare the transcripts on disk with what is stored, and say what is missing
+    /// Also compare the agents' transcripts with the stores and list missing events
     #[arg(long)]
     pub deep: bool,
 }

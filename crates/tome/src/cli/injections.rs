@@ -6,11 +6,11 @@ use clap::Args;
 
 const INJECTIONS_HELP: &str = "\
 Examples:
-  tome injections                   what agents in this project were told lately, and why
+  tome injections                   recent injections in this project, with their reasons
   tome injections --full -n 1       the text of the last one
-  tome injections --preview         what a session that starts here now would get
-Everything can be switched off: inject.enabled, inject.start, inject.hints, inject.plan, inject.store,
-inject.overview; inject.budget_tokens bounds the start of a session (`tome config` shows them all).";
+  tome injections --preview         what a session started here now would get
+Each kind can be turned off: inject.enabled, inject.start, inject.hints, inject.plan, inject.store,
+inject.overview. inject.budget_tokens limits the start of a session (`tome config` lists all settings).";
 
 /// `tome injections`
 #[derive(Debug, Args)]
@@ -19,22 +19,22 @@ pub struct Injections {
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// Only this project [default: the one you stand in, if Tome knows it, else all]
+    /// Only this project [default: the current project if known, otherwise all]
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
     /// All projects
     #[arg(long)]
     pub all_projects: bool,
-    /// At most this many, the latest
+    /// Show at most the latest N
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     pub limit: u32,
-    /// Show the texts too
+    /// Show the full texts
     #[arg(long)]
     pub full: bool,
-    /// Show what a session that starts here now would get
+    /// Show what a session started here now would get
     #[arg(long, conflicts_with_all = ["session", "all_projects", "full"])]
     pub preview: bool,
-    /// With --preview: as this agent gets it
+    /// With --preview: the agent to render for
     #[arg(long, value_name = "NAME", requires = "preview", default_value = "claude-code")]
     pub agent: String,
 }

@@ -4,29 +4,28 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-/// What is said below the options.
+/// Help text below the options.
 pub const HELP: &str = "\
-Clients start it themselves; `tome setup` tells them to. By hand, such as for Claude Code:
+MCP clients start the server themselves; `tome setup` configures them. By hand, for Claude Code:
   claude mcp add tome -- tome mcp
-It speaks over standard input and output, starts the daemon when it is away, and ends with its
-input. Which session and project are meant is taken from what the client says of itself
-(CLAUDE_CODE_SESSION_ID, CLAUDE_PROJECT_DIR, GEMINI_SESSION_ID, GEMINI_PROJECT_DIR), else from
-where it is started.";
+The server uses standard input and output, starts the daemon if necessary, and exits when its input ends.
+Session and project come from the client's environment (CLAUDE_CODE_SESSION_ID, CLAUDE_PROJECT_DIR,
+GEMINI_SESSION_ID, GEMINI_PROJECT_DIR), or from the current folder.";
 
 /// `tome mcp`
 #[derive(Debug, Args)]
 pub struct Mcp {
-    /// Offer only these, with commas between them: core, recall, notes, coder, contents, anthropic, all;
-    /// read-only leaves out what changes something [default: mcp.toolsets]
+    /// Comma-separated toolsets to offer: core, recall, notes, coder, contents, anthropic, all; read-only
+    /// leaves out tools that change something [default: mcp.toolsets]
     #[arg(long, value_name = "SETS")]
     pub toolsets: Option<String>,
-    /// The agent that calls [default: as the client says]
+    /// The calling agent [default: as reported by the client]
     #[arg(long, value_name = "NAME")]
     pub agent: Option<String>,
-    /// Its session [default: as the client says]
+    /// The agent's session [default: as reported by the client]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// A folder of the project [default: as the client says, else where it is started]
+    /// A folder of the project [default: as reported by the client, or the current folder]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
 }

@@ -1,14 +1,14 @@
-//! The command line of the notes, as typed: `tome memory`, `tome coder`, `tome tool`, `tome init`.
+//! The command lines of `tome memory`, `tome coder`, `tome tool` and `tome init`.
 
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
 const MEMORY_HELP: &str = "\
-A note is a Markdown file. Its path says what it is: facts/user.md, episodes/2026-11.md, or a name
-such as auth.md for a note with a type. Files are the truth: edit them with any program, and the
-next command sees it. Nothing is lost: `tome memory log` shows every version, by whom, and
-`tome memory restore` brings any of them back.";
+Notes are Markdown files. The path determines the kind: facts/user.md, episodes/2026-11.md, or a name
+such as auth.md for a typed note. You can edit the files with any program; the next command picks up the
+changes. `tome memory log` shows every version and who wrote it, `tome memory restore` restores any of
+them.";
 
 /// `tome memory`
 #[derive(Debug, Args)]
@@ -20,21 +20,20 @@ pub struct Memory {
     pub command: MemoryCommand,
 }
 
-/// Which notebook is meant.
+/// Options that select the notebook.
 #[derive(Debug, Clone, Args)]
 pub struct Place {
-    /// Whose notes [default: project, or session where --session is given]
+    /// Scope of the notes [default: session if --session is given, otherwise project]
     #[arg(long, global = true, value_name = "SCOPE", help_heading = "Which notebook")]
     pub scope: Option<ScopeName>,
-    /// The session, for its own notes
+    /// The session whose notes are meant
     #[arg(long, global = true, value_name = "ID", help_heading = "Which notebook")]
     pub session: Option<String>,
-    /// A folder of the project [default: where you stand]
+    /// A folder of the project [default: the current folder]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Which notebook")]
     pub project: Option<PathBuf>,
 }
 
-/// Whose notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ScopeName {
     // One run of an agent.
@@ -48,38 +47,38 @@ pub enum ScopeName {
 /// `tome memory …`
 #[derive(Debug, Subcommand)]
 pub enum MemoryCommand {
-    /// List the notes: path, size and what each says
+    /// List the notes with their sizes and summaries
     List,
-    /// Show the index as an agent's prompt has it
+    /// Show the index as agents see it
     View(View),
-    /// Print one note, and nothing else
+    /// Print a note
     Read(Read),
-    /// Create a note, or replace what it says; reads standard input
+    /// Create or replace a note; reads standard input
     Write(Write),
-    /// Add an entry at the end of a note; reads standard input
+    /// Append an entry to a note; reads standard input
     Append(Append),
-    /// Replace texts in a note, all of them or none; each has to be there exactly once
+    /// Replace several texts in a note, all or none; each must occur exactly once
     Patch(Patch),
-    /// Replace the first place where a text stands in a note
+    /// Replace the first occurrence of a text in a note
     Update(Update),
-    /// Delete notes; their versions are kept
+    /// Delete notes; their history is kept
     Delete(Delete),
     /// Edit a note with $VISUAL or $EDITOR
     Edit(Read),
-    /// Show who changed what, and when, the newest first
+    /// Show who changed what and when, newest first
     Log(Log),
-    /// Print a note as it was at a version
+    /// Print an earlier version of a note
     Show(Version),
-    /// Show what changed in a note: the last time, or between two versions
+    /// Show the last change of a note, or the difference between two versions
     Diff(Diff),
-    /// Bring a version back: the one given, else the one before the present
+    /// Restore a version of a note [default: the previous one]
     Restore(Version),
 }
 
 /// `tome memory view`
 #[derive(Debug, Args)]
 pub struct View {
-    /// The files with their types instead
+    /// List the files with their types instead
     #[arg(long)]
     pub files: bool,
 }
@@ -96,22 +95,22 @@ pub struct Read {
 pub struct Write {
     /// The note
     pub path: String,
-    /// What it says, instead of standard input
+    /// The content, instead of standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "file")]
     pub content: Option<String>,
-    /// Take what it says from this file
+    /// Read the content from this file
     #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
-    /// What it is called; with --description and --type
+    /// Name of the note; used with --description and --type
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub name: Option<String>,
-    /// What it says, in a line
+    /// One-line description
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     pub description: Option<String>,
-    /// What it is about: user, feedback, project or reference
+    /// Type of the note: user, feedback, project or reference
     #[arg(long = "type", value_name = "TYPE")]
     pub note_type: Option<String>,
-    /// Only if the note is still at this version; "" only if there is none yet
+    /// Write only if the note is still at this version; "" only if it does not exist yet
     #[arg(long, value_name = "VERSION")]
     pub if_version: Option<String>,
 }
@@ -121,10 +120,10 @@ pub struct Write {
 pub struct Append {
     /// The note
     pub path: String,
-    /// What to add, instead of standard input
+    /// The entry, instead of standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub entry: Option<String>,
-    /// What the whole note says now, in under ten words [default: made from its entries]
+    /// New summary of the note, under ten words [default: derived from its entries]
     #[arg(long, value_name = "LINE", allow_hyphen_values = true)]
     pub summary: Option<String>,
 }
@@ -134,10 +133,10 @@ pub struct Append {
 pub struct Patch {
     /// The note
     pub path: String,
-    /// A text that is there exactly once; may be given several times
+    /// Text to replace, which must occur exactly once; repeatable
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub old: Vec<String>,
-    /// What comes in its place; one for every --old
+    /// Replacement; one for each --old
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub new: Vec<String>,
     /// The same as JSON: [{"oldText": "…", "newText": "…"}]
@@ -150,10 +149,10 @@ pub struct Patch {
 pub struct Update {
     /// The note
     pub path: String,
-    /// A text that is there
+    /// Text to replace
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub old: String,
-    /// What comes in its place
+    /// Replacement
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub new: String,
 }
@@ -169,9 +168,9 @@ pub struct Delete {
 /// `tome memory log`
 #[derive(Debug, Args)]
 pub struct Log {
-    /// Only this note, which may be deleted
+    /// Only this note; it may be deleted
     pub path: Option<String>,
-    /// At most this many, the newest; 0 for all
+    /// Show at most the newest N; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
     pub limit: u32,
 }
@@ -179,9 +178,9 @@ pub struct Log {
 /// `tome memory show`, `tome memory restore`
 #[derive(Debug, Args)]
 pub struct Version {
-    /// The note, which may be deleted
+    /// The note; it may be deleted
     pub path: String,
-    /// A version from `tome memory log`, or the beginning of one
+    /// A version from `tome memory log`, or a prefix of one
     #[arg(value_name = "VERSION")]
     pub at: Option<String>,
 }
@@ -189,40 +188,40 @@ pub struct Version {
 /// `tome memory diff`
 #[derive(Debug, Args)]
 pub struct Diff {
-    /// The note, which may be deleted
+    /// The note; it may be deleted
     pub path: String,
-    /// From this version on [default: the one before the last change]
+    /// Old version [default: the one before the last change]
     pub from: Option<String>,
-    /// Up to this version [default: the note as it is now]
+    /// New version [default: the current one]
     pub to: Option<String>,
 }
 
 /// `tome coder …`
 #[derive(Debug, Subcommand)]
 pub enum Coder {
-    /// Find the insights that answer a question, at most three
+    /// Find up to three lessons that answer a question
     Recall(Recall),
-    /// Store an insight, by the rules of the store guide
+    /// Store a lesson, following the store guide
     #[command(after_help = STORE_HELP)]
     Store(Store),
-    /// List the insights' files
+    /// List the files with lessons
     List,
     /// Print one file
     Read(Read),
     /// Check every file against the store guide
     Lint,
-    /// Reorganise the files, losing nothing
+    /// Reorganize the files without losing content
     Tidy,
-    /// Print one of the guides that an agent follows
+    /// Print one of the guides that agents follow
     Guide(Guide),
 }
 
 const STORE_HELP: &str = "\
-An insight is something worth knowing in the next project too. Its type is episodic (what happened
-and what it taught), procedural (steps that can be repeated) or semantic (a principle). The content
-is 3 to 5 sentences, the description one; of the tags one is success or failure, another the subject.
-`tome coder guide store` says it all. As JSON, for --file: one object with type, title, description,
-content and tags, or a list of at most three.";
+A lesson (insight) is knowledge that applies to other projects too. Its type is episodic (what happened
+and what it taught), procedural (repeatable steps) or semantic (a principle). The content has 3 to 5
+sentences, the description one; one tag is success or failure, another the subject.
+`tome coder guide store` prints all rules. JSON for --file: one object with type, title, description,
+content and tags, or an array of up to three.";
 
 /// `tome coder recall`
 #[derive(Debug, Args)]
@@ -230,10 +229,10 @@ pub struct Recall {
     /// The question, in words
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
-    /// Look for this word instead; 3 to 8 of them
+    /// Search for keywords instead; give 3 to 8
     #[arg(long, value_name = "WORD")]
     pub keyword: Vec<String>,
-    /// Only insights of this type (episodic, procedural, semantic); may be given several times
+    /// Only this type (episodic, procedural, semantic); repeatable
     #[arg(long = "type", value_name = "TYPE")]
     pub types: Vec<String>,
 }
@@ -253,13 +252,13 @@ pub struct Store {
     /// Three to five sentences
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub content: Option<String>,
-    /// With or without #; may be given several times
+    /// Tag, with or without #; repeatable
     #[arg(long, value_name = "TAG")]
     pub tag: Vec<String>,
-    /// The topic's folder below the type's
+    /// Topic folder below the folder of the type
     #[arg(long, value_name = "FOLDER")]
     pub topic: Option<String>,
-    /// Read insights as JSON from this file; - is standard input
+    /// Read lessons as JSON from this file; - for standard input
     #[arg(
         long,
         value_name = "FILE",
@@ -271,11 +270,10 @@ pub struct Store {
 /// `tome coder guide`
 #[derive(Debug, Args)]
 pub struct Guide {
-    /// Which one
+    /// The guide
     pub which: WhichGuide,
 }
 
-/// The two guides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum WhichGuide {
     Store,
@@ -285,9 +283,9 @@ pub enum WhichGuide {
 /// `tome tool`
 #[derive(Debug, Args)]
 pub struct Tool {
-    /// The tool; without one all are listed
+    /// The tool; without it, all tools are listed
     pub name: Option<String>,
-    /// Its arguments as a JSON object; - reads standard input [default: {}, or what is piped in]
+    /// Arguments as a JSON object; - for standard input [default: {}, or piped input]
     #[arg(value_name = "JSON")]
     pub arguments: Option<String>,
     /// Act as this agent
@@ -296,10 +294,10 @@ pub struct Tool {
     /// Act in this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,
-    /// A folder of the project [default: where you stand]
+    /// A folder of the project [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// List only this set: recall, notes, coder, contents, anthropic
+    /// List only this toolset: recall, notes, coder, contents, anthropic
     #[arg(long, value_name = "SET", conflicts_with = "name")]
     pub toolset: Option<String>,
 }
@@ -307,10 +305,10 @@ pub struct Tool {
 /// `tome init`
 #[derive(Debug, Args)]
 pub struct Init {
-    /// Keep the notes in .memory/ in the repository, so that a team can commit them
+    /// Keep the notes in .memory/ in the repository, so that the team can commit them
     #[arg(long)]
     pub in_repo: bool,
-    /// A folder of the project [default: where you stand]
+    /// A folder of the project [default: the current folder]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
 }

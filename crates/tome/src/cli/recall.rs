@@ -1,4 +1,4 @@
-//! The command line of recall, as typed.
+//! The command line of `tome recall`.
 
 use std::path::PathBuf;
 
@@ -7,14 +7,13 @@ use clap::Args;
 const RECALL_HELP: &str = "\
 Examples:
   tome recall why did we choose fjall
-  tome recall 'the lexer last week'          a time in the words counts
+  tome recall 'the lexer last week'          understands dates in the query
   tome recall E0502 --since 3d --agent codex
   tome recall 'retry policy' --scope notes   or detail, messages, coder, contents
-  tome recall 'fn parse_\\w+' --regex         line by line, in the texts themselves
+  tome recall 'fn parse_\\w+' --regex         matches line by line in the original texts
   tome recall deploy --all-projects --json
-Every hit has a citation: `tome show <citation>` opens it at that place.
-Notes of yours across projects are looked through wherever you stand. When nothing is relevant,
-recall says so.";
+Every hit has a citation; `tome show <citation>` opens it. Lessons for all projects are always searched.
+If nothing is relevant enough, there are no hits.";
 
 /// `tome recall`
 #[derive(Debug, Args)]
@@ -23,7 +22,7 @@ pub struct Recall {
     /// What to look for, in your own words
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
-    /// Where to look
+    /// What to search
     #[arg(
         long,
         value_name = "SCOPE",
@@ -31,7 +30,7 @@ pub struct Recall {
         value_parser = ["all", "detail", "messages", "notes", "coder", "contents"]
     )]
     pub scope: String,
-    /// At most this many hits
+    /// Maximum number of hits
     #[arg(
         long,
         short = 'n',
@@ -41,54 +40,54 @@ pub struct Recall {
         allow_negative_numbers = true
     )]
     pub limit: u32,
-    /// From this time on: 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or 90m, 2h, 3d
+    /// Only since this time: 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or 90m, 2h, 3d ago
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Before this time
+    /// Only before this time
     #[arg(long, value_name = "TIME")]
     pub until: Option<String>,
-    /// Only what this agent said or did; may be given several times
+    /// Only this agent; repeatable
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
-    /// Only events of this kind, such as user_message; may be given several times
+    /// Only events of this kind, such as user_message; repeatable
     #[arg(long, value_name = "KIND")]
     pub kind: Vec<String>,
     /// Only this session
     #[arg(long, value_name = "ID", conflicts_with = "all_projects")]
     pub session: Option<String>,
-    /// How far to look [default: project, or session where --session is given]
+    /// How widely to search [default: session if --session is given, otherwise project]
     #[arg(
         long,
-        value_name = "HOW FAR",
+        value_name = "RANGE",
         value_parser = ["session", "project", "all"],
         conflicts_with = "all_projects"
     )]
     pub across: Option<String>,
-    /// All projects; the same as --across all
+    /// Search all projects; same as --across all
     #[arg(long)]
     pub all_projects: bool,
-    /// A folder of the project [default: the one you stand in, if Tome knows it, else all]
+    /// A folder of the project [default: the current project if known, otherwise all]
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
-    /// Only this way of finding [default: the best there is]
+    /// Use only this tier (retrieval method) [default: the best available]
     #[arg(long, value_name = "TIER", value_parser = ["literal", "bm25", "vectors", "fused"])]
     pub tier: Option<String>,
-    /// Take the query for a regular expression
+    /// Treat the query as a regular expression
     #[arg(long)]
     pub regex: bool,
-    /// At most about this many tokens of text in all hits together
+    /// Approximate token budget for the text of all hits together
     #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
     pub tokens: Option<u32>,
-    /// Say what was done on the way, and what each way of finding said of each hit
+    /// Show the stages of the search with timings, and each hit's rank and score per tier
     #[arg(long)]
     pub explain: bool,
 }
 
-/// A count. One that is larger than any can be is taken for the largest.
+/// Parses a count; values beyond `u32::MAX` saturate.
 fn count(text: &str) -> Result<u32, String> {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match is_whole {
         true => Ok(text.parse().unwrap_or(u32::MAX)),
-        false => Err("use a whole number from 0 up".to_owned()),
+        false => Err("must be a whole number, 0 or greater".to_owned()),
     }
 }

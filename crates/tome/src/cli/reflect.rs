@@ -7,24 +7,24 @@ use clap::Args;
 const REFLECT_HELP: &str = "\
 Examples:
   tome reflect                     the latest session of this project
-  tome reflect 8c1f-… --dry-run    whether there is anything to reflect on; no model is asked
-The model is shown what is known already and what was said and done, and writes facts/ and episodes/
-of the session's project; `tome memory log` shows what it wrote, and every version can be had back.
-The daemon does this by itself when a session ends, is compacted, or is silent for reflect.idle
-(reflect.enabled=off keeps it from that). By hand, the whole session is looked at, whatever was
-reflected on before.";
+  tome reflect 8c1f-… --dry-run    show whether there is anything to reflect on, without calling the model
+The model gets the session and the existing notes, and writes facts/ and episodes/ of the session's
+project. `tome memory log` shows what it wrote; every earlier version can be restored.
+The daemon does this automatically when a session ends, is compacted, or is idle for reflect.idle
+(turn it off with reflect.enabled=off). This command always covers the whole session, including parts
+that were reflected on before.";
 
 /// `tome reflect`
 #[derive(Debug, Args)]
 #[command(after_help = REFLECT_HELP)]
 pub struct Reflect {
-    /// Which session [default: the latest of the project you stand in, if Tome knows it, else of all]
+    /// The session [default: the latest of the current project if known, otherwise of all projects]
     #[arg(value_name = "SESSION")]
     pub session: Option<String>,
-    /// The latest session of this project
+    /// Use the latest session of this project
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
-    /// Say what would be done, and ask no model
+    /// Show what would be done without calling the model
     #[arg(long)]
     pub dry_run: bool,
 }

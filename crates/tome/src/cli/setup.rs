@@ -1,40 +1,40 @@
-//! The command line of `tome setup`, as typed.
+//! The command line of `tome setup`.
 
 use std::path::PathBuf;
 
 use clap::Args;
 
 const SETUP_HELP: &str = "\
-Agents: claude-code, codex, gemini, copilot, opencode. Without --agent, all that are found here.
-What will change is shown first. Files of the agents are edited in place and keep everything that is
-not Tome's, comments and order too; running it again changes nothing, or mends what is broken.
+Agents: claude-code, codex, gemini, copilot, opencode. Without --agent, all installed agents.
+Setup shows every change first. It edits the agents' files in place and keeps everything else in them,
+including comments and order. Running it again changes nothing, or repairs what is broken.
 Examples:
-  tome setup                      look, show, ask, do
-  tome setup --dry-run            look and show
+  tome setup                      show the changes, ask, and apply them
+  tome setup --dry-run            only show the changes
   tome setup --agent codex --yes  one agent, without asking
-  tome setup --undo               every file becomes again what it was
-  tome setup --plugins ./plugins  the same as plugins, to carry to other machines";
+  tome setup --undo               restore every changed file
+  tome setup --plugins ./plugins  write plugins that can be copied to other machines";
 
 /// `tome setup`
 #[derive(Debug, Args)]
 #[command(after_help = SETUP_HELP)]
 pub struct Setup {
-    /// Only this agent, found or not; may be given several times
+    /// Only this agent, even if it is not installed; repeatable
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
-    /// Do not ask
+    /// Apply without asking
     #[arg(long, short)]
     pub yes: bool,
-    /// Show what would change, and change nothing
+    /// Show what would change without changing anything
     #[arg(long, conflicts_with = "yes")]
     pub dry_run: bool,
-    /// Wire the project you stand in, not your own settings
+    /// Change the settings of the current project instead of your user settings
     #[arg(long)]
     pub project: bool,
-    /// Take Tome out again: every file becomes what it was
+    /// Disconnect Tome: restore every changed file
     #[arg(long)]
     pub undo: bool,
-    /// Write plugins for the agents into this folder, and change nothing else
+    /// Write plugins for the agents to this folder, and change nothing else
     #[arg(long, value_name = "DIR", conflicts_with_all = ["undo", "project", "dry_run"])]
     pub plugins: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `tome admin`: care for the stores.
+//! `tome admin`: maintenance of the stores.
 
 use std::io::Write;
 
@@ -48,7 +48,7 @@ pub fn compact(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// How far the workers of each store are, and what they have made.
+/// Shows the cursors of each store's workers and the size of its projections.
 pub fn status(context: &Context) -> Result<Outcome> {
     let stores = context.block_on(async {
         Ok(context.reach.ask(Start::IfAway, async |client| client.workers().await).await?)
@@ -59,7 +59,7 @@ pub fn status(context: &Context) -> Result<Outcome> {
     }
     let mut out = crate::terminal::stdout().lock();
     if stores.is_empty() {
-        writeln!(out, "there are no stores yet")?;
+        writeln!(out, "no stores yet")?;
     }
     for store in &stores {
         print_store(&mut out, store)?;
@@ -84,7 +84,7 @@ fn print_store(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result
         "contents {}, {}, {}",
         counted(store.nodes, "node", "nodes"),
         counted(store.versions, "version", "versions"),
-        counted(store.grips, "grip", "grips")
+        counted(store.grips, "source", "sources")
     )?;
     finder::print_workers(out, &store.workers)?;
     for problem in &store.finder_problems {
@@ -104,7 +104,7 @@ fn store_json(store: &v1::StoreWorkers) -> Value {
     })
 }
 
-/// Checks the files of the stores, and the contents against the events.
+/// Verifies the store files, and the contents against the events.
 pub fn verify(context: &Context, asked: &Contents) -> Result<Outcome> {
     let project = project(context, asked)?;
     let (files, stores) = context.block_on(async {
@@ -144,16 +144,16 @@ fn print_checked(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
     let is_wrong = stores.iter().any(|store| store.finding_count > 0);
     let is_unchecked = stores.iter().any(|store| !store.problem.is_empty());
     let verdict = match (is_fine, is_wrong, is_unchecked) {
-        (true, ..) => format!("{GREEN}all is as the events say{PLAIN}"),
-        (_, true, _) => "`tome admin rebuild-toc` makes them anew".to_owned(),
+        (true, ..) => format!("{GREEN}no problems found{PLAIN}"),
+        (_, true, _) => "run `tome admin rebuild-toc`".to_owned(),
         (_, _, true) => "not all contents could be checked".to_owned(),
-        _ => "the contents are as the events say".to_owned(),
+        _ => "the contents match the events".to_owned(),
     };
     writeln!(
         out,
         "checked {} and {} in {}: {verdict}",
         counted(sum(|store| store.nodes), "node", "nodes"),
-        counted(sum(|store| store.grips), "grip", "grips"),
+        counted(sum(|store| store.grips), "source", "sources"),
         counted(stores.len() as u64, "store", "stores")
     )?;
     Ok(())
@@ -167,19 +167,18 @@ fn checked_json(store: &v1::StoreChecked) -> Value {
     })
 }
 
-/// What became of a store that something was made anew of.
+/// The result of rebuilding a projection of one store.
 pub trait Rebuilt {
-    /// Which store, which number it has, and how many there are.
+    /// The store's name, its number, and the total number of stores.
     fn place(&self) -> (&str, u32, u32);
-    /// Why it could not be done; empty where it could.
+    /// Why the rebuild failed; empty on success.
     fn problem(&self) -> &str;
-    /// What changed, in a few words.
+    /// A short summary of the changes.
     fn changes(&self) -> String;
-    /// All of it.
     fn json(&self) -> Value;
 }
 
-/// Tells of each store as it is done.
+/// Prints each store's result as it arrives; `nothing` is printed if there are no stores.
 pub async fn tell_each<T: Rebuilt>(
     context: &Context,
     mut stores: tonic::Streaming<T>,
@@ -207,13 +206,13 @@ pub async fn tell_each<T: Rebuilt>(
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }
 
-/// Makes the contents anew, and says what changed.
+/// Rebuilds the contents and prints what changed.
 pub fn rebuild_toc(context: &Context, asked: &Contents) -> Result<Outcome> {
     let request = v1::RebuildContentsRequest { project: project(context, asked)? };
     context.block_on(async {
         let client = context.reach.client(Start::IfAway).await?;
         let stores = client.rebuild_contents(request).await?;
-        tell_each(context, stores, "there is nothing to make contents of yet").await
+        tell_each(context, stores, "no events yet").await
     })
 }
 

@@ -1,5 +1,5 @@
-//! The doctor's look at the coding agents: whether Tome is wired into each that is here, whole and
-//! to this program, whether anything keeps the hooks from running, and when it was last heard of.
+//! The checks of `tome doctor` for coding agents: whether Tome is fully connected to each installed
+//! agent, whether anything prevents its hooks from running, and when its last event arrived.
 
 use serde_json::Value;
 use tome_model::Millis;
@@ -17,7 +17,7 @@ use crate::setup::{
     settings_at,
 };
 
-/// What every check of an agent is called.
+/// Name of these checks in the output.
 const WHAT: &str = "agent";
 
 pub(super) fn check(context: &Context, report: &Report) -> Vec<Check> {
@@ -29,8 +29,7 @@ pub(super) fn check(context: &Context, report: &Report) -> Vec<Check> {
     let book = match Book::open(context.settings.home.root()) {
         Ok(book) => book,
         Err(error) => {
-            let advice =
-                "mend or delete that file; without it `tome setup --undo` goes by what it sees";
+            let advice = "fix or delete that file; without it `tome setup --undo` cannot restore the originals";
             return vec![bad(WHAT, error.to_string(), advice)];
         }
     };
@@ -41,7 +40,7 @@ pub(super) fn check(context: &Context, report: &Report) -> Vec<Check> {
         checks.extend(check_one(context, client, &ground, &book, report));
     }
     if checks.is_empty() {
-        checks.push(good(WHAT, "no coding agent was found here"));
+        checks.push(good(WHAT, "no coding agent found"));
     }
     checks
 }
@@ -55,13 +54,13 @@ fn check_one(
 ) -> Vec<Check> {
     let files = plan(&[client], ground, book).files;
     let title = client.title;
-    let mend = format!("`tome setup --agent {}` mends it", client.name);
+    let mend = format!("run `tome setup --agent {}`", client.name);
     let refused = files.iter().find_map(|file| match &file.action {
         Action::Refuse(error) => Some(error.to_string()),
         _ => None,
     });
     if let Some(error) = refused {
-        let advice = format!("mend that file; then {mend}");
+        let advice = format!("fix that file, then {mend}");
         return vec![bad(WHAT, format!("{title}: {error}"), &advice)];
     }
     if !files.iter().any(FilePlan::is_wired) {
@@ -74,52 +73,54 @@ fn check_one(
         .map(|file| ground.short(&file.path))
         .collect();
     if !pending.is_empty() {
-        let found = format!(
-            "{title}: the wiring is not whole, or is to another tome: {}",
-            pending.join(", ")
-        );
+        let found =
+            format!("{title}: hooks are incomplete or run another tome: {}", pending.join(", "));
         checks.push(warning(WHAT, found, &mend));
     }
     checks.extend(check_letters(client, ground, &files));
     checks.extend(check_switch(client, ground));
     checks.extend(check_trust(client, &files));
     if checks.is_empty() {
-        checks.push(good(WHAT, format!("{title}: wired; {}", last_heard(context, client, report))));
+        checks.push(good(
+            WHAT,
+            format!("{title}: connected; {}", last_heard(context, client, report)),
+        ));
     }
     checks.extend(check_skill(context, client, ground));
     checks.extend(check_package(client, ground));
     checks
 }
 
-/// An agent that finds the skill in two folders may list it twice.
+/// Warns about redundant copies of the skill: an agent that finds two may list it twice.
 fn check_skill(context: &Context, client: &Client, ground: &Ground<'_>) -> Option<Check> {
     let var = |name: &str| std::env::var(name).ok();
     let project = super::setup::ground(context, true, &var).ok();
     let project = project.filter(|project| project.project.as_ref() != Some(&ground.home));
     let redundant = redundant_copies(client, ground, project.as_ref());
     let shown: Vec<String> = redundant.iter().map(|path| ground.short(path)).collect();
-    let found = || format!("{} reads Tome's skill more than once", client.title);
+    let found = || format!("{} finds several copies of Tome's skill", client.title);
     (!shown.is_empty()).then(|| {
         warning(WHAT, found(), &format!("delete {}; one copy is enough", shown.join(", ")))
     })
 }
 
-/// OpenCode tries to install a package for any plugin before it starts, for as long as it is missing.
+/// OpenCode needs a package for plugins and tries to install it at every start until it succeeds.
 fn check_package(client: &Client, ground: &Ground<'_>) -> Option<Check> {
     let is_missing = client.name == "opencode" && !package_folder(ground).exists();
     is_missing.then(|| {
         let found = format!(
-            "{}: the package {OPENCODE_PACKAGE}, which it installs for any plugin, is missing; \
+            "{}: the package {OPENCODE_PACKAGE}, which it needs for plugins, is missing; \
              without a network every start takes 80 seconds or more",
             client.title
         );
-        let advice = "start opencode once while online, and again after each update of OpenCode; it \
-                      installs the package by itself";
+        let advice = "start opencode once while online, and again after each update; it installs the \
+                      package itself";
         warning(WHAT, found, advice)
     })
 }
 
-/// An agent that is here without Tome; in the project where we stand it may be wired all the same.
+/// Reports an agent without hooks in the user's settings. The current project's settings may still have
+/// them.
 fn not_wired(context: &Context, client: &'static Client, report: &Report) -> Check {
     let title = client.title;
     let var = |name: &str| std::env::var(name).ok();
@@ -129,13 +130,13 @@ fn not_wired(context: &Context, client: &'static Client, report: &Report) -> Che
     let files = files.unwrap_or_default();
     if files.iter().any(FilePlan::is_wired) && files.iter().all(|file| file.text().is_none()) {
         let heard = last_heard(context, client, report);
-        return good(WHAT, format!("{title}: wired in this project only; {heard}"));
+        return good(WHAT, format!("{title}: connected in this project only; {heard}"));
     }
-    let advice = format!("`tome setup --agent {}` wires it", client.name);
-    warning(WHAT, format!("{title} is here, and Tome is not wired into it"), &advice)
+    let advice = format!("run `tome setup --agent {}`", client.name);
+    warning(WHAT, format!("{title} is installed but not connected"), &advice)
 }
 
-/// An agent that reads nothing but JSON passes over a file with comments, hooks and all.
+/// Some agents parse strict JSON and ignore a file with comments, including its hooks.
 fn check_letters(client: &Client, ground: &Ground<'_>, files: &[FilePlan]) -> Option<Check> {
     let is_refused = |file: &&FilePlan| {
         let is_json = file.path.extension().is_some_and(|end| end == "json");
@@ -143,12 +144,11 @@ fn check_letters(client: &Client, ground: &Ground<'_>, files: &[FilePlan]) -> Op
     };
     let file = files.iter().filter(|_| !client.takes_comments).find(is_refused)?;
     let path = ground.short(&file.path);
-    let found =
-        format!("{} does not read {path}: it has comments or trailing commas", client.title);
-    Some(bad(WHAT, found, "take them out; it takes nothing but plain JSON"))
+    let found = format!("{} ignores {path}: it has comments or trailing commas", client.title);
+    Some(bad(WHAT, found, "remove them; this agent accepts only strict JSON"))
 }
 
-/// A setting of the agent's own that turns all hooks off.
+/// Checks the agent's own switch that turns all hooks off.
 fn check_switch(client: &Client, ground: &Ground<'_>) -> Option<Check> {
     let switch = (client.off_switch?)(ground);
     let settings = settings_at(&switch.path)?;
@@ -159,34 +159,34 @@ fn check_switch(client: &Client, ground: &Ground<'_>) -> Option<Check> {
         bad(
             WHAT,
             format!("{}: `{setting}` in {path} turns all hooks off", client.title),
-            &format!("set it to {}, or take it out", !switch.off),
+            &format!("set it to {}, or remove it", !switch.off),
         )
     })
 }
 
-/// Codex runs nothing that the person has not trusted.
+/// Codex runs only hooks that the user has trusted.
 fn check_trust(client: &Client, files: &[FilePlan]) -> Option<Check> {
     let hooks = files.iter().find(|file| file.path.ends_with("hooks.json"))?;
     let folder = hooks.path.parent().filter(|_| client.name == "codex")?;
     match codex_trust(folder) {
         Trust::Untrusted(events) => {
             let found =
-                format!("{}: no trust yet for its hooks: {}", client.title, events.join(", "));
-            Some(warning(WHAT, found, "start codex, type /hooks, and trust Tome's"))
+                format!("{}: these hooks are not trusted yet: {}", client.title, events.join(", "));
+            Some(warning(WHAT, found, "start codex, type /hooks, and trust Tome's hooks"))
         }
         Trust::Trusted | Trust::Unknown => None,
     }
 }
 
-/// When the agent was last heard of.
+/// Describes when the agent's last event happened.
 fn last_heard(context: &Context, client: &Client, report: &Report) -> String {
     if !matches!(report.daemon, Daemon::Running(_)) {
-        let unknown = "when it was last heard of is not known while the daemon is away";
-        return format!("{unknown} (`tome start`, then look again)");
+        let unknown = "last event unknown while the daemon is not running";
+        return format!("{unknown} (run `tome start`)");
     }
     match last_event(context, client) {
         Some(at) => format!("last event {}", ago(report.now, at)),
-        None => "nothing was heard of it yet; start a session of it".to_owned(),
+        None => "no events yet; start a session".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! `tome chat`: see the room of that name.
+//! `tome chat`: starts the chat in `crate::chat`.
 
 use anyhow::Result;
 

@@ -1,4 +1,4 @@
-//! What a citation names, shown at the cited place.
+//! Opens a citation and prints the cited event or lines.
 
 use std::io::Write;
 
@@ -15,7 +15,8 @@ use crate::cli::contents::Show;
 use crate::reach::Start;
 use crate::render::{self, BOLD, DIM, PLAIN, counted};
 
-/// An id behind `projects/<folder>/`, and the root of that project. Anything else is as it was.
+/// Splits `projects/<folder>/<id>` into the id and the root of that project. Returns other ids
+/// unchanged.
 pub fn within_project<'a>(context: &Context, id: &'a str) -> Result<(&'a str, Option<String>)> {
     let split = id.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
     let Some((folder, inner)) = split else { return Ok((id, None)) };
@@ -28,13 +29,13 @@ pub fn within_project<'a>(context: &Context, id: &'a str) -> Result<(&'a str, Op
     match named {
         Some((root, _)) => Ok((inner, Some(root))),
         None => {
-            let refusal = Refusal::not_found(format!("there is no project in projects/{folder}"));
-            Err(refusal.hint("`tome toc --all-projects` shows what there is").into())
+            let refusal = Refusal::not_found(format!("no project in projects/{folder}"));
+            Err(refusal.hint("`tome toc --all-projects` shows all projects").into())
         }
     }
 }
 
-/// Shows what a citation names.
+/// Opens a citation and prints it.
 pub fn show(context: &Context, asked: &Show) -> Result<Outcome> {
     let citation: Citation = asked.id.parse()?;
     let request = v1::OpenRequest {
@@ -67,7 +68,7 @@ fn print(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
         let session = render::one_line(&opened.session_id, 200);
         writeln!(
             out,
-            "{DIM}session {session}, the newest of this project; --session names another{PLAIN}"
+            "{DIM}session {session}, the newest of this project; use --session for another{PLAIN}"
         )?;
     }
     match opened.place {
@@ -76,11 +77,11 @@ fn print(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
             show::print(&event_from_wire(event)?, &mut out)?;
         }
         Some(Place::Foreign(text)) => {
-            writeln!(out, "{DIM}this line is no event of Tome's{PLAIN}\n")?;
+            writeln!(out, "{DIM}this line was not written by Tome{PLAIN}\n")?;
             print_line(&mut out, opened.line, &text, true)?;
         }
         Some(Place::Lines(lines)) => print_lines(&mut out, &lines, opened.line)?,
-        // Nodes and grips are shown by their ids, whole.
+        // `tome show` handles nodes and sources by id before it gets here.
         Some(Place::Nodes(_) | Place::Grip(_)) | None => {}
     }
     Ok(Outcome::Done)

@@ -1,4 +1,4 @@
-//! `tome coder`: insights that hold across projects.
+//! `tome coder`: lessons that apply to all projects.
 
 use std::io::Write;
 
@@ -25,8 +25,10 @@ pub fn run(context: &Context, asked: &Coder) -> Result<Outcome> {
 
 fn recall(notes: &Notes<'_>, asked: &Recall) -> Result<Outcome> {
     if asked.question.is_empty() && asked.keyword.is_empty() {
-        let refusal = Refusal::bad_input("ask a question, or give 3 to 8 keywords with --keyword");
-        return Err(refusal.hint("such as `tome coder recall how do I keep tests quick`").into());
+        let refusal = Refusal::bad_input("give a question, or 3 to 8 keywords with --keyword");
+        return Err(refusal
+            .hint("for example: `tome coder recall how do I keep tests quick`")
+            .into());
     }
     let mut arguments = Map::new();
     if !asked.question.is_empty() {
@@ -57,7 +59,7 @@ fn store(notes: &Notes<'_>, asked: &Store) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The insights as the tool takes them: from the flags, or as JSON.
+/// Builds the tool's arguments from the flags, or from JSON input.
 fn insights(asked: &Store) -> Result<Value> {
     let fields = [
         ("type", &asked.insight_type),
@@ -69,8 +71,8 @@ fn insights(asked: &Store) -> Result<Value> {
     if fields.iter().all(|(_, value)| value.is_none()) && asked.tag.is_empty() {
         let text = input(None, asked.file.as_ref(), "--title and the other flags, or --file FILE")?;
         let given: Value = serde_json::from_str(&text).map_err(|error| {
-            Refusal::bad_input(format!("the insights are not JSON: {error}"))
-                .hint("`tome coder store --help` says what they look like")
+            Refusal::bad_input(format!("the input is not valid JSON: {error}"))
+                .hint("`tome coder store --help` describes the format")
         })?;
         return Ok(if given.is_array() { json!({"insights": given}) } else { given });
     }
@@ -82,7 +84,7 @@ fn insights(asked: &Store) -> Result<Value> {
     Ok(Value::Object(insight))
 }
 
-/// A line for each finding, as compilers print them. Exit code 1 when there are any.
+/// Prints findings as `path:line: problem`. Fails if there are any.
 fn lint(notes: &Notes<'_>) -> Result<Outcome> {
     let findings = notes.ask(async |client| client.lint().await)?;
     if notes.context.json {
@@ -92,10 +94,7 @@ fn lint(notes: &Notes<'_>) -> Result<Outcome> {
             )?;
         }
     } else if findings.is_empty() {
-        writeln!(
-            crate::terminal::stdout(),
-            "{GREEN}every insight keeps to the store guide{PLAIN}"
-        )?;
+        writeln!(crate::terminal::stdout(), "{GREEN}no problems found{PLAIN}")?;
     } else {
         let mut out = crate::terminal::stdout().lock();
         for found in &findings {
@@ -104,7 +103,7 @@ fn lint(notes: &Notes<'_>) -> Result<Outcome> {
         let count = counted(findings.len() as u64, "finding", "findings");
         writeln!(
             crate::terminal::stderr(),
-            "{YELLOW}{count}{PLAIN}; `tome coder tidy` mends what it can, `tome coder guide store` has the rules"
+            "{YELLOW}{count}{PLAIN}; `tome coder tidy` fixes what it can, `tome coder guide store` prints the rules"
         )?;
     }
     Ok(if findings.is_empty() { Outcome::Done } else { Outcome::Failed })
@@ -121,7 +120,7 @@ fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
     }
     let mut out = crate::terminal::stdout().lock();
     if done.steps.is_empty() {
-        writeln!(out, "nothing to tidy in {}", counted(done.entries_after, "insight", "insights"))?;
+        writeln!(out, "nothing to tidy in {}", counted(done.entries_after, "lesson", "lessons"))?;
         return Ok(Outcome::Done);
     }
     for step in &done.steps {
@@ -130,7 +129,7 @@ fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
     writeln!(
         out,
         "  {DIM}{} before, {} after; `tome memory log --scope coder` shows every change{PLAIN}",
-        counted(done.entries_before, "insight", "insights"),
+        counted(done.entries_before, "lesson", "lessons"),
         done.entries_after
     )?;
     Ok(Outcome::Done)

@@ -1,4 +1,4 @@
-//! `tome config`: every setting, its value and where that comes from.
+//! `tome config`: lists every setting with its value and origin.
 
 use std::io::Write;
 
@@ -43,7 +43,7 @@ pub fn run(context: &Context) -> Result<Outcome> {
         table(&mut out, &["setting", "value", "from", "what it does"], &rows)?;
         writeln!(
             out,
-            "  {DIM}[[capture.redact]] with name and pattern: {} of your own{PLAIN}",
+            "  {DIM}[[capture.redact]]: {} custom redaction patterns{PLAIN}",
             config.redact.len()
         )?;
     }

@@ -1,5 +1,5 @@
-//! `tome config set` and `unset`: one setting in the config file. The rest of the file, comments
-//! included, stays as it is; it is replaced whole or not at all.
+//! `tome config set` and `unset`: changes one setting in the config file. Keeps the rest of the file,
+//! including comments, and replaces it atomically.
 
 use std::io::{ErrorKind, Write};
 use std::path::Path;
@@ -23,8 +23,8 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         return Err(Refusal::bad_input(format!("{name}: {problem}")).hint(key.about).into());
     }
     let Some(file) = &context.config.file else {
-        let refusal = Refusal::failed("there is no place for a config file");
-        return Err(refusal.hint("name one with --config FILE or TOME_CONFIG").into());
+        let refusal = Refusal::failed("cannot determine where the config file is");
+        return Err(refusal.hint("set --config FILE or TOME_CONFIG").into());
     };
     let mut document = read(file)?;
     change_one(&mut document, name, given)?;
@@ -32,7 +32,7 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
     }
-    // A link into somebody's dotfiles stays one.
+    // Writes through a symbolic link, such as one into a dotfiles repository, instead of replacing it.
     disk::write(file, document.to_string().as_bytes())
         .with_context(|| format!("cannot write {}", file.display()))?;
     if context.json {
@@ -40,14 +40,13 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut out = crate::terminal::stdout().lock();
-    let said =
-        given.map_or_else(|| format!("{name} is as usual"), |given| format!("{name} = {given}"));
+    let said = given.map_or_else(
+        || format!("{name} reset to its default"),
+        |given| format!("{name} = {given}"),
+    );
     writeln!(out, "{said}  {DIM}{}{PLAIN}", file.display())?;
     if context.reach.holder().is_some() {
-        writeln!(
-            out,
-            "{DIM}the daemon reads it when it next starts: `tome stop` ends this one{PLAIN}"
-        )?;
+        writeln!(out, "{DIM}takes effect when the daemon restarts: run `tome stop`{PLAIN}")?;
     }
     Ok(Outcome::Done)
 }
@@ -59,8 +58,8 @@ fn read(file: &Path) -> Result<DocumentMut> {
     };
     let parsed = text.parse::<DocumentMut>();
     parsed.map_err(|error| {
-        Refusal::bad_input(format!("{} is no TOML: {error}", file.display()))
-            .hint("mend it by hand first")
+        Refusal::bad_input(format!("{} is not valid TOML: {error}", file.display()))
+            .hint("fix it by hand first")
             .into()
     })
 }
@@ -75,8 +74,8 @@ fn change_one(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Re
     };
     let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
     let table = table.as_table_like_mut();
-    let table =
-        table.ok_or_else(|| Refusal::bad_input(format!("{section} is no section there")))?;
+    let table = table
+        .ok_or_else(|| Refusal::bad_input(format!("{section} is not a section in this file")))?;
     let typed = match (given.parse::<i64>(), given.parse::<bool>()) {
         (Ok(number), _) => value(number),
         (_, Ok(truth)) => value(truth),
@@ -95,7 +94,7 @@ fn unknown(name: &str) -> anyhow::Error {
         .collect();
     let hint = match near.is_empty() {
         true => "`tome config` lists every setting".to_owned(),
-        false => format!("there are {}", near.join(", ")),
+        false => format!("settings in this section: {}", near.join(", ")),
     };
-    Refusal::bad_input(format!("there is no setting {name:?}")).hint(hint).into()
+    Refusal::bad_input(format!("unknown setting {name:?}")).hint(hint).into()
 }

@@ -1,4 +1,4 @@
-//! `tome doctor --deep`: how much of what the agents wrote down is stored, and what is missing.
+//! `tome doctor --deep`: compares the agents' transcripts with the stores and lists missing events.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -12,10 +12,9 @@ use super::import::{agents, at_home, look};
 use crate::import::{Done, Unreadable};
 use crate::render::{self, DIM, GREEN, PLAIN, YELLOW, count, counted};
 
-/// Gaps that are shown for each agent; `--json` has them all.
+/// Sessions with missing events listed per agent; `--json` lists all.
 const GAPS_SHOWN: usize = 5;
 
-/// How much of each agent's transcripts is stored.
 #[derive(Debug, Serialize)]
 pub struct Coverage {
     agents: Vec<AgentCoverage>,
@@ -29,15 +28,14 @@ struct AgentCoverage {
     sessions: u64,
     events: u64,
     missing: u64,
-    /// Of a hundred.
     percent: f64,
     damaged_lines: u64,
-    /// Events that are stored twice, under two ids.
+    /// Events stored twice, under different ids.
     duplicates: Vec<EventId>,
     gaps: Vec<Gap>,
 }
 
-/// A session of which something is missing.
+/// A session with missing events.
 #[derive(Debug, Serialize)]
 struct Gap {
     session: String,
@@ -47,7 +45,7 @@ struct Gap {
     first_missing: Option<Millis>,
 }
 
-/// Compares every transcript with what is stored.
+/// Compares every transcript with the stores.
 pub fn look_at_all(context: &Context) -> Result<Coverage> {
     let sources = at_home(&agents(&[])?);
     Ok(coverage(look(context, sources, None, true)?))
@@ -74,7 +72,7 @@ fn coverage(done: Done) -> Coverage {
         let mut duplicates =
             agent.as_ref().and_then(|agent| twice.remove(agent)).unwrap_or_default();
         duplicates.sort();
-        // The latest first: what is broken now matters most.
+        // Latest first: current problems matter most.
         gaps.sort_by(|a, b| (b.first_missing, &a.session).cmp(&(a.first_missing, &b.session)));
         let events = report.already_there + report.imported;
         AgentCoverage {
@@ -92,7 +90,7 @@ fn coverage(done: Done) -> Coverage {
     Coverage { agents: agents.collect(), unreadable: done.report.unreadable }
 }
 
-/// Rounded down to a tenth: what is not all is not a hundred.
+/// Rounds down to a tenth, so that only complete coverage shows as 100.
 #[expect(clippy::cast_precision_loss, reason = "at most a thousand")]
 fn percent(part: u64, whole: u64) -> f64 {
     match part.saturating_mul(1_000).checked_div(whole) {
@@ -102,17 +100,14 @@ fn percent(part: u64, whole: u64) -> f64 {
 }
 
 impl Coverage {
-    /// Shows it below the other checks.
+    /// Prints the coverage below the other checks.
     pub fn print(&self) -> Result<()> {
         let mut out = crate::terminal::stdout().lock();
         if self.agents.is_empty() {
-            writeln!(
-                out,
-                "{GREEN}ok{PLAIN}    capture   there are no transcripts to compare with"
-            )?;
+            writeln!(out, "{GREEN}ok{PLAIN}    capture   no transcripts to compare with")?;
         }
         for agent in &self.agents {
-            let (colour, mark) = if agent.missing == 0 { (GREEN, "ok") } else { (YELLOW, "look") };
+            let (colour, mark) = if agent.missing == 0 { (GREEN, "ok") } else { (YELLOW, "warn") };
             writeln!(
                 out,
                 "{colour}{mark:<4}{PLAIN}  capture   {}: {} of {} stored ({} %), {}",
@@ -126,7 +121,7 @@ impl Coverage {
                 let since = gap.first_missing.map(render::local).unwrap_or_default();
                 writeln!(
                     out,
-                    "                {} misses {} of {} since {since}  {DIM}{}{PLAIN}",
+                    "                {} lacks {} of {} events since {since}  {DIM}{}{PLAIN}",
                     gap.session,
                     count(gap.missing),
                     count(gap.events),
@@ -142,21 +137,18 @@ impl Coverage {
                 let twice = counted(agent.duplicates.len() as u64, "event is", "events are");
                 writeln!(
                     out,
-                    "{YELLOW}look{PLAIN}  capture   {}: {twice} stored twice, such as {first}",
+                    "{YELLOW}warn{PLAIN}  capture   {}: {twice} stored twice, such as {first}",
                     agent.agent
                 )?;
             }
             if agent.missing > 0 {
                 let name = &agent.agent;
-                writeln!(
-                    out,
-                    "                {DIM}→{PLAIN} `tome import --agent {name}` stores what is missing"
-                )?;
+                writeln!(out, "                {DIM}→{PLAIN} run `tome import --agent {name}`")?;
             }
         }
         for file in &self.unreadable {
             let (file, reason) = (render::safe(&file.file), render::safe(&file.reason));
-            writeln!(out, "{YELLOW}look{PLAIN}  capture   {file}: {reason}")?;
+            writeln!(out, "{YELLOW}warn{PLAIN}  capture   {file}: {reason}")?;
         }
         Ok(())
     }

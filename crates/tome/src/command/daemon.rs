@@ -13,17 +13,17 @@ pub fn run(context: Context, detached: bool) -> Result<Outcome> {
         platform::leave_session();
     } else {
         let home = context.settings.home.root().display();
-        writeln!(crate::terminal::stderr(), "serving {home}; Ctrl-C ends it")?;
+        writeln!(crate::terminal::stderr(), "serving {home}; press Ctrl-C to stop")?;
     }
     match daemon::run(context.settings)? {
         Ran::Served => Ok(Outcome::Done),
-        // Whoever started this one wanted a daemon, and there is one.
+        // The client that started this process only needs some daemon to be running.
         Ran::AlreadyRunning(_) if detached => Ok(Outcome::Done),
         Ran::AlreadyRunning(pid) => {
-            let pid = pid.map(|pid| format!(" (process {pid})")).unwrap_or_default();
+            let pid = pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
             writeln!(
                 crate::terminal::stderr(),
-                "a daemon serves this home already{pid}; `tome stop` ends it"
+                "a daemon is already running for this home{pid}; `tome stop` stops it"
             )?;
             Ok(Outcome::Failed)
         }

@@ -1,4 +1,4 @@
-//! `tome doctor`: checks everything that has to be right, and says what to do about the rest.
+//! `tome doctor`: checks the installation and suggests a fix for each problem.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,6 @@ use crate::platform;
 use crate::reach::{Start, is_older};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
 
-/// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Verdict {
@@ -36,13 +35,13 @@ pub(super) struct Check {
     advice: Option<String>,
 }
 
-/// Files looked at for their rights; a home can hold many.
+/// Cap on the files whose permissions are checked; a home can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
 
 pub fn run(context: &Context, is_deep: bool) -> Result<Outcome> {
     let checks = check(context)?;
     let is_bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
-    // What is broken shows here too; comparing needs a daemon that answers.
+    // Comparing transcripts needs a working daemon, so it is skipped when a check failed.
     let coverage = (is_deep && !is_bad).then(|| coverage::look_at_all(context)).transpose()?;
     if context.json {
         let mut answer = serde_json::json!({"ok": !is_bad, "checks": checks});
@@ -62,8 +61,8 @@ fn print(checks: &[Check]) -> Result<()> {
     for check in checks {
         let (colour, mark) = match check.verdict {
             Verdict::Good => (GREEN, "ok"),
-            Verdict::Warning => (YELLOW, "look"),
-            Verdict::Bad => (RED, "bad"),
+            Verdict::Warning => (YELLOW, "warn"),
+            Verdict::Bad => (RED, "fail"),
         };
         writeln!(out, "{colour}{mark:<4}{PLAIN}  {:<8}  {}", check.what, check.found)?;
         if let Some(advice) = &check.advice {
@@ -93,7 +92,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
                 bad(
                     "store",
                     format!("{} refuses writes: {}", store.path, store.refusing),
-                    "free some disk space; the daemon opens it anew by itself",
+                    "free some disk space; the daemon reopens the store automatically",
                 )
             },
         ));
@@ -102,12 +101,12 @@ fn check(context: &Context) -> Result<Vec<Check>> {
                 true => warning(
                     "store",
                     format!("{} is busy: {}", store.path, store.problem),
-                    "look again in a minute; if it stays so, `tome stop --force` starts it afresh",
+                    "check again in a minute; if it persists, run `tome stop --force`; the next command starts a new daemon",
                 ),
                 false => bad(
                     "store",
                     format!("{} cannot be read: {}", store.path, store.problem),
-                    "mend it as it says, or rebuild it with `tome admin repair`; new events for it wait in the spool, other projects go on",
+                    "fix the cause, or rebuild the store with `tome admin repair`; until then its new events wait in the spool, other projects are not affected",
                 ),
             },
         ));
@@ -119,41 +118,41 @@ fn check(context: &Context) -> Result<Vec<Check>> {
         checks.extend(check_model(status));
     }
     checks.push(if report.waiting.events == 0 {
-        good("spool", "nothing waits")
+        good("spool", "empty")
     } else {
         warning(
             "spool",
             format!(
                 "{} for the daemon",
-                counted(report.waiting.events, "event waits", "events wait")
+                counted(report.waiting.events, "event waiting", "events waiting")
             ),
             match &report.daemon {
                 Daemon::Running(_) => {
-                    "the daemon stores them in a moment, unless they are kept back"
+                    "the daemon stores them shortly, unless a problem is listed below"
                 }
-                _ => "`tome start` has them stored",
+                _ => "run `tome start` to store them",
             },
         )
     });
     checks.extend(report.spool_problems().iter().map(|problem| {
         warning(
             "spool",
-            format!("events are kept back: {problem}"),
-            "remove the cause; they are tried again within a minute",
+            format!("events cannot be stored yet: {problem}"),
+            "fix the cause; the daemon retries within a minute",
         )
     }));
     if report.waiting.damaged > 0 {
-        let found = counted(report.waiting.damaged, "line was", "lines were");
+        let found = counted(report.waiting.damaged, "damaged line", "damaged lines");
         checks.push(warning(
             "spool",
-            format!("{found} damaged and set aside in spool/damaged.jsonl"),
-            "look at it, mend it, give it to `tome ingest`, delete it",
+            format!("{found} moved to spool/damaged.jsonl"),
+            "inspect the file; repair its lines and feed them to `tome ingest`, or delete it",
         ));
     }
     if report.lost.events > 0 {
         let found =
-            format!("{} could be stored nowhere", counted(report.lost.events, "event", "events"));
-        checks.push(bad("lost", found, "see whether the home can be written and the disk has room; then `tome status --reset-lost`"));
+            format!("{} could not be stored", counted(report.lost.events, "event", "events"));
+        checks.push(bad("lost", found, "check that the home is writable and the disk is not full; then run `tome status --reset-lost`"));
     }
     let split = merge_sessions::problem(context);
     checks.extend(split.map(|(found, remedy)| warning("sessions", found, remedy)));
@@ -168,11 +167,11 @@ fn check_config(context: &Context) -> Check {
         Some(problem) => bad(
             "config",
             problem.to_string(),
-            "mend it; until then only hooks go on, with the other settings",
+            "fix it; until then commands refuse to run, and hooks use the remaining settings",
         ),
         None => good(
             "config",
-            file.map_or("defaults; there is no config file".to_owned(), |path| {
+            file.map_or("no config file; using defaults".to_owned(), |path| {
                 path.display().to_string()
             }),
         ),
@@ -186,7 +185,7 @@ fn check_home(context: &Context) -> Check {
         return warning(
             "home",
             format!("{shown} does not exist yet"),
-            "it is made when the first event comes",
+            "it is created with the first event",
         );
     }
     match tempfile::tempfile_in(home) {
@@ -199,7 +198,7 @@ fn check_home(context: &Context) -> Check {
     }
 }
 
-/// Everything in the home is for its owner alone.
+/// Checks that no file in the home is accessible to other users.
 fn check_rights(context: &Context) -> Option<Check> {
     let home = context.settings.home.root();
     platform::is_open_to_others(home)?;
@@ -222,7 +221,7 @@ fn check_rights(context: &Context) -> Option<Check> {
         }
     }
     Some(match open.first() {
-        None => good("rights", "readable by its owner alone"),
+        None => good("rights", "accessible to the owner only"),
         Some(first) => bad(
             "rights",
             format!(
@@ -239,7 +238,7 @@ fn is_open(path: &PathBuf) -> bool {
     platform::is_open_to_others(Path::new(path)) == Some(true)
 }
 
-/// What was stored in the other mode is kept and not shown.
+/// Warns about events stored in the other store mode, which are kept but not shown.
 fn check_mode(context: &Context) -> Option<Check> {
     let home = &context.settings.home;
     let own_ledgers =
@@ -252,17 +251,18 @@ fn check_mode(context: &Context) -> Option<Check> {
         let other = other.as_str();
         warning(
             "stores",
-            format!("there are events that were stored with store.mode = {other}"),
+            format!("some events were stored with store.mode = {other}"),
             &format!(
-                "they are kept and not shown; `tome --set store.mode={other} daemon` serves them"
+                "they are kept but not shown; `tome --set store.mode={other} daemon` serves them"
             ),
         )
     })
 }
 
-/// Where the notes of the project we stand in are, and whether some are where nobody looks.
+/// Checks the notebook of the current project, and warns about notes in the home that a `.memory/`
+/// folder in the repository hides.
 fn check_notes(context: &Context) -> Option<Check> {
-    // The notes are where the daemon is.
+    // With a remote daemon the notes are on its machine.
     if context.settings.daemon_endpoint.is_some() {
         return None;
     }
@@ -276,7 +276,7 @@ fn check_notes(context: &Context) -> Option<Check> {
     let folder = match notebooks.open(&whose) {
         Ok(notebook) => notebook.root().to_path_buf(),
         Err(error) => {
-            let advice = "mend it as it says; until then notes of this project are not kept";
+            let advice = "fix it; until then notes of this project cannot be saved";
             return Some(bad("notes", error.to_string(), advice));
         }
     };
@@ -301,7 +301,7 @@ fn check_notes(context: &Context) -> Option<Check> {
     ))
 }
 
-/// Markdown files in a notebook, without the index.
+/// Counts the Markdown files in a notebook, without the index.
 fn count_notes(folder: &Path) -> u64 {
     let mut folders = vec![folder.to_path_buf()];
     let (mut notes, mut seen) = (0, 0);
@@ -322,13 +322,13 @@ fn count_notes(folder: &Path) -> u64 {
     notes
 }
 
-/// Whatever was stored and is damaged. The daemon reads all files for it.
+/// Has the daemon verify all store files, and merges the damage with that in its status.
 fn check_damage(context: &Context, status: &v1::StatusResponse) -> Result<Vec<Check>> {
     let request =
         v1::VerifyStoresRequest { files_only: true, ..v1::VerifyStoresRequest::default() };
     let verified = context.block_on(async {
         let client = context.reach.client(Start::Never).await?;
-        // A daemon of another version cannot; its status says what it knows.
+        // Older daemons lack this call; then only the damage in their status is reported.
         Ok(client.verify_stores(request).await.unwrap_or_default())
     })?;
     let mut damage = status.damage.clone();
@@ -338,14 +338,14 @@ fn check_damage(context: &Context, status: &v1::StatusResponse) -> Result<Vec<Ch
     Ok(damage.iter().map(|one| bad("damage", &one.found, &one.remedy)).collect())
 }
 
-/// The indexes that recall uses. None of them can lose anything.
+/// Checks the search indexes. Problems are warnings: an index can always be rebuilt.
 fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
     let mut checks = vec![good("finder", finder::summed_up(indexes))];
     if let Some(problem) = finder::away(indexes) {
         checks.push(warning(
             "finder",
-            format!("{} makes no vectors: {problem}", indexes.embedder),
-            "see to the endpoint, or to embed.* in `tome config`, and `tome stop`; until then words are found, and meanings are not",
+            format!("{} computes no vectors: {problem}", indexes.embedder),
+            "check the endpoint, or embed.* in `tome config`, then run `tome stop`; until then recall works by keywords only",
         ));
     }
     for desk in &indexes.desks {
@@ -356,7 +356,7 @@ fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
                 "finder",
                 format!("an index of {} cannot be used: {problem}", finder::whose(desk)),
                 &format!(
-                    "it is made again by itself; if it is not, delete {}: nothing is lost with it",
+                    "it is rebuilt automatically; if not, delete {}, which loses no data",
                     desk.path
                 ),
             ));
@@ -365,23 +365,23 @@ fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
     checks
 }
 
-/// The conversation model, and what it is to write down of sessions.
+/// Checks the chat model and its reflections.
 fn check_model(status: &v1::StatusResponse) -> Vec<Check> {
     let mut checks = Vec::new();
     if let Some(model) = status.model.as_ref().filter(|model| !model.chat_problem.is_empty()) {
-        let found = format!("the conversation model cannot be used: {}", model.chat_problem);
-        checks.push(warning("model", found, "see to chat.* in `tome config`, then `tome stop`"));
+        let found = format!("the chat model cannot be used: {}", model.chat_problem);
+        checks.push(warning("model", found, "check chat.* in `tome config`, then run `tome stop`"));
     }
     let Some(reflections) = &status.reflections else { return checks };
     match reflections.left.last() {
         Some(left) => checks.push(warning(
             "reflect",
             format!(
-                "{} left alone after two tries, the last one: {}",
-                counted(reflections.left.len() as u64, "session was", "sessions were"),
+                "gave up on {} after two attempts, last error: {}",
+                counted(reflections.left.len() as u64, "session", "sessions"),
                 left.why
             ),
-            &format!("`tome reflect {}` tries it again", left.session_id),
+            &format!("`tome reflect {}` retries it", left.session_id),
         )),
         None => checks.push(good(
             "reflect",
@@ -389,7 +389,7 @@ fn check_model(status: &v1::StatusResponse) -> Vec<Check> {
                 "{}, {} waiting{}",
                 counted(reflections.done, "session done", "sessions done"),
                 reflections.waiting,
-                if reflections.is_on { "" } else { ", switched off" }
+                if reflections.is_on { "" } else { ", turned off" }
             ),
         )),
     }
@@ -401,33 +401,33 @@ fn check_daemon(daemon: &Daemon) -> Check {
     match daemon {
         Daemon::Running(status) if is_older(&status.version, own) => warning(
             "daemon",
-            format!("runs version {}, this is {own}", status.version),
+            format!("running version {}, but this is {own}", status.version),
             "`tome start` replaces it",
         ),
         Daemon::Running(status) => good(
             "daemon",
             format!(
-                "runs (process {}, version {}, {})",
+                "running (pid {}, version {}, {})",
                 status.pid,
                 status.version,
                 bytes(status.resident_bytes)
             ),
         ),
-        Daemon::Away => good("daemon", "is not running; it starts by itself when it is needed"),
+        Daemon::Away => good("daemon", "not running; starts automatically when needed"),
         Daemon::Silent { pid, problem } => bad(
             "daemon",
-            format!("process {pid} does not answer: {problem}"),
-            "`tome stop --force` ends it; events wait in the spool meanwhile",
+            format!("does not answer (pid {pid}): {problem}"),
+            "`tome stop --force` kills it; meanwhile events wait in the spool",
         ),
         Daemon::Failing(problem) => bad(
             "daemon",
             format!("answers with an error: {problem}"),
-            "run/daemon.log in the home says more; `tome stop` and `tome start` begin anew",
+            "see run/daemon.log in the home; restart it with `tome stop` and `tome start`",
         ),
         Daemon::Unreachable(problem) => bad(
             "daemon",
             format!("cannot be reached: {problem}"),
-            "see daemon.endpoint in `tome config`, and TOME_TOKEN",
+            "check daemon.endpoint in `tome config`, and TOME_TOKEN",
         ),
     }
 }

@@ -14,7 +14,7 @@ use crate::cli::Events;
 use crate::reach::Start;
 use crate::render::{self, DIM, PLAIN};
 
-/// Asked for in one call; the daemon may send fewer.
+/// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
 
 pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
@@ -28,7 +28,8 @@ pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
             latest(context, asked, query).await?
         };
         if shown == 0 && !context.json {
-            let narrowed = if query_is_narrow { "; --all-projects looks everywhere" } else { "" };
+            let narrowed =
+                if query_is_narrow { "; --all-projects searches all projects" } else { "" };
             writeln!(crate::terminal::stderr(), "no events match{narrowed}")?;
         }
         Ok(Outcome::Done)
@@ -54,7 +55,7 @@ fn query(asked: &Events, project: Option<String>) -> Result<Query> {
     })
 }
 
-/// The project asked for: by its folder, or the one we stand in if Tome knows it.
+/// Resolves the project filter of `tome events`.
 fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
     if asked.all_projects || asked.session.is_some() {
         return Ok(None);
@@ -62,7 +63,7 @@ fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
     project_of(context, asked.project.as_deref())
 }
 
-/// The project of a folder, or the one we stand in if Tome knows it.
+/// Resolves the project of a folder, or the current project if it is known.
 pub fn project_of(context: &Context, folder: Option<&Path>) -> Result<Option<String>> {
     if let Some(folder) = folder {
         let folder = std::path::absolute(folder)?;
@@ -73,7 +74,7 @@ pub fn project_of(context: &Context, folder: Option<&Path>) -> Result<Option<Str
     Ok(Projects::load(&context.settings.home).known_root_of(&here.to_string_lossy()))
 }
 
-/// The latest so many, in the order in which they happened unless asked otherwise.
+/// Prints the latest events, oldest first unless `--newest-first` is given.
 async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<usize> {
     query.newest_first = true;
     let mut events: Vec<Event> = Vec::new();
@@ -96,19 +97,19 @@ async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<u
     Ok(events.len())
 }
 
-/// One page. What could not be read is told once.
+/// Fetches one page, and warns about each unreadable store once.
 async fn page(context: &Context, query: &Query, skipped: &mut BTreeSet<String>) -> Result<Page> {
     let asked = context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
     let page = asked.await?;
     for store in &page.skipped {
         if skipped.insert(store.clone()) {
-            writeln!(crate::terminal::stderr(), "left out: {store}")?;
+            writeln!(crate::terminal::stderr(), "skipped: {store}")?;
         }
     }
     Ok(page)
 }
 
-/// Everything, page by page: memory stays flat however long the history is.
+/// Prints all events page by page, in constant memory.
 async fn all(context: &Context, mut query: Query) -> Result<usize> {
     let mut shown = 0;
     let mut skipped = BTreeSet::new();

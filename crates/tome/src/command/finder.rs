@@ -1,5 +1,5 @@
-//! The indexes that recall uses, and other workers, as `tome status`, `tome doctor` and `tome admin
-//! status` show them.
+//! Search indexes and other workers in the output of `tome status`, `tome doctor` and `tome admin
+//! status`.
 
 use std::io::Write;
 
@@ -8,19 +8,19 @@ use tome_proto::v1;
 
 use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, span, table};
 
-/// All indexes together, in a line.
+/// Summarizes all indexes in one line.
 pub fn summed_up(finder: &v1::Finder) -> String {
     let indexes = || finder.desks.iter().flat_map(|desk| &desk.indexes);
     let entries: u64 = indexes().filter_map(|index| index.entries).sum();
     let size: u64 = indexes().map(|index| index.disk_bytes).sum();
     let sent = finder.far.as_ref().map_or_else(String::new, |far| {
-        format!(", {} sent since it started", counted(far.texts, "text", "texts"))
+        format!(", {} sent since start", counted(far.texts, "text", "texts"))
     });
     let entries = counted(entries, "entry", "entries");
     format!("{entries}, {}, vectors by {}{sent}", bytes(size), finder.embedder)
 }
 
-/// Indexes that are behind or broken, a line each.
+/// Lists indexes that are behind or broken, one line each.
 pub fn troubles(finder: &v1::Finder) -> Vec<String> {
     finder.desks.iter().flat_map(|desk| troubles_of(finder, desk)).collect()
 }
@@ -40,7 +40,7 @@ fn troubles_of(finder: &v1::Finder, desk: &v1::FinderDesk) -> Vec<String> {
     lines
 }
 
-/// Why the indexes of a desk were not brought up to date, but for what the endpoint says to everybody.
+/// Problems of one index set, without the embedding endpoint's problem, which is reported once for all.
 pub fn problems<'a>(
     finder: &'a v1::Finder,
     desk: &'a v1::FinderDesk,
@@ -50,22 +50,22 @@ pub fn problems<'a>(
     desk.problems.iter().map(String::as_str).filter(is_new)
 }
 
-/// Whose indexes they are.
+/// The project of an index set, or its path if it belongs to no project.
 pub fn whose(desk: &v1::FinderDesk) -> &str {
     if desk.project.is_empty() { &desk.path } else { &desk.project }
 }
 
-/// Why an endpoint makes no vectors now, and when it is asked again.
+/// Why the embedding endpoint computes no vectors, and when the next attempt is due.
 pub fn away(finder: &v1::Finder) -> Option<String> {
     let far = finder.far.as_ref().filter(|far| !far.problem.is_empty())?;
     let again = match far.again_in_ms {
         0 => String::new(),
-        again_in_ms => format!(" (asked again in {})", span(again_in_ms)),
+        again_in_ms => format!(" (retry in {})", span(again_in_ms)),
     };
     Some(format!("{}{again}", far.problem))
 }
 
-/// The finder in a status.
+/// Prints the index lines of `tome status`.
 pub fn print(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Result<()> {
     writeln!(out, "finder   {}", summed_up(finder))?;
     if let Some(problem) = away(finder) {
@@ -77,7 +77,7 @@ pub fn print(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Workers in a table, and what is wrong with them below.
+/// Prints workers as a table, followed by their problems.
 pub fn print_workers(out: &mut dyn Write, workers: &[v1::Worker]) -> std::io::Result<()> {
     let row = |worker: &v1::Worker| {
         vec![
@@ -98,7 +98,6 @@ pub fn print_workers(out: &mut dyn Write, workers: &[v1::Worker]) -> std::io::Re
     Ok(())
 }
 
-/// A worker as JSON.
 pub fn worker_json(worker: &v1::Worker) -> Value {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     json!({
@@ -108,7 +107,6 @@ pub fn worker_json(worker: &v1::Worker) -> Value {
     })
 }
 
-/// The finder as JSON.
 pub fn as_json(finder: &v1::Finder) -> Value {
     let desk = |desk: &v1::FinderDesk| {
         let indexes: Vec<Value> = desk.indexes.iter().map(worker_json).collect();

@@ -1,4 +1,4 @@
-//! `tome import`: stores the history that agents left on disk.
+//! `tome import`: imports the agents' transcripts and prints a report.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -22,7 +22,7 @@ use crate::import::{
 use crate::reach::Start;
 use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, safe};
 
-/// Damaged lines that are shown; `--json` has more.
+/// Damaged lines listed; `--json` lists more.
 const DAMAGED_SHOWN: usize = 20;
 
 pub fn run(context: &Context, asked: &Asked) -> Result<Outcome> {
@@ -35,7 +35,7 @@ pub fn run(context: &Context, asked: &Asked) -> Result<Outcome> {
     };
     if sources.is_empty() && !context.json {
         let names: Vec<&str> = agents.iter().map(Agent::as_str).collect();
-        writeln!(crate::terminal::stdout(), "there are no transcripts of {}", names.join(", "))?;
+        writeln!(crate::terminal::stdout(), "no transcripts found for {}", names.join(", "))?;
         return Ok(Outcome::Done);
     }
     let mut done = look(context, sources, since, asked.dry_run)?;
@@ -48,7 +48,7 @@ pub fn run(context: &Context, asked: &Asked) -> Result<Outcome> {
     Ok(if done.report.unreadable.is_empty() { Outcome::Done } else { Outcome::Failed })
 }
 
-/// The agents asked for; all that have transcripts if none is.
+/// Parses agent names; returns all known agents if none are given.
 pub fn agents(named: &[String]) -> Result<Vec<Agent>> {
     let known = || Agent::KNOWN.iter().map(|name| Agent::parse(name));
     if named.is_empty() {
@@ -59,7 +59,7 @@ pub fn agents(named: &[String]) -> Result<Vec<Agent>> {
         let agent = Agent::parse(name)?;
         if !Agent::KNOWN.contains(&agent.as_str()) {
             let known = Agent::KNOWN.join(", ");
-            let message = format!("{name:?} is no agent whose transcripts Tome reads");
+            let message = format!("Tome cannot read transcripts of {name:?}");
             return Err(Refusal::bad_input(message).hint(format!("use one of {known}")).into());
         }
         if !agents.contains(&agent) {
@@ -75,13 +75,12 @@ fn since(context: &Context, text: Option<&str>) -> Result<Option<Millis>> {
     Ok(Some(time::parse_words("--since", text, SystemClock.now(), zone)?))
 }
 
-/// The transcripts where they lie by default.
+/// Finds transcripts in their default locations.
 pub fn at_home(agents: &[Agent]) -> Vec<Source> {
     import::at_home(agents, &|name| std::env::var_os(name).map(PathBuf::from))
 }
 
-/// Reads transcripts and compares them with what is stored; stores what is missing, unless it is
-/// only a look.
+/// Reads transcripts, compares them with the stores and, unless `is_dry`, stores missing events.
 pub fn look(
     context: &Context,
     sources: Vec<Source>,
@@ -118,8 +117,8 @@ pub fn look(
                 bulk::stream(&client, incoming, |answer, tags| answers.add(answer, &tags)).await
             }
         };
-        // The reader asks through this thread, so it is waited for, whatever became of the stream.
-        let read = reader.await.context("the reader of transcripts died")?;
+        // The reader makes calls through this runtime, so wait for it even if the stream failed.
+        let read = reader.await.context("the transcript reader panicked")?;
         streamed?;
         let mut done = read?;
         answers.settle(&mut done.report, &files);
@@ -129,16 +128,16 @@ pub fn look(
     done
 }
 
-/// What the daemon said.
+/// The daemon's responses, summed up.
 #[derive(Default)]
 struct Answers {
-    /// Created and known before, for each agent of the report.
+    /// Created and duplicate events, per agent of the report.
     stored: Vec<(u64, u64)>,
     refused: Vec<(From, String)>,
 }
 
 impl Answers {
-    /// Adds the answer to one batch, which holds events of one agent.
+    /// Adds the response to one batch. A batch holds events of a single agent.
     fn add(&mut self, answer: &v1::IngestEventsResponse, tags: &[From]) {
         let Some(agent) = tags.first().map(|from| from.agent) else { return };
         self.stored.resize(self.stored.len().max(agent + 1), (0, 0));
@@ -153,7 +152,7 @@ impl Answers {
         }
     }
 
-    /// Puts it into the report.
+    /// Adds the sums to the report.
     fn settle(self, report: &mut Report, files: &[String]) {
         for (agent, (created, duplicates)) in report.agents.iter_mut().zip(self.stored) {
             agent.imported += created;
@@ -191,13 +190,13 @@ fn print(report: &Report) -> Result<()> {
     }
     print_left_out(&mut out, report)?;
     let hint = if report.dry_run && report.imported > 0 {
-        "; without --dry-run they are stored"
+        "; run without --dry-run to store them"
     } else {
         ""
     };
     writeln!(
         out,
-        "{verb} {}, already there {}, skipped {}, damaged {}{hint}",
+        "{verb} {}, duplicates {}, skipped {}, damaged {}{hint}",
         count(report.imported),
         count(report.already_there),
         count(report.skipped.values().sum()),
@@ -209,7 +208,7 @@ fn print(report: &Report) -> Result<()> {
 fn print_agent(out: &mut impl Write, verb: &str, agent: &AgentReport) -> Result<()> {
     writeln!(
         out,
-        "{:<11}  {verb} {}, already there {}  {DIM}{}, {}, {}{PLAIN}",
+        "{:<11}  {verb} {}, duplicates {}  {DIM}{}, {}, {}{PLAIN}",
         agent.agent,
         count(agent.imported),
         count(agent.already_there),
@@ -230,15 +229,15 @@ fn print_left_out(out: &mut impl Write, report: &Report) -> Result<()> {
     for damaged in report.damaged.iter().take(DAMAGED_SHOWN) {
         let line = if damaged.line > 0 { format!(":{}", damaged.line) } else { String::new() };
         let (file, reason) = (safe(&damaged.file), safe(&damaged.reason));
-        writeln!(out, "{YELLOW}left out{PLAIN}     {file}{line}: {reason}")?;
+        writeln!(out, "{YELLOW}damaged{PLAIN}      {file}{line}: {reason}")?;
     }
     let more = report.damaged_lines.saturating_sub(DAMAGED_SHOWN as u64);
     if more > 0 {
-        writeln!(out, "             and {} more; --json names them", count(more))?;
+        writeln!(out, "             and {} more; --json lists them", count(more))?;
     }
     for file in &report.unreadable {
         let (file, reason) = (safe(&file.file), safe(&file.reason));
-        writeln!(out, "{YELLOW}not read{PLAIN}     {file}: {reason}")?;
+        writeln!(out, "{YELLOW}unreadable{PLAIN}   {file}: {reason}")?;
     }
     Ok(())
 }

@@ -16,10 +16,10 @@ use crate::bulk::{self, Batch};
 use crate::reach::Start;
 use crate::render;
 
-/// A line longer than this is no event.
+/// Longer lines are read in pieces, which are then rejected.
 const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What became of the lines.
+/// The result of an ingest.
 #[derive(Debug, Default, Serialize)]
 pub(super) struct Report {
     pub created: u64,
@@ -50,7 +50,7 @@ pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
         }
         writeln!(
             crate::terminal::stdout(),
-            "stored {}, already there {}, rejected {}",
+            "{} stored, {} duplicates, {} rejected",
             render::count(report.created),
             render::count(report.duplicates),
             render::count(report.rejected.len() as u64)
@@ -72,7 +72,7 @@ fn progress() -> ProgressBar {
     bar
 }
 
-/// Streams lines to the daemon while its answers come back.
+/// Streams events to the daemon while its responses arrive.
 pub(super) async fn send(
     client: &Client,
     file: Option<std::path::PathBuf>,
@@ -96,7 +96,7 @@ pub(super) async fn send(
     Ok(report)
 }
 
-/// Reads lines into batches. Returns the lines that are no events.
+/// Reads lines into batches. Returns the lines that are not valid events.
 fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch<u64>>) -> Result<Vec<RejectedLine>> {
     let mut input: Box<dyn BufRead> = match file {
         Some(path) => {
@@ -132,7 +132,7 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch<u64>>) -> Result<Vec<R
     Ok(rejected)
 }
 
-/// One line as a draft. Bytes that are not UTF-8 are replaced, a byte order mark is skipped.
+/// Parses one line into a draft. Replaces invalid UTF-8 and skips a byte order mark.
 fn parse(line: &[u8]) -> Result<v1::Draft, String> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_start_matches('\u{feff}').trim();

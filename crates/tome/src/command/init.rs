@@ -1,4 +1,4 @@
-//! `tome init`: where the notes of a project are kept, and the way into the repository.
+//! `tome init`: shows where a project's notes are kept, or moves them into the repository.
 
 use std::io::Write;
 use std::path::Path;
@@ -36,7 +36,9 @@ fn print(found: &v1::LocateResponse) -> Result<()> {
     let where_ = if found.in_repository { "in the repository" } else { "in Tome's home" };
     writeln!(out, "The notes of this project are {where_}:\n  {}", found.folder)?;
     match (found.exists, found.notes) {
-        (false, _) => writeln!(out, "  {DIM}not there yet; the first note makes it{PLAIN}")?,
+        (false, _) => {
+            writeln!(out, "  {DIM}does not exist yet; created with the first note{PLAIN}")?
+        }
         (true, notes) => {
             writeln!(out, "  {DIM}{}{PLAIN}", counted(u64::from(notes), "note", "notes"))?;
         }
@@ -44,7 +46,7 @@ fn print(found: &v1::LocateResponse) -> Result<()> {
     if !found.in_repository {
         writeln!(
             out,
-            "`tome init --in-repo` keeps them in .memory/ in the repository, for a team to commit."
+            "`tome init --in-repo` moves them to .memory/ in the repository, so that the team can commit them."
         )?;
     }
     Ok(())
@@ -60,7 +62,7 @@ fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let mut out = crate::terminal::stdout().lock();
-    let made = if done.created { "made now" } else { "already there" };
+    let made = if done.created { "created" } else { "already existed" };
     writeln!(out, "The notes of this project are in {} ({made}).", done.folder)?;
     for path in &done.moved {
         writeln!(out, "  moved {path}")?;
@@ -68,7 +70,7 @@ fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
     for path in &done.kept_back {
         writeln!(
             out,
-            "  {YELLOW}stayed{PLAIN} {path}: another note of this name is there, or it cannot be read; put them together by hand"
+            "  {YELLOW}not moved{PLAIN} {path}: a note with this name exists there, or it cannot be read; merge them by hand"
         )?;
     }
     if done.created || !done.moved.is_empty() {
@@ -77,7 +79,7 @@ fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
         let repository = quoted(&repository);
         writeln!(
             out,
-            "Commit them, so that others have them too: git -C {repository} add .memory && git -C {repository} commit"
+            "Commit them to share them: git -C {repository} add .memory && git -C {repository} commit"
         )?;
     }
     Ok(Outcome::Done)

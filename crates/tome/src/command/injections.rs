@@ -1,4 +1,4 @@
-//! `tome injections`: what agents were told, and what the next one would be.
+//! `tome injections`: lists recorded injections, or previews the next session's.
 
 use std::io::Write;
 
@@ -33,8 +33,8 @@ fn list(context: &Context, asked: &Injections) -> Result<Outcome> {
     })?;
     if listed.is_empty() && !context.json {
         let narrowed =
-            if project.is_some() { " here; --all-projects looks everywhere" } else { "" };
-        writeln!(crate::terminal::stderr(), "nothing was injected{narrowed}")?;
+            if project.is_some() { " here; --all-projects searches all projects" } else { "" };
+        writeln!(crate::terminal::stderr(), "no injections{narrowed}")?;
     }
     for one in &listed {
         if context.json { context.print_json(&record_json(one))? } else { print(one, asked.full)? }
@@ -45,7 +45,7 @@ fn list(context: &Context, asked: &Injections) -> Result<Outcome> {
 fn print(one: &v1::InjectionRecord, full: bool) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     let session: String = one.session_id.chars().take(8).collect();
-    let late = if one.handed { "" } else { "  not in time" };
+    let late = if one.handed { "" } else { "  too late" };
     let cut = match one.cut.is_empty() {
         true => String::new(),
         false => format!("  cut: {}", one.cut.join(", ")),
@@ -80,8 +80,8 @@ fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
     let bytes_max = agents::bytes_max(&agent, Moment::Start);
     if bytes_max == 0 {
         let known = Agent::KNOWN.join(", ");
-        return Err(Refusal::bad_input(format!("Tome does not know what {agent} takes"))
-            .hint(format!("known are {known}"))
+        return Err(Refusal::bad_input(format!("Tome cannot inject context into {agent}"))
+            .hint(format!("known agents: {known}"))
             .into());
     }
     let folder = match &asked.project {
@@ -108,7 +108,7 @@ fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
     }
     let mut err = crate::terminal::stderr();
     if found.text.is_empty() {
-        writeln!(err, "nothing: inject.budget_tokens leaves no room for it")?;
+        writeln!(err, "nothing to inject: inject.budget_tokens is too small")?;
         return Ok(Outcome::Done);
     }
     writeln!(crate::terminal::stdout(), "{}", render::safe(&found.text))?;
@@ -119,7 +119,7 @@ fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
     };
     writeln!(err, "{DIM}{tokens} of {budget} tokens (inject.budget_tokens){cut}{PLAIN}")?;
     if !settings.start {
-        writeln!(err, "{YELLOW}switched off{PLAIN} by inject.start or inject.enabled")?;
+        writeln!(err, "{YELLOW}turned off{PLAIN} by inject.start or inject.enabled")?;
     }
     Ok(Outcome::Done)
 }

@@ -1,4 +1,4 @@
-//! `tome mcp`: starts the server for a client that speaks the Model Context Protocol.
+//! `tome mcp`: runs the MCP server.
 
 use std::io::{IsTerminal, Write};
 
@@ -20,15 +20,15 @@ pub fn run(context: Context, asked: &Mcp) -> Result<Outcome> {
         agent: asked.agent.as_deref().map(Agent::parse).transpose()?,
         session: asked.session.clone(),
         project: given.map(|project| folder(Some(project))).transpose()?,
-        // One that was deleted is no reason to have no memory at all.
+        // A deleted working directory must not prevent the server from starting.
         cwd: folder(None).unwrap_or_default(),
         variables: Variables::read(&|name| std::env::var(name).ok()),
     };
     if std::io::stdin().is_terminal() {
-        let said = "waiting for a client's messages on standard input; `tome mcp --help` says how a client is told of it";
+        let said = "waiting for MCP messages on standard input; `tome mcp --help` explains how to configure a client";
         writeln!(crate::terminal::stderr(), "{said}")?;
     }
-    // The setup names the agent, and wires its hooks in the same step.
+    // `--agent` is set only by `tome setup`, which also installs the hooks.
     let injects = context.settings.inject.any() && context.settings.inject.start;
     let hooks_state_rules = surroundings.agent.is_some() && injects;
     serve(context.reach, context.settings.home, surroundings, &toolsets, hooks_state_rules)?;

@@ -1,5 +1,5 @@
-//! `tome admin merge-sessions`: brings together sessions whose events are stored in several projects. Also
-//! the check for such sessions, for `tome status` and `tome doctor`.
+//! `tome admin merge-sessions`: merges sessions whose events are stored in several projects, and the check
+//! for such sessions in `tome status` and `tome doctor`.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use super::{Context, Outcome};
 use crate::reach::Start;
 use crate::render::{DIM, PLAIN, count, counted, safe};
 
-/// Sessions that are shown; `--json` has them all.
+/// Sessions listed; `--json` lists all.
 const SHOWN_MAX: usize = 20;
 
 pub fn run(context: &Context, is_dry: bool) -> Result<Outcome> {
@@ -42,7 +42,7 @@ fn as_json(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Value {
 fn print(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     if merged.sessions.is_empty() {
-        writeln!(out, "every session is in one project; nothing to merge")?;
+        writeln!(out, "nothing to merge: every session is in one project")?;
         return Ok(());
     }
     let verb = if is_dry { "would move" } else { "moved" };
@@ -63,25 +63,24 @@ fn print(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
         writeln!(out, "and {} more; --json lists them", counted(more, "session", "sessions"))?;
     }
     for kept in &merged.kept {
-        writeln!(out, "the store as it was before is kept at {}", safe(kept))?;
+        writeln!(out, "the previous store was kept as {}", safe(kept))?;
     }
     if is_dry {
-        writeln!(out, "without --dry-run they are moved")?;
+        writeln!(out, "run without --dry-run to move them")?;
     }
     Ok(())
 }
 
-/// How many sessions are stored in several projects, as the index of sessions says.
+/// Counts the sessions stored in several projects, according to the session index.
 pub fn split_sessions(context: &Context) -> u64 {
     let index = SessionIndex::read(&context.settings.home.session_index());
     index.map_or(0, |index| index.split_sessions().len() as u64)
 }
 
-/// The problem and its remedy, for whoever reports it; `None` without split sessions.
+/// Returns the problem and its remedy; `None` without split sessions.
 pub fn problem(context: &Context) -> Option<(String, &'static str)> {
     let split = split_sessions(context);
     let found =
         || format!("{} stored in several projects", counted(split, "session is", "sessions are"));
-    (split > 0)
-        .then(|| (found(), "`tome admin merge-sessions` brings each together in one project"))
+    (split > 0).then(|| (found(), "run `tome admin merge-sessions`"))
 }

@@ -1,4 +1,4 @@
-//! `tome admin rebuild-messages`: the copies of sessions, made anew.
+//! `tome admin rebuild-messages`: rebuilds the transcripts of sessions.
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -10,13 +10,12 @@ use crate::cli::Contents;
 use crate::reach::Start;
 use crate::render::counted;
 
-/// Makes the copies anew, and says what changed.
 pub fn rebuild(context: &Context, asked: &Contents) -> Result<Outcome> {
     let request = v1::RebuildMessagesRequest { project: project(context, asked)? };
     context.block_on(async {
         let client = context.reach.client(Start::IfAway).await?;
         let stores = client.rebuild_messages(request).await?;
-        tell_each(context, stores, "there are no sessions yet").await
+        tell_each(context, stores, "no sessions yet").await
     })
 }
 
@@ -38,7 +37,9 @@ impl Rebuilt for v1::RebuildMessagesResponse {
         };
         let foreign = match self.foreign {
             0 => String::new(),
-            lines => format!("; {} of others kept", counted(lines, "line", "lines")),
+            lines => {
+                format!("; {} written by other programs kept", counted(lines, "line", "lines"))
+            }
         };
         format!("{files}, {events}; {changes}{foreign}")
     }

@@ -1,4 +1,4 @@
-//! The commands: one file each. A command asks the daemon, or the disk, and shows the answer.
+//! The commands, one file each: most are thin clients that query the daemon and print its response.
 
 mod admin;
 mod agents;
@@ -51,18 +51,17 @@ use crate::config::{Config, ConfigError, Flags, Settings};
 use crate::reach::{Reach, ReachError};
 use crate::{render, terminal};
 
-/// What a command found, beside failing.
+/// The result of a command that ran to its end; decides the exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// All is well.
+    /// Exit code 0.
     Done,
-    /// It was tried and did not work out.
+    /// The operation failed or found problems: exit code 1.
     Failed,
-    /// Some of the input was not taken.
+    /// Some of the input was rejected: exit code 2.
     BadInput,
 }
 
-/// What every command works with.
 pub struct Context {
     pub settings: Settings,
     pub config: Config,
@@ -70,33 +69,31 @@ pub struct Context {
     pub json: bool,
 }
 
-/// Something that is refused or cannot be done, with the exit code that says of which kind it is.
+/// An error with an exit code and, optionally, a hint on what to do next.
 #[derive(Debug, Error)]
 #[error("{message}")]
 pub struct Refusal {
     pub message: String,
     pub code: u8,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 
 impl Refusal {
-    /// What was typed or given cannot be taken.
+    /// Invalid arguments or input.
     pub fn bad_input(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 2, hint: None }
     }
 
-    /// It was tried and did not work out.
     pub fn failed(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 1, hint: None }
     }
 
-    /// What was asked for is not there.
+    /// The requested item does not exist.
     pub fn not_found(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 4, hint: None }
     }
 
-    /// The same with something to do about it.
+    /// Adds a hint: what the user can do about the error.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -104,7 +101,7 @@ impl Refusal {
     }
 }
 
-/// Runs what the command line asks for.
+/// Parses the command line and runs the command.
 pub fn run() -> ExitCode {
     let cli = match Cli::read() {
         Ok(cli) => cli,
@@ -130,9 +127,9 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     match &cli.command {
         Some(Command::Completions(asked)) => return pages::completions(asked.shell),
         Some(Command::Man(asked)) => return pages::man(asked.dir.as_deref()),
-        // Told apart before the command line is read; only its help comes here.
+        // `main` handles hooks before the command line is parsed; only `hook --help` gets here.
         Some(Command::Hook(_)) => return Ok(Outcome::Done),
-        // Has a home of its own, whatever the settings say.
+        // Uses its own home, whatever the settings say.
         Some(Command::Bench(Bench::Recall(asked))) => return bench::recall(&cli.global, asked),
         _ => {}
     }
@@ -192,7 +189,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     }
 }
 
-/// Shows what a command shows that only looks, to somebody who is in the middle of something else.
+/// Runs a read-only command (`recall`, `toc`, `memory`) from within a chat. Errors are printed, not
+/// returned.
 pub fn shown_again(context: &Context, words: &[&str]) {
     let typed = std::iter::once("tome").chain(words.iter().copied());
     let shown = match Cli::try_parse_from(typed).map(|cli| cli.command) {
@@ -206,12 +204,11 @@ pub fn shown_again(context: &Context, words: &[&str]) {
         }
     };
     if let Err(error) = shown {
-        // Whoever asked goes on; the exit code is theirs.
+        // The caller keeps running, so the exit code is ignored.
         let _ = complain(&error);
     }
 }
 
-/// Where we stand.
 pub fn folder_here() -> Result<String> {
     notes::folder(None)
 }
@@ -230,20 +227,18 @@ impl Context {
         Ok(Self { settings, config, reach, json: global.json })
     }
 
-    /// Does work that talks to the daemon.
+    /// Runs async work, such as calls to the daemon, on a single-threaded runtime.
     pub fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         runtime.block_on(work)
     }
 
-    /// Prints one JSON object.
     pub fn print_json(&self, value: &impl Serialize) -> Result<()> {
         Ok(terminal::write_json(value)?)
     }
 }
 
-/// Says what went wrong, why, and what to do about it. A reader that went away (`| head`) is no
-/// failure.
+/// Prints an error with its causes and a hint. A broken pipe (`| head`) is not an error.
 fn complain(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(|cause| {
         cause
@@ -269,7 +264,7 @@ fn complain(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(code)
 }
 
-/// The exit code of a failure, and what to do about it.
+/// Returns the exit code and hint for an error that is not a `CommandError`.
 fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
     let reach = error.downcast_ref::<ReachError>();
     let client = match reach {
@@ -280,11 +275,10 @@ fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
         return (2, Some("`tome config` shows every setting and where it comes from"));
     }
     match (reach, client) {
-        (Some(ReachError::Away), _) => (3, Some("`tome start` starts it")),
-        (Some(ReachError::NotStarted(_)), _) => (
-            3,
-            Some("`tome doctor` looks for the reason; the log is run/daemon.log in Tome's home"),
-        ),
+        (Some(ReachError::Away), _) => (3, Some("run `tome start`")),
+        (Some(ReachError::NotStarted(_)), _) => {
+            (3, Some("`tome doctor` looks for the cause; the log is run/daemon.log in Tome's home"))
+        }
         (Some(ReachError::Stuck(_)), _) => (3, None),
         (
             _,
@@ -293,11 +287,11 @@ fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
                 | ClientError::TimedOut(_)
                 | ClientError::Unauthorized(_),
             ),
-        ) => (3, Some("`tome status` and `tome doctor` say more")),
+        ) => (3, Some("run `tome status` or `tome doctor` for details")),
         (_, Some(ClientError::NotFound(_))) => (
             4,
             Some(
-                "`tome toc` and `tome events` list what there is, with ids; `--all-projects` of every project",
+                "`tome toc` and `tome events` list ids; add `--all-projects` to see every project",
             ),
         ),
         (_, Some(ClientError::Invalid(_))) => (2, None),

@@ -1,5 +1,5 @@
-//! The way of the commands to a notebook: which one is meant, calls through the daemon, and what a
-//! refusal becomes.
+//! Access to notebooks for commands: selects the notebook, calls the daemon, and maps its errors to
+//! exit codes and hints.
 
 use std::io::{IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -15,23 +15,23 @@ use crate::reach::{ReachError, Start};
 use crate::render::{BOLD, PLAIN, counted};
 use crate::terminal;
 
-/// More than this is not taken from a file or from standard input; a note may hold far less.
+/// Cap on a file or standard input; far more than a note may hold.
 const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// A notebook as a command sees it.
+/// The notebook that a command works on.
 pub struct Notes<'a> {
     pub context: &'a Context,
     scope: Scope,
     cwd: String,
-    /// As it was typed, for hints.
+    /// As typed, for hints.
     project: Option<PathBuf>,
     session: Option<String>,
-    /// As the history names it: `tome memory write`.
+    /// The command as recorded in the history, such as `tome memory write`.
     command: String,
 }
 
 impl<'a> Notes<'a> {
-    /// The notebook that the command line means.
+    /// Selects the notebook from the command line.
     pub fn new(context: &'a Context, place: &Place, command: &str) -> Result<Self> {
         let scope = match place.scope {
             Some(ScopeName::Session) => Scope::Session,
@@ -41,11 +41,11 @@ impl<'a> Notes<'a> {
             None => Scope::Project,
         };
         if scope == Scope::Session && place.session.is_none() {
-            let refusal = Refusal::bad_input("the notes of a session need --session ID");
-            return Err(refusal.hint("`tome show <event>` says the session of an event").into());
+            let refusal = Refusal::bad_input("--scope session needs --session ID");
+            return Err(refusal.hint("`tome show <event>` prints the session of an event").into());
         }
         let cwd = match folder(place.project.as_deref()) {
-            // The coder's notes are the same wherever one stands.
+            // The coder's notebook does not depend on the current folder.
             Err(_) if scope == Scope::Coder => String::new(),
             cwd => cwd?,
         };
@@ -59,7 +59,6 @@ impl<'a> Notes<'a> {
         })
     }
 
-    /// The coder's notebook.
     pub fn coders(context: &'a Context, command: &str) -> Result<Self> {
         let place = Place { scope: Some(ScopeName::Coder), session: None, project: None };
         Self::new(context, &place, command)
@@ -77,12 +76,12 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// The person at the command line, for the history.
+    /// The author for the history: the person at the command line.
     pub fn author(&self) -> v1::Author {
         v1::Author { tool: self.command.clone(), ..v1::Author::default() }
     }
 
-    /// A command for the same notebook, to be put into a hint.
+    /// Renders a command for the same notebook, for use in a hint.
     pub fn hinted(&self, command: &str, path: Option<&str>) -> String {
         let path = path.map(|path| format!(" {}", quoted(path))).unwrap_or_default();
         let mut hinted = format!("tome memory {command}{path}");
@@ -97,14 +96,14 @@ impl<'a> Notes<'a> {
         hinted
     }
 
-    /// Calls a tool that changes something: once, because twice would not be the same.
+    /// Calls a tool that changes something. Never retried, because the change may already have been made.
     pub fn call(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
         let request = self.request(tool, arguments);
         let answer = self.once(async |client| client.call_tool(request).await)?;
         answered(answer)
     }
 
-    /// Calls a tool that only reads.
+    /// Calls a read-only tool, with retries.
     pub fn consult(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
         let request = self.request(tool, arguments);
         answered(self.ask(async |client| client.call_tool(request.clone()).await)?)
@@ -126,7 +125,7 @@ impl<'a> Notes<'a> {
         }
     }
 
-    /// Asks something that may be asked twice.
+    /// Sends an idempotent request, with retries.
     pub fn ask<T>(&self, question: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
         let reach = &self.context.reach;
         let asked =
@@ -134,7 +133,7 @@ impl<'a> Notes<'a> {
         asked.map_err(|error| self.refused(error))
     }
 
-    /// Asks for a change, once.
+    /// Sends a change request without retries.
     pub fn once<T>(
         &self,
         change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
@@ -147,22 +146,24 @@ impl<'a> Notes<'a> {
             let error = self.refused(error);
             if is_unsure {
                 let log = self.hinted("log", None);
-                error.context(format!("no answer came; `{log}` shows whether it was done"))
+                error.context(format!(
+                    "no reply from the daemon; `{log}` shows whether the change was made"
+                ))
             } else {
                 error
             }
         })
     }
 
-    /// What the daemon does not find or take, as this command's own failure.
+    /// Maps errors of the daemon to this command's errors, with hints.
     fn refused(&self, error: ReachError) -> anyhow::Error {
         match error {
-            // Some say themselves what to do.
+            // A message with a command in backticks already contains a hint.
             ReachError::Client(ClientError::NotFound(message)) if message.contains('`') => {
                 Refusal::not_found(message).into()
             }
             ReachError::Client(ClientError::NotFound(message)) => {
-                let hint = format!("`{}` shows what is there", self.hinted("list", None));
+                let hint = format!("`{}` lists the notes", self.hinted("list", None));
                 Refusal::not_found(message).hint(hint).into()
             }
             ReachError::Client(ClientError::Conflict(message)) => Refusal::failed(message).into(),
@@ -171,7 +172,7 @@ impl<'a> Notes<'a> {
     }
 }
 
-/// Asks for a change, once: a daemon that goes away in the middle may have made it.
+/// Sends a change request without retries: a daemon that goes away midway may have applied it.
 pub fn once<T>(
     context: &Context,
     change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
@@ -186,14 +187,11 @@ pub fn once<T>(
     done.unwrap_or_else(|error| Err(ReachError::NotStarted(error.to_string())))
 }
 
-/// The answer of a tool, or its refusal with the exit code that fits.
+/// Returns the tool's response, or its error with the matching exit code.
 pub fn answered(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
     if answer.secrets_cut > 0 {
         let cut = counted(u64::from(answer.secrets_cut), "text", "texts");
-        writeln!(
-            terminal::stderr(),
-            "{BOLD}note:{PLAIN} secrets were cut from {cut} before it was written"
-        )?;
+        writeln!(terminal::stderr(), "{BOLD}note:{PLAIN} secrets were redacted in {cut}")?;
     }
     if !answer.is_error {
         return Ok(answer);
@@ -208,28 +206,30 @@ pub fn answered(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
     Err(refusal.into())
 }
 
-/// What a tool complains of, without the word that the command line puts before it anyway.
+/// Returns a tool's error message without the `Error:` prefix, which the command line adds itself.
 fn complaint(answer: &v1::CallToolResponse) -> String {
     let said = result(answer).get("error").and_then(Value::as_str).map(str::to_owned);
     let said = said.unwrap_or_else(|| answer.text.clone());
     said.strip_prefix("Error: ").map(str::to_owned).unwrap_or(said)
 }
 
-/// A tool's answer as JSON.
+/// Parses the JSON result of a tool.
 pub fn result(answer: &v1::CallToolResponse) -> Value {
     serde_json::from_str(&answer.result_json).unwrap_or(Value::Null)
 }
 
-/// A folder as it was typed, or where we stand, absolute.
+/// Returns the given folder, or the current one, as an absolute path.
 pub fn folder(given: Option<&Path>) -> Result<String> {
     let path = match given {
         Some(path) => std::path::absolute(path)?,
-        None => std::env::current_dir().context("cannot tell where we stand; use --project")?,
+        None => {
+            std::env::current_dir().context("cannot determine the current folder; use --project")?
+        }
     };
     Ok(path.to_string_lossy().into_owned())
 }
 
-/// What was typed, else what a file holds, else what standard input holds.
+/// Returns the typed text, or reads the file, or standard input.
 pub fn input(typed: Option<&str>, file: Option<&PathBuf>, flag: &str) -> Result<String> {
     match (typed, file) {
         (Some(text), _) => Ok(text.to_owned()),
@@ -242,7 +242,7 @@ pub fn input(typed: Option<&str>, file: Option<&PathBuf>, flag: &str) -> Result<
             if std::io::stdin().is_terminal() {
                 writeln!(
                     terminal::stderr(),
-                    "reading from the terminal; end with Ctrl-D (or use {flag})"
+                    "reading from the terminal; finish with Ctrl-D (or use {flag})"
                 )?;
             }
             read_capped(std::io::stdin(), "standard input")
@@ -256,13 +256,13 @@ fn read_capped(from: impl Read, name: &str) -> Result<String> {
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {name}"))?;
     if bytes.len() as u64 > INPUT_BYTES_MAX {
-        return Err(Refusal::bad_input(format!("{name} holds too much for a note")).into());
+        return Err(Refusal::bad_input(format!("{name} is too large for a note")).into());
     }
     String::from_utf8(bytes)
         .map_err(|_| Refusal::bad_input(format!("{name} is not UTF-8 text")).into())
 }
 
-/// Prints a text as it is, so that it can be piped; to a terminal without what could steer it.
+/// Prints a text unchanged if piped; on a terminal, control sequences are neutralized.
 pub fn print_text(text: &str) -> Result<()> {
     if !terminal::is_stdout_terminal() {
         return Ok(terminal::write_raw(text.as_bytes())?);
@@ -273,13 +273,13 @@ pub fn print_text(text: &str) -> Result<()> {
     Ok(out.flush()?)
 }
 
-/// Prints what a tool says, with an end of line.
+/// Prints a tool's text, with a final newline.
 pub fn print_said(text: &str) -> Result<()> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     print_text(&format!("{text}{end}"))
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for a shell.
 pub fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {

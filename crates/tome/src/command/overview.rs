@@ -1,4 +1,4 @@
-//! `tome` alone: what is remembered, of which projects and agents, how long ago.
+//! `tome` without a command: projects and agents with their sessions, events and last activity.
 
 use std::io::Write;
 
@@ -12,7 +12,7 @@ use super::{Context, Outcome};
 use crate::reach::Start;
 use crate::render::{BOLD, DIM, PLAIN, RED, ago, bytes, count, counted, table};
 
-/// Projects shown; the rest is counted.
+/// Projects listed by name; the rest are counted.
 const PROJECTS_SHOWN: usize = 12;
 
 pub fn run(context: &Context) -> Result<Outcome> {
@@ -38,23 +38,26 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
     let unread = status.stores.iter().filter(|store| !store.problem.is_empty()).count() as u64;
     match last {
         None if !matches!(report.daemon, Daemon::Running(_)) => {
-            writeln!(out, "{BOLD}What Tome remembers cannot be read now.{PLAIN}\n")?;
-        }
-        None if unread > 0 => {
-            writeln!(out, "{BOLD}What Tome remembers cannot be read.{PLAIN}\n")?;
-        }
-        None => {
-            writeln!(out, "{BOLD}Tome remembers nothing yet.{PLAIN}")?;
             writeln!(
                 out,
-                "  Have your agent run `tome hook <agent>` at its hooks (`tome hook --help`),"
+                "{BOLD}The stored events cannot be read: the daemon is not available.{PLAIN}\n"
             )?;
-            writeln!(out, "  feed it events with `tome ingest`, or watch `tome demo`.\n")?;
+        }
+        None if unread > 0 => {
+            writeln!(out, "{BOLD}The stored events cannot be read.{PLAIN}\n")?;
+        }
+        None => {
+            writeln!(out, "{BOLD}No events recorded yet.{PLAIN}")?;
+            writeln!(
+                out,
+                "  Run `tome setup` to connect your coding agents and `tome import` for their history,"
+            )?;
+            writeln!(out, "  store events with `tome ingest`, or try `tome demo`.\n")?;
         }
         Some(last) => {
             writeln!(
                 out,
-                "{BOLD}Tome remembers {}{PLAIN} in {} of {}, the last one {}.\n",
+                "{BOLD}{} recorded{PLAIN} in {} of {}, the last one {}.\n",
                 counted(events, "event", "events"),
                 counted(sessions, "session", "sessions"),
                 counted(status.projects.len() as u64, "project", "projects"),
@@ -94,7 +97,7 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
     print_daemon(&mut out, report)?;
     if unread > 0 {
         let stores = counted(unread, "store", "stores");
-        writeln!(out, "stores   {RED}{stores} cannot be read{PLAIN}; `tome doctor` says why")?;
+        writeln!(out, "stores   {RED}{stores} cannot be read{PLAIN}; run `tome doctor`")?;
     }
     writeln!(
         out,

@@ -26,7 +26,7 @@ pub fn man(folder: Option<&Path>) -> Result<Outcome> {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot create {}", folder.display()))?;
             clap_mangen::generate_to(Cli::command(), folder)
-                .with_context(|| format!("cannot write pages into {}", folder.display()))?;
+                .with_context(|| format!("cannot write manual pages to {}", folder.display()))?;
         }
     }
     Ok(Outcome::Done)

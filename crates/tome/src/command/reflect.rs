@@ -1,4 +1,5 @@
-//! `tome reflect`: has a session reflected on now. And how reflections stand, for `tome status`.
+//! `tome reflect`: has the chat model reflect on a session now. Also the reflection lines of `tome
+//! status`.
 
 use std::io::Write;
 
@@ -23,14 +24,14 @@ pub fn run(context: &Context, asked: &Reflect) -> Result<Outcome> {
         dry_run: asked.dry_run,
     };
     let answer = context.block_on(async {
-        // Not asked twice: a call that broke may have cost something.
+        // No retry: a call that broke off may already have cost tokens.
         let client = context.reach.client(Start::IfAway).await?;
         Ok(client.reflect(request).await.map_err(ReachError::from))
     })?;
     let done = match answer {
         Ok(done) => done,
         Err(ReachError::Client(ClientError::Conflict(said))) => {
-            return Err(Refusal::failed(said).hint("`tome status` shows the model that is configured; after a change of settings `tome stop` lets the next command start anew").into());
+            return Err(Refusal::failed(said).hint("`tome status` shows the configured model; after changing settings, run `tome stop` so that the daemon restarts with them").into());
         }
         Err(error) => return Err(error.into()),
     };
@@ -56,13 +57,13 @@ fn print(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Result
         return Ok(writeln!(out, "nothing to reflect on: {}", done.skipped)?);
     }
     if dry_run {
-        return Ok(writeln!(out, "would ask {}; nothing was sent", done.model)?);
+        return Ok(writeln!(out, "would call {}; nothing was sent", done.model)?);
     }
     for path in &done.written {
         writeln!(out, "wrote    {GREEN}{}{PLAIN}", safe(path))?;
     }
     if done.written.is_empty() && done.problem.is_empty() {
-        writeln!(out, "wrote    nothing: the model found nothing worth keeping")?;
+        writeln!(out, "wrote    nothing; the model found nothing worth keeping")?;
     }
     let used = usage(done);
     let cost = context.settings.chat.prices.cost(&used);
@@ -77,7 +78,10 @@ fn print(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Result
     )?;
     if !done.problem.is_empty() {
         let problem = &done.problem;
-        writeln!(out, "{RED}cut short:{PLAIN} {problem}; what was written by then is whole")?;
+        writeln!(
+            out,
+            "{RED}interrupted:{PLAIN} {problem}; the notes written until then are complete"
+        )?;
     }
     Ok(())
 }
@@ -104,7 +108,7 @@ fn as_json(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Valu
     })
 }
 
-/// The lines of `tome status`.
+/// Prints the reflection lines of `tome status`.
 pub fn print_status(
     out: &mut impl Write,
     status: &v1::ReflectionStatus,
@@ -112,7 +116,7 @@ pub fn print_status(
 ) -> Result<()> {
     writeln!(
         out,
-        "reflect  {}{} done, {} with too little in them, {} waiting",
+        "reflect  {}{} done, {} too short, {} waiting",
         if status.is_on { "" } else { "off; " },
         counted(status.done, "session", "sessions"),
         count(status.skipped),
@@ -123,34 +127,28 @@ pub fn print_status(
             [] => "nothing".to_owned(),
             written => written.join(", "),
         };
-        writeln!(
-            out,
-            "         the last one {}: {}",
-            ago(now, Millis(status.last_at_ms)),
-            safe(&wrote)
-        )?;
+        writeln!(out, "         last {}: {}", ago(now, Millis(status.last_at_ms)), safe(&wrote))?;
     }
     if status.failed_at_ms > status.last_at_ms {
         writeln!(
             out,
-            "         {YELLOW}cut short{PLAIN} {}, session {}: {}",
+            "         {YELLOW}interrupted{PLAIN} {}, session {}: {}",
             ago(now, Millis(status.failed_at_ms)),
             safe(&status.failed_session_id),
             safe(&status.failure)
         )?;
     }
     if let Some(left) = status.left.last() {
-        let sessions = counted(status.left.len() as u64, "session is", "sessions are");
+        let sessions = counted(status.left.len() as u64, "session", "sessions");
         writeln!(
             out,
-            "         {YELLOW}{sessions} left alone{PLAIN} after two tries; `tome reflect {}` tries the last one again",
+            "         {YELLOW}gave up on {sessions}{PLAIN} after two attempts; `tome reflect {}` retries the last one",
             safe(&left.session_id)
         )?;
     }
     Ok(())
 }
 
-/// The same as JSON.
 pub fn status_json(status: &v1::ReflectionStatus) -> Value {
     let at = |ms: u64| Some(ms).filter(|ms| *ms > 0).map(Millis);
     let left: Vec<Value> = status

@@ -1,4 +1,4 @@
-//! `tome admin repair`, and the damage in the answers of other commands.
+//! `tome admin repair`, and the printing of store damage for other commands.
 
 use std::io::Write;
 
@@ -11,7 +11,6 @@ use crate::cli::Repair;
 use crate::reach::Start;
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, count, counted};
 
-/// Rebuilds damaged stores.
 pub fn run(context: &Context, asked: &Repair) -> Result<Outcome> {
     let project = admin::project(context, &asked.contents)?;
     let request = v1::RepairStoresRequest { project, all: asked.force };
@@ -45,15 +44,18 @@ fn print_repaired(stores: &[v1::StoreRepaired]) -> Result<()> {
                 counted(store.kept, "event", "events"),
                 count(store.restored)
             )?;
-            writeln!(out, "  {DIM}the damaged store is kept in {}{PLAIN}", store.set_aside)?;
+            writeln!(out, "  {DIM}the damaged store was kept as {}{PLAIN}", store.set_aside)?;
             if store.lost > 0 {
-                writeln!(out, "  `tome import` brings back what the agents still have")?;
+                writeln!(
+                    out,
+                    "  run `tome import` to recover events from the agents' transcripts"
+                )?;
             }
         }
     }
     if stores.iter().all(|store| !store.repaired && store.problem.is_empty()) {
         let checked = counted(stores.len() as u64, "store", "stores");
-        writeln!(out, "{GREEN}no damage{PLAIN} in {checked}")?;
+        writeln!(out, "{GREEN}no damage found{PLAIN} in {checked}")?;
     }
     Ok(())
 }
@@ -67,7 +69,7 @@ fn repaired_json(store: &v1::StoreRepaired) -> Value {
     })
 }
 
-/// Prints damage, as `tome status` and `tome admin verify` do.
+/// Prints each damage with its remedy; consecutive damage with the same remedy shows it once.
 pub fn print_damage(out: &mut dyn Write, damage: &[v1::Damage]) -> std::io::Result<()> {
     let mut last_remedy = "";
     for one in damage {
@@ -80,7 +82,6 @@ pub fn print_damage(out: &mut dyn Write, damage: &[v1::Damage]) -> std::io::Resu
     Ok(())
 }
 
-/// Damage as JSON.
 pub fn damage_json(damage: &[v1::Damage]) -> Vec<Value> {
     damage.iter().map(|one| json!({"found": one.found, "remedy": one.remedy})).collect()
 }

@@ -1,4 +1,4 @@
-//! `tome show`: one event, node or grip, whole; or what a citation names.
+//! `tome show`: prints one event, node or source, or opens a citation.
 
 use std::io::Write;
 
@@ -15,16 +15,18 @@ use crate::cli::contents::Show;
 use crate::reach::Start;
 use crate::render::{self, BOLD, DIM, PLAIN};
 
-/// Nodes listed below a node.
+/// Children listed below a node.
 const NODES_BELOW: u32 = 20;
 
 pub fn run(context: &Context, asked: &Show) -> Result<Outcome> {
     let (id, named) = citation::within_project(context, &asked.id)?;
     let has_sides = asked.before.is_some() || asked.after.is_some();
     if has_sides && !id.starts_with(toc::GRIP) {
-        return Err(Refusal::bad_input("--before and --after go with a grip").into());
+        return Err(
+            Refusal::bad_input("--before and --after need the id of a source (grip:…)").into()
+        );
     }
-    // Ids are told apart in all projects; where one has to be chosen, it is the one we stand in.
+    // Ids are unique across projects, so no project is needed to find them.
     let project = match (named, &asked.project) {
         (Some(root), _) => root,
         (None, Some(folder)) => project_of(context, Some(folder))?.unwrap_or_default(),
@@ -35,8 +37,7 @@ pub fn run(context: &Context, asked: &Show) -> Result<Outcome> {
         id if id.starts_with(toc::GRIP) => grip(context, id, asked, project),
         id if Citation::is_meant(id) => citation::show(context, asked),
         id if asked.session.is_some() => {
-            let said =
-                format!("--session goes with a citation such as messages.jsonl#L45, not with {id}");
+            let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
             Err(Refusal::bad_input(said).into())
         }
         id => event(context, id, &project),
@@ -58,7 +59,7 @@ fn event(context: &Context, id: &str, project: &str) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The node of the project we stand in, if it has one; else of every project that does.
+/// Prints the node of the current project if it has one, otherwise of every project that does.
 fn node(context: &Context, id: &str, project: String) -> Result<Outcome> {
     let here = project_of(context, None)?;
     let request = v1::GetNodeRequest { project, id: id.to_owned(), version: 0 };
@@ -101,7 +102,7 @@ fn grip(context: &Context, id: &str, asked: &Show, project: String) -> Result<Ou
     Ok(Outcome::Done)
 }
 
-/// Prints an event as a person reads it.
+/// Prints an event for people.
 pub fn print(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{PLAIN}{value}");
     let session = render::one_line(event.session.as_str(), 200);

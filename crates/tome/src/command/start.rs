@@ -12,7 +12,7 @@ pub fn start(context: &Context) -> Result<Outcome> {
     let status = context.block_on(async {
         let client = match context.reach.client(Start::IfAway).await {
             Ok(client) => client,
-            // Asked for in so many words: `daemon.autostart = false` does not apply.
+            // An explicit start overrides `daemon.autostart = false`.
             Err(ReachError::Away) => context.reach.start().await?,
             Err(error) => return Err(error.into()),
         };
@@ -26,7 +26,7 @@ pub fn start(context: &Context) -> Result<Outcome> {
         let at = status.endpoints.join(" and ");
         writeln!(
             crate::terminal::stdout(),
-            "the daemon runs (process {}, version {}) at {at}",
+            "daemon running (pid {}, version {}) at {at}",
             status.pid,
             status.version
         )?;
@@ -41,8 +41,8 @@ pub fn stop(context: &Context, force: bool) -> Result<Outcome> {
     } else {
         let mut out = crate::terminal::stdout();
         match stopped {
-            Some(pid) => writeln!(out, "the daemon (process {pid}) has left")?,
-            None => writeln!(out, "the daemon was not running")?,
+            Some(pid) => writeln!(out, "daemon stopped (pid {pid})")?,
+            None => writeln!(out, "daemon was not running")?,
         }
     }
     Ok(Outcome::Done)

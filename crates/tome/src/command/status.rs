@@ -1,4 +1,4 @@
-//! `tome status`: how the daemon, the stores and the spool are. Starts nothing.
+//! `tome status`: the state of the daemon, the stores and the spool. Never starts the daemon.
 
 use std::io::Write;
 
@@ -14,7 +14,7 @@ use crate::reach::{ReachError, Start};
 use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
 use tome_proto::ClientError;
 
-/// What is known without asking anybody to start.
+/// The daemon's status, combined with what is on disk.
 pub struct Report {
     pub daemon: Daemon,
     pub waiting: Waiting,
@@ -22,23 +22,22 @@ pub struct Report {
     pub now: Millis,
 }
 
-/// How the daemon is.
 pub enum Daemon {
     Running(Box<v1::StatusResponse>),
     Away,
-    /// It holds its lock and does not answer.
+    /// It holds its lock but does not answer.
     Silent {
         pid: u32,
         problem: String,
     },
-    /// It answers, but not with what was asked for.
+    /// It answers with an error.
     Failing(String),
-    /// Nobody answers where the configuration says that it is.
+    /// Nothing answers at the configured endpoint.
     Unreachable(String),
 }
 
 impl Report {
-    /// Why events wait in the spool although the daemon runs.
+    /// Why events stay in the spool although the daemon is running.
     pub fn spool_problems(&self) -> &[String] {
         match &self.daemon {
             Daemon::Running(status) => &status.spool_problems,
@@ -63,14 +62,14 @@ pub fn run(context: &Context, reset_lost: bool) -> Result<Outcome> {
     })
 }
 
-/// Asks the daemon, if it is there or may be started, and looks at the disk.
+/// Collects the daemon's status, starting it if `start` allows, and reads spool and losses from disk.
 pub fn gather(context: &Context, start: Start) -> Result<Report> {
     let daemon = context.block_on(async {
         let asked = context.reach.ask(start, async |client| client.status(true).await).await;
         Ok(match asked {
             Ok(status) => Daemon::Running(Box::new(status)),
             Err(error) => match (context.reach.holder(), error) {
-                // An answer, if a bad one: whoever gives it is not hung.
+                // An error response still means that the daemon is not hung.
                 (
                     _,
                     ReachError::Client(
@@ -106,7 +105,7 @@ fn print(context: &Context, report: &Report) -> Result<()> {
         let created = counted(status.created, "event", "events");
         writeln!(
             out,
-            "captured {created} since it started ({} again, {} refused, {} from the spool)",
+            "captured {created} since start ({} duplicates, {} rejected, {} from the spool)",
             count(status.duplicates),
             count(status.rejected),
             count(status.drained)
@@ -115,7 +114,7 @@ fn print(context: &Context, report: &Report) -> Result<()> {
         match last {
             Some(at) => writeln!(out, "last     {}", ago(report.now, Millis(at)))?,
             None if status.stores.iter().any(|store| !store.problem.is_empty()) => {}
-            None => writeln!(out, "last     nothing has been captured yet")?,
+            None => writeln!(out, "last     no events captured yet")?,
         }
         if let Some(model) = &status.model {
             print_model(&mut out, model)?;
@@ -134,7 +133,7 @@ fn print(context: &Context, report: &Report) -> Result<()> {
                 continue;
             }
             let behind = if store.behind > 0 {
-                format!(", {} to count", store.behind)
+                format!(", {} not counted yet", store.behind)
             } else {
                 String::new()
             };
@@ -160,7 +159,7 @@ fn print(context: &Context, report: &Report) -> Result<()> {
     Ok(())
 }
 
-/// What language models did and cost today.
+/// Prints today's model calls and token usage.
 fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
     let talks = match model.chat_name.as_str() {
         name if name == model.name => "",
@@ -179,38 +178,37 @@ fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
         if model.name.is_empty() {
             String::new()
         } else {
-            format!(", {worded} worded since it started")
+            format!(", {worded} summarized since start")
         }
     )?;
     if !model.problem.is_empty() {
-        writeln!(out, "         {YELLOW}waits:{PLAIN} {}", model.problem)?;
+        writeln!(out, "         {YELLOW}paused:{PLAIN} {}", model.problem)?;
     }
     if !model.chat_problem.is_empty() {
-        writeln!(out, "         {YELLOW}cannot be talked to:{PLAIN} {}", model.chat_problem)?;
+        writeln!(out, "         {YELLOW}chat model unavailable:{PLAIN} {}", model.chat_problem)?;
     }
     Ok(())
 }
 
-/// The daemon's line, here and in the overview.
+/// Prints the daemon's line, for `tome status` and the overview.
 pub fn print_daemon(out: &mut dyn Write, report: &Report) -> std::io::Result<()> {
     match &report.daemon {
         Daemon::Running(status) => writeln!(
             out,
-            "daemon   {GREEN}runs{PLAIN} (version {}, process {}, for {}, {}) {DIM}{}{PLAIN}",
+            "daemon   {GREEN}running{PLAIN} (version {}, pid {}, up {}, {}) {DIM}{}{PLAIN}",
             status.version,
             status.pid,
             span(status.now_ms.saturating_sub(status.started_ms)),
             bytes(status.resident_bytes),
             status.endpoints.join(" and ")
         ),
-        Daemon::Away => writeln!(
-            out,
-            "daemon   is not running {DIM}(it starts by itself when it is needed){PLAIN}"
-        ),
+        Daemon::Away => {
+            writeln!(out, "daemon   not running {DIM}(starts automatically when needed){PLAIN}")
+        }
         Daemon::Silent { pid, problem } => {
             writeln!(
                 out,
-                "daemon   {RED}does not answer{PLAIN} (process {pid}): {problem}; `tome stop --force` ends it"
+                "daemon   {RED}does not answer{PLAIN} (pid {pid}): {problem}; `tome stop --force` kills it"
             )
         }
         Daemon::Failing(problem) => {
@@ -222,20 +220,20 @@ pub fn print_daemon(out: &mut dyn Write, report: &Report) -> std::io::Result<()>
     }
 }
 
-/// What waits, what is damaged, what is lost.
+/// Prints waiting, damaged and lost events.
 pub fn print_spool(out: &mut dyn Write, report: &Report) -> std::io::Result<()> {
     let waiting = &report.waiting;
     if waiting.events == 0 {
-        writeln!(out, "spool    nothing waits")?;
+        writeln!(out, "spool    empty")?;
     } else {
-        let events = counted(waiting.events, "event waits", "events wait");
+        let events = counted(waiting.events, "event waiting", "events waiting");
         writeln!(
             out,
             "spool    {YELLOW}{events}{PLAIN} for the daemon ({})",
             bytes(waiting.bytes)
         )?;
         for problem in report.spool_problems() {
-            writeln!(out, "         {YELLOW}kept back:{PLAIN} {problem}")?;
+            writeln!(out, "         {YELLOW}not stored yet:{PLAIN} {problem}")?;
         }
     }
     if waiting.damaged > 0 {
@@ -246,12 +244,12 @@ pub fn print_spool(out: &mut dyn Write, report: &Report) -> std::io::Result<()> 
         let last = report
             .lost
             .last
-            .map(|at| format!(", the last one {}", ago(report.now, at)))
+            .map(|at| format!(", the last {}", ago(report.now, at)))
             .unwrap_or_default();
         let events = counted(report.lost.events, "event", "events");
         writeln!(
             out,
-            "lost     {RED}{events}{PLAIN} that neither daemon nor spool could take{last}; `tome doctor` looks for the reason"
+            "lost     {RED}{events}{PLAIN}: neither the daemon nor the spool could store them{last}; run `tome doctor`"
         )?;
     }
     Ok(())
@@ -272,7 +270,7 @@ fn as_json(context: &Context, report: &Report) -> Value {
     })
 }
 
-/// The daemon as JSON, here and in the overview.
+/// Renders the daemon as JSON, for `tome status` and the overview.
 pub fn daemon_json(daemon: &Daemon) -> Value {
     let status = match daemon {
         Daemon::Running(status) => status,

@@ -1,11 +1,11 @@
-//! Times as people type them on the command line.
+//! Parses times from the command line.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use tome_model::{Millis, ModelError, Zone, truncate_to, when};
 
-/// Reads `2026-11-15` (in the system's time zone), RFC 3339, milliseconds, or `90m`, `2h`, `3d`
-/// for that long ago.
+/// Parses `2026-11-15` (in the system's time zone), RFC 3339, Unix milliseconds, or an age such as
+/// `90m`, `2h`, `3d`.
 pub fn parse(field: &'static str, text: &str, now: Millis) -> Result<Millis, ModelError> {
     if let Some(ms) = long_ago(text) {
         return Ok(Millis(now.0.saturating_sub(ms)));
@@ -18,13 +18,13 @@ pub fn parse(field: &'static str, text: &str, now: Millis) -> Result<Millis, Mod
     Millis::parse(field, text).map_err(|_| {
         ModelError::invalid(
             field,
-            format!("{text:?} is not a time: use 2026-11-15, 2026-11-15T09:30:00Z, or 90m, 2h, 3d for that long ago"),
+            format!("{text:?} is not a time: use 2026-11-15, 2026-11-15T09:30:00Z, or an age such as 90m, 2h, 3d"),
         )
     })
 }
 
-/// The same, and the beginning of a time that is said in words: `yesterday`, `last week`. Days are
-/// days in the zone.
+/// Like [`parse`], and also accepts words such as `yesterday` or `last week`, which stand for the start
+/// of that period in `zone`.
 pub fn parse_words(
     field: &'static str,
     text: &str,
@@ -41,7 +41,7 @@ pub fn parse_words(
         let text = truncate_to(text, 80);
         ModelError::invalid(
             field,
-            format!("{text:?} is not understood: try 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or 90m, 2h, 3d for that long ago"),
+            format!("{text:?} is not a time: use 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or an age such as 90m, 2h, 3d"),
         )
     })
 }

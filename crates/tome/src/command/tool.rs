@@ -1,4 +1,4 @@
-//! `tome tool`: calls a tool as an agent does, or lists the tools.
+//! `tome tool`: calls a tool as an agent would, or lists the tools.
 
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -43,12 +43,12 @@ fn list(context: &Context, toolset: &str) -> Result<Outcome> {
     table(&mut out, &["tool", "set", "what it does"], &rows)?;
     writeln!(
         out,
-        "\n  {DIM}`tome tool <name> '<json>'` calls one; `tome tool --json` has their schemas{PLAIN}"
+        "\n  {DIM}`tome tool <name> '<json>'` calls one; `tome tool --json` prints their schemas{PLAIN}"
     )?;
     Ok(Outcome::Done)
 }
 
-/// The first sentence.
+/// Returns the first sentence, without its period.
 fn gist(description: &str) -> String {
     let line = description.lines().next().unwrap_or_default();
     let sentence = line.split_once(". ").map_or(line, |(first, _)| first);
@@ -78,7 +78,7 @@ fn call(context: &Context, asked: &Tool, name: &str) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The arguments as they were typed or piped in; none are `{}`.
+/// Returns the typed or piped arguments; `{}` if there are none.
 fn arguments(typed: Option<&str>) -> Result<String> {
     let text = match typed {
         Some("-") => input(None, Some(&PathBuf::from("-")), "'<json>'")?,
@@ -92,7 +92,7 @@ fn arguments(typed: Option<&str>) -> Result<String> {
 fn refused(error: ReachError) -> anyhow::Error {
     match error {
         ReachError::Client(ClientError::NotFound(message)) => {
-            Refusal::not_found(message).hint("`tome tool` lists them with what they do").into()
+            Refusal::not_found(message).hint("`tome tool` lists all tools").into()
         }
         error => error.into(),
     }

@@ -1,14 +1,14 @@
-//! When the daemon reads transcripts for what hooks missed.
+//! Settings for reading agents' transcripts.
 
 use std::time::Duration;
 
 use super::value;
 
-/// When the daemon reads transcripts for what hooks missed.
+/// When the daemon reads transcripts to store events that hooks missed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TranscriptSettings {
     pub enabled: bool,
-    /// How long a session that has not ended must be silent.
+    /// How long a session that has not ended must be idle.
     pub idle: Duration,
 }
 

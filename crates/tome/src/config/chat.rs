@@ -1,4 +1,4 @@
-//! The settings of the conversation model, and of reflecting with it.
+//! Settings of the chat model and of reflections.
 
 use std::time::Duration;
 
@@ -6,44 +6,40 @@ use tome_llm::Prices;
 
 use super::{duration, value};
 
-/// The model that takes part in conversations: in `tome chat`, and when the daemon reflects.
+/// The chat model, used by `tome chat` and for reflections.
 #[derive(Debug, Clone)]
 pub struct ChatSettings {
-    /// Who; nobody has said: the summarizer's endpoint, where it has one.
+    /// `None` if not set: then the summarizer's endpoint is used, if it has one.
     pub provider: Option<ChatProvider>,
-    /// Which model.
     pub model: String,
-    /// Where it answers; empty for the vendor's own.
+    /// Empty for the vendor's default.
     pub base_url: String,
-    /// The variable that holds its key; empty for the vendor's own.
+    /// Environment variable with the API key; empty for the vendor's default.
     pub key_env: String,
-    /// The file that holds its key, instead of a variable; empty for none.
+    /// File with the API key, instead of a variable; empty for none.
     pub key_file: String,
-    /// No silence of the model is longer.
+    /// Maximum time without output from the model.
     pub timeout: Duration,
-    /// What it can read at once.
+    /// Context window.
     pub window_tokens: u64,
-    /// What its tokens cost, as far as somebody has said.
+    /// Token prices, as far as configured.
     pub prices: Prices,
 }
 
 /// When the daemon reflects on a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReflectSettings {
-    /// Whether it does.
     pub enabled: bool,
-    /// A session that says no goodbye is over after so long a silence; `None` for never.
+    /// A session without an end event counts as over after this idle time; `None` for never.
     pub idle: Option<Duration>,
 }
 
-/// Who takes part in conversations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatProvider {
-    /// Nobody, whatever the summarizer has.
+    /// No chat model, even if the summarizer has an endpoint.
     Nobody,
-    /// Anthropic's Messages API.
     Anthropic,
-    /// Chat completions, by whoever offers them.
+    /// Any endpoint with OpenAI's chat completions API.
     OpenAi,
 }
 
@@ -54,7 +50,7 @@ pub fn parse_provider(text: &str) -> Result<Option<ChatProvider>, String> {
         "none" => Ok(Some(ChatProvider::Nobody)),
         "anthropic" => Ok(Some(ChatProvider::Anthropic)),
         "openai" => Ok(Some(ChatProvider::OpenAi)),
-        _ => Err(format!("{text:?} is not known: use anthropic, openai or none")),
+        _ => Err(format!("{text:?} is unknown: use anthropic, openai or none")),
     }
 }
 
@@ -65,11 +61,12 @@ pub fn parse_price(text: &str) -> Result<Option<f64>, String> {
     }
     match text.parse::<f64>() {
         Ok(price) if price.is_finite() && price >= 0.0 => Ok(Some(price)),
-        _ => Err(format!("{text:?} is not the price of a million tokens, such as 3 or 0.25")),
+        _ => Err(format!(
+            "{text:?} is not a price per million tokens: use a number such as 3 or 0.25"
+        )),
     }
 }
 
-/// The conversation model that is configured.
 pub(super) fn chat<'c>(text: &impl Fn(&'static str) -> &'c str) -> ChatSettings {
     let price_of = |name| parse_price(text(name)).ok().flatten();
     ChatSettings {
@@ -90,7 +87,6 @@ pub(super) fn chat<'c>(text: &impl Fn(&'static str) -> &'c str) -> ChatSettings 
     }
 }
 
-/// When the daemon reflects.
 pub(super) fn reflect<'c>(text: &impl Fn(&'static str) -> &'c str) -> ReflectSettings {
     ReflectSettings {
         enabled: value::parse_boolean(text("reflect.enabled")).unwrap_or(true),

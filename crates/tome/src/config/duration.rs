@@ -1,8 +1,8 @@
-//! Lengths of time as people write them: `500ms`, `90s`, `30m`, `2h`.
+//! Parses durations such as `500ms`, `90s`, `30m`, `2h`.
 
 use std::time::Duration;
 
-/// Reads a length of time; `None` for `never`.
+/// Parses a duration; `None` for `never`.
 pub fn parse(text: &str) -> Result<Option<Duration>, String> {
     let text = text.trim();
     if text == "never" {
@@ -10,8 +10,7 @@ pub fn parse(text: &str) -> Result<Option<Duration>, String> {
     }
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let unit = text.get(digits.len()..).unwrap_or_default();
-    let problem =
-        || format!("{text:?} is not a length of time: write 500ms, 90s, 30m, 2h or never");
+    let problem = || format!("{text:?} is not a duration: use 500ms, 90s, 30m, 2h or never");
     let count: u64 = digits.trim().parse().map_err(|_| problem())?;
     let unit_ms = match unit {
         "ms" => 1,

@@ -1,5 +1,5 @@
-//! Every setting, in one table. Reading, checking, listing and the reference in
-//! `docs/configuration.md` all come from it.
+//! The table of all settings, from which loading, validation, `tome config` and
+//! `docs/configuration.md` are derived.
 
 use tome_model::limits;
 
@@ -10,15 +10,11 @@ use super::value::{
 };
 use crate::mcp::TOOLSETS_DEFAULT;
 
-/// One setting.
 pub struct Key {
     /// `section.name`, as in the config file.
     pub name: &'static str,
-    /// The value when nothing sets it.
     pub default: &'static str,
-    /// Which values it takes.
     pub value: ValueType,
-    /// What it does, in one line.
     pub about: &'static str,
 }
 
@@ -29,7 +25,7 @@ impl Key {
     }
 }
 
-/// All settings, in the order in which they are listed.
+/// All settings, in display order.
 pub const KEYS: &[Key] = &[
     Key {
         name: "store.mode",
@@ -351,7 +347,7 @@ pub const KEYS: &[Key] = &[
         name: "inject.headless",
         default: "off",
         value: BOOLEAN,
-        about: "also send lessons for a plan, requests to store and reminders to runs with nobody at the keyboard (claude -p, codex exec, gemini -p, copilot -p); they can change what the run prints",
+        about: "also send lessons for a plan, requests to store and reminders to headless runs (claude -p, codex exec, gemini -p, copilot -p); they can change the output of the run",
     },
     Key {
         name: "inject.budget_tokens",

@@ -1,4 +1,4 @@
-//! Reading the configuration from its four places.
+//! Loads the configuration from defaults, config file, environment and flags.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,10 +19,10 @@ use super::{
 use crate::mcp::Toolsets;
 use crate::platform;
 
-/// The keys that take several words: in the file, as a list too.
+/// Keys whose value may be an array in the file.
 const LISTS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
 
-/// What the command line says about the configuration.
+/// Configuration flags of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Flags {
     /// `--home`
@@ -33,16 +33,12 @@ pub struct Flags {
     pub set: Vec<String>,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Nobody set it.
     Default,
-    /// The config file.
     File(PathBuf),
-    /// An environment variable.
     Variable(String),
-    /// The command line.
     Flag,
 }
 
@@ -60,39 +56,18 @@ impl std::fmt::Display for Source {
 /// A configuration that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ConfigError {
-    /// A value that its key does not take.
     #[error("{key} (from {from}): {problem}")]
-    Value {
-        /// Which key.
-        key: String,
-        /// Where the value stands.
-        from: String,
-        /// What is wrong.
-        problem: String,
-    },
-    /// A key that does not exist.
+    Value { key: String, from: String, problem: String },
     #[error("{key} (from {from}) is not a setting; `tome config` lists them all")]
-    Unknown {
-        /// As it was written.
-        key: String,
-        /// Where it stands.
-        from: String,
-    },
-    /// The file cannot be read.
+    Unknown { key: String, from: String },
     #[error("cannot read {path}: {problem}")]
-    File {
-        /// Which file.
-        path: String,
-        /// Why not.
-        problem: String,
-    },
-    /// Nothing says where the home is.
-    #[error("cannot tell where Tome's home is: set TOME_HOME to an absolute path, or HOME")]
+    File { path: String, problem: String },
+    #[error("cannot determine Tome's home: set TOME_HOME to an absolute path, or HOME")]
     NoHome,
 }
 
-/// Where the home is. A relative `TOME_HOME` would be another one in every folder: it is reported,
-/// and a hook, which cannot report anything, uses the default.
+/// Resolves the home. A relative `TOME_HOME` is an error, because it would mean another home in every
+/// folder; hooks, which cannot report errors, use the default.
 fn home(
     flags: &Flags,
     var: &impl Fn(&str) -> Option<String>,
@@ -110,30 +85,29 @@ fn home(
         problem = Some(ConfigError::Value {
             key: "home".into(),
             from: from.to_string(),
-            problem: format!("{text:?} has to be an absolute path"),
+            problem: format!("{text:?} must be an absolute path"),
         });
     }
     let default = platform::default_home(var).ok_or(ConfigError::NoHome)?;
     Ok(((default, Source::Default), problem))
 }
 
-/// Every setting with its value and where that comes from.
+/// Every setting with its value and origin.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// By key.
     pub values: BTreeMap<&'static str, (String, Source)>,
-    /// Where the home is, and where that comes from.
+    /// The home and its origin.
     pub home: (PathBuf, Source),
     /// The config file, whether it exists or not.
     pub file: Option<PathBuf>,
-    /// The user's own patterns.
+    /// User-defined redaction patterns.
     pub redact: Vec<OwnPattern>,
-    /// What is wrong with it. A hook goes on with the rest; everybody else says so and stops.
+    /// Hooks ignore problems and use the remaining settings; all other commands report them and stop.
     pub problems: Vec<ConfigError>,
 }
 
 impl Config {
-    /// Reads the configuration. `var` is the environment.
+    /// Loads the configuration. `var` looks up environment variables.
     pub fn load(flags: &Flags, var: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let var = |name: &str| var(name).filter(|value| !value.is_empty());
         let (home, problem) = home(flags, &var)?;
@@ -210,8 +184,8 @@ impl Config {
         self.problems.push(ConfigError::Unknown { key: key.to_owned(), from });
     }
 
-    /// `[[capture.redact]]` with `name` and `pattern`. Compiling them is left to whoever uses them:
-    /// a hook that reaches the daemon never needs to.
+    /// Reads `[[capture.redact]]`. The patterns are not compiled here: a hook that reaches the daemon never
+    /// needs them.
     fn read_redact(&mut self, rules: &[Value]) {
         for rule in rules {
             let text =
@@ -220,7 +194,7 @@ impl Config {
         }
     }
 
-    /// Compiles the user's own patterns, and keeps those that are good.
+    /// Compiles the user-defined patterns; reports and drops invalid ones.
     pub fn check_patterns(&mut self) {
         let from = self.file.as_ref().map(|path| path.display().to_string()).unwrap_or_default();
         let problems = &mut self.problems;
@@ -253,7 +227,7 @@ impl Config {
         }
     }
 
-    /// The settings, typed. Every value has been checked when it was set.
+    /// Returns the typed settings. Every value was validated when it was set.
     pub fn settings(&self) -> Settings {
         let mut settings = self.settings_without_zone();
         let zone = self.values.get("contents.zone").map_or("", |(value, _)| value.as_str());
@@ -261,8 +235,8 @@ impl Config {
         settings
     }
 
-    /// The settings of a hook, which has no use for a time zone: finding the system's one reads the
-    /// folders of all zones, which takes longer than everything else that a hook does.
+    /// The settings for a hook, which needs no time zone: resolving the system's zone scans the zone
+    /// database, which takes longer than the rest of a hook.
     pub fn settings_without_zone(&self) -> Settings {
         let text = |name: &str| self.values.get(name).map_or("", |(value, _)| value.as_str());
         Settings {
@@ -311,7 +285,6 @@ impl Config {
     }
 }
 
-/// Who makes vectors.
 fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
     let time = |name, usual_s| {
         value::parse_finite_duration(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s))
@@ -328,13 +301,12 @@ fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
     }
 }
 
-/// A list of texts as one text, the way a variable has it.
+/// Joins an array of strings with commas, as in an environment variable.
 fn words(items: &[Value]) -> Option<String> {
     let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
     words.map(|words| words.join(","))
 }
 
-/// What hooks say to their agents.
 fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
     let is_on = |name| value::parse_boolean(text(name)).unwrap_or(true);
     let steps = |name, usual| text(name).parse().unwrap_or(usual);
@@ -353,7 +325,7 @@ fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
     }
 }
 
-/// How the contents are made, but for the zone.
+/// Settings of the contents, except the zone.
 fn contents<'c>(text: &impl Fn(&'static str) -> &'c str) -> ContentsSettings {
     let usual = ContentsSettings::in_zone(Zone::utc());
     let ms = |name, usual| {

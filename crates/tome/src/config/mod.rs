@@ -1,7 +1,7 @@
-//! Configuration: defaults, then the config file, then `TOME_*` variables, then flags.
+//! Configuration. Precedence, lowest first: defaults, config file, `TOME_*` variables, flags.
 //!
-//! Every setting stands once in `keys.rs`; reading, checking, listing and `docs/configuration.md` all
-//! come from that table.
+//! Every setting is defined once, in `keys.rs`; loading, validation, listing and
+//! `docs/configuration.md` are derived from that table.
 
 mod capture;
 mod chat;
@@ -32,67 +32,56 @@ use crate::mcp::Toolsets;
 /// The effective settings, typed.
 #[derive(Debug, Clone)]
 pub struct Settings {
-    /// Tome's home folder.
     pub home: Home,
-    /// One ledger a project, or one for all.
+    /// One ledger per project, or one for all.
     pub store_mode: StoreMode,
-    /// What new stores are made with.
+    /// Storage engine of new stores.
     pub store_engine: Engine,
-    /// A store that nobody uses is closed after this.
+    /// Idle time after which a store is closed.
     pub store_idle_close: Duration,
-    /// The daemon leaves after being idle for this; `None` for never.
+    /// Idle time after which the daemon exits; `None` for never.
     pub daemon_idle_exit: Option<Duration>,
-    /// Whether clients and hooks start the daemon when it is away.
+    /// Whether clients and hooks start the daemon if it is not running.
     pub daemon_autostart: bool,
-    /// Listen on TCP too, for those who have the token.
+    /// Additional TCP address to listen on; calls need the token.
     pub daemon_tcp: Option<SocketAddr>,
-    /// Reach the daemon here instead of at the local socket.
+    /// TCP address of the daemon, instead of the local socket.
     pub daemon_endpoint: Option<SocketAddr>,
-    /// Event text is kept up to this size.
+    /// Maximum size of an event's text.
     pub text_bytes_max: usize,
-    /// Patterns of the user's own that are cut out.
+    /// User-defined redaction patterns.
     pub redact: Vec<OwnPattern>,
-    /// When transcripts are read for what hooks missed.
     pub transcripts: TranscriptSettings,
-    /// What the owner of the notebooks has set.
     pub notes: Rules,
-    /// How the contents are made.
     pub contents: ContentsSettings,
-    /// Who words them.
     pub summarizer: SummarizerSettings,
-    /// Who takes part in conversations.
     pub chat: ChatSettings,
-    /// When sessions are reflected on.
     pub reflect: ReflectSettings,
-    /// What hooks say to their agents.
     pub inject: InjectSettings,
-    /// Who makes vectors.
     pub embed: EmbedSettings,
-    /// The tools that clients of the Model Context Protocol are offered.
+    /// Toolsets that the MCP server offers.
     pub mcp_toolsets: Toolsets,
 }
 
-/// Who makes the vectors that recall uses.
+/// The embedder for the vector index.
 #[derive(Debug, Clone)]
 pub struct EmbedSettings {
-    /// Who.
     pub provider: EmbedProvider,
-    /// Which model.
     pub model: String,
-    /// How many numbers its vectors have; 0 where nobody has said it.
+    /// 0 if not set.
     pub dimensions: usize,
-    /// Where it answers; empty for OpenAI's own.
+    /// Empty for OpenAI's default.
     pub base_url: String,
-    /// The variable that holds its key; empty for OpenAI's own.
+    /// Environment variable with the API key; empty for OpenAI's default.
     pub key_env: String,
-    /// A call in the background takes no longer.
+    /// Timeout of a background call.
     pub timeout: Duration,
-    /// A question waits no longer.
+    /// How long a query waits for its vector.
     pub question_timeout: Duration,
 }
 
-/// What hooks say to their agents. They travel with every question, so that a change counts at once
-/// and not when the daemon is next started.
+/// What hooks inject. Sent with every request, so that a change takes effect without restarting the
+/// daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InjectSettings {
     /// At the start of a session.
@@ -101,46 +90,44 @@ pub struct InjectSettings {
     pub hints: bool,
     /// At a longer plan.
     pub plan: bool,
-    /// At a stop after meaningful work.
+    /// At a stop after substantial work.
     pub store: bool,
-    /// When the overview was not written for long.
+    /// When the overview is out of date.
     pub overview: bool,
-    /// Whether plans, stops and overviews are answered even if nobody is at the keyboard.
+    /// Whether plan, store and overview injections are also sent to headless runs.
     pub headless: bool,
-    /// What the start of a session may take.
+    /// Token budget at the start of a session.
     pub budget_tokens: u64,
-    /// A plan with more steps is a longer one.
+    /// A plan with more steps than this counts as a longer plan.
     pub plan_steps: u32,
-    /// So many tool calls, with an edit, are meaningful work.
+    /// This many tool calls, including an edit, count as substantial work.
     pub store_tool_calls: u32,
-    /// Rounds until the first reminder of the overview.
+    /// Rounds before the first reminder to update the overview.
     pub overview_rounds: u32,
 }
 
 impl InjectSettings {
-    /// Whether anything is to be said at all.
+    /// Whether any kind of injection is enabled.
     pub fn any(&self) -> bool {
         self.start || self.hints || self.plan || self.store || self.overview
     }
 }
 
-/// Who words the contents, and what that may cost.
+/// The summarizer of the contents, and the token budget.
 #[derive(Debug, Clone)]
 pub struct SummarizerSettings {
-    /// Who.
     pub kind: SummarizerKind,
-    /// Which model.
     pub model: String,
-    /// Where it answers; empty for the vendor's own.
+    /// Empty for the vendor's default.
     pub base_url: String,
-    /// The variable that holds its key; empty for the vendor's own.
+    /// Environment variable with the API key; empty for the vendor's default.
     pub key_env: String,
-    /// The file that holds its key, instead of a variable; empty for none.
+    /// File with the API key, instead of a variable; empty for none.
     pub key_file: String,
-    /// What is run, for a command.
+    /// The shell command, for `SummarizerKind::Command`.
     pub command: String,
-    /// What a day may cost in tokens, whoever asks a model: the budget of all.
+    /// Daily token budget, shared by all callers of a model.
     pub daily_tokens: u64,
-    /// A call takes no longer.
+    /// Timeout of a call.
     pub timeout: Duration,
 }

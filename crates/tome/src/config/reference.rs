@@ -1,5 +1,5 @@
-//! `docs/configuration.md`, generated from the table of settings. `UPDATE_EXPECT=1 cargo test -p tome
-//! reference` regenerates it after a change.
+//! Generates `docs/configuration.md` from the table of settings; regenerate it with `UPDATE_EXPECT=1 cargo
+//! test -p tome reference`.
 
 use std::fmt::Write as _;
 
@@ -13,16 +13,15 @@ const INTRODUCTION: &str = "\
 <!-- Generated from the table in crates/tome/src/config/keys.rs. After a change there:
      UPDATE_EXPECT=1 cargo test -p tome reference -->
 
-Tome needs no configuration. Each setting is taken from the last of these that has it:
+Tome needs no configuration. Each setting comes from the last of these sources that sets it:
 
 1. its default;
 2. the config file, `~/.config/tome/config.toml` (`$XDG_CONFIG_HOME/tome/config.toml` where that is set);
 3. its environment variable;
 4. `--set <key>=<value>` on the command line.
 
-`tome config` lists every setting with its value and where that comes from. `tome config set <key> <value>` and
-`tome config unset <key>` edit the file. Every command reports an invalid value and
-where it stands, and stops; hooks ignore it and use the other settings.
+`tome config` lists every setting with its value and origin. `tome config set <key> <value>` and `tome config unset <key>`
+edit the file. Commands report an invalid value with its origin and stop; hooks ignore it and use the other settings.
 
 The daemon reads its settings when it starts. After a change run `tome stop`; the next command starts it again. The
 `inject` settings are read by each hook and need no restart.
@@ -46,9 +45,9 @@ Types:
 const REST: &str = "
 ## capture.redact
 
-Patterns of your own, redacted like the built-in ones: at most 64, in the config file only. `name` is 1 to 32 of `a-z`,
-`0-9` and `-`; it appears in the mark, `[redacted:ticket]`. `pattern` is a [regular expression](https://docs.rs/regex);
-if it has a group named `secret`, only that group is replaced.
+Your own patterns, redacted like the built-in ones: at most 64, in the config file only. `name` has 1 to 32 characters of
+`a-z`, `0-9` and `-`, and appears in the mark, `[redacted:ticket]`. `pattern` is a [regular
+expression](https://docs.rs/regex); if it has a group named `secret`, only that group is replaced.
 
 ```toml
 [[capture.redact]]
@@ -61,13 +60,12 @@ pattern = 'ACME-[0-9]{6}'
 | variable | what it does |
 | --- | --- |
 | `TOME_HOME` | Tome's home folder, an absolute path; `--home` overrides it. Default: `$XDG_DATA_HOME/tome`, else `~/.local/share/tome` |
-| `TOME_CONFIG` | the config file; `--config` overrides it. A file that is named must exist |
+| `TOME_CONFIG` | the config file, which must exist; `--config` overrides it |
 | `TOME_TOKEN` | the token for `daemon.endpoint`; default: the content of `run/token` in the home |
 | `TOME_HOOK_OFF` | if set and not empty, `tome hook` does nothing |
 | `TOME_HOOK_PATIENCE` | multiplies the deadlines of `tome hook`, 1 to 100, for slow machines |
 ";
 
-/// The whole page.
 fn configuration_reference() -> String {
     let mut page = INTRODUCTION.to_owned();
     let mut section = "";

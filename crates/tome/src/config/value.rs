@@ -1,5 +1,4 @@
-//! The types of settings: which values each takes, how the reference names them, and how they are
-//! parsed.
+//! The types of settings: their names in the reference, validation and parsing.
 
 use std::fmt;
 use std::net::SocketAddr;
@@ -12,36 +11,35 @@ use tome_model::Zone;
 use super::{chat, duration};
 use crate::mcp::Toolsets;
 
-/// The type of a setting.
 #[derive(Clone, Copy)]
 pub enum ValueType {
-    /// A whole number of `unit`, `min` and `max` included.
+    /// A whole number of `unit`, from `min` to `max` inclusive.
     Integer {
-        /// What is counted, in the plural.
+        /// In the plural.
         unit: &'static str,
         min: u64,
         max: u64,
     },
-    /// Anything that a parser accepts.
     Parsed {
-        /// As the reference names it; values to be typed as they are stand in backticks.
+        /// Name in the reference; literal values are in backticks.
         name: &'static str,
-        /// Says what is wrong with a value.
         check: fn(&str) -> Result<(), String>,
     },
 }
 
 impl ValueType {
-    /// Says what is wrong with a value.
+    /// Validates a value; the error describes the problem.
     pub fn check(&self, text: &str) -> Result<(), String> {
         match *self {
             Self::Parsed { check, .. } => check(text),
             Self::Integer { unit, min, max } => match text.parse::<u64>() {
                 Ok(number) if (min..=max).contains(&number) => Ok(()),
                 _ if max == u64::MAX => {
-                    Err(format!("{text:?} is not a number of {unit} of at least {min}"))
+                    Err(format!("{text:?} is not valid: use a number of {unit}, at least {min}"))
                 }
-                _ => Err(format!("{text:?} is not a number of {unit} between {min} and {max}")),
+                _ => Err(format!(
+                    "{text:?} is not valid: use a number of {unit} from {min} to {max}"
+                )),
             },
         }
     }
@@ -57,15 +55,15 @@ impl fmt::Display for ValueType {
     }
 }
 
-/// Smaller segments would each hold a line or two.
+/// Smaller segments would hold only a line or two.
 pub const SEGMENT_TOKENS_MIN: u64 = 100;
 /// Prompt, tools and notes alone would fill a smaller context window.
 pub const WINDOW_TOKENS_MIN: u64 = 8_000;
-/// No window and no day's work needs more.
+/// More than any context window or daily budget needs.
 pub const TOKENS_MAX: u64 = 1_000_000;
-/// No embedding model has longer vectors, and an index holds them.
+/// More than any embedding model uses.
 pub const DIMENSIONS_MAX: u64 = 16_384;
-/// A threshold beyond this would never be reached.
+/// Higher thresholds would never be reached.
 pub const COUNT_MAX: u64 = 10_000;
 
 pub const TEXT: ValueType = ValueType::Parsed { name: "text", check: |_| Ok(()) };
@@ -114,12 +112,11 @@ pub const TOOLSETS: ValueType = ValueType::Parsed {
     check: |text| Toolsets::parse(text).map(drop),
 };
 
-/// Who computes vectors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EmbedProvider {
-    /// The model in this program.
+    /// The model embedded in the binary.
     Builtin,
-    /// An endpoint that speaks OpenAI's protocol.
+    /// Any endpoint with OpenAI's embeddings API.
     OpenAi,
 }
 
@@ -127,20 +124,17 @@ pub fn parse_embed_provider(text: &str) -> Result<EmbedProvider, String> {
     match text {
         "builtin" => Ok(EmbedProvider::Builtin),
         "openai" => Ok(EmbedProvider::OpenAi),
-        _ => Err(format!("{text:?} is not known: use builtin or openai")),
+        _ => Err(format!("{text:?} is unknown: use builtin or openai")),
     }
 }
 
-/// Who summarizes the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SummarizerKind {
-    /// The built-in one alone.
+    /// Only the built-in summarizer.
     Extractive,
-    /// Anthropic's Messages API.
     Anthropic,
-    /// An endpoint that speaks OpenAI's chat completions.
+    /// Any endpoint with OpenAI's chat completions API.
     OpenAi,
-    /// A command.
     Command,
 }
 
@@ -150,14 +144,14 @@ pub fn parse_summarizer_kind(text: &str) -> Result<SummarizerKind, String> {
         "anthropic" => Ok(SummarizerKind::Anthropic),
         "openai" => Ok(SummarizerKind::OpenAi),
         "command" => Ok(SummarizerKind::Command),
-        _ => Err(format!("{text:?} is not known: use extractive, anthropic, openai or command")),
+        _ => Err(format!("{text:?} is unknown: use extractive, anthropic, openai or command")),
     }
 }
 
-/// Checks the form of a path. Whether the file is usable is found out when the key is needed.
+/// Checks only the path's form; the file is checked when the key is needed.
 fn check_key_file(text: &str) -> Result<(), String> {
     match text.starts_with('~') {
-        true => Err("~ is not expanded here: write the whole path".to_owned()),
+        true => Err("~ is not expanded: use the full path".to_owned()),
         false => Ok(()),
     }
 }
@@ -169,17 +163,15 @@ pub fn parse_zone(text: &str) -> Result<Zone, String> {
 /// Parses a duration where `never` makes no sense.
 pub fn parse_finite_duration(text: &str) -> Result<Duration, String> {
     duration::parse(text)?
-        .ok_or_else(|| "never is not possible here: write a duration such as 30m".into())
+        .ok_or_else(|| "`never` is not allowed here: use a duration such as 30m".into())
 }
 
-/// Parses a storage engine that this build has.
+/// Parses a storage engine that this build includes.
 pub fn parse_engine(text: &str) -> Result<Engine, String> {
     match Engine::named(text) {
         Some(engine) if Engine::BUILT.contains(&engine) => Ok(engine),
-        Some(_) => {
-            Err(format!("this program was built without {text}: build it with --features {text}"))
-        }
-        None => Err(format!("{text:?} is not known: use fjall or rocksdb")),
+        Some(_) => Err(format!("this build does not include {text}: build with --features {text}")),
+        None => Err(format!("{text:?} is unknown: use fjall or rocksdb")),
     }
 }
 
@@ -191,7 +183,7 @@ pub fn parse_boolean(text: &str) -> Result<bool, String> {
     }
 }
 
-/// Parses a port on loopback, or host and port; `None` for nothing.
+/// Parses a loopback port or host:port; `None` if empty.
 pub fn parse_address(text: &str) -> Result<Option<SocketAddr>, String> {
     if text.is_empty() {
         return Ok(None);
@@ -202,17 +194,17 @@ pub fn parse_address(text: &str) -> Result<Option<SocketAddr>, String> {
     let named = text.strip_prefix("localhost:").map(|port| format!("127.0.0.1:{port}"));
     let parsed = named.as_deref().unwrap_or(text).parse();
     parsed.map(Some).map_err(|_| {
-        format!("{text:?} is not an address: write a port such as 7427, or 127.0.0.1:7427")
+        format!("{text:?} is not an address: use a port such as 7427, or 127.0.0.1:7427")
     })
 }
 
-/// Parses file names with commas between them; `None` for nothing, which allows any.
+/// Parses comma-separated file names; `None` if empty, which allows any.
 pub fn parse_fact_names(text: &str) -> Result<Option<Vec<String>>, String> {
     let names = text.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();
     match names.iter().find(|name| name.contains(['/', '\\']) || !name.ends_with(".md")) {
         Some(name) => Err(format!(
-            "{name:?} is not the name of a fact file: write names such as user.md, with commas between them"
+            "{name:?} is not the name of a fact file: use comma-separated names such as user.md"
         )),
         None => Ok(Some(names).filter(|names| !names.is_empty())),
     }

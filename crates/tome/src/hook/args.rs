@@ -1,5 +1,5 @@
-//! The command line of a hook, read without the command tree: options may stand anywhere, and
-//! nothing about it can fail.
+//! Parses the command line of a hook without clap, which would cost startup time. Options may stand
+//! anywhere; unknown ones are ignored, because a hook must not fail.
 
 use std::path::PathBuf;
 
@@ -7,32 +7,30 @@ use tome_model::DeliveryId;
 
 use crate::config::Flags;
 
-/// What a hook was called with.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Called {
-    /// Where its home and config are.
     pub flags: Flags,
-    /// The agent and the event, where they are given.
+    /// The agent and the event, as far as given.
     pub names: Vec<String>,
-    /// Set for the process that goes on with a hook: when that began, in milliseconds since 1970.
+    /// Set in the process that continues a hook: the hook's start, in Unix milliseconds.
     pub began_ms: Option<u64>,
-    /// Set for the same process: the name of the delivery that it goes on with.
+    /// Set in the same process: the id of the delivery that it continues.
     pub delivery: Option<DeliveryId>,
-    /// Whether that process is given drafts instead of a payload.
+    /// Whether that process receives drafts instead of a payload.
     pub takes_drafts: bool,
-    /// Set for the process that records what only the agent's transcript tells about the event.
+    /// Set in the process that records the part of an event found only in the agent's transcript.
     pub from_transcript: bool,
 }
 
 impl Called {
-    /// Whether this hook is handed several events at once, for which nobody waits.
+    /// Whether the payload holds a batch of events. The agent does not wait for those.
     pub fn is_batch(&self) -> bool {
         let mut names = self.names.iter().map(String::as_str);
         names.next().is_some_and(|agent| crate::agents::is_batch(agent, names.next()))
     }
 }
 
-/// The call of a hook, if that is what these arguments (without the program's name) are.
+/// Parses arguments (without the program name); `None` if they are not a call of `tome hook`.
 pub fn read(args: &[String]) -> Option<Called> {
     let mut called = Called::default();
     let mut args = args.iter().map(String::as_str);

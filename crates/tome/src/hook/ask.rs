@@ -1,4 +1,4 @@
-//! What a hook asks once its event is safe: is anything to be said to the agent?
+//! Requests the injection for an event, once the event is safe.
 
 use std::time::{Duration, Instant};
 
@@ -11,30 +11,30 @@ use crate::agents::{self, Moment};
 use crate::config::{InjectSettings, Settings};
 use crate::reach::Reach;
 
-/// How often a daemon that is just starting is looked for.
+/// Polling interval while the daemon is starting.
 const LOOK_EVERY: Duration = Duration::from_millis(4);
 
-/// The question about one event.
+/// The injection request for one event.
 pub struct Question {
     request: v1::InjectRequest,
     agent: Agent,
-    /// Where the agent takes text.
+    /// Set if the agent accepts text at this event.
     moment: Option<Moment>,
 }
 
 impl Question {
-    /// The question about a draft; none where everything is switched off.
+    /// Builds the request for a draft; `None` if all injections are turned off.
     pub fn of(settings: &Settings, called: &Called, draft: &Draft) -> Option<Self> {
         if !settings.inject.any() {
             return None;
         }
         let moment =
             Moment::of(draft).filter(|moment| agents::bytes_max(&draft.agent, *moment) > 0);
-        // Whoever goes on with a hook has no agent to talk to, and to a batch nobody listens.
+        // A process that continues a hook has no agent to print to, and agents ignore the output for a batch.
         let is_batch = called.is_batch();
         let moment = moment.filter(|_| called.began_ms.is_none() && !is_batch);
         let bytes_max = moment.map_or(0, |moment| agents::bytes_max(&draft.agent, moment));
-        // Where no text is taken, what is due stays due.
+        // If the agent accepts no text now, pending triggers stay pending.
         let permitted = match moment {
             Some(_) => presence::permitted(&settings.inject, &draft.agent),
             None => settings.inject.clone(),
@@ -55,18 +55,19 @@ impl Question {
         Some(Self { request, agent: draft.agent.clone(), moment })
     }
 
-    /// Whether a session starts.
+    /// Whether the event is the start of a session.
     pub fn is_start(&self) -> bool {
         self.request.kind == EventKind::SessionStart.as_str()
     }
 
-    /// The same question about the event of this id.
+    /// Sets the id of the stored event.
     pub fn about(mut self, id: &str) -> Self {
         id.clone_into(&mut self.request.event_id);
         self
     }
 
-    /// Asks, and puts the answer into the agent's words. No answer in time is no answer.
+    /// Sends the request and renders the response in the agent's format. `None` if there is nothing to
+    /// inject or the daemon did not answer in time.
     pub async fn ask(mut self, client: &Client, within: Duration) -> Option<String> {
         self.request.within_ms = u32::try_from(within.as_millis()).unwrap_or(u32::MAX);
         let text = client.inject(self.request, within).await.ok()?;
@@ -75,12 +76,12 @@ impl Question {
     }
 }
 
-/// Asks a daemon that is just starting, as soon as it is there.
+/// Waits for a daemon that is starting, then sends the request.
 pub async fn once_it_is_there(reach: &Reach, question: Question, until: Instant) -> Option<String> {
     let until = tokio::time::Instant::from_std(until);
     let client = tokio::time::timeout_at(until, async {
         loop {
-            // Where it listens is only known once it does.
+            // Resolved in every round: the endpoint may become known only when the daemon listens.
             match reach.endpoint().connect().await {
                 Ok(client) => return client,
                 Err(_) => tokio::time::sleep(LOOK_EVERY).await,
@@ -91,7 +92,6 @@ pub async fn once_it_is_there(reach: &Reach, question: Question, until: Instant)
     question.ask(&client, until.duration_since(tokio::time::Instant::now())).await
 }
 
-/// The settings as they travel.
 pub fn settings_to_wire(settings: &InjectSettings) -> v1::InjectSettings {
     v1::InjectSettings {
         start: settings.start,

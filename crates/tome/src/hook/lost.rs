@@ -1,20 +1,19 @@
-//! Deliveries that could be handed to nobody: neither daemon nor spool would take them.
+//! Records deliveries that neither the daemon nor the spool could take.
 //!
-//! Each is recorded under its name, so that one that turns up later after all is taken back: the daemon
-//! may store what a hook had given up. The reported number is that of deliveries that were recorded as
-//! lost and never arrived.
+//! Each is recorded by id, so that the record can be removed if the delivery arrives after all: the
+//! daemon may still store what a hook had given up on.
 //!
-//! The file is made ahead of time and written over in place, so that this works on a full disk:
+//! The file is preallocated and overwritten in place, so that this works on a full disk:
 //!
 //! ```text
 //! count:20 digits, space, last_ms:15 digits, newline       losses without a slot
-//! delivery:26 characters, space, at_ms:15 digits, newline  one slot; blank where it is free
+//! delivery:26 characters, space, at_ms:15 digits, newline  one slot; blank if free
 //! ```
 //!
-//! Where not even that can be written (`ulimit -f 0`), an empty file `lost-<delivery>` beside it is the record.
+//! If not even that can be written (`ulimit -f 0`), an empty file `lost-<delivery>` beside it is the record.
 //!
-//! It is `run/lost` or, when the home cannot be written at all, a file in a folder of the user's own
-//! outside it. A hook that is killed before it could record anything is recorded nowhere.
+//! The file is `run/lost` or, if the home is not writable, a file in a private folder outside it. A hook
+//! killed before it could record anything leaves no record.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions, TryLockError};
@@ -27,41 +26,38 @@ use tome_model::{DeliveryId, Millis};
 
 use crate::platform;
 
-/// Losses that are known by name. More than that, and the oldest are only counted: nobody looks for
-/// single events then.
+/// Losses recorded by id. Beyond that, the oldest are only counted.
 const SLOTS: usize = 512;
 const SLOT_BYTES: usize = 43;
 const HEADER_BYTES: usize = 37;
 
-/// How often, and how long apart, a lock is tried that somebody holds for the time of one write.
+/// Attempts and pause for a lock that is held only for the time of one write.
 const LOCK_TRIES: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
-/// How many events were lost, and when the last one was.
+/// The number of lost events and the time of the last loss.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Lost {
-    /// How many.
     pub events: u64,
-    /// When the last one was lost.
     pub last: Option<Millis>,
 }
 
-/// What one file holds.
+/// The content of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Records {
     uncounted_by_name: Lost,
-    /// By the number of their slot.
+    /// By slot number.
     slots: BTreeMap<usize, Slot>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Slot {
-    /// `None` for a slot that was written and cannot be read: a loss all the same.
+    /// `None` for an unreadable slot, which still counts as a loss.
     id: Option<DeliveryId>,
     at: Millis,
 }
 
-/// Creates the file with all of its slots, so that it is there when nothing can be created any more.
+/// Preallocates the file with all slots, for when the disk is full.
 pub fn prepare(home: &Home) -> std::io::Result<()> {
     let path = inside(home);
     let mut file = open(&path)?;
@@ -78,14 +74,14 @@ pub fn prepare(home: &Home) -> std::io::Result<()> {
     file.sync_data()
 }
 
-/// Records that a delivery is lost. Recorded twice, it counts once.
+/// Records a lost delivery. Recording it twice counts once.
 pub fn record(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
     record_in(&inside(home), id, now)
         .or_else(|_| record_outside(home, id, now))
         .or_else(|_| record_by_name(&inside(home), id))
 }
 
-/// The same outside the home, for a home that does not even answer.
+/// Records a lost delivery outside the home, for a home that is not writable or hangs.
 pub fn record_outside(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
     let folder = platform::side_folder(home.root());
     platform::own_folder(&folder)?;
@@ -93,7 +89,7 @@ pub fn record_outside(home: &Home, id: DeliveryId, now: Millis) -> std::io::Resu
     record_in(&path, id, now).or_else(|_| record_by_name(&path, id))
 }
 
-/// Leaves an empty file, which needs no room in a file.
+/// Records a loss as an empty file, which needs no disk space.
 fn record_by_name(path: &Path, id: DeliveryId) -> std::io::Result<()> {
     if named(path).len() >= SLOTS {
         return Err(std::io::ErrorKind::StorageFull.into());
@@ -102,7 +98,7 @@ fn record_by_name(path: &Path, id: DeliveryId) -> std::io::Result<()> {
     OpenOptions::new().write(true).create(true).truncate(false).open(file).map(|_| ())
 }
 
-/// The deliveries whose losses are empty files beside this one.
+/// Lists losses recorded as empty files beside `path`.
 fn named(path: &Path) -> BTreeMap<DeliveryId, PathBuf> {
     let folder = path.parent().map(std::fs::read_dir).into_iter().flatten().flatten().flatten();
     let files = folder.map(|entry| entry.path()).filter_map(|path| {
@@ -112,7 +108,7 @@ fn named(path: &Path) -> BTreeMap<DeliveryId, PathBuf> {
     files.take(SLOTS).collect()
 }
 
-/// What is recorded, in all places.
+/// Reads the records in all locations.
 pub fn read(home: &Home) -> Lost {
     let mut lost = Lost::default();
     let mut names = BTreeSet::new();
@@ -133,23 +129,23 @@ pub fn read(home: &Home) -> Lost {
     lost
 }
 
-/// The names of the deliveries that are recorded as lost.
+/// Returns the ids of all deliveries recorded as lost.
 pub fn recorded(home: &Home) -> BTreeSet<DeliveryId> {
     let in_file = |path: &PathBuf| read_file(path).slots.into_values().filter_map(|slot| slot.id);
     places(home).flat_map(|path| in_file(&path).chain(named(&path).into_keys())).collect()
 }
 
-/// Takes records back: these deliveries have arrived.
+/// Removes the records of deliveries that have arrived.
 pub fn take_back(home: &Home, arrived: &BTreeSet<DeliveryId>) -> std::io::Result<()> {
     rewrite(home, |id| id.is_some_and(|id| arrived.contains(&id)), false)
 }
 
-/// Starts counting from 0 again: the person has seen the count.
+/// Removes all records and resets the count.
 pub fn reset(home: &Home) -> std::io::Result<()> {
     rewrite(home, |_| true, true)
 }
 
-/// Blanks slots in all places, and zeroes the counts of losses without one if asked to.
+/// Blanks the matching slots in all locations; `zeroes` also resets the counts in the headers.
 fn rewrite(
     home: &Home,
     blanks: impl Fn(Option<DeliveryId>) -> bool,
@@ -186,7 +182,7 @@ fn record_in(path: &Path, id: DeliveryId, now: Millis) -> std::io::Result<()> {
     let free = (0..SLOTS).find(|slot| !records.slots.contains_key(slot));
     let oldest = || records.slots.iter().min_by_key(|(_, slot)| slot.at).map_or(0, |(at, _)| *at);
     let slot = free.unwrap_or_else(oldest);
-    // Where a slot is taken from an older loss, that one is counted without its name.
+    // A loss whose slot is reused is still counted in the header.
     let mut nameless = records.uncounted_by_name;
     if let Some(replaced) = records.slots.get(&slot) {
         nameless.events += 1;
@@ -197,7 +193,8 @@ fn record_in(path: &Path, id: DeliveryId, now: Millis) -> std::io::Result<()> {
     file.sync_data()
 }
 
-/// Everywhere that a hook may have recorded a loss. A folder that is not this user's own does not count.
+/// All locations where a hook may have recorded a loss. Skips folders that other users could have
+/// created.
 fn places(home: &Home) -> impl Iterator<Item = PathBuf> {
     let outside = platform::side_folders(home.root()).into_iter();
     let outside = outside.filter(|folder| folder.exists() && platform::own_folder(folder).is_ok());
@@ -212,7 +209,7 @@ fn open(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
-/// Locks the file, but not for ever: a hook that was stopped while it holds the lock would stop all.
+/// Locks the file with a time limit: a hook suspended while holding the lock must not block the others.
 fn lock(file: &File) -> std::io::Result<()> {
     for _ in 0..LOCK_TRIES {
         match file.try_lock() {
@@ -221,7 +218,7 @@ fn lock(file: &File) -> std::io::Result<()> {
             Err(TryLockError::WouldBlock) => {
                 #[expect(
                     clippy::disallowed_methods,
-                    reason = "nobody tells when a file is unlocked"
+                    reason = "there is no notification for an unlocked file"
                 )]
                 std::thread::sleep(LOCK_PAUSE);
             }
@@ -271,7 +268,7 @@ fn parse(bytes: &[u8]) -> Records {
 
 fn parse_slot(bytes: &[u8]) -> Option<Slot> {
     let text = String::from_utf8_lossy(bytes);
-    // A gap in a file that was made on a full disk reads as zeroes.
+    // Unwritten parts of a file created on a full disk read as zeros.
     let mut words =
         text.split(|c: char| c.is_whitespace() || c == '\0').filter(|it| !it.is_empty());
     let id = words.next()?;

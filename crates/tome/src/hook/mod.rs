@@ -1,16 +1,13 @@
-//! `tome hook <agent> [event]`: what a coding agent runs at every step.
+//! `tome hook <agent> [event]`: runs at every step of a coding agent.
 //!
-//! It must never break, delay or even worry the agent: it always succeeds, writes nothing to
-//! stderr, prints only what the agent accepts, and waits no longer than 100 ms for others (300 ms at
-//! the start of a session), whatever the daemon, the disk or the payload are like. The event goes to the
-//! daemon; if that does not answer in time, to the spool; if that cannot be written, it is recorded as
-//! lost. Once the event is safe, the daemon is asked for what is to be said to the agent; if that is not
-//! there in time, nothing is said.
+//! Hooks never fail and never block: exit code 0, nothing on stderr, only output that the agent accepts,
+//! and at most 100 ms of waiting (300 ms at the start of a session). The event goes to the daemon or, if
+//! that does not answer in time, to the spool; failing both, it is recorded as lost. Once the event is
+//! safe, the hook requests the injection and prints it if it arrives in time.
 //!
-//! What a hook hands over is a delivery, named when it starts. The name travels on every path, so that
-//! a delivery that takes two of them is stored once. Every delivery ends in exactly one of three ways:
-//! stored, spooled, or recorded as lost; `owner.rs` says who sees to that. A hook that is killed before
-//! it has done any of them is the one exception: nobody is left to record it.
+//! One run of a hook is a delivery with a unique id. The id travels on every path, so that a delivery that
+//! takes two paths is stored once. Every delivery ends as stored, spooled or recorded as lost (see
+//! `ownership.rs`), unless the hook is killed before it gets there.
 
 pub mod args;
 mod ask;
@@ -37,29 +34,28 @@ use payload::Payload;
 use record::{Input, Told, record};
 use waiting::{Deadlines, LATE, PROMPT, START, Waited};
 
-/// The most patience that can be asked for.
+/// Upper limit of `TOME_HOOK_PATIENCE`.
 const PATIENCE_MAX: u32 = 100;
-/// A larger payload is handed on: parsing and sealing it could take longer than there is time.
+/// Larger payloads are handed to another process: parsing and sealing them could exceed the deadline.
 const PROMPT_BYTES_MAX: usize = 512 * 1024;
-/// How long recording a loss may take: first in the home, then outside it.
+/// Time limit for recording a loss, in the home and then again outside it.
 const LOSS_RECORDED_WITHIN: Duration = Duration::from_millis(40);
 
 /// One run of a hook.
 pub struct Hook {
     called: Called,
-    /// What it hands over goes by this name.
     delivery: DeliveryId,
-    /// When it began: when what it reports happened, if the payload does not say.
+    /// Start of the hook; the event's time if the payload has none.
     began: Millis,
     waited: Waited,
     by: Deadlines,
-    /// What its payload stands for, once that is known.
+    /// The drafts parsed from the payload, once available.
     drafts: OnceLock<Vec<Delivered>>,
 }
 
-/// Runs the hook.
+/// Runs a hook, or continues one that another process has started.
 pub fn run(called: &Called, started: Instant) {
-    // A panic in here would print to stderr and fail the agent: neither may happen.
+    // A panic must neither print to stderr nor fail the agent.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| {
         let began = called.began_ms.map_or_else(|| SystemClock.now(), Millis);
@@ -82,24 +78,24 @@ fn deadlines(called: &Called) -> Deadlines {
     let starts = called.names.get(1).is_some_and(|event| waiting::is_start(event));
     match called.began_ms {
         Some(_) => LATE,
-        // Nobody waits for a batch.
+        // The agent does not wait for a batch.
         None if called.is_batch() => LATE,
         None if starts => START.times(patience()),
         None => PROMPT.times(patience()),
     }
 }
 
-/// How patient hooks are, from `TOME_HOOK_PATIENCE`: 1 unless somebody says more.
+/// The factor for all deadlines, from `TOME_HOOK_PATIENCE`; 1 by default.
 fn patience() -> u32 {
     let said = std::env::var("TOME_HOOK_PATIENCE").ok().and_then(|text| text.parse().ok());
     said.unwrap_or(1).clamp(1, PATIENCE_MAX)
 }
 
-/// A name that no other delivery has.
+/// Generates a unique delivery id.
 fn name_delivery(began: Millis) -> DeliveryId {
     let mut random = [0; 10];
     if getrandom::fill(&mut random).is_err() {
-        // A system without randomness still tells processes and moments apart.
+        // Without a random source, process id and time still make the id unique.
         let seed = format!("{} {:?}", std::process::id(), Instant::now());
         blake3::Hasher::new().update(seed.as_bytes()).finalize_xof().fill(&mut random);
     }
@@ -116,7 +112,7 @@ fn begin(hook: &Arc<Hook>) {
         if payload::hand_on(hook, payload.clone()).is_ok() {
             return;
         }
-        // No process can be started: what is there is recorded here, however long that takes.
+        // No process can be started: record the payload here, even if that takes longer.
         let is_settled = payload.is_whole
             && Worker::start(hook, Input::Payload(payload.bytes)).is_settled(hook.by.given_up);
         if !is_settled {
@@ -133,14 +129,15 @@ fn begin(hook: &Arc<Hook>) {
 
 fn print(said: Option<String>) {
     if let Some(said) = said {
-        // An agent that does not listen has missed nothing that it needs.
+        // If the agent has closed the pipe, the injection is simply dropped.
         let _ = std::io::stdout().write_all(said.as_bytes());
     }
 }
 
-/// Finds somebody to settle a delivery that the worker could not settle in time.
+/// Hands a delivery that the worker did not settle in time to another process.
 fn pass_on(hook: &Hook, worker: &Worker, payload: Payload) {
-    // A worker that is writing needs only the disk; both may write, and the name makes it one event.
+    // A worker that has begun to write cannot be relieved. Should it not finish in time, the delivery is
+    // handed on as well; its id makes sure that it is stored once.
     let is_claimed = worker.ownership.claim();
     if !is_claimed && worker.is_settled(hook.by.returned) {
         return;
@@ -154,7 +151,7 @@ fn pass_on(hook: &Hook, worker: &Worker, payload: Payload) {
     }
 }
 
-/// Runs when the agent is no longer waiting.
+/// Continues a hook in another process, after it has returned to its agent.
 fn go_on(hook: &Arc<Hook>) {
     platform::leave_session();
     let Some(input) = payload::take_over(hook) else { return };
@@ -163,7 +160,7 @@ fn go_on(hook: &Arc<Hook>) {
     }
 }
 
-/// The thread that does the work: a disk, a mount or a lock that hangs must not hang the agent.
+/// The thread that does the work, so that a hanging disk, mount or lock cannot block the agent.
 struct Worker {
     hook: Arc<Hook>,
     ownership: Arc<Ownership>,
@@ -177,15 +174,15 @@ impl Worker {
         let (theirs, owned) = (Arc::clone(hook), Arc::clone(&ownership));
         std::thread::spawn(move || {
             record(&theirs, &input, &owned, &|told| {
-                // Nobody listens once the time is up.
+                // The receiver is gone once the time is up.
                 let _ = teller.send(told);
             });
         });
         Self { hook: Arc::clone(hook), ownership, told }
     }
 
-    /// Waits until the delivery is settled, and then for what is to be said to the agent; `None` when
-    /// the delivery is not settled in time.
+    /// Waits until the delivery is settled, and then for the text to print; `None` if the delivery was not
+    /// settled in time.
     fn attempt(&self) -> Option<Option<String>> {
         let waited = &self.hook.waited;
         let Some(Told::Settled { answer_by }) = waited.receive(self.hook.by.recorded, &self.told)
@@ -199,13 +196,13 @@ impl Worker {
         })
     }
 
-    /// Waits until the delivery is settled; whether it is.
+    /// Waits until the delivery is settled, at most until the deadline.
     fn is_settled(&self, until: Duration) -> bool {
         self.hook.waited.receive(until, &self.told).is_some()
     }
 }
 
-/// Records a loss without waiting for a disk that does not answer.
+/// Records a loss without blocking on a hanging disk.
 fn record_loss(hook: &Hook) {
     let Ok(config) = Config::load(&hook.called.flags, &|name| std::env::var(name).ok()) else {
         return;

@@ -1,25 +1,23 @@
-//! Who is responsible for a delivery: the thread that does the work, or the one that waits for it.
+//! Decides which thread settles a delivery: the worker, or the main thread that waits for it.
 //!
-//! The worker may be held up by a daemon, a lock or a disk. Then the waiting thread claims the delivery
-//! and hands it to another process; a worker that comes round afterwards writes nothing. Once the worker
-//! has begun to write it can no longer be relieved. So a delivery is settled by one of them, and the
-//! other one knows.
+//! The worker may be blocked by the daemon, a lock or a disk. Then the main thread claims the delivery and
+//! hands it to another process, and the worker writes nothing if it wakes up later. Once the worker has
+//! begun to write, the delivery can no longer be claimed.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Owner {
-    /// The worker, which has written nothing yet.
+    /// The worker, before it writes.
     Worker,
-    /// The worker, which is writing the spool or the record of losses.
+    /// The worker, while it writes to the spool or records a loss.
     Writing,
-    /// The waiting thread, which tries to hand the delivery on.
+    /// The main thread, while it hands the delivery to another process.
     Claimed,
     /// Another process.
     HandedOn,
 }
 
-/// Who is responsible for a delivery.
 #[derive(Debug)]
 pub struct Ownership {
     owner: Mutex<Owner>,
@@ -27,13 +25,13 @@ pub struct Ownership {
 }
 
 impl Ownership {
-    /// The worker is responsible at first.
+    /// Starts with the worker as owner.
     pub fn new() -> Self {
         Self { owner: Mutex::new(Owner::Worker), changed: Condvar::new() }
     }
 
-    /// In the worker, before it writes: whether it may. Waits while the other thread is trying to hand
-    /// the delivery on.
+    /// Called by the worker before it writes; returns whether it may. Blocks while the main thread is
+    /// handing the delivery on.
     pub fn begin_writing(&self) -> bool {
         let mut owner = self.lock();
         while *owner == Owner::Claimed {
@@ -45,7 +43,7 @@ impl Ownership {
         *owner == Owner::Writing
     }
 
-    /// In the waiting thread: relieves the worker, unless that has begun to write.
+    /// Called by the main thread: takes the delivery from the worker, unless that has begun to write.
     pub fn claim(&self) -> bool {
         let mut owner = self.lock();
         if *owner == Owner::Worker {
@@ -54,12 +52,12 @@ impl Ownership {
         *owner == Owner::Claimed
     }
 
-    /// In the waiting thread: another process has the delivery.
+    /// Called by the main thread: another process has taken over.
     pub fn handed_on(&self) {
         self.settle(Owner::HandedOn);
     }
 
-    /// In the waiting thread: nobody took the delivery, so the worker has to go on with it.
+    /// Called by the main thread: handing on failed, so the worker continues.
     pub fn give_back(&self) {
         self.settle(Owner::Worker);
     }

@@ -1,14 +1,14 @@
-//! Reading what the agent hands over, and handing it on when there is too much for the time left.
+//! Reads the payload from standard input, and hands it to another process if time runs out.
 //!
-//! A hook that has a large payload before it, or an agent that is slow to hand one over, starts
-//! another process of this program, gives it what has been read and the rest of standard input, and
-//! returns to its agent. That process is in no hurry. Its standard output is where it reads from:
+//! If the payload is large or the agent slow to send it, the hook starts another process of this program,
+//! passes it the bytes read so far and the rest of standard input, and returns to its agent. That process
+//! has no tight deadline. It reads the bytes from its standard output descriptor:
 //!
 //! ```text
-//! length:u64be ++ what has been read so far
+//! length:u64be ++ bytes read so far
 //! ```
 //!
-//! With `--drafts` it gets the drafts that were made of the payload instead, as lines of the spool.
+//! With `--drafts`, the bytes are the drafts parsed from the payload, as spool lines.
 
 use std::io::{self, Read, Seek, Write};
 use std::process::{Command, Stdio};
@@ -23,19 +23,19 @@ use super::record::Input;
 use super::waiting::Waited;
 use crate::platform;
 
-/// A payload is read up to this size. What an agent hands over in one step is far smaller.
+/// Cap on the payload; agents send far less in one step.
 const PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
-/// What has been read so far.
+/// The bytes read so far.
 #[derive(Clone)]
 pub struct Payload {
     pub bytes: Arc<Vec<u8>>,
-    /// Whether that is all of it.
+    /// Whether the payload is complete.
     pub is_whole: bool,
 }
 
-/// Reads standard input until it ends, gets longer than `bytes_max`, or the time is up. An agent that
-/// leaves the pipe open after its last brace has said everything all the same.
+/// Reads standard input until it ends, exceeds `bytes_max`, or the time is up. A complete JSON object
+/// counts as the end, because some agents leave the pipe open.
 pub fn read(waited: &Waited, until: Duration, bytes_max: usize) -> Payload {
     let (bytes, is_ended) = read_stdin(waited, until, bytes_max);
     let is_whole = is_ended || is_object(&bytes);
@@ -55,8 +55,8 @@ fn is_object(bytes: &[u8]) -> bool {
         && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
 }
 
-/// Starts a process that goes on with this hook and gives it what has been read. Returns once it has
-/// that for sure.
+/// Starts a process that continues this hook, and passes it the payload or the drafts. Returns once the
+/// process is sure to receive them.
 pub fn hand_on(hook: &Hook, payload: Payload) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
     let flags = &hook.called.flags;
@@ -87,7 +87,7 @@ pub fn hand_on(hook: &Hook, payload: Payload) -> io::Result<()> {
     }
 }
 
-/// What has been read, in a file that is nowhere but in memory: a child that was started has it.
+/// Puts the bytes into an in-memory file, which the child inherits complete.
 fn in_memory(bytes: &[u8]) -> io::Result<std::fs::File> {
     let mut file = platform::memory_file()?;
     file.write_all(&(bytes.len() as u64).to_be_bytes())?;
@@ -96,7 +96,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<std::fs::File> {
     Ok(file)
 }
 
-/// The same where there are no such files: the pipe may be too small, so the child has to read first.
+/// Fallback without in-memory files: the pipe may be too small, so wait until the child has read.
 fn through_a_pipe(hook: &Hook, mut command: Command, bytes: Arc<Vec<u8>>) -> io::Result<()> {
     let (reader, mut writer) = io::pipe()?;
     platform::enlarge_pipe(&writer);
@@ -112,8 +112,8 @@ fn through_a_pipe(hook: &Hook, mut command: Command, bytes: Arc<Vec<u8>>) -> io:
     given.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
-/// In the process that goes on: what the hook had read, and the rest of what the agent hands over.
-/// `None` when the hook was gone before it had given everything; it has recorded that as lost.
+/// In the continuing process: reads the bytes that the hook had read, and the rest of standard input.
+/// `None` if the hook ended before passing everything; it has then recorded the delivery as lost.
 pub fn take_over(hook: &Hook) -> Option<Input> {
     let mut given = platform::stdout_as_file().ok()?;
     let mut length = [0; 8];

@@ -1,16 +1,15 @@
-//! Whether somebody is at the keyboard of the agent that runs a hook.
+//! Detects headless runs, so that they print the same with and without Tome.
 //!
-//! Plan insights, the request to store and overview reminders make an agent do or say more than it was
-//! asked for. In a conversation that is welcome. A script that runs `claude -p` or `codex exec` reads
-//! the program's output, and would get another answer. So these are sent only where a person takes
-//! part, by the client's own signal:
+//! Lessons for a plan, the request to store and overview reminders make an agent do or say more than it
+//! was asked. That is fine in a conversation, but would change the output that a script reads from `claude
+//! -p` or `codex exec`. They are sent only if a person takes part:
 //!
-//! - Claude Code says it in its hooks' environment;
-//! - the others are looked up among this process's ancestors: what the client was called with, and
-//!   whether its input and output are a terminal.
+//! - Claude Code reports it in its hooks' environment;
+//! - for other clients, the ancestors of this process are inspected: the client's arguments, and whether
+//!   its input and output are a terminal.
 //!
-//! Where this cannot be told (no `/proc`, an unknown client, a parent that has ended), nobody is
-//! there: staying silent harms nobody.
+//! If this cannot be determined (no `/proc`, unknown client, parent has exited), the run counts as
+//! headless: a missing injection does no harm.
 
 use std::fs::File;
 use std::io::Read;
@@ -20,20 +19,20 @@ use tome_model::Agent;
 
 use crate::config::InjectSettings;
 
-/// Shells and wrappers between a client and its hook. More than this many is no client's doing.
+/// Maximum number of shells and wrappers between a client and its hook.
 const ANCESTORS_MAX: usize = 8;
 
-/// A command line is read up to this size; a prompt in it may be long.
+/// Cap on a command line, which may contain a long prompt.
 const ARGS_BYTES_MAX: u64 = 256 * 1024;
 
-/// Programs that a client runs its hooks through.
+/// Programs through which clients run their hooks.
 const WRAPPERS: [&str; 10] =
     ["sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "env", "timeout"];
 
-/// Set by build servers; Gemini CLI counts as headless by them too.
+/// Variables set by CI servers; Gemini CLI uses them to detect headless runs too.
 const BUILD_SERVERS: [&str; 2] = ["CI", "GITHUB_ACTIONS"];
 
-/// The settings without what nobody is there for.
+/// Returns the settings, without the injections that headless runs do not get.
 pub fn permitted(settings: &InjectSettings, agent: &Agent) -> InjectSettings {
     let is_asked = settings.plan || settings.store || settings.overview;
     let var = |name: &str| std::env::var(name).ok();
@@ -46,7 +45,7 @@ pub fn permitted(settings: &InjectSettings, agent: &Agent) -> InjectSettings {
 /// The process of a client.
 struct ClientProcess {
     args: Vec<String>,
-    /// Whether it reads from a terminal and writes to one.
+    /// Whether both its input and output are a terminal.
     has_terminal: bool,
 }
 
@@ -71,8 +70,8 @@ fn is_attended(
     find_client().is_some_and(|client| client.has_terminal && !runs_once(agent, &client.args))
 }
 
-/// Whether a client called like this answers one prompt and exits, or serves another program. Clients
-/// that Tome does not know count as such.
+/// Whether a client with these arguments answers one prompt and exits, or serves another program. True
+/// for unknown clients.
 fn runs_once(agent: &str, args: &[String]) -> bool {
     let args = own_args(args);
     let has = |names: &[&str]| args.iter().any(|arg| names.contains(&arg.as_str()));
@@ -93,7 +92,7 @@ fn runs_once(agent: &str, args: &[String]) -> bool {
     }
 }
 
-/// The arguments of the client itself: behind its script, where an interpreter runs it.
+/// The client's own arguments, after the script if an interpreter runs it.
 fn own_args(args: &[String]) -> &[String] {
     let is_interpreted = args
         .first()
@@ -105,8 +104,8 @@ fn own_args(args: &[String]) -> &[String] {
     args.get(skipped..).unwrap_or_default()
 }
 
-/// Whether there is an argument that is neither an option nor the value of one, which is a prompt. An
-/// argument of several words is one in any case.
+/// Whether there is a prompt: an argument that is neither an option nor an option's value. An argument
+/// with spaces always counts as a prompt.
 fn has_positional(args: &[String]) -> bool {
     let mut before = "";
     args.iter().any(|arg| {
@@ -122,7 +121,7 @@ fn program_of(arg: &str) -> &str {
     name.trim_start_matches('-')
 }
 
-/// The nearest ancestor of this process that is not a wrapper.
+/// Finds the nearest ancestor process that is not a wrapper.
 fn find_client() -> Option<ClientProcess> {
     let mut process = parent_of("self")?;
     for _ in 0..ANCESTORS_MAX {
@@ -136,11 +135,11 @@ fn find_client() -> Option<ClientProcess> {
     None
 }
 
-/// The parent of a process, unless that is the system's first.
+/// Returns the parent of a process, unless that is init.
 fn parent_of(process: &str) -> Option<String> {
     let stat = read_file(&format!("/proc/{process}/stat"))?;
     let stat = String::from_utf8_lossy(&stat).into_owned();
-    // `pid (name) state parent …`; a name may hold anything, also brackets.
+    // `pid (name) state parent …`; the name may itself contain parentheses.
     let (_, rest) = stat.rsplit_once(')')?;
     let parent = rest.split_whitespace().nth(1)?;
     (!matches!(parent, "0" | "1")).then(|| parent.to_owned())
@@ -171,7 +170,7 @@ fn read_file(path: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Whether somebody is there, with a client that was called like this in a terminal.
+    /// Whether a client with these arguments in a terminal counts as attended.
     fn attended(agent: &str, env: &[(&str, &str)], line: &[&str]) -> bool {
         at(agent, env, line, true)
     }

@@ -1,5 +1,5 @@
-//! The work of a hook: a payload becomes drafts, which go to the daemon or else to the spool; then the
-//! daemon is asked for what is to be said.
+//! The work of a hook: parses the payload into drafts, sends them to the daemon or writes them to the
+//! spool, then requests the injection.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -19,43 +19,40 @@ use crate::agents::{self, Heard};
 use crate::config::{Config, Settings};
 use crate::reach::{Reach, is_older};
 
-/// A larger payload is sealed here, so that the daemon is not sent what it would cut anyway.
+/// Larger payloads are sealed in the hook, so that text beyond the size cap is not sent.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How often a transcript is looked at that is written behind its hooks. Nobody waits for it.
+/// Polling interval for a transcript that the agent writes after its hooks run.
 const A_MOMENT: Duration = Duration::from_millis(25);
-/// How much of the end of a transcript is read for what the last turn said and did.
+/// Bytes read from the end of a transcript to find the last turn.
 const TRANSCRIPT_TAIL_BYTES: u64 = 256 * 1024;
 
 /// The input of a hook.
 pub enum Input {
-    /// What its agent handed over.
+    /// The agent's JSON.
     Payload(Arc<Vec<u8>>),
-    /// The drafts that an earlier process made of that.
+    /// The drafts that an earlier process parsed from it.
     Drafts(Vec<Delivered>),
 }
 
-/// Sent by the thread that does the work to the one that waits for it.
+/// Messages from the worker to the main thread.
 pub enum Told {
-    /// The delivery is stored, spooled, recorded as lost, or there was nothing to record. Where an
-    /// answer for the agent may follow, until when.
+    /// The delivery is stored, spooled, recorded as lost, or was empty.
     Settled {
-        /// By when the daemon has to have answered.
+        /// Deadline for the injection; `None` if none will follow.
         answer_by: Option<Duration>,
     },
-    /// The answer for the agent, if there is one. Told at once either way: nobody waits until the
-    /// connection is taken down.
+    /// The text for the agent, if any. Sent before the connection is closed, to save time.
     Answered(Option<String>),
 }
 
 const SETTLED: Told = Told::Settled { answer_by: None };
 
-/// Tells it.
 type Tell<'t> = &'t dyn Fn(Told);
 
-/// Records what the hook was handed, and asks what is to be said.
+/// Records the input, and requests the injection.
 pub fn record(hook: &Hook, input: &Input, ownership: &Ownership, tell: Tell<'_>) {
     let Ok(config) = Config::load(&hook.called.flags, &|name| std::env::var(name).ok()) else {
-        // Nothing says where the home is: there is no place to record even the loss.
+        // Without a home there is no place to record even the loss.
         return tell(SETTLED);
     };
     let settings = config.settings_without_zone();
@@ -65,8 +62,8 @@ pub fn record(hook: &Hook, input: &Input, ownership: &Ownership, tell: Tell<'_>)
         }
         Input::Drafts(drafts) => drafts.clone(),
     };
-    // Whoever takes the delivery over goes on with these: read again, the payload could mean something
-    // else, because a project or a transcript may have changed.
+    // Another process that takes over reuses these drafts: parsing the payload again could give a
+    // different result, because the project or the transcript may have changed.
     let drafts = hook.drafts.get_or_init(|| drafts);
     let Some(last) = drafts.last() else { return tell(SETTLED) };
     let question = Question::of(&settings, &hook.called, &last.draft);
@@ -81,7 +78,7 @@ pub fn record(hook: &Hook, input: &Input, ownership: &Ownership, tell: Tell<'_>)
     }
 }
 
-/// The drafts that a payload stands for.
+/// Parses a payload into drafts.
 fn parse_payload(hook: &Hook, payload: &[u8], settings: &Settings) -> Vec<Draft> {
     let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
     let Some(agent) = hook.called.names.first().and_then(|name| agent(name, &cwd)) else {
@@ -110,9 +107,9 @@ fn runtime() -> Option<tokio::runtime::Runtime> {
     tokio::runtime::Builder::new_current_thread().enable_all().build().ok()
 }
 
-/// The agent that runs the hook. Copilot CLI also runs the hooks of a repository's Claude Code
-/// settings; what happens then is its doing, and nothing is to be done where it has hooks of its own:
-/// they say the same at other milliseconds.
+/// Resolves the agent that runs the hook. Copilot CLI also runs the hooks in a repository's Claude Code
+/// settings; those events are attributed to Copilot, or ignored (`None`) if it has its own hooks, which
+/// report the same events with slightly different times.
 fn agent(name: &str, cwd: &Path) -> Option<Agent> {
     let agent = Agent::parse(name).ok()?;
     let is_copilot =
@@ -124,11 +121,11 @@ fn agent(name: &str, cwd: &Path) -> Option<Agent> {
     if is_heard { None } else { Agent::parse("copilot").ok() }
 }
 
-/// How long the file system may take to say which project a folder belongs to. One that hangs must
-/// not cost the event: the daemon looks again.
+/// Time limit for finding the project of a folder. On timeout the daemon resolves it later, so a hanging
+/// file system does not lose the event.
 const LOCATE_TIMEOUT: Duration = Duration::from_millis(25);
 
-/// Notes the project while its folder is sure to exist.
+/// Sets the draft's project now, while its folder is sure to exist.
 fn place(mut draft: Draft) -> Draft {
     draft.flatten_deep();
     if let Some(found) = tome_home::locate_within(Path::new(&draft.cwd), LOCATE_TIMEOUT) {
@@ -143,29 +140,25 @@ fn seal(settings: &Settings, drafts: Vec<Draft>) -> Vec<Draft> {
 }
 
 fn sealer(settings: &Settings) -> Option<Sealer> {
-    // A pattern of the user's that does not compile is reported by every other command; here the
-    // others still hold.
+    // Invalid user-defined patterns are skipped here; every other command reports them.
     let mut own = settings.redact.clone();
     let redactor = Redactor::new(&own).or_else(|_| {
         own.retain(|own| Redactor::new(std::slice::from_ref(own)).is_ok());
         Redactor::new(&own)
     });
-    // Without any pattern of the user's it always compiles; nothing unsealed may be written.
+    // The built-in patterns always compile; nothing unsealed may be written.
     let redactor = redactor.or_else(|_| Redactor::new(&[])).ok()?;
     Some(Sealer::new(redactor, settings.text_bytes_max))
 }
 
-/// The outcome of spooling drafts.
 enum Spooled {
-    /// They wait in the spool.
     Written,
-    /// The delivery was handed to another process meanwhile.
     ByAnother,
-    /// The spool cannot be written; that is recorded.
+    /// The spool cannot be written; the loss is recorded.
     Lost,
 }
 
-/// A delivery on its way, and the question that comes after it.
+/// A delivery being sent, with the injection request that follows it.
 struct Sending<'d> {
     hook: &'d Hook,
     ownership: &'d Ownership,
@@ -175,7 +168,7 @@ struct Sending<'d> {
 }
 
 impl Sending<'_> {
-    /// Hands the drafts to the daemon, or else to the spool; then asks what is to be said.
+    /// Sends the drafts to the daemon, or writes them to the spool; then requests the injection.
     async fn send(self, drafts: &[Delivered]) {
         let sent = self.hook.waited.within(self.hook.by.answered, send(self.reach, drafts)).await;
         match sent.unwrap_or(Err(ClientError::TimedOut(self.hook.by.answered.as_millis()))) {
@@ -184,7 +177,7 @@ impl Sending<'_> {
         }
     }
 
-    /// By when the daemon has to answer a question.
+    /// Deadline for the injection.
     fn answer_by(&self, question: &Question) -> Duration {
         if question.is_start() { self.hook.by.said_at_start } else { self.hook.by.said }
     }
@@ -195,7 +188,7 @@ impl Sending<'_> {
         if is_older(&sent.version, env!("CARGO_PKG_VERSION")) && may_replace {
             self.reach.replace_behind();
         }
-        // What was seen before has been answered before.
+        // A duplicate has already had its injection.
         let question = self.question.take().filter(|_| sent.is_new);
         let answer_by = question.as_ref().map(|question| self.answer_by(question));
         (self.tell)(Told::Settled { answer_by });
@@ -205,7 +198,7 @@ impl Sending<'_> {
         (self.tell)(Told::Answered(answer));
     }
 
-    /// The daemon did not acknowledge the event, or its answer was lost.
+    /// The daemon did not acknowledge the event, or its reply was lost.
     async fn not_taken(mut self, error: &ClientError, drafts: &[Delivered]) {
         let is_safe = match self.spool(drafts) {
             Spooled::ByAnother => return,
@@ -218,7 +211,7 @@ impl Sending<'_> {
         if is_safe && away && may_start {
             self.reach.start_behind();
         }
-        // A session's start is worth waiting for a daemon that is just starting.
+        // Only a session start waits for a daemon that is still starting.
         let is_worth_it = is_safe && may_start;
         let question = self.question.take().filter(Question::is_start).filter(|_| is_worth_it);
         let answer_by = question.as_ref().map(|question| self.answer_by(question));
@@ -229,7 +222,7 @@ impl Sending<'_> {
         (self.tell)(Told::Answered(answer));
     }
 
-    /// Writes the drafts to the spool, or records the loss; unless the delivery was handed on.
+    /// Writes the drafts to the spool or records the loss, unless another process has taken over.
     fn spool(&self, drafts: &[Delivered]) -> Spooled {
         let settings = self.reach.settings();
         // Nothing unsealed may be written.
@@ -249,7 +242,7 @@ impl Sending<'_> {
             Ok(false) => Spooled::ByAnother,
             Err(_) if !self.ownership.begin_writing() => Spooled::ByAnother,
             Err(_) => {
-                // If this fails as well, nobody is left to be told.
+                // If this fails too, there is nowhere left to report it.
                 let _ = lost::record(&settings.home, self.hook.delivery, SystemClock.now());
                 Spooled::Lost
             }
@@ -257,7 +250,7 @@ impl Sending<'_> {
     }
 }
 
-/// The daemon's answer about the last of some drafts.
+/// The daemon's response to the last draft.
 struct Sent {
     client: Client,
     id: String,
@@ -265,7 +258,7 @@ struct Sent {
     version: String,
 }
 
-/// Hands the drafts to the daemon, in order.
+/// Sends the drafts to the daemon, in order.
 async fn send(reach: &Reach, drafts: &[Delivered]) -> Result<Sent, ClientError> {
     let client = reach.endpoint().connect().await?;
     let mut last = tome_proto::v1::IngestEventResponse::default();
@@ -275,8 +268,12 @@ async fn send(reach: &Reach, drafts: &[Delivered]) -> Result<Sent, ClientError> 
     Ok(Sent { client, id: last.id, is_new: last.created, version: last.daemon_version })
 }
 
-/// Waits a moment for what an agent is still writing down, if that leaves time for the rest.
-#[expect(clippy::disallowed_methods, reason = "an agent tells nobody when it has written its log")]
+/// Waits for the agent to write its transcript, if there is time left before the read deadline. Returns
+/// whether it waited.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "agents do not signal when they have written their log"
+)]
 fn wait_a_moment(hook: &Hook) -> bool {
     let is_time = hook.waited.elapsed() + A_MOMENT < hook.by.read;
     if is_time {

@@ -1,8 +1,8 @@
-//! What the agent's transcript tells about an event and the hook's payload does not.
+//! Records the parts of an event that are in the agent's transcript but not in the hook's payload.
 //!
-//! Some agents write their transcript behind their hooks. The hook does not wait for it: it starts
-//! another process, which waits until the transcript is complete and records the rest. If that fails,
-//! an import finds the same events later, with the same ids.
+//! Some agents write their transcript only after their hooks ran. The hook does not wait: it starts another
+//! process, which waits until the transcript is complete and records the rest. If that fails, an import
+//! finds the same events later, with the same ids.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -13,10 +13,10 @@ use super::waiting::Waited;
 use super::{Hook, name_delivery};
 use crate::agents::{self, Heard};
 
-/// Tells the process what it is there for.
+/// Marks the process that reads the transcript.
 pub const FLAG: &str = "--from-transcript";
 
-/// Starts the process if the transcript will have more to say. Its events are a delivery of their own.
+/// Starts that process if the transcript will have more events. They form a separate delivery.
 pub fn follow(hook: &Hook, heard: &Heard<'_>) {
     if hook.called.from_transcript || !agents::has_more_in_transcript(heard) {
         return;
@@ -31,6 +31,6 @@ pub fn follow(hook: &Hook, heard: &Heard<'_>) {
         drafts: OnceLock::new(),
     };
     let payload = Payload { bytes: Arc::new(heard.payload.to_vec()), is_whole: true };
-    // Nothing is lost if this fails: the transcript is still there for an import.
+    // If this fails, an import can still read the transcript.
     let _ = payload::hand_on(&next, payload);
 }

@@ -1,39 +1,38 @@
-//! How long a hook may wait for others: its agent's payload, the daemon, a lock, a disk.
+//! Deadlines of a hook for its payload, the daemon, locks and disks.
 //!
-//! Only waiting counts. A hook that was stopped, suspended or starved of a processor has waited for
-//! nobody, and what it waited for may long be there: on waking up it looks again before it gives up.
-//! Hence every wait is cut into short slices, and the time between two looks at the clock counts only
-//! as far as a slice can have taken.
+//! Only time actually spent waiting counts. A hook that was suspended or starved of CPU must check again
+//! before it gives up, because the result may have arrived long ago. So every wait is cut into short
+//! slices, and the time between two clock readings counts only up to `COUNTED_GAP_MAX`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// The longest wait between two looks.
+/// Maximum length of a single wait.
 const SLICE: Duration = Duration::from_millis(5);
-/// More than this between two looks is not waiting: the process did not run.
+/// A longer gap between two clock readings means that the process did not run.
 const COUNTED_MAX: Duration = Duration::from_millis(15);
 
-/// By when each step has to be done, in time waited since the first instruction of `main`.
+/// Deadlines of each step, in time waited since the start of `main`.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadlines {
-    /// The payload is there.
+    /// The payload is complete.
     pub read: Duration,
     /// The daemon has answered.
     pub answered: Duration,
-    /// The daemon has it, or the spool is synced.
+    /// The event is stored by the daemon or synced to the spool.
     pub recorded: Duration,
-    /// What is to be said to the agent is there.
+    /// The injection has arrived.
     pub said: Duration,
-    /// The same at the start of a session, which may take longer.
+    /// The injection at the start of a session has arrived.
     pub said_at_start: Duration,
-    /// The hook returns to its agent, unless nobody else can take the event over.
+    /// The hook returns to its agent, unless no other process can take over.
     pub returned: Duration,
-    /// The hook gives the event up.
+    /// The hook gives up and records the event as lost.
     pub given_up: Duration,
 }
 
 impl Deadlines {
-    /// With so many times the patience: some machines are slow, and somebody may say so.
+    /// Multiplies all deadlines, for slow machines.
     pub fn times(self, patience: u32) -> Self {
         Self {
             read: self.read * patience,
@@ -47,8 +46,8 @@ impl Deadlines {
     }
 }
 
-/// While the agent waits. What is left of the promised hundred milliseconds is for starting and ending
-/// the process, and for handing on what could not be done by then.
+/// While the agent waits. The rest of the promised 100 ms is for starting and ending the process, and
+/// for handing unfinished work to another process.
 pub const PROMPT: Deadlines = Deadlines {
     read: Duration::from_millis(35),
     answered: Duration::from_millis(55),
@@ -59,8 +58,8 @@ pub const PROMPT: Deadlines = Deadlines {
     given_up: Duration::from_millis(250),
 };
 
-/// The same where the command line says that a session starts: the payload may take as long as a start
-/// may, because without it there is nothing to tell the agent.
+/// For a session start, if the command line names the event: reading the payload may take longer, because
+/// nothing can be injected without it.
 pub const START: Deadlines = Deadlines {
     read: Duration::from_millis(180),
     answered: Duration::from_millis(215),
@@ -71,7 +70,7 @@ pub const START: Deadlines = Deadlines {
     given_up: Duration::from_millis(400),
 };
 
-/// For the process that goes on with a hook whose agent is no longer waiting.
+/// For the process that continues a hook after the agent has stopped waiting.
 pub const LATE: Deadlines = Deadlines {
     read: Duration::from_secs(10),
     answered: Duration::from_secs(20),
@@ -82,12 +81,12 @@ pub const LATE: Deadlines = Deadlines {
     given_up: Duration::from_secs(60),
 };
 
-/// Whether an event of this name, as a command line gives it, is the start of a session.
+/// Whether an event name from the command line is a session start.
 pub fn is_start(event: &str) -> bool {
     matches!(event, "SessionStart" | "sessionStart" | "session.created" | "session.resumed")
 }
 
-/// The time that a hook has waited.
+/// Measures the time that a hook has spent waiting.
 #[derive(Debug)]
 pub struct Waited {
     started: Instant,
@@ -96,12 +95,11 @@ pub struct Waited {
 }
 
 impl Waited {
-    /// Counts from this moment on.
     pub fn since(started: Instant) -> Self {
         Self { started, looked_us: AtomicU64::new(0), uncounted_us: AtomicU64::new(0) }
     }
 
-    /// The time that counts as waited.
+    /// Returns the time spent waiting so far.
     pub fn elapsed(&self) -> Duration {
         let now = micros(self.started.elapsed());
         let before = self.looked_us.fetch_max(now, Ordering::SeqCst);
@@ -110,17 +108,17 @@ impl Waited {
         Duration::from_micros(now.saturating_sub(uncounted))
     }
 
-    /// What is left until then.
+    /// Returns the time left until the deadline.
     pub fn left(&self, until: Duration) -> Duration {
         until.saturating_sub(self.elapsed())
     }
 
-    /// How long to wait until the next look; `None` once the time is up.
+    /// Returns the length of the next wait; `None` once the deadline has passed.
     pub fn slice(&self, until: Duration) -> Option<Duration> {
         Some(self.left(until).min(SLICE)).filter(|slice| !slice.is_zero())
     }
 
-    /// Waits for something to be done; `None` when the time is up.
+    /// Awaits a future; `None` if the deadline passes first.
     pub async fn within<T>(&self, until: Duration, work: impl Future<Output = T>) -> Option<T> {
         let mut work = std::pin::pin!(work);
         loop {
@@ -131,7 +129,7 @@ impl Waited {
         }
     }
 
-    /// Waits for a message; `None` when the time is up or nobody can send one any more.
+    /// Waits for a message; `None` if the deadline passes first or the sender is gone.
     pub fn receive<T>(&self, until: Duration, from: &std::sync::mpsc::Receiver<T>) -> Option<T> {
         use std::sync::mpsc::RecvTimeoutError;
         loop {

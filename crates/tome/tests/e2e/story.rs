@@ -211,7 +211,7 @@ fn an_import_finds_nothing_new(stage: &Stage, cast: &Cast) {
     let before = stage.world.events();
     let ran = stage.world.tome(&["import", "--agent", cast.agent]);
     assert_eq!(ran.code, 0, "tome import: {}", ran.stderr);
-    assert!(ran.stdout.contains("already there"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("duplicates"), "{}", ran.stdout);
     let mut new = stage.world.events();
     new.retain(|event| !before.iter().any(|old| old["id"] == event["id"]));
     assert_eq!(new, Vec::<Value>::new());

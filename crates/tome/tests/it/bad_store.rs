@@ -81,7 +81,7 @@ fn it_is_named_and_the_rest_is_told() {
     let ledger = store.parent().unwrap().to_str().unwrap();
     let overview = world.tome(&[]);
     assert_eq!(overview.code, 0);
-    assert!(overview.stdout.contains("Tome remembers 1 event"), "{}", overview.stdout);
+    assert!(overview.stdout.contains("1 event recorded"), "{}", overview.stdout);
     assert!(overview.stdout.contains("1 store cannot be read"), "{}", overview.stdout);
     let told = world.tome(&["status"]);
     assert_eq!(told.code, 0, "{}", told.stdout);
@@ -92,7 +92,7 @@ fn it_is_named_and_the_rest_is_told() {
     );
     let doctor = world.tome(&["doctor"]);
     assert_eq!(doctor.code, 1, "{}", doctor.stdout);
-    assert!(doctor.stdout.contains("bad   store"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("fail  store"), "{}", doctor.stdout);
     assert!(!doctor.stdout.contains("does not answer"), "{}", doctor.stdout);
     let all = world.tome(&["events", "--all-projects", "--json"]);
     assert_eq!((all.code, texts(&all.json_lines())), (0, vec!["good"]));
@@ -114,7 +114,10 @@ fn a_home_with_nothing_but_bad_stores_is_not_called_empty() {
     }
     assert_eq!(world.tome(&["start"]).code, 0);
     let told = world.tome(&[]).stdout;
-    assert!(!told.contains("nothing yet") && told.contains("2 stores cannot be read"), "{told}");
+    assert!(
+        !told.contains("No events recorded") && told.contains("2 stores cannot be read"),
+        "{told}"
+    );
 }
 
 /// A hook that was stopped while it holds the spool's lock.

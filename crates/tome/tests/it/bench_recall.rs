@@ -168,16 +168,16 @@ fn bad_data_is_named_by_file_and_line() {
             "docs.jsonl:3: missing field `text`",
         ),
         ("queries.jsonl", Some("nonsense\n"), "queries.jsonl:1: expected"),
-        ("qrels.tsv", Some("q1\th/1\t1\nq2 h/2 1\n"), "qrels.tsv:2: is not query id"),
+        ("qrels.tsv", Some("q1\th/1\t1\nq2 h/2 1\n"), "qrels.tsv:2: expected query id"),
         ("qrels.tsv", Some("q1\th/1\tyes\n"), "qrels.tsv:1: the relevance \"yes\" is not a number"),
-        ("qrels.tsv", Some("q9\th/1\t1\n"), "qrels.tsv:1: there is no query \"q9\""),
+        ("qrels.tsv", Some("q9\th/1\t1\n"), "qrels.tsv:1: unknown query \"q9\""),
     ];
     for (number, (file, text, wanted)) in cases.into_iter().enumerate() {
         let data = spoilt(&world, &format!("case{number}"), file, text);
         let said = complaint(&world, &data);
         assert!(said.contains(wanted), "{wanted}: {said}");
     }
-    assert!(complaint(&world, &world.folder("nothing")).contains("holds no data set"));
+    assert!(complaint(&world, &world.folder("nothing")).contains("no data set in"));
     assert!(complaint(&world, &world.path().join("nowhere")).contains("cannot read"));
 }
 
@@ -188,7 +188,7 @@ fn a_home_of_yours_is_refused() {
     let mine = world.folder("mine");
     let ran = world.tome(&["bench", "recall", "--data", &set(), "--home", mine.to_str().unwrap()]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("is not a home that a bench has made"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("was not created by a benchmark"), "{}", ran.stderr);
     assert_eq!(std::fs::read_dir(&mine).unwrap().count(), 1);
 }
 

@@ -54,7 +54,7 @@ fn a_line_of_the_session_at_hand() {
     let found = opened(&world, &["messages.jsonl#L1"]);
     assert_eq!((&found["event"]["id"], &found["session_assumed"]), (&json!("n1"), &json!(true)));
     let text = show(&world, &["messages.jsonl#L1"]).stdout;
-    assert!(text.contains("session new/er, the newest of this project; --session names another"));
+    assert!(text.contains("session new/er, the newest of this project; use --session for another"));
     assert!(text.starts_with("messages.jsonl#L1  /") && text.ends_with("\nnewest\n"), "{text}");
     // The session at hand says which project is.
     let ran = world.tome(&["show", "messages.jsonl#L1", "--session", "new/er", "--json"]);
@@ -85,7 +85,10 @@ fn a_line_that_is_no_event_and_a_file_that_is_gone() {
     std::fs::write(&file, format!("{whole}by \u{1b}[31mhand\n")).unwrap();
     assert_eq!(opened(&world, &["sessions/s1/messages.jsonl#L3"])["text"], "by \u{1b}[31mhand");
     let text = show(&world, &["sessions/s1/messages.jsonl#L3"]).stdout;
-    assert!(text.contains("this line is no event") && !text.contains('\u{1b}'), "{text:?}");
+    assert!(
+        text.contains("this line was not written by Tome") && !text.contains('\u{1b}'),
+        "{text:?}"
+    );
     std::fs::remove_file(&file).unwrap();
     assert_eq!(opened(&world, &["sessions/s1/messages.jsonl#L2"])["event"]["id"], "e2");
     assert_eq!(std::fs::read_to_string(&file).unwrap(), whole);
@@ -165,8 +168,12 @@ fn what_cannot_be_opened_says_what_to_do() {
     refused(&["memory/../../etc/passwd.md"], 2, &["has to name a note"]);
     refused(&["memory/.history/history.md#L1"], 2, &[".history"]);
     refused(&["sessions/s1/../../project.toml"], 2, &["a session has"]);
-    refused(&["e1", "--session", "s1"], 2, &["--session goes with a citation"]);
-    refused(&["messages.jsonl#L1", "--session", "s1", "--before", "2"], 2, &["go with a grip"]);
+    refused(&["e1", "--session", "s1"], 2, &["--session needs a citation"]);
+    refused(
+        &["messages.jsonl#L1", "--session", "s1", "--before", "2"],
+        2,
+        &["need the id of a source"],
+    );
     check_refused(&world.tome(&["show", "memory/x.md"]), 2, &["--project"]);
     assert!(!session_folder(&world, "nobody").exists(), "asking makes nothing");
 }

@@ -96,7 +96,7 @@ fn the_overview_of_an_empty_home() {
     let ran = world.tome(&[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     assert!(
-        ran.stdout.contains("nothing yet") && ran.stdout.contains("tome hook"),
+        ran.stdout.contains("No events recorded yet") && ran.stdout.contains("tome setup"),
         "{}",
         ran.stdout
     );
@@ -323,9 +323,9 @@ fn the_demo_shows_the_main_job() {
         "claude-code",
         "codex",
         "gemini",
-        "What was captured",
+        "Captured events",
         "tool_result",
-        "An agent remembers",
+        "An agent writes a note",
         "outside Tome",
         "· memory_write facts/user.md → written",
         "You are Zhang San (facts/user.md).",

@@ -526,7 +526,7 @@ fn secrets_are_cut_out_of_insights() {
     leaky["content"] = json!(format!("It was {secret} in a log. We changed it. Logs are cut now."));
     let ran = run_tool(&world, "coder_memory_store", &leaky);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stderr.contains("secrets were cut from 2 texts"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("secrets were redacted in 2 texts"), "{}", ran.stderr);
     for path in files_below(&world.home()).into_keys().filter(|path| path.is_file()) {
         let bytes = std::fs::read(&path).unwrap();
         assert!(!String::from_utf8_lossy(&bytes).contains(secret), "{}", path.display());

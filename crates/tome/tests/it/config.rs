@@ -25,7 +25,7 @@ fn an_engine_that_was_not_built_is_named() {
     let world = world();
     let ran = world.tome(&["--set", "store.engine=rocksdb", "events"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("build it with --features rocksdb"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("build with --features rocksdb"), "{}", ran.stderr);
 }
 
 #[test]

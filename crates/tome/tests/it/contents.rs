@@ -184,7 +184,7 @@ fn a_grip_is_found_by_its_time_and_shown_with_what_is_around_it() {
     let none = show(&[grip, "--before", "0", "--after", "0", "--json"]).json();
     assert_eq!((&none["before"], &none["after"]), (&json!([]), &json!([])));
     assert_eq!(none["excerpt"], whole["excerpt"]);
-    assert_eq!(show(&["s1-1", "--before", "1"]).code, 2, "--before goes with a grip");
+    assert_eq!(show(&["s1-1", "--before", "1"]).code, 2, "--before needs a source");
     let all: Vec<String> = segment["bullets"]
         .as_array()
         .unwrap()
@@ -300,7 +300,7 @@ fn an_empty_ledger_says_so() {
     for args in [&["toc"][..], &["toc", "--all-projects"], &["toc", "yesterday"]] {
         let ran = world.tome(args);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{args:?}");
-        assert!(ran.stderr.contains("no contents yet") || ran.stderr.contains("nothing happened"));
+        assert!(ran.stderr.contains("no contents yet") || ran.stderr.contains("nothing recorded"));
     }
     assert_eq!(world.tome(&["toc", "--json"]).stdout, "");
     assert_eq!(world.tome(&["toc", "toc:day:2026-11-15"]).code, 4);

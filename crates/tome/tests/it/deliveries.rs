@@ -353,7 +353,7 @@ fn a_spooled_line_that_was_changed_is_set_aside() {
     let aside = std::fs::read_to_string(world.home().join("spool/damaged.jsonl")).unwrap();
     assert!(aside.contains("beep the tests"), "{aside}");
     let doctor = world.tome(&["doctor"]);
-    assert!(doctor.stdout.contains("1 line was damaged and set aside"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("1 damaged line moved to"), "{}", doctor.stdout);
 }
 
 /// A hook that may write no file at all (`ulimit -f 0`).

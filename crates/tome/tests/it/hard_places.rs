@@ -98,7 +98,7 @@ fn a_full_disk_without_a_daemon() {
     assert!(told.stdout.contains("lost     3 events"), "{}", told.stdout);
     let doctor = world.tome(&["doctor"]);
     assert_eq!(doctor.code, 1);
-    assert!(doctor.stdout.contains("3 events could be stored nowhere"), "{}", doctor.stdout);
+    assert!(doctor.stdout.contains("3 events could not be stored"), "{}", doctor.stdout);
     free(&world);
     world.hook(&["claude-code"], prompt("after"));
     assert_eq!(world.tome(&["start"]).code, 0);

@@ -16,7 +16,7 @@ fn every_field_comes_back_as_it_was_given() {
     });
     let ran = world.tome_with(&["ingest"], given.to_string());
     assert_eq!(ran.code, 0);
-    assert_eq!(ran.stdout, "stored 1, already there 0, rejected 0\n");
+    assert_eq!(ran.stdout, "1 stored, 0 duplicates, 0 rejected\n");
     let [event] = &world.events()[..] else { panic!("one event") };
     for (field, value) in given.as_object().unwrap() {
         assert_eq!(&event[field], value, "{field}");
@@ -132,7 +132,7 @@ fn bad_lines_are_named_and_the_others_go_in() {
 
     let told = world.tome_with(&["ingest"], good("third") + "oops\n");
     assert_eq!(told.code, 2);
-    assert_eq!(told.stdout, "stored 1, already there 0, rejected 1\n");
+    assert_eq!(told.stdout, "1 stored, 0 duplicates, 1 rejected\n");
     assert!(told.stderr.starts_with("line 2: "), "{}", told.stderr);
 }
 
@@ -167,7 +167,7 @@ fn nothing_in_is_nothing_stored() {
     for nothing in ["", "\n\n  \n", "\r\n"] {
         let ran = world.tome_with(&["ingest"], nothing);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        assert_eq!(ran.stdout, "stored 0, already there 0, rejected 0\n");
+        assert_eq!(ran.stdout, "0 stored, 0 duplicates, 0 rejected\n");
     }
     assert_eq!(world.events(), Vec::<Value>::new());
 }

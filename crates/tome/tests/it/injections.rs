@@ -171,7 +171,7 @@ fn where_nothing_is_known_the_protocol_is_said() {
     assert!(preview.stdout.contains("Nothing is noted"), "{}", preview.stdout);
     let small = world.tome(&[&project[..], &["--set", "inject.budget_tokens=30"]].concat());
     assert_eq!((small.code, small.stdout.as_str()), (0, ""));
-    assert!(small.stderr.contains("nothing: inject.budget_tokens"), "{}", small.stderr);
+    assert!(small.stderr.contains("nothing to inject: inject.budget_tokens"), "{}", small.stderr);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn a_preview_is_what_the_next_session_gets() {
     assert_eq!(preview["budget_tokens"], 2_000);
     let unknown = world.tome(&["injections", "--preview", "--agent", "nobody"]);
     assert_eq!(unknown.code, 2);
-    assert!(unknown.stderr.contains("known are claude-code"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("known agents: claude-code"), "{}", unknown.stderr);
 }
 
 #[test]

@@ -225,7 +225,7 @@ fn secrets_are_cut_and_it_is_said() {
     let entry = format!("- the key is {secret}");
     let ran = world.tome(&["memory", "append", "facts/keys.md", "--entry", &entry]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stderr.contains("secrets were cut from 1 text"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("secrets were redacted in 1 text"), "{}", ran.stderr);
     assert!(!memory(&world, &["read", "facts/keys.md"]).contains(secret));
 }
 
@@ -276,7 +276,7 @@ fn where_the_notes_are_and_into_the_repository() {
     let found = tome(&["init", "--json"]).json();
     assert_eq!((&found["notes"], &found["in_repository"]), (&json!(2), &json!(true)));
     let again = tome(&["init", "--in-repo"]).stdout;
-    assert!(again.contains("already there") && !again.contains("moved"), "{again}");
+    assert!(again.contains("already existed") && !again.contains("moved"), "{again}");
     assert_eq!(tome(&["memory", "read", "a.md"]).stdout.trim_end(), "a");
 }
 

@@ -87,7 +87,7 @@ fn what_changed_line_by_line() {
     assert!(between.contains("-2\n+two\n"), "{between}");
     let same = world.tome(&["memory", "diff", "a.md", &versions[0]]);
     assert_eq!((same.code, same.stdout.as_str()), (0, ""));
-    assert!(same.stderr.contains("says the same"), "{}", same.stderr);
+    assert!(same.stderr.contains("is identical in versions"), "{}", same.stderr);
     let coloured = world.tome(&["--color", "always", "memory", "diff", "a.md"]).stdout;
     assert!(coloured.contains("\u{1b}[32m+three"), "{coloured:?}");
     memory(&world, &["delete", "a.md"]);

@@ -140,10 +140,10 @@ fn a_key_from_two_places_is_refused() {
     );
     world.ingest(&lexer_session("s1", 0));
     let problem = model(&world)["problem"].as_str().unwrap_or_default().to_owned();
-    assert_eq!(problem, "summarizer.key_env and summarizer.key_file are both set: keep one");
+    assert_eq!(problem, "summarizer.key_env and summarizer.key_file are both set: keep only one");
     let world = configured("key_file = \"~/key\"");
     let said = world.tome(&["config"]);
-    assert!(format!("{}{}", said.stdout, said.stderr).contains("write the whole path"), "{said:?}");
+    assert!(format!("{}{}", said.stdout, said.stderr).contains("use the full path"), "{said:?}");
 }
 
 /// Nonsense, an outage, a missing model, a spent budget: the built-in words stay and it is said why.

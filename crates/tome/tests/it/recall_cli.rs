@@ -123,7 +123,7 @@ fn every_citation_opens() {
     }
     // A person is told how, with all it takes.
     let ran = world.tome(&["recall", "unicode tables", "--session", "s2"]);
-    let (_, told) = ran.stdout.split_once("One of them whole: tome ").unwrap();
+    let (_, told) = ran.stdout.split_once("Open the first: tome ").unwrap();
     let args: Vec<&str> = told.split_whitespace().collect();
     let shown = world.tome(&args);
     assert_eq!(shown.code, 0, "{args:?}: {}", shown.stderr);
@@ -281,14 +281,14 @@ fn bad_input_is_refused_with_a_next_step() {
     for (args, said) in [
         (&[][..], "tome recall why"),
         (&["  "], "tome recall why"),
-        (&["x", "--limit", "-1"], "whole number from 0 up"),
-        (&["x", "--limit", "many"], "whole number from 0 up"),
-        (&["x", "--tokens", "-5"], "whole number from 0 up"),
+        (&["x", "--limit", "-1"], "whole number, 0 or greater"),
+        (&["x", "--limit", "many"], "whole number, 0 or greater"),
+        (&["x", "--tokens", "-5"], "whole number, 0 or greater"),
         (&["x", "--scope", "attic"], "contents"),
         (&["x", "--tier", "magic"], "bm25"),
         (&["x", "--across", "world"], "session"),
         (&["x", "--across", "session"], "--session"),
-        (&["x", "--across", "all", "--session", "s1"], "give one of the two"),
+        (&["x", "--across", "all", "--session", "s1"], "use only one of them"),
         (&["x", "--since", "once upon a time"], "last week"),
         (&["x", "--until", "soon"], "2026-11-15"),
         (&["x", "--since", "2026-11-16", "--until", "2026-11-15"], "later than --since"),

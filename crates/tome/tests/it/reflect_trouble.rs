@@ -61,9 +61,9 @@ fn a_daemon_that_is_killed_twice_leaves_it_alone() {
     assert!(left[0]["why"].as_str().unwrap().contains("twice"), "{left}");
     assert_eq!(server.asked().len(), 2);
     let said = world.tome(&["status"]).stdout;
-    assert!(said.contains("left alone") && said.contains("tome reflect s1"), "{said}");
+    assert!(said.contains("gave up on 1 session") && said.contains("tome reflect s1"), "{said}");
     let doctor = world.tome(&["doctor"]).stdout;
-    assert!(doctor.contains("left alone after two tries"), "{doctor}");
+    assert!(doctor.contains("gave up on 1 session after two attempts"), "{doctor}");
     assert_eq!(world.tome(&["reflect", "s1"]).code, 0);
     assert_eq!(reflections(&world)["left"], json!([]));
 }
@@ -209,7 +209,7 @@ fn settings_that_cannot_work_are_told() {
     }
     for (settings, said) in [
         ("provider = \"mystery\"", "use anthropic, openai or none"),
-        ("price_input = \"cheap\"", "the price of a million tokens"),
+        ("price_input = \"cheap\"", "a price per million tokens"),
         ("window_tokens = 5", "number of tokens"),
     ] {
         let world = world();

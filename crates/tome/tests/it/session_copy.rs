@@ -96,7 +96,11 @@ fn what_a_person_does_to_the_file_is_undone_or_tolerated() {
     assert!(with_hand.starts_with(&format!("{whole}a line by hand\n")), "{with_hand}");
     let ran = world.tome(&["admin", "rebuild-messages"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    assert!(ran.stdout.contains("1 session, 3 events; nothing changed; 1 line of others kept"));
+    assert!(
+        ran.stdout.contains(
+            "1 session, 3 events; nothing changed; 1 line written by other programs kept"
+        )
+    );
     // A file that is gone is made again: on demand, and when its session goes on.
     std::fs::remove_file(&file).unwrap();
     let ran = world.tome(&["admin", "rebuild-messages", "--project", "/app", "--json"]);

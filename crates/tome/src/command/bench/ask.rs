@@ -1,4 +1,4 @@
-//! Every query of a data set, asked as anybody would ask it, and what came of each.
+//! Runs every query of a data set through recall and scores the responses.
 
 use std::io::Write;
 use std::time::{Duration, Instant};
@@ -14,23 +14,21 @@ use super::score::Scored;
 use super::set::{Query, Set};
 use super::timeline::Timeline;
 
-/// All ways of finding.
 pub const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
 
-/// What the queries came to, asked of one tier.
+/// The scores of all queries in one tier.
 pub struct Asked {
     pub tier: String,
-    /// One for each query, in their order.
+    /// One per query, in order.
     pub scored: Vec<Scored>,
-    /// Answers that another tier gave.
+    /// Responses that came from another tier.
     pub by_others: usize,
-    /// Queries that recall would not take.
+    /// Queries that recall rejected as invalid.
     pub refused: usize,
     /// Citations that could not be opened.
     pub unopened: usize,
 }
 
-/// How to ask.
 pub struct Asking<'a> {
     pub client: &'a Client,
     pub set: &'a Set,
@@ -40,7 +38,7 @@ pub struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// Asks one tier every query. Writes a row for each.
+    /// Runs every query in one tier, and writes a row for each to `rows`.
     pub async fn tier(&self, tier: &str, rows: &mut Option<Box<dyn Write>>) -> Result<Asked> {
         let mut resolver = Resolver::new(self.client, self.timeline);
         let mut asked = Asked {
@@ -50,7 +48,7 @@ impl Asking<'_> {
             refused: 0,
             unopened: 0,
         };
-        self.bar.set_message(format!("asking {tier}"));
+        self.bar.set_message(format!("querying {tier}"));
         for query in &self.set.queries {
             let answered = self.one(tier, query).await;
             let (answer, took) =
@@ -80,7 +78,7 @@ impl Asking<'_> {
         Ok(asked)
     }
 
-    /// Asks one query; no answer when recall would not take it.
+    /// Runs one query; `None` if recall rejected it as invalid.
     async fn one(
         &self,
         tier: &str,
@@ -127,7 +125,7 @@ impl Asking<'_> {
     }
 }
 
-/// What a hit costs whoever reads it: its citation and its text, about.
+/// Estimates the tokens that a hit adds to a model's context: its citation and text.
 fn tokens(hit: &v1::RecallHit) -> u64 {
     estimate_tokens(&hit.citation) + estimate_tokens(&hit.text)
 }

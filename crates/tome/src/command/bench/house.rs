@@ -1,7 +1,7 @@
-//! The bench's own world: a home that is nobody's memory, and a daemon of its own in it.
+//! The isolated environment of a benchmark: its own home and daemon.
 //!
-//! Settings of the person's own do not reach it, in files or variables: only those on this command
-//! line. The daemon ends with the bench, however that ends.
+//! The user's config file and environment variables do not apply, only flags on this command line. The
+//! daemon stops with the benchmark, even if it fails.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,35 +15,34 @@ use crate::command::Refusal;
 use crate::config::{Config, Flags};
 use crate::reach::{Reach, Start};
 
-/// Says that a home is a bench's.
+/// Folder that marks a home as created by a benchmark.
 const MARK: &str = "bench";
-/// What holds unless the command line says otherwise: times without a zone are UTC, and a daemon
-/// whose bench was killed leaves by itself.
+/// Defaults that the command line can override: times without a zone are UTC, and the daemon of a
+/// killed benchmark exits after a while.
 const SETTINGS: [&str; 2] = ["contents.zone=UTC", "daemon.idle_exit=10m"];
 
-/// The bench's own world.
 pub struct House {
     home: PathBuf,
     flags: Flags,
     reach: Reach,
-    /// Deletes it at the end; not there when it is to be kept.
+    /// Deletes a temporary home on drop; `None` for a home that is kept.
     _folder: Option<TempDir>,
 }
 
 impl House {
-    /// A home that is thrown away, or the one that was asked for.
+    /// Creates a temporary home, or uses the one given with `--home`.
     pub fn new(global: &Global) -> Result<Self> {
         let (home, folder) = match &global.home {
             Some(home) => (kept(home)?, None),
             None => {
                 let folder = tempfile::Builder::new().prefix("tome-bench").tempdir();
-                let folder = folder.context("cannot make a temporary folder")?;
+                let folder = folder.context("cannot create a temporary folder")?;
                 (folder.path().join("home"), Some(folder))
             }
         };
         let projects = home.join(MARK);
         std::fs::create_dir_all(&projects)
-            .with_context(|| format!("cannot make {}", projects.display()))?;
+            .with_context(|| format!("cannot create {}", projects.display()))?;
         let home = home.canonicalize()?;
         let config = match &global.config {
             Some(config) => config.clone(),
@@ -63,12 +62,11 @@ impl House {
         Ok(Self { home, flags, reach, _folder: folder })
     }
 
-    /// Where the projects of a data set lie.
+    /// The folder with the projects of a data set.
     pub fn projects(&self, set: &str) -> PathBuf {
         self.home.join(MARK).join(set)
     }
 
-    /// Starts the daemon.
     pub async fn start(&self) -> Result<Client> {
         let started = self.tome(&["start"])?.output().context("cannot run this program")?;
         let said = String::from_utf8_lossy(&started.stderr);
@@ -76,7 +74,7 @@ impl House {
         Ok(self.reach.client(Start::Never).await?)
     }
 
-    /// This program, in the bench's world.
+    /// Builds a command that runs this program in the benchmark's home.
     fn tome(&self, args: &[&str]) -> Result<Command> {
         let mut command =
             Command::new(std::env::current_exe().context("cannot find this program")?);
@@ -99,20 +97,20 @@ impl House {
 
 impl Drop for House {
     fn drop(&mut self) {
-        // Asked from here and not by running this program, which may have been replaced since.
+        // Stops the daemon from within this process: the binary on disk may have been replaced meanwhile.
         if let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() {
             let _ = runtime.block_on(self.reach.stop(true));
         }
     }
 }
 
-/// A home that was asked for: a new one, or one that a bench has made.
+/// Checks a home given with `--home`: it must be empty or created by a benchmark.
 fn kept(home: &Path) -> Result<PathBuf> {
     let is_empty = std::fs::read_dir(home).map_or(true, |mut entries| entries.next().is_none());
     if !is_empty && !home.join(MARK).is_dir() {
-        let problem = format!("{} is not a home that a bench has made", home.display());
+        let problem = format!("{} was not created by a benchmark", home.display());
         let hint =
-            "give an empty folder, or one that is not there: a data set is no memory of yours";
+            "give an empty or new folder, so that benchmark data does not mix with your memory";
         return Err(Refusal::bad_input(problem).hint(hint).into());
     }
     Ok(home.to_owned())

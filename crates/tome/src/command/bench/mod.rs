@@ -1,8 +1,8 @@
-//! `tome bench recall`: how well recall finds again what questions with known answers ask for.
+//! `tome bench recall`: measures recall against queries with known answers.
 //!
-//! Nothing is special about it: documents come in as `tome ingest` brings them, the daemon is this
-//! program, questions are asked over its socket. Scored are only documents that the returned
-//! citations open, so an empty store scores nothing.
+//! It uses the same paths as real use: documents are stored as `tome ingest` stores them, and queries go
+//! over the daemon's socket. Only documents that a returned citation opens count, so an empty store
+//! scores zero.
 
 mod ask;
 mod house;
@@ -36,23 +36,23 @@ use timeline::Timeline;
 
 pub fn recall(global: &Global, asked: &Recall) -> Result<Outcome> {
     let folders = set::folders(&asked.data)?;
-    // All of them are read before anything is measured: a bad line is said at once.
+    // Read all sets before measuring, so that a bad line is reported at once.
     let sets: Vec<Set> = folders.iter().map(|folder| Set::read(folder)).collect::<Result<_>>()?;
     let mut rows = asked.rows.as_deref().map(rows_into).transpose()?;
     let house = House::new(global)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
-            // First, so that a signal is heard before there is a daemon to be left behind.
+            // Polled first, so that a signal cannot leave a daemon behind.
             biased;
-            () = platform::end_requested() => bail!("stopped before it was done"),
+            () = platform::end_requested() => bail!("interrupted"),
             done = measure_all(&house, sets, asked, global.json, &mut rows) => done,
         }
     })?;
     Ok(Outcome::Done)
 }
 
-/// Measures the sets one after the other, and shows each as soon as it is done.
+/// Measures the sets one after the other, and prints each as soon as it is done.
 async fn measure_all(
     house: &House,
     sets: Vec<Set>,
@@ -113,7 +113,8 @@ async fn measure(
     Ok(Measured { set, projects, stored, indexed, limit: asked.limit, tiers: measured, warnings })
 }
 
-/// Stores the documents as `tome ingest` does. Returns how long that took, and what was not taken.
+/// Stores the documents as `tome ingest` does. Returns the time it took, and warnings about rejected
+/// documents.
 async fn store(
     client: &Client,
     timeline: &Timeline,
@@ -121,9 +122,10 @@ async fn store(
     bar: &ProgressBar,
 ) -> Result<(Duration, Vec<String>)> {
     for root in timeline.projects.values() {
-        std::fs::create_dir_all(root).with_context(|| format!("cannot make {root}"))?;
+        std::fs::create_dir_all(root).with_context(|| format!("cannot create {root}"))?;
     }
-    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    std::fs::create_dir_all(folder)
+        .with_context(|| format!("cannot create {}", folder.display()))?;
     let lines: String = timeline.events.iter().map(|event| event.to_json() + "\n").collect();
     let file = folder.join("events.jsonl");
     tome_home::write_atomic(&file, lines.as_bytes())?;
@@ -135,33 +137,34 @@ async fn store(
         .rejected
         .iter()
         .take(5)
-        .map(|one| format!("the document in line {} was not stored: {}", one.line, one.reason));
+        .map(|one| format!("the document in line {} was rejected: {}", one.line, one.reason));
     let mut rejected: Vec<String> = rejected.collect();
     if report.rejected.len() > rejected.len() {
-        rejected.push(format!("{} documents were not stored in all", report.rejected.len()));
+        rejected.push(format!("{} documents were rejected in total", report.rejected.len()));
     }
     Ok((stored, rejected))
 }
 
-/// What there is to say of the data.
+/// Warnings about the data set.
 fn warnings(set: &Set, timeline: &Timeline) -> Vec<String> {
     let say = |number: usize, text: &str| {
         (number > 0).then(|| format!("{} {text}", counted(number as u64, "document", "documents")))
     };
     let untimed =
-        say(timeline.untimed, "without a time that can be read: a minute after the one before");
-    let repeated =
-        say(timeline.repeated, "with an id that another of the group has: either counts");
-    let missing = say(set.missing, "that should answer a query and are not in its group");
+        say(timeline.untimed, "without a readable time: placed one minute after the previous one");
+    let repeated = say(
+        timeline.repeated,
+        "share an id with another one of the group: either counts as a match",
+    );
+    let missing = say(set.missing, "listed as answers are missing from the query's group");
     [untimed, repeated, missing].into_iter().flatten().collect()
 }
 
-/// What there is to say of the answers.
 fn doubts(asked: &Asked) -> Vec<String> {
     let tier = &asked.tier;
     let say = |number: usize, text: &str| (number > 0).then(|| format!("{tier}: {number} {text}"));
-    let by_others = say(asked.by_others, "answers came from another tier");
-    let refused = say(asked.refused, "queries were not taken, and count as unanswered");
+    let by_others = say(asked.by_others, "responses came from another tier");
+    let refused = say(asked.refused, "queries were rejected and count as unanswered");
     let unopened = say(asked.unopened, "citations could not be opened");
     [by_others, refused, unopened].into_iter().flatten().collect()
 }

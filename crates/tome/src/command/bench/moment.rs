@@ -1,4 +1,4 @@
-//! Times as data sets write them. Each source has its own way; one without a zone is taken for UTC.
+//! Parses the many time formats of data sets. Times without a zone are UTC.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
@@ -6,11 +6,11 @@ use jiff::fmt::strtime::BrokenDownTime;
 use jiff::tz::TimeZone;
 use tome_model::Millis;
 
-/// A moment and how finely it was said.
+/// A point in time and its precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Moment {
     pub at: Millis,
-    /// How long what was said lasts: a day for a date, a minute for `13:56`.
+    /// The precision: a day for a date, a minute for `13:56`.
     pub lasts_ms: u64,
 }
 
@@ -38,7 +38,7 @@ const TIMES: [(&str, u64); 4] = [
     ("%I:%M:%S %p", SECOND_MS),
 ];
 
-/// Days of the week say nothing that the date does not.
+/// Ignored: the date already determines the day of the week.
 const WEEKDAYS: [&str; 14] = [
     "mon",
     "tue",
@@ -56,13 +56,13 @@ const WEEKDAYS: [&str; 14] = [
     "sunday",
 ];
 
-/// Reads a time; `None` when there is none to be read.
+/// Parses a time; `None` if no format matches.
 pub fn parse(text: &str) -> Option<Moment> {
     let text = text.trim();
     counted(text).or_else(|| stamped(text)).or_else(|| said(&plain(text)))
 }
 
-/// Seconds or milliseconds since 1970.
+/// Parses seconds or milliseconds since the Unix epoch.
 fn counted(text: &str) -> Option<Moment> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -81,7 +81,7 @@ fn counted(text: &str) -> Option<Moment> {
     Some(Moment { at: Millis::from_ms("ts", ms).ok()?, lasts_ms })
 }
 
-/// RFC 3339 and what else ISO 8601 allows.
+/// Parses RFC 3339 and other ISO 8601 formats.
 fn stamped(text: &str) -> Option<Moment> {
     if let Ok(stamp) = text.parse::<Timestamp>() {
         return moment(stamp, 1);
@@ -100,7 +100,7 @@ fn stamped(text: &str) -> Option<Moment> {
     at(time, lasts_ms)
 }
 
-/// A date with a time behind it, before it, or none.
+/// Parses a date with an optional time before or after it.
 fn said(text: &str) -> Option<Moment> {
     DATES.iter().find_map(|date| {
         let read = |format: &str| BrokenDownTime::parse(format, text).ok();
@@ -114,7 +114,7 @@ fn said(text: &str) -> Option<Moment> {
     })
 }
 
-/// The words of a time that count, in small letters, with one space between them.
+/// Lowercases the text and removes punctuation, weekdays and filler words.
 fn plain(text: &str) -> String {
     let lower = text.to_lowercase().replace(['(', ')', ','], " ");
     let words = lower.split_whitespace().filter(|word| {
@@ -126,7 +126,7 @@ fn plain(text: &str) -> String {
     words.map(without_ending).collect::<Vec<_>>().join(" ")
 }
 
-/// `8th` as `8`.
+/// Strips an ordinal suffix: `8th` becomes `8`.
 fn without_ending(word: &str) -> &str {
     let endings = ["st", "nd", "rd", "th"];
     let number = endings.iter().find_map(|ending| word.strip_suffix(ending));

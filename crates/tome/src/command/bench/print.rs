@@ -1,4 +1,4 @@
-//! What was measured, for people and for programs.
+//! Output of the benchmark: a table for people, JSON for programs.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,17 +11,16 @@ use super::score::{Scored, Scores};
 use super::set::Set;
 use crate::render::{BOLD, DIM, PLAIN, YELLOW, count, counted, table};
 
-/// One data set, measured.
+/// The measurements of one data set.
 pub struct Measured {
     pub set: Set,
     pub projects: usize,
-    /// How long it took until everything was stored.
+    /// Time to store all documents.
     pub stored: Duration,
-    /// And from then until both indexes had it.
+    /// Time from then until all indexes were up to date.
     pub indexed: Duration,
     pub limit: u32,
     pub tiers: Vec<Asked>,
-    /// What whoever reads the scores has to know.
     pub warnings: Vec<String>,
 }
 
@@ -43,10 +42,10 @@ const HEADS: [&str; 15] = [
     ">p99 ms",
 ];
 
-/// What the columns mean that do not say so themselves.
+/// Explains the less obvious columns.
 pub const LEGEND: &str = "\
-all@k: all answers among the first k. abstained: no hit where there is no answer. refused: no hit
-where there is one. tokens: of the citations and texts of all hits. ms: as the client sees it.";
+all@k: share of queries with all answers in the top k. abstained: no hits for queries without an answer.
+refused: no hits for queries with one. tokens: citations and texts of all hits. ms: client-side latency.";
 
 impl Measured {
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! Which documents a citation opens. Nothing else of an answer is looked at.
+//! Resolves citations to documents. Nothing else in a response counts for the score.
 
 use std::collections::HashMap;
 
@@ -9,11 +9,11 @@ use tome_recall::Citation;
 
 use super::timeline::Timeline;
 
-/// Opens citations as `tome show` does, each once.
+/// Opens citations as `tome show` does, with a cache.
 pub struct Resolver<'a> {
     client: &'a Client,
     timeline: &'a Timeline,
-    /// The documents of a group's citation.
+    /// Resolved documents by group and citation.
     known: HashMap<(String, String), Vec<String>>,
     /// Citations that could not be opened.
     pub unopened: usize,
@@ -24,8 +24,8 @@ impl<'a> Resolver<'a> {
         Self { client, timeline, known: HashMap::new(), unopened: 0 }
     }
 
-    /// The documents of a group that a citation opens: an event's own, those of a grip's events, and
-    /// none for what is made from many.
+    /// Resolves a citation to documents of a group: an event to its document, a source to those of its
+    /// events, anything else (nodes, notes) to none.
     pub async fn documents(&mut self, group: &str, citation: &str) -> Result<Vec<String>> {
         let key = (group.to_owned(), citation.to_owned());
         if let Some(known) = self.known.get(&key) {
@@ -47,7 +47,7 @@ impl<'a> Resolver<'a> {
 
     async fn events(&self, group: &str, citation: &str) -> Result<Vec<String>, ClientError> {
         let root = self.timeline.root_of(group);
-        // An event whose line is not known yet is cited by its id.
+        // An event that is not in a transcript yet is cited by its id.
         if !Citation::is_meant(citation) {
             return Ok(vec![self.client.event(citation, Some(&root)).await?.id.into()]);
         }

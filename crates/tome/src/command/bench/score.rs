@@ -1,27 +1,26 @@
-//! Scores of ranked documents, as retrieval is usually judged; relevance is yes or no.
+//! Standard retrieval metrics (recall, nDCG, MRR) with binary relevance.
 //!
-//! A place in the list belongs to a hit. One that opens no document, or one that stood higher already,
-//! keeps its place and counts for nothing.
+//! A hit that opens no document, or one that a higher hit already opened, keeps its rank but scores
+//! nothing.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::Serialize;
 
-/// What one query came to.
+/// The score of one query.
 pub struct Scored {
-    /// The places, from 1, at which documents of the answer stood.
+    /// Ranks of the relevant documents, starting at 1.
     pub ranks: Vec<usize>,
-    /// How many documents answer it; none when nothing does.
+    /// Number of relevant documents; 0 if the query has no answer.
     pub gold: usize,
-    /// How many hits came.
     pub hits: usize,
     pub tokens: u64,
     pub took: Duration,
 }
 
 impl Scored {
-    /// Finds the places of the answers. Each hit is the documents that it opens.
+    /// Computes the ranks of the relevant documents. Each hit is given as the documents that it opens.
     pub fn ranks(hits: &[Vec<String>], gold: &BTreeSet<String>) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         let (mut ranks, mut place) = (Vec::new(), 0);
@@ -41,7 +40,6 @@ impl Scored {
         self.ranks.iter().filter(|rank| **rank <= k).count()
     }
 
-    /// The share of the answers among the first k.
     fn recall(&self, k: usize) -> f64 {
         share(self.within(k), self.gold)
     }
@@ -62,17 +60,17 @@ impl Scored {
         let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
         let ideal: f64 = (1..=self.gold.min(k)).map(gain).sum();
         let found = self.ranks.iter().filter(|rank| **rank <= k).copied();
-        // The sum of nothing is -0.
+        // `sum()` of no floats is -0.0.
         let found = found.map(gain).fold(0.0, |sum, gain| sum + gain);
         if ideal > 0.0 { found / ideal } else { 0.0 }
     }
 }
 
-/// What many queries came to. Shares are averages over the queries that have an answer.
+/// Aggregated scores. Unless stated otherwise, averages over the queries that have an answer.
 #[derive(Debug, Serialize, PartialEq)]
 pub struct Scores {
     pub queries: usize,
-    /// Of which have an answer.
+    /// Queries that have an answer.
     pub answerable: usize,
     pub r1: Option<f64>,
     pub r5: Option<f64>,
@@ -82,9 +80,9 @@ pub struct Scores {
     pub hit5: Option<f64>,
     pub ndcg10: Option<f64>,
     pub mrr10: Option<f64>,
-    /// The share of queries without an answer that got no hit.
+    /// Share of queries without an answer that got no hits.
     pub abstention_accuracy: Option<f64>,
-    /// The share of queries with an answer that got no hit.
+    /// Share of queries with an answer that got no hits.
     pub false_refusals: Option<f64>,
     pub tokens: Option<f64>,
     pub p50_ms: Option<f64>,
@@ -92,7 +90,6 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// The averages.
     pub fn of<'a>(queries: impl IntoIterator<Item = &'a Scored>) -> Self {
         let all: Vec<&Scored> = queries.into_iter().collect();
         let (answerable, others): (Vec<&Scored>, Vec<&Scored>) =
@@ -130,7 +127,7 @@ fn average(figures: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     (count > 0).then(|| figures.sum::<f64>() / count as f64)
 }
 
-/// The time, in milliseconds, that this share of the sorted times did not exceed.
+/// A percentile of sorted durations, in milliseconds (nearest rank).
 fn percentile(sorted: &[Duration], percent: usize) -> Option<f64> {
     let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);
     sorted.get(at).map(|time| time.as_secs_f64() * 1e3)

@@ -1,7 +1,7 @@
-//! A data set as it lies on disk: documents, questions, and which documents answer which.
+//! Reads a data set: `docs.jsonl`, `queries.jsonl` and `qrels.tsv` in one folder.
 //!
-//! Three files in a folder: `docs.jsonl`, `queries.jsonl`, `qrels.tsv`. A line that cannot be read is
-//! an error that names its file and number: a score over half a data set would be no score.
+//! Any invalid line is an error with file and line number: a score over part of a data set would be
+//! meaningless.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -17,17 +17,15 @@ const DOCUMENTS: &str = "docs.jsonl";
 const QUERIES: &str = "queries.jsonl";
 const ANSWERS: &str = "qrels.tsv";
 
-/// A data set.
 pub struct Set {
     /// The folder's name.
     pub name: String,
     pub documents: Vec<Document>,
     pub queries: Vec<Query>,
-    /// Documents that answer a query and are not there: nobody can find them.
+    /// Relevant documents that are missing from the data set and thus cannot be found.
     pub missing: usize,
 }
 
-/// Something that may be found.
 #[derive(Debug, Deserialize)]
 pub struct Document {
     #[serde(deserialize_with = "words")]
@@ -35,12 +33,11 @@ pub struct Document {
     pub text: String,
     #[serde(default, deserialize_with = "words")]
     pub group: String,
-    /// When it happened, as its source writes times.
+    /// Time of the document, in any format that `time_formats` parses.
     #[serde(default, deserialize_with = "words")]
     pub ts: String,
 }
 
-/// Something that is asked.
 #[derive(Debug, Deserialize)]
 pub struct Query {
     #[serde(deserialize_with = "words")]
@@ -50,12 +47,12 @@ pub struct Query {
     pub group: String,
     #[serde(default, rename = "type", deserialize_with = "words")]
     pub kind: String,
-    /// The documents that answer it; none when nothing does.
+    /// Ids of the relevant documents; empty if the query has no answer.
     #[serde(skip)]
     pub gold: BTreeSet<String>,
 }
 
-/// The folders with data sets: this one, or those in it, in the order of their names.
+/// Finds data sets: the folder itself, or its subfolders, sorted by name.
 pub fn folders(data: &Path) -> Result<Vec<PathBuf>> {
     let is_set =
         |folder: &Path| [DOCUMENTS, QUERIES, ANSWERS].iter().any(|name| folder.join(name).exists());
@@ -68,7 +65,7 @@ pub fn folders(data: &Path) -> Result<Vec<PathBuf>> {
         entries.flatten().map(|entry| entry.path()).filter(|path| is_set(path)).collect();
     found.sort();
     if found.is_empty() {
-        let problem = format!("{} holds no data set", data.display());
+        let problem = format!("no data set in {}", data.display());
         let hint = format!("a data set is a folder with {DOCUMENTS}, {QUERIES} and {ANSWERS}");
         return Err(Refusal::bad_input(problem).hint(hint).into());
     }
@@ -76,7 +73,6 @@ pub fn folders(data: &Path) -> Result<Vec<PathBuf>> {
 }
 
 impl Set {
-    /// Reads a data set whole.
     pub fn read(folder: &Path) -> Result<Self> {
         let name = folder.canonicalize().ok();
         let name = name.as_deref().unwrap_or(folder).file_name();
@@ -93,7 +89,7 @@ impl Set {
     }
 }
 
-/// How many answers are not among the documents of their query's group.
+/// Counts relevant documents that are missing from their query's group.
 fn missing(documents: &[Document], queries: &[Query]) -> usize {
     let there: BTreeSet<(&str, &str)> =
         documents.iter().map(|one| (one.group.as_str(), one.id.as_str())).collect();
@@ -107,7 +103,7 @@ fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     for (number, line) in lines(&text_of(path)?) {
         let one = serde_json::from_str(line).map_err(|error| {
             let problem = error.to_string();
-            // serde_json counts within the line; the line's number is known here.
+            // serde_json always reports line 1; replace its position with the file's line number.
             bad_line(path, number, problem.split(" at line 1 column").next().unwrap_or_default())
         })?;
         read.push(one);
@@ -115,7 +111,7 @@ fn json_lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>> {
     Ok(read)
 }
 
-/// Adds to each query the documents that answer it.
+/// Adds the relevant documents to each query.
 fn read_answers(path: &Path, queries: &mut [Query]) -> Result<()> {
     let mut places: HashMap<String, Vec<usize>> = HashMap::new();
     for (place, query) in queries.iter().enumerate() {
@@ -124,14 +120,14 @@ fn read_answers(path: &Path, queries: &mut [Query]) -> Result<()> {
     for (number, line) in lines(&text_of(path)?) {
         let fields: Vec<&str> = line.split('\t').map(str::trim).collect();
         let [query, document, relevance] = fields.as_slice() else {
-            let problem = "is not query id, document id and relevance with tabs between them";
+            let problem = "expected query id, document id and relevance, separated by tabs";
             return Err(bad_line(path, number, problem).into());
         };
         let relevance: f64 = relevance.parse().map_err(|_| {
             bad_line(path, number, &format!("the relevance {relevance:?} is not a number"))
         })?;
         let Some(places) = places.get(*query) else {
-            return Err(bad_line(path, number, &format!("there is no query {query:?}")).into());
+            return Err(bad_line(path, number, &format!("unknown query {query:?}")).into());
         };
         for place in places.iter().filter(|_| relevance > 0.0) {
             if let Some(query) = queries.get_mut(*place) {
@@ -142,7 +138,7 @@ fn read_answers(path: &Path, queries: &mut [Query]) -> Result<()> {
     Ok(())
 }
 
-/// The lines that say something, with their numbers.
+/// Iterates over non-empty lines with their numbers.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let numbered = (1..).zip(text.trim_start_matches('\u{feff}').lines());
     numbered.filter(|(_, line)| !line.trim().is_empty())
@@ -159,7 +155,7 @@ fn bad_line(path: &Path, number: usize, problem: &str) -> Refusal {
     Refusal::bad_input(format!("{}:{number}: {problem}", path.display()))
 }
 
-/// A text, or what else stands for one: a number as it is written, null for nothing.
+/// Deserializes a string, accepting numbers as text and null as empty.
 fn words<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
     Ok(match Value::deserialize(deserializer)? {
         Value::String(text) => text,

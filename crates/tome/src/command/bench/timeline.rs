@@ -1,8 +1,8 @@
-//! A data set as it would have been recorded: each document an event of its group's project, at its
-//! time, in the order of the file.
+//! Turns a data set into events as a hook would have recorded them: one per document, in its group's
+//! project, at its time, in file order.
 //!
-//! Documents of a group that follow each other on one day are a session. What was said at the same
-//! minute, or on the same day, follows each other within it.
+//! Consecutive documents of a group on the same day form a session. Documents with the same time are
+//! spread over its precision, so that their order is kept.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -12,46 +12,45 @@ use tome_model::{EventId, EventLine, Millis};
 use super::moment::{self, Moment};
 use super::set::{Document, Set};
 
-/// Who the events are from.
 const AGENT: &str = "bench";
-/// How long after the one before a document is, that does not say when it was.
+/// Distance of a document without a time from the previous one.
 const UNSAID_MS: u64 = 60_000;
-/// Where nothing says when anything was: the first hour of 2024.
+/// Start of a group without any times: 2024-01-01.
 const BEGINNING: Millis = Millis(1_704_067_200_000);
-/// Documents of one time are at most so far apart.
+/// Maximum distance between documents with the same time.
 const STEP_MS_MAX: u64 = 1_000;
 const DAY_MS: u64 = 86_400_000;
-/// A folder's name is at most so long, but for the hash.
+/// Maximum length of a folder name, without the hash.
 const NAME_CHARS_MAX: usize = 60;
 
-/// What is to be stored, and which document each event is.
+/// The events of a data set, and the document behind each event.
 pub struct Timeline {
     pub events: Vec<EventLine>,
-    /// The group and the document of each event, by the event's id.
+    /// Group and document id, by event id.
     pub documents: HashMap<String, (String, String)>,
-    /// The root of each group's project.
+    /// Project root, by group.
     pub projects: BTreeMap<String, String>,
     folder: PathBuf,
-    /// Documents whose time was not said, or could not be read.
+    /// Documents with a missing or unreadable time.
     pub untimed: usize,
-    /// Documents whose id another one of the group has too.
+    /// Documents whose id already occurred in their group.
     pub repeated: usize,
 }
 
-/// How far one group is.
+/// Progress within one group.
 #[derive(Default)]
 struct Group {
     root: String,
     last: Option<Millis>,
     day: Option<u64>,
     sessions: usize,
-    /// How many documents had this time so far.
+    /// Number of documents so far, by time.
     said: HashMap<Moment, u64>,
     ids: HashMap<String, usize>,
 }
 
 impl Timeline {
-    /// The events of a data set. The projects' roots lie below a folder.
+    /// Builds the events of a data set, with project roots below `folder`.
     pub fn of(set: &Set, folder: &Path) -> Self {
         let moments: Vec<Option<Moment>> =
             set.documents.iter().map(|document| moment::parse(&document.ts)).collect();
@@ -84,7 +83,7 @@ impl Timeline {
         timeline
     }
 
-    /// The root of a group's project. One without documents has none that anything was stored in.
+    /// The root of a group's project. For a group without documents, a folder that nothing was stored in.
     pub fn root_of(&self, group: &str) -> String {
         let known = self.projects.get(group).cloned();
         known.unwrap_or_else(|| self.folder.join(folder_name(group)).to_string_lossy().into_owned())
@@ -101,7 +100,7 @@ impl Timeline {
         self.events.push(EventLine {
             id: Some(id),
             at,
-            // Two sets may have groups of one name, and a session belongs to one project.
+            // Prefixed by the set's name: sets may share group names, and a session belongs to one project.
             session_id: format!("{}-{name}-{}", set.name, group.sessions),
             agent: AGENT.to_owned(),
             cwd: group.root.clone(),
@@ -114,7 +113,7 @@ impl Timeline {
 }
 
 impl Group {
-    /// When the next document is, and whether it begins a session.
+    /// Returns the time of the next document, and begins a new session if the day changes.
     fn next(&mut self, moment: Option<Moment>, sharing: u64) -> Millis {
         let at = match moment {
             Some(moment) => {
@@ -135,7 +134,7 @@ impl Group {
     }
 }
 
-/// Whose words a document is, where it says so.
+/// Derives the event kind from a leading `assistant:`.
 fn kind(text: &str) -> &'static str {
     let head: String = text.trim_start().chars().take(12).collect::<String>().to_lowercase();
     match head.starts_with("assistant:") {
@@ -144,7 +143,7 @@ fn kind(text: &str) -> &'static str {
     }
 }
 
-/// A group's name as the name of a folder: no two groups get the same one.
+/// Returns a folder name for a group, made unique by a hash.
 fn folder_name(group: &str) -> String {
     if group.is_empty() {
         return "all".to_owned();

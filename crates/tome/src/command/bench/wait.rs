@@ -1,4 +1,4 @@
-//! Waiting until everything that was stored can be found by every index.
+//! Waits until every index contains everything that was stored.
 
 use std::time::{Duration, Instant};
 
@@ -9,23 +9,23 @@ use tome_proto::{Client, v1};
 
 use crate::render;
 
-/// An index that makes no progress for this long has stopped.
+/// Fails if an index makes no progress for this long.
 const PATIENCE: Duration = Duration::from_secs(180);
-/// Between two looks.
+/// Polling interval.
 const PAUSE: Duration = Duration::from_millis(20);
-/// What is made of the events follows them into the indexes, and no count says how far it is: it is
-/// there when it stays the same for this long.
+/// Contents are indexed after the events, and nothing reports how far that is: they count as complete
+/// once they have not changed for this long.
 const CALM: Duration = Duration::from_millis(500);
 
-/// The ways of finding that have an index.
+/// The tiers that have an index.
 const INDEXED: [&str; 2] = ["bm25", "vectors"];
-/// What is asked to see how far an index is.
+/// Query for checking the state of an index.
 const PROBE: &str = "anything";
-/// How much of the contents is compared.
+/// Number of hits compared between two checks of the contents.
 const PROBE_HITS: u32 = 100;
 
-/// Waits until the contents hold every event, and both indexes of each project. Returns when that
-/// was first so.
+/// Waits until the contents and both indexes of each project are complete. Returns the time of the last
+/// change.
 pub async fn until_searchable(
     client: &Client,
     roots: &[String],
@@ -44,10 +44,10 @@ pub async fn until_searchable(
     Ok(since)
 }
 
-/// Waits until both indexes of each project have every event, and the contents of all of them.
+/// Waits until both indexes of each project, and the contents of all, have processed every event.
 ///
-/// One project after the other: asking opens its store, and asking all of them again and again would
-/// keep the daemon from reading any.
+/// Polls one project after the other: a query opens the project's store, and polling all of them at
+/// once would keep the daemon busy opening stores.
 async fn until_followed(client: &Client, roots: &[String], bar: &ProgressBar) -> Result<()> {
     for (number, root) in roots.iter().enumerate() {
         let left = roots.len() - number;
@@ -70,7 +70,7 @@ async fn until_followed(client: &Client, roots: &[String], bar: &ProgressBar) ->
     }
 }
 
-/// Waiting for as long as there is progress.
+/// Polls with a timeout that restarts whenever there is progress.
 struct Patience<'a> {
     bar: &'a ProgressBar,
     place: String,
@@ -90,7 +90,7 @@ impl<'a> Patience<'a> {
         }
         if self.since.elapsed() > PATIENCE {
             bail!(
-                "the indexes make no progress any more: {} to go; the log is run/daemon.log in the bench's home",
+                "indexing made no progress for three minutes: {} to go; see run/daemon.log in the benchmark's home",
                 render::counted(behind, "event", "events")
             );
         }
@@ -99,18 +99,18 @@ impl<'a> Patience<'a> {
     }
 }
 
-/// How many events the contents of all stores have yet to see.
+/// Number of events that the contents workers of all stores have not processed yet.
 async fn contents_behind(client: &Client) -> Result<u64> {
     let stores = client.workers().await?;
     if let Some(bad) = stores.iter().find(|store| !store.problem.is_empty()) {
         bail!("{} cannot be read: {}", bad.path, bad.problem);
     }
-    // Sessions are counted when somebody asks for the counts.
+    // Only the contents worker matters here; session statistics are computed on demand.
     let workers = stores.iter().flat_map(|store| &store.workers);
     Ok(workers.filter(|worker| worker.name == CONTENTS).map(|worker| worker.behind).sum())
 }
 
-/// How much an index has yet to read; `None` when it has everything.
+/// Number of events that an index has not read yet; `None` if it is up to date.
 async fn index_behind(client: &Client, root: &str, tier: &str) -> Result<Option<u64>> {
     let request = v1::RecallRequest {
         query: PROBE.to_owned(),
@@ -120,11 +120,12 @@ async fn index_behind(client: &Client, root: &str, tier: &str) -> Result<Option<
         ..v1::RecallRequest::default()
     };
     let answer = client.recall(request).await?;
-    // Another tier answers while an index is not there yet.
+    // Another tier answers while an index does not exist yet.
     Ok((answer.tier != tier || answer.behind > 0).then_some(answer.behind.max(1)))
 }
 
-/// What the index that is written last has of the contents, whatever it is asked.
+/// Returns everything of the contents in the vector index, which is written last. The relevance
+/// threshold is off, so the query does not matter.
 async fn contents(client: &Client, roots: &[String]) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for root in roots {

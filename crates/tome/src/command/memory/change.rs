@@ -1,4 +1,5 @@
-//! `tome memory write`, `append`, `patch`, `update`, `delete`: changes, through an agent's tools.
+//! `tome memory write`, `append`, `patch`, `update`, `delete`: changes notes through the tools that agents
+//! use.
 
 use std::io::Write as _;
 
@@ -14,8 +15,8 @@ use crate::render::{PLAIN, RED, bytes, counted};
 pub fn write(notes: &Notes<'_>, asked: &Write) -> Result<Outcome> {
     let content = input(asked.content.as_deref(), asked.file.as_ref(), "--content TEXT")?;
     if content.is_empty() && asked.content.is_none() {
-        let refusal = Refusal::bad_input("there is nothing to write: the input is empty");
-        return Err(refusal.hint("`--content ''` empties a note").into());
+        let refusal = Refusal::bad_input("nothing to write: the input is empty");
+        return Err(refusal.hint("use `--content ''` to empty a note").into());
     }
     let mut arguments = Map::new();
     arguments.insert("path".into(), json!(asked.path));
@@ -77,14 +78,14 @@ pub fn update(notes: &Notes<'_>, asked: &Update) -> Result<Outcome> {
     report(notes, &answer, &format!("changed {}", asked.path))
 }
 
-/// Deletes each; one that cannot be deleted keeps none of the others from it.
+/// Deletes each note; a failure does not stop the others.
 pub fn delete(notes: &Notes<'_>, paths: &[String]) -> Result<Outcome> {
     let mut failed: Option<anyhow::Error> = None;
     for path in paths {
         match notes.call("memory_delete", json!({"path": path})) {
             Ok(answer) => {
                 let restore = notes.hinted("restore", Some(path));
-                let done = format!("deleted {path}; `{restore}` brings it back");
+                let done = format!("deleted {path}; `{restore}` restores it");
                 report(notes, &answer, &done)?;
             }
             Err(error) => {

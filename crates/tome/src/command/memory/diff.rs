@@ -1,4 +1,4 @@
-//! `tome memory diff`: what changed in a note, line by line.
+//! `tome memory diff`: prints a unified diff of two versions of a note.
 
 use std::io::Write;
 use std::time::Duration;
@@ -14,12 +14,12 @@ use crate::command::Outcome;
 use crate::command::notes::Notes;
 use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, safe};
 
-/// How long the shortest difference is looked for; after that a longer one will do.
+/// Time limit for finding a minimal diff; after that an approximate one is good enough.
 const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
 /// Lines shown around a change.
 const CONTEXT_LINES: usize = 3;
 
-/// One side: a version and its text. A note that is not there is an empty text.
+/// One side of the diff. A missing note has an empty text.
 struct Side {
     version: String,
     text: String,
@@ -35,7 +35,7 @@ pub fn run(notes: &Notes<'_>, asked: &Diff) -> Result<Outcome> {
     } else if diff.is_empty() {
         writeln!(
             crate::terminal::stderr(),
-            "{} says the same at {} and at {}",
+            "{} is identical in versions {} and {}",
             asked.path,
             from.version,
             to.version
@@ -68,7 +68,7 @@ fn at(notes: &Notes<'_>, path: &str, wanted: &str) -> Result<Side> {
     Ok(Side { version: note.version, text: note.text })
 }
 
-/// The note as it is now, or as it is not.
+/// The current note; an empty text if it does not exist.
 fn now(notes: &Notes<'_>, path: &str) -> Result<Side> {
     match version(notes, path, "") {
         Ok(note) => Ok(Side { version: note.version, text: note.text }),

@@ -1,7 +1,7 @@
-//! `tome memory edit`: a note in the person's own editor.
+//! `tome memory edit`: opens a note in the user's editor.
 //!
-//! What is edited is a copy. It is written back only if the note is still what it was when the
-//! editor was opened, and a text that could not be written back is kept and its place is told.
+//! The editor gets a copy. It is written back only if the note has not changed meanwhile; if saving
+//! fails, the copy is kept and its path printed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::command::notes::{Notes, quoted};
 use crate::command::{Outcome, Refusal, meaning};
 use crate::platform;
 
-/// The note as it was when the editor was opened.
+/// The note when the editor was opened.
 struct Before {
     text: String,
-    /// Empty when there was no note.
+    /// Empty if there was no note.
     version: String,
 }
 
@@ -36,15 +36,15 @@ pub fn run(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
             path,
             &before,
             copy,
-            &format!("{editor} ended with {status}"),
+            &format!("{editor} failed with {status}"),
         ));
     }
-    let text = std::fs::read(&copy.file).with_context(|| format!("{editor} left no file"))?;
+    let text = std::fs::read(&copy.file).with_context(|| format!("{editor} deleted the file"))?;
     if text == before.text.as_bytes() {
         return unchanged(notes, path);
     }
     let written = String::from_utf8(text)
-        .map_err(|_| Refusal::bad_input("what the editor left is not UTF-8 text").into())
+        .map_err(|_| Refusal::bad_input("the edited file is not UTF-8 text").into())
         .and_then(|text| {
             let arguments = json!({"path": path, "content": text, "if_version": before.version});
             notes.call("memory_write", arguments)
@@ -66,7 +66,7 @@ fn editor() -> Result<String> {
 
 fn before(notes: &Notes<'_>, path: &str) -> Result<Before> {
     match version(notes, path, "") {
-        // A session without an overview reads its template: there is no note yet.
+        // A session without an overview returns the template, which is not a note yet.
         Ok(note) if notes.scope() == Scope::Session && !is_listed(notes, &note.path)? => {
             Ok(Before { text: note.text, version: String::new() })
         }
@@ -83,7 +83,7 @@ fn is_listed(notes: &Notes<'_>, path: &str) -> Result<bool> {
     Ok(listed.iter().any(|note| note.path == path))
 }
 
-/// What a new note begins with.
+/// The initial text of a new note.
 fn template(scope: Scope, path: &str) -> String {
     let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.unwrap_or_default().replace(['-', '_'], " ");
@@ -103,7 +103,7 @@ fn unchanged(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// An editor that failed may have saved before it did.
+/// Reports a failed editor, and keeps the copy if the editor saved changes before it failed.
 fn abandoned(
     notes: &Notes<'_>,
     path: &str,
@@ -118,11 +118,11 @@ fn abandoned(
     }
     let shown = quoted(&copy.keep().to_string_lossy());
     let write = notes.hinted("write", Some(path));
-    let hint = format!("what was saved is kept in {shown}; `{write} --file {shown}` takes it");
+    let hint = format!("your changes are kept in {shown}; save them with `{write} --file {shown}`");
     refusal.hint(hint).into()
 }
 
-/// Keeps what the person wrote, and says where and what to do.
+/// Keeps the edited copy after a failed write, with a hint on how to save it.
 fn kept(
     notes: &Notes<'_>,
     path: &str,
@@ -136,13 +136,13 @@ fn kept(
     let shown = quoted(&file.to_string_lossy());
     let hint = if is_conflict {
         format!(
-            "what you wrote is kept in {shown}; see what changed with `{}`, put the two together, and save with `{} --file {shown}`",
+            "your text is kept in {shown}; see what changed with `{}`, merge the two, and save with `{} --file {shown}`",
             notes.hinted("diff", Some(path)),
             notes.hinted("write", Some(path))
         )
     } else {
         format!(
-            "what you wrote is kept in {shown}; mend it there and save with `{} --file {shown}`",
+            "your text is kept in {shown}; fix it and save with `{} --file {shown}`",
             notes.hinted("write", Some(path))
         )
     };
@@ -150,7 +150,7 @@ fn kept(
     Refusal { message, code, hint: Some(hint) }.into()
 }
 
-/// The copy that the editor is given: a file with the note's name in a folder of its own.
+/// The file that the editor opens: named like the note, in a temporary folder.
 struct Copy {
     folder: TempDir,
     file: PathBuf,
@@ -161,14 +161,14 @@ impl Copy {
         let folder = tempfile::Builder::new()
             .prefix("tome-edit-")
             .tempdir()
-            .context("cannot make a temporary folder")?;
+            .context("cannot create a temporary folder")?;
         let name = path.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("note.md");
         let file = folder.path().join(name);
         tome_home::write_atomic(&file, text.as_bytes())?;
         Ok(Self { folder, file })
     }
 
-    /// Leaves the copy where it is.
+    /// Keeps the file on disk and returns its path.
     fn keep(self) -> PathBuf {
         let _ = self.folder.keep();
         self.file

@@ -1,4 +1,4 @@
-//! `tome memory log`, `show`, `restore`: the versions of notes, by whom, and the way back.
+//! `tome memory log`, `show`, `restore`: the history of notes.
 
 use std::io::Write;
 
@@ -13,10 +13,10 @@ use crate::command::notes::{Notes, print_text};
 use crate::command::{Outcome, Refusal};
 use crate::render::{DIM, PLAIN, bytes, local, one_line, table};
 
-/// What `-n 0` asks for: all there are.
+/// The limit for `-n 0`.
 const ALL: u32 = u32::MAX;
 
-/// A deleted note has this instead of a version.
+/// Takes the place of the version for a deleted note.
 pub const DELETED: &str = "-";
 
 pub fn log(notes: &Notes<'_>, asked: &Log) -> Result<Outcome> {
@@ -27,14 +27,14 @@ pub fn log(notes: &Notes<'_>, asked: &Log) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     if found.versions.is_empty() {
-        writeln!(crate::terminal::stderr(), "nothing has been written yet")?;
+        writeln!(crate::terminal::stderr(), "no notes have been written yet")?;
         return Ok(Outcome::Done);
     }
     print(&found)?;
     Ok(Outcome::Done)
 }
 
-/// The history, newest first. A path that was never a note's is refused.
+/// Fetches the history, newest first. Fails for a path that never was a note.
 pub fn versions(notes: &Notes<'_>, path: Option<&str>, limit: u32) -> Result<v1::GetLogResponse> {
     let request = v1::GetLogRequest {
         whose: Some(notes.whose()),
@@ -44,8 +44,8 @@ pub fn versions(notes: &Notes<'_>, path: Option<&str>, limit: u32) -> Result<v1:
     let found = notes.ask(async |client| client.note_log(request.clone()).await)?;
     match path {
         Some(path) if found.versions.is_empty() => {
-            let refusal = Refusal::not_found(format!("{path} has never been a note here"));
-            Err(refusal.hint("`tome memory log` shows the notes there were").into())
+            let refusal = Refusal::not_found(format!("there has never been a note {path} here"));
+            Err(refusal.hint("`tome memory log` lists all notes that ever existed").into())
         }
         _ => Ok(found),
     }
@@ -75,7 +75,7 @@ fn print(found: &v1::GetLogResponse) -> Result<()> {
     Ok(())
 }
 
-/// By whom, in a few words.
+/// Renders the author of a version.
 pub fn whom(by: Option<&v1::Author>) -> String {
     let Some(by) = by else { return String::new() };
     match by.who.as_str() {
@@ -97,7 +97,7 @@ fn line(version: &v1::NoteVersion) -> Value {
     })
 }
 
-/// The text of a version alone, so that it can be piped. Of a deleted note: its last.
+/// Prints the text of a version; for a deleted note, its last version.
 pub fn show(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
     let note = match &asked.at {
         Some(wanted) => version(notes, &asked.path, wanted)?,
@@ -116,14 +116,14 @@ fn last(notes: &Notes<'_>, path: &str) -> Result<v1::GetVersionResponse> {
         Err(error) if is_missing(&error) => error,
         found => return found,
     };
-    // A note that was never there has no history either; then the first failure says it better.
+    // Without any history, the original error is more helpful.
     let Ok(log) = versions(notes, Some(path), 2) else { return Err(missing) };
     let kept = log.versions.iter().find(|version| version.version != DELETED);
     let Some(kept) = kept else { return Err(missing) };
     let restore = notes.hinted("restore", Some(path));
     writeln!(
         crate::terminal::stderr(),
-        "{path} was deleted; this is its last version ({}), `{restore}` brings it back",
+        "{path} was deleted; this is its last version ({}), `{restore}` restores it",
         kept.version
     )?;
     version(notes, path, &kept.version)
@@ -133,13 +133,13 @@ pub fn is_missing(error: &anyhow::Error) -> bool {
     error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == 4)
 }
 
-/// A note that is missing, with the way back if it was there once.
+/// Adds a hint on how to restore a missing note, if it existed before.
 pub fn or_deleted(notes: &Notes<'_>, path: &str, error: anyhow::Error) -> anyhow::Error {
     if !is_missing(&error) || versions(notes, Some(path), 1).is_err() {
         return error;
     }
     let restore = notes.hinted("restore", Some(path));
-    let hint = format!("it was deleted; `{restore}` brings it back");
+    let hint = format!("it was deleted; `{restore}` restores it");
     Refusal::not_found(error.to_string()).hint(hint).into()
 }
 
@@ -166,7 +166,7 @@ pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
     let path = &done.path;
     match before {
         Some(before) if before == done.version => {
-            writeln!(out, "{path} is at version {before} already; nothing was changed")?;
+            writeln!(out, "{path} is already at version {before}; nothing changed")?;
         }
         Some(before) => {
             let undo = format!("{} {before}", notes.hinted("restore", Some(path)));
@@ -174,12 +174,7 @@ pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
             writeln!(out, "  {DIM}undo: {undo}{PLAIN}")?;
         }
         None => {
-            writeln!(
-                out,
-                "brought {path} back at version {} ({})",
-                done.version,
-                bytes(done.bytes)
-            )?;
+            writeln!(out, "restored {path} at version {} ({})", done.version, bytes(done.bytes))?;
             writeln!(out, "  {DIM}undo: {}{PLAIN}", notes.hinted("delete", Some(path)))?;
         }
     }

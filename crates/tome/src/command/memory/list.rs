@@ -1,4 +1,4 @@
-//! `tome memory list`: the notes in a table, those of a kind together.
+//! `tome memory list`: prints the notes as a table, grouped by kind.
 
 use std::io::Write;
 
@@ -11,8 +11,7 @@ use crate::command::Outcome;
 use crate::command::notes::Notes;
 use crate::render::{BOLD, DIM, PLAIN, bytes, counted, one_line, table};
 
-/// The kinds in the order in which they are listed, and what a person calls them. A typed note is
-/// listed under its type.
+/// The kinds in the order of the list, with their titles. Typed notes are listed under their type.
 const GROUPS: [(&str, &str); 11] = [
     ("overview", "Overview"),
     ("detail", "Detail"),
@@ -23,11 +22,10 @@ const GROUPS: [(&str, &str); 11] = [
     ("typed", "Other"),
     ("fact", "Facts"),
     ("episode", "Episodes"),
-    ("insight", "Insights"),
+    ("insight", "Lessons"),
     ("guide", "Guides"),
 ];
 
-/// What a summary may take of a line.
 const SUMMARY_CHARS_MAX: usize = 80;
 
 pub fn run(notes: &Notes<'_>) -> Result<Outcome> {
@@ -45,7 +43,7 @@ pub fn run(notes: &Notes<'_>) -> Result<Outcome> {
 
 fn print(notes: &Notes<'_>, listed: &[v1::ListedNote], left_out: u64) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
-    // One table, so that the columns stand under each other across the groups.
+    // One table for all groups, so that the columns line up.
     let mut rows = Vec::new();
     for (group, title) in GROUPS {
         let mut title = title;
@@ -59,14 +57,14 @@ fn print(notes: &Notes<'_>, listed: &[v1::ListedNote], left_out: u64) -> Result<
             title = "";
         }
     }
-    table(&mut out, &["", "note", ">size", "what it says"], &rows)?;
+    table(&mut out, &["", "note", ">size", "summary"], &rows)?;
     let size = bytes(listed.iter().map(|note| note.bytes).sum());
     let count = counted(listed.len() as u64, "note", "notes");
     let read = notes.hinted("read <note>", None);
     writeln!(out, "\n  {DIM}{count}, {size}; `{read}` prints one{PLAIN}")?;
     if left_out > 0 {
-        let more = counted(left_out, "more note does", "more notes do");
-        writeln!(out, "  {DIM}{more} not fit into this list{PLAIN}")?;
+        let more = counted(left_out, "more note", "more notes");
+        writeln!(out, "  {DIM}{more} not shown{PLAIN}")?;
     }
     Ok(())
 }
@@ -80,7 +78,7 @@ fn nothing_yet(notes: &Notes<'_>) -> Result<()> {
     let (what, first) = match notes.scope() {
         Scope::Session => ("This session has no notes yet.", "overview.md"),
         Scope::Project => ("This project has no notes yet.", "facts/project.md"),
-        Scope::Coder => ("There are no insights yet.", ""),
+        Scope::Coder => ("There are no lessons yet.", ""),
     };
     writeln!(out, "{BOLD}{what}{PLAIN}")?;
     if first.is_empty() {

@@ -1,5 +1,4 @@
-//! `tome memory`: the notes, for a person. Whatever changes a note goes through the same tools that
-//! an agent has.
+//! `tome memory`: notes for people. All changes go through the same tools that agents use.
 
 mod change;
 mod diff;
@@ -35,7 +34,7 @@ pub fn run(context: &Context, asked: &Memory) -> Result<Outcome> {
     }
 }
 
-/// The index as a prompt has it, or the files.
+/// Prints the index as agents see it, or the list of files.
 fn view(notes: &Notes<'_>, files: bool) -> Result<Outcome> {
     let target = if files { "files" } else { "index" };
     let answer = notes.consult("memory_view", json!({"target": target}))?;
@@ -47,7 +46,6 @@ fn view(notes: &Notes<'_>, files: bool) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// One note, whole.
 pub fn read(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
     let note = version(notes, path, "").map_err(|error| history::or_deleted(notes, path, error))?;
     if notes.context.json {
@@ -60,7 +58,7 @@ pub fn read(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
 
 pub use list::run as list;
 
-/// A note at a version; as it is now for an empty one.
+/// Fetches a version of a note; an empty version means the current one.
 fn version(notes: &Notes<'_>, path: &str, version: &str) -> Result<v1::GetVersionResponse> {
     let request = v1::GetVersionRequest {
         whose: Some(notes.whose()),
@@ -74,7 +72,7 @@ fn as_json(note: &v1::GetVersionResponse) -> serde_json::Value {
     json!({"path": note.path, "content": note.text, "version": note.version})
 }
 
-/// Prints the tool's JSON, or says in a line what was done.
+/// Prints the tool's JSON, or a one-line message.
 fn report(notes: &Notes<'_>, answer: &v1::CallToolResponse, done: &str) -> Result<Outcome> {
     use std::io::Write;
     if notes.context.json {

@@ -1,4 +1,4 @@
-//! What was done on the way to an answer, and how long it took.
+//! Output of `tome recall --explain`: the stages of a search with their timings.
 
 use std::io::Write;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use tome_proto::v1;
 
 use crate::render::table;
 
-/// The stages, and the whole of it as it was seen from here.
+/// Prints the stages, and the total time as measured by the client.
 pub fn print(
     out: &mut dyn Write,
     stages: &[v1::RecallStage],
@@ -19,12 +19,12 @@ pub fn print(
     let mut rows: Vec<Vec<String>> =
         stages.iter().map(|stage| row(&stage.name, &stage.found, stage.took_us)).collect();
     let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-    rows.push(row("in all", "with the way to the daemon and back", took_us));
+    rows.push(row("total", "including the round trip to the daemon", took_us));
     writeln!(out)?;
     table(out, &["stage", ">time", "found"], &rows)
 }
 
-/// What each way of finding said of a hit.
+/// Renders a hit's rank and score in each tier.
 pub fn ranks(hit: &v1::RecallHit) -> String {
     let each = hit.ranks.iter().map(|one| format!("{} #{} ({:.3})", one.tier, one.rank, one.score));
     let each: Vec<String> = each.chain([format!("score {:.4}", hit.score)]).collect();

@@ -1,4 +1,4 @@
-//! An answer of recall as JSON: what a program reads.
+//! Renders a recall response as JSON.
 
 use serde_json::{Map, Value, json};
 use tome_model::Millis;

@@ -1,18 +1,17 @@
-//! Which characters of a snippet the query asked for. They are shown in bold, and nothing depends on
-//! them: what matched is decided elsewhere.
+//! Highlights query terms in snippets. Cosmetic only: matching and ranking happen in the engine.
 
 use tome_text::{StopClass, fold_char, is_stop_word, is_unspaced, stem};
 
 use crate::render::{BOLD, PLAIN};
 
-/// A word this long is marked inside longer ones too.
+/// Words of at least this length are also highlighted inside longer words.
 const INSIDE_CHARS_MIN: usize = 4;
 
-/// What of a query is worth marking.
+/// The terms of a query to highlight.
 pub struct Marks {
-    /// Folded words, with their stems.
+    /// Case-folded words with their stems.
     words: Vec<(Vec<char>, String)>,
-    /// Neighbours in writing that has no spaces.
+    /// Adjacent characters of scripts without spaces, such as Chinese.
     pairs: Vec<(char, char)>,
 }
 
@@ -39,12 +38,11 @@ impl Marks {
         Self { words: words.collect(), pairs: pairs.collect() }
     }
 
-    /// Nothing is marked.
     pub fn none() -> Self {
         Self { words: Vec::new(), pairs: Vec::new() }
     }
 
-    /// A text with what was asked for in bold.
+    /// Returns the text with the query terms in bold.
     pub fn bold(&self, text: &str) -> String {
         let chars: Vec<char> = text.chars().collect();
         let mut styled = String::with_capacity(text.len());

@@ -1,4 +1,4 @@
-//! `tome recall`: what was said, done and noted, found again.
+//! `tome recall`: builds the request from the command line and prints the hits.
 
 mod explain;
 mod json;
@@ -22,7 +22,7 @@ use crate::cli::recall::Recall;
 use crate::reach::Start;
 use crate::render::{one_line, terminal_width};
 
-/// What is repeated of a query.
+/// How much of the query is repeated in the output.
 const QUERY_CHARS_MAX: usize = 80;
 
 pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
@@ -39,7 +39,7 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     for unread in &answer.unread {
-        writeln!(crate::terminal::stderr(), "left out: {unread}")?;
+        writeln!(crate::terminal::stderr(), "skipped: {unread}")?;
     }
     let shown = print::Shown {
         request: &request,
@@ -50,7 +50,7 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
         explain: asked.explain,
     };
     if answer.hits.is_empty() {
-        // On standard error, so that a program finds an empty answer empty.
+        // On standard error, so that standard output stays empty for scripts.
         shown.nothing(&mut crate::terminal::stderr().lock(), &answer)?;
     } else {
         shown.print(&mut crate::terminal::stdout().lock(), &answer)?;
@@ -61,7 +61,7 @@ pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-/// The question, as it was typed.
+/// Builds the request from the command line.
 fn request(context: &Context, asked: &Recall) -> Result<v1::RecallRequest> {
     let query = asked.query.join(" ");
     check_query(&query)?;
@@ -80,9 +80,9 @@ fn request(context: &Context, asked: &Recall) -> Result<v1::RecallRequest> {
     if let (Some(since), Some(until)) = (since, until)
         && since >= until
     {
-        let refusal = Refusal::bad_input("--until has to be later than --since");
+        let refusal = Refusal::bad_input("--until must be later than --since");
         return Err(refusal
-            .hint("it says before when: a day itself is before the next one")
+            .hint("--until is exclusive: to include a day, give the day after it")
             .into());
     }
     let (across, project) = place(context, asked)?;
@@ -106,18 +106,18 @@ fn request(context: &Context, asked: &Recall) -> Result<v1::RecallRequest> {
 
 fn check_query(query: &str) -> Result<()> {
     if query.trim().is_empty() {
-        let refusal = Refusal::bad_input("say what to look for");
-        return Err(refusal.hint("such as `tome recall why did we choose fjall`").into());
+        let refusal = Refusal::bad_input("the query is empty");
+        return Err(refusal.hint("for example: `tome recall why did we choose fjall`").into());
     }
     let (bytes, bytes_max) = (query.len(), limits::RECALL_QUERY_BYTES_MAX);
     if bytes > bytes_max {
-        let said = format!("the query is {bytes} bytes long: at most {bytes_max} are taken");
-        return Err(Refusal::bad_input(said).hint("the words that matter are enough").into());
+        let said = format!("the query is {bytes} bytes long; the maximum is {bytes_max}");
+        return Err(Refusal::bad_input(said).hint("use only the words that matter").into());
     }
     Ok(())
 }
 
-/// How far to look, and the project at hand; empty for none.
+/// Resolves the range to search and the current project; empty if there is none.
 fn place(context: &Context, asked: &Recall) -> Result<(String, String)> {
     let across = match (&asked.across, &asked.session) {
         _ if asked.all_projects => Some("all"),
@@ -126,8 +126,10 @@ fn place(context: &Context, asked: &Recall) -> Result<(String, String)> {
             return Err(refusal.hint("`tome show <event>` says the session of an event").into());
         }
         (Some(across), Some(_)) if across != "session" => {
-            let said = format!("--session looks in one session, --across {across} in more");
-            return Err(Refusal::bad_input(said).hint("give one of the two").into());
+            let said = format!(
+                "--session limits the search to one session, but --across {across} widens it"
+            );
+            return Err(Refusal::bad_input(said).hint("use only one of them").into());
         }
         (Some(across), _) => Some(across.as_str()),
         (None, Some(_)) => Some("session"),
@@ -138,13 +140,13 @@ fn place(context: &Context, asked: &Recall) -> Result<(String, String)> {
         (_, folder) => project_of(context, folder.as_deref())?.unwrap_or_default(),
     };
     if across == Some("project") && project.is_empty() {
-        let refusal = Refusal::bad_input("Tome knows no project here");
-        return Err(refusal.hint("--project DIR names one; --all-projects looks in all").into());
+        let refusal = Refusal::bad_input("the current folder is not a known project");
+        return Err(refusal.hint("use --project DIR or --all-projects").into());
     }
     Ok((across.unwrap_or_default().to_owned(), project))
 }
 
-/// The project that a session worked in last.
+/// Finds the project of a session's latest event.
 fn project_of_session(context: &Context, session: &str) -> Result<String> {
     SessionId::parse(session)?;
     let query = Query {
@@ -160,19 +162,19 @@ fn project_of_session(context: &Context, session: &str) -> Result<String> {
     })?;
     let last = page.events.into_iter().next().map(|event| event.project);
     last.ok_or_else(|| {
-        let refusal = Refusal::not_found(format!("there is no session {session:?}"));
-        refusal.hint("`tome show <event>` says the session of an event").into()
+        let refusal = Refusal::not_found(format!("no session {session:?}"));
+        refusal.hint("`tome show <event>` prints the session of an event").into()
     })
 }
 
-/// The project that `tome show` has to be told, to look where recall looked. A session may have been
-/// found in another than the one we stand in.
+/// The `--project` argument that `tome show` needs to open the hits. With `--session`, they may be in
+/// another project than the current one.
 fn show_project(asked: &Recall, project: &str) -> Option<String> {
     let typed = asked.project.as_ref().map(|folder| folder.to_string_lossy().into_owned());
     typed.or_else(|| asked.session.as_ref().map(|_| project.to_owned()))
 }
 
-/// The same question, with more flags, as a shell takes it.
+/// Renders the same query with more flags, quoted for a shell.
 fn again(query: &str, flags: &str) -> String {
     let short = one_line(query, QUERY_CHARS_MAX);
     let query = if short == query { quoted(query) } else { "…".to_owned() };

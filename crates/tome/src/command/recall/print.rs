@@ -1,4 +1,4 @@
-//! Hits for a person:
+//! Prints hits for people:
 //!
 //! ```text
 //! 2 hits for unicode identifiers
@@ -12,7 +12,8 @@
 //!     Identifiers follow the XID rules.
 //!     memory/lexer.md#L3
 //!
-//! found by fused · one of them whole: tome show sessions/s1/messages.jsonl#L2
+//! Matched by keywords and meaning
+//! Open the first: tome show sessions/s1/messages.jsonl#L2
 //! ```
 
 use std::io::Write;
@@ -27,31 +28,29 @@ use crate::command::notes::quoted;
 use crate::command::toc::Labels;
 use crate::render::{BOLD, DIM, GREEN, PLAIN, YELLOW, ago, count, counted, one_line, safe};
 
-/// What stands before each line of a hit.
 const INDENT: &str = "    ";
 
-/// Lines of text are not longer, however wide the screen is.
+/// Line length limits for snippets, whatever the width of the terminal.
 const LINE_CHARS_MAX: usize = 100;
 const LINE_CHARS_MIN: usize = 30;
 
-/// What is shown of a title and of a session's id.
 const TITLE_CHARS_MAX: usize = 60;
 const SESSION_CHARS_MAX: usize = 12;
 
-/// What citations of the session at hand begin with.
+/// Prefixes of citations that are relative to the current session.
 const SHORT: [&str; 3] = ["messages.jsonl", "detail/", "overview.md"];
 
-/// Further hits of a session that are named.
+/// Further hits of the same session or file that are listed by citation.
 const ALSO_MAX: usize = 3;
 
-/// What is shown, and to whom.
+/// Everything that rendering a response needs.
 pub struct Shown<'a> {
     pub request: &'a v1::RecallRequest,
     pub labels: &'a Labels,
     pub now: Millis,
-    /// The project that `tome show` has to be told beside a citation.
+    /// The `--project` argument for the suggested `tome show` command.
     pub show_project: Option<String>,
-    /// How many characters fit on a line.
+    /// Terminal width in characters.
     pub width: usize,
     pub explain: bool,
 }
@@ -72,10 +71,10 @@ impl Shown<'_> {
         self.foot(out, answer)
     }
 
-    /// Says that there is nothing, and where there might be something.
+    /// Prints that there are no hits, and which other projects have some.
     pub fn nothing(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         if self.request.limit == Some(0) {
-            return writeln!(out, "No results: --limit 0 asks for none");
+            return writeln!(out, "No results: --limit is 0");
         }
         let project = &self.request.project;
         let place = match self.request.across.as_str() {
@@ -92,7 +91,7 @@ impl Shown<'_> {
             writeln!(out, "project {} has {hits}: {again}", other.project)?;
         }
         if answer.elsewhere.is_empty() && !place.is_empty() {
-            writeln!(out, "--all-projects looks everywhere")?;
+            writeln!(out, "--all-projects searches all projects")?;
         }
         self.about(out, answer)
     }
@@ -130,7 +129,7 @@ impl Shown<'_> {
         Ok(())
     }
 
-    /// When, who and where, as far as the question does not say it.
+    /// Renders time, agent, kind, session and project, leaving out what the request already fixes.
     fn circumstances(&self, hit: &v1::RecallHit) -> String {
         let when = hit
             .at_ms
@@ -152,12 +151,12 @@ impl Shown<'_> {
         if let Some(first) = answer.hits.first() {
             let citation = pasted(&first.citation);
             let flags = self.show_flags(&first.citation);
-            writeln!(out, "{DIM}One of them whole: tome show {citation}{flags}{PLAIN}")?;
+            writeln!(out, "{DIM}Open the first: tome show {citation}{flags}{PLAIN}")?;
         }
         Ok(())
     }
 
-    /// What `tome show` needs beside a citation. Only what is short has a session at hand.
+    /// The flags `tome show` needs to open a citation. Only relative citations need a session.
     fn show_flags(&self, citation: &str) -> String {
         let is_short = SHORT.iter().any(|file| citation.starts_with(file));
         let session = Some(&self.request.session_id).filter(|id| is_short && !id.is_empty());
@@ -171,16 +170,16 @@ impl Shown<'_> {
         let (hits, hits_max) = (answer.hits.len() as u64, u64::from(RECALL_HITS_MAX));
         let limit = u64::from(self.request.limit.unwrap_or_default());
         if self.request.tokens_max > 0 && hits < limit {
-            return "without --tokens they are shown".to_owned();
+            return "drop --tokens to see them".to_owned();
         }
         if limit >= hits_max {
-            return "--since, --until, --agent or --scope narrow it down".to_owned();
+            return "narrow the search with --since, --until, --agent or --scope".to_owned();
         }
         let limit = (limit + answer.more).min(hits_max);
         again(&self.request.query, &format!("--limit {limit}"))
     }
 
-    /// How it was found, and what to know of it.
+    /// Prints the preferred time range, the state of the index and the tier.
     fn about(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         if !answer.time.is_empty() {
             writeln!(out, "{DIM}Preferred: {}{PLAIN}", one_line(&answer.time, QUERY_CHARS_MAX))?;
@@ -188,26 +187,33 @@ impl Shown<'_> {
         if answer.behind > 0 {
             let behind = counted(answer.behind, "event", "events");
             let looked = match answer.unread.is_empty() {
-                true => "; they were looked through directly",
+                true => "; those events were scanned directly",
                 false => "",
             };
             writeln!(out, "{YELLOW}The index is {behind} behind{looked}{PLAIN}")?;
         }
         if !answer.hits.is_empty() || self.explain {
-            writeln!(out, "{DIM}Found by: {}{PLAIN}", answer.tier)?;
+            let matched = match answer.tier.as_str() {
+                "fused" => "keywords and meaning",
+                "bm25" => "keywords",
+                "vectors" => "meaning",
+                "literal" => "a text scan",
+                other => other,
+            };
+            writeln!(out, "{DIM}Matched by {matched}{PLAIN}")?;
         }
         Ok(())
     }
 }
 
-/// A citation as a shell takes it. The `#` inside it needs no quotes.
+/// Quotes a citation for a shell. A `#` inside a word needs no quotes.
 fn pasted(citation: &str) -> String {
     let citation = safe(citation);
     let is_plain = citation.split('#').all(|part| quoted(part) == part);
     if is_plain { citation } else { quoted(&citation) }
 }
 
-/// Further hits of the same session or file.
+/// Lists further hits of the same session or file.
 fn also(hit: &v1::RecallHit) -> String {
     let place = match hit.source.as_str() {
         "messages" | "grips" => "session",
@@ -219,7 +225,7 @@ fn also(hit: &v1::RecallHit) -> String {
     format!("{} more in this {place}: {}{rest}", hit.also.len(), named.join(", "))
 }
 
-/// A text cut into lines at its spaces.
+/// Wraps a text at its spaces.
 fn lines(text: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(INDENT.len());
     let chars_max = room.clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);

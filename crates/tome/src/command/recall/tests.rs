@@ -1,4 +1,4 @@
-//! Answers as a person and as a program see them.
+//! Tests of the text and JSON output.
 
 use std::time::Duration;
 
@@ -113,8 +113,8 @@ fn hits_for_a_person() {
             <b:Identifiers> follow the XID rules.
             <g:'memory/lexer rules.md#L3'>
 
-        <d:Found by: fused>
-        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
+        <d:Matched by keywords and meaning>
+        <d:Open the first: tome show sessions/s1/messages.jsonl#L2 --project /app>
     "#]],
     );
 }
@@ -143,9 +143,9 @@ fn what_there_is_to_know_of_an_answer() {
 
         7 more: tome recall --limit 12 'unicode identifiers'
         <d:Preferred: last week>
-        <y:The index is 120 events behind; they were looked through directly>
-        <d:Found by: fused>
-        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
+        <y:The index is 120 events behind; those events were scanned directly>
+        <d:Matched by keywords and meaning>
+        <d:Open the first: tome show sessions/s1/messages.jsonl#L2 --project /app>
     "#]],
     );
     answer.unread = vec!["/app: the store is in use elsewhere".into()];
@@ -164,11 +164,11 @@ fn what_there_is_to_know_of_an_answer() {
             <g:sessions/s1/messages.jsonl#L2>
             <d:4 more in this session: sessions/s1/messages.jsonl#L4, a, b, …>
 
-        7 more: without --tokens they are shown
+        7 more: drop --tokens to see them
         <d:Preferred: last week>
         <y:The index is 1 event behind>
-        <d:Found by: fused>
-        <d:One of them whole: tome show sessions/s1/messages.jsonl#L2 --project /app>
+        <d:Matched by keywords and meaning>
+        <d:Open the first: tome show sessions/s1/messages.jsonl#L2 --project /app>
     "#]],
     );
 }
@@ -182,7 +182,7 @@ fn nothing_is_said_plainly() {
         false,
         &expect![[r#"
         No results: nothing relevant to unicode identifiers in /app
-        --all-projects looks everywhere
+        --all-projects searches all projects
     "#]],
     );
     let none = v1::RecallRequest { limit: Some(0), ..request() };
@@ -191,7 +191,7 @@ fn nothing_is_said_plainly() {
         &answer,
         false,
         &expect![[r#"
-        No results: --limit 0 asks for none
+        No results: --limit is 0
     "#]],
     );
     answer.elsewhere = vec![v1::Elsewhere { project: "/x y".into(), hits: 3 }];
@@ -212,7 +212,7 @@ fn nothing_is_said_plainly() {
         false,
         &expect![[r#"
         No results: nothing relevant to unicode identifiers
-        <y:The index is 2 events behind; they were looked through directly>
+        <y:The index is 2 events behind; those events were scanned directly>
     "#]],
     );
 }
@@ -262,7 +262,7 @@ fn stages_for_a_person() {
           understand   12 µs  2 words
           bm25        1.2 ms  40 entries
           fuse          0 µs  9
-          in all       2.5 s  with the way to the daemon and back
+          total        2.5 s  including the round trip to the daemon
     "#]]
     .assert_eq(&plain(out));
 }

@@ -1,5 +1,5 @@
-//! `tome setup`: wires Tome into the coding agents on this machine, or takes it out again. Shows
-//! what will change, asks, and does it.
+//! `tome setup`: connects Tome to the coding agents on this machine, or disconnects it. Shows the
+//! changes, asks for confirmation, and applies them.
 
 mod print;
 mod undo;
@@ -34,16 +34,17 @@ pub fn run(context: &Context, asked: &Setup) -> Result<Outcome> {
     wire(context, asked, &ground, &clients)
 }
 
-/// Where things are, as this process sees them.
+/// Builds the setup environment from this process: the user's home, the project and how agents launch
+/// Tome.
 pub(super) fn ground<'a>(
     context: &Context,
     in_project: bool,
     var: &'a dyn Fn(&str) -> Option<String>,
 ) -> Result<Ground<'a>> {
     let home = var("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let home = home.or_else(std::env::home_dir).ok_or_else(|| {
-        Refusal::bad_input("there is no home folder: HOME is not set to an absolute path")
-    })?;
+    let home = home
+        .or_else(std::env::home_dir)
+        .ok_or_else(|| Refusal::bad_input("no home folder: HOME is not set to an absolute path"))?;
     let project = if in_project {
         let here = std::env::current_dir()?;
         // A linked worktree has settings of its own.
@@ -58,9 +59,9 @@ pub(super) fn ground<'a>(
     Ok(ground)
 }
 
-/// How agents run this program: by the path under which PATH has it, which stays when it is
-/// updated, else by its own. Where home or config are not in their usual places that is said too:
-/// agents do not hand every variable on.
+/// Returns the command line with which agents run this program. Prefers the path found via PATH, which
+/// survives updates. A non-default home or config is passed as a flag, because agents do not pass on
+/// every environment variable.
 fn launch(context: &Context, ground: &Ground<'_>) -> Result<Launch> {
     let own = std::env::current_exe()?;
     let real = own.canonicalize().unwrap_or_else(|_| own.clone());
@@ -83,15 +84,15 @@ fn launch(context: &Context, ground: &Ground<'_>) -> Result<Launch> {
     Ok(Launch { program: program.to_string_lossy().into_owned(), flags })
 }
 
-/// The agents that were asked for by name; nothing where none was.
+/// Looks up agents by name; `None` if no names were given.
 fn named(names: &[String]) -> Result<Option<Vec<&'static Client>>> {
     let mut clients: Vec<&'static Client> = Vec::new();
     for name in names {
         let is_meant = |client: &Client| client.name == name || client.program == name;
         let client = CLIENTS.iter().find(|client| is_meant(client)).ok_or_else(|| {
             let known: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
-            Refusal::bad_input(format!("there is no agent called `{name}`"))
-                .hint(format!("Tome knows {}", known.join(", ")))
+            Refusal::bad_input(format!("unknown agent `{name}`"))
+                .hint(format!("known agents: {}", known.join(", ")))
         })?;
         if !clients.iter().any(|known| known.name == client.name) {
             clients.push(client);
@@ -111,8 +112,8 @@ fn nobody(context: &Context) -> Result<Outcome> {
     }
     let known: Vec<&str> = CLIENTS.iter().map(|client| client.title).collect();
     let mut out = crate::terminal::stdout().lock();
-    writeln!(out, "No coding agent was found here. Tome looks for {}.", known.join(", "))?;
-    writeln!(out, "`tome setup --agent NAME` wires one all the same.")?;
+    writeln!(out, "No coding agent found. Tome looks for {}.", known.join(", "))?;
+    writeln!(out, "`tome setup --agent NAME` connects one anyway.")?;
     Ok(Outcome::Done)
 }
 
@@ -152,7 +153,7 @@ fn has_refusals(plan: &Plan) -> bool {
     plan.files.iter().any(|file| matches!(file.action, Action::Refuse(_)))
 }
 
-/// Whether to go on: said beforehand, or asked now.
+/// Whether to apply the changes: from the flags, or by asking on the terminal.
 fn agreed(asked: &Setup, json: bool) -> Result<bool> {
     if asked.yes || asked.dry_run {
         return Ok(asked.yes);
@@ -160,15 +161,15 @@ fn agreed(asked: &Setup, json: bool) -> Result<bool> {
     if json || !io::stdin().is_terminal() || !crate::terminal::is_stdout_terminal() {
         return Ok(false);
     }
-    if ask("Do this?")? {
+    if ask("Apply these changes?")? {
         return Ok(true);
     }
     Err(Refusal::failed("nothing was changed").into())
 }
 
 fn unasked() -> Refusal {
-    Refusal::bad_input("nothing was changed: there is no terminal to ask on")
-        .hint("--yes does it without asking; --dry-run only shows it")
+    Refusal::bad_input("nothing was changed: cannot ask for confirmation without a terminal")
+        .hint("--yes applies the changes without asking; --dry-run only shows them")
 }
 
 fn ask(question: &str) -> Result<bool> {
@@ -180,7 +181,7 @@ fn ask(question: &str) -> Result<bool> {
     Ok(matches!(answer.trim().to_lowercase().as_str(), "y" | "yes"))
 }
 
-/// What the agents did before Tome came lies on the disk until they delete it.
+/// Offers to import the agents' earlier sessions, or prints the command that does.
 fn offer_import(context: &Context, asked: &Setup, clients: &[&'static Client]) -> Result<()> {
     if !crate::cli::has_command("import") {
         return Ok(());
@@ -190,13 +191,13 @@ fn offer_import(context: &Context, asked: &Setup, clients: &[&'static Client]) -
         args.extend(["--agent".to_owned(), client.name.to_owned()]);
     }
     let can_ask = !asked.yes && io::stdin().is_terminal() && crate::terminal::is_stdout_terminal();
-    if can_ask && ask("Import what these agents did before, from their transcripts?")? {
+    if can_ask && ask("Import earlier sessions from these agents' transcripts?")? {
         context.reach.program()?.args(&args).status()?;
         return Ok(());
     }
     let mut out = crate::terminal::stdout().lock();
     let line = args.join(" ");
-    writeln!(out, "{DIM}`tome {line}` brings in what these agents did before.{PLAIN}")?;
+    writeln!(out, "{DIM}`tome {line}` imports these agents' earlier sessions.{PLAIN}")?;
     Ok(())
 }
 
@@ -223,6 +224,9 @@ fn plugins(
         let folder = ground.short(&bundle.folder);
         writeln!(out, "{:<12} {folder} {DIM}{files}{PLAIN}", bundle.client.title)?;
     }
-    writeln!(out, "They run `tome` by its name: it has to be on the PATH of whoever uses them.")?;
+    writeln!(
+        out,
+        "The plugins run `tome` from the PATH, so it must be on the PATH wherever they are used."
+    )?;
     Ok(Outcome::Done)
 }

@@ -1,4 +1,4 @@
-//! What `tome setup` says: each agent's files, the lines that change, and what came of it.
+//! Output of `tome setup`: each agent's files, the lines that change, and the result.
 
 use std::io::Write;
 use std::path::Path;
@@ -11,15 +11,14 @@ use crate::agents::wiring::Client;
 use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW, counted, safe};
 use crate::setup::{Action, FilePlan, Form, Ground, Plan, SetupError};
 
-/// Unchanged lines shown around what changes.
+/// Unchanged lines shown around a change.
 const LINES_AROUND: usize = 1;
 
-/// Lists what will change.
 pub fn plan(ground: &Ground<'_>, clients: &[&'static Client], plan: &Plan) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     for client in clients {
         let found = client.found(ground);
-        let found = found.map_or("not found here".to_owned(), |path| ground.short(&path));
+        let found = found.map_or("not installed".to_owned(), |path| ground.short(&path));
         writeln!(out, "{BOLD}{}{PLAIN}  {DIM}{found}{PLAIN}", client.title)?;
         let files = plan.files.iter().filter(|file| file.agents.contains(&client.name));
         let mut kept = 0;
@@ -36,7 +35,7 @@ pub fn plan(ground: &Ground<'_>, clients: &[&'static Client], plan: &Plan) -> Re
             one_file(&mut out, ground, file)?;
         }
         if kept > 0 {
-            let kept = counted(kept, "file is as it should be", "files are as they should be");
+            let kept = counted(kept, "file is up to date", "files are up to date");
             writeln!(out, "  {GREEN}ok{PLAIN}      {kept}")?;
         }
     }
@@ -50,7 +49,7 @@ fn one_file(out: &mut dyn Write, ground: &Ground<'_>, file: &FilePlan) -> Result
         Action::Create(text) => {
             let lines = counted(text.lines().count() as u64, "line", "lines");
             writeln!(out, "  {GREEN}new{PLAIN}     {path}  {DIM}{lines}{PLAIN}")?;
-            // Settings are shown whole; a page of words is only named.
+            // Settings are shown in full; for prose, such as a skill, the name is enough.
             let is_page = matches!(file.form, Form::Text { .. })
                 && file.path.extension().is_none_or(|end| end != "json");
             if !is_page {
@@ -63,12 +62,11 @@ fn one_file(out: &mut dyn Write, ground: &Ground<'_>, file: &FilePlan) -> Result
             changes(out, &now, text)?;
         }
         Action::Leave(why) => writeln!(out, "  {YELLOW}leave{PLAIN}   {path}: {why}")?,
-        Action::Refuse(error) => writeln!(out, "  {RED}bad{PLAIN}     {error}")?,
+        Action::Refuse(error) => writeln!(out, "  {RED}fail{PLAIN}    {error}")?,
     }
     Ok(())
 }
 
-/// The lines that go and come.
 pub fn changes(out: &mut dyn Write, before: &str, after: &str) -> Result<()> {
     let diff = TextDiff::from_lines(before, after);
     for (at, group) in diff.grouped_ops(LINES_AROUND).iter().enumerate() {
@@ -88,7 +86,7 @@ pub fn changes(out: &mut dyn Write, before: &str, after: &str) -> Result<()> {
     Ok(())
 }
 
-/// Says what came of it, and what is left to do.
+/// Prints the result and any steps left to the user.
 pub fn outcome(
     clients: &[&'static Client],
     plan: &Plan,
@@ -105,9 +103,9 @@ pub fn outcome(
     match (done, changed) {
         (true, _) => {
             let files = counted((changed - failed.len().min(changed)) as u64, "file", "files");
-            writeln!(out, "Done: {files} written. `tome setup --undo` takes it back.")?;
+            writeln!(out, "Done: {files} written. `tome setup --undo` reverts this.")?;
         }
-        (false, 0) if refused == 0 => writeln!(out, "Nothing to change: all is wired.")?,
+        (false, 0) if refused == 0 => writeln!(out, "Nothing to change: everything is connected.")?,
         (false, 0) => writeln!(out, "Nothing was changed.")?,
         (false, _) => {
             let files = counted(changed as u64, "file would be", "files would be");
@@ -124,13 +122,13 @@ pub fn outcome(
     if done {
         writeln!(
             out,
-            "New sessions of these agents are remembered from now on; `tome doctor` checks."
+            "New sessions of these agents are recorded from now on; check with `tome doctor`."
         )?;
     }
     Ok(())
 }
 
-/// The same for programs.
+/// Renders plan and result as JSON.
 pub fn as_json(
     ground: &Ground<'_>,
     clients: &[&'static Client],

@@ -29,7 +29,7 @@ pub fn run(
     if go {
         let _lock = Lock::take(home)?;
         let mut book = Book::open(home)?;
-        // Looked at again: another setup may have been at work while this one asked.
+        // Planned again under the lock: another setup may have run while this one was asking.
         failed = undo(&undoing(clients, ground, &book), &mut book)?;
     }
     if context.json {
@@ -50,12 +50,12 @@ fn list(ground: &Ground<'_>, all: &[Undoing]) -> Result<()> {
         let path = ground.short(&file.path);
         match &file.undone {
             Undone::Restored(bytes) => {
-                writeln!(out, "{GREEN}restore{PLAIN}  {path}  {DIM}as it was{PLAIN}")?;
+                writeln!(out, "{GREEN}restore{PLAIN}  {path}  {DIM}original content{PLAIN}")?;
                 let now = String::from_utf8_lossy(file.now.as_deref().unwrap_or_default());
                 print::changes(&mut out, &now, &String::from_utf8_lossy(bytes))?;
             }
             Undone::Stripped(text) => {
-                let why = "changed since: only Tome's parts go";
+                let why = "changed since setup: only Tome's parts are removed";
                 writeln!(out, "{YELLOW}change{PLAIN}   {path}  {DIM}{why}{PLAIN}")?;
                 let now = String::from_utf8_lossy(file.now.as_deref().unwrap_or_default());
                 print::changes(&mut out, &now, text)?;
@@ -63,7 +63,7 @@ fn list(ground: &Ground<'_>, all: &[Undoing]) -> Result<()> {
             Undone::Deleted => writeln!(out, "{GREEN}delete{PLAIN}   {path}")?,
             Undone::Left(None) => {}
             Undone::Left(Some(why)) => writeln!(out, "{YELLOW}leave{PLAIN}    {path}: {why}")?,
-            Undone::Refused(error) => writeln!(out, "{RED}bad{PLAIN}      {error}")?,
+            Undone::Refused(error) => writeln!(out, "{RED}fail{PLAIN}     {error}")?,
         }
     }
     Ok(())
@@ -75,7 +75,7 @@ fn outcome(all: &[Undoing], done: bool, failed: &[SetupError]) -> Result<()> {
         writeln!(out, "{RED}failed{PLAIN}   {error}")?;
     }
     if all.is_empty() {
-        writeln!(out, "Nothing to undo: Tome is wired into none of these agents.")?;
+        writeln!(out, "Nothing to undo: Tome is not connected to any of these agents.")?;
         return Ok(());
     }
     let touches = |file: &&Undoing| {
@@ -84,13 +84,10 @@ fn outcome(all: &[Undoing], done: bool, failed: &[SetupError]) -> Result<()> {
     let files = all.iter().filter(touches).count() as u64;
     if done {
         let files = counted(files - (failed.len() as u64).min(files), "file", "files");
-        writeln!(
-            out,
-            "Done: {files} undone. What Tome remembers stays; `tome status` says where."
-        )?;
+        writeln!(out, "Done: {files} reverted. Recorded data is kept; `tome status` shows where.")?;
     } else {
         let files = counted(files, "file would be", "files would be");
-        writeln!(out, "{files} undone; nothing was changed.")?;
+        writeln!(out, "{files} reverted; nothing was changed.")?;
     }
     Ok(())
 }

@@ -1,10 +1,10 @@
-//! The contents as JSON: what a program reads.
+//! Renders the contents as JSON.
 
 use serde_json::{Map, Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
 
-/// A line of the calendar, with what is below it.
+/// Renders an entry with its children.
 pub fn entry(entry: &v1::TocEntry) -> Value {
     let mut line = fields(json!({
         "id": entry.id, "level": entry.level, "period": entry.period, "title": entry.title,
@@ -31,7 +31,6 @@ fn share(share: &v1::Share) -> Value {
     json!({"project": share.project, "title": share.title, "events": share.events})
 }
 
-/// A node whole.
 pub fn node(node: &v1::Node) -> Value {
     let bullets: Vec<Value> = node.bullets.iter().map(bullet).collect();
     let children: Vec<Value> = node.children.iter().map(entry).collect();
@@ -56,7 +55,6 @@ fn bullet(bullet: &v1::Bullet) -> Value {
     fields.into()
 }
 
-/// A version of a node.
 pub fn version(version: &v1::NodeVersion) -> Value {
     json!({
         "project": version.project, "version": version.version,

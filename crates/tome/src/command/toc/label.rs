@@ -1,4 +1,4 @@
-//! What a period is called in the calendar, where the lines above have said the rest.
+//! Labels of periods in the calendar. They omit what the parent entries already show, such as the year.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
@@ -8,10 +8,10 @@ use tome_proto::v1;
 
 use crate::config::Settings;
 
-/// The levels, from the coarsest.
+/// The levels, coarsest first.
 const LEVELS: [&str; 5] = ["year", "month", "week", "day", "segment"];
 
-/// How many levels are above this one.
+/// Number of levels above this one.
 pub fn depth(level: &str) -> usize {
     LEVELS.iter().position(|known| *known == level).unwrap_or(0)
 }
@@ -23,7 +23,7 @@ pub struct Labels {
 
 impl Labels {
     pub fn of(settings: &Settings) -> Self {
-        // The rules of a zone are found again by its name; one without a name is the system's.
+        // The settings hold only the zone's name; a zone without a name is the system's.
         let found = DateTimeParser::new().parse_time_zone(settings.contents.zone.name());
         Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
     }
@@ -33,24 +33,24 @@ impl Labels {
         Self { zone: TimeZone::UTC }
     }
 
-    /// A moment, to the second.
+    /// Formats a time to the second.
     pub fn moment(&self, ms: u64) -> String {
         self.at(ms, "%Y-%m-%d %H:%M:%S")
     }
 
-    /// A moment, to the minute, with its day of the week.
+    /// Formats a time to the minute, with the day of the week.
     pub fn minute(&self, ms: u64) -> String {
         self.at(ms, "%a %Y-%m-%d %H:%M")
     }
 
-    /// The time from one moment to another; the day is said again where it is another.
+    /// Formats a time range; repeats the date only if the range ends on another day.
     pub fn span(&self, first_ms: u64, last_ms: u64) -> String {
         let day = |ms| self.at(ms, "%Y-%m-%d");
         let last = if day(first_ms) == day(last_ms) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
         format!("{} – {}", self.moment(first_ms), self.at(last_ms, last))
     }
 
-    /// What the entry is called below the entry it belongs to.
+    /// The label of an entry below its parent.
     pub fn short(&self, entry: &v1::TocEntry) -> String {
         let place = entry.id.splitn(3, ':').nth(2).unwrap_or_default();
         let label = match entry.level.as_str() {
@@ -76,13 +76,13 @@ impl Labels {
     }
 }
 
-/// `November`, of `2026-11`.
+/// `2026-11` becomes `November`.
 fn month(place: &str) -> Option<String> {
     let first: Date = format!("{place}-01").parse().ok()?;
     Some(first.strftime("%B").to_string())
 }
 
-/// `W46  Nov 9 – 15`, of `2026-W46`.
+/// `2026-W46` becomes `W46  Nov 9 – 15`.
 fn week(place: &str) -> Option<String> {
     let (year, number) = place.split_once("-W")?;
     let at = |day| ISOWeekDate::new(year.parse().ok()?, number.parse().ok()?, day).ok();

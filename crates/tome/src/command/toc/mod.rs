@@ -1,4 +1,4 @@
-//! `tome toc`: the calendar, one node of it, or what happened at a time that is said in words.
+//! `tome toc`: shows the calendar, one node, or the nodes of a time given in words.
 
 mod json;
 mod label;
@@ -20,16 +20,16 @@ use crate::render::{DIM, PLAIN, count, local, one_line, table};
 pub use label::Labels;
 pub use node::print_grip;
 
-/// What every id of a node begins with.
+/// Prefix of node ids.
 pub const NODE: &str = "toc:";
 
-/// What every id of a grip begins with.
+/// Prefix of source ids.
 pub const GRIP: &str = "grip:";
 
-/// Of so many periods of a time what is below is shown too; more of them would bury it.
+/// Children are shown only for up to this many periods; more would clutter the output.
 const OPENED_MAX: usize = 7;
 
-/// Asked for with `-n 0`; the daemon has a cap of its own.
+/// The limit for `-n 0`; the daemon applies its own cap.
 const ALL: u32 = u32::MAX;
 
 pub fn run(context: &Context, asked: &Toc) -> Result<Outcome> {
@@ -39,27 +39,29 @@ pub fn run(context: &Context, asked: &Toc) -> Result<Outcome> {
     let what = asked.what.join(" ");
     let what = what.trim();
     if what.starts_with(GRIP) {
-        let hint = format!("`tome show {what}` shows a grip");
-        return Err(Refusal::bad_input("that is a grip, not a node").hint(hint).into());
+        let hint = format!("use `tome show {what}`");
+        return Err(Refusal::bad_input("this is the id of a source, not of a node")
+            .hint(hint)
+            .into());
     }
     let toc = View::new(context, asked)?;
     match what {
         "" if asked.versions || asked.number.is_some() => {
-            let refusal = Refusal::bad_input("--versions and --version need a node");
-            Err(refusal.hint("`tome toc` shows the nodes with their ids").into())
+            let refusal = Refusal::bad_input("--versions and --version need the id of a node");
+            Err(refusal.hint("`tome toc` lists nodes with their ids").into())
         }
         "" => toc.root(),
         id if id.starts_with(NODE) && asked.versions => toc.versions(id),
         id if id.starts_with(NODE) => toc.node(id),
         _ if asked.versions || asked.number.is_some() => {
-            let refusal = Refusal::bad_input(format!("{what:?} is not a node's id"));
-            Err(refusal.hint("a node's id looks like toc:day:2026-11-14").into())
+            let refusal = Refusal::bad_input(format!("{what:?} is not the id of a node"));
+            Err(refusal.hint("node ids look like toc:day:2026-11-14").into())
         }
         time => toc.time(time),
     }
 }
 
-/// What is asked, and of whom.
+/// One run of `tome toc`: the options and the resolved project.
 struct View<'a> {
     context: &'a Context,
     asked: &'a Toc,
@@ -98,17 +100,16 @@ impl<'a> View<'a> {
             return self.print_json(&found.entries);
         }
         if found.entries.is_empty() {
-            return self.nothing("there are no contents yet");
+            return self.nothing("no contents yet");
         }
         let mut out = crate::terminal::stdout().lock();
         tree::print(&mut out, &self.labels, &found.entries)?;
         let example = tree::latest(&found.entries).map_or("", |entry| entry.id.as_str());
-        writeln!(out, "\n{DIM}One of them whole: tome toc {example}{PLAIN}")?;
+        writeln!(out, "\n{DIM}Open one: tome toc {example}{PLAIN}")?;
         Ok(Outcome::Done)
     }
 
-    /// One period of words that name one is shown whole; of several, or of a time within days, the
-    /// nodes are listed.
+    /// Shows a time given in words: a single period in full, several periods as a list.
     fn time(&self, time: &str) -> Result<Outcome> {
         let request = v1::BrowseTocRequest {
             project: self.project.clone(),
@@ -132,13 +133,13 @@ impl<'a> View<'a> {
             return self.print_json(&found.entries);
         }
         if found.entries.is_empty() {
-            return self.nothing(&format!("nothing happened {}", found.said));
+            return self.nothing(&format!("nothing recorded {}", found.said));
         }
         let mut out = crate::terminal::stdout().lock();
         writeln!(out, "{}\n", found.said)?;
         tree::print(&mut out, &self.labels, &found.entries)?;
         if !found.continuation.is_empty() {
-            writeln!(out, "\n{DIM}There is more: -n 0 shows all{PLAIN}")?;
+            writeln!(out, "\n{DIM}More available: -n 0 shows all{PLAIN}")?;
         }
         Ok(Outcome::Done)
     }
@@ -180,7 +181,7 @@ impl<'a> View<'a> {
             return self.print_json(&found.entries);
         }
         if found.entries.is_empty() {
-            return self.nothing(&format!("nothing is below {id}"));
+            return self.nothing(&format!("{id} has no children"));
         }
         tree::print(&mut crate::terminal::stdout().lock(), &self.labels, &found.entries)?;
         Ok(Outcome::Done)
@@ -213,21 +214,21 @@ impl<'a> View<'a> {
         Ok(Outcome::Done)
     }
 
-    /// Said on standard error, so that a program finds an empty answer empty.
+    /// Prints a message on standard error, so that standard output stays empty for scripts.
     fn nothing(&self, said: &str) -> Result<Outcome> {
         let mut more = String::new();
         if !self.asked.agent.is_empty() {
             more = format!(" with {}", self.asked.agent.join(" or "));
         }
         if !self.project.is_empty() {
-            more = format!("{more} in {}; --all-projects looks everywhere", self.project);
+            more = format!("{more} in {}; --all-projects searches all projects", self.project);
         }
         writeln!(crate::terminal::stderr(), "{said}{more}")?;
         Ok(Outcome::Done)
     }
 }
 
-/// Prints a node of each project that has it, with at most so many of those below.
+/// Prints the node of each project that has it, with at most `below_max` children.
 pub fn print_nodes(
     context: &Context,
     labels: &Labels,
@@ -248,10 +249,10 @@ pub fn print_nodes(
     Ok(Outcome::Done)
 }
 
-/// Says which stores could not be read.
+/// Warns about stores that could not be read.
 fn left_out(skipped: &[String]) -> Result<()> {
     for store in skipped {
-        writeln!(crate::terminal::stderr(), "left out: {store}")?;
+        writeln!(crate::terminal::stderr(), "skipped: {store}")?;
     }
     Ok(())
 }

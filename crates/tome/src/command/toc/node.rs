@@ -1,4 +1,4 @@
-//! One node whole, and one grip in what happened around it.
+//! Prints one node, or one source with the events around it.
 
 use std::io::Write;
 
@@ -8,16 +8,16 @@ use tome_proto::v1;
 use super::{Labels, tree};
 use crate::render::{self, BOLD, DIM, GREEN, PLAIN, YELLOW, ago, counted, one_line, safe, tokens};
 
-/// Sessions named; of more the latest.
+/// Sessions listed; if there are more, the latest.
 const SESSIONS_SHOWN: usize = 5;
 
-/// What is shown of an event beside a grip.
+/// Characters shown of an event before or after the source.
 const AROUND_CHARS: usize = 160;
 
-/// What is shown of the event that a grip is taken from, before and behind its words.
+/// Characters shown of the source's own event, on each side of the excerpt.
 const CONTEXT_CHARS: usize = 600;
 
-/// Prints a node with at most so many of the nodes below it; 0 for all.
+/// Prints a node with at most `children_max` children; 0 for all.
 pub fn print(
     out: &mut dyn Write,
     labels: &Labels,
@@ -41,14 +41,14 @@ pub fn print(
     let hidden = node.children.len().saturating_sub(shown);
     writeln!(out)?;
     if hidden > 0 {
-        writeln!(out, "  {DIM}… {hidden} before; -n 0 shows all{PLAIN}")?;
+        writeln!(out, "  {DIM}… {hidden} earlier; -n 0 shows all{PLAIN}")?;
     }
     node.children.iter().skip(hidden).try_for_each(|below| tree::line(out, labels, below, 1))
 }
 
 fn bullet(out: &mut dyn Write, bullet: &v1::Bullet) -> std::io::Result<()> {
     let mark = if bullet.unsupported {
-        format!("  {YELLOW}nothing that happened supports it{PLAIN}")
+        format!("  {YELLOW}not supported by any event{PLAIN}")
     } else {
         String::new()
     };
@@ -86,7 +86,7 @@ fn fields(out: &mut dyn Write, labels: &Labels, node: &v1::Node) -> std::io::Res
     field("above", &node.parent)
 }
 
-/// Prints a grip: its words in the event that says them, and what happened before and after.
+/// Prints a source: its excerpt highlighted in its event, with the events before and after.
 pub fn print_grip(
     out: &mut dyn Write,
     labels: &Labels,
@@ -96,8 +96,8 @@ pub fn print_grip(
 ) -> std::io::Result<()> {
     writeln!(out, "{BOLD}{}{PLAIN}\n", safe(&grip.excerpt))?;
     for (name, value) in [
-        ("grip", grip.id.as_str()),
-        ("said", &format!("{} ({})", labels.moment(grip.at_ms), grip.kind)),
+        ("source", grip.id.as_str()),
+        ("at", &format!("{} ({})", labels.moment(grip.at_ms), grip.kind)),
         ("in", &grip.node_id),
         ("project", project),
     ] {
@@ -124,7 +124,7 @@ fn around(out: &mut dyn Write, labels: &Labels, event: &Event) -> std::io::Resul
     writeln!(out, "    {DIM}{}{PLAIN}", one_line(&render::gist(event), AROUND_CHARS))
 }
 
-/// The text that holds the excerpt, with the excerpt marked and what is far from it left out.
+/// Returns the event's text with the excerpt highlighted, cut to `CONTEXT_CHARS` on each side.
 fn in_context(event: &Event, excerpt: &str) -> String {
     let texts: Vec<_> = tome_contents::said(event).collect();
     let found = texts.iter().find_map(|text| text.split_once(excerpt));

@@ -1,4 +1,4 @@
-//! The calendar as lines: what each period is called, how much is in it, what it was about.
+//! Prints the calendar as an indented list of periods with event counts, tokens and titles.
 //!
 //! ```text
 //!                         events  tokens
@@ -17,13 +17,12 @@ use tome_proto::v1;
 use super::label::{self, Labels};
 use crate::render::{BOLD, DIM, PLAIN, count, one_line, terminal_width, tokens};
 
-/// The column of the labels.
+/// Width of the label column.
 const LABEL_CHARS: usize = 24;
 
-/// What stands before a title: label, events, tokens, and the gaps.
+/// Width of everything before the title: label, events, tokens and gaps.
 const LEFT_CHARS: usize = LABEL_CHARS + 20;
 
-/// The narrowest title.
 const TITLE_CHARS_MIN: usize = 30;
 
 pub fn print(
@@ -36,7 +35,7 @@ pub fn print(
     entries.iter().try_for_each(|entry| branch(out, labels, entry, top))
 }
 
-/// The latest of the calendar's days, or of what it shows.
+/// Returns the latest day, or the latest entry if no days are shown.
 pub fn latest(entries: &[v1::TocEntry]) -> Option<&v1::TocEntry> {
     let last = entries.last()?;
     if last.level == "day" {
@@ -56,7 +55,7 @@ fn branch(
     let hidden = entry.children.saturating_sub(entry.entries.len() as u64);
     if hidden > 0 && !entry.entries.is_empty() {
         let indent = "  ".repeat(depth + 1);
-        writeln!(out, "{indent}{DIM}… {} before{PLAIN}", count(hidden))?;
+        writeln!(out, "{indent}{DIM}… {} earlier{PLAIN}", count(hidden))?;
     }
     entry.entries.iter().try_for_each(|below| branch(out, labels, below, top))
 }
@@ -83,7 +82,7 @@ pub fn line(
     )
 }
 
-/// What it was about; of several projects, what each was.
+/// The title; with several projects, one per project.
 fn title(entry: &v1::TocEntry) -> String {
     if entry.shares.len() < 2 {
         return entry.title.clone();
@@ -97,8 +96,8 @@ fn title(entry: &v1::TocEntry) -> String {
     each.collect::<Vec<_>>().join(" | ")
 }
 
-/// Enough of a segment's id to find it again: its time and the first of what tells segments of the
-/// same moment apart.
+/// Shortens a segment's id to a prefix that is almost always unique: the timestamp part of the ULID and
+/// two more characters.
 fn short_segment(id: &str) -> String {
     const TIME_CHARS: usize = 10;
     const TELLING_CHARS: usize = 2;

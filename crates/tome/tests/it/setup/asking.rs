@@ -64,7 +64,7 @@ fn who_says_no_has_nothing_changed() {
     let before = tree(&world.folder("person"));
     for answer in ["n", "", "what?"] {
         let ran = on_a_terminal(&world, &["setup", "--agent", "codex"], answer);
-        assert!(ran.stdout.contains("Do this?"), "{ran:?}");
+        assert!(ran.stdout.contains("Apply these changes?"), "{ran:?}");
         assert!(ran.stdout.contains("nothing was changed"), "{ran:?}");
         assert_eq!(ran.code, 1, "{ran:?}");
         assert_eq!(tree(&world.folder("person")), before);
@@ -81,7 +81,7 @@ fn who_says_yes_is_wired_and_asked_about_the_past() {
     let ran = on_a_terminal(&world, &["setup", "--agent", "codex"], "y,n");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(read(&world, ".codex/hooks.json").contains("hook codex"));
-    assert!(ran.stdout.contains("Import what these agents did before"), "{ran:?}");
+    assert!(ran.stdout.contains("Import earlier sessions"), "{ran:?}");
     assert!(ran.stdout.contains("type /hooks, and trust Tome's"), "{ran:?}");
     assert_eq!(world.events().len(), 0, "no is no");
     // All is wired: only the past is asked about, and goes where this Tome keeps things.

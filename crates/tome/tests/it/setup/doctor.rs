@@ -26,26 +26,26 @@ fn only(world: &World) -> (String, String, String) {
 
 #[test]
 fn from_nothing_to_the_first_event() {
-    assert_eq!(only(&world()).1, "no coding agent was found here");
+    assert_eq!(only(&world()).1, "no coding agent found");
     let world = one("claude-code");
     let (verdict, found, advice) = only(&world);
     assert_eq!(
         (verdict.as_str(), advice.as_str()),
-        ("warning", "`tome setup --agent claude-code` wires it")
+        ("warning", "run `tome setup --agent claude-code`")
     );
-    assert!(found.contains("not wired"), "{found}");
+    assert!(found.contains("not connected"), "{found}");
     done(&world, &[]);
     let (verdict, found, _) = only(&world);
     assert_eq!(verdict, "good");
-    assert!(found.contains("not known while the daemon is away"), "{found}");
+    assert!(found.contains("unknown while the daemon is not running"), "{found}");
     world.tome(&["start"]);
     daemon_up(&world);
-    assert!(only(&world).1.contains("nothing was heard of it yet"));
+    assert!(only(&world).1.contains("no events yet"));
     world.hook(&["claude-code"], crate::scene::prompt("hello"));
     assert_eq!(world.events().len(), 1);
     let (verdict, found, _) = only(&world);
     assert_eq!(verdict, "good");
-    assert!(found.starts_with("Claude Code: wired; last event "), "{found}");
+    assert!(found.starts_with("Claude Code: connected; last event "), "{found}");
 }
 
 #[test]
@@ -58,12 +58,12 @@ fn what_is_wrong_is_named_with_the_way_to_mend_it() {
     let (verdict, found, advice) = only(&world);
     assert_eq!(verdict, "warning");
     assert!(found.contains("~/.gemini/settings.json"), "{found}");
-    assert_eq!(advice, "`tome setup --agent gemini` mends it");
+    assert_eq!(advice, "run `tome setup --agent gemini`");
     let mut off: Value = serde_json::from_str(&wired).unwrap();
     off["hooksConfig"] = json!({"enabled": false});
     write(&world, ".gemini/settings.json", &off.to_string());
     let (verdict, found, advice) = only(&world);
-    assert_eq!((verdict.as_str(), advice.as_str()), ("bad", "set it to true, or take it out"));
+    assert_eq!((verdict.as_str(), advice.as_str()), ("bad", "set it to true, or remove it"));
     assert!(found.contains("`hooksConfig.enabled`"), "{found}");
     write(&world, ".gemini/settings.json", "{,}");
     let (verdict, found, _) = only(&world);
@@ -90,7 +90,7 @@ fn the_trust_of_codex() {
     done(&world, &[]);
     let (verdict, found, advice) = only(&world);
     assert_eq!(verdict, "warning");
-    assert!(found.contains("no trust yet") && found.contains("SessionStart"), "{found}");
+    assert!(found.contains("not trusted yet") && found.contains("SessionStart"), "{found}");
     assert!(advice.contains("type /hooks"), "{advice}");
     let path = super::file(&world, ".codex/hooks.json").display().to_string();
     let state = format!("\n[hooks.state.\"{path}:stop:0:0\"]\ntrusted_hash = \"sha256:00\"\n");

@@ -108,7 +108,7 @@ fn agents_by_name() {
     let world = world();
     let ran = run(&world, &["--yes"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("No coding agent was found here"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("No coding agent found"), "{}", ran.stdout);
     let ran = run(&world, &["--yes", "--agent", "cluade"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("claude-code"), "{}", ran.stderr);

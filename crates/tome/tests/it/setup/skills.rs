@@ -89,7 +89,7 @@ fn the_doctor_names_a_copy_that_is_one_too_many() {
     let second = write(&world, &format!(".config/opencode/skills/{SKILL}"), &skill);
     let said = warnings(&world);
     assert_eq!(said.len(), 1, "{said:?}");
-    assert!(said[0].contains("OpenCode reads Tome's skill more than once"), "{said:?}");
+    assert!(said[0].contains("OpenCode finds several copies of Tome's skill"), "{said:?}");
     assert!(said[0].contains(&format!("delete ~/.config/opencode/skills/{SKILL}")), "{said:?}");
     std::fs::remove_file(second).unwrap();
     assert_eq!(warnings(&world), Vec::<String>::new());

@@ -15,7 +15,11 @@ fn a_file_that_was_changed_since() {
     let changed = read(&world, ".claude/settings.json").replace("opus", "sonnet");
     write(&world, ".claude/settings.json", &changed);
     let ran = run(&world, &["--undo", "--dry-run"]);
-    assert!(ran.stdout.contains("changed since: only Tome's parts go"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("changed since setup: only Tome's parts are removed"),
+        "{}",
+        ran.stdout
+    );
     let said = actions(&world, &done(&world, &["--undo"]));
     assert_eq!(said[".claude/settings.json"], "strip");
     assert_eq!(read(&world, ".claude/settings.json"), "{\n  \"model\": \"sonnet\"\n}\n");
