@@ -73,7 +73,7 @@ impl Scene {
         self.stores.of_project(root).unwrap()
     }
 
-    fn copy(&self) {
+    fn catch_up(&self) {
         let copied = self.copies.write_new(&self.store(ROOT)).unwrap();
         assert_eq!(copied.failed, Vec::<String>::new());
         assert!(!Projection::is_behind(&self.copies, &self.store(ROOT)).unwrap());
@@ -354,7 +354,7 @@ fn an_unwritable_session_does_not_block_others() {
     std::fs::create_dir_all(&file).unwrap();
     let error = scene.copies.write_new(&scene.store(ROOT)).unwrap_err().to_string();
     assert!(error.contains("messages.jsonl") && error.contains("move it away"), "{error}");
-    scene.say(ROOT, "good", "y");
+    scene.record(ROOT, "good", "y");
     let copied = scene.copies.write_new(&scene.store(ROOT)).unwrap();
     assert_eq!((copied.events, copied.failed.len()), (2, 1));
     scene.check(ROOT, "good");
