@@ -114,12 +114,9 @@ fn calls_that_cannot_be_made_are_told_to_the_model() {
                     .and_call("launch_rocket", &json!({}))
                     .and_call("read_file", &json!({"path": "../../etc/passwd"}))
             } else {
-                for part in [
-                    "not a JSON object",
-                    "there is no tool",
-                    "list_files",
-                    "outside of the project",
-                ] {
+                for part in
+                    ["not a JSON object", "there is no tool", "list_files", "outside the project"]
+                {
                     assert!(last.contains(part), "{part} in {last}");
                 }
                 Answer::text("Three times no.")
@@ -156,7 +153,7 @@ fn a_model_that_never_ends_is_ended() {
 fn a_reply_that_is_cut_or_refused_says_so() {
     for (answer, word) in [
         (Answer::text("Once upon").cut(), "say `go on`"),
-        (Answer::text("I would rather not.").refused(), "in other words"),
+        (Answer::text("I would rather not.").refused(), "rephrase the prompt"),
     ] {
         let server = ModelServer::directed(move |_| answer.clone());
         let world = configured(&server, "anthropic", "");

@@ -435,7 +435,7 @@ fn since_agent_and_path_narrow_it() {
     assert_eq!(copied["agents"][0]["agent"], "claude-code");
     let ran = world.tome(&["import", "/nowhere/at/all"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("nothing at /nowhere/at/all"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("/nowhere/at/all does not exist"), "{}", ran.stderr);
     let ran = world.tome(&["import", "--agent", "cursor"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("claude-code, codex, gemini, copilot, opencode"), "{}", ran.stderr);

@@ -144,7 +144,7 @@ fn a_database_of_a_version_that_nobody_knows_is_named() {
     let ran = world.tome(&["import"]);
     assert_eq!(ran.code, 1);
     assert!(
-        ran.stdout.contains("opencode.db: its table session has no column directory"),
+        ran.stdout.contains("opencode.db: table session has no column directory"),
         "{}",
         ran.stdout
     );

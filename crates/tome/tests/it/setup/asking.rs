@@ -82,7 +82,7 @@ fn who_says_yes_is_wired_and_asked_about_the_past() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(read(&world, ".codex/hooks.json").contains("hook codex"));
     assert!(ran.stdout.contains("Import what these agents did before"), "{ran:?}");
-    assert!(ran.stdout.contains("type /hooks, and trust Tome's"), "{ran:?}");
+    assert!(ran.stdout.contains("type /hooks and trust Tome's"), "{ran:?}");
     assert_eq!(world.events().len(), 0, "no is no");
     // All is wired: only the past is asked about, and goes where this Tome keeps things.
     let other = world.path().join("another home");

@@ -249,12 +249,7 @@ fn a_broken_file_stops_nobody_else() {
     let cases = [
         ("claude-code", ".claude/settings.json", "{\n  \"model\": opus\n}\n", "line 2"),
         ("claude-code", ".claude/settings.json", "[1, 2]\n", "not a JSON object"),
-        (
-            "claude-code",
-            ".claude/settings.json",
-            "{\"hooks\": []}",
-            "`hooks` in it is not an object",
-        ),
+        ("claude-code", ".claude/settings.json", "{\"hooks\": []}", "`hooks` is not an object"),
         ("claude-code", ".claude/settings.json", "{\"hooks\": {\"Stop\": 7}}", "`hooks.Stop`"),
         ("codex", ".codex/config.toml", "model = \"x\"\n\nmodel = 1\n", "line 3"),
         ("codex", ".codex/config.toml", "mcp_servers = 3\n", "mcp_servers"),
@@ -304,7 +299,7 @@ fn somebody_elses_file_is_left_alone() {
     write(&world, path, "look it up in my wiki\n");
     let ran = run(&world, &["--yes"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("somebody else's"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("not Tome's file"), "{}", ran.stdout);
     assert_eq!(read(&world, path), "look it up in my wiki\n");
     done(&world, &["--undo"]);
     assert_eq!(read(&world, path), "look it up in my wiki\n");

@@ -260,7 +260,7 @@ fn codex_needs_trust_and_that_is_said() {
     let ran = run(&one("codex"), &["--yes"]);
     assert!(ran.stdout.contains("type /hooks"), "{}", ran.stdout);
     let ran = run(&one("gemini"), &["--yes"]);
-    assert!(!ran.stdout.contains("/hooks,"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("type /hooks"), "{}", ran.stdout);
 }
 
 #[test]

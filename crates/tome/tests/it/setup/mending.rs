@@ -117,10 +117,10 @@ fn a_skill_that_the_person_changed_stays_theirs() {
     write(&world, path, &mine);
     let ran = run(&world, &["--yes"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("you have changed it"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("changed by you"), "{}", ran.stdout);
     assert_eq!(read(&world, path), mine);
     let ran = run(&world, &["--undo", "--yes"]);
-    assert!(ran.stdout.contains("you have changed it"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("changed by you"), "{}", ran.stdout);
     assert_eq!(read(&world, path), mine);
 }
 

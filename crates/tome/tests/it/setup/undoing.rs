@@ -123,7 +123,7 @@ fn a_file_that_is_gone_stays_gone() {
     std::fs::remove_file(file(&world, ".gemini/settings.json")).unwrap();
     let ran = run(&world, &["--undo", "--yes"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("you have deleted it"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("deleted by you"), "{}", ran.stdout);
     assert!(!file(&world, ".gemini/settings.json").exists());
 }
 
