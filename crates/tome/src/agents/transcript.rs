@@ -54,7 +54,7 @@ impl Skip {
             Self::Injected => "injected text",
             Self::Unfinished => "unfinished",
             Self::Copied => "copied from another session",
-            Self::Rewound => "taken back",
+            Self::Rewound => "rewound",
             Self::Older => "older",
         }
     }

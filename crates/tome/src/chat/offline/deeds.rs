@@ -33,7 +33,7 @@ pub fn reply(turn: &Turn<'_>) -> Reply {
         Intent::Read { path } => look(turn, "read_file", json!({ "path": path })),
         Intent::Search { query } => look(turn, "search_files", json!({ "query": query })),
         Intent::Told => Reply::said(
-            "Good. When this chat is over I look back at it and write an episode about that, if there was enough to it.",
+            "Good. When this chat ends I write an episode about it, if there was enough activity.",
         ),
         Intent::Greeting => Reply::said(format!("Hello! {HONEST}")),
         Intent::Other => Reply::said(HONEST),
