@@ -92,7 +92,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn edits_are_idempotent_reversible_and_keep_other_content((value, text) in text()) {
+    fn properties_edits_are_idempotent_reversible_and_keep_other_content((value, text) in text()) {
         let form = form();
         let wired = match edit::wire(&form, Some(&text)) {
             Ok(wired) => wired,
