@@ -1,21 +1,23 @@
-// Tome's memory in OpenCode. Written by `tome setup`; changes to this file are kept, and not updated.
+// Tome's memory in OpenCode. Written by `tome setup`. If you edit this file, Tome keeps your
+// version and stops updating it.
 //
-// Passes what Tome records of OpenCode's hooks and event bus to `tome hook opencode`, and puts the answers where
-// the model reads them. A hook that OpenCode waits for runs its own process at once and waits for nothing else.
-// Events that need no answer are collected and sent together, at the latest when OpenCode exits. Each carries the
-// time at which it happened, so the order of arrival does not matter. Nothing in here throws, and nothing waits
-// longer than WAIT_MS: without Tome, OpenCode goes on as if this file were not there.
+// Passes OpenCode's hooks and bus events to `tome hook opencode` and places the responses where the
+// model reads them. A hook that OpenCode waits for runs its own process at once and waits for
+// nothing else. Events that need no response are batched and sent at the latest when OpenCode
+// exits. Each carries the time at which it happened, so the order of arrival does not matter.
+// Nothing in here throws, and nothing waits longer than WAIT_MS: without Tome, OpenCode runs as if
+// this file did not exist.
 import { spawn, spawnSync } from "node:child_process"
 import { isMainThread } from "node:worker_threads"
 
 const TOME = ["tome"]
 const WAIT_MS = 1500
-// How long an event that needs no answer waits for others.
+// How long an event that needs no response waits for others.
 const COLLECT_MS = 200
 const BATCH_EVENTS_MAX = 64
 
-// The terminal interface runs plugins in a worker. On the main thread (`opencode run`, `opencode serve`) nobody may
-// be at the keyboard, and a prompt of ours would end up in a program's output.
+// The terminal interface runs plugins in a worker. On the main thread (`opencode run`, `opencode
+// serve`) there may be no user, and a prompt of ours would end up in a program's output.
 const INTERACTIVE = !isMainThread
 
 function command(event) {
@@ -32,8 +34,9 @@ async function run(event, input) {
   }
 }
 
-// Bun gives the process its whole input as it starts, even if OpenCode is busy or exits right afterwards. Through
-// the pipe of `node:child_process` the input only arrives when the event loop is next idle.
+// Bun passes the complete input when it starts the process, even if OpenCode is busy or exits right
+// afterwards. Through the pipe of `node:child_process` the input arrives only when the event loop
+// is next idle.
 function runInBun(words, input) {
   const child = Bun.spawn(words, {
     stdin: Buffer.from(input), stdout: "pipe", stderr: "ignore", windowsHide: true,
@@ -56,7 +59,7 @@ function runInNode([program, ...args], input) {
   return withTimeout(output)
 }
 
-// A process that is too slow for its answer may still store the event: it is left alone.
+// A process that misses the timeout may still store the event, so it is not killed.
 function withTimeout(output) {
   let timer
   const timeout = new Promise((resolve) => {
@@ -65,7 +68,7 @@ function withTimeout(output) {
   return Promise.race([output, timeout]).finally(() => clearTimeout(timer))
 }
 
-// The last resort while the process exits, when nothing asynchronous runs any more.
+// Last resort during exit, when asynchronous code no longer runs.
 function runAtExit(event, input) {
   try {
     const [program, ...args] = command(event)
@@ -75,8 +78,8 @@ function runAtExit(event, input) {
   } catch {}
 }
 
-// A part of a message changes many times a second while it streams. Only a finished text of the agent is recorded,
-// and a tool call that failed, for which OpenCode runs no hook.
+// A message part changes many times a second while it streams. Only finished text of the agent is
+// recorded, and failed tool calls, for which OpenCode runs no hook.
 function isFinished(part) {
   if (part?.type === "text") return !part.synthetic && part.time?.end !== undefined
   return part?.type === "tool" && part.state?.status === "error"
@@ -91,25 +94,25 @@ function contextOf(answer) {
   return typeof answer?.context === "string" && answer.context ? answer.context : undefined
 }
 
-// The request for a title has no use for memory.
+// The request for a title does not need the memory.
 function isForTitle(system) {
   return system.some((text) => typeof text === "string" && text.startsWith("You are a title generator"))
 }
 
-// The contents of attached files stay out of the payload.
+// File contents are not part of the payload.
 function withoutContents(part) {
   return part?.type === "file" ? { type: "file", filename: part.filename, synthetic: part.synthetic } : part
 }
 
 export const Tome = async ({ client, directory, worktree }) => {
   const starts = new Map() // session → promise of the text for its system prompt
-  const open = new Set() // sessions whose end is still to be recorded
-  const parents = new Map() // session of a subagent → session that it works for
-  const summaries = new Map() // session → message of its current compaction, and its text
-  const compacting = new Set() // sessions that are being compacted
-  const nudged = new Set() // sessions that are at work on a nudge of ours
-  const running = new Set() // processes that have not ended
-  let collected = [] // events that need no answer, as JSON
+  const open = new Set() // sessions whose end has not been recorded
+  const parents = new Map() // session of a subagent → session of its parent
+  const summaries = new Map() // session → message and text of its current compaction
+  const compacting = new Set() // sessions being compacted
+  const nudged = new Set() // sessions that are working on a nudge from Tome
+  const running = new Set() // processes still running
+  let collected = [] // events that need no response, as JSON
   let timer
 
   const payloadOf = (sessionID, at, payload) => {
@@ -155,7 +158,7 @@ export const Tome = async ({ client, directory, worktree }) => {
   }
   process.on("exit", onExit)
 
-  // Whatever happens in a hook, OpenCode does not hear of it.
+  // Errors in a hook must not reach OpenCode.
   const safely = (hook) => async (...args) => {
     try {
       await hook(...args)
@@ -180,7 +183,7 @@ export const Tome = async ({ client, directory, worktree }) => {
     compacting.delete(sessionID)
     const payload = { event: { type, properties: { ...properties, summary: summary?.text } } }
     if (parents.has(sessionID)) return collect(type, sessionID, payload, summary?.at)
-    // What memory says after a compaction takes the place of what it said at the start.
+    // The context after a compaction replaces the one from the start.
     const before = starts.get(sessionID)
     const answer = ask(type, sessionID, payload, summary?.at)
     starts.set(sessionID, answer.then((answer) => contextOf(answer) ?? before))
@@ -202,8 +205,8 @@ export const Tome = async ({ client, directory, worktree }) => {
     })
   }
 
-  // OpenCode does not wait for this one. Events that are not named here are not recorded; at every start there are
-  // dozens of them.
+  // OpenCode does not await this handler. Events not named here are not recorded; there are dozens
+  // at every start.
   const onEvent = (event) => {
     const { type, properties } = event
     const sessionID = sessionOf(type, properties)
@@ -241,7 +244,7 @@ export const Tome = async ({ client, directory, worktree }) => {
     "experimental.chat.system.transform": safely(async ({ sessionID }, output) => {
       if (!sessionID || !Array.isArray(output.system) || isForTitle(output.system)) return
       if (parents.has(sessionID) || compacting.has(sessionID)) return
-      // A session that began in another process goes on in this one.
+      // A session from another process continues here.
       if (!starts.has(sessionID)) resume(sessionID)
       const context = await starts.get(sessionID)
       if (context) output.system.push(context)
@@ -275,7 +278,7 @@ export const Tome = async ({ client, directory, worktree }) => {
 
     "experimental.session.compacting": safely(({ sessionID }) => void compacting.add(sessionID)),
 
-    // The process is started before anything is awaited: the terminal interface does not wait for this.
+    // Start the process before awaiting anything: the terminal interface does not wait for this.
     dispose: safely(async () => {
       process.off("exit", onExit)
       endSessions()

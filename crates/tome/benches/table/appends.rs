@@ -1,4 +1,4 @@
-//! Acknowledged appends: one event a call, each synced before the next of the same client.
+//! Acknowledged appends: one event per call, each synced before the same client's next one.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,7 +15,7 @@ use crate::sqlite::Sqlite;
 use crate::timing::rate;
 use crate::{Bench, sample, world};
 
-/// Clients at the same time, and how many appends they got acknowledged in how long.
+/// Acknowledged appends and the time they took.
 #[derive(Default)]
 struct Tally {
     count: u64,
@@ -30,7 +30,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let slice = Duration::from_millis(bench.scale.of(1200, 500));
     let next = AtomicU64::new(0);
     let (mut rows, mut acknowledged) = (Vec::new(), 1);
-    // Makes the store, which is not what is measured here.
+    // Creates the store, which is not measured here.
     let first = draft_from_wire(event(&next))?;
     bench.block_on(async { Ok(client.ingest(first, limits::CALL_TIMEOUT).await?) })?;
     for clients in [1, 8] {
@@ -81,7 +81,7 @@ fn event(next: &AtomicU64) -> v1::Draft {
     sample::event("append", next.fetch_add(1, Ordering::Relaxed), 1024, "/home/dev/app")
 }
 
-/// How many appends some clients get acknowledged, each with a connection of its own.
+/// Counts the appends of concurrent clients, each with its own connection.
 async fn time_tome(
     world: &World,
     clients: usize,
@@ -115,7 +115,7 @@ async fn time_tome(
     Ok(count)
 }
 
-/// What one writer does that only appends to a file and syncs it.
+/// Baseline: a single writer that appends to a file and syncs it.
 fn time_sync(world: &World, slice: Duration) -> Result<u64> {
     let mut probe = SyncProbe::open(world.path())?;
     let until = Instant::now() + slice;
@@ -127,7 +127,7 @@ fn time_sync(world: &World, slice: Duration) -> Result<u64> {
     Ok(count)
 }
 
-/// The same with SQLite: a thread and a connection each.
+/// Baseline: SQLite with a thread and a connection per client.
 fn time_sqlite(path: &Path, clients: usize, slice: Duration, next: &AtomicU64) -> Result<u64> {
     let connections: Vec<Sqlite> =
         (0..clients).map(|_| Sqlite::open(path)).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! Bulk: how fast a history goes in.
+//! Bulk ingestion throughput.
 
 use std::io::{BufWriter, Write};
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Events in batches as large as the wire takes them.
+/// Events in batches of the maximum size.
 pub fn batches(stream: &str, count: u64, cwd: &str) -> Vec<Vec<v1::Draft>> {
     let size = limits::BATCH_EVENTS_MAX as u64;
     let firsts = (0..count).step_by(limits::BATCH_EVENTS_MAX);
@@ -47,7 +47,7 @@ pub fn batches(stream: &str, count: u64, cwd: &str) -> Vec<Vec<v1::Draft>> {
         .collect()
 }
 
-/// Sends batches through one bulk stream; returns when the last is acknowledged.
+/// Sends batches through one bulk stream; returns when the last one is acknowledged.
 pub async fn send(client: &Client, batches: Vec<Vec<v1::Draft>>, count: u64) -> Result<Duration> {
     let start = Instant::now();
     let requests = batches.into_iter().map(|events| v1::IngestEventsRequest { events });
@@ -76,7 +76,7 @@ fn time_stream(
     })
 }
 
-/// The same through the command line, reading and parsing included, with the daemon running.
+/// The same through the command line, including reading and parsing, with a running daemon.
 fn time_file(bench: &Bench, count: u64) -> Result<Duration> {
     let world = world();
     let path = world.path().join("events.jsonl");

@@ -1,5 +1,5 @@
-//! The contents through the shipped daemon: from the first event sent to the answer that has them
-//! all, what one more event costs, and how long a look takes.
+//! The contents through the shipped daemon: time until all events are in the contents, cost of one
+//! more event, and query times.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,6 @@ use crate::timing::{Times, ms, rate};
 use crate::{Bench, bulk, machine, sample, world};
 
 const CWD: &str = "/home/dev/app";
-/// What the aim asks for.
 const AIM_PER_SECOND: f64 = 10_000.0;
 const LOOKS: usize = 200;
 const MORE_EVENTS: u64 = 40;

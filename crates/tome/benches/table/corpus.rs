@@ -1,8 +1,7 @@
-//! What recall is measured on: coding sessions with the words, names and places of real ones.
+//! The corpus for recall: synthetic coding sessions with realistic words, names and paths.
 //!
-//! Words are as unevenly frequent as real ones (the n-th is n times rarer than the first), 20,000 of
-//! them; a session has topics of its own; names, paths, codes and hashes stand between them. The same
-//! at every run.
+//! About 20,000 words follow a Zipf distribution; each session has topics of its own; names, paths,
+//! error codes and hashes are mixed in. Identical in every run.
 
 use std::fmt::Write;
 
@@ -13,13 +12,13 @@ use crate::sample::Numbers;
 
 const FIRST_MS: u64 = 1_750_000_000_000;
 const SESSION_EVENTS: u64 = 200;
-/// About so long is a text.
+/// Approximate length of a text.
 const TEXT_BYTES: usize = 1_000;
-/// Names of functions and types that come up.
+/// Number of distinct function and type names.
 const NAMES_MAX: usize = 20_000;
-/// Words that a session comes back to.
+/// Recurring words of a session.
 const TOPICS: usize = 24;
-/// The shortest word that a query asks for.
+/// Shortest word used in a query.
 const QUERY_WORD_BYTES_MIN: usize = 4;
 
 #[rustfmt::skip]
@@ -61,14 +60,14 @@ const VERBS: &[&str] = &[
     "check", "count", "merge", "split", "encode", "decode", "apply", "reset",
 ];
 
-/// Words, and how often each comes up.
+/// Words with their frequencies.
 pub struct Corpus {
     words: Vec<String>,
-    /// The share of all words that are at most as rare as the one at this place.
+    /// Cumulative weights of the words.
     sums: Vec<f64>,
 }
 
-/// One text, and what of it may be asked for.
+/// A text, with the words and names that queries may use.
 #[derive(Default)]
 struct Text {
     text: String,
@@ -101,7 +100,6 @@ impl Corpus {
         Self { words, sums }
     }
 
-    /// The `n`th event.
     pub fn event(&self, n: u64, cwd: &str) -> v1::Draft {
         let (kind, role) = match n % 4 {
             0 => ("user_message", "user"),
@@ -131,12 +129,11 @@ impl Corpus {
         draft
     }
 
-    /// What the `n`th event says.
     pub fn said(&self, n: u64) -> String {
         self.text(n).text
     }
 
-    /// The `n`th question: three to six words of some text, with a name in every other one.
+    /// Returns the `n`th query: three to six words of some text, with a name in every other query.
     pub fn query(&self, n: u64, events: u64) -> String {
         let mut numbers = Numbers::from(n ^ (11 << 40));
         let text = self.text(numbers.next() % events.max(1));
@@ -199,9 +196,9 @@ impl Corpus {
         }
     }
 
-    /// A word, the first ones more often.
+    /// Picks a word by its frequency.
     fn word(&self, n: &mut Numbers) -> &str {
-        #[expect(clippy::cast_precision_loss, reason = "a place among words need not be exact")]
+        #[expect(clippy::cast_precision_loss, reason = "a rank need not be exact")]
         let at = (n.next() >> 11) as f64 / (1u64 << 53) as f64 * self.sums.last().unwrap_or(&1.0);
         let place = self.sums.partition_point(|sum| *sum < at);
         self.words.get(place).map_or("the", String::as_str)
@@ -209,9 +206,9 @@ impl Corpus {
 }
 
 impl Text {
-    /// A name, remembered as one that may be asked for.
+    /// Picks a name and remembers it for queries.
     fn name(&mut self, n: &mut Numbers) -> String {
-        // The first ones more often.
+        // Low numbers are more frequent.
         let number = n.below(NAMES_MAX).min(n.below(NAMES_MAX)).min(n.below(NAMES_MAX));
         let mut of = Numbers::from(number as u64);
         let (verb, first, second) = (of.one(VERBS), of.one(STEMS), of.one(STEMS));
@@ -225,7 +222,6 @@ impl Text {
     }
 }
 
-/// A place in some file.
 fn place(n: &mut Numbers) -> String {
     let ending = n.one(&["rs", "py", "ts", "go", "sql", "md"]);
     format!("{}/src/{}_{}.{ending}:{}", n.one(STEMS), n.one(VERBS), n.one(STEMS), n.below(900))

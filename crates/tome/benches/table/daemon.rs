@@ -1,4 +1,4 @@
-//! The shipped daemon in a world, and clients of it.
+//! Runs the shipped daemon in a test world, and connects clients to it.
 
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -8,23 +8,22 @@ use tokio::net::UnixStream;
 use tome_proto::Client;
 use tome_testkit::World;
 
-/// A daemon that was started longer ago than this and does not answer never will.
+/// A daemon that has not answered by then has failed.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A running daemon; killed when it is dropped.
+/// A running daemon; killed on drop.
 pub struct Daemon {
     child: Child,
-    /// From its start to its first answer.
+    /// From its start to its first response.
     pub started_in: Duration,
 }
 
 impl Daemon {
-    /// Starts the daemon of a world and waits for its first answer.
+    /// Starts the daemon and waits for its first response.
     pub async fn start(world: &World) -> Result<(Self, Client)> {
         Self::start_with(world, &[]).await
     }
 
-    /// The same, with some settings.
     pub async fn start_with(world: &World, settings: &[(&str, &str)]) -> Result<(Self, Client)> {
         let errors = world.path().join("daemon.err");
         let mut command = world.command(&["daemon"]);
@@ -53,7 +52,7 @@ impl Daemon {
         self.child.id()
     }
 
-    /// Asks it to leave and waits until it has.
+    /// Shuts the daemon down and waits for its exit.
     pub async fn stop(mut self, client: Client) -> Result<()> {
         client.shutdown().await?;
         drop(client);
@@ -64,7 +63,7 @@ impl Daemon {
         Ok(())
     }
 
-    /// Ends it as a crash would.
+    /// Kills the daemon, as in a crash.
     pub fn kill(self) {
         drop(self);
     }
@@ -86,13 +85,13 @@ async fn wait(child: &mut Child) -> Result<ExitStatus> {
     }
 }
 
-/// A connection of its own to the daemon of a world.
+/// Opens a separate connection to the daemon.
 pub async fn connect(world: &World) -> Result<Client> {
     let path = world.home().join("run/tome.sock");
     Ok(Client::connect(move || UnixStream::connect(path.clone()), None).await?)
 }
 
-/// Waits until the daemon's workers have seen everything that was stored.
+/// Waits until the daemon's workers have processed everything that was stored.
 pub async fn settled(client: &Client) -> Result<()> {
     let start = Instant::now();
     while client.status(false).await?.stores.iter().any(|store| store.behind > 0) {
@@ -104,8 +103,8 @@ pub async fn settled(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command with something on its standard input. Returns how long it took from its start to
-/// its end, and how it ended. One that does not read what it is given is as welcome as any.
+/// Runs a command with input; returns its total run time and exit status. The command need not read
+/// its input.
 pub fn time_command(command: &mut Command, input: &[u8]) -> Result<(Duration, ExitStatus)> {
     use std::io::Write;
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -118,7 +117,7 @@ pub fn time_command(command: &mut Command, input: &[u8]) -> Result<(Duration, Ex
     Ok((start.elapsed(), status))
 }
 
-/// The smallest program there is, started like the program under test.
+/// The smallest possible program, started like the program under test.
 pub fn true_command(world: &World) -> Command {
     let path =
         ["/bin/true", "/usr/bin/true"].into_iter().find(|path| std::path::Path::new(path).exists());

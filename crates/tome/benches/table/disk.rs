@@ -1,4 +1,4 @@
-//! Disk: what an event takes up, once everything is packed.
+//! Disk space per event, after compaction.
 
 use anyhow::Result;
 

@@ -1,7 +1,7 @@
-//! The baseline of recall: SQLite's full-text index (FTS5) over the same texts, ranked by BM25.
+//! Baseline of recall: SQLite's full-text index (FTS5) over the same texts, ranked by BM25.
 //!
-//! The index alone, without a copy of the texts; merged into one piece and read through a memory map,
-//! which is as quick as it gets.
+//! A contentless index, merged into one segment and read through a memory map, which is the fastest
+//! configuration.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -11,15 +11,14 @@ use rusqlite::{Connection, params};
 
 use crate::corpus::Corpus;
 
-/// Events that go in at once.
+/// Events per transaction.
 const EVENTS_AT_ONCE: usize = 1_000;
 
-/// A full-text index.
 pub struct Fts(Connection);
 
 impl Fts {
-    /// Makes one over the first events of the corpus. Returns how long that took, without making the
-    /// texts.
+    /// Builds an index of the first events of the corpus. Returns the time, excluding text
+    /// generation.
     pub fn make(path: &Path, corpus: &Corpus, count: u64) -> Result<(Self, Duration)> {
         let connection = Connection::open(path)?;
         let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
@@ -55,7 +54,7 @@ impl Fts {
         Ok(transaction.commit()?)
     }
 
-    /// The ten best of any of the words; how long that took.
+    /// Queries the ten best matches for any of the words; returns the time.
     pub fn search(&self, query: &str) -> Result<Duration> {
         let words: Vec<String> =
             query.split_whitespace().map(|word| format!("\"{word}\"")).collect();

@@ -1,4 +1,4 @@
-//! The hook: what an agent waits for at every step.
+//! Hook latency, which an agent waits for at every step.
 
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
@@ -12,16 +12,16 @@ use crate::report::{Aim, Row, Unit};
 use crate::timing::Times;
 use crate::{Bench, sample, world};
 
-/// A hook never takes longer, whatever the daemon does.
+/// Guaranteed maximum for a hook, whatever the daemon does.
 const PROMISE_MS: f64 = 100.0;
 
-/// By then the process that a late hook handed its event to has stored it.
+/// Maximum time for a background process to store the event of a late hook.
 const HANDED_ON_WITHIN: Duration = Duration::from_secs(30);
 
-/// Hooks that are run at once.
+/// Concurrent hooks.
 const CROWD: u64 = 50;
 
-/// One kind of payload, and how long everybody took over it.
+/// One kind of payload, with its timings.
 struct Payload {
     name: &'static str,
     make: fn(u64, &str) -> String,
@@ -42,7 +42,7 @@ impl Payload {
     }
 }
 
-/// Where hooks run: one home with a daemon, one without and told not to start one.
+/// Test worlds: one home with a daemon, and one without, where autostart is disabled.
 struct Scene {
     alive: World,
     away: World,
@@ -60,7 +60,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     ];
     let rounds = bench.scale.of(220, 50);
     let new = time_new_projects(bench, &scene.alive, bench.scale.of(10, 3))?;
-    // The first of everything is not measured: it creates the store and the spool.
+    // The first round creates the store and the spool and is not measured.
     let first = sample::event("warm", 0, 1024, &scene.cwd);
     bench.block_on(async {
         Ok(client.ingest(draft_from_wire(first)?, limits::CALL_TIMEOUT).await?)
@@ -95,18 +95,19 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The first event of a project makes its store; the hook spools the event if that takes too long.
+/// The first event of a project creates its store; the hook spools the event if that takes too
+/// long.
 fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Times> {
     let mut times = Times::default();
     for n in 0..count {
         let cwd = world.folder(&format!("new{n}")).to_string_lossy().into_owned();
-        // A prompt of its own: the same one in another project would be the same event.
+        // A distinct prompt: the same one in another project would be the same event.
         let input = sample::prompt_payload(2_000_000 + n, 1024, &cwd);
         let mut command = world.command(&["hook", "claude-code"]);
         let (time, status) = time_command(&mut command, input.as_bytes())?;
         ensure!(status.success(), "{command:?} ended with {status}");
         times.add(time);
-        // Its store is there before the next one is asked for.
+        // Make sure that the store exists before the next project.
         bench.block_on(async {
             let client = connect(world).await?;
             let event = sample::event(&format!("new{n}"), 0, 100, &cwd);
@@ -116,7 +117,7 @@ fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Times> 
     Ok(times)
 }
 
-/// Everybody once, in an order that changes.
+/// Runs every variant once, in rotating order.
 fn round(scene: &Scene, payload: &mut Payload, n: u64) -> Result<()> {
     let input = (payload.make)(n, &scene.cwd);
     for turn in 0..3 {
@@ -138,8 +139,8 @@ fn round(scene: &Scene, payload: &mut Payload, n: u64) -> Result<()> {
     Ok(())
 }
 
-/// What was handed over and is nowhere to be found, as rows: first what is missing, beside what the
-/// program says itself that it lost. A deadline on a busy machine may cost events; it must be told.
+/// Counts events that were sent but not stored, next to the losses that the program reports itself.
+/// A deadline on a busy machine may lose events, but every loss must be reported.
 fn missing(
     bench: &Bench,
     scene: &Scene,
@@ -149,8 +150,8 @@ fn missing(
 ) -> Result<Vec<Row>> {
     let stored = bench.block_on(settled_events(client, sent + more))?;
     let spool = std::fs::read_to_string(scene.away.home().join("spool/events.jsonl"))?;
-    // A hook that runs out of time may leave its delivery to another process and have written it all
-    // the same: both lines are one event.
+    // A hook that misses its deadline may hand its delivery to another process and still have
+    // written it: both lines are one event.
     let spooled: HashSet<Option<String>> = spool.lines().map(delivery).collect();
     let spooled = spooled.len() as u64;
     let row = |daemon: &str, world: &World, handed: u64, found: u64| {
@@ -170,13 +171,12 @@ fn missing(
     ])
 }
 
-/// The delivery that brought a line of the spool.
 fn delivery(line: &str) -> Option<String> {
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
     Some(line.get("delivery")?.as_str()?.to_owned())
 }
 
-/// Many hooks at once, as subagents that work side by side run them.
+/// Runs many hooks at once, as parallel subagents do.
 fn time_crowd(world: &World, hooks: u64, cwd: &str) -> Result<Times> {
     let mut times = Times::default();
     let timed: Vec<Result<_>> = std::thread::scope(|scope| {
@@ -197,8 +197,8 @@ fn time_crowd(world: &World, hooks: u64, cwd: &str) -> Result<Times> {
     Ok(times)
 }
 
-/// How many events there are once those that hooks handed to other processes have arrived, or after a
-/// while without them.
+/// Waits until the events that hooks handed over have arrived, or until the timeout; returns the
+/// count.
 async fn settled_events(client: &Client, expected: u64) -> Result<u64> {
     let begun = Instant::now();
     loop {
@@ -210,7 +210,7 @@ async fn settled_events(client: &Client, expected: u64) -> Result<u64> {
     }
 }
 
-/// How many events there are. Reading drains the spool first.
+/// Counts all events. Reading drains the spool first.
 async fn count_events(client: &Client) -> Result<u64> {
     let (mut stored, mut query) = (0, Query { limit: 1000, ..Query::default() });
     loop {

@@ -1,4 +1,4 @@
-//! Import: how fast transcripts that lie on disk become events.
+//! Import throughput of transcripts on disk.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, BufWriter, Write};
@@ -15,13 +15,12 @@ use crate::report::{Row, Unit};
 use crate::timing::rate;
 use crate::{Bench, sample, world};
 
-/// Turns of one session: a prompt, a reply, a tool call with its answer, and the final words each.
+/// Turns per session: a prompt, a reply, a tool call with its result, and the final message.
 const TURNS: u64 = 50;
 
-/// Events of one turn, and of a session: its start too.
+/// Events per turn; a session has one more for its start.
 const TURN_EVENTS: u64 = 4;
 
-/// When the first session begins.
 const FIRST_MS: u64 = 1_790_000_000_000;
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
@@ -58,7 +57,7 @@ fn mb(bytes: u64, time: Duration) -> f64 {
     rate(bytes, time) / 1_000_000.0
 }
 
-/// A transcript in the shape that Claude Code writes. Returns how large it is.
+/// Writes a transcript in Claude Code's format; returns its size.
 fn write_session(folder: &Path, n: u64) -> Result<u64> {
     let session = format!("5e551011-0000-4000-8000-{n:012}");
     let path = folder.join(format!("{session}.jsonl"));
@@ -105,7 +104,7 @@ fn write_session(folder: &Path, n: u64) -> Result<u64> {
     Ok(path.metadata()?.len())
 }
 
-/// Reading every line as JSON, and nothing else.
+/// Baseline: parses every line as JSON.
 fn time_parsing(folder: &Path) -> Result<Duration> {
     let start = Instant::now();
     for entry in std::fs::read_dir(folder)? {

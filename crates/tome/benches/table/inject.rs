@@ -1,6 +1,5 @@
-//! The hook's answers: from its start to its end, with many events stored and indexed, at the moments
-//! at which it has something to say. `said` counts how often it said something; not everything that is
-//! looked up is known.
+//! Latency of hooks that inject text, with many events stored and indexed, at each injection point.
+//! `said` counts how often a hook injected something; not every query has an answer.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -19,22 +18,22 @@ use crate::report::{Aim, Row, Unit};
 use crate::timing::Times;
 use crate::{Bench, world};
 
-/// By then a hook is back with its agent; at the start of a session it may take longer.
+/// Deadlines of a hook; a session start may take longer.
 const PROMISE: [Aim; 2] = [Aim::Under(100.0), Aim::Under(100.0)];
 const PROMISE_AT_START: [Aim; 2] = [Aim::Under(300.0), Aim::Under(300.0)];
-/// At the median and at the 99th percentile: with a hint to look for, and without.
+/// Limits for p50 and p99, with and without a search for hints.
 const WITH_HINT: [Aim; 2] = [Aim::WithinOfBaseline(12.0), Aim::WithinOfBaseline(35.0)];
 const WITHOUT_HINT: [Aim; 2] = [Aim::WithinOfBaseline(3.0), Aim::WithinOfBaseline(10.0)];
-/// A hook that waits for a hint in vain takes at least this long.
+/// Hooks that wait in vain for a hint take at least this long.
 const IN_VAIN: Duration = Duration::from_millis(40);
-/// So many prompts of a hundred may wait in vain.
+/// Maximum percentage of prompts that wait in vain.
 const IN_VAIN_MAX: f64 = 5.0;
-/// Hooks that run at the same moment.
+/// Concurrent hooks.
 const BURST: u64 = 50;
-/// What a project's notebook holds, in notes.
+/// Notes in the project's notebook.
 const NOTES: u64 = 50;
 
-/// How long hooks took at one moment, and how often they had something to say.
+/// Timings of hooks at one injection point, and how often they injected text.
 #[derive(Default)]
 struct Moment {
     times: Times,
@@ -54,7 +53,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let (mut long, mut short) = <(Moment, Moment)>::default();
     let mut nothing = Times::default();
     let corpus = Corpus::new();
-    // The first of everything opens what is asked for then, and is not measured.
+    // The first round opens stores and indexes and is not measured.
     for n in 0..=rounds {
         let session = format!("bench-{n}");
         let query = corpus.query(n, count);
@@ -135,7 +134,7 @@ fn write_notes(world: &World, cwd: &str) -> Result<()> {
     Ok(())
 }
 
-/// Sessions that start while no daemon runs; each start brings one up, which is ended again.
+/// Session starts without a running daemon; each starts one, which is stopped again.
 fn cold_starts(world: &World, cwd: &str, count: u64) -> Result<Moment> {
     let mut moment = Moment::default();
     for n in 0..count {
@@ -146,7 +145,7 @@ fn cold_starts(world: &World, cwd: &str, count: u64) -> Result<Moment> {
         moment.said += u64::from(said);
         let stopped = world.tome(&["stop"]);
         ensure!(stopped.code == 0, "the daemon did not stop: {}", stopped.stderr);
-        // A hook starts no second daemon so soon after the last attempt.
+        // A hook starts no second daemon shortly after the last attempt.
         let _ = std::fs::remove_file(world.home().join("run/start.lock"));
     }
     Ok(moment)
@@ -160,7 +159,7 @@ fn payload(session: &str, cwd: &str, event: &str, more: &Value) -> String {
     payload.to_string()
 }
 
-/// A prompt of about 1 KB that is about one event.
+/// A prompt of about 1 KB about one event.
 fn long_prompt(corpus: &Corpus, n: u64, count: u64) -> Value {
     let query = corpus.query(n + 7, count);
     // The most common words of the corpus, as in real prompts.
@@ -168,7 +167,7 @@ fn long_prompt(corpus: &Corpus, n: u64, count: u64) -> Value {
     json!({"prompt": format!("{query}. {around}")})
 }
 
-/// Prompts of as many sessions, handed over at the same moment.
+/// Concurrent prompts of different sessions.
 fn burst(world: &World, cwd: &str, corpus: &Corpus, count: u64) -> Result<Moment> {
     let mut moment = Moment::default();
     let payloads: Vec<String> = (0..BURST)
@@ -200,7 +199,7 @@ fn tool_call(n: u64) -> Value {
            "tool_input": {"file_path": "src/a.rs"}, "tool_response": "fn main() {}"})
 }
 
-/// How long a command takes from its start to its end, and whether it said something.
+/// Runs a command; returns its run time and whether it printed anything.
 fn run(command: &mut Command, input: &str) -> Result<(Duration, bool)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let begun = Instant::now();

@@ -1,5 +1,5 @@
-//! What the machine is like, so that figures can be judged: cores, load, file system, and how long
-//! it takes to make a kilobyte durable. Read from `/proc`; unknown elsewhere.
+//! Facts about the machine that put figures into perspective: cores, load, file system, and the
+//! time of a synced append. Read from `/proc`; unknown on other systems.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -10,7 +10,6 @@ use anyhow::Result;
 
 use crate::timing::Times;
 
-/// A sentence on the machine.
 pub fn facts(folder: &Path) -> Result<String> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     Ok(format!(
@@ -21,7 +20,7 @@ pub fn facts(folder: &Path) -> Result<String> {
     ))
 }
 
-/// What changes while the bench runs: the load, and how quick the disk is.
+/// Describes what changes during a run: load and disk latency.
 pub fn now(folder: &Path) -> Result<String> {
     let mut probe = SyncProbe::open(folder)?;
     let mut times = Times::default();
@@ -36,18 +35,17 @@ pub fn now(folder: &Path) -> Result<String> {
     ))
 }
 
-/// The load average of the last minute.
 fn load() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }
 
-/// The memory that a process holds, in megabytes (of 1,000,000 bytes).
+/// Resident memory in megabytes of 1,000,000 bytes.
 pub fn resident_mb(pid: u32) -> Option<f64> {
     memory_mb(pid, "VmRSS:")
 }
 
-/// What of it is the process's own, and no file that the system could drop from memory.
+/// The anonymous part of resident memory, which the system cannot drop.
 pub fn anonymous_mb(pid: u32) -> Option<f64> {
     memory_mb(pid, "RssAnon:")
 }
@@ -59,7 +57,7 @@ fn memory_mb(pid: u32, field: &str) -> Option<f64> {
     Some(kib * 1024.0 / 1e6)
 }
 
-/// The bytes that the files below a folder take up on disk; holes take none.
+/// Disk usage of all files below a folder; holes do not count.
 pub fn disk_bytes(folder: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
@@ -69,8 +67,8 @@ pub fn disk_bytes(folder: &Path) -> u64 {
         .sum()
 }
 
-/// A growing file to which kilobytes are appended, each synced: what the disk asks for a durable
-/// append by itself. A file of fixed length, such as a journal, may sync quicker.
+/// A growing file to which synced kilobytes are appended: the disk's own cost of a durable append.
+/// A file of fixed length, such as a journal, may sync faster.
 pub struct SyncProbe(File);
 
 impl SyncProbe {
@@ -87,7 +85,7 @@ impl SyncProbe {
     }
 }
 
-/// The type of the file system that holds a folder: that of the longest mount point above it.
+/// Returns the file system type of the longest mount point above a folder.
 fn file_system(folder: &Path) -> String {
     let mounts = std::fs::read_to_string("/proc/mounts").unwrap_or_default();
     let of = mounts.lines().filter_map(|line| {

@@ -1,8 +1,8 @@
-//! `cargo bench`: what the shipped program costs, measured from outside, in worlds of its own.
+//! `cargo bench`: measures the shipped program from outside, in isolated test homes.
 //!
-//! Every figure stands beside a baseline that was measured next to it in the same run, because
-//! absolute times on a shared machine say little, and beside the aim, met or missed. What was fed is
-//! counted back: a figure for events that were not stored is an error, not a row.
+//! Every figure is shown next to a baseline from the same run, because absolute times on a shared
+//! machine mean little, and next to its target. Inputs are counted back: a figure for events that
+//! were not stored is an error, not a row.
 //!
 //! ```text
 //! cargo bench                          everything, in less than four minutes
@@ -44,17 +44,15 @@ use anyhow::{Result, bail};
 use report::Row;
 use tome_testkit::World;
 
-/// How much of everything is measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// As much as a table to be quoted needs.
+    /// For a table to be quoted.
     Full,
-    /// As much as shows that nothing is badly off.
+    /// Enough to notice that something is badly wrong.
     Quick,
 }
 
 impl Scale {
-    /// One of two figures.
     pub fn of<T>(self, full: T, quick: T) -> T {
         match self {
             Self::Full => full,
@@ -113,23 +111,19 @@ const GROUPS: &[(&str, &str, Measure)] = &[
     ("disk", "disk: bytes an event takes", disk::measure),
 ];
 
-/// What all groups share.
 pub struct Bench {
-    /// How much is measured.
     pub scale: Scale,
-    /// Whether a million of something may be measured too.
+    /// Whether to include measurements with a million events.
     pub large: bool,
     runtime: tokio::runtime::Runtime,
 }
 
 impl Bench {
-    /// Waits for work on the bench's own threads.
     pub fn block_on<T>(&self, work: impl Future<Output = Result<T>>) -> Result<T> {
         self.runtime.block_on(work)
     }
 }
 
-/// A world for the program under test.
 pub fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_tome"))
 }
@@ -170,7 +164,7 @@ fn main() -> Result<()> {
         }
         let rows = match measure(&bench) {
             Ok(rows) => rows,
-            // The other groups still have something to say.
+            // Continue with the other groups.
             Err(error) => {
                 failed.push(*name);
                 writeln!(out, "\n{title}\n  FAILED: {error:#}")?;
@@ -200,19 +194,21 @@ fn asked() -> Result<Asked> {
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {
-            // What cargo itself adds.
+            // Added by cargo itself.
             "--bench" => {}
             "--quick" => asked.scale = Scale::Quick,
             "--large" => asked.large = true,
             "--json" => asked.json = true,
             "--only" => asked.only.extend(args.next()),
-            other => bail!("{other:?} is not known: use --quick, --large, --only GROUP or --json"),
+            other => {
+                bail!("unknown argument {other:?}: use --quick, --large, --only GROUP or --json")
+            }
         }
     }
     if let Some(only) = asked.only.iter().find(|only| GROUPS.iter().all(|(name, ..)| name != *only))
     {
         let names: Vec<&str> = GROUPS.iter().map(|(name, ..)| *name).collect();
-        bail!("there is no group {only:?}: use one of {}", names.join(", "));
+        bail!("unknown group {only:?}: use one of {}", names.join(", "));
     }
     Ok(asked)
 }

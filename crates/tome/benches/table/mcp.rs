@@ -1,4 +1,4 @@
-//! The MCP server: from its start to its answer to `initialize`, and what a tool call costs over it.
+//! The MCP server: time to answer `initialize`, and the cost of a tool call.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Stdio};
@@ -64,7 +64,7 @@ async fn with_daemon(
     daemon.stop(client).await
 }
 
-/// The same over a connection to the daemon that is there.
+/// The same call over an open connection to the daemon.
 async fn direct(client: &Client, cwd: &str) -> Result<Duration> {
     let request = v1::CallToolRequest {
         name: "memory_read".into(),
@@ -79,7 +79,7 @@ async fn direct(client: &Client, cwd: &str) -> Result<Duration> {
     Ok(time)
 }
 
-/// A running server; ended when it is dropped.
+/// A running server; stopped on drop.
 struct Server {
     child: Child,
     pen: Option<ChildStdin>,
@@ -87,7 +87,7 @@ struct Server {
 }
 
 impl Server {
-    /// Starts one. Returns how long it took until it had answered `initialize` too.
+    /// Starts a server; returns the time until it has answered `initialize`.
     fn start(world: &World) -> Result<(Self, Duration)> {
         let mut command = world.command(&["mcp"]);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

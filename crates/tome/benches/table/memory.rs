@@ -1,4 +1,4 @@
-//! Memory: what the daemon holds when it has nothing to do.
+//! Memory of the idle daemon.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::{Bench, Scale, bulk, machine, sample, world};
 
 const AIM_MB: f64 = 30.0;
 const STORES: u64 = 10;
-/// Long enough for what follows work to be over, such as flushes and counts.
+/// Time for background work such as flushes to finish.
 const SETTLE: Duration = Duration::from_millis(700);
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
@@ -31,7 +31,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         bulk::send(&client, bulk::batches("memory", events, "/home/dev/app0"), events).await?;
         read_all(&client).await?;
         rows.push(idle(&format!("{STORES} stores, {events} events in and out"), pid).await?);
-        // Waits for seconds, which a short run does not have.
+        // Waits for seconds, which a quick run should not.
         if bench.scale == Scale::Full {
             until_closed(&client).await?;
             rows.push(idle("after that, its stores closed as unused", pid).await?);

@@ -1,8 +1,8 @@
-//! The notebook: a write, a read and an index with 10, 1,000 and 10,000 notes in it.
+//! The notebook: writes, reads and the index with 10, 1,000 and 10,000 notes.
 //!
-//! The baseline writes the note just as safely and then builds its index by reading every note, which
-//! is what a notebook without an inventory does. All sizes take turns, so that what disturbs one
-//! disturbs all.
+//! The baseline writes a note just as safely and then rebuilds its index by reading every note, as
+//! a notebook without an inventory would. All sizes take turns, so that disturbances affect all of
+//! them.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -22,7 +22,7 @@ use super::report::{Aim, Row, Unit};
 use super::timing::{Times, ms};
 use super::{Bench, Scale};
 
-/// One notebook of a size, and the same notes for the baseline.
+/// A notebook of one size, with the same notes for the baseline.
 struct Shelf {
     notes: usize,
     folder: TempDir,
@@ -43,7 +43,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     for round in 0..rounds {
         for shelf in &mut shelves {
             shelf.write_and_read(round)?;
-            // Reading ten thousand files takes its time.
+            // Reading ten thousand files is slow, so the baseline runs less often.
             if round % 10 == 0 {
                 shelf.naive(round)?;
             }
@@ -72,7 +72,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// The whole way of a tool call: the socket, the daemon, the notebook in a repository.
+/// The full path of a tool call: socket, daemon, notebook in a repository.
 fn over_the_socket(bench: &Bench, rounds: usize) -> Result<Row> {
     let world = super::world();
     let project = world.folder("project");
@@ -107,7 +107,6 @@ fn over_the_socket(bench: &Bench, rounds: usize) -> Result<Row> {
     Ok(Row::new(what, Unit::Ms, times.percentile(50)).aim(Aim::Under(5.0)))
 }
 
-/// Notes as they would be.
 fn fill(folder: &Path, notes: usize) -> Result<()> {
     for number in 0..notes {
         let path = folder.join(format!("note_{number:05}.md"));
@@ -128,7 +127,7 @@ impl Shelf {
         let begun = Instant::now();
         ensure!(notebook.list()?.len() == notes, "not every note was listed");
         let open_ms = ms(begun.elapsed());
-        // The first write brings all of them into the history.
+        // The first write adds all notes to the history.
         notebook.write(&by(), "first.md", "x", None, None)?;
         let begun = Instant::now();
         ensure!(notebook.index()?.lines().count() > notes, "the index is short");
@@ -139,7 +138,7 @@ impl Shelf {
 
     fn write_and_read(&mut self, round: usize) -> Result<()> {
         let path = format!("note_{:05}.md", round * 7 % self.notes);
-        // The description changes too, so that the index has to be written every time.
+        // The description changes too, so that every write changes the index.
         let typed = Typed {
             name: format!("Note {round}"),
             description: format!("what it said in round {round}"),
@@ -155,7 +154,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// The baseline: temporary file, sync, rename, sync; then an index made by reading every note.
+    /// Baseline: temporary file, sync, rename, sync; then an index built by reading every note.
     fn naive(&mut self, round: usize) -> Result<()> {
         let folder = self.folder.path().join("naive");
         let begun = Instant::now();
@@ -177,7 +176,7 @@ impl Shelf {
         Ok(())
     }
 
-    /// What was written is there, and the index says so.
+    /// Verifies that the writes are stored and indexed.
     fn check(&self, scale: Scale) -> Result<()> {
         let index = std::fs::read_to_string(self.folder.path().join("tome/MEMORY.md"))?;
         ensure!(index == self.notebook.index()?, "the index on disk is not the notebook's");

@@ -1,4 +1,4 @@
-//! Reading back: a range of events by time, page by page.
+//! Reading a range of events by time, page by page.
 
 use std::time::Instant;
 
@@ -53,7 +53,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// Reads the range; returns the bytes of the texts, which have to be those that SQLite has.
+/// Reads the range; returns the bytes of the texts, which must match SQLite's.
 async fn read(client: &Client, (from, to): (u64, u64), limit: u32) -> Result<u64> {
     let mut query = Query {
         from: Some(Millis(from)),

@@ -1,5 +1,5 @@
-//! Recall through the shipped daemon: what an event costs to index, when it is found, and how long a
-//! question takes, tier by tier, beside SQLite's full-text index and a scan of the lines.
+//! Recall through the shipped daemon: indexing cost, time until an event is found, and query times
+//! per tier, next to SQLite's full-text index and a line scan.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,18 +22,18 @@ const CWD: &str = "/home/dev/app";
 const LARGE: u64 = 1_000_000;
 const HITS: u32 = 10;
 
-// What the aims ask for, at a million events.
+// Targets for a million events.
 const AIM_WORDS_MS: f64 = 3.0;
 const AIM_FUSED_MS: f64 = 8.0;
 const AIM_MEMORY_MB: f64 = 200.0;
 const AIM_INDEX_SHARE: f64 = 0.6;
 const AIM_LAG_MS: f64 = 1_000.0;
 
-/// Indexes that make no progress for this long have stopped.
+/// Indexes without progress for this long are considered stuck.
 const PATIENCE: Duration = Duration::from_secs(300);
 const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
 const MORE_EVENTS: u64 = 20;
-/// A scan takes its time.
+/// Scans are slow.
 const SCANS: u64 = 5;
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
@@ -47,14 +47,14 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-/// So many events.
+/// Recall measurements with a given number of events.
 struct Size<'a> {
     corpus: &'a Corpus,
     count: u64,
     scale: Scale,
 }
 
-/// The times of one way of asking: as the client sees them, and the stages as the daemon does.
+/// Timings of one tier: as seen by the client, and per stage as reported by the daemon.
 #[derive(Default)]
 struct Asked {
     seen: Times,
@@ -134,7 +134,7 @@ impl Size<'_> {
 }
 
 impl Size<'_> {
-    /// Asks every tier the same questions, and then sees how soon one more event is found.
+    /// Sends the same queries to every tier, then measures how soon a new event is found.
     async fn ask_all(&self, world: &World, rows: &mut Vec<Row>) -> Result<Vec<Asked>> {
         let (daemon, client) = Daemon::start(world).await?;
         until_indexed(&client, CWD).await?;
@@ -166,7 +166,7 @@ impl Size<'_> {
             ensure!(answer.tier == tier, "{tier} was asked and {} answered", answer.tier);
             let took = |stage: &v1::RecallStage| Duration::from_micros(stage.took_us);
             asked.inside.add(answer.stages.iter().map(took).sum());
-            // One that is gone through for each index, or each project, counts as one.
+            // A stage that occurs once per index or project counts as one.
             let mut sums: BTreeMap<&str, Duration> = BTreeMap::new();
             for stage in &answer.stages {
                 *sums.entry(&stage.name).or_default() += took(stage);
@@ -181,7 +181,7 @@ impl Size<'_> {
         Ok(asked)
     }
 
-    /// From sending one more event until it is found, and until the index has it.
+    /// Time from sending an event until it is found, and until the index has it.
     async fn lag(&self, client: &Client) -> Result<Vec<Row>> {
         let (mut found, mut indexed) = (Times::default(), Times::default());
         for n in 0..MORE_EVENTS {
@@ -233,7 +233,7 @@ impl Size<'_> {
         rows
     }
 
-    /// What an event takes on disk, part by part.
+    /// Disk space per event, by component.
     fn disk_rows(&self, world: &World, project: &Path) -> Result<Vec<Row>> {
         #[expect(clippy::cast_precision_loss, reason = "bytes of a bench need not be exact")]
         let bytes = |path: PathBuf| machine::disk_bytes(&path) as f64;
@@ -257,7 +257,7 @@ impl Size<'_> {
         ])
     }
 
-    /// Deletes each index and sees how long the daemon takes to make it anew.
+    /// Deletes each index and measures how long the daemon takes to rebuild it.
     async fn remake(&self, world: &World, project: &Path, fts: Duration) -> Result<Vec<Row>> {
         #[expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
         let each = |time: Duration| ms(time) * 1e3 / self.count as f64;
@@ -289,8 +289,8 @@ fn question(query: &str, tier: &str) -> v1::RecallRequest {
     }
 }
 
-/// Waits until the contents and both indexes have everything, by what the workers say of themselves, and
-/// then asks.
+/// Waits until the workers report that contents and both indexes are complete, then confirms it
+/// with a query.
 pub async fn until_indexed(client: &Client, project: &str) -> Result<()> {
     let (begun, mut since, mut last) = (Instant::now(), Instant::now(), u64::MAX);
     loop {
@@ -311,12 +311,11 @@ pub async fn until_indexed(client: &Client, project: &str) -> Result<()> {
         if since.elapsed() > PATIENCE {
             bail!("the workers make no progress: {behind} to go");
         }
-        // Asking costs the daemon time that it needs for the work.
+        // Polling costs the daemon time that it needs for the work.
         tokio::time::sleep((begun.elapsed() / 20).max(Duration::from_millis(2))).await;
     }
 }
 
-/// The folder of the only project.
 fn project_folder(world: &World) -> Result<PathBuf> {
     let folders = std::fs::read_dir(world.home().join("projects"))?;
     let folders: Vec<PathBuf> =

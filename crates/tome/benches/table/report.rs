@@ -1,20 +1,18 @@
-//! The table: every figure beside what was measured next to it in the same run, and beside the aim.
+//! The result table: each figure next to its baseline and its target.
 
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
 
-/// One line of the table.
 pub struct Row {
     pub what: String,
     pub unit: Unit,
     pub tome: f64,
-    /// What it is compared with, measured in the same run.
+    /// Label and figure of the baseline, from the same run.
     pub baseline: Option<(String, f64)>,
     pub aim: Option<Aim>,
 }
 
-/// What a figure counts.
 #[derive(Clone, Copy)]
 pub enum Unit {
     Us,
@@ -27,10 +25,10 @@ pub enum Unit {
     Times,
 }
 
-/// What a figure should be.
+/// Target of a figure.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Aim {
-    /// At most this much more than the baseline.
+    /// At most this much above the baseline.
     WithinOfBaseline(f64),
     /// At least this many times the baseline.
     TimesBaseline(f64),
@@ -53,7 +51,7 @@ impl Row {
         self
     }
 
-    /// Whether the aim was met, if there is one.
+    /// Whether the target is met, if there is one.
     fn is_met(&self) -> Option<bool> {
         let baseline = self.baseline.as_ref().map(|(_, figure)| *figure);
         Some(match self.aim? {
@@ -132,7 +130,6 @@ fn thousands(figure: f64) -> String {
     out
 }
 
-/// Prints the rows of one group.
 pub fn print(out: &mut impl Write, group: &str, rows: &[Row]) -> io::Result<()> {
     writeln!(out, "\n{group}")?;
     line(out, &["", "tome", "baseline", "", "difference", "aim", ""])?;

@@ -1,16 +1,15 @@
-//! What the bench feeds: text like that of coding sessions, the same at every run.
+//! Synthetic input: text like that of coding sessions, identical in every run.
 //!
-//! Lines of prose, code, compiler messages and paths, made of a few hundred words that are used as
-//! unevenly as real ones, with numbers and hashes between them. No line is repeated on purpose.
+//! Lines of prose, code, compiler messages and paths, built from a few hundred words with uneven
+//! frequencies, plus numbers and hashes. No line is repeated on purpose.
 
 use std::fmt::Write;
 
 use tome_model::EventId;
 use tome_proto::v1;
 
-/// Events begin here and are a second apart.
+/// Time of the first event; events are one second apart.
 const FIRST_MS: u64 = 1_780_000_000_000;
-/// Events of one session.
 const SESSION_EVENTS: u64 = 200;
 
 #[rustfmt::skip]
@@ -39,12 +38,12 @@ const FILES: &[&str] = &[
     "migrations/0042_orders.sql", "src/net/retry.rs", "lib/cache.ts",
 ];
 
-/// A source of numbers that look random and are always the same (splitmix64).
+/// A deterministic pseudo-random generator (splitmix64).
 pub struct Numbers(u64);
 
 impl Numbers {
     pub fn from(seed: u64) -> Self {
-        // Mixed once, or the streams of neighbouring seeds would be one stream a step apart.
+        // Mixed once; otherwise neighboring seeds would produce the same stream one step apart.
         Self(Self(seed ^ 0x5EED).next())
     }
 
@@ -60,19 +59,18 @@ impl Numbers {
         usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
     }
 
-    /// One of these.
     pub fn one(&mut self, words: &[&'static str]) -> &'static str {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 
-    /// One of these, the first ones more often.
+    /// Chooses one, the first ones more often.
     fn pick(&mut self, words: &[&'static str]) -> &'static str {
         let at = self.below(words.len()).min(self.below(words.len()));
         words.get(at).copied().unwrap_or("the")
     }
 }
 
-/// Text of exactly this many bytes, all ASCII.
+/// Returns text of exactly this many bytes, all ASCII.
 pub fn text(numbers: &mut Numbers, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 128);
     while text.len() < bytes {
@@ -137,9 +135,9 @@ fn line(out: &mut String, n: &mut Numbers) -> std::fmt::Result {
     }
 }
 
-/// A size as they come: many small events, few large ones, from 100 bytes to 20 KB.
+/// Returns a realistic size: many small events, few large ones, from 100 bytes to 20 KB.
 pub fn mixed_bytes(numbers: &mut Numbers) -> usize {
-    // Evenly spread on a logarithmic scale: 100 * 200^u.
+    // Log-uniform: 100 * 200^u.
     #[expect(clippy::cast_precision_loss, reason = "a sample's size need not be exact")]
     let u = numbers.below(1_000_000) as f64 / 1e6;
     #[expect(
@@ -151,8 +149,8 @@ pub fn mixed_bytes(numbers: &mut Numbers) -> usize {
     bytes
 }
 
-/// The `n`th event of a stream: every other one a tool result, the rest prompts and replies. The
-/// long part, its text or its tool's output, has this many bytes.
+/// Returns the `n`th event of a stream: every other one a tool result, the rest prompts and
+/// replies. `bytes` is the size of the text or of the tool's output.
 pub fn event(stream: &str, n: u64, bytes: usize, cwd: &str) -> v1::Draft {
     let mut numbers = Numbers::from(n ^ (first_bytes(stream) << 32));
     let long = text(&mut numbers, bytes);
@@ -187,12 +185,12 @@ pub fn event(stream: &str, n: u64, bytes: usize, cwd: &str) -> v1::Draft {
     draft
 }
 
-/// The first and last moment of `count` events from the `first`th.
+/// Returns the time range of `count` events from the `first`th.
 pub fn span_ms(first: u64, count: u64) -> (u64, u64) {
     (FIRST_MS + first * 1000, FIRST_MS + (first + count) * 1000)
 }
 
-/// What a draft holds, in bytes of its fields: what nobody can store without compressing.
+/// Returns the total size of a draft's fields, uncompressed.
 pub fn raw_bytes(draft: &v1::Draft) -> u64 {
     let tool = draft
         .tool
@@ -211,7 +209,7 @@ pub fn raw_bytes(draft: &v1::Draft) -> u64 {
     (words.iter().map(|word| word.len()).sum::<usize>() + tool + 8) as u64
 }
 
-/// A prompt hook of Claude Code.
+/// A prompt payload of Claude Code.
 pub fn prompt_payload(n: u64, bytes: usize, cwd: &str) -> String {
     serde_json::json!({
         "session_id": "5d0c54a1-0000-4000-8000-000000000001", "cwd": cwd,
@@ -222,7 +220,7 @@ pub fn prompt_payload(n: u64, bytes: usize, cwd: &str) -> String {
     .to_string()
 }
 
-/// A tool hook of Claude Code.
+/// A tool payload of Claude Code.
 pub fn tool_payload(n: u64, bytes: usize, cwd: &str) -> String {
     serde_json::json!({
         "session_id": "5d0c54a1-0000-4000-8000-000000000001", "cwd": cwd,
@@ -238,7 +236,7 @@ fn first_bytes(word: &str) -> u64 {
     word.bytes().fold(0, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)))
 }
 
-/// How well the text compresses, as gzip sees it: each kilobyte by itself, and all in one.
+/// Describes how well the text compresses with gzip: each kilobyte by itself, and all together.
 pub fn compressibility() -> String {
     let all: Vec<String> = (0..24).map(|n| text(&mut Numbers::from(n), 1024)).collect();
     let each: Option<usize> = all.iter().map(|text| gzipped(text)).sum();
@@ -247,12 +245,12 @@ pub fn compressibility() -> String {
         (Some(each), Some(together)) => {
             let percent = |small: usize, large: usize| 100 * small / large.max(1);
             format!(
-                "gzip makes {} % of a single 1 KB text, {} % of 1 MB of it",
+                "gzip compresses a single 1 KB text to {} %, 1 MB of it to {} %",
                 percent(each, all.len() * 1024),
                 percent(together, whole.len())
             )
         }
-        _ => "how well it compresses is unknown: there is no gzip here".to_owned(),
+        _ => "compressibility unknown: gzip is not installed".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The baseline without any index: a program that looks through every line of `messages.jsonl`.
+//! Baseline without an index: a program that scans every line of `messages.jsonl`.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
-/// The program that is there: ripgrep, or else grep.
+/// ripgrep if installed, otherwise grep.
 #[derive(Clone, Copy)]
 pub enum Scanner {
     Ripgrep,
@@ -27,7 +27,7 @@ impl Scanner {
         }
     }
 
-    /// Looks for any of the words below a folder; how long that took, from start to end.
+    /// Searches for any of the words below a folder; returns the run time.
     pub fn search(self, query: &str, folder: &Path) -> Result<Duration> {
         let mut command = match self {
             Self::Ripgrep => Command::new("rg"),
@@ -40,7 +40,7 @@ impl Scanner {
         for word in query.split_whitespace() {
             command.args(["-e", word]);
         }
-        // Without a locale grep compares bytes, which is much quicker.
+        // Without a locale grep compares bytes, which is much faster.
         command.arg(folder).env("LC_ALL", "C").stdin(Stdio::null()).stdout(Stdio::null());
         let begun = Instant::now();
         let status = command.status().context("cannot run grep")?;

@@ -1,5 +1,5 @@
-//! The baseline: SQLite with a write-ahead log and `synchronous = FULL`, one table with the columns
-//! of an event, found by id and by session and time.
+//! Baseline: SQLite with a write-ahead log and `synchronous = FULL`, one table with the columns of
+//! an event, indexed by id and by session and time.
 
 use std::path::Path;
 use std::time::Duration;
@@ -18,11 +18,9 @@ const SCHEMA: &str = "
 
 const INSERT: &str = "INSERT OR IGNORE INTO events VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)";
 
-/// A connection.
 pub struct Sqlite(Connection);
 
 impl Sqlite {
-    /// Opens or makes a database.
     pub fn open(path: &Path) -> Result<Self> {
         let connection = Connection::open(path)?;
         connection.busy_timeout(Duration::from_secs(30))?;
@@ -32,7 +30,6 @@ impl Sqlite {
         Ok(Self(connection))
     }
 
-    /// Appends one event, durably.
     pub fn append(&self, event: &v1::Draft) -> Result<()> {
         insert(&self.0, event)
     }
@@ -47,12 +44,12 @@ impl Sqlite {
         Ok(())
     }
 
-    /// Makes reading by time as cheap as it gets. Not there while appends are measured.
+    /// Adds an index for reads by time. Not present while appends are measured.
     pub fn index_time(&self) -> Result<()> {
         Ok(self.0.execute_batch("CREATE INDEX IF NOT EXISTS by_time ON events (at_ms);")?)
     }
 
-    /// Reads the events of a time range whole; returns how many and the bytes of their texts.
+    /// Reads the events of a time range; returns their count and the bytes of their texts.
     pub fn read(&self, from_ms: u64, to_ms: u64) -> Result<(u64, u64)> {
         let mut statement = self.0.prepare_cached(
             "SELECT * FROM events WHERE at_ms >= ?1 AND at_ms < ?2 ORDER BY at_ms",
@@ -68,7 +65,7 @@ impl Sqlite {
         Ok((count, bytes))
     }
 
-    /// Folds the log into the database and packs it.
+    /// Checkpoints the log and vacuums the database.
     pub fn pack(&self) -> Result<()> {
         Ok(self.0.execute_batch("VACUUM; PRAGMA wal_checkpoint(TRUNCATE);")?)
     }

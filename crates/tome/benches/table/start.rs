@@ -1,4 +1,4 @@
-//! Starting: how long until a daemon answers, and until a store that was closed takes an event.
+//! Startup: time until a daemon answers, and until a closed store accepts an event.
 
 use std::time::{Duration, Instant};
 
@@ -48,8 +48,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows(&starts, events))
 }
 
-/// Fills the projects and ends the daemon as a crash would, so that the next one has everything in
-/// its journals. Then the first append to each.
+/// Fills the projects and kills the daemon, so that the next one finds everything in its journals.
+/// Then measures the first append to each.
 async fn load(world: &World, events: u64, starts: &mut Starts) -> Result<()> {
     let (daemon, client) = Daemon::start(world).await?;
     for project in 0..PROJECTS {
@@ -65,7 +65,7 @@ async fn load(world: &World, events: u64, starts: &mut Starts) -> Result<()> {
     daemon.stop(client).await
 }
 
-/// A home where nothing has ever been.
+/// Starts with an empty home.
 async fn empty(starts: &mut Starts, n: u64) -> Result<()> {
     let world = world();
     let (daemon, client) = Daemon::start(&world).await?;
@@ -74,8 +74,8 @@ async fn empty(starts: &mut Starts, n: u64) -> Result<()> {
     daemon.stop(client).await
 }
 
-/// A home with projects: once after a daemon that left, and once after one that was killed with an
-/// event in every journal.
+/// Starts with existing projects: once after a clean stop, and once after a kill with an event in
+/// every journal.
 async fn filled(world: &World, starts: &mut Starts, n: u64) -> Result<()> {
     let (daemon, client) = Daemon::start(world).await?;
     starts.after_stop.add(daemon.started_in);

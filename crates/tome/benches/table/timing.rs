@@ -1,8 +1,7 @@
-//! Times and what they come to.
+//! Timings and their percentiles.
 
 use std::time::Duration;
 
-/// Many measurements of one thing.
 #[derive(Default)]
 pub struct Times(Vec<Duration>);
 
@@ -11,7 +10,7 @@ impl Times {
         self.0.push(time);
     }
 
-    /// The time, in milliseconds, that this share of the measurements did not exceed.
+    /// Returns the time, in milliseconds, that this percentage of the measurements does not exceed.
     pub fn percentile(&self, percent: usize) -> f64 {
         let mut sorted = self.0.clone();
         sorted.sort_unstable();
@@ -29,7 +28,7 @@ pub fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-/// How many a second.
+/// Returns the count per second.
 pub fn rate(count: u64, time: Duration) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
     let count = count as f64;

@@ -1,33 +1,33 @@
-//! What a hook may say to its agent: where each one takes text, how much, and in which JSON.
+//! Hook responses: when each agent accepts injected text, how much, and in which JSON shape.
 //!
-//! The agents differ in all of it, and one of them throws an answer away that holds a key too many.
-//! So each has its own answers, in its own folder, and where it takes nothing nothing is said.
+//! The agents differ in all three, and Codex discards a response that contains an unknown key. Each
+//! agent therefore builds its own responses in its own folder; where an agent accepts no text the
+//! hook prints nothing.
 
 use serde_json::Value;
 use tome_model::{Agent, Draft, EventKind};
 
 use super::{claude_code, codex, copilot, gemini, opencode};
 
-/// The moments at which an agent may take text.
+/// Points in a session at which an agent may accept injected text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Moment {
-    /// A session starts, or goes on with an empty context.
+    /// Also when a session continues with an empty context.
     Start,
-    /// The person spoke.
     Prompt,
-    /// A tool answered.
     Tool {
-        /// Whether it failed: some agents have another event for that.
+        /// Some agents report failures as a separate event.
         failed: bool,
     },
-    /// The agent is about to stop: text makes it go on.
+    /// The agent is about to stop; injected text makes it continue.
     Stop,
-    /// The context is about to be compacted, or was just now.
+    /// The context is about to be compacted, or has just been.
     Compaction,
 }
 
 impl Moment {
-    /// The moment that an event is; none for events that take no text, and inside of subagents.
+    /// Maps an event to its injection point; `None` for events that accept no text and for
+    /// subagents.
     pub fn of(draft: &Draft) -> Option<Self> {
         let is = |name: &str| draft.meta.get(name) == Some(&Value::Bool(true));
         if draft.meta.contains_key("subagent") {
@@ -44,9 +44,9 @@ impl Moment {
     }
 }
 
-/// How many bytes of text an agent takes at a moment; 0: none.
+/// Returns the maximum text size an agent accepts at this point; 0 if it accepts none.
 pub fn bytes_max(agent: &Agent, moment: Moment) -> usize {
-    // An answer says it: where there is none, there is no room either.
+    // Derived from `build_response`, so that the two cannot disagree.
     let cap = match agent.as_str() {
         "claude-code" | "qwen" => claude_code::answer::TEXT_BYTES_MAX,
         "codex" => codex::answer::TEXT_BYTES_MAX,
@@ -58,16 +58,16 @@ pub fn bytes_max(agent: &Agent, moment: Moment) -> usize {
     if answer(agent, moment, "").is_some() { cap } else { 0 }
 }
 
-/// What a hook prints so that its agent takes this text; `None` where it takes none.
+/// Builds the JSON a hook prints to inject `text`; `None` where the agent accepts none.
 pub fn answer(agent: &Agent, moment: Moment, text: &str) -> Option<Value> {
     match agent.as_str() {
-        // Qwen Code speaks Claude Code's answers too.
+        // Qwen Code uses Claude Code's response format.
         "claude-code" | "qwen" => claude_code::answer::answer(moment, text),
         "codex" => codex::answer::answer(moment, text),
         "gemini" => gemini::answer::answer(moment, text),
         "copilot" => copilot::answer::answer(moment, text),
         "opencode" => opencode::answer::answer(moment, text),
-        // What an agent does with an answer that it does not know is not tried out on people.
+        // The behavior of an unknown agent on unexpected output is undefined, so print nothing.
         _ => None,
     }
 }

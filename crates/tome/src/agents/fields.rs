@@ -1,22 +1,21 @@
-//! The fields of a payload, moved out one by one; what is left becomes the event's meta.
+//! The fields of a payload, removed one by one; the remainder becomes the event's meta.
 
 use serde_json::{Map, Value};
 use tome_model::{cap_json, limits};
 
-/// All of an event's meta. Half of what the model accepts, because a value that is too large for
-/// another reason than long strings is kept as its own text, and quoting can double that.
+/// Limit for an event's meta. Half of what the model accepts: a value that is too large for a
+/// reason other than long strings is kept as JSON text, and quoting can double its size.
 const META_BYTES: usize = limits::META_BYTES_MAX / 2 - 1024;
 
-/// Fields that say nothing worth keeping with every event: the event's own name (the kind says
-/// it), paths that follow from the session, and settings that hold for the whole session.
+/// Fields not worth keeping with every event: the event name (implied by the kind), paths that
+/// follow from the session, and session-wide settings.
 const NOISE: [&str; 5] =
     ["hook_event_name", "transcript_path", "agent_transcript_path", "permission_mode", "effort"];
 
-/// Agents call a subagent an agent; Tome's word is subagent.
+/// Agents say "agent" for what Tome calls a subagent.
 const RENAMED: [(&str, &str); 3] =
     [("agent_id", "subagent"), ("agent_type", "subagent_type"), ("agent_name", "subagent_name")];
 
-/// The fields of a payload.
 #[derive(Default)]
 pub(super) struct Fields(Map<String, Value>);
 
@@ -37,7 +36,7 @@ impl Fields {
         self.0.get(name)
     }
 
-    /// A text that is there and not empty.
+    /// Returns a string that is present and not empty.
     pub(super) fn str(&self, name: &str) -> Option<&str> {
         self.get(name).and_then(Value::as_str).filter(|text| !text.is_empty())
     }
@@ -46,17 +45,17 @@ impl Fields {
         self.get(name) == Some(&Value::Bool(true))
     }
 
-    /// Moves a value out; null where there is none.
+    /// Removes a value; null if absent.
     pub(super) fn take(&mut self, name: &str) -> Value {
         self.0.shift_remove(name).unwrap_or_default()
     }
 
-    /// Moves a value out as text, whatever its type.
+    /// Removes a value and converts it to text, whatever its type.
     pub(super) fn words(&mut self, name: &str) -> String {
         words_of(self.take(name))
     }
 
-    /// Moves an object out; a value of another type stays where it is.
+    /// Removes an object; a value of another type stays.
     pub(super) fn object(&mut self, name: &str) -> Self {
         match self.0.get_mut(name) {
             Some(Value::Object(map)) => {
@@ -72,7 +71,6 @@ impl Fields {
         self.0.insert(name.to_owned(), value.into());
     }
 
-    /// Marks what failed.
     pub(super) fn put_failed(&mut self) {
         self.put("failed", true);
     }
@@ -85,12 +83,13 @@ impl Fields {
         Value::Object(self.0)
     }
 
-    /// Every field under its name in snake case, so that both of an agent's dialects read alike.
+    /// Converts every field name to snake_case, so that both dialects of an agent parse alike.
     pub(super) fn in_snake_case(self) -> Self {
         Self(self.0.into_iter().map(|(name, value)| (snake(&name), value)).collect())
     }
 
-    /// What is left, as an event's meta: without noise, without what is empty, bounded.
+    /// Turns the remaining fields into an event's meta: without noise and empty values,
+    /// size-limited.
     pub(super) fn into_meta(mut self) -> Map<String, Value> {
         self.drop_noise();
         if !self.is_true("stop_hook_active") {
@@ -112,7 +111,7 @@ impl Fields {
     }
 }
 
-/// Meta that fits: long strings capped, or all of it as one capped text.
+/// Caps long strings, or replaces the whole meta by one capped text.
 pub(super) fn bounded(meta: Map<String, Value>) -> Map<String, Value> {
     match cap_json(Value::Object(meta), META_BYTES).0 {
         Value::Object(meta) => meta,
@@ -120,7 +119,7 @@ pub(super) fn bounded(meta: Map<String, Value>) -> Map<String, Value> {
     }
 }
 
-/// A value as text: a string as it is, the texts of a list of parts, anything else as JSON.
+/// Converts a value to text: strings as they are, lists of text parts joined, the rest as JSON.
 pub(super) fn words_of(value: Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -129,7 +128,7 @@ pub(super) fn words_of(value: Value) -> String {
     }
 }
 
-/// The text of a part or of a list of parts that hold nothing but text.
+/// Returns the text of a part, or of a list of parts that hold only text.
 pub(super) fn joined(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

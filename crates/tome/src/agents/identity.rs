@@ -1,33 +1,32 @@
-//! Which two sightings are one event. A hook may be wired twice, and an import may later read the
-//! same words from a transcript: each identity is made of what all of these sightings share.
+//! Decides which two sightings are one event. A hook may be installed twice, and an import may
+//! later read the same text from a transcript: each identity is built from what all of these share.
 //!
-//! Words are compared without the space around them: Claude Code trims the final words that it
-//! gives its hooks and not those in its transcript; Gemini CLI does it the other way round.
+//! Text is compared without surrounding whitespace: Claude Code trims the final message in its
+//! hooks but not in its transcript; Gemini CLI does the opposite.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
 use tome_model::{Agent, EventId, Identity, Millis, Role, SessionId};
 
-/// Ids of tool calls that are made to be unique are longer than this.
+/// Tool call ids that are generated to be unique are at least this long.
 const UNIQUE_ID_BYTES_MIN: usize = 12;
 
-/// The session that identities are relative to, and the time that the payload itself gave.
+/// Builds identities relative to a session, with the payload's own time if it has one.
 pub(super) struct Whose<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: &'a SessionId,
     pub(super) stamp: Option<Millis>,
-    /// The folder, for payloads that name no session: without it the same words in two projects would
-    /// be one event.
+    /// Set for payloads without a session: otherwise the same text in two projects would be one
+    /// event.
     pub(super) folder: Option<&'a str>,
 }
 
 impl Whose<'_> {
-    /// A tool call is its id: the hook, the transcript and the wire all carry it. An id that is too
-    /// short to be unique comes from a model server that counts its calls and starts anew with every
-    /// answer (`call_1`): there the input belongs to it. Where the hook
-    /// has none (Gemini, Copilot), the same call cannot happen twice in one millisecond with the
-    /// same input. With neither, all that it said is what tells it apart.
+    /// A tool call is identified by its id, which hook, transcript and API share. A short id comes
+    /// from a model server whose counter restarts with every reply (`call_1`), so the input is
+    /// added. Without an id (Gemini, Copilot), the time and the input identify the call: the same
+    /// call does not happen twice in one millisecond. Without either, input and output do.
     pub(super) fn tool(
         &self,
         id: Option<&str>,
@@ -52,10 +51,10 @@ impl Whose<'_> {
         }
     }
 
-    /// A prompt is its words in its turn: one turn id may cover several prompts (the person adds
-    /// something while the agent works), and the same words in another turn were said again.
-    /// Without an id, only the words are left; a payload's time is no help, because the
-    /// transcript's differs from it by some milliseconds.
+    /// A prompt is identified by its text and its turn: one turn id may cover several prompts (the
+    /// user adds something while the agent works), and the same text in another turn is another
+    /// prompt. Without a turn id only the text is left; the payload's time differs from the
+    /// transcript's by some milliseconds.
     pub(super) fn prompt(&self, native: Option<&str>, text: &str) -> Identity {
         match native {
             Some(id) => {
@@ -66,8 +65,8 @@ impl Whose<'_> {
         }
     }
 
-    /// The final words of a turn are their words: neither hook nor transcript gives them an id that
-    /// the other one has. A stop without words is told apart by its turn and time.
+    /// The final reply of a turn is identified by its text: hook and transcript share no id for it.
+    /// A stop without text is identified by its turn and time.
     pub(super) fn reply(&self, text: &str, turn: &str) -> Identity {
         match text.trim() {
             "" => self.moment(Role::Assistant, &["assistant_stop", turn]),
@@ -75,9 +74,9 @@ impl Whose<'_> {
         }
     }
 
-    /// Starts, ends, compactions, subagents: what happened, why, to whom, and when, if the payload
-    /// says when. If it does not, the same thing again within moments is the same thing seen twice,
-    /// and later it is another one (a session can be resumed twice).
+    /// Starts, ends, compactions and subagents are identified by what happened, the reason, the
+    /// subject, and the payload's time. Without a time, a repetition within moments is the same
+    /// event seen twice, and a later one is another event (a session can be resumed twice).
     pub(super) fn moment(&self, role: Role, parts: &[&str]) -> Identity {
         let parts = EventId::derive(parts);
         match self.stamp {
@@ -86,7 +85,7 @@ impl Whose<'_> {
         }
     }
 
-    /// Something that the agent itself names.
+    /// An event that the agent itself gives an id.
     pub(super) fn named(&self, role: Role, name: &str) -> Identity {
         Identity::named(self.agent, self.session, role, &self.in_folder(name))
     }

@@ -1,25 +1,21 @@
-//! Reading JSON that is almost right, because a hook cannot ask its agent to say it again.
+//! Parses JSON leniently, because a hook cannot ask its agent to send a payload again.
 //!
-//! Accepted beyond the standard: bytes that are not UTF-8 (replaced), a byte-order mark, NULs and
-//! white space around, anything after the first value, raw control characters inside strings,
-//! escapes that stand for half a character or for nothing at all. What still is not an object is
-//! handed back as text, nothing cut.
+//! Accepts, beyond the standard: invalid UTF-8 (replaced), a byte-order mark, NULs and whitespace
+//! around the value, anything after the first value, raw control characters inside strings, lone
+//! surrogates and invalid escapes. Anything else that is not an object is returned as text, in
+//! full.
 
 use serde_json::Value;
 
 use super::fields::Fields;
 
-/// What came on stdin.
 pub(super) enum Reading {
-    /// Nothing at all.
     Empty,
-    /// Something that is not a JSON object.
+    /// Anything that is not a JSON object.
     Text(String),
-    /// A JSON object.
     Object(Fields),
 }
 
-/// Reads one payload.
 pub(super) fn read(payload: &[u8]) -> Reading {
     let text = String::from_utf8_lossy(payload);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '\0');
@@ -38,7 +34,7 @@ pub(super) fn read(payload: &[u8]) -> Reading {
     }
 }
 
-/// The first JSON value of the text and what stands behind it.
+/// Returns the first JSON value and the text after it.
 fn first_value(text: &str) -> Option<(Value, String)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
@@ -46,8 +42,8 @@ fn first_value(text: &str) -> Option<(Value, String)> {
     Some((value, rest.trim().to_owned()))
 }
 
-/// The text with the strings in it made acceptable: raw control characters escaped, lone
-/// surrogates replaced, backslashes that escape nothing doubled.
+/// Repairs the strings in a JSON text: escapes raw control characters, replaces lone surrogates,
+/// doubles backslashes that escape nothing.
 fn repaired(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text.chars();
@@ -70,7 +66,7 @@ fn repaired(text: &str) -> String {
     out
 }
 
-/// One escape, given what follows its backslash; and what follows the escape.
+/// Takes the text after a backslash; returns the repaired escape and the text after it.
 fn repaired_escape(after: &str) -> (String, &str) {
     let mut chars = after.chars();
     match chars.next() {
@@ -83,7 +79,7 @@ fn repaired_escape(after: &str) -> (String, &str) {
     }
 }
 
-/// `\uXXXX`, with the low half of a pair if the high half stands here; a half alone is replaced.
+/// Keeps a surrogate pair together and replaces a lone surrogate.
 fn unicode_escape(unit: u32, rest: &str) -> (String, &str) {
     let replaced = || ("\\ufffd".to_owned(), rest);
     match unit {

@@ -1,10 +1,9 @@
-//! The coding agents: what each one's hooks say, turned into drafts of events.
+//! Coding agents: turns the payloads of their hooks into drafts of events. One folder per agent.
 //!
-//! One folder per agent. Reading never fails and never panics: what cannot be read becomes one
-//! `unknown` draft with the raw text, an event that nobody here knows becomes an `unknown` draft
-//! with everything it said, and only the events on an agent's named list are left out, because
-//! their content arrives in another event. Nothing here redacts or caps text; that comes later on
-//! an event's way in. Nothing here touches the disk, the clock or the environment.
+//! Parsing never fails and never panics: an unreadable payload becomes one `unknown` draft with the
+//! raw text, an unknown event an `unknown` draft with all its fields. Only the events in an agent's
+//! `REDUNDANT_EVENTS` are dropped, because their content arrives with another event. Redaction and
+//! size limits come later. No disk, clock or environment access.
 
 mod answer;
 mod claude_code;
@@ -31,32 +30,32 @@ pub use copilot::wiring::has_own_hooks as copilot_has_own_hooks;
 use lenient::Reading;
 use scene::Scene;
 
-/// What a hook was handed.
+/// The input of one run of a hook.
 pub struct Heard<'a> {
-    /// Whose hook it is, as the command line says.
+    /// From the command line.
     pub agent: &'a Agent,
-    /// The event, where the command line names it (`tome hook copilot sessionStart`). What the
-    /// payload itself says comes first.
+    /// The event name from the command line (`tome hook copilot sessionStart`). A name in the
+    /// payload takes precedence.
     pub event: Option<&'a str>,
-    /// What came on stdin: any bytes.
+    /// Raw stdin; any bytes.
     pub payload: &'a [u8],
-    /// The present moment, for agents whose payloads carry no time.
+    /// For agents whose payloads carry no time.
     pub now: Millis,
-    /// Where the process stands, for payloads that name no directory.
+    /// The process's working directory, for payloads that name none.
     pub cwd: &'a str,
-    /// Reads the end of a transcript: at most its last 256 KiB, or nothing.
+    /// Reads the end of a transcript, at most its last 256 KiB.
     pub read_tail: &'a dyn Fn(&Path) -> Option<String>,
-    /// Waits a moment for a transcript that is written behind its hooks; `false`, and no wait, once
-    /// there is no time left for that. Used by `drafts_from_transcript` alone.
+    /// Waits briefly for a transcript that is written after its hooks; returns `false` without
+    /// waiting once the deadline has passed. Used only by `read_transcript_drafts`.
     pub wait: &'a dyn Fn() -> bool,
 }
 
-/// Whether a hook was handed several events at once. Nobody waits for an answer to them.
+/// Whether a hook received several events at once. The agent expects no response to them.
 pub fn is_batch(agent: &str, event: Option<&str>) -> bool {
     agent == "opencode" && event == Some(opencode::hook::BATCH)
 }
 
-/// The events that one hook payload stands for; none for an empty payload and for echoes.
+/// Parses a hook payload into drafts; none for empty payloads and redundant events.
 pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
     if is_batch(heard.agent.as_str(), heard.event) {
         return opencode::hook::split_batch(heard.payload)
@@ -75,22 +74,22 @@ fn read_event(heard: &Heard<'_>) -> Option<Draft> {
             "gemini" => gemini::hook::draft(heard, fields),
             "copilot" => copilot::hook::draft(heard, fields),
             "opencode" => opencode::hook::draft(heard, fields),
-            // Agents that Tome has never heard of mostly speak Claude Code's shapes; if they do
-            // not, what they say is kept as unknown.
+            // Most unknown agents use Claude Code's format; the payloads of the others are kept as
+            // unknown events.
             _ => claude_code::hook::draft(heard, fields),
         },
     }
 }
 
-/// Whether an agent's transcript will say more about this event than the hook's payload does: Copilot
-/// CLI's answers, patches that Codex applies itself. It may not be written yet.
+/// Whether the agent's transcript will hold more about this event than the payload: Copilot CLI's
+/// replies, patches that Codex applies itself. The transcript may not be written yet.
 pub fn has_more_in_transcript(heard: &Heard<'_>) -> bool {
     let is_stop = match heard.agent.as_str() {
         "codex" => mentions(heard.payload, "\"Stop\""),
         "copilot" => heard.event.is_none_or(|event| matches!(event, "agentStop" | "Stop")),
         _ => false,
     };
-    // Most payloads are no stops; some are large, and have been read once.
+    // Most payloads are not stops; parsing a large one a second time would be a waste.
     if !is_stop {
         return false;
     }
@@ -105,7 +104,7 @@ fn mentions(payload: &[u8], word: &str) -> bool {
     payload.windows(word.len()).any(|part| part == word.as_bytes())
 }
 
-/// The events about which only the transcript can tell, with the identities that an import gives them.
+/// Reads the events that only the transcript has, with the identities that an import gives them.
 /// Waits for the transcript.
 pub fn drafts_from_transcript(heard: &Heard<'_>) -> Vec<Draft> {
     match (lenient::read(heard.payload), heard.agent.as_str()) {

@@ -1,37 +1,34 @@
-//! What of a prompt the person said.
+//! Separates the user's own text in a prompt from injected text.
 
 use tome_model::strip_injections;
 
-/// How texts begin that an agent's harness puts where prompts stand: reasons of stop hooks, and
-/// results of background work. They are kept, but not as the person's words.
+/// Prefixes of text that harnesses insert as prompts: reasons of stop hooks and results of
+/// background work. It is kept, but not as the user's text.
 const HARNESS: [&str; 4] =
     ["<hook_prompt", "Stop hook feedback:", "<task-notification", "<teammate-message"];
 
-/// Whose words a prompt holds.
 pub(super) enum Said {
-    /// Nobody's but Tome's own.
+    /// Contains only text injected by Tome.
     Nothing,
-    /// The person's.
     Person(String),
-    /// The harness's.
     Harness(String),
 }
 
-/// The prompt without what Tome put into it.
+/// Strips Tome's injections from a prompt and determines its author.
 pub(super) fn said(prompt: &str) -> Said {
     let text = strip_injections(prompt);
     let left = text.trim();
     let harness = HARNESS.iter().any(|mark| left.starts_with(mark));
     let own = text.len() != prompt.len();
     match (left.is_empty(), harness, own) {
-        // A harness's wrapping around Tome's own words holds nothing else.
+        // A harness wrapper around an injection contains nothing else.
         (true, ..) | (_, true, true) => Said::Nothing,
         (_, true, false) => Said::Harness(text),
         (_, false, _) => Said::Person(text),
     }
 }
 
-/// The text without the blocks of this tag that it begins with.
+/// Strips the leading blocks with this tag.
 pub(super) fn without_leading_blocks<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
     let mut rest = text;
     while let Some((_, after)) =
@@ -42,7 +39,7 @@ pub(super) fn without_leading_blocks<'a>(text: &'a str, open: &str, close: &str)
     rest
 }
 
-/// The inside of a tag that wraps the whole text; the text as it is if none does.
+/// Returns the inside of a tag that wraps the whole text, or else the text itself.
 pub(super) fn unwrapped<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
     text.trim()
         .strip_prefix(open)
@@ -51,8 +48,8 @@ pub(super) fn unwrapped<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
         .map_or(text, |inside| inside.trim_matches('\n'))
 }
 
-/// The text without the one pair of quotes that `opencode run` puts around an argument with spaces
-/// in it (and the backslashes before the quotes inside).
+/// Strips the pair of quotes that `opencode run` puts around an argument with spaces, and unescapes
+/// the quotes inside.
 pub(super) fn unquoted(text: &str) -> String {
     let inside = text.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match inside {

@@ -1,4 +1,5 @@
-//! Whose event it is, where and when; and the drafts that all agents have in common.
+//! Context shared by all events of a payload (agent, session, folder, time), and the drafts that
+//! all agents have in common.
 
 use serde_json::Value;
 use tome_model::{
@@ -10,14 +11,14 @@ use super::fields::{Fields, words_of};
 use super::identity::Whose;
 use super::prompt::{Said, said};
 
-/// Times before this (September 2001, in milliseconds) are seconds or nonsense, not times.
+/// Smaller values (before September 2001, in milliseconds) are seconds or nonsense.
 const STAMP_MIN: u64 = 1_000_000_000_000;
 
-/// A payload of an unknown event that is larger than this goes into the event's text, if that is
-/// free: text has more room than meta.
+/// Larger payloads of unknown events go into the event's text if that is empty, because text has a
+/// higher limit than meta.
 const PAYLOAD_BYTES_MAX: usize = 24 * 1024;
 
-/// The fields that say best what an unknown event is about.
+/// Fields that best describe an unknown event, in order of preference.
 const TELLING: [&str; 10] = [
     "message",
     "prompt",
@@ -31,7 +32,7 @@ const TELLING: [&str; 10] = [
     "last_assistant_message",
 ];
 
-/// Whose event it is, where and when.
+/// Agent, session, folder and time of an event.
 pub(super) struct Scene<'a> {
     agent: &'a Agent,
     session: SessionId,
@@ -41,12 +42,12 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    /// The scene of a payload that cannot be read.
+    /// For a payload that cannot be parsed.
     pub(super) fn bare(heard: &Heard<'a>) -> Option<Self> {
         Self::new(heard, &Value::Null, Value::Null, &Value::Null)
     }
 
-    /// The scene of a payload in the shape that most agents share.
+    /// Takes session, folder and time from the fields that most agents share.
     pub(super) fn of(heard: &Heard<'a>, fields: &mut Fields) -> Option<Self> {
         let session = fields.take("session_id");
         let cwd = fields.take("cwd");
@@ -54,7 +55,7 @@ impl<'a> Scene<'a> {
         Self::new(heard, &session, cwd, &stamp)
     }
 
-    /// Never `None` in practice: every session id can be cleaned into one that the model takes.
+    /// Never `None` in practice: every session id can be sanitized into a valid one.
     pub(super) fn new(
         heard: &Heard<'a>,
         session: &Value,
@@ -70,7 +71,7 @@ impl<'a> Scene<'a> {
         })
     }
 
-    /// The scene of a record in a transcript: it happened then.
+    /// For a record of a transcript, at the time of the record.
     pub(super) fn past(agent: &'a Agent, session: &Value, cwd: &str, at: Millis) -> Option<Self> {
         let cwd = directory(Value::String(cwd.to_owned())).unwrap_or_else(|| "/".to_owned());
         Some(Self { agent, session: session_of(session)?, cwd, now: at, stamp: Some(at) })
@@ -82,8 +83,8 @@ impl<'a> Scene<'a> {
         Whose { agent: self.agent, session: &self.session, stamp: self.stamp, folder }
     }
 
-    /// A session began or ended, a context was compacted, a subagent came or went. `why` is all
-    /// that tells it apart from another one of its kind.
+    /// A session start or end, a compaction, a subagent's start or stop. `why` distinguishes it
+    /// from others of its kind.
     pub(super) fn moment(
         &self,
         kind: EventKind,
@@ -97,7 +98,7 @@ impl<'a> Scene<'a> {
         self.draft(kind, identity, text, fields)
     }
 
-    /// The person said something; nothing if all of it was Tome's own.
+    /// A prompt of the user; `None` if all of it was injected by Tome.
     pub(super) fn prompt(
         &self,
         event: &str,
@@ -118,20 +119,19 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// A tool was called and answered.
     pub(super) fn tool(&self, identity: Identity, tool: Tool, fields: Fields) -> Draft {
         let mut draft = self.draft(EventKind::ToolResult, identity, String::new(), fields);
         draft.tool = Some(tool);
         draft
     }
 
-    /// The agent finished its turn.
+    /// The end of the agent's turn.
     pub(super) fn stop(&self, text: String, turn: &str, fields: Fields) -> Draft {
         let identity = self.whose().reply(&text, turn);
         self.draft(EventKind::AssistantStop, identity, text, fields)
     }
 
-    /// Something that Tome does not know, with everything it said.
+    /// An event that Tome does not know, with all its fields.
     pub(super) fn unknown(&self, event: &str, mut fields: Fields) -> Draft {
         fields.drop_noise();
         let telling = TELLING.iter().find(|name| fields.has(name));
@@ -166,7 +166,6 @@ impl<'a> Scene<'a> {
         self.draft(EventKind::Unknown, identity, text, meta)
     }
 
-    /// A draft of this scene.
     pub(super) fn draft(
         &self,
         kind: EventKind,
@@ -190,7 +189,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// The text of an error that is an object; its other fields stay with the payload.
+/// Returns the text of an error object; its other fields stay in the payload.
 fn telling_of(fields: &mut Fields, error: serde_json::Map<String, Value>) -> String {
     let mut error = Fields::new(error);
     let mut text = error.words("message");
@@ -203,8 +202,8 @@ fn telling_of(fields: &mut Fields, error: serde_json::Map<String, Value>) -> Str
     text
 }
 
-/// The agent's session id, or one made of it: the model takes no control characters and not more
-/// than so many bytes. What was changed carries a hash, so that two ids stay two.
+/// Parses or derives a valid session id: no control characters, limited length. A derived id ends
+/// in a hash, so that different ids stay different.
 fn session_of(value: &Value) -> Option<SessionId> {
     let id = match value {
         Value::String(id) => id.trim().to_owned(),
@@ -224,7 +223,7 @@ fn cleaned(id: &str) -> String {
     format!("{}-{hash}", tome_model::truncate_to(&plain, room))
 }
 
-/// A directory as the model takes it: absolute, also in the manner of Windows.
+/// Accepts absolute paths, including those of Windows.
 fn directory(value: Value) -> Option<String> {
     let Value::String(path) = value else {
         return None;
@@ -235,14 +234,14 @@ fn directory(value: Value) -> Option<String> {
     (fits && (drive || path.starts_with(['/', '\\']))).then_some(path)
 }
 
-/// A time: milliseconds, as a number or as text, or RFC 3339.
+/// Parses a time: milliseconds as a number or string, or RFC 3339.
 pub(super) fn stamp_of(value: &Value) -> Option<Millis> {
     let at = match value {
         Value::String(text) => Millis::parse("timestamp", text).ok()?,
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "a cast of floats saturates, and what it saturates to is refused"
+            reason = "float casts saturate, and the saturated values are rejected"
         )]
         Value::Number(ms) => {
             let ms = ms.as_u64().or_else(|| ms.as_f64().map(|ms| ms as u64))?;

@@ -1,12 +1,12 @@
-//! The transcripts that agents leave on disk: records in, drafts of events out.
+//! Reads the transcripts that agents leave on disk: records in, drafts of events out.
 //!
-//! Each agent's reader is a small state machine over records, with no disk, no clock and no
-//! environment: whoever imports finds the files, reads them line by line and hands the records
-//! over. Readers take anything and never panic. Identities are those that hooks give the same
-//! things, wherever a transcript has what they are made of (identity.rs).
+//! Each agent's reader is a small state machine over records, without access to disk, clock or
+//! environment: the importer finds the files, reads them line by line and passes the records in.
+//! Readers accept anything and never panic. Wherever a transcript has the necessary data,
+//! identities match those of the hooks (`identity.rs`).
 //!
-//! What is in a transcript and is nobody's word or deed (bookkeeping, injected context, the
-//! harness's own texts) is skipped and counted with the reason.
+//! Records that are not events (bookkeeping, injected context, the harness's own text) are skipped
+//! and counted by reason.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -25,79 +25,72 @@ pub use super::codex::transcript::{Copies, fork_of, trace};
 pub use super::gemini::transcript::{Chat, Header as ChatHeader, folder_in as chat_folder_in};
 pub use super::opencode::transcript::Session as OpenCodeSession;
 
-/// Calls that wait for their answer at the same time. An agent has a handful; those of a session
-/// that was interrupted again and again pile up.
+/// Tool calls awaiting a result. Agents have a handful at a time; interrupted sessions accumulate
+/// more.
 const CALLS_MAX: usize = 10_000;
 
-/// Why something in a transcript is no event.
+/// Why a record is not an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Skip {
-    /// Counters, settings, snapshots, thoughts, echoes of other records.
+    /// Counters, settings, snapshots, thinking, repetitions of other records.
     Bookkeeping,
-    /// Texts that the harness, a hook or Tome put where the person's or the agent's words stand.
+    /// Text that the harness, a hook or Tome inserted in place of the user's or the agent's.
     Injected,
-    /// A tool call without an answer, a reply that is still being written.
+    /// A tool call without a result, or a reply still being written.
     Unfinished,
-    /// History that a forked session copied from another one, where it is read.
+    /// History that a forked session copied from its parent.
     Copied,
-    /// Messages that the person took back.
+    /// Messages that the user rewound.
     Rewound,
-    /// From before the time asked for.
+    /// Before the requested start time.
     Older,
 }
 
 impl Skip {
-    /// In words, for a list of counts.
     pub fn words(self) -> &'static str {
         match self {
             Self::Bookkeeping => "bookkeeping",
             Self::Injected => "injected text",
             Self::Unfinished => "unfinished",
             Self::Copied => "copied from another session",
-            Self::Rewound => "taken back",
+            Self::Rewound => "rewound",
             Self::Older => "older",
         }
     }
 }
 
-/// What one record came to.
+/// The outcome of reading one record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Step {
-    /// Something that happened.
     Event(Box<Draft>),
-    /// Nothing that happened.
     Skipped(Skip),
 }
 
-/// What records of a transcript come to, in order.
 pub type Steps = Vec<Step>;
 
-/// A transcript that is read record by record.
+/// Reads a transcript record by record.
 pub trait Transcript {
-    /// One record.
     fn record(&mut self, record: Map<String, Value>, steps: &mut Steps);
 
-    /// There are no more.
+    /// Called after the last record; emits what is still pending.
     fn end(&mut self, steps: &mut Steps);
 }
 
-/// What is known of a transcript before its first record.
+/// Known about a transcript before its first record.
 #[derive(Debug, Clone)]
 pub struct Origin {
-    /// Whose it is.
     pub agent: Agent,
-    /// The file.
     pub path: String,
-    /// The session, where the file's name says it.
+    /// From the file's name, where that contains it.
     pub session: String,
-    /// The folder to fall back on, where no record says one.
+    /// Fallback where no record names a folder.
     pub cwd: String,
-    /// The time to fall back on, where no record says one.
+    /// Fallback where no record has a time.
     pub at: Millis,
 }
 
-/// The reader of a file of records, one a line. Only Codex has histories that are copied.
+/// Creates the reader for a JSONL transcript. Only Codex copies histories.
 pub fn lines_of(origin: Origin, copies: Option<Copies>) -> Box<dyn Transcript> {
     match origin.agent.as_str() {
         "codex" => Box::new(codex::transcript::Rollout::new(origin, copies)),
@@ -106,7 +99,7 @@ pub fn lines_of(origin: Origin, copies: Option<Copies>) -> Box<dyn Transcript> {
     }
 }
 
-/// The one name of a tool that an agent calls by several.
+/// Maps the names that an agent uses for the same tool to one.
 pub fn tool_called<'a>(agent: &Agent, name: &'a str) -> &'a str {
     match agent.as_str() {
         "copilot" => copilot::hook::called(name),
@@ -114,7 +107,7 @@ pub fn tool_called<'a>(agent: &Agent, name: &'a str) -> &'a str {
     }
 }
 
-/// Which agent writes records like this one.
+/// Detects which agent wrote a record.
 pub fn writer_of(record: &Map<String, Value>) -> Option<&'static str> {
     let has = |name: &str| record.contains_key(name);
     let is = |name: &str| record.get("type").and_then(Value::as_str) == Some(name);
@@ -127,12 +120,12 @@ pub fn writer_of(record: &Map<String, Value>) -> Option<&'static str> {
     }
 }
 
-/// One line as a record, or why it is none. What a JSON parser refuses and can be mended (half a
-/// character, raw control characters, bytes that are not UTF-8) is mended.
+/// Parses a line as a record; `Ok(None)` for a blank line, otherwise the reason it is none. Repairs
+/// lone surrogates, raw control characters and invalid UTF-8.
 pub fn record_of(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
     let why = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(record)) => return Ok(Some(record)),
-        Ok(_) => return Err("is not a record: a JSON value that is no object".to_owned()),
+        Ok(_) => return Err("is not a record: the JSON value is not an object".to_owned()),
         Err(why) => why,
     };
     match lenient::read(line) {
@@ -140,21 +133,21 @@ pub fn record_of(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
         Reading::Object(fields) if !fields.has("trailing") => Ok(Some(fields.into_map())),
         Reading::Object(_) | Reading::Text(_) => {
             let why = why.to_string();
-            // serde_json counts lines within the line.
+            // serde_json reports a position within this line.
             let (what, place) = why.split_once(" at line 1 column ").unwrap_or((&why, "0"));
             Err(format!("is not JSON: {what} at byte {place}"))
         }
     }
 }
 
-/// The records in the end of a transcript. Its first line may be cut, and its last one may still be
-/// being written: only lines that are whole count.
+/// Parses the complete lines at the end of a transcript. The first line may be cut off and the last
+/// one may still be in progress.
 pub(super) fn complete_records(tail: &str) -> Vec<Map<String, Value>> {
     let lines = tail.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Where a reader stands: whose record it is, where and when.
+/// Agent, session, folder and time of the current record.
 pub(super) struct Here {
     pub(super) agent: Agent,
     pub(super) session: Value,
@@ -176,7 +169,7 @@ impl Here {
         Scene::past(&self.agent, &self.session, &self.cwd, self.at)
     }
 
-    /// Goes where this folder is, if it is one.
+    /// Sets the folder, if the value is an absolute path.
     pub(super) fn enter(&mut self, cwd: Option<&Value>) {
         if let Some(Value::String(cwd)) = cwd
             && Path::new(cwd).has_root()
@@ -185,14 +178,14 @@ impl Here {
         }
     }
 
-    /// Moves to this time, if it is one. A record without a time happened when the one before did.
+    /// Sets the time, if the value is one. A record without a time gets the previous record's.
     pub(super) fn pass(&mut self, stamp: Option<&Value>) {
         if let Some(at) = stamp.and_then(stamp_of) {
             self.at = at;
         }
     }
 
-    /// The person's words, without what Tome and the harness put there.
+    /// A prompt of the user, without text inserted by Tome and the harness.
     pub(super) fn prompt(&self, text: &str, native: Option<&str>, fields: Fields) -> Step {
         match (said(text), self.scene()) {
             (Said::Person(text), Some(scene)) => {
@@ -203,7 +196,6 @@ impl Here {
         }
     }
 
-    /// The agent's words.
     pub(super) fn reply(&self, text: String, fields: Fields) -> Step {
         match self.scene() {
             Some(scene) if !text.trim().is_empty() => {
@@ -214,7 +206,6 @@ impl Here {
         }
     }
 
-    /// A tool call and its answer.
     pub(super) fn tool(&self, id: &str, tool: Tool, mut fields: Fields) -> Step {
         let Some(scene) = self.scene() else {
             return Step::Skipped(Skip::Bookkeeping);
@@ -227,7 +218,7 @@ impl Here {
         Step::event(scene.tool(identity, tool, fields))
     }
 
-    /// A start, an end, a compaction, a subagent. `why` tells it apart from others of its kind.
+    /// A start, an end, a compaction or a subagent. `why` distinguishes it from others of its kind.
     pub(super) fn moment(
         &self,
         kind: EventKind,
@@ -248,7 +239,7 @@ impl Step {
     }
 }
 
-/// Tool calls that wait for their answer.
+/// Tool calls awaiting their result, by id.
 #[derive(Default)]
 pub(super) struct Calls(HashMap<String, (String, Value)>);
 
@@ -264,18 +255,19 @@ impl Calls {
         self.0.contains_key(id)
     }
 
-    /// The call that is answered. Its record may have been damaged; the answer stands all the same.
+    /// Removes the call that a result belongs to. Its record may be damaged; the result is kept
+    /// anyway.
     pub(super) fn answered(&mut self, id: &str) -> (String, Value) {
         self.0.remove(id).unwrap_or_else(|| ("unknown".to_owned(), Value::Null))
     }
 
-    /// Those that nobody answered.
+    /// Counts the calls without a result as unfinished.
     pub(super) fn end(&mut self, steps: &mut Steps) {
         steps.extend(self.0.drain().map(|_| Step::Skipped(Skip::Unfinished)));
     }
 }
 
-/// A text without the blocks of this tag at its beginning and at its end.
+/// Strips the blocks with this tag at the beginning and end of a text.
 pub(super) fn without_outer_blocks(text: &str, tag: &str) -> String {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
     let mut rest = super::prompt::without_leading_blocks(text, &open, &close);

@@ -1,8 +1,7 @@
-//! What the person types: lines from standard input, read on a thread of their own, and Ctrl-C, which
-//! comes the same way while nothing is being answered.
+//! Input of a chat: lines from standard input, read on a separate thread, and Ctrl-C while no reply
+//! is in progress.
 //!
-//! A line that ends in a backslash goes on with the next. Words that were typed while a reply was on
-//! its way wait until it is over.
+//! A line that ends in a backslash continues on the next. Input typed during a reply is queued.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -10,31 +9,30 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_llm::Stop;
 
-/// The longest prompt. What is longer is a file, and belongs into one.
+/// Longer text should be put into a file.
 pub const PROMPT_BYTES_MAX: u64 = 1024 * 1024;
-/// Lines that wait.
+/// Queued lines.
 const WAITING_MAX: usize = 64;
 
-/// Something to react to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
     Line(String),
-    /// A prompt that is longer than is taken; it is not cut, because half of it may mean another thing.
+    /// A prompt over the limit. It is rejected rather than truncated, which could change its
+    /// meaning.
     TooLong,
     Interrupt,
     End,
 }
 
-/// Where input comes from.
 pub struct Inputs {
     waiting: Receiver<Input>,
     interrupts: Arc<Interrupts>,
-    /// Whether a person sits at it.
+    /// Whether standard input is a terminal.
     pub is_terminal: bool,
 }
 
 impl Inputs {
-    /// Begins to listen. Where nothing is to be read, Ctrl-C is still heard.
+    /// Starts the threads. With `reads: false` only Ctrl-C is handled.
     pub fn listen(reads: bool) -> Self {
         let (sender, waiting) = sync_channel(WAITING_MAX);
         let is_terminal = std::io::stdin().is_terminal();
@@ -49,12 +47,11 @@ impl Inputs {
         Self { waiting, interrupts, is_terminal }
     }
 
-    /// Waits for the next.
     pub fn next(&self) -> Input {
         self.waiting.recv().unwrap_or(Input::End)
     }
 
-    /// Does something that Ctrl-C stops.
+    /// Runs `work`, which Ctrl-C stops.
     pub fn during<T>(&self, work: impl FnOnce(&Stop) -> T) -> T {
         let stop = Stop::default();
         *self.interrupts.lock() = Running::Work(stop.clone());
@@ -66,7 +63,8 @@ impl Inputs {
         done
     }
 
-    /// Whether Ctrl-C was pressed again while something was being stopped: the person wants to leave.
+    /// Whether Ctrl-C was pressed a second time during a stop, which means that the user wants to
+    /// leave.
     pub fn is_leaving(&self) -> bool {
         matches!(*self.interrupts.lock(), Running::Leaving)
     }
@@ -93,7 +91,7 @@ impl Interrupts {
         match &*running {
             Running::Work(stop) if !stop.is_stopped() => stop.stop(),
             Running::Work(_) => *running = Running::Leaving,
-            // Where so many lines wait that there is no room, there is work in a moment.
+            // If the queue is full, there is work in a moment, and the next Ctrl-C stops that.
             Running::Nothing | Running::Leaving => drop(self.idle.try_send(Input::Interrupt)),
         }
     }
@@ -110,7 +108,7 @@ fn listen_to_signals(interrupts: &Interrupts) {
     });
 }
 
-/// Reads lines until there are no more, or nobody listens.
+/// Reads prompts until the input ends or the receiver is gone.
 fn read(sender: &SyncSender<Input>, is_terminal: bool) {
     let mut stdin = std::io::stdin().lock();
     while let Some(input) = next_prompt(&mut stdin, is_terminal) {
@@ -121,7 +119,7 @@ fn read(sender: &SyncSender<Input>, is_terminal: bool) {
     drop(sender.send(Input::End));
 }
 
-/// The next prompt, of one line or of several.
+/// Reads the next prompt of one or more lines.
 fn next_prompt(stdin: &mut impl BufRead, is_terminal: bool) -> Option<Input> {
     let mut prompt = String::new();
     loop {
@@ -142,13 +140,13 @@ fn next_prompt(stdin: &mut impl BufRead, is_terminal: bool) -> Option<Input> {
             None => return Some(Input::Line(prompt)),
         }
         if is_terminal {
-            // Nothing is lost if it cannot be shown.
+            // The continuation prompt is optional; errors are ignored.
             let _ = write!(crate::terminal::stderr(), "… ");
         }
     }
 }
 
-/// All of standard input as one prompt.
+/// Reads all of standard input as one prompt.
 pub fn whole() -> std::io::Result<Input> {
     let mut bytes = Vec::new();
     std::io::stdin().lock().take(PROMPT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -163,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backslash_goes_on_and_a_flood_is_refused() {
+    fn a_backslash_continues_a_prompt_and_an_oversized_one_is_rejected() {
         let long = "x".repeat(3 << 20);
         let text = format!("one\r\ntwo\\\nthree\n\n{long}\nlast");
         let mut stdin = text.as_bytes();

@@ -1,9 +1,9 @@
 //! The memory of a chat, over the daemon's socket.
 //!
-//! Every call looks for the daemon anew and starts it when it is away, so that one that was killed in
-//! the middle of a session is no trouble. What can be said twice is asked again when the daemon leaves
-//! just then: reading, and recording, because a moment is known by its id. What adds or replaces is
-//! asked once, and an answer that did not come is told as such. Every wait has an end.
+//! Every call connects again and starts the daemon if necessary, so that a daemon killed during the
+//! session does not matter. Idempotent calls are retried if the daemon exits meanwhile: reads, and
+//! recording, because moments have ids. Other changes are sent once, and a lost response is
+//! reported as such. Every call has a timeout.
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
@@ -15,17 +15,16 @@ use tome_proto::{Client, ClientError, Query, limits, v1};
 
 use crate::reach::{Reach, ReachError, Start};
 
-/// Events asked for at a time when a session is read back.
-/// Of a longer session the newest events are taken up to here, and a page more.
+/// Of a longer session, the newest events are loaded up to this size, rounded up to a page.
 const EVENTS_BYTES_MAX: usize = 32 << 20;
+/// Events per request.
 const PAGE_EVENTS: usize = 1_000;
 
-/// The daemon as the memory of one session.
 pub struct DaemonMemory {
     reach: Reach,
     runtime: Runtime,
     who: Who,
-    /// The project that a new chat belongs to, if not that of its folder.
+    /// Project of a new chat, if it differs from its folder's.
     apart: Option<String>,
 }
 
@@ -35,7 +34,7 @@ impl DaemonMemory {
         Ok(Self { reach, runtime, who, apart })
     }
 
-    /// The project that the chat's events are in, if there are any.
+    /// Returns the project of the chat's events, if there are any.
     fn project(&self) -> Option<String> {
         let settings = self.reach.settings();
         let sessions = SessionIndex::read(&settings.home.session_index());
@@ -44,7 +43,7 @@ impl DaemonMemory {
         known.or_else(|| Projects::load(&settings.home).known_root_of(&self.who.cwd))
     }
 
-    /// Asks what may be asked twice.
+    /// Sends an idempotent request, with retries.
     fn ask<T>(
         &self,
         question: impl AsyncFn(&Client) -> Result<T, ClientError>,
@@ -52,7 +51,7 @@ impl DaemonMemory {
         self.runtime.block_on(self.reach.ask(Start::IfAway, question)).map_err(|error| away(&error))
     }
 
-    /// Asks once.
+    /// Sends a request once.
     fn once<T>(
         &self,
         question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
@@ -64,7 +63,7 @@ impl DaemonMemory {
     }
 }
 
-/// About how much an event takes.
+/// Estimates the size of an event.
 fn bytes_of(event: &Event) -> usize {
     let of_tool = event.tool.as_ref().map(|tool| [&tool.input, &tool.output].map(value_bytes));
     event.text.len() + of_tool.into_iter().flatten().sum::<usize>()
@@ -91,7 +90,7 @@ impl MemoryTools for DaemonMemory {
             command: String::new(),
         };
         let answer = match spec.effect {
-            // The same call again changes nothing more.
+            // Repeating the call changes nothing.
             Effect::Reads | Effect::Settles => {
                 self.ask(async |client| client.call_tool(request.clone()).await)?
             }
@@ -108,12 +107,12 @@ impl MemoryTools for DaemonMemory {
     }
 }
 
-/// A change that may have been made although no answer came.
+/// The error of a change that may have been made although its response was lost.
 fn unsure(error: &ReachError) -> MemoryError {
     use ClientError::{TimedOut, Unreachable};
     match error {
         ReachError::Client(Unreachable(_) | TimedOut(_)) => MemoryError::Away(format!(
-            "no answer came ({error}); read the note to see whether it was done"
+            "no response ({error}); read the note to check whether the change was made"
         )),
         error => away(error),
     }
@@ -147,7 +146,7 @@ impl Memory for DaemonMemory {
     }
 
     fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
-        // Without the project there is no event of it either.
+        // Without a project there are no events.
         let Some(root) = self.project() else { return Ok(Vec::new()) };
         let mut found: Vec<Event> = Vec::new();
         let (mut continuation, mut bytes) = (String::new(), 0);

@@ -1,8 +1,8 @@
-//! `tome chat`: an agent in the terminal, over the agent library. Its memory is the daemon's, its tools
-//! are memory's and the project's files, read only.
+//! `tome chat`: an agent in the terminal, built on the agent library. Its memory is the daemon's;
+//! its tools are the memory tools and read-only access to the project's files.
 //!
-//! What is said is recorded before the model is asked, what tools answer before it is sent back: a chat
-//! that is killed anywhere goes on with `--continue`.
+//! Prompts are recorded before the model request, and tool results before they are sent back, so
+//! that a killed chat can be resumed with `--continue`.
 
 mod cost;
 mod files;
@@ -35,7 +35,7 @@ use screen::{Mode, Screen};
 use slash::Slash;
 use trouble::Trouble;
 
-/// Events of an earlier run that are shown when it is resumed.
+/// Events searched for the last turn when a chat is resumed.
 const SHOWN_AGAIN_MAX: usize = 40;
 const SHOWN_CHARS_MAX: usize = 160;
 
@@ -55,7 +55,7 @@ pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
     let model = Arc::clone(&chosen.model);
     let agent =
         Agent::new(model, memory, settings).map_err(|error| refused(&error, chosen.sections))?;
-    // Read before Ctrl-C means anything else than to leave.
+    // Read before Ctrl-C is handled differently from leaving.
     let first = match asked.prompt.join(" ") {
         prompt if asked.print && prompt.trim().is_empty() => Some(input::whole()?),
         prompt => Some(Input::Line(prompt)).filter(|_| !asked.prompt.is_empty()),
@@ -77,14 +77,12 @@ fn refused(error: &AgentError, sections: Sections) -> anyhow::Error {
     Refusal::failed(trouble.said).hint(trouble.hint).into()
 }
 
-/// Whether to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Going {
     On,
     Out,
 }
 
-/// A chat under way.
 struct Talking<'a> {
     context: &'a Context,
     asked: &'a Chat,
@@ -92,18 +90,17 @@ struct Talking<'a> {
     agent: Agent,
     screen: Screen,
     inputs: Inputs,
-    /// Whether a prompt came to nothing.
+    /// Whether a prompt failed.
     failed: bool,
     heard: Heard,
 }
 
-/// How the latest prompt of this run fared.
+/// Outcome of the latest prompt in this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Heard {
-    /// There was none.
+    /// No prompt yet.
     Nothing,
     Answered,
-    /// The model failed.
     Failed,
 }
 
@@ -118,7 +115,7 @@ impl Talking<'_> {
             })),
             Mode::Talk => {
                 let short: String = id.chars().take(8).collect();
-                let goes_on = if is_resumed { ", goes on" } else { "" };
+                let goes_on = if is_resumed { ", resumed" } else { "" };
                 let ways = if self.inputs.is_terminal { " · /help · Ctrl-D leaves" } else { "" };
                 self.screen.note(&format!("{model} · chat {short}{goes_on}{ways}"));
                 if is_resumed {
@@ -129,7 +126,7 @@ impl Talking<'_> {
         Ok(())
     }
 
-    /// The last words of the run before, so that the person knows where they were.
+    /// Shows the last turn of the previous run as orientation.
     fn show_again(&mut self) -> Result<()> {
         let events = self.agent.events(SHOWN_AGAIN_MAX)?;
         let latest =
@@ -142,7 +139,7 @@ impl Talking<'_> {
         Ok(())
     }
 
-    /// Takes prompts until the person leaves.
+    /// Handles prompts until the user leaves.
     fn listen(&mut self) {
         let mut is_warned = false;
         loop {
@@ -162,7 +159,7 @@ impl Talking<'_> {
                 }
                 (Input::Interrupt, false) if !self.inputs.is_terminal => return,
                 (Input::Interrupt, false) => {
-                    self.screen.note("\nCtrl-C again leaves");
+                    self.screen.note("\nPress Ctrl-C again to leave");
                     true
                 }
                 _ => false,
@@ -173,7 +170,6 @@ impl Talking<'_> {
         }
     }
 
-    /// Does what was typed.
     fn take(&mut self, input: &Input) -> Going {
         let line = match input {
             Input::Line(line) if line.trim().is_empty() => {
@@ -254,13 +250,13 @@ impl Talking<'_> {
                 let Trouble { said, hint, kind } = Trouble::of(&error, self.chosen.sections);
                 self.screen.note(&match kind {
                     Trouble::STOPPED => "· skipped".to_owned(),
-                    _ => format!("· not reflected on: {said}; {hint}"),
+                    _ => format!("· no reflection: {said}; {hint}"),
                 });
             }
         }
     }
 
-    /// Reflects, ends the session, and says how it can go on.
+    /// Reflects, ends the session, and tells the user how to resume it.
     fn end(&mut self) -> Result<()> {
         let reflects = !self.asked.no_reflect && !self.asked.print && !self.inputs.is_leaving();
         match self.heard {
@@ -268,7 +264,7 @@ impl Talking<'_> {
             Heard::Answered if reflects => self.reflect(),
             Heard::Failed if reflects => {
                 self.screen.note(
-                    "· not reflected on, because the model failed; the next end of this chat does",
+                    "· no reflection, because the model failed; the chat is reflected on when it ends the next time",
                 );
             }
             Heard::Answered | Heard::Failed => {}
@@ -277,7 +273,7 @@ impl Talking<'_> {
         self.agent.finish(reason).map_err(|error| refused(&error, self.chosen.sections))?;
         if self.inputs.is_terminal {
             let tokens = cost::tokens(&self.agent.usage());
-            self.screen.note(&format!("{tokens}; `tome chat --continue` goes on"));
+            self.screen.note(&format!("{tokens}; resume with `tome chat --continue`"));
         }
         Ok(())
     }
@@ -285,7 +281,7 @@ impl Talking<'_> {
 
 fn empty_prompt() -> Trouble {
     Trouble {
-        said: "there is no prompt".to_owned(),
+        said: "the prompt is empty".to_owned(),
         hint: "`tome chat -p 'your question'`, or pipe it in".to_owned(),
         kind: "no_prompt",
     }
@@ -294,10 +290,10 @@ fn empty_prompt() -> Trouble {
 fn too_long() -> Trouble {
     Trouble {
         said: format!(
-            "a prompt of more than {} is not taken",
+            "a prompt may have at most {}",
             crate::render::bytes(input::PROMPT_BYTES_MAX)
         ),
-        hint: "put it into a file of the project and have it read".to_owned(),
+        hint: "put the text into a file of the project and ask to read it".to_owned(),
         kind: "too_long",
     }
 }

@@ -1,4 +1,4 @@
-//! Which model a chat talks to: the one that is configured, another one at the same place, or the
+//! Chooses the model of a chat: the configured one, another one at the same endpoint, or the
 //! built-in script.
 
 use std::sync::Arc;
@@ -13,13 +13,12 @@ use crate::cli::chat::Chat;
 use crate::command::{Context, Refusal};
 use crate::model::{DaemonBudget, Sections, chat_model};
 
-/// A model, and what is known of it.
 pub struct Chosen {
     pub model: Arc<dyn ChatModel>,
-    /// Request and reply together.
+    /// Context window: request and reply together.
     pub window_tokens: u64,
     pub prices: Prices,
-    /// Where its settings are.
+    /// Where its settings come from.
     pub sections: Sections,
 }
 
@@ -38,14 +37,11 @@ pub fn choose(context: &Context, asked: &Chat) -> Result<Chosen> {
     let budget = DaemonBudget(context.reach.clone());
     match chat_model(&settings, budget, &clock, &Stop::default()) {
         Ok(Some(model)) => Ok(Chosen { model, window_tokens, prices, sections }),
-        Ok(None) => {
-            Err(Refusal::bad_input("no model is configured to chat with").hint(UNSET).into())
-        }
+        Ok(None) => Err(Refusal::bad_input("no chat model is configured").hint(UNSET).into()),
         Err(failure) => Err(unfit(&failure, sections)),
     }
 }
 
-/// Settings that cannot work.
 fn unfit(failure: &ModelFailure, sections: Sections) -> anyhow::Error {
     let trouble = Trouble::of_model(failure, sections);
     Refusal::bad_input(trouble.said).hint(trouble.hint).into()
@@ -63,4 +59,4 @@ const UNSET: &str = "choose one
   compatible one    tome config set chat.base_url http://127.0.0.1:11434/v1
                     tome config set chat.model qwen3
   no model at all   tome chat --offline
-                    a built-in script that shows how memory works; nothing leaves this machine";
+                    a built-in script that demonstrates the memory; nothing leaves this machine";

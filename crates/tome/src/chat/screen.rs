@@ -1,9 +1,9 @@
-//! What a person sees of a chat, and what a program does.
+//! Shows a chat to a person or a program.
 //!
-//! The model's words go to standard output as they come; everything else to standard error, a dim line
-//! each. With `-p` only the answer is printed, when it is whole. With `--json` every line of standard
-//! output is an object with a `type`: session, text, tool, injected, compaction, again, reply, reflection,
-//! note, error.
+//! Replies stream to standard output; everything else goes to standard error, one dim line each.
+//! With `-p` only the complete answer is printed. With `--json` every line of standard output is an
+//! object with a `type`: session, text, tool, injected, compaction, again, reply, reflection, note,
+//! error.
 
 use std::io::Write;
 
@@ -14,23 +14,21 @@ use tome_llm::{ToolCall, ToolResult, Usage};
 use super::trouble::Trouble;
 use crate::render::{BOLD, DIM, PLAIN, RED, YELLOW, bytes, count, counted, one_line, plain, safe};
 
-/// What is shown of arguments and results.
+/// Maximum length of shown arguments and results.
 const GIST_CHARS_MAX: usize = 72;
 
-/// How a chat is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// As it happens, for a person.
+    /// Interactive, for a person.
     Talk,
-    /// Only the answer.
+    /// Only the final answer.
     Answer,
-    /// For a program.
     Json,
 }
 
 pub struct Screen {
     mode: Mode,
-    /// Whether something stands before the cursor.
+    /// Whether the cursor is in the middle of a line.
     in_line: bool,
 }
 
@@ -43,7 +41,7 @@ impl Screen {
         self.mode
     }
 
-    /// A line that is for the person.
+    /// Shows a status line.
     pub fn note(&mut self, text: &str) {
         match self.mode {
             Mode::Talk => self.line(&format!("{DIM}{}{PLAIN}", safe(text))),
@@ -52,13 +50,12 @@ impl Screen {
         }
     }
 
-    /// Asks for the next prompt.
     pub fn ask(&mut self) {
         let mut err = crate::terminal::stderr();
         let _ = write!(err, "{BOLD}>{PLAIN} ").and_then(|()| err.flush());
     }
 
-    /// What happens while a prompt is worked on.
+    /// Shows an event during the work on a prompt.
     pub fn said(&mut self, said: Said<'_>) {
         match self.mode {
             Mode::Talk => self.talk(said),
@@ -70,14 +67,14 @@ impl Screen {
     fn talk(&mut self, said: Said<'_>) {
         match said {
             Said::Text(text) => self.text(text),
-            Said::Again => self.note("the connection broke; asking again"),
+            Said::Again => self.note("the connection was lost; retrying"),
             Said::Beginning { .. } => {}
             Said::Calling(call) => {
                 self.fresh_line();
                 let shown =
                     format!("{} {}", safe(&call.name), one_line(&arguments(call), GIST_CHARS_MAX));
                 let mut err = crate::terminal::stderr();
-                // A person who cannot be shown something misses it; the work goes on.
+                // Display errors are ignored; the work continues.
                 let _ =
                     write!(err, "{DIM}· {}{PLAIN}", shown.trim_end()).and_then(|()| err.flush());
             }
@@ -91,7 +88,7 @@ impl Screen {
                 let file = made.file.as_deref().unwrap_or("no file: it could not be written");
                 let left = counted(made.messages as u64, "message", "messages");
                 self.note(&format!(
-                    "· {left} left the context, summarised by {} → {file}",
+                    "· {left} moved out of the context, summarized by {} → {file}",
                     made.by
                 ));
             }
@@ -127,7 +124,7 @@ impl Screen {
         }
     }
 
-    /// A prompt was worked on.
+    /// Shows the outcome of a prompt.
     pub fn ran(&mut self, run: &Run, rounds_max: u32) {
         if self.mode == Mode::Json {
             return self.json(&json!({
@@ -141,17 +138,16 @@ impl Screen {
         self.fresh_line();
         let note = match run.ended {
             Ended::Done | Ended::Failed => return,
-            Ended::Cut => "the reply was cut off: it had no more room; say `go on`".to_owned(),
-            Ended::Refused => "the model did not want to go on; ask in other words".to_owned(),
-            Ended::Stopped => "stopped; what was said so far is kept".to_owned(),
+            Ended::Cut => "the reply was cut off at the length limit; say `go on`".to_owned(),
+            Ended::Refused => "the model refused to continue; rephrase the prompt".to_owned(),
+            Ended::Stopped => "stopped; the reply so far is kept".to_owned(),
             Ended::RoundsSpent => format!(
-                "stopped after {rounds_max} rounds of tool calls without an end; say `go on`, or allow more with --rounds"
+                "stopped after {rounds_max} rounds of tool calls; say `go on`, or allow more with --rounds"
             ),
         };
         let _ = writeln!(crate::terminal::stderr(), "{YELLOW}{note}{PLAIN}");
     }
 
-    /// What a reflection came to.
     pub fn reflected(&mut self, reflection: &Reflection) {
         if self.mode == Mode::Json {
             return self.json(&json!({
@@ -161,7 +157,7 @@ impl Screen {
                 "rounds_spent": reflection.rounds_spent, "usage": usage_json(&reflection.usage),
             }));
         }
-        let spent = if reflection.rounds_spent { "; its rounds were used up" } else { "" };
+        let spent = if reflection.rounds_spent { "; it used up its rounds" } else { "" };
         let said = match (reflection.skipped, reflection.written.as_slice()) {
             (Some(skip), _) => format!("· nothing to reflect on yet: {}", skip.as_str()),
             (None, []) => format!("· reflected: nothing new to remember{spent}"),
@@ -170,7 +166,6 @@ impl Screen {
         self.note(&said);
     }
 
-    /// Something went wrong.
     pub fn trouble(&mut self, trouble: &Trouble) {
         if self.mode == Mode::Json {
             return self.json(&json!({
@@ -181,7 +176,7 @@ impl Screen {
         self.line(&format!("{BOLD}hint:{PLAIN} {}", trouble.hint));
     }
 
-    /// A line of what was asked for: on standard output.
+    /// Writes requested output to standard output.
     pub fn plain(&mut self, text: &str) {
         self.fresh_line();
         match self.mode {
@@ -192,7 +187,7 @@ impl Screen {
         }
     }
 
-    /// Ends the line that the model's words stand in.
+    /// Ends the line of the streamed reply, if any.
     pub fn fresh_line(&mut self) {
         if self.in_line {
             let _ = writeln!(crate::terminal::stdout());
@@ -217,7 +212,7 @@ pub fn usage_json(usage: &Usage) -> Value {
     })
 }
 
-/// What a call is about, in a few words.
+/// Summarizes the arguments of a call.
 fn arguments(call: &ToolCall) -> String {
     let Ok(given) = serde_json::from_str::<Value>(&call.arguments) else {
         return call.arguments.clone();
@@ -234,7 +229,7 @@ fn arguments(call: &ToolCall) -> String {
     }
 }
 
-/// What came of a call, in a few words.
+/// Summarizes the result of a call.
 fn outcome(result: &ToolResult) -> String {
     let told: Value = serde_json::from_str(&result.text).unwrap_or_default();
     if told.get("success") == Some(&Value::Bool(true)) {
@@ -254,8 +249,8 @@ fn outcome(result: &ToolResult) -> String {
 
 fn injected(why: &str) -> &'static str {
     match why {
-        "replan" => "· memory: lessons for this plan, and the request to replan",
-        "store" => "· memory: the request to store what was learned",
+        "replan" => "· memory: lessons for this plan, with a request to replan",
+        "store" => "· memory: a request to store what was learned",
         _ => "· memory: a reminder of the session's overview",
     }
 }

@@ -1,4 +1,4 @@
-//! Which session a chat goes on with: a new one, the latest, or one that is named or chosen.
+//! Chooses the session of a chat: a new one, the latest, or one that is named or selected.
 
 use std::io::{BufRead, IsTerminal, Write};
 
@@ -13,14 +13,13 @@ use crate::command::{Context, Refusal};
 use crate::reach::Start;
 use crate::render::{BOLD, DIM, PLAIN, ago, counted, one_line};
 
-/// Prompts that are looked at for the list of sessions, and sessions in it.
+/// Prompts scanned for the list of sessions, and sessions listed.
 const LOOKED_AT_MAX: usize = 5_000;
 const PAGE_PROMPTS: u32 = 1_000;
 const LISTED_MAX: usize = 12;
-/// What is shown of a session's first words.
+/// Maximum length of a session's first prompt in the list.
 const GIST_CHARS_MAX: usize = 60;
 
-/// One earlier chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Earlier {
     pub id: String,
@@ -29,7 +28,7 @@ pub struct Earlier {
     pub first: String,
 }
 
-/// The session that the command line means.
+/// Returns the session that the command line selects.
 pub fn choose(context: &Context, asked: &Chat, cwd: &str) -> Result<Who> {
     let earlier = || earlier(context, asked.offline, cwd);
     let id = match (&asked.session, &asked.resume, asked.go_on) {
@@ -45,13 +44,13 @@ pub fn choose(context: &Context, asked: &Chat, cwd: &str) -> Result<Who> {
     Ok(Who::new(&id, cwd)?)
 }
 
-/// The project that the offline chats of a folder are kept in.
+/// Returns the project in which the offline chats of a folder are stored.
 pub fn offline_project(context: &Context, cwd: &str) -> String {
     let home = &context.settings.home;
     home.offline_chats(&Projects::load(home).root_of(cwd, None))
 }
 
-/// The chats of this project, the latest first; with the offline ones if one of them is meant.
+/// Finds the chats of this project, latest first; includes offline chats if requested.
 fn earlier(context: &Context, is_offline: bool, cwd: &str) -> Result<Vec<Earlier>> {
     let projects = Projects::load(&context.settings.home);
     let offline = is_offline.then(|| offline_project(context, cwd));
@@ -91,7 +90,7 @@ fn earlier_in(context: &Context, root: &str) -> Result<Vec<Earlier>> {
     }
 }
 
-/// Counts a prompt for its session; they come the latest first.
+/// Counts a prompt for its session. Prompts arrive newest first.
 fn count(sessions: &mut Vec<Earlier>, event: &Event) {
     let id = event.session.as_str();
     match sessions.iter_mut().find(|one| one.id == id) {
@@ -108,7 +107,7 @@ fn count(sessions: &mut Vec<Earlier>, event: &Event) {
     }
 }
 
-/// A session by its id or the beginning of it.
+/// Finds a session by its id or a unique prefix.
 fn by_id(all: &[Earlier], part: &str) -> Result<String> {
     if let Some(whole) = all.iter().find(|one| one.id == part) {
         return Ok(whole.id.clone());
@@ -117,18 +116,18 @@ fn by_id(all: &[Earlier], part: &str) -> Result<String> {
     match found.as_slice() {
         [one] => Ok(one.id.clone()),
         [] => {
-            let refusal = Refusal::not_found(format!("there is no chat {part:?} in this project"));
-            Err(refusal.hint("`tome chat --resume` lists those that there are").into())
+            let refusal = Refusal::not_found(format!("no chat {part:?} in this project"));
+            Err(refusal.hint("`tome chat --resume` lists the chats").into())
         }
         several => {
             let ids: Vec<&str> = several.iter().map(|one| one.id.as_str()).collect();
-            let said = format!("{part:?} may be any of {}", ids.join(", "));
+            let said = format!("{part:?} is ambiguous: {}", ids.join(", "));
             Err(Refusal::bad_input(said).hint("give more of the id").into())
         }
     }
 }
 
-/// The one there is, or the one that the person chooses.
+/// Returns the only session, or asks the user to select one.
 fn by_choice(all: &[Earlier]) -> Result<String> {
     let listed = all.get(..all.len().min(LISTED_MAX)).unwrap_or_default();
     match listed {
@@ -146,9 +145,9 @@ fn by_choice(all: &[Earlier]) -> Result<String> {
         writeln!(err, "  {:>2}  {short}  {DIM}{when:>10}  {prompts:>10}{PLAIN}  {said}", n + 1)?;
     }
     if !std::io::stdin().is_terminal() {
-        let refusal = Refusal::bad_input("there are several chats to resume");
+        let refusal = Refusal::bad_input("several chats can be resumed");
         return Err(refusal
-            .hint("`tome chat --resume ID` takes one, `--continue` the latest")
+            .hint("choose one with `tome chat --resume ID`, or the latest with `--continue`")
             .into());
     }
     write!(err, "Which one? [1] ")?;
@@ -165,11 +164,11 @@ fn by_choice(all: &[Earlier]) -> Result<String> {
 }
 
 fn nothing_to_resume() -> anyhow::Error {
-    let refusal = Refusal::not_found("there is no chat to resume in this project");
-    refusal.hint("`tome chat` begins one").into()
+    let refusal = Refusal::not_found("no chat to resume in this project");
+    refusal.hint("start one with `tome chat`").into()
 }
 
-/// A new id: chance first, so that the beginning tells sessions apart.
+/// Generates an id that starts with random digits, so that short prefixes are unique.
 fn new_id() -> Result<String> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("{error}"))?;

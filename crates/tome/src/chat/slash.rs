@@ -1,5 +1,4 @@
-//! What begins with a slash: the chat's own commands. What the command line shows already is shown the
-//! same way here.
+//! Slash commands of the chat. Commands that the command line also has produce the same output.
 
 use anyhow::Result;
 use serde_json::json;
@@ -9,19 +8,18 @@ use super::screen::{Mode, Screen};
 use crate::command::{self, Context};
 use crate::render::{DIM, PLAIN};
 
-/// The commands and what they do, for the help.
+/// Usage and description, for the help.
 const COMMANDS: [(&str, &str); 8] = [
-    ("/memory [NOTE]", "the notes of this project, or one of them"),
-    ("/recall QUERY", "what was said, done and noted before; takes the flags of `tome recall`"),
-    ("/toc [TIME]", "the contents: what happened, by time"),
-    ("/overview", "the overview of this chat"),
-    ("/reflect", "have the model write down what is worth keeping, now"),
-    ("/cost", "tokens and cost of this chat, and the day's budget"),
-    ("/help", "this list"),
-    ("/exit", "leave; Ctrl-D does too"),
+    ("/memory [NOTE]", "list the notes of this project, or show one"),
+    ("/recall QUERY", "search earlier sessions and notes; takes the flags of `tome recall`"),
+    ("/toc [TIME]", "show the contents: what happened, by time"),
+    ("/overview", "show the overview of this chat"),
+    ("/reflect", "let the model save what is worth keeping, now"),
+    ("/cost", "show tokens and cost of this chat, and today's budget"),
+    ("/help", "show this list"),
+    ("/exit", "leave (also Ctrl-D)"),
 ];
 
-/// What a line that begins with a slash asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Slash {
     Shown(Vec<String>),
@@ -30,12 +28,12 @@ pub enum Slash {
     Cost,
     Help,
     Exit,
-    /// Something to say to the person instead.
+    /// A message to show instead.
     Hint(String),
 }
 
 impl Slash {
-    /// Reads a line. `None` where it is a prompt: `/etc/hosts is …` is no command.
+    /// Parses a line; `None` if it is a prompt, such as `/etc/hosts is …`.
     pub fn read(line: &str) -> Option<Self> {
         let mut words = line.trim().strip_prefix('/')?.split_whitespace();
         let name = words.next().unwrap_or_default();
@@ -53,7 +51,7 @@ impl Slash {
             }
             "memory" => command(&["memory", "read"]),
             "recall" if rest.is_empty() => {
-                Self::Hint("say what to look for: /recall why did we choose fjall".to_owned())
+                Self::Hint("add a query: /recall why did we choose fjall".to_owned())
             }
             "recall" => command(&["recall"]),
             "toc" => command(&["toc"]),
@@ -67,24 +65,26 @@ impl Slash {
     }
 }
 
-/// What is said of a command that does not exist: the one that was meant, perhaps.
+/// Suggests a known command for an unknown one.
 fn unknown(name: &str) -> String {
     let names = COMMANDS.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or(usage));
     let begins = |known: &&str| known.trim_start_matches('/').starts_with(&name.to_lowercase());
     match names.clone().find(begins) {
-        Some(meant) => format!("there is no /{name}; {meant} perhaps? /help lists them"),
-        None => format!("there is no /{name}; there are {}", names.collect::<Vec<_>>().join(", ")),
+        Some(meant) => format!("unknown command /{name}; did you mean {meant}? /help lists all"),
+        None => {
+            format!("unknown command /{name}; available: {}", names.collect::<Vec<_>>().join(", "))
+        }
     }
 }
 
-/// Shows what a command of the command line shows. A program is told which one that is: its lines would
-/// stand between those of the chat, and are of another form.
+/// Runs a command of the command line. In JSON mode it only names the command, because its output
+/// would be mixed with the chat's and has another format.
 pub fn show(context: &Context, screen: &mut Screen, words: &[String]) {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     if screen.mode() == Mode::Json {
         let words: Vec<&str> = words.into_iter().filter(|word| *word != "--json").collect();
         let command = format!("tome {} --json", words.join(" "));
-        let text = format!("with --json this is a command of its own: `{command}`");
+        let text = format!("with --json, run this command separately: `{command}`");
         return screen.json(&json!({ "type": "note", "text": text, "command": command }));
     }
     command::shown_again(context, &words);
@@ -95,13 +95,15 @@ pub fn help(screen: &mut Screen) {
     for (usage, about) in COMMANDS {
         screen.plain(&format!("  {usage:<15} {DIM}{about}{PLAIN}"));
     }
-    screen.plain(&format!("  {DIM}A line that ends in \\ goes on; Ctrl-C stops a reply.{PLAIN}"));
+    screen.plain(&format!(
+        "  {DIM}A line that ends in \\ continues on the next; Ctrl-C stops a reply.{PLAIN}"
+    ));
 }
 
 pub fn overview(screen: &mut Screen, agent: &Agent) -> Result<()> {
     match agent.memory().overview()? {
         Some(text) => screen.plain(&crate::render::safe(text.trim_end())),
-        None => screen.note("nothing has been written into this chat's overview yet"),
+        None => screen.note("this chat has no overview yet"),
     }
     Ok(())
 }
@@ -111,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slash_is_a_command_where_a_word_follows() {
+    fn a_slash_followed_by_a_word_is_a_command() {
         let shown = |words: &[&str]| Slash::Shown(words.iter().map(|w| (*w).to_owned()).collect());
         for (line, expected) in [
             ("hello", None),
@@ -131,7 +133,7 @@ mod tests {
             Some(Slash::Hint(hint)) => hint,
             other => panic!("{other:?}"),
         };
-        assert!(hint("/mem").contains("/memory perhaps"));
+        assert!(hint("/mem").contains("did you mean /memory"));
         assert!(hint("/frobnicate").contains("/overview"));
     }
 }

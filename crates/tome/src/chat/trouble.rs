@@ -1,23 +1,21 @@
-//! What went wrong, in plain words, and what to do about it. Whatever it is: what was said is recorded,
-//! and the chat goes on with the next prompt.
+//! Errors of a chat as shown to the user, with a next step. After any error the prompt is recorded,
+//! and the chat continues with the next one.
 
 use tome_agent::{AgentError, ReflectCause};
 use tome_llm::ModelFailure;
 
 use crate::model::Sections;
 
-/// A failure as a person is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
     pub said: String,
-    /// What to do next.
     pub hint: String,
-    /// Its name, for programs.
+    /// Stable name for programs.
     pub kind: &'static str,
 }
 
 impl Trouble {
-    /// The kind of what the person stopped themselves.
+    /// The kind of an error caused by the user's own interruption.
     pub const STOPPED: &str = "stopped";
 
     pub fn of(error: &AgentError, sections: Sections) -> Self {
@@ -39,68 +37,68 @@ impl Trouble {
     fn of_memory(error: &tome_agent::MemoryError) -> Self {
         Self {
             said: error.to_string(),
-            hint: "`tome doctor` says what is wrong; ask again when it is mended".to_owned(),
+            hint: "run `tome doctor` to find the cause, then ask again".to_owned(),
             kind: "memory",
         }
     }
 
     pub fn of_model(failure: &ModelFailure, sections: Sections) -> Self {
         let (kind, hint) = hint(failure);
-        // The address, the key and the name may be the summarizer's; the rest is the chat's own.
+        // Address, key and name may come from the summarizer's section; the rest is the chat's own.
         let hint = hint.replace("PLACE.", &format!("{}.", sections.place));
         let hint = hint.replace("MODEL.", &format!("{}.", sections.model));
         Self { said: failure.to_string(), hint, kind }
     }
 }
 
-/// For what may pass, or may never have been a model.
-const NO_MODEL: &str = "ask again; if it stays, PLACE.base_url may name something that is no model";
+/// For failures that may be transient, or may mean that the endpoint is not a model.
+const NO_MODEL: &str = "ask again; if it persists, check that PLACE.base_url is a model endpoint";
 
-/// What to do; `PLACE.` and `MODEL.` stand for the sections of the settings.
+/// Returns kind and hint; `PLACE.` and `MODEL.` stand for sections of the settings.
 fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
     match failure {
         ModelFailure::Busy { .. } => ("busy", "wait a moment and ask again"),
         ModelFailure::Down { .. } => (
             "unreachable",
-            "look whether it runs and whether PLACE.base_url is right, then ask again; `tome chat --offline` needs none",
+            "check that it is running and that PLACE.base_url is right, then ask again; `tome chat --offline` needs no model",
         ),
         ModelFailure::TimedOut { .. } => {
-            ("timed_out", "ask again, or give it longer: `tome config set chat.timeout 5m`")
+            ("timed_out", "ask again, or raise the timeout: `tome config set chat.timeout 5m`")
         }
-        ModelFailure::Refused { .. } => ("refused", "ask in other words"),
+        ModelFailure::Refused { .. } => ("refused", "rephrase the prompt"),
         ModelFailure::Truncated { .. } => ("cut", "say `go on`"),
         ModelFailure::BrokenOff { .. } => ("broken_off", NO_MODEL),
         ModelFailure::Malformed { .. } => ("malformed", NO_MODEL),
         ModelFailure::Unauthorized { .. } => (
             "unauthorized",
-            "put the right key into the variable that PLACE.key_env names, or into the file of PLACE.key_file",
+            "put a valid key into the variable named by PLACE.key_env, or into the file PLACE.key_file",
         ),
         ModelFailure::NotFound { .. } => (
             "not_found",
-            "name one that it has: `tome config set MODEL.model NAME`, or --model NAME; PLACE.base_url says where",
+            "choose an existing model with `tome config set MODEL.model NAME` or --model NAME; the endpoint is PLACE.base_url",
         ),
         ModelFailure::Rejected { .. } => (
             "rejected",
-            "another model (--model NAME) may take it; its words above say what it did not like",
+            "another model (--model NAME) may accept it; the message above gives the reason",
         ),
         ModelFailure::ContextTooLong { .. } => (
             "context_too_long",
-            "ask for less at once, begin anew with `tome chat` (recall finds this chat), or lower chat.window_tokens to what the model takes",
+            "ask for less at once, start a new `tome chat` (recall finds this one), or lower chat.window_tokens to the model's limit",
         ),
         ModelFailure::OverBudget { .. } => (
             "over_budget",
-            "go on tomorrow, or raise it: `tome config set summarizer.daily_tokens 1000000`",
+            "continue tomorrow, or raise the limit: `tome config set summarizer.daily_tokens 1000000`",
         ),
         ModelFailure::Uncounted { .. } => (
             "uncounted",
-            "`tome doctor` says why the daemon does not answer, `tome start` starts it; then ask again",
+            "run `tome doctor` to see why the daemon does not respond, or `tome start` to start it; then ask again",
         ),
         ModelFailure::CommandMissing { .. }
         | ModelFailure::CommandFailed { .. }
         | ModelFailure::Misconfigured(_) => {
             ("misconfigured", "`tome config` shows every setting and where it comes from")
         }
-        ModelFailure::Stopped => (Trouble::STOPPED, "ask again when you like"),
+        ModelFailure::Stopped => (Trouble::STOPPED, "ask again at any time"),
     }
 }
 
@@ -109,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_daemon_that_is_away_is_not_the_models_fault() {
+    fn an_unreachable_daemon_is_not_reported_as_a_model_failure() {
         let failure = ModelFailure::Uncounted { said: "no daemon".to_owned() };
         let trouble = Trouble::of_model(&failure, Sections { place: "chat", model: "chat" });
         assert!(trouble.hint.contains("`tome doctor`") && !trouble.hint.contains("base_url"));

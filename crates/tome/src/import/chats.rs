@@ -1,6 +1,6 @@
-//! Gemini CLI's chats. The log of updates is read twice: first to learn which messages stand and
-//! where each was written last, then to read those. What is kept in between is a place for each
-//! message, not the messages. An old chat is one JSON value, whose messages are read one by one.
+//! Reads Gemini CLI's chats. The update log is read twice: first to find the remaining messages and
+//! where each was last written, then to read them. Only positions are kept in memory, not messages.
+//! An old chat is one JSON value, whose messages are read one by one.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -18,15 +18,15 @@ use super::lines::{LINE_BYTES_MAX, Lines};
 use super::{Sink, origin_of, too_long};
 use crate::agents::transcript::{Chat, ChatHeader, Skip, Step, Steps, chat_folder_in, record_of};
 
-/// The marker beside the chats holds one path.
+/// The marker beside the chats contains one path.
 const MARKER_BYTES_MAX: u64 = 16 * 1024;
-/// The list of projects has a line per project.
+/// The list of projects has one line per project.
 const PROJECTS_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
-/// Messages looked at for the folder of a chat: the harness's own comes first.
+/// Messages searched for the chat's folder: the harness's own message comes first.
 const HEAD_MESSAGES: usize = 3;
 
-/// Where a message stands: in a line by itself, or in a list inside one.
+/// Position of a message: a line, or an element of a list in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
     number: u64,
@@ -35,7 +35,7 @@ struct Place {
     within: Option<usize>,
 }
 
-/// Which messages stand, in order.
+/// The messages that remain after all updates, in order.
 #[derive(Default)]
 struct Standing {
     header: ChatHeader,
@@ -64,7 +64,7 @@ impl Standing {
         }
     }
 
-    /// The last write of a message wins, where the first one stood.
+    /// A later write of a message replaces it at its original place.
     fn write(&mut self, message: &Map<String, Value>, place: Place) {
         if self.places.len() < HEAD_MESSAGES && self.folder.is_none() {
             self.folder = chat_folder_in(message);
@@ -83,7 +83,7 @@ impl Standing {
         }
     }
 
-    /// A message and everything behind it is taken back.
+    /// Removes a message and everything after it.
     fn rewind(&mut self, id: &str) {
         let Some(at) = self.by_id.get(id).copied() else { return };
         self.rewound += (self.places.len() - at) as u64;
@@ -94,7 +94,6 @@ impl Standing {
     }
 }
 
-/// Reads a log of updates.
 pub fn updates(source: &Source, sink: &mut dyn Sink) -> Result<()> {
     let mut file = open_regular(&source.path, FinalLink::Follow)?;
     let standing = survey(&file, sink)?;
@@ -146,7 +145,7 @@ fn survey(file: &File, sink: &mut dyn Sink) -> Result<Standing> {
     Ok(standing)
 }
 
-/// Reads a record again. It was read before, so it is one, unless somebody writes over the file.
+/// Reads a record again; yields an empty one if the file was overwritten in the meantime.
 fn read_at(file: &mut File, place: Place) -> Result<Map<String, Value>> {
     file.seek(SeekFrom::Start(place.offset))?;
     let mut bytes = Vec::new();
@@ -162,7 +161,7 @@ fn messages_of(mut record: Map<String, Value>) -> Vec<Value> {
     }
 }
 
-/// Reads an old chat.
+/// Reads a chat of an old version.
 pub fn conversation(source: &Source, sink: &mut dyn Sink) -> Result<()> {
     let mut head = Head::default();
     let mut read = |message: Map<String, Value>| {
@@ -173,7 +172,7 @@ pub fn conversation(source: &Source, sink: &mut dyn Sink) -> Result<()> {
         Ok(())
     };
     let mut header = ChatHeader::default();
-    // A chat that breaks off has its head all the same.
+    // A truncated chat still has its header.
     let _ = parse(&source.path, &mut header, &mut read)?;
     let mut chat = chat_of(source, &header, head.folder.as_deref());
     let mut steps = Steps::new();
@@ -196,7 +195,8 @@ struct Head {
 
 type Each<'a> = &'a mut dyn FnMut(Map<String, Value>) -> Result<()>;
 
-/// Reads a chat's head and hands on its messages. Returns where it broke off, if it did.
+/// Parses a chat's header and passes its messages to `each`. Returns the error position if it is
+/// truncated.
 fn parse(path: &Path, header: &mut ChatHeader, each: Each<'_>) -> Result<Option<(u64, String)>> {
     let file = BufReader::with_capacity(256 * 1024, open_regular(path, FinalLink::Follow)?);
     let mut json = serde_json::Deserializer::from_reader(file);
@@ -207,12 +207,12 @@ fn parse(path: &Path, header: &mut ChatHeader, each: Each<'_>) -> Result<Option<
         (None, Ok(())) => Ok(None),
         (None, Err(error)) => {
             let line = error.line() as u64;
-            Ok(Some((line, format!("the chat breaks off: {error}"))))
+            Ok(Some((line, format!("the chat is truncated: {error}"))))
         }
     }
 }
 
-/// The chat as one JSON value, whose messages are handed on one by one.
+/// Deserializes a chat, passing messages on one by one.
 struct Conversation<'a, 'e> {
     header: &'a mut ChatHeader,
     each: Each<'e>,
@@ -285,8 +285,8 @@ impl<'de> Visitor<'de> for Messages<'_, '_> {
     }
 }
 
-/// The chat's reader. Its folder is what the marker beside the chats says, or the list of projects,
-/// or the chat's own first message.
+/// Creates the chat's reader. Its folder comes from the marker beside the chats, the list of
+/// projects, or the chat's first message.
 fn chat_of(source: &Source, header: &ChatHeader, named: Option<&str>) -> Chat {
     let mut origin = origin_of(source);
     let chats = source.path.ancestors().find(|path| path.ends_with("chats"));
@@ -305,7 +305,7 @@ fn folder_of(project: &Path) -> Option<String> {
     marked.or_else(|| listed(project).ok().flatten())
 }
 
-/// The folder under whose short name the chats are kept.
+/// Looks up the folder by the short name under which its chats are stored.
 fn listed(project: &Path) -> Result<Option<String>> {
     let root = project.parent().and_then(Path::parent).context("no folder above")?;
     let list: Value = serde_json::from_slice(&read_regular(

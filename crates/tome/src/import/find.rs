@@ -1,4 +1,4 @@
-//! Where the transcripts of each agent lie.
+//! Finds the transcripts of each agent.
 //!
 //! ```text
 //! claude-code  $CLAUDE_CONFIG_DIR, else ~/.claude        projects/*/*.jsonl, */subagents/*.jsonl
@@ -9,8 +9,8 @@
 //!              else ~/.local/share/opencode
 //! ```
 //!
-//! A path that is given is looked through instead, and what is found there is told apart by its name
-//! and by what its first lines look like. Links to folders are not followed.
+//! Paths given on the command line are searched instead; files found there are recognized by their
+//! name and first lines. Links to folders are not followed.
 
 use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
@@ -22,30 +22,28 @@ use tome_model::{Agent, Millis};
 use super::lines::Lines;
 use crate::agents::transcript::{record_of, writer_of};
 
-/// Folders in folders: a home has a handful, a loop has no end.
+/// Maximum folder depth, as protection against loops.
 const DEPTH_MAX: usize = 12;
 
-/// Lines looked at to tell whose a file is.
+/// Lines read to detect which agent wrote a file.
 const SNIFFED_LINES: usize = 5;
 
-/// How a transcript is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// One record a line.
+    /// JSONL.
     Lines,
-    /// The same, compressed.
+    /// Zstandard-compressed JSONL.
     Compressed,
-    /// Gemini CLI's log of updates.
+    /// Gemini CLI's update log.
     Updates,
-    /// Gemini CLI's old file of a whole chat.
+    /// Gemini CLI's old format, one JSON value per chat.
     Conversation,
-    /// OpenCode's database.
     Database,
     /// OpenCode's old folder of JSON files.
     Storage,
 }
 
-/// One transcript, or a store of many.
+/// A transcript, or a store of many.
 #[derive(Debug, Clone)]
 pub struct Source {
     pub agent: Agent,
@@ -56,25 +54,24 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether it was last written before this time, so that nothing in it happened after it. (What
-    /// is written to a database stands in its log first.)
+    /// Whether it was last written before this time, so that it has no later events. Not reliable
+    /// for databases, which write to their log first.
     pub fn is_older_than(&self, since: Option<Millis>) -> bool {
         let is_file = !matches!(self.form, Form::Database | Form::Storage);
         is_file && since.zip(self.modified).is_some_and(|(since, at)| at < since)
     }
 }
 
-/// The transcripts of these agents where they lie by default. `env` says what the environment says.
+/// Finds the transcripts of these agents in their default locations. `env` reads a variable.
 pub fn at_home(agents: &[Agent], env: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<Source> {
     agents.iter().flat_map(|agent| of_agent(agent, env)).collect()
 }
 
-/// The transcripts at these paths, of these agents.
 pub fn at_paths(paths: &[PathBuf], agents: &[Agent]) -> Result<Vec<Source>> {
     let mut sources = Vec::new();
     for path in paths {
         if !path.exists() {
-            bail!("there is nothing at {}", path.display());
+            bail!("{} does not exist", path.display());
         }
         let before = sources.len();
         if path.is_dir() {
@@ -85,15 +82,12 @@ pub fn at_paths(paths: &[PathBuf], agents: &[Agent]) -> Result<Vec<Source>> {
         } else {
             sources.extend(sniffed(path));
         }
-        // A file that nobody can name is what the command line says it is.
+        // A file that is not recognized is assumed to belong to the agent on the command line.
         if let (true, [agent]) = (sources.len() == before && path.is_file(), agents) {
             sources.extend(source(agent.as_str(), path, form_of(agent, path)));
         }
         if sources.len() == before {
-            bail!(
-                "{} is no transcript that Tome knows; --agent NAME says whose it is",
-                path.display()
-            );
+            bail!("{} is not a known transcript; name its agent with --agent NAME", path.display());
         }
     }
     sources.retain(|source| agents.contains(&source.agent));
@@ -147,7 +141,7 @@ fn of_agent(agent: &Agent, env: &dyn Fn(&str) -> Option<PathBuf>) -> Vec<Source>
     sources
 }
 
-/// Every file under a folder, in order of their names.
+/// Visits every file under a folder, in order of name.
 fn walk(folder: &Path, depth: usize, found: &mut dyn FnMut(&Path)) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     let mut entries: Vec<DirEntry> = entries.flatten().collect();
@@ -213,7 +207,6 @@ fn form_of(agent: &Agent, path: &Path) -> Option<Form> {
     })
 }
 
-/// Whose transcript a file is, if it is one.
 fn sniffed(path: &Path) -> Option<Source> {
     let name = name_of(path);
     let agent = match () {
@@ -238,7 +231,7 @@ fn writer(path: &Path) -> Option<&'static str> {
     None
 }
 
-/// OpenCode's old folder of JSON files, in a folder or as that folder.
+/// Finds OpenCode's old folder of JSON files in a folder, or recognizes the folder itself.
 fn storage_at(folder: &Path) -> Option<Source> {
     let inside = folder.join("storage");
     let storage = [inside.as_path(), folder]
@@ -247,14 +240,14 @@ fn storage_at(folder: &Path) -> Option<Source> {
     source("opencode", storage, Some(Form::Storage))
 }
 
-/// The same, by a session in it: `storage/session/<project>/ses_….json`.
+/// Finds it by one of its sessions: `storage/session/<project>/ses_….json`.
 fn storage_of(file: &Path) -> Option<Source> {
     let is_session = name_of(file).starts_with("ses_") && ends(file, "json");
     storage_at(file.ancestors().nth(3).filter(|_| is_session)?)
 }
 
-/// A rollout stands twice while it is being compressed, a chat while it is being converted: what is
-/// plain, or newer, is read.
+/// A rollout exists twice while it is compressed, and a chat while it is converted: keep the plain
+/// or the newer file.
 fn without_twins(sources: &mut Vec<Source>) {
     let plain: std::collections::HashSet<PathBuf> = sources
         .iter()

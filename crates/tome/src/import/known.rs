@@ -1,11 +1,10 @@
-//! What the ledger has of a session, and whether something read from a transcript is among it.
+//! Matches events read from a transcript with a session's stored events.
 //!
-//! Where hooks and transcripts name a thing alike, it is recognised by its id. Where they do not, by
-//! what it is: a tool call by its call id, or by tool and input; words by who said them and by the
-//! words, without the space in them; a start, an end, a compaction by its kind. Of several that are
-//! alike the nearest in time is meant, within moments, and each stored event answers for one.
-//!
-//! Stored words had their secrets cut and their length capped, so what is compared is sealed first.
+//! Where hooks and transcripts share an id, that decides. Otherwise an event is matched by content:
+//! a tool call by its call id, or by tool and input; text by role and text without whitespace; a
+//! start, an end or a compaction by its kind. Of several candidates the nearest in time wins,
+//! within a window, and each stored event matches only once. Stored text was redacted and capped,
+//! so drafts are sealed before the comparison.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,19 +14,19 @@ use tome_model::{Agent, Draft, Event, EventId, EventKind, Identity, Millis, Tool
 
 use crate::agents::transcript::tool_called;
 
-/// A hook is run within moments of what it tells; its agent may be slow to write it down.
+/// A hook runs within moments of its event, but the agent may write its transcript late.
 const NEAR_MS: u64 = 60_000;
 
-/// A compaction takes its time, and may be told before and after.
+/// A compaction takes a while and may be reported before and after.
 const MOMENT_MS: u64 = 300_000;
 
-/// Ids of subagents that two sides name differently are one if they came this close together.
+/// Subagents with different ids in hook and transcript are the same if they are this close in time.
 const UNNAMED_MS: u64 = 10_000;
 
-/// A stop may be told this long before its last words are written down.
+/// A stop may be reported this long before its final message is written.
 const STOP_MS: u64 = 2_000;
 
-/// What tells turns apart, under the names that agents have for it.
+/// Meta fields that identify the turn, depending on the agent.
 const NATIVE: [&str; 2] = ["prompt_id", "turn_id"];
 
 type Likeness = [u8; 16];
@@ -41,7 +40,7 @@ struct Stored {
     is_taken: bool,
 }
 
-/// What the ledger has of a session.
+/// The stored events of a session, indexed for matching.
 pub struct Known {
     agent: Agent,
     stored: Vec<Stored>,
@@ -49,9 +48,9 @@ pub struct Known {
     calls: HashMap<String, Vec<usize>>,
     alike: HashMap<Likeness, Vec<usize>>,
     starts: Vec<Millis>,
-    /// Final words of turns, for agents whose stops repeat everything that was said in the turn.
+    /// Final messages of turns, for agents whose stops repeat the whole turn.
     stops: Vec<(Millis, String)>,
-    /// What was found new since.
+    /// Ids of drafts that were not stored.
     fresh: HashSet<EventId>,
 }
 
@@ -69,7 +68,6 @@ impl Known {
         }
     }
 
-    /// One more that is stored.
     pub fn add(&mut self, event: &Event) {
         let place = self.stored.len();
         let (turn, call) = (turn_of(&event.meta), call_of(event.kind, &event.meta));
@@ -91,7 +89,7 @@ impl Known {
         }
     }
 
-    /// Whether this is stored. If it is, that stored event answers for nothing else.
+    /// Returns whether a draft is stored. A stored event that matches is not matched again.
     pub fn has(&mut self, draft: &Draft, sealer: &Sealer) -> bool {
         if let Identity::Fixed(id) = &draft.identity {
             if let Some(place) = self.ids.get(id).copied() {
@@ -118,8 +116,8 @@ impl Known {
         }
     }
 
-    /// Stored events that the transcript does not have, although it has their twin: one thing under
-    /// two ids. Meaningful once the whole transcript has been compared.
+    /// Returns stored events that are missing from the transcript although a duplicate under
+    /// another id matched. Only meaningful after the whole transcript was compared.
     pub fn duplicates(&self) -> Vec<EventId> {
         let mut found = HashSet::new();
         for places in self.alike.values() {
@@ -167,7 +165,7 @@ impl Known {
         let turn = turn_of(&draft.meta).filter(|_| draft.kind == EventKind::UserMessage);
         let free = places?.iter().filter_map(|place| {
             let stored = self.stored.get(*place).filter(|stored| !stored.is_taken)?;
-            // The same words in another turn were said again.
+            // The same text in another turn is another prompt.
             let is_other = turn.is_some() && stored.turn.is_some() && turn != stored.turn;
             let away = stored.at.distance_ms(draft.at);
             (!is_other && away <= within).then_some((away, *place))
@@ -175,24 +173,24 @@ impl Known {
         free.min().map(|(_, place)| place)
     }
 
-    /// A session that a hook saw begin may have waited long for its first word.
+    /// The first message may come long after the start that a hook recorded.
     fn has_started(&self, draft: &Draft) -> bool {
         draft.kind == EventKind::SessionStart
             && self.starts.iter().any(|at| at.0 <= draft.at.0.saturating_add(NEAR_MS))
     }
 
-    /// Whether the next stop after these words holds them.
+    /// Whether the next stop after this message contains it.
     fn is_in_a_stop(&self, draft: &Draft, sealer: &Sealer) -> bool {
         if draft.kind != EventKind::AssistantMessage || self.stops.is_empty() {
             return false;
         }
         let words = spaceless(&sealed(draft, sealer).text);
         let next = self.stops.iter().filter(|(at, _)| at.0.saturating_add(STOP_MS) >= draft.at.0);
-        // The one before may have been told a moment late.
+        // The previous stop may have been recorded a moment late, so two are checked.
         !words.is_empty() && next.take(2).any(|(_, stop)| stop.contains(&words))
     }
 
-    /// What an event is recognised by, the surest first.
+    /// Returns the fingerprints of an event, most specific first.
     fn likenesses(
         &self,
         kind: EventKind,
@@ -228,7 +226,7 @@ impl Known {
     }
 }
 
-/// What of a draft is compared, as it would be stored.
+/// Seals the parts of a draft that are compared.
 fn sealed(draft: &Draft, sealer: &Sealer) -> Draft {
     let tool = draft.tool.as_ref().map(|tool| Tool {
         name: tool.name.clone(),

@@ -1,32 +1,28 @@
-//! The lines of a file, one at a time. A line that is longer than any record is passed over and
-//! said, so that memory stays bounded whatever the file holds.
+//! Reads a file line by line. Lines longer than any record are skipped and reported, so that memory
+//! stays bounded.
 
 use std::io::{self, BufRead, BufReader, Read};
 
-/// A line longer than this is no record.
+/// A longer line is not a record.
 pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Read at once.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// One line.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Counted from 1.
+    /// One-based.
     pub number: u64,
-    /// Where it begins in the file.
+    /// Byte offset in the file.
     pub offset: u64,
-    /// What it holds, without the newline; nothing if it is too long.
+    /// Without the newline; empty if too long.
     pub bytes: &'a [u8],
-    /// How long it is, with the newline.
+    /// With the newline.
     pub length: u64,
-    /// Whether a newline ends it. The last line of a file that is being written may have none.
+    /// Whether a newline ends it. The last line of a file in progress may have none.
     pub is_ended: bool,
-    /// Whether it is too long to be looked at.
     pub is_too_long: bool,
 }
 
-/// A file's lines.
 pub struct Lines<R> {
     input: BufReader<R>,
     buffer: Vec<u8>,
@@ -40,7 +36,7 @@ impl<R: Read> Lines<R> {
         Self { input, buffer: Vec::new(), number: 0, offset: 0 }
     }
 
-    /// The next line that is not blank.
+    /// Returns the next line that is not blank.
     pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
         loop {
             let (offset, length, is_too_long) = match self.read()? {
@@ -64,7 +60,7 @@ impl<R: Read> Lines<R> {
         }
     }
 
-    /// Reads up to the next newline. Returns how many bytes that were, which may be more than are
+    /// Reads up to the next newline. Returns the number of bytes read, which may exceed the number
     /// kept.
     fn read(&mut self) -> io::Result<u64> {
         self.buffer.clear();
@@ -102,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_and_blank_ones_passed_over() {
+    fn lines_are_numbered_and_blank_lines_skipped() {
         let found = lines(b"a\r\n\n  \nbc\nd");
         let expected = [(1, 0, "a", true), (4, 7, "bc", true), (5, 10, "d", false)];
         assert_eq!(found, expected.map(|(n, at, text, ended)| (n, at, text.to_owned(), ended)));
@@ -110,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_never_ends_is_passed_over() {
+    fn a_line_that_is_too_long_is_skipped() {
         let long = io::repeat(b'x').take(LINE_BYTES_MAX + 5_000_000);
         let mut lines = Lines::new(long.chain(&b"\nnext\n"[..]));
         let first = lines.next().unwrap().unwrap();

@@ -1,9 +1,9 @@
-//! Import: the history that agents left on disk becomes events, each stored once.
+//! Imports the history that agents left on disk, storing each event once.
 //!
-//! `find` knows where transcripts lie, `read` reads them record by record, `known` recognises what
-//! the ledger has already, and the rest goes to the daemon in a bulk stream. Nothing is written
-//! anywhere else, so an import can be stopped at any moment and run again: what was acknowledged is
-//! there, and is recognised.
+//! `sources` finds the transcripts, `reader` reads them record by record, `stored_events`
+//! recognizes what the ledger already has, and the rest is streamed to the daemon in bulk. Nothing
+//! else is written, so an import can be interrupted at any time and run again: acknowledged events
+//! are recognized.
 
 mod chats;
 mod find;
@@ -37,64 +37,57 @@ use read::Reader;
 pub use report::{AgentReport, DAMAGED_MAX, Damaged, Report, Unreadable};
 pub use target::{Each, Outgoing, Remote, Stopped, Target};
 
-/// Sessions whose stored events are held at a time. Files of one session lie side by side.
+/// Sessions whose stored events are kept in memory. Files of one session are adjacent.
 const SESSIONS_HELD: usize = 16;
 
-/// A draft larger than this is capped before it is sent.
+/// Larger drafts are capped before they are sent.
 const LARGE_BYTES: usize = 1024 * 1024;
 
-/// What is set in the meta of every event that was imported: it is history, not news.
+/// Meta key of imported events, which marks them as history rather than news.
 pub const IMPORTED: &str = "imported";
 
-/// What takes the steps of a transcript.
+/// Receives the outcomes of reading a transcript.
 trait Sink {
-    /// One step, of the record in this line (0 where there are no lines).
+    /// Accepts the outcome of the record in this line (0 if the transcript has no lines).
     fn step(&mut self, step: Step, line: u64) -> Result<()>;
-    /// A line that cannot be read.
     fn damaged(&mut self, line: u64, reason: String);
-    /// So many bytes more were read.
     fn read(&mut self, bytes: u64);
 }
 
-/// Where an event came from.
 #[derive(Debug, Clone, Copy)]
 pub struct From {
-    /// The place of its agent in the report.
+    /// Index of the agent in the report.
     pub agent: usize,
-    /// The place of its transcript among the sources.
+    /// Index of the transcript among the sources.
     pub source: usize,
-    /// The line.
     pub line: u64,
 }
 
-/// What is read, how much of it, and what becomes of it.
 pub struct Import<'t> {
     pub sources: Vec<Source>,
-    /// More transcripts that these may have copied from.
+    /// Further transcripts from which the sources may have copied.
     pub beside: Vec<Source>,
     pub since: Option<Millis>,
-    /// Only compare.
+    /// Compare without storing.
     pub is_dry: bool,
-    /// Only this session of this agent.
+    /// Restricts the import to one session.
     pub only: Option<(Agent, SessionId)>,
     pub target: &'t mut dyn Target,
     pub sealer: Arc<Sealer>,
     pub progress: ProgressBar,
 }
 
-/// How much of one session is stored.
 #[derive(Debug, Default, Clone)]
 pub struct Coverage {
     pub stored: u64,
     pub missing: u64,
-    /// When the first that is missing happened.
+    /// Time of the first missing event.
     pub since: Option<Millis>,
     pub cwd: String,
-    /// Events that are stored twice, under two ids.
+    /// Events stored twice under different ids.
     pub duplicates: Vec<EventId>,
 }
 
-/// What became of it all, and of each session.
 pub struct Done {
     pub report: Report,
     pub sessions: HashMap<(Agent, SessionId), Coverage>,
@@ -106,7 +99,6 @@ struct Running<'t> {
     sessions: HashMap<(Agent, SessionId), Coverage>,
     known: HashMap<(Agent, SessionId, String), Known>,
     origins: Origins,
-    /// The project of each session.
     projects: HashMap<(Agent, SessionId), String>,
     outgoing: Vec<Outgoing>,
     outgoing_bytes: usize,
@@ -115,14 +107,14 @@ struct Running<'t> {
 }
 
 impl Import<'_> {
-    /// Reads everything. Blocks; to be run on a thread of its own.
+    /// Runs the import. Blocks; call it on a thread of its own.
     pub fn run(self) -> Result<Done> {
         let sources = self.sources.clone();
         let only = self.only.as_ref().map(|(_, session)| session.as_str().to_owned());
         let reader = || Reader::new(sources.iter().chain(&self.beside), only.clone());
         let since = self.since;
         let is_wanted = |source: &&Source| !source.is_older_than(since);
-        // A session that is looked for by name is stored already, and so is its project.
+        // A session requested by name is already stored, and so is its project.
         let origins = match only {
             Some(_) => Origins::default(),
             None => Origins::read(reader(), sources.iter().filter(is_wanted)),
@@ -177,7 +169,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// The report of the agent whose transcripts are being read.
+    /// Returns the report of the current agent.
     fn now(&mut self) -> Option<&mut AgentReport> {
         self.report.agents.get_mut(self.agent)
     }
@@ -188,7 +180,7 @@ impl Running<'_> {
         }
     }
 
-    /// One transcript that cannot be read does not keep the others out; a daemon that is gone does.
+    /// Records an unreadable transcript and continues; fails if the daemon is gone.
     fn unreadable(&mut self, source: &Source, error: anyhow::Error) -> Result<()> {
         let is_ours = error.chain().any(|cause| {
             cause.downcast_ref::<tome_proto::ClientError>().is_some()
@@ -233,7 +225,7 @@ impl Running<'_> {
         let is_dry = self.import.is_dry;
         if let Some(report) = self.now() {
             report.already_there += u64::from(is_known);
-            // Otherwise the daemon's answer is counted.
+            // Otherwise the daemon's response is counted.
             report.imported += u64::from(is_dry && !is_known);
         }
         if is_known || is_dry {
@@ -242,7 +234,7 @@ impl Running<'_> {
         draft.project = Some(project);
         draft.meta.insert(IMPORTED.to_owned(), Value::Bool(true));
         let bytes = weight(&draft);
-        // The daemon caps what it stores; what is far larger would not even fit into a message.
+        // The daemon caps what it stores, but a much larger draft would exceed the message limit.
         let draft = if bytes > LARGE_BYTES { self.import.sealer.seal(draft) } else { draft };
         let from = From { agent: self.agent, source: self.source, line };
         let bytes = bytes.min(LARGE_BYTES);
@@ -253,7 +245,7 @@ impl Running<'_> {
         if is_full { self.send() } else { Ok(()) }
     }
 
-    /// The project of a draft: that of its session, or of its folder if it names no session.
+    /// Returns the project of the draft's session, or of its folder if it has no session.
     fn project_of(&mut self, draft: &Draft) -> String {
         let target = &self.import.target;
         if draft.session.as_str() == SessionId::UNKNOWN {
@@ -284,7 +276,7 @@ impl Running<'_> {
         Ok(self.known.get_mut(&key).is_some_and(|known| known.has(draft, sealer)))
     }
 
-    /// Lets go of the stored events, which have been compared with all that was read of them.
+    /// Releases the stored events after collecting their duplicates.
     fn forget_known(&mut self) {
         for ((agent, session, _), known) in self.known.drain() {
             let coverage = self.sessions.entry((agent, session)).or_default();
@@ -328,7 +320,7 @@ impl Sink for Running<'_> {
     }
 }
 
-/// How large a draft is, about.
+/// Estimates the size of a draft in bytes.
 fn weight(draft: &Draft) -> usize {
     let tool = draft.tool.iter().flat_map(|tool| [&tool.input, &tool.output]);
     draft.text.len() + tool.chain(draft.meta.values()).map(value_weight).sum::<usize>()
@@ -345,7 +337,6 @@ fn value_weight(value: &Value) -> usize {
     }
 }
 
-/// What is known of a transcript before its first record.
 fn origin_of(source: &Source) -> Origin {
     let stem = source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let folder = source.path.parent().map(|folder| folder.to_string_lossy().into_owned());
@@ -364,5 +355,5 @@ fn origin_of(source: &Source) -> Origin {
 }
 
 fn too_long() -> String {
-    format!("is longer than {} MiB, so it is no record", lines::LINE_BYTES_MAX / 1024 / 1024)
+    format!("is longer than {} MiB and cannot be a record", lines::LINE_BYTES_MAX / 1024 / 1024)
 }

@@ -1,13 +1,12 @@
-//! OpenCode's store, as a database and as the folder of JSON files that it was before.
+//! Reads OpenCode's store: a database, or a folder of JSON files in older versions.
 //!
-//! The database is another program's and may be in use. Nothing in its folder is changed:
+//! The database belongs to another program and may be in use. Nothing in its folder is changed:
 //!
-//! - without a log of writes beside it (`-wal`), it is read as a file that does not change, with no
-//!   lock and no file made; if it did change meanwhile, it is read again;
-//! - with one, and the index of that log (`-shm`), both are opened for reading only: SQLite then
-//!   writes neither;
-//! - with a log and no index (a crash, a copy of the folder), SQLite would have to make the index.
-//!   Database and log are copied to a folder of our own first.
+//! - without a write-ahead log (`-wal`) it is opened as immutable, with no lock and no new file; if
+//!   it changes meanwhile, it is read again;
+//! - with a log and its index (`-shm`), both are opened read-only, and SQLite writes neither;
+//! - with a log but no index (a crash, a copied folder), SQLite would create the index, so database
+//!   and log are copied to a temporary folder first.
 
 use std::collections::HashSet;
 use std::fs::{self, File};
@@ -24,20 +23,19 @@ use super::find::Source;
 use super::{Sink, origin_of};
 use crate::agents::transcript::{OpenCodeSession, Skip, Step, Steps};
 
-/// How often a database that changes while it is read is tried.
+/// Attempts to read a database that changes meanwhile.
 const TRIES: usize = 3;
 
-/// A JSON file of the old folder that is larger than this is none of them.
+/// Larger JSON files of the old folder are rejected.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// A message and the parts read for it so far.
+/// A message and the parts read so far.
 struct Pending {
     id: String,
     info: Map<String, Value>,
     parts: Vec<Value>,
 }
 
-/// Reads a database: all of its sessions, or only one.
 pub fn database(
     source: &Source,
     only: Option<&str>,
@@ -51,7 +49,7 @@ pub fn database(
         drop(connection);
         match result {
             Ok(()) => break,
-            // Read as a file that does not change, and it did.
+            // Opened as immutable, but it changed.
             Err(_) if attempt < TRIES && state(&source.path) != before => {}
             Err(error) => return Err(error),
         }
@@ -60,7 +58,7 @@ pub fn database(
     Ok(())
 }
 
-/// What of the files would tell that somebody wrote to them.
+/// Returns the sizes and modification times, to detect writes.
 fn state(path: &Path) -> Vec<Option<(u64, std::time::SystemTime)>> {
     let about = |path: PathBuf| {
         let about = fs::metadata(path).ok()?;
@@ -75,9 +73,10 @@ fn beside(path: &Path, end: &str) -> PathBuf {
     name.into()
 }
 
-/// Opens a database without changing a byte beside it. A copy lives as long as what it is read by.
+/// Opens a database without changing its folder. The temporary copy, if any, must outlive the
+/// connection.
 fn open(path: &Path) -> Result<(Connection, Option<TempDir>)> {
-    // SQLite opens whatever has the name, and a named pipe would block it.
+    // SQLite opens any kind of file, and a named pipe would block it.
     for name in [path.to_path_buf(), beside(path, "-wal"), beside(path, "-shm")] {
         if fs::metadata(&name).is_ok_and(|about| !about.is_file()) {
             bail!("{} is not a regular file", name.display());
@@ -112,12 +111,12 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
     };
     let flags = flags | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(format!("{name}?{how}"), flags)?;
-    // Opening alone reads nothing.
+    // Opening alone reads nothing; this query fails on a bad file.
     connection.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
     Ok(connection)
 }
 
-/// Database and log in a folder of our own. Copied again if somebody wrote meanwhile.
+/// Copies database and log to a temporary folder, again if they change meanwhile.
 fn copied(path: &Path) -> Result<(PathBuf, TempDir)> {
     let folder = tempfile::Builder::new().prefix("tome-import").tempdir()?;
     let copy = folder.path().join("copy.db");
@@ -129,7 +128,7 @@ fn copied(path: &Path) -> Result<(PathBuf, TempDir)> {
             return Ok((copy, folder));
         }
     }
-    bail!("it is being written to without pause; try again later")
+    bail!("the database is constantly being written to; try again later")
 }
 
 fn copy_file(from: &Path, to: &Path) -> Result<()> {
@@ -149,16 +148,12 @@ fn sessions(
     let columns = columns_of(database, "session")?;
     for needed in ["id", "directory"] {
         if !columns.contains(needed) {
-            bail!(
-                "its table session has no column {needed}: a version of OpenCode that Tome does not know"
-            );
+            bail!("table session has no column {needed}: unsupported version of OpenCode");
         }
     }
     for (table, needed) in [("message", "session_id"), ("part", "message_id")] {
         if !columns_of(database, table)?.contains(needed) {
-            bail!(
-                "it has no table {table} with a {needed}: a version of OpenCode that Tome does not know"
-            );
+            bail!("no table {table} with a column {needed}: unsupported version of OpenCode");
         }
     }
     let column = |name: &str| if columns.contains(name) { name.to_owned() } else { "NULL".into() };
@@ -255,16 +250,16 @@ fn flush(steps: &mut Steps, sink: &mut dyn Sink) -> Result<()> {
 }
 
 /// Reads the old folder: `session/<project>/<session>.json`, `message/<session>/<message>.json`,
-/// `part/<message>/<part>.json`. What the database has too is not read again.
+/// `part/<message>/<part>.json`. Sessions that the database has are skipped.
 pub fn storage(source: &Source, seen: &HashSet<String>, sink: &mut dyn Sink) -> Result<()> {
     let root = &source.path;
     for project in entries(&root.join("session")) {
         for file in entries(&project) {
             let Some(info) = read_file(&file, sink) else { continue };
             let id = info.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
-            // An id becomes part of paths below.
+            // The id becomes part of paths below.
             if SessionId::parse(&id).is_err() || !is_plain(&id) {
-                sink.damaged(0, format!("{} names no session", file.display()));
+                sink.damaged(0, format!("{} has no valid session id", file.display()));
             } else if seen.contains(&id) {
                 sink.step(Step::Skipped(Skip::Copied), 0)?;
             } else {
@@ -311,7 +306,7 @@ fn is_plain(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
-/// What is in a folder, by name.
+/// Returns the entries of a folder, sorted by name.
 fn entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
@@ -328,7 +323,7 @@ fn read_file(path: &Path, sink: &mut dyn Sink) -> Option<Map<String, Value>> {
         0..=FILE_BYTES_MAX => {
             read_regular(path, FinalLink::Follow, FILE_BYTES_MAX).context("cannot be read")
         }
-        _ => Err(anyhow::anyhow!("is larger than any message")),
+        _ => Err(anyhow::anyhow!("too large for a message")),
     };
     let record = read.and_then(|bytes| Ok(serde_json::from_slice(&bytes)?));
     match record {

@@ -1,8 +1,8 @@
-//! Where each session began: the working directory of its earliest record.
+//! Finds the folder in which each session began: the working directory of its earliest record.
 //!
-//! A session belongs to the project it began in. Transcripts of one session may stand in several
-//! files, and its directory may move within one, so all files are read for this before the first
-//! event is sent: the project of an event then depends on neither the order of files nor of records.
+//! A session belongs to the project in which it began. One session may be spread over several
+//! files, and its directory may change, so all files are read before the first event is sent: the
+//! project of an event then depends on neither the order of files nor of records.
 
 use std::collections::HashMap;
 
@@ -14,12 +14,11 @@ use super::find::Source;
 use super::read::Reader;
 use crate::agents::transcript::Step;
 
-/// The working directory in which each session began.
 #[derive(Debug, Default)]
 pub struct Origins(HashMap<(Agent, SessionId), (Millis, String)>);
 
 impl Origins {
-    /// Reads every source. One that cannot be read is reported when its events are read.
+    /// Reads every source. Errors are reported later, when the events are read.
     pub fn read<'a>(mut reader: Reader, sources: impl Iterator<Item = &'a Source>) -> Self {
         let mut origins = Self::default();
         for source in sources {
@@ -28,7 +27,6 @@ impl Origins {
         origins
     }
 
-    /// Where a session began, if any record names it.
     pub fn of(&self, agent: &Agent, session: &SessionId) -> Option<&str> {
         self.0.get(&(agent.clone(), session.clone())).map(|(_, cwd)| cwd.as_str())
     }

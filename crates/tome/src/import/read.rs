@@ -1,4 +1,4 @@
-//! Reads a transcript, whatever its form, into steps. Never a whole file at once.
+//! Reads transcripts of any format, never a whole file at once.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
@@ -15,21 +15,20 @@ use crate::agents::transcript::{
     Copies, Skip, Step, Steps, Transcript, fork_of, lines_of, record_of, trace,
 };
 
-/// Reads transcripts, one after the other.
 pub struct Reader {
-    /// Rollouts of Codex by their sessions, for histories that were copied.
+    /// Codex's rollouts by session, to recognize copied histories.
     rollouts: HashMap<String, PathBuf>,
-    /// Sessions that OpenCode's database has.
+    /// Sessions in OpenCode's database.
     sessions: HashSet<String>,
-    /// The only session of a database that is read.
+    /// Restricts a database to one session.
     only: Option<String>,
 }
 
-/// A session's id is the last so many characters of a rollout's name.
+/// A rollout's name ends in its session id.
 const UUID_CHARS: usize = 36;
 
 impl Reader {
-    /// A reader that may look at all of these.
+    /// `sources` may be consulted for copied histories.
     pub fn new<'a>(sources: impl Iterator<Item = &'a Source>, only: Option<String>) -> Self {
         let rollouts = sources.filter(|source| source.agent.as_str() == "codex");
         let rollouts = rollouts
@@ -38,7 +37,6 @@ impl Reader {
         Self { rollouts, sessions: HashSet::new(), only }
     }
 
-    /// Reads one.
     pub fn read(&mut self, source: &Source, sink: &mut dyn Sink) -> Result<()> {
         match source.form {
             Form::Lines | Form::Compressed => self.lines(source, sink),
@@ -59,9 +57,9 @@ impl Reader {
             let line = match lines.next() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
-                // A compressed file that breaks off: what came before stands.
+                // A truncated compressed file: keep what came before.
                 Err(error) if source.form == Form::Compressed => {
-                    sink.damaged(0, format!("breaks off: {error}"));
+                    sink.damaged(0, format!("truncated: {error}"));
                     break;
                 }
                 Err(error) => return Err(error.into()),
@@ -80,7 +78,7 @@ impl Reader {
                     reader.record(record, &mut steps);
                 }
                 Ok(None) => {}
-                // A session that runs has a last line that is being written.
+                // In a running session the last line may be incomplete.
                 Err(_) if !line.is_ended => steps.push(Step::Skipped(Skip::Unfinished)),
                 Err(reason) => sink.damaged(number, reason),
             }
@@ -127,7 +125,7 @@ fn rollout_session(source: &Source) -> Option<String> {
     stem.get(start..).map(str::to_owned)
 }
 
-/// What the records of a parent are recognised by in a copy of them.
+/// Reads the fingerprints of a parent's records.
 fn traces(path: &std::path::Path) -> Result<Vec<u64>> {
     let is_compressed = path.extension().is_some_and(|end| end == "zst");
     let mut lines = Lines::new(opened(path, is_compressed)?);

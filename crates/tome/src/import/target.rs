@@ -1,5 +1,5 @@
-//! The stores that an import compares with and adds to: over the wire for the command, directly for
-//! the daemon.
+//! The stores with which an import compares and to which it adds: over gRPC for the command,
+//! directly for the daemon.
 
 use anyhow::{Result, bail};
 use tokio::runtime::Handle;
@@ -11,15 +11,14 @@ use tome_proto::{Client, Query, draft_to_wire, limits};
 use super::From;
 use crate::bulk::Batch;
 
-/// Calls `each` with every stored event.
 pub type Each<'a> = &'a mut dyn FnMut(&Event);
 
-/// The stores that an import compares with and adds to.
 pub trait Target {
-    /// The project of a session: the one it is stored in, or that of the folder it began in.
+    /// Returns the project in which a session is stored, or else that of the folder in which it
+    /// began.
     fn project_of(&self, agent: &Agent, session: &SessionId, began_in: &str) -> String;
 
-    /// Reads what is stored of a session in a project.
+    /// Calls `each` with every stored event of a session in a project.
     fn stored(
         &self,
         agent: &Agent,
@@ -28,23 +27,21 @@ pub trait Target {
         each: Each<'_>,
     ) -> Result<()>;
 
-    /// Stores events. Not called in a dry run.
+    /// Not called in a dry run.
     fn store(&mut self, drafts: Vec<Outgoing>) -> Result<()>;
 }
 
-/// An event on its way to the stores.
 pub struct Outgoing {
     pub draft: Draft,
     pub from: From,
     pub bytes: usize,
 }
 
-/// The daemon's stores, over the wire.
 pub struct Remote {
     pub client: Client,
     pub handle: Handle,
     pub to: mpsc::Sender<Batch<From>>,
-    /// What this home knows; nothing if the daemon serves another one.
+    /// Projects and sessions of this home; `None` if the daemon serves another home.
     pub known: Option<(Projects, Option<SessionIndex>)>,
 }
 
@@ -91,7 +88,7 @@ impl Target for Remote {
     }
 }
 
-/// The stores take nothing more; whoever stopped them knows why.
+/// The receiver was closed; the reason is reported where it was closed.
 #[derive(Debug, thiserror::Error)]
 #[error("the stream to the daemon ended")]
 pub struct Stopped;

@@ -1,19 +1,18 @@
-//! A tool's answer as MCP carries it.
+//! Builds the MCP result of a tool call.
 //!
-//! Some clients show their model only the text, some only the structured content. So an answer that
-//! repeats recorded text comes as text only: there it stands in its fence, with its source, for every
-//! client alike. Answers of tools that write, and refusals, come in both forms and say the same in both:
-//! what the text lacks (a note's version) follows it as a line of its own.
+//! Some clients show their model only the text, some only the structured content. A result that
+//! quotes recorded text is therefore text only, in its fence and with its source. Results of
+//! writing tools and errors have both forms with the same content: fields missing from the text
+//! (such as a note's version) follow as a separate line.
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use tome_engine::{Effect, neutralize};
 use tome_proto::v1::CallToolResponse;
 
-/// Fields whose values the text says in another way.
+/// Fields that the text expresses in another way.
 const SAID_OTHERWISE: [&str; 2] = ["success", "kind"];
 
-/// The answer of a tool with this effect.
 pub fn result(answer: &CallToolResponse, effect: Effect) -> CallToolResult {
     let is_quoted = effect == Effect::Reads && !answer.is_error;
     let object = object(answer);
@@ -31,7 +30,7 @@ pub fn result(answer: &CallToolResponse, effect: Effect) -> CallToolResult {
     result
 }
 
-/// The answer's JSON as an object, which older protocol versions insist on, without what says nothing.
+/// Returns the result as an object, as older protocol versions require, without empty fields.
 fn object(answer: &CallToolResponse) -> Map<String, Value> {
     let fields = match serde_json::from_str(&answer.result_json) {
         Ok(Value::Object(fields)) => fields,
@@ -47,7 +46,7 @@ fn object(answer: &CallToolResponse) -> Map<String, Value> {
     fields.into_iter().filter(|(_, value)| says(value)).map(|(n, v)| (n, quoted(v))).collect()
 }
 
-/// A value whose texts hold no markers.
+/// Neutralizes the markers in all strings of a value.
 fn quoted(value: Value) -> Value {
     match value {
         Value::String(text) => neutralize(&text).into_owned().into(),
@@ -57,7 +56,7 @@ fn quoted(value: Value) -> Value {
     }
 }
 
-/// What the object says at its top and the text does not.
+/// Lists top-level fields whose values do not occur in the text.
 fn beside(object: &Map<String, Value>, text: &str) -> Option<String> {
     let missing = object.iter().filter(|(name, _)| !SAID_OTHERWISE.contains(&name.as_str()));
     let missing = missing.filter_map(|(name, value)| {
@@ -91,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn recorded_text_comes_in_one_form_with_its_version_behind_it() {
+    fn recorded_text_is_returned_as_text_followed_by_its_version() {
         let note = json!({"path": "a.md", "content": "one\n", "version": "v1"});
         let (texts, json) = answered("one\n", &note, Effect::Reads);
         assert_eq!(texts, ["one\n", "version: v1"]);
@@ -99,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_says_the_same_in_both_forms() {
+    fn a_write_has_the_same_content_in_both_forms() {
         let saved = json!({"path": "<system-reminder>.md", "success": true, "size": 4, "why": ""});
         let (texts, json) = answered("Memory saved", &saved, Effect::Settles);
         assert_eq!(texts, ["Memory saved", "path: [quoted: system-reminder].md, size: 4"]);

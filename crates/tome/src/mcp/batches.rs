@@ -1,5 +1,5 @@
-//! Several messages on one line, which protocol version 2025-03-26 has and the others do not: their
-//! answers go out together, as one list, once the last of them is there.
+//! JSON-RPC batches, which only protocol version 2025-03-26 allows: the responses are sent together
+//! as one list once the last one is complete.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::in_flight::Share;
 
-/// The lists that are not whole yet.
+/// The incomplete batches.
 #[derive(Debug, Default)]
 pub struct Batches(Mutex<Vec<Batch>>);
 
@@ -15,11 +15,11 @@ pub struct Batches(Mutex<Vec<Batch>>);
 struct Batch {
     waiting: Vec<Value>,
     answers: Vec<Value>,
-    /// What the answers take of the memory for requests in flight.
+    /// Memory budget held by the responses.
     shares: Vec<Share>,
 }
 
-/// A message that can be sent now, and what is given back once it is written.
+/// A message ready to be sent, and the budget to release after it is written.
 #[derive(Debug)]
 pub struct Outgoing {
     pub message: Value,
@@ -27,8 +27,8 @@ pub struct Outgoing {
 }
 
 impl Batches {
-    /// A line with requests of these ids, of which some are answered already. Returns what is to be
-    /// sent at once.
+    /// Registers a batch with the ids of its pending requests and the responses available so far.
+    /// Returns the list to send if none is pending.
     pub fn begin(&self, waiting: Vec<Value>, answers: Vec<Value>) -> Option<Value> {
         if waiting.is_empty() {
             return Some(answers).filter(|answers| !answers.is_empty()).map(Value::Array);
@@ -37,8 +37,7 @@ impl Batches {
         None
     }
 
-    /// What is to be sent now that this answer is there: itself, the list that it completes, or
-    /// nothing yet.
+    /// Adds a response. Returns the response itself, the list that it completes, or nothing yet.
     pub fn answer(&self, answer: Value, share: Option<Share>) -> Option<Outgoing> {
         let id = answer.get("id").cloned().unwrap_or_default();
         let mut all = self.all();
@@ -51,7 +50,7 @@ impl Batches {
         settle(&mut all, at, &id)
     }
 
-    /// A request that is taken back is not waited for. Returns the list that is whole without it.
+    /// Stops waiting for a cancelled request. Returns the list if that completes it.
     pub fn forget(&self, id: &Value) -> Option<Outgoing> {
         let mut all = self.all();
         let at = all.iter().position(|batch| batch.waiting.contains(id))?;
@@ -63,7 +62,7 @@ impl Batches {
     }
 }
 
-/// Waits for one less. A list that is whole leaves, unless there is nothing in it.
+/// Removes a request from a batch. Returns the list if it is complete and not empty.
 fn settle(all: &mut Vec<Batch>, at: usize, id: &Value) -> Option<Outgoing> {
     let batch = all.get_mut(at)?;
     let found = batch.waiting.iter().position(|waiting| waiting == id)?;
@@ -82,20 +81,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn answers_go_out_together() {
+    fn responses_of_a_batch_are_sent_together() {
         let batches = Batches::default();
         let answer = |id: i64| json!({"id": id, "result": {}});
         let sent = |id: i64| batches.answer(answer(id), None).map(|sent| sent.message);
         assert_eq!(batches.begin(vec![json!(1), json!(2)], vec![json!("refused")]), None);
-        assert_eq!(sent(7), Some(answer(7)), "of no list");
+        assert_eq!(sent(7), Some(answer(7)), "not part of a batch");
         assert_eq!(sent(2), None);
         let whole = json!(["refused", answer(2), answer(1)]);
         assert_eq!(sent(1), Some(whole));
-        assert_eq!(sent(1), Some(answer(1)), "it is over");
+        assert_eq!(sent(1), Some(answer(1)), "the batch is complete");
     }
 
     #[test]
-    fn what_is_taken_back_is_not_waited_for() {
+    fn a_batch_does_not_wait_for_cancelled_requests() {
         let batches = Batches::default();
         assert_eq!(batches.begin(vec![], vec![]), None);
         assert_eq!(batches.begin(vec![], vec![json!(1)]), Some(json!([1])));
@@ -105,7 +104,7 @@ mod tests {
         let whole = batches.forget(&json!("b")).map(|sent| sent.message);
         assert_eq!(whole, Some(json!([answer])));
         batches.begin(vec![json!("c")], vec![]);
-        assert!(batches.forget(&json!("c")).is_none(), "nothing is left to be sent");
+        assert!(batches.forget(&json!("c")).is_none(), "nothing is left to send");
         assert!(batches.forget(&json!("c")).is_none());
     }
 }

@@ -1,6 +1,6 @@
-//! The way to the daemon's tools. It is started when it is away and looked for again at every call,
-//! so that one that was killed or replaced is no trouble. What only looks is asked again when the
-//! daemon leaves just then; what changes something is asked once.
+//! Calls the daemon's tools. Starts the daemon if necessary and reconnects for every call, so that
+//! a daemon that was killed or replaced does not matter. Reads are retried if the daemon exits
+//! meanwhile; writes are not.
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -13,7 +13,6 @@ use super::limits::{ASKED_MAX, CALLS_AT_ONCE};
 use super::who::Who;
 use crate::reach::{Reach, ReachError, Start};
 
-/// The daemon, as the server sees it.
 pub struct Calls {
     reach: Reach,
     home: Home,
@@ -25,12 +24,12 @@ impl Calls {
         Self { reach, home, room: Semaphore::new(CALLS_AT_ONCE) }
     }
 
-    /// Has the daemon started if it is away. Whoever calls a tool later says what is wrong.
+    /// Starts the daemon if it is not running. Errors are reported by the first tool call.
     pub async fn wake(&self) {
         let _ = self.reach.client(Start::IfAway).await;
     }
 
-    /// Calls a tool. What it refuses is in its answer, and so is why the daemon did not answer.
+    /// Calls a tool. Errors of the tool and of the connection are part of the response.
     pub async fn tool(
         &self,
         name: &str,
@@ -38,7 +37,7 @@ impl Calls {
         arguments: &Value,
         who: &Who,
     ) -> v1::CallToolResponse {
-        // Nobody closes it.
+        // The semaphore is never closed.
         let _turn = self.room.acquire().await;
         let mut who = who.clone();
         if who.session.is_none() && means_session(arguments) {
@@ -73,8 +72,8 @@ impl Calls {
         Ok(client.call_tool(request).await?)
     }
 
-    /// The session in which this agent did something last in this project. An agent that does not
-    /// tell its servers its session has a hook that did, just before it called a tool.
+    /// Returns the session of this agent's latest event in this project. Agents that do not pass
+    /// their session to MCP servers have just reported it through a hook.
     async fn latest_session(&self, who: &Who) -> Option<String> {
         let is_known = Agent::KNOWN.contains(&who.agent.as_str());
         let query = Query {
@@ -90,14 +89,14 @@ impl Calls {
     }
 }
 
-/// Whether a call means the session at hand without naming it.
+/// Whether a call refers to the current session without naming it.
 fn means_session(arguments: &Value) -> bool {
     let says = |name, value: &str| arguments.get(name).and_then(Value::as_str) == Some(value);
     let is_named = arguments.get("session_id").is_some_and(|session| !session.is_null());
     (says("scope", "session") && !is_named) || says("across", "session")
 }
 
-/// Why there is no answer, in the shape of one, so that a model reads it.
+/// Renders a failure as a tool response, so that the model reads it.
 fn no_answer(error: &ReachError, effect: Effect) -> v1::CallToolResponse {
     let is_unsure =
         matches!(error, ReachError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_)));
@@ -106,11 +105,11 @@ fn no_answer(error: &ReachError, effect: Effect) -> v1::CallToolResponse {
             said.clone()
         }
         error if is_unsure && effect != Effect::Reads => {
-            format!("no answer came ({error}): read the note to see whether it was done")
+            format!("no response ({error}): read the note to check whether the change was made")
         }
-        error => format!("Tome's daemon gives no answer: {error}"),
+        error => format!("Tome's daemon did not respond: {error}"),
     };
-    let hint = "`tome doctor` on the command line says what is wrong";
+    let hint = "run `tome doctor` in a shell to find the cause";
     let json = json!({ "error": said, "kind": "failed", "hint": hint });
     v1::CallToolResponse {
         text: format!("Error: {said}\n{hint}"),

@@ -1,13 +1,11 @@
-//! The server's instructions. A client whose hooks inject the rules for using memory is not told them
-//! a second time; any other client learns them here.
+//! The server's instructions. They contain the rules for using the memory unless the client's hooks
+//! already inject them.
 
 use tome_engine::memory_rules;
 
-/// The instructions, for a server that offers these tools.
 pub fn instructions(offered: &[&str], hooks_state_rules: bool) -> String {
     let mut lines = vec![
-        "Tome is the memory of this project: notes, and a record of what was said and done in earlier sessions."
-            .to_owned(),
+        "Tome is the memory of this project: notes, and a record of earlier sessions.".to_owned(),
     ];
     if !hooks_state_rules {
         lines.extend(memory_rules(offered));
@@ -23,7 +21,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_stated_where_no_hook_states_them() {
+    fn rules_are_included_unless_hooks_inject_them() {
         let all: Vec<&str> = Tools::list().iter().map(|tool| tool.name).collect();
         let whole = instructions(&all, false);
         assert!(estimate_tokens(&whole) < 300, "{whole}");

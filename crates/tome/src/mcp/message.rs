@@ -1,8 +1,8 @@
-//! What a line of the client is: a message for the server, or something that cannot be taken.
+//! Parses a line from the client: a message for the server, or an error response.
 //!
-//! Whatever has an id is answered under it, so that no client waits for ever: a method that is not
-//! served, arguments in another shape, a line that is no JSON at all (answered without an id, as
-//! JSON-RPC asks). Notifications that nobody here knows are passed over.
+//! Everything with an id gets a response under that id, so that no client waits forever: unknown
+//! methods, invalid arguments, lines that are not JSON (without an id, as JSON-RPC requires).
+//! Unknown notifications are ignored.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::limits::BATCH_MESSAGES_MAX;
 
-/// The requests that are served.
+/// Supported requests.
 const REQUESTS: [&str; 10] = [
     "initialize",
     "server/discover",
@@ -28,7 +28,7 @@ const REQUESTS: [&str; 10] = [
     "prompts/get",
 ];
 
-/// The notifications that mean something to the server.
+/// Notifications that the server handles.
 const NOTIFICATIONS: [&str; 4] = [
     "notifications/initialized",
     "notifications/cancelled",
@@ -40,22 +40,19 @@ const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 
-/// A message of a client.
 pub type Message = RxJsonRpcMessage<RoleServer>;
 
-/// What a line came to.
 pub enum Heard {
-    /// For the server.
+    /// To be passed to the server.
     Message(Box<Message>),
-    /// It cannot be taken, and this is the answer.
+    /// Invalid; contains the error response.
     Refused(Value),
-    /// It asks for nothing.
+    /// Needs no response.
     Nothing,
-    /// Several at once.
     Several(Vec<Heard>),
 }
 
-/// Reads a line. A client that has not opened a session yet has nothing to notify.
+/// Parses a line. Notifications before the session is open are ignored.
 pub fn read(line: &[u8], is_open: bool) -> Heard {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
     if line.is_empty() {
@@ -77,16 +74,19 @@ pub fn read(line: &[u8], is_open: bool) -> Heard {
 fn whole(value: Value, is_open: bool) -> Heard {
     match value {
         Value::Object(_) => classified(value, is_open),
-        _ => Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, "a message is a JSON object")),
+        _ => Heard::Refused(refusal(
+            &Value::Null,
+            INVALID_REQUEST,
+            "a message must be a JSON object",
+        )),
     }
 }
 
-/// The answer to a request whose id another request has that is not answered yet.
+/// The error for a request whose id belongs to a request in flight.
 pub fn id_in_use(id: &Value) -> Value {
-    refusal(id, INVALID_REQUEST, "a request with this id is not answered yet")
+    refusal(id, INVALID_REQUEST, "a request with this id is still in progress")
 }
 
-/// The answer to a line that is longer than any line may be.
 pub fn too_long(bytes_max: usize) -> Value {
     let said = format!("this line is longer than {bytes_max} bytes");
     refusal(&Value::Null, INVALID_REQUEST, &said)
@@ -97,18 +97,20 @@ fn classified(value: Value, is_open: bool) -> Heard {
     let is_id = |id: &Value| id.is_string() || id.is_i64() || id.is_u64();
     let method = value.get("method").and_then(Value::as_str).map(str::to_owned);
     match (method, &id) {
-        (Some(_), Some(id)) if !is_id(id) => {
-            Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, "an id is a string or a number"))
-        }
+        (Some(_), Some(id)) if !is_id(id) => Heard::Refused(refusal(
+            &Value::Null,
+            INVALID_REQUEST,
+            "an id must be a string or a number",
+        )),
         (Some(method), Some(id)) if !REQUESTS.contains(&method.as_str()) => {
-            let said = format!("there is no method {:?}", tome_model::truncate_to(&method, 80));
+            let said = format!("unknown method {:?}", tome_model::truncate_to(&method, 80));
             Heard::Refused(refusal(id, METHOD_NOT_FOUND, &said))
         }
         (Some(method), None) if !is_open || !NOTIFICATIONS.contains(&method.as_str()) => {
             Heard::Nothing
         }
         (None, _) if value.get("result").is_some() || value.get("error").is_some() => {
-            // The server asks nothing, so there is nothing to answer.
+            // The server sends no requests, so it expects no responses.
             Heard::Nothing
         }
         _ => typed(value, id),
@@ -119,14 +121,14 @@ fn typed(value: Value, id: Option<Value>) -> Heard {
     match serde_json::from_value::<Message>(value) {
         Ok(message) => Heard::Message(Box::new(message)),
         Err(_) => {
-            let said = "not a message of JSON-RPC 2.0 with a method";
+            let said = "not a JSON-RPC 2.0 message with a method";
             Heard::Refused(refusal(&id.unwrap_or_default(), INVALID_REQUEST, said))
         }
     }
 }
 
-/// Whether this message opens the session: `initialize`, or the first request that carries its
-/// protocol version with it. Asking what the server is (`server/discover`, `ping`) does not.
+/// Whether a message opens the session: `initialize`, or the first request that carries its
+/// protocol version. `server/discover` and `ping` do not.
 pub fn opens(message: &Message) -> bool {
     let ClientJsonRpcMessage::Request(request) = message else { return false };
     match &request.request {
@@ -141,7 +143,6 @@ pub fn opens(message: &Message) -> bool {
     }
 }
 
-/// The id of a request.
 pub fn request_id(message: &Message) -> Option<Value> {
     match message {
         ClientJsonRpcMessage::Request(request) => Some(request.id.clone().into_json_value()),
@@ -149,7 +150,7 @@ pub fn request_id(message: &Message) -> Option<Value> {
     }
 }
 
-/// The request that a message takes back.
+/// Returns the id of the request that a message cancels.
 pub fn taken_back(message: &Message) -> Option<Value> {
     let ClientJsonRpcMessage::Notification(notification) = message else { return None };
     let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
@@ -171,13 +172,13 @@ mod tests {
             Heard::Refused(answer) => {
                 (answer["id"].clone(), answer["error"]["code"].as_i64().unwrap())
             }
-            Heard::Message(_) => panic!("{line} was taken"),
-            _ => panic!("{line} was passed over"),
+            Heard::Message(_) => panic!("{line} was accepted"),
+            _ => panic!("{line} was ignored"),
         }
     }
 
     #[test]
-    fn what_cannot_be_taken_is_answered_under_its_id() {
+    fn invalid_messages_get_an_error_under_their_id() {
         for (line, id, code) in [
             ("{", Value::Null, -32700),
             ("\u{1}", Value::Null, -32700),
@@ -197,14 +198,14 @@ mod tests {
     }
 
     #[test]
-    fn several_messages_are_read_one_by_one() {
+    fn messages_of_a_batch_are_parsed_individually() {
         let line = br#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"method": "x"}]"#;
         let Heard::Several(several) = read(line, true) else { panic!("not several") };
         assert!(matches!(&several[..], [Heard::Message(_), Heard::Refused(_), Heard::Nothing]));
     }
 
     #[test]
-    fn what_asks_for_nothing_is_passed_over() {
+    fn messages_that_need_no_response_are_ignored() {
         for line in [
             "",
             "  \r",
@@ -215,15 +216,15 @@ mod tests {
             assert!(matches!(read(line.as_bytes(), true), Heard::Nothing), "{line}");
         }
         let early = br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#;
-        assert!(matches!(read(early, false), Heard::Nothing), "nobody is there yet");
+        assert!(matches!(read(early, false), Heard::Nothing), "the session is not open yet");
         assert!(matches!(read(early, true), Heard::Message(_)));
     }
 
     #[test]
-    fn a_session_is_opened_by_initialize_or_by_a_request_that_says_its_version() {
+    fn initialize_or_a_request_with_a_version_opens_the_session() {
         let opened = |line: &Value| match read(line.to_string().as_bytes(), false) {
             Heard::Message(message) => opens(&message),
-            _ => panic!("{line} was not taken"),
+            _ => panic!("{line} was not accepted"),
         };
         let client = json!({"name": "c", "version": "1"});
         let meta = |version: &str| {

@@ -1,9 +1,8 @@
-//! `tome mcp`: the tools, the notes and the contents for any client of the Model Context Protocol,
-//! over standard input and output.
+//! `tome mcp`: offers tools, notes and contents to any MCP client over standard input and output.
 //!
-//! The server is a thin client of the daemon: it holds nothing, so any number of them may run. It
-//! answers what a client asks at its start by itself, and has the daemon started meanwhile. Nothing
-//! but messages is written to standard output. It ends with its standard input.
+//! The server is a stateless, thin client of the daemon, so any number may run. It answers a
+//! client's initial requests itself while the daemon starts. Standard output carries only protocol
+//! messages. The server exits when its standard input ends.
 
 mod answer;
 mod batches;
@@ -36,7 +35,7 @@ use calls::Calls;
 use server::Server;
 use wire::Wire;
 
-/// Serves until the client has said its last.
+/// Serves until the client closes its input.
 pub fn serve(
     reach: Reach,
     home: Home,
@@ -49,7 +48,7 @@ pub fn serve(
     let (calls_of_server, tools) = (calls.clone(), toolsets.tools());
     let server = Server { calls: calls_of_server, surroundings, tools, hooks_state_rules };
     let served = runtime.block_on(talk(server, calls));
-    // A client that does not let go of standard input must not keep the process.
+    // A client that keeps standard input open must not keep the process alive.
     runtime.shutdown_background();
     served
 }
@@ -59,7 +58,7 @@ async fn talk(server: Server, calls: Arc<Calls>) -> Result<()> {
     tokio::spawn(async move { calls.wake().await });
     match rmcp::serve_server(server, wire).await {
         Ok(serving) => drop(serving.waiting().await?),
-        // It left before it had said who it is.
+        // The client disconnected before initialization.
         Err(ServerInitializeError::ConnectionClosed(_)) => {}
         Err(error) => return Err(error.into()),
     }

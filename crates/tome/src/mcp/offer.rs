@@ -1,4 +1,4 @@
-//! The tools as MCP offers them: with their schemas, and with hints at what they do to what is kept.
+//! Describes the tools for MCP: schemas, and annotations about their effects.
 
 use std::sync::Arc;
 
@@ -6,7 +6,6 @@ use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
 use tome_engine::{CORE_TOOLS, Effect, ToolSpec};
 
-/// A tool as a client sees it.
 pub fn tool(spec: &ToolSpec) -> Tool {
     let schema = match &spec.schema {
         Value::Object(fields) => fields.clone(),
@@ -14,7 +13,7 @@ pub fn tool(spec: &ToolSpec) -> Tool {
     };
     let mut tool = Tool::new(spec.name, spec.description, Arc::new(schema))
         .with_annotations(annotations(spec.effect));
-    // Claude Code shows its model these from the start, and has it search for the others.
+    // Claude Code shows these to its model from the start; the others must be searched for.
     if CORE_TOOLS.contains(&spec.name) {
         let mut meta = MetaObject::default();
         meta.insert("anthropic/alwaysLoad".to_owned(), true.into());
@@ -23,7 +22,7 @@ pub fn tool(spec: &ToolSpec) -> Tool {
     tool
 }
 
-/// Nothing that Tome does reaches beyond the notes and the record on this machine.
+/// No tool reaches beyond the notes and records on this machine.
 fn annotations(effect: Effect) -> ToolAnnotations {
     let (reads, destroys, repeats) = match effect {
         Effect::Reads => (true, false, true),

@@ -1,5 +1,5 @@
-//! The prompts: the two guides of the coder's notebook, as their owner keeps them, and what they are
-//! wanted for.
+//! MCP prompts: the two guides from the coder's notebook, as edited by their owner, plus the
+//! caller's argument.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -16,28 +16,27 @@ struct Guide {
     title: &'static str,
     about: &'static str,
     path: &'static str,
-    /// What the caller may add, and how it is introduced.
+    /// Name, description and introduction of the optional argument.
     argument: (&'static str, &'static str, &'static str),
 }
 
 const GUIDES: [Guide; 2] = [
     Guide {
         name: "memory-recall",
-        title: "Recall what was learned",
-        about: "How to find lessons that bear on the work ahead",
+        title: "Recall earlier lessons",
+        about: "How to find lessons that are relevant to a task",
         path: "memory-recall-guide.md",
-        argument: ("task", "what is to be done", "The task"),
+        argument: ("task", "the task at hand", "The task"),
     },
     Guide {
         name: "memory-store",
-        title: "Store what was learned",
-        about: "How to keep what this work taught, so that it is found again",
+        title: "Store new lessons",
+        about: "How to save lessons from this work so that they can be found again",
         path: "memory-store-guide.md",
-        argument: ("work", "what was done", "The work"),
+        argument: ("work", "the work that was done", "The work"),
     },
 ];
 
-/// All of them.
 pub fn list() -> ListPromptsResult {
     let prompts = GUIDES.iter().map(|guide| {
         let (name, about, _) = guide.argument;
@@ -47,7 +46,6 @@ pub fn list() -> ListPromptsResult {
     ListPromptsResult::with_all_items(prompts.collect())
 }
 
-/// One of them, with what the caller adds.
 pub async fn get(
     calls: &Calls,
     who: &Who,
@@ -57,14 +55,14 @@ pub async fn get(
     let guide = GUIDES.iter().find(|guide| guide.name == name).ok_or_else(|| {
         let known = GUIDES.map(|guide| guide.name).join(", ");
         let name = tome_model::truncate_to(name, 80);
-        ErrorData::invalid_params(format!("there is no prompt {name:?}; there are {known}"), None)
+        ErrorData::invalid_params(format!("unknown prompt {name:?}; available: {known}"), None)
     })?;
     let read = json!({ "path": guide.path, "scope": "coder" });
     let answer = calls.tool("memory_read", Effect::Reads, &read, who).await;
     if answer.is_error {
         return Err(ErrorData::internal_error(answer.text, None));
     }
-    // The person asked for the guide: it is no quotation, but no marker passes either.
+    // The user requested the guide, so it is not fenced, but markers are still neutralized.
     let text = neutralize(fenced_body(&answer.text)).into_owned();
     let (argument, _, intro) = guide.argument;
     let added = arguments.and_then(|all| all.get(argument)).and_then(Value::as_str);

@@ -1,5 +1,5 @@
-//! What can be read as a resource: the overview, the index, every note, every node of the contents.
-//! Each is what a tool says, so that there is one way to read anything.
+//! MCP resources: the overview, the index, every note, every node of the contents. Each is read
+//! through a tool, so that there is one code path.
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -18,7 +18,7 @@ use super::who::Who;
 
 const MARKDOWN: &str = "text/markdown";
 
-/// The notes' and the contents' resources, a page of them. The cursor is how many came before.
+/// Lists a page of resources. The cursor is the number of preceding entries.
 pub async fn list(
     calls: &Calls,
     who: &Who,
@@ -27,11 +27,11 @@ pub async fn list(
     let before: usize = match cursor {
         None => 0,
         Some(cursor) => cursor.parse().map_err(|_| {
-            ErrorData::invalid_params("the cursor is not one that resources/list gave", None)
+            ErrorData::invalid_params("invalid cursor: it must come from resources/list", None)
         })?,
     };
     let mut all = fixed();
-    // Where the daemon does not answer, the list is short, and reading says why.
+    // Without the daemon the list is short; reading a resource reports the error.
     all.extend(notes(&consult(calls, who, "memory_list", json!({})).await));
     nodes(&consult(calls, who, "get_toc_root", json!({})).await, &mut all);
     let next = before.saturating_add(PAGE_RESOURCES);
@@ -46,10 +46,10 @@ fn fixed() -> Vec<Resource> {
     vec![
         resource(&Address::Overview, "overview")
             .with_title("Overview")
-            .with_description("What this session is about, and what happened in the project"),
+            .with_description("The session's working notes and the project's recent history"),
         resource(&Address::Index, "index")
             .with_title("Index of the notes")
-            .with_description("The project's notes, a line each"),
+            .with_description("The project's notes, one line each"),
     ]
 }
 
@@ -68,7 +68,7 @@ fn notes(listed: &Value) -> Vec<Resource> {
     notes.collect()
 }
 
-/// The nodes below this one, and those below them.
+/// Adds the nodes below this one, recursively.
 fn nodes(above: &Value, all: &mut Vec<Resource>) {
     for entry in above.get("entries").and_then(Value::as_array).into_iter().flatten() {
         if let (Some(id), Some(title)) = (text(entry, "id"), text(entry, "title")) {
@@ -84,7 +84,6 @@ fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
     value.get(name)?.as_str()
 }
 
-/// What the addresses look like.
 pub fn templates() -> ListResourceTemplatesResult {
     let template = |uri: String, name: &str, description: &str| {
         ResourceTemplate::new(uri, name).with_description(description).with_mime_type(MARKDOWN)
@@ -103,10 +102,9 @@ pub fn templates() -> ListResourceTemplatesResult {
     ])
 }
 
-/// Reads one.
 pub async fn read(calls: &Calls, who: &Who, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let address = Address::parse(uri).ok_or_else(|| {
-        let said = format!("there is no resource {:?}", tome_model::truncate_to(uri, 200));
+        let said = format!("unknown resource {:?}", tome_model::truncate_to(uri, 200));
         ErrorData::resource_not_found(said, Some(json!({ "uri": uri })))
     })?;
     let ask = async |tool, arguments: Value| {
@@ -124,14 +122,14 @@ pub async fn read(calls: &Calls, who: &Who, uri: &str) -> Result<ReadResourceRes
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
-/// The session's overview, where there is one, and the project's contents.
+/// The session's overview, if it exists, and the project's contents.
 async fn overview(calls: &Calls, who: &Who) -> Result<String, ErrorData> {
     let own = json!({ "path": "overview.md", "scope": "session" });
     let own = calls.tool("memory_read", Effect::Reads, &own, who).await;
     let contents = calls.tool("get_toc_root", Effect::Reads, &json!({}), who).await;
     let contents = answered(super::uri::OVERVIEW, &contents)?;
     Ok(match own.is_error {
-        // A session that nobody has begun, or that is not known, has none.
+        // A session that is unknown or has not begun has no overview.
         true => format!("# This project\n\n{contents}\n"),
         false => format!("{}\n\n# This project\n\n{contents}\n", own.text.trim_end()),
     })
@@ -147,7 +145,7 @@ fn answered(uri: &str, answer: &CallToolResponse) -> Result<String, ErrorData> {
     }
 }
 
-/// What a tool says, as JSON; null when it says nothing.
+/// Returns a tool's result as JSON; null on error.
 async fn consult(calls: &Calls, who: &Who, tool: &str, arguments: Value) -> Value {
     let answer = calls.tool(tool, Effect::Reads, &arguments, who).await;
     match answer.is_error {

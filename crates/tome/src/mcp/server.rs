@@ -1,7 +1,7 @@
-//! The server: what it says of itself, and which part answers which request.
+//! The MCP server: its description, and the dispatch of requests.
 //!
-//! Nothing that a client asks at its start waits for the daemon: what the server is, its tools, its
-//! prompts and the shape of its resources are known here.
+//! No initial request waits for the daemon: server info, tools, prompts and resource templates are
+//! static.
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, GetPromptRequestParams,
@@ -19,12 +19,11 @@ use super::instructions::instructions;
 use super::who::{Surroundings, Who};
 use super::{answer, offer, prompts, resources};
 
-/// The server.
 pub struct Server {
     pub calls: std::sync::Arc<Calls>,
     pub surroundings: Surroundings,
     pub tools: Vec<ToolSpec>,
-    /// Whether hooks of this client state the rules for using memory.
+    /// Whether the client's hooks inject the rules for using the memory.
     pub hooks_state_rules: bool,
 }
 
@@ -41,14 +40,14 @@ impl Server {
         self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             let (name, known) = (tome_model::truncate_to(name, 80), known.join(", "));
-            let said = format!("Unknown tool: {name:?} is not offered; there are {known}");
+            let said = format!("Unknown tool: {name:?} is not offered; available: {known}");
             ErrorData::invalid_params(said, None)
         })
     }
 }
 
-/// Does the work, unless the client takes its request back. What was asked of the daemon then may
-/// still be done there; nobody is told.
+/// Runs `work` unless the client cancels the request. The daemon may still complete a call that was
+/// already sent.
 async fn unless_cancelled<T>(asked: &Asked, work: impl Future<Output = Answer<T>>) -> Answer<T> {
     tokio::select! {
         answer = work => answer,
@@ -138,14 +137,13 @@ impl ServerHandler for Server {
         got.await.map(Into::into)
     }
 
-    /// Only methods that are served get as far as here, so it is what came with them that does not
-    /// fit.
+    /// Unsupported methods are rejected earlier, so the parameters must be invalid.
     async fn on_custom_request(
         &self,
         request: CustomRequest,
         _asked: Asked,
     ) -> Answer<CustomResult> {
-        let said = format!("the params of {} are not in the shape that it takes", request.method);
+        let said = format!("invalid params for {}", request.method);
         Err(ErrorData::invalid_params(said, None))
     }
 }

@@ -1,14 +1,13 @@
-//! Which tools are offered: sets by name, and whether only those that change nothing.
+//! Selects the tools to offer: toolsets by name, optionally only those that change nothing.
 
 use tome_engine::{CORE_TOOLS, Effect, ToolSpec, Tools};
 
-/// The sets, in the order in which they are named. `core` is a selection from the others.
+/// The toolsets, in display order. `core` is a selection from the others.
 const SETS: [&str; 6] = ["core", "recall", "notes", "coder", "contents", "anthropic"];
 
-/// What is offered by default: every other tool costs tokens in every request of every project.
+/// Offered by default; every further tool costs tokens in every request.
 pub const DEFAULT: &str = "core";
 
-/// A choice of tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolsets {
     sets: Vec<&'static str>,
@@ -22,8 +21,8 @@ impl Default for Toolsets {
 }
 
 impl Toolsets {
-    /// Reads names with commas between them. `all` is every set; `read-only` leaves out what changes
-    /// something, of the sets named beside it or of the default one.
+    /// Parses comma-separated names. `all` selects every toolset; `read-only` removes the tools
+    /// that change something from the named toolsets, or from the default one.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut chosen = Self { sets: Vec::new(), is_read_only: false };
         for name in text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()) {
@@ -34,19 +33,19 @@ impl Toolsets {
                 None => {
                     let known = SETS.join(", ");
                     return Err(format!(
-                        "{name:?} is not a set of tools: use {known}, all or read-only, with commas between them"
+                        "unknown toolset {name:?}: use {known}, all or read-only, separated by commas"
                     ));
                 }
             }
         }
         match (chosen.sets.is_empty(), chosen.is_read_only) {
-            (true, false) => Err(format!("no set of tools is named; the default is {DEFAULT}")),
+            (true, false) => Err(format!("no toolset given; the default is {DEFAULT}")),
             (true, true) => Ok(Self { is_read_only: true, ..Self::default() }),
             (false, _) => Ok(chosen),
         }
     }
 
-    /// The tools of these sets, in the order in which they are offered.
+    /// Returns the selected tools in the order in which they are offered.
     pub fn tools(&self) -> Vec<ToolSpec> {
         let mut tools = Tools::list();
         tools.retain(|tool| {
@@ -67,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn every_set_is_known_and_has_tools() {
+    fn every_toolset_is_known_and_not_empty() {
         assert!(Tools::list().iter().all(|tool| SETS.contains(&tool.toolset)));
         assert_eq!(names("core"), CORE_TOOLS);
         for set in SETS {
@@ -79,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn sets_are_chosen_by_name() {
+    fn toolsets_are_selected_by_name() {
         assert_eq!(names("coder"), ["coder_memory_recall", "coder_memory_store"]);
         assert_eq!(names(" coder , coder "), ["coder_memory_recall", "coder_memory_store"]);
         assert_eq!(names("coder,read-only"), ["coder_memory_recall"]);

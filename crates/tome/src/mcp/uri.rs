@@ -1,4 +1,4 @@
-//! The addresses of resources:
+//! URIs of resources:
 //!
 //! ```text
 //! tome://overview              what the memory holds, and where work stopped
@@ -7,11 +7,10 @@
 //! tome://note/facts/user.md    and ?scope=coder or ?scope=session
 //! ```
 //!
-//! What a path may not hold as it is stands in it as `%20`.
+//! Other characters are percent-encoded.
 
 use tome_model::Scope;
 
-/// What an address names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     Overview,
@@ -26,7 +25,7 @@ pub const NODE: &str = "tome://node/";
 pub const NOTE: &str = "tome://note/";
 
 impl Address {
-    /// Reads an address; `None` for one that Tome does not have.
+    /// Parses a URI; `None` if there is no such resource.
     pub fn parse(uri: &str) -> Option<Self> {
         match uri.trim_end_matches('/') {
             OVERVIEW => return Some(Self::Overview),
@@ -44,7 +43,6 @@ impl Address {
         given(decoded(path)?).map(|path| Self::Note(path, scope))
     }
 
-    /// The address as it is written.
     pub fn uri(&self) -> String {
         match self {
             Self::Overview => OVERVIEW.to_owned(),
@@ -66,7 +64,7 @@ fn encoded(text: &str) -> String {
         .collect()
 }
 
-/// `None` for what is no text once it is decoded.
+/// Returns `None` if the result is not UTF-8.
 fn decoded(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut plain = Vec::with_capacity(text.len());
@@ -89,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read() {
+    fn resource_uris_are_parsed() {
         let note = |path: &str, scope| Some(Address::Note(path.to_owned(), scope));
         for (uri, address) in [
             ("tome://overview", Some(Address::Overview)),
@@ -113,7 +111,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn properties_an_address_reads_back(path in "\\PC{1,40}", which in 0..3_usize) {
+        fn properties_a_uri_parses_to_its_address(path in "\\PC{1,40}", which in 0..3_usize) {
             let scope = [Scope::Project, Scope::Session, Scope::Coder][which];
             let note = Address::Note(path.clone(), scope);
             prop_assert_eq!(Address::parse(&note.uri()), Some(note));

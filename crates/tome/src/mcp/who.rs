@@ -1,8 +1,8 @@
-//! Who calls, from where, in which session: from the flags that the setup wrote, the name that the
-//! client gives itself, and the variables that it hands to its servers.
+//! Identifies the caller, its project and its session, from the flags written by setup, the
+//! client's name, and the environment variables that agents pass to their servers.
 //!
-//! An agent may be started by another one and inherit its variables, so a variable counts only where
-//! the client is the agent that sets it, or says nothing of which agent it is.
+//! An agent started by another agent inherits its variables, so a variable counts only if the
+//! client is the agent that sets it, or an unknown one.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use tome_model::{Agent, truncate_to};
 
 use super::limits::CLIENT_NAME_BYTES_MAX;
 
-/// What agents call themselves, and who they are. The first that occurs in a name counts.
+/// Substrings of client names and the agents they identify; the first match wins.
 const NAMES: [(&str, &str); 5] = [
     ("claude", "claude-code"),
     ("codex", "codex"),
@@ -19,44 +19,40 @@ const NAMES: [(&str, &str); 5] = [
     ("opencode", "opencode"),
 ];
 
-/// The variables in which agents name their session and their project's folder.
+/// Variables with the session and the project folder, per agent.
 const VARIABLES: [(&str, &str, &str); 2] = [
     ("claude-code", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR"),
     ("gemini", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR"),
 ];
 
-/// What the server was started with.
 #[derive(Debug, Clone, Default)]
 pub struct Surroundings {
-    /// The agent that the setup named.
+    /// From `--agent`, which setup writes.
     pub agent: Option<Agent>,
-    /// The session that somebody named.
+    /// From a flag.
     pub session: Option<String>,
-    /// The folder that somebody named, absolute.
+    /// From a flag; absolute.
     pub project: Option<String>,
-    /// Where the process stands; empty where that cannot be told.
+    /// Working directory; empty if unknown.
     pub cwd: String,
-    /// What the variables say.
     pub variables: Variables,
 }
 
-/// What agents say in variables: who, which session, which folder.
+/// Agent, session and folder from the environment variables of agents.
 #[derive(Debug, Clone, Default)]
 pub struct Variables(Vec<(&'static str, Option<String>, Option<String>)>);
 
-/// The caller of one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Who {
-    /// As the history of the notes names it.
+    /// As recorded in the history of notes.
     pub agent: String,
-    /// Its session, where that is known.
     pub session: Option<String>,
-    /// Says which project is meant.
+    /// Determines the project.
     pub cwd: String,
 }
 
 impl Variables {
-    /// Reads them. `var` is the environment.
+    /// `var` reads an environment variable.
     pub fn read(var: &dyn Fn(&str) -> Option<String>) -> Self {
         let said = |name| var(name).filter(|value| !value.trim().is_empty());
         let folder = |name| said(name).filter(|folder| Path::new(folder).is_absolute());
@@ -69,12 +65,12 @@ impl Variables {
 }
 
 impl Surroundings {
-    /// The caller, whose client gives itself this name.
+    /// Identifies the caller, given the name that the client reports.
     pub fn caller(&self, client: Option<&str>) -> Who {
         let named = self.agent.as_ref().map(Agent::as_str).or_else(|| client.and_then(known));
         let said = self.variables.0.iter().find(|(agent, session, _)| match named {
             Some(named) => named == *agent,
-            // Several agents set the folder of another; only a session says whose it is.
+            // Several agents set the folder variable of another; only a session is unambiguous.
             None => session.is_some(),
         });
         let (agent, session, project) = match said {
@@ -95,7 +91,7 @@ fn known(client: &str) -> Option<&'static str> {
     NAMES.into_iter().find(|(part, _)| client.contains(part)).map(|(_, agent)| agent)
 }
 
-/// A client's name as the name of an agent.
+/// Converts a client's name to a valid agent name.
 fn plain(client: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let name: String = client.trim().to_lowercase().chars().map(keep).collect();
@@ -123,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn the_client_says_who_it_is_and_its_variables_the_rest() {
+    fn the_client_name_identifies_the_agent_and_variables_its_session() {
         let bare = with(&[]);
         for (client, agent) in [
             (Some("claude-code"), "claude-code"),
@@ -140,12 +136,12 @@ mod tests {
         let claude = with(&[("CLAUDE_CODE_SESSION_ID", "c1"), ("CLAUDE_PROJECT_DIR", "/app")]);
         let expected = who("claude-code", Some("c1"), "/app");
         assert_eq!(claude.caller(Some("claude-code")), expected);
-        assert_eq!(claude.caller(Some("some client")), expected, "nobody else is named");
+        assert_eq!(claude.caller(Some("some client")), expected, "no other agent is named");
         assert_eq!(claude.caller(Some("codex-mcp-client")), who("codex", None, "/stands"));
     }
 
     #[test]
-    fn a_folder_alone_says_nothing_of_whose_it_is() {
+    fn a_folder_variable_alone_does_not_identify_an_agent() {
         let folder = with(&[("CLAUDE_PROJECT_DIR", "/app")]);
         assert_eq!(folder.caller(Some("qwen")), who("qwen", None, "/stands"));
         assert_eq!(folder.caller(Some("claude-code")), who("claude-code", None, "/app"));
@@ -154,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_come_first() {
+    fn flags_override_names_and_variables() {
         let flagged = Surroundings {
             agent: Some(Agent::parse("gemini").unwrap()),
             session: Some("mine".into()),

@@ -1,9 +1,9 @@
-//! Standard input and output as MCP's transport: one JSON message a line, nothing else.
+//! Standard input and output as MCP transport: one JSON message per line.
 //!
-//! A line has an end, however long it is; what follows the longest is skipped and answered. The last
-//! line counts without its newline too. Output is written by a task of its own, one whole line at a
-//! time, so that nothing that is given up halfway leaves half a line. When the client reads no more,
-//! the server hears no more: what is in flight is bounded (`in_flight.rs`).
+//! Lines that are too long are skipped and answered with an error. The last line counts even
+//! without a newline. A separate task writes whole lines, so that cancellation never leaves half a
+//! line. When the client stops reading, the server stops reading too, because requests in flight
+//! are limited (`in_flight.rs`).
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,25 +22,24 @@ use super::in_flight::{InFlight, Share};
 use super::limits::{LINE_BYTES_MAX, LINES_WAITING_MAX};
 use super::message::{self, Heard, Message};
 
-/// The client's end of the line.
 pub struct Wire<R> {
     input: BufReader<R>,
-    /// The line so far. Kept here, because waiting for the rest may be given up and taken up again.
+    /// The incomplete line, kept here because reading may be cancelled and resumed.
     line: Vec<u8>,
-    /// The line has become too long: its rest is skipped.
+    /// The current line is too long; its rest is skipped.
     is_too_long: bool,
     is_open: bool,
-    /// An answer that has to go out before the next line is read.
+    /// A response to send before the next line is read.
     refusal: Option<Line>,
-    /// Messages that were read and wait for their turn, with the bytes they came in.
+    /// Parsed messages in order, with their size in bytes.
     rest: VecDeque<(Message, usize)>,
     batches: Arc<Batches>,
     in_flight: InFlight,
-    /// `None` once it is closed.
+    /// `None` once closed.
     output: Option<mpsc::Sender<Line>>,
 }
 
-/// A line on its way out, and what is given back once it is written.
+/// An output line, and the budget to release after it is written.
 struct Line {
     bytes: Vec<u8>,
     _shares: Vec<Share>,
@@ -58,7 +57,6 @@ impl From<Outgoing> for Line {
     }
 }
 
-/// What reading came to.
 enum Read {
     Line(Vec<u8>),
     TooLong,
@@ -66,7 +64,7 @@ enum Read {
 }
 
 impl<R: AsyncRead + Unpin + Send> Wire<R> {
-    /// A wire over these, and the task that writes; it ends when everything is written.
+    /// Returns the transport and its writer task, which ends when everything is written.
     pub fn new<W>(input: R, output: W) -> (Self, JoinHandle<()>)
     where
         W: AsyncWrite + Unpin + Send + 'static,
@@ -95,7 +93,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         }
     }
 
-    /// The next line without its end. Nothing is lost when this is given up while it waits.
+    /// Returns the next line without its newline. Cancel-safe.
     async fn next_line(&mut self) -> Read {
         loop {
             let Ok(bytes) = self.input.fill_buf().await else { return Read::End };
@@ -125,18 +123,18 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         }
     }
 
-    /// Notes what a message does to the session before the server gets it.
+    /// Tracks session state and cancellations before the server gets a message.
     fn hand_on(&mut self, message: Message) -> Message {
         self.is_open = self.is_open || message::opens(&message);
         if let Some(id) = message::taken_back(&message) {
-            // It is not answered any more.
+            // It will not be answered.
             self.in_flight.end(&id);
             self.refusal = self.batches.forget(&id).map(Line::from);
         }
         message
     }
 
-    /// Several messages: the server gets them one by one, the client their answers together.
+    /// Queues the messages of a batch; their responses are sent together.
     fn take_apart(&mut self, several: Vec<Heard>, bytes: usize) {
         let (mut waiting, mut answers) = (Vec::new(), Vec::new());
         let bytes = bytes / several.len().max(1);
@@ -147,7 +145,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
                     self.rest.push_back((*message, bytes));
                 }
                 Heard::Refused(answer) => answers.push(answer),
-                // A list in a list is refused when it is read.
+                // Nested batches are rejected by the parser.
                 Heard::Nothing | Heard::Several(_) => {}
             }
         }
@@ -155,8 +153,8 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         self.refusal = whole.map(|whole| Line::of(&whole, Vec::new()));
     }
 
-    /// The next message that was read, once there is room for its answer. `Some(None)` when there is
-    /// none, or none that can be taken; `None` when nobody reads answers any more.
+    /// Returns the next queued message once there is budget for its response; `Some(None)` if there
+    /// is none or it was rejected, `None` if the client stopped reading.
     async fn next_message(&mut self) -> Option<Option<Message>> {
         let Some((message, bytes)) = self.rest.front() else { return Some(None) };
         if let Some(id) = message::request_id(message) {
@@ -177,7 +175,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         Some(Some(self.hand_on(message)))
     }
 
-    /// Sends the answer that waits, if one does. `None` when nobody takes it any more.
+    /// Sends the pending error response, if any. `None` if the client stopped reading.
     async fn refuse(&mut self) -> Option<()> {
         if self.refusal.is_some() {
             let room = self.output.as_ref()?.reserve().await.ok()?;
@@ -239,7 +237,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
     }
 }
 
-/// Writes what comes, until nothing can come any more or nobody reads.
+/// Writes lines until the channel is closed or the client stops reading.
 async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>) {
     while let Some(line) = lines.recv().await {
         if output.write_all(&line.bytes).await.is_err() || output.flush().await.is_err() {

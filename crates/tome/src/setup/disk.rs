@@ -1,7 +1,7 @@
-//! Files of other programs: read whole, and written whole or not at all.
+//! Reads and replaces other programs' config files atomically.
 //!
-//! A link is followed to the file it names, so that a linked config stays a link. The file's mode
-//! stays. A file that its owner made read-only is left alone.
+//! Symbolic links are followed, so that a linked config file stays a link. The file mode is kept.
+//! Read-only files are not touched.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -9,17 +9,15 @@ use std::path::{Path, PathBuf};
 
 use tome_home::{FinalLink, read_regular};
 
-/// A config file that is larger is not a config file.
+/// Larger files are not config files.
 const BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// Links that lead to links.
+/// Maximum length of a chain of links.
 const LINKS_MAX: usize = 32;
 
-/// What is in a file; `None` where there is none.
+/// Returns the content of a file; `None` if it does not exist.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::metadata(path) {
-        Ok(meta) if meta.len() > BYTES_MAX => {
-            Err(io::Error::other("it is too large for a config file"))
-        }
+        Ok(meta) if meta.len() > BYTES_MAX => Err(io::Error::other("too large for a config file")),
         Ok(meta) if meta.is_dir() => Err(io::Error::other("it is a folder")),
         Ok(_) => read_regular(path, FinalLink::Follow, BYTES_MAX).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -27,7 +25,7 @@ pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     }
 }
 
-/// Whether a file may be written.
+/// Fails if the file is read-only.
 pub fn may_write(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(meta) if meta.permissions().readonly() => {
@@ -37,7 +35,7 @@ pub fn may_write(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Replaces a file, or makes it: a temporary file beside it, synced, renamed, the folder synced.
+/// Replaces or creates a file: writes and syncs a temporary file, renames it, syncs the folder.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     may_write(path)?;
     let path = target(path)?;
@@ -52,7 +50,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// Deletes a file; one that is gone already is as good. A link to it stays: Tome makes none.
+/// Deletes a file; succeeds if it is already gone. A link to it stays, because Tome creates none.
 pub fn delete(path: &Path) -> io::Result<()> {
     let path = target(path)?;
     match fs::remove_file(&path) {
@@ -62,7 +60,7 @@ pub fn delete(path: &Path) -> io::Result<()> {
     path.parent().filter(|folder| folder.is_dir()).map_or(Ok(()), sync_folder)
 }
 
-/// The folders of a path that are not there yet, the outermost first.
+/// Returns the parent folders of a path that do not exist yet, outermost first.
 pub fn missing_folders(path: &Path) -> Vec<PathBuf> {
     let folders = path.ancestors().skip(1).take_while(|folder| !folder.exists());
     let mut missing: Vec<PathBuf> = folders.map(Path::to_path_buf).collect();
@@ -74,7 +72,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     if cfg!(windows) { Ok(()) } else { File::open(folder)?.sync_all() }
 }
 
-/// The file that a path stands for, at the end of its links; it may be missing.
+/// Follows links to the file a path stands for, which may not exist.
 fn target(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS_MAX {
@@ -86,5 +84,5 @@ fn target(path: &Path) -> io::Result<PathBuf> {
             Err(_) => return Ok(path),
         }
     }
-    Err(io::Error::other("it is a link that leads in circles"))
+    Err(io::Error::other("the link is circular"))
 }

@@ -1,8 +1,8 @@
-//! Tome's parts put into a text and taken out of it.
+//! Adds Tome's parts to the text of a config file and removes them again.
 //!
-//! In a list of hooks Tome has one group of its own. A group that is wholly Tome's is put right
-//! where it stands; hooks of Tome's in a group with others', a second time, or for an event that is
-//! not wired any more are taken out, and nothing else is.
+//! Tome has one group of its own in each list of hooks. A group that contains only Tome's hooks is
+//! updated in place. Tome's hooks in a mixed group, in a second group, or for an event that is no
+//! longer used are removed; nothing else is.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use super::{EditError, toml_text};
 
 const BOM: &str = "\u{feff}";
 const OURS: &str = "tome";
-/// The members of JSON files that hold MCP servers: most agents', and OpenCode's.
+/// Keys of MCP servers in JSON files: most agents', and OpenCode's.
 const HOLDERS: [&str; 2] = ["mcpServers", "mcp"];
 
-/// The text with what should be in it.
+/// Returns the text with Tome's parts added or updated.
 pub fn wire(form: &Form, text: Option<&str>) -> Result<String, EditError> {
     if let Form::Text { content, .. } = form {
         return Ok(content.clone());
@@ -32,8 +32,8 @@ pub fn wire(form: &Form, text: Option<&str>) -> Result<String, EditError> {
     Ok(format!("{bom}{after}"))
 }
 
-/// The text without anything of Tome's; `before` is what it was, where that is known: what Tome had
-/// to make for its own (a `hooks` that is now empty) goes too.
+/// Returns the text without Tome's parts. `before` is the original text, if known: containers that
+/// Tome created (a `hooks` that is now empty) are removed too.
 pub fn unwire(form: &Form, text: &str, before: Option<&str>) -> Result<String, EditError> {
     let (bom, text) = without_bom(text);
     let after = match form {
@@ -44,7 +44,6 @@ pub fn unwire(form: &Form, text: &str, before: Option<&str>) -> Result<String, E
     Ok(format!("{bom}{after}"))
 }
 
-/// Whether there is anything of Tome's in a text.
 pub fn holds_ours(form: &Form, text: &str) -> bool {
     match form {
         Form::Text { mark, .. } => text.contains(mark),
@@ -52,7 +51,7 @@ pub fn holds_ours(form: &Form, text: &str) -> bool {
     }
 }
 
-/// Whether a text says nothing at all.
+/// Whether a text is blank or an empty object.
 pub fn is_nothing(text: &[u8]) -> bool {
     let text = String::from_utf8_lossy(text);
     matches!(without_bom(&text).1.trim(), "" | "{}")
@@ -83,11 +82,11 @@ fn wire_json(
     if bare(object(&after)?) == bare(before) {
         Ok(after)
     } else {
-        Err(EditError::Shape("it is written in a way that cannot be edited".to_owned()))
+        Err(EditError::Shape("its layout cannot be edited safely".to_owned()))
     }
 }
 
-/// Events that have a hook of Tome's and should not.
+/// Returns events that have an obsolete hook of Tome.
 fn stale_events(document: &Value, hooks: &[(&'static str, Value)]) -> Vec<String> {
     let events = document.get("hooks").and_then(Value::as_object);
     let stale = events.into_iter().flatten().filter(|(event, groups)| {
@@ -96,7 +95,7 @@ fn stale_events(document: &Value, hooks: &[(&'static str, Value)]) -> Vec<String
     stale.map(|(event, _)| event.clone()).collect()
 }
 
-/// Brings the list of one event into order.
+/// Updates the hook list of one event; `wanted: None` removes Tome's hooks.
 fn settle(text: &str, event: &str, wanted: Option<&Value>) -> Result<String, EditError> {
     let document = object(text)?;
     let listed = document.get("hooks").and_then(|hooks| hooks.get(event));
@@ -148,8 +147,8 @@ fn is_wholly_ours(group: &Value) -> bool {
     has_ours(group) && ours_in(group).len() == handlers_of(group).len()
 }
 
-/// Whether a group does what the wanted one does. What people may set besides (a time-out, a
-/// message) is theirs.
+/// Whether a group is equivalent to the wanted one. Settings that the user may have added (a
+/// timeout, a message) are ignored.
 fn suffices(group: &Value, wanted: &Value) -> bool {
     let matcher = |group: &Value| {
         let matcher = group.get("matcher").and_then(Value::as_str).unwrap_or_default();
@@ -172,7 +171,7 @@ fn wire_server(text: &str, server: &Server) -> Result<String, EditError> {
     };
     if !Words::of(found).is_server() {
         return Err(EditError::Shape(format!(
-            "`{}.{OURS}` in it is another server; give that one another name",
+            "`{}.{OURS}` is already used for another server; rename that one",
             server.holder
         )));
     }
@@ -218,11 +217,11 @@ fn object(text: &str) -> Result<Value, EditError> {
     match json_text::read(text)? {
         None => Ok(Value::Object(Map::new())),
         Some(value @ Value::Object(_)) => Ok(value),
-        Some(_) => Err(EditError::Shape("it is not a JSON object".to_owned())),
+        Some(_) => Err(EditError::Shape("not a JSON object".to_owned())),
     }
 }
 
-/// What a document says without anything of Tome's.
+/// Returns a document without Tome's parts, to verify that an edit changed nothing else.
 fn bare(mut document: Value) -> Value {
     let Some(members) = document.as_object_mut() else { return document };
     if let Some(events) = members.get_mut("hooks").and_then(Value::as_object_mut) {

@@ -1,35 +1,34 @@
-//! What the wiring stands on: the person's folders, the project, and how this program is run.
+//! The environment of an installation: the user's folders, the project, and how to run this
+//! program.
 
 use std::path::{Path, PathBuf};
 
-/// How an agent runs this program.
+/// The command with which an agent runs this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Launch {
-    /// Its path, or its name where PATH finds it.
+    /// A path, or a name to look up in PATH.
     pub program: String,
-    /// What stands before every command, such as `--home`.
+    /// Global flags before the subcommand, such as `--home`.
     pub flags: Vec<String>,
 }
 
 impl Launch {
-    /// By name, for files that are carried to other machines.
+    /// Looks the program up in PATH, for files that are copied to other machines.
     pub fn by_name() -> Self {
         Self { program: "tome".to_owned(), flags: Vec::new() }
     }
 
-    /// What follows the program.
     pub fn args(&self, command: &[&str]) -> Vec<String> {
         self.flags.iter().cloned().chain(command.iter().map(|word| (*word).to_owned())).collect()
     }
 
-    /// The whole as a line for a shell.
+    /// Renders the command as a quoted shell line.
     pub fn line(&self, command: &[&str]) -> String {
         let words = std::iter::once(self.program.clone()).chain(self.args(command));
         words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
     }
 }
 
-/// A word as a shell takes it.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -38,42 +37,40 @@ fn quoted(word: &str) -> String {
     if cfg!(windows) { format!("\"{word}\"") } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-/// Where things are.
 pub struct Ground<'a> {
-    /// The person's home folder.
+    /// The user's home folder.
     pub home: PathBuf,
-    /// The project to wire, if not the person's own settings.
+    /// The project to install into, or `None` for the user's own settings.
     pub project: Option<PathBuf>,
-    /// How agents run this program.
     pub launch: Launch,
-    /// The environment.
+    /// Reads an environment variable.
     pub var: &'a dyn Fn(&str) -> Option<String>,
 }
 
 impl Ground<'_> {
-    /// The folder that a variable names, or one under the person's home.
+    /// Returns the folder named by a variable, or `default` in the home folder.
     pub fn folder(&self, variable: &str, default: &str) -> PathBuf {
         self.named(variable).unwrap_or_else(|| self.home.join(default))
     }
 
-    /// The folder that a variable names.
+    /// Returns the folder named by a variable, if that is an absolute path.
     pub fn named(&self, variable: &str) -> Option<PathBuf> {
         (self.var)(variable).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
-    /// A path in the project where one is wired, else in a folder of the person's.
+    /// Returns a path in the project if there is one, or else the user's.
     pub fn either(&self, in_project: &str, of_person: PathBuf) -> PathBuf {
         self.project.as_ref().map_or(of_person, |root| root.join(in_project))
     }
 
-    /// Whether PATH has a program of this name, and where.
+    /// Looks up an executable in PATH.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         let path = (self.var)("PATH")?;
         let name = if cfg!(windows) { format!("{name}.exe") } else { name.to_owned() };
         std::env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| is_program(file))
     }
 
-    /// A path as people write it.
+    /// Shortens a path for display.
     pub fn short(&self, path: &Path) -> String {
         if let Some(rest) = self.project.as_ref().and_then(|root| path.strip_prefix(root).ok()) {
             return rest.display().to_string();
@@ -94,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_read_as_the_words_it_was_made_of() {
+    fn a_shell_line_splits_into_the_original_words() {
         let launch = Launch {
             program: "/opt/my tools/tome".to_owned(),
             flags: vec!["--home".to_owned(), "/data/it's".to_owned()],

@@ -1,8 +1,8 @@
-//! Changes to JSON texts that leave everything else as it is: order, comments, trailing commas,
-//! indentation, line endings.
+//! Edits JSON text while preserving everything else: order, comments, trailing commas, indentation,
+//! line endings.
 //!
-//! A text is parsed for where its values stand, and new text is spliced in. What Tome adds stands
-//! on lines of its own, one value a line; in a file that is all one line it stands in that line.
+//! Parses the text for the positions of its values and splices new text in. Added values get a line
+//! each; in a single-line file they are added to that line.
 
 use std::ops::Range;
 
@@ -14,16 +14,14 @@ use serde_json::Value;
 
 use super::EditError;
 
-/// A way down into a document.
+/// One step of a path into a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// A member of an object.
     Key(&'a str),
-    /// An element of an array.
     At(usize),
 }
 
-/// Where a value stands.
+/// A value and its byte range.
 #[derive(Debug)]
 struct Node {
     at: Range<usize>,
@@ -37,7 +35,7 @@ enum Kind {
     Leaf,
 }
 
-/// A member of an object with its name, or an element of an array.
+/// An object member with its name, or an array element.
 #[derive(Debug)]
 struct Member {
     name: String,
@@ -45,13 +43,13 @@ struct Member {
     value: Node,
 }
 
-/// What a text says; `None` for a text with nothing but space and comments.
+/// Parses a text; `None` if it contains only whitespace and comments.
 pub fn read(text: &str) -> Result<Option<Value>, EditError> {
     let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(broken)?;
     Ok(parsed.value.map(Value::from))
 }
 
-/// Puts a value where the keys lead, whatever stood there; objects on the way are made.
+/// Sets the value at a path of keys, creating missing objects.
 pub fn set(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
     let Some((last, way)) = keys.split_last() else { return Ok(text.to_owned()) };
     let text = made(text, way)?;
@@ -65,8 +63,7 @@ pub fn set(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError
     }
 }
 
-/// Adds a value to the end of the array where the keys lead; the array and objects on the way to it
-/// are made.
+/// Appends a value to the array at a path of keys, creating the array and missing objects.
 pub fn push(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
     let (last, way) = keys.split_last().ok_or_else(|| not_an_object(keys))?;
     let mut text = made(text, way)?;
@@ -76,15 +73,15 @@ pub fn push(text: &str, keys: &[&str], value: &Value) -> Result<String, EditErro
     }
     let page = Page::parse(&text)?;
     let array = page.find(&steps).filter(|node| matches!(node.kind, Kind::Array(_)));
-    let array = array
-        .ok_or_else(|| EditError::Shape(format!("`{}` in it is not a list", keys.join("."))))?;
+    let array =
+        array.ok_or_else(|| EditError::Shape(format!("`{}` is not a list", keys.join("."))))?;
     page.inserted(array, None, value).ok_or_else(|| not_an_object(keys))
 }
 
-/// A new text: members, then lists under `hooks`, one value a line.
+/// Renders a new document: members, then lists under `hooks`, one value per line.
 pub fn hooks_text(members: &[(&str, Value)], hooks: &[(&'static str, Value)]) -> String {
     let mut text = "{}\n".to_owned();
-    // Nothing can be in the way in an empty object.
+    // Edits of an empty object cannot fail.
     for (name, value) in members {
         text = set(&text, &[name], value).unwrap_or(text);
     }
@@ -94,7 +91,7 @@ pub fn hooks_text(members: &[(&str, Value)], hooks: &[(&'static str, Value)]) ->
     text
 }
 
-/// Puts another value in the place of one that is there.
+/// Replaces the value at a path, if it exists.
 pub fn replace(text: &str, steps: &[Step<'_>], value: &Value) -> Result<String, EditError> {
     let page = Page::parse(text)?;
     Ok(match page.find(steps) {
@@ -103,7 +100,7 @@ pub fn replace(text: &str, steps: &[Step<'_>], value: &Value) -> Result<String, 
     })
 }
 
-/// Takes a member or an element out, with its comma and, where it stood alone on them, its lines.
+/// Removes a member or element with its comma and, if nothing else is on them, its lines.
 pub fn remove(text: &str, steps: &[Step<'_>]) -> Result<String, EditError> {
     let page = Page::parse(text)?;
     let Some((last, way)) = steps.split_last() else { return Ok(text.to_owned()) };
@@ -111,7 +108,7 @@ pub fn remove(text: &str, steps: &[Step<'_>]) -> Result<String, EditError> {
     Ok(page.removed(holder, *last).unwrap_or_else(|| text.to_owned()))
 }
 
-/// The text with objects where the keys lead.
+/// Creates the missing objects along a path of keys.
 fn made(text: &str, keys: &[&str]) -> Result<String, EditError> {
     let mut text = text.to_owned();
     if Page::parse(&text)?.root.is_none() {
@@ -132,14 +129,13 @@ fn made(text: &str, keys: &[&str]) -> Result<String, EditError> {
     Ok(text)
 }
 
-/// A text without a value, with an empty object after its comments.
+/// Appends an empty object after the comments of a text without a value.
 fn begun(text: &str) -> String {
     let newline = newline_of(text);
     let lead = text.trim_end();
     if lead.is_empty() { format!("{{}}{newline}") } else { format!("{lead}{newline}{{}}{newline}") }
 }
 
-/// A parsed text.
 struct Page<'t> {
     text: &'t str,
     root: Option<Node>,
@@ -165,7 +161,7 @@ impl<'t> Page<'t> {
         Ok(page)
     }
 
-    /// What one level of indentation looks like here.
+    /// Detects one level of indentation.
     fn unit_used(&self) -> Option<String> {
         let root = self.root.as_ref()?;
         let starts = root.members().iter().map(|member| member.at.start);
@@ -195,7 +191,7 @@ impl<'t> Page<'t> {
         if self.is_one_line { value.to_string() } else { spaced(value) }
     }
 
-    /// The text with one more member (with its name) or element at the end of a container.
+    /// Adds a named member or an element at the end of a container.
     fn inserted(&self, holder: &Node, name: Option<&str>, value: &Value) -> Option<String> {
         let named = |colon: &str| {
             let name = name.map(|name| Value::String(name.to_owned()).to_string() + colon);
@@ -252,7 +248,7 @@ impl<'t> Page<'t> {
         let before = index.checked_sub(1).and_then(|before| members.get(before));
         let comma = before.and_then(|before| self.comma_in(before.at.end..member.at.start));
         match comma {
-            // The last one's comma is the one before it.
+            // The last member has no comma of its own; remove the preceding one.
             Some(comma) if after.is_none() => {
                 let middle = self.slice(comma + 1..cut.start);
                 let tail = self.slice(cut.end..self.text.len());
@@ -262,7 +258,8 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// What to cut for a range: its lines, where nothing else is on them; else the space before it.
+    /// Expands a range to whole lines if nothing else is on them, otherwise to the blanks before
+    /// it.
     fn with_lines(&self, range: Range<usize>) -> Range<usize> {
         let rest = self.slice(range.end..self.text.len());
         let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
@@ -276,7 +273,7 @@ impl<'t> Page<'t> {
         }
     }
 
-    /// The place behind the blanks after a place, where those end the line.
+    /// Skips blanks after a position if they end the line.
     fn line_end(&self, at: usize) -> usize {
         let rest = self.slice(at..self.text.len());
         let bare = rest.trim_start_matches([' ', '\t']);
@@ -288,7 +285,7 @@ impl<'t> Page<'t> {
         self.commas.iter().copied().find(|comma| range.contains(comma))
     }
 
-    /// The indentation of the line that a place is on.
+    /// Returns the indentation of the line at a position.
     fn line_indent(&self, at: usize) -> &'t str {
         let head = self.slice(0..at);
         let line = head.rfind('\n').map_or(0, |newline| newline + 1);
@@ -301,7 +298,7 @@ impl<'t> Page<'t> {
         line.get(..line.len() - rest.len()).unwrap_or_default()
     }
 
-    /// The same, if nothing but it stands before that place.
+    /// Returns the text before a position on its line, if it is only indentation.
     fn indent_before(&self, at: usize) -> Option<&'t str> {
         let head = self.slice(0..at);
         let line = head.rfind('\n')? + 1;
@@ -318,7 +315,7 @@ impl Node {
         }
     }
 
-    /// Of several members with one name the last one counts, as everywhere.
+    /// Of several members with the same name the last one wins, as in JSON parsers.
     fn member(&self, step: Step<'_>) -> Option<&Member> {
         match (&self.kind, step) {
             (Kind::Object(members), Step::Key(key)) => {
@@ -368,7 +365,7 @@ fn node(value: &ast::Value<'_>) -> Node {
     Node { at: range.start..range.end, kind }
 }
 
-/// A value on one line, with the spaces that people put there.
+/// Renders a value on one line with conventional spacing.
 pub fn spaced(value: &Value) -> String {
     match value {
         Value::Object(members) if !members.is_empty() => {
@@ -385,7 +382,7 @@ pub fn spaced(value: &Value) -> String {
     }
 }
 
-/// How the lines of a text end.
+/// Detects the line ending of a text.
 pub fn newline_of(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text.get(..at).is_some_and(|head| head.ends_with('\r')) => "\r\n",
@@ -393,7 +390,7 @@ pub fn newline_of(text: &str) -> &'static str {
     }
 }
 
-/// JSON with comments and trailing commas, and nothing looser.
+/// Allows comments and trailing commas, nothing else.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -409,14 +406,14 @@ fn options() -> ParseOptions {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what map_err hands over")]
+#[expect(clippy::needless_pass_by_value, reason = "signature required by map_err")]
 fn broken(error: jsonc_parser::errors::ParseError) -> EditError {
     EditError::Broken { line: error.line_display(), problem: error.kind().to_string() }
 }
 
 fn not_an_object(keys: &[&str]) -> EditError {
     EditError::Shape(match keys {
-        [] => "it is not a JSON object".to_owned(),
-        keys => format!("`{}` in it is not an object", keys.join(".")),
+        [] => "not a JSON object".to_owned(),
+        keys => format!("`{}` is not an object", keys.join(".")),
     })
 }

@@ -1,11 +1,10 @@
-//! Setting Tome up in the coding agents on this machine: what is wired where comes from
-//! `agents/*/wiring.rs`; here it is compared with the disk, shown, written and undone.
+//! Installs Tome into the coding agents on this machine. `agents/*/integration.rs` defines the
+//! files; this module compares them with the disk, shows the plan, applies it and undoes it.
 //!
-//! - A file of somebody else's is edited in place: everything that is not Tome's stays byte for byte
-//!   (`json_text.rs`, `toml_text.rs`, `edit.rs`).
-//! - Before a file is changed, what it was is kept in `setup/` of Tome's home (`record.rs`), so that
-//!   it can be brought back even when the machine fails in the middle (`undo.rs`).
-//! - A file that cannot be read as what it should be is not touched, and the others go on.
+//! Other programs' files are edited in place and otherwise stay byte for byte the same (`edit.rs`,
+//! `json_text.rs`, `toml_text.rs`). Their original content is saved to `setup/` in Tome's home
+//! before a change, so that it can be restored even after a crash (`undo_journal.rs`, `undo.rs`). A
+//! file that cannot be parsed is not touched; the others are still processed.
 
 pub(crate) mod disk;
 mod edit;
@@ -41,47 +40,34 @@ pub use undo::{Undoing, Undone, undo, undoing};
 /// Why a text was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum EditError {
-    /// It is not what it should be.
+    /// Parse error.
     #[error("line {line}: {problem}")]
     Broken {
-        /// Where, from 1.
+        /// One-based.
         line: usize,
-        /// What.
         problem: String,
     },
-    /// It is, and has something in the way.
+    /// Valid syntax, but the content is in the way.
     #[error("{0}")]
     Shape(String),
 }
 
-/// Why a file was not changed.
 #[derive(Debug, Error)]
 pub enum SetupError {
-    /// Its text.
+    /// The text cannot be edited.
     #[error("{path} was not touched: {cause}")]
-    Text {
-        /// Which file.
-        path: String,
-        /// Why.
-        cause: EditError,
-    },
-    /// The disk.
+    Text { path: String, cause: EditError },
     #[error("{path}: {cause}")]
-    Disk {
-        /// Which file.
-        path: String,
-        /// Why.
-        cause: std::io::Error,
-    },
+    Disk { path: String, cause: std::io::Error },
 }
 
-/// What a JSON file of an agent says, if it is there and can be read.
+/// Reads an agent's JSON settings; `None` if the file is missing or unreadable.
 pub fn settings_at(path: &std::path::Path) -> Option<serde_json::Value> {
     let text = String::from_utf8(disk::read(path).ok()??).ok()?;
     json_text::read(text.trim_start_matches('\u{feff}')).ok()?
 }
 
-/// Whether a text is JSON to the letter, without comments and trailing commas.
+/// Whether a text is strict JSON, without comments and trailing commas.
 pub fn is_strict_json(text: &[u8]) -> bool {
     let text = text.strip_prefix("\u{feff}".as_bytes()).unwrap_or(text);
     serde_json::from_slice::<serde::de::IgnoredAny>(text).is_ok()

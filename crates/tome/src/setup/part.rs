@@ -1,4 +1,4 @@
-//! What is wired: one part for each file, and how Tome's own is told apart in it.
+//! Files to install with their contents, and how to recognize Tome's own commands in them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,62 +6,48 @@ use serde_json::{Map, Value};
 
 use crate::hook;
 
-/// One file and what should be in it.
+/// A file and the content it should have.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
-    /// Which file.
     pub path: PathBuf,
-    /// What.
     pub form: Form,
 }
 
-/// What should be in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Form {
-    /// A JSON file of the agent's, in which some members are Tome's.
+    /// An agent's JSON file with some members of Tome.
     Json {
-        /// Under `hooks`: event, and the group of hooks to be in its list.
+        /// Event name and hook group, for the lists under `hooks`.
         hooks: Vec<(&'static str, Value)>,
-        /// The MCP server.
         server: Option<Server>,
     },
-    /// A TOML file of the agent's, with the MCP server under `mcp_servers`.
-    Toml {
-        /// What is run.
-        program: String,
-        /// With what.
-        args: Vec<String>,
-    },
-    /// A file that is all Tome's.
+    /// An agent's TOML file with the MCP server under `mcp_servers`.
+    Toml { program: String, args: Vec<String> },
+    /// A file that belongs to Tome.
     Text {
-        /// All of it.
         content: String,
-        /// What only a file of Tome's holds.
+        /// Text that only Tome's files contain.
         mark: &'static str,
     },
 }
 
-/// An MCP server called tome.
+/// Entry of the MCP server `tome`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Server {
-    /// The member that holds servers.
+    /// Key of the object that contains the servers.
     pub holder: &'static str,
-    /// The server's settings.
     pub settings: Map<String, Value>,
 }
 
 impl Part {
-    /// A file that is all Tome's.
     pub fn text(path: PathBuf, content: impl Into<String>, mark: &'static str) -> Self {
         Self { path, form: Form::Text { content: content.into(), mark } }
     }
 
-    /// A JSON file with hooks.
     pub fn hooks(path: PathBuf, hooks: Vec<(&'static str, Value)>) -> Self {
         Self { path, form: Form::Json { hooks, server: None } }
     }
 
-    /// A JSON file with the MCP server.
     pub fn server(path: PathBuf, holder: &'static str, settings: Value) -> Self {
         let settings = match settings {
             Value::Object(settings) => settings,
@@ -72,11 +58,11 @@ impl Part {
     }
 }
 
-/// A command as a list of words.
+/// A command split into words.
 pub struct Words(Vec<String>);
 
 impl Words {
-    /// The words of a hook's or a server's `command` (a line, a program or a list) and `args`.
+    /// Reads `command` (a shell line, a program or a list) and `args` of a hook or server.
     pub fn of(settings: &Value) -> Self {
         let mut words = match settings.get("command") {
             Some(Value::String(line)) if settings.get("args").is_some() => vec![line.clone()],
@@ -90,17 +76,16 @@ impl Words {
         Self(words)
     }
 
-    /// Whether this runs a hook of Tome's, wherever that Tome is.
+    /// Whether this runs a hook of any Tome installation.
     pub fn is_hook(&self) -> bool {
         self.after_program().is_some_and(|rest| hook::args::read(rest).is_some())
     }
 
-    /// Whether this runs Tome's MCP server.
     pub fn is_server(&self) -> bool {
         self.after_program().is_some_and(|rest| rest.iter().any(|word| word == "mcp"))
     }
 
-    /// What follows `tome`; variables may be set before it.
+    /// Returns the arguments after `tome`, which may be preceded by variable assignments.
     fn after_program(&self) -> Option<&[String]> {
         let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let sets = |word: &String| word.split_once('=').is_some_and(|(name, _)| is_name(name));
@@ -114,7 +99,7 @@ fn strings(values: &[Value]) -> Vec<String> {
     values.iter().filter_map(|value| value.as_str().map(str::to_owned)).collect()
 }
 
-/// The words of a shell's line, as far as quotes go.
+/// Splits a shell line into words, honoring quotes and backslashes only.
 pub fn split_words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -144,7 +129,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn tomes_own_commands_are_told_apart() {
+    fn tomes_own_commands_are_recognized() {
         let is_hook = |settings: Value| Words::of(&settings).is_hook();
         assert!(is_hook(json!({"command": "tome hook codex"})));
         assert!(is_hook(json!({"command": "'/my tools/tome' --home /x hook gemini"})));

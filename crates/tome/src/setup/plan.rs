@@ -1,4 +1,4 @@
-//! What would have to change on the disk, and the changing.
+//! Plans and applies the changes of an installation.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,45 +8,36 @@ use super::record::{Book, Entry, Shape, hash_of};
 use super::{EditError, Form, Ground, SKILL_FILE, SetupError, disk, edit, skills};
 use crate::agents::wiring::Client;
 
-/// What is to be done to the files of some agents.
 #[derive(Debug, Default)]
 pub struct Plan {
-    /// Each file once.
+    /// One entry per path.
     pub files: Vec<FilePlan>,
 }
 
-/// What is to be done to one file.
 #[derive(Debug)]
 pub struct FilePlan {
-    /// Which.
     pub path: PathBuf,
-    /// For which agents, the first one first.
+    /// In order of installation.
     pub agents: Vec<&'static str>,
-    /// What should be in it.
+    /// The desired content.
     pub form: Form,
-    /// What is in it now.
+    /// The current content.
     pub now: Option<Vec<u8>>,
-    /// What to do.
     pub action: Action,
 }
 
-/// What is to be done to a file.
 #[derive(Debug)]
 pub enum Action {
-    /// It is as it should be.
+    /// Already up to date.
     Keep,
-    /// Make it.
     Create(String),
-    /// Change what it says.
     Change(String),
-    /// Not Tome's business: somebody else's file, or one that the person changed.
+    /// Not Tome's file, or changed by the user; with the reason.
     Leave(String),
-    /// It cannot be done.
     Refuse(SetupError),
 }
 
 impl FilePlan {
-    /// The new text, where there is one.
     pub fn text(&self) -> Option<&str> {
         match &self.action {
             Action::Create(text) | Action::Change(text) => Some(text),
@@ -54,14 +45,14 @@ impl FilePlan {
         }
     }
 
-    /// Whether Tome has anything in this file now.
+    /// Whether the current content contains parts of Tome.
     pub fn is_wired(&self) -> bool {
         let now = self.now.as_deref().and_then(|now| std::str::from_utf8(now).ok());
         now.is_some_and(|now| edit::holds_ours(&self.form, now))
     }
 }
 
-/// Looks at all files of these agents.
+/// Compares the files of these agents with the disk.
 pub fn plan(clients: &[&'static Client], ground: &Ground<'_>, book: &Book) -> Plan {
     let mut plan = Plan::default();
     for client in clients {
@@ -100,7 +91,7 @@ fn action(path: &std::path::Path, form: &Form, now: Option<&[u8]>, book: &Book) 
         Err(error) => {
             let bytes = now.and_then(|now| now.get(..error.valid_up_to())).unwrap_or_default();
             let line = bytes.iter().filter(|byte| **byte == b'\n').count() + 1;
-            return refuse(EditError::Broken { line, problem: "it is not UTF-8".to_owned() });
+            return refuse(EditError::Broken { line, problem: "not UTF-8".to_owned() });
         }
     };
     if let (Some(text), Form::Text { content, mark }) = (text, form) {
@@ -108,9 +99,9 @@ fn action(path: &std::path::Path, form: &Form, now: Option<&[u8]>, book: &Book) 
         match left_by_tome {
             _ if text == content => return Action::Keep,
             Some(true) => {}
-            Some(false) => return Action::Leave("you have changed it; it stays so".to_owned()),
+            Some(false) => return Action::Leave("changed by you, left as it is".to_owned()),
             None if text.contains(mark) => {}
-            None => return Action::Leave("it is somebody else's; it stays so".to_owned()),
+            None => return Action::Leave("not Tome's file, left as it is".to_owned()),
         }
     }
     let after = match edit::wire(form, text) {
@@ -127,8 +118,8 @@ fn action(path: &std::path::Path, form: &Form, now: Option<&[u8]>, book: &Book) 
     }
 }
 
-/// Does it: first the record, then the files. Each file that failed is named with why; the others
-/// are done.
+/// Applies a plan: first writes the undo journal, then the files. Returns the files that failed;
+/// the others are written.
 pub fn apply(
     plan: &Plan,
     ground: &Ground<'_>,
@@ -152,7 +143,7 @@ pub fn apply(
     Ok(failed)
 }
 
-/// Notes down what a file is before it is changed.
+/// Records the original content of a file in the undo journal.
 fn record(file: &FilePlan, ground: &Ground<'_>, book: &mut Book) -> Result<(), SetupError> {
     let disk_error = || SetupError::disk(&file.path);
     let known = book.entry(&file.path).cloned();
@@ -160,7 +151,7 @@ fn record(file: &FilePlan, ground: &Ground<'_>, book: &mut Book) -> Result<(), S
         known.as_ref().map(|known| known.agents.clone()).unwrap_or_default();
     agents.extend(file.agents.iter().map(|agent| (*agent).to_owned()));
     let Some(text) = file.text() else {
-        // Nothing to change, but another agent may have come to use it.
+        // Unchanged, but another agent may now use it.
         if let Some(known) = known.filter(|_| matches!(file.action, Action::Keep)) {
             book.put(Entry { agents, ..known });
         }
@@ -169,7 +160,7 @@ fn record(file: &FilePlan, ground: &Ground<'_>, book: &mut Book) -> Result<(), S
     let now = disk::read(&file.path).map_err(disk_error())?;
     if now != file.now {
         return Err(disk_error()(std::io::Error::other(
-            "it was changed meanwhile and was not touched; run `tome setup` again",
+            "it changed in the meantime and was not touched; run `tome setup` again",
         )));
     }
     let mut entry = Entry {
@@ -183,16 +174,16 @@ fn record(file: &FilePlan, ground: &Ground<'_>, book: &mut Book) -> Result<(), S
     };
     let hash = now.as_deref().map(hash_of);
     match known {
-        // As Tome left it, or as it was before: what it was then is still what it was.
+        // As Tome left it, or restored by the user: the recorded original is still valid.
         Some(known) if hash == Some(known.after.clone()) || hash == known.before => {
             entry.before = known.before;
             entry.made = [known.made, entry.made].concat();
             entry.made.dedup();
         }
-        // Changed since, or wired by hand: what it is without Tome is what it was.
+        // Changed since, or installed by hand: the original is the content without Tome's parts.
         known => {
             let bare = now.as_deref().map(|now| bare(file, now, known.as_ref(), book));
-            // Where all of it is Tome's, it was not there.
+            // If everything in it is Tome's, the file did not exist before.
             let is_ours = known.as_ref().is_some_and(|known| known.before.is_none())
                 || matches!(file.form, Form::Text { .. });
             let bare = bare.filter(|bare| !is_ours || !edit::is_nothing(bare));
@@ -204,7 +195,6 @@ fn record(file: &FilePlan, ground: &Ground<'_>, book: &mut Book) -> Result<(), S
     Ok(())
 }
 
-/// What a file says without Tome's parts.
 fn bare(file: &FilePlan, now: &[u8], known: Option<&Entry>, book: &Book) -> Vec<u8> {
     let before = known.and_then(|known| book.before(known).ok().flatten());
     let before = before.and_then(|before| String::from_utf8(before).ok());

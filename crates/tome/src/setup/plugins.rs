@@ -1,5 +1,5 @@
-//! The wiring as plugins that can be carried to other machines and published: one folder an agent,
-//! made from the same parts as the wiring itself. They run `tome` by its name.
+//! Writes the installation as portable plugins, one folder per agent, from the same files as setup.
+//! They run `tome` by name.
 
 use std::fs;
 use std::io;
@@ -10,17 +10,13 @@ use serde_json::json;
 use super::{Launch, disk};
 use crate::agents::wiring::{CLIENTS, Client};
 
-/// One agent's plugin.
 pub struct Bundle {
-    /// Whose.
     pub client: &'static Client,
-    /// Its folder.
     pub folder: PathBuf,
-    /// How many files it has.
     pub files: usize,
 }
 
-/// Writes the plugins of these agents into a folder. What is there under the same names is replaced.
+/// Writes the plugins of these agents into a folder, replacing existing files.
 pub fn write_bundles(clients: &[&'static Client], folder: &Path) -> io::Result<Vec<Bundle>> {
     let mut bundles = Vec::new();
     for client in clients {
@@ -38,16 +34,16 @@ pub fn write_bundles(clients: &[&'static Client], folder: &Path) -> io::Result<V
     Ok(bundles)
 }
 
-/// What lets Claude Code install the plugin from this folder.
+/// Renders the index from which Claude Code installs the plugin.
 fn marketplace() -> String {
     let listed = json!({
         "name": "tome",
         "owner": { "name": "Tome" },
-        "metadata": { "description": "The memory of coding agents" },
+        "metadata": { "description": "Memory for coding agents" },
         "plugins": [{
             "name": "tome",
             "source": "./claude-code",
-            "description": "Records sessions and finds them again, with citations",
+            "description": "Records sessions and searches them, with citations",
         }],
     });
     let mut text = serde_json::to_string_pretty(&listed).unwrap_or_default();

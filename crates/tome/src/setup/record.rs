@@ -1,4 +1,4 @@
-//! What Tome changed in other programs' files, and what they were before.
+//! The undo journal: which files of other programs Tome changed, and their original content.
 //!
 //! ```text
 //! setup/                 in Tome's home, for the owner alone
@@ -8,8 +8,8 @@
 //!   before/<hash>        the bytes that a file had, named by their BLAKE3
 //! ```
 //!
-//! Both are written and synced before a file is changed. A change that did not happen is told by
-//! the file itself: it still is what it was before.
+//! Both are written and synced before a file is changed. If a change did not happen, the file still
+//! has its original content.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -23,41 +23,34 @@ use super::part::Form;
 
 const VERSION: u32 = 1;
 
-/// One file that Tome changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Which, as the agent names it.
     pub path: PathBuf,
-    /// For which agents.
     pub agents: BTreeSet<String>,
-    /// In which project; none for the person's own settings.
+    /// `None` for the user's own settings.
     #[serde(default)]
     pub project: Option<PathBuf>,
-    /// How Tome's parts are told apart in it.
     pub form: Shape,
-    /// What it was; none where it was not there.
+    /// Hash of the original content; `None` if the file did not exist.
     pub before: Option<String>,
-    /// What Tome left.
+    /// Hash of the content that Tome wrote.
     pub after: String,
-    /// Folders that were made for it, the outermost first.
+    /// Folders created for it, outermost first.
     #[serde(default)]
     pub made: Vec<PathBuf>,
 }
 
-/// How Tome's parts are told apart in a file.
+/// How to recognize Tome's parts in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shape {
-    /// Members of a JSON object.
     Json,
-    /// A table of a TOML file.
     Toml,
-    /// All of it.
+    /// The whole file is Tome's.
     Text,
 }
 
 impl Shape {
-    /// The shape of a form.
     pub fn of(form: &Form) -> Self {
         match form {
             Form::Json { .. } => Self::Json,
@@ -66,7 +59,7 @@ impl Shape {
         }
     }
 
-    /// A form that is enough to take Tome's parts out.
+    /// Returns a form that is sufficient to remove Tome's parts.
     pub fn to_form(self) -> Form {
         match self {
             Self::Json => Form::Json { hooks: Vec::new(), server: None },
@@ -89,14 +82,14 @@ pub struct Book {
     entries: Vec<Entry>,
 }
 
-/// Keeps two setups from working at once; let go when dropped.
+/// Prevents concurrent setups; released on drop.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
 impl Lock {
-    /// Waits for it.
+    /// Blocks until the lock is free.
     pub fn take(home: &Path) -> io::Result<Self> {
         let folder = home.join("setup");
         fs::create_dir_all(&folder)?;
@@ -106,13 +99,12 @@ impl Lock {
     }
 }
 
-/// The name of these bytes.
+/// Returns the name under which an original is stored.
 pub fn hash_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
 impl Book {
-    /// What is recorded in Tome's home.
     pub fn open(home: &Path) -> io::Result<Self> {
         let folder = home.join("setup");
         let file = folder.join("undo.json");
@@ -123,7 +115,10 @@ impl Book {
                     io::Error::other(format!("{} cannot be read: {error}", file.display()))
                 })?;
                 if written.version != VERSION {
-                    let problem = format!("{} is of a newer Tome; use that one", file.display());
+                    let problem = format!(
+                        "{} was written by a newer version of Tome; use that version",
+                        file.display()
+                    );
                     return Err(io::Error::other(problem));
                 }
                 written.files
@@ -132,17 +127,15 @@ impl Book {
         Ok(Self { folder, entries })
     }
 
-    /// Every file.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// One file.
     pub fn entry(&self, path: &Path) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.path == path)
     }
 
-    /// The bytes that a file had.
+    /// Reads the original content of a file and verifies its hash.
     pub fn before(&self, entry: &Entry) -> io::Result<Option<Vec<u8>>> {
         let Some(hash) = &entry.before else { return Ok(None) };
         let file = self.folder.join("before").join(hash);
@@ -156,7 +149,7 @@ impl Book {
         }
     }
 
-    /// Keeps the bytes of a file, synced.
+    /// Stores original content, synced; returns its hash.
     pub fn keep(&self, bytes: &[u8]) -> io::Result<String> {
         let folder = self.folder.join("before");
         fs::create_dir_all(&folder)?;
@@ -168,18 +161,17 @@ impl Book {
         Ok(hash)
     }
 
-    /// Puts a file in, in the place of what was recorded of it.
+    /// Inserts or replaces the entry of a file.
     pub fn put(&mut self, entry: Entry) {
         self.entries.retain(|known| known.path != entry.path);
         self.entries.push(entry);
     }
 
-    /// Takes a file out.
     pub fn forget(&mut self, path: &Path) {
         self.entries.retain(|known| known.path != path);
     }
 
-    /// Writes it, synced, and lets go of bytes that nobody needs any more.
+    /// Writes the journal, synced, and deletes originals that no entry refers to.
     pub fn save(&self) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
         let written = Written { version: VERSION, files: self.entries.clone() };

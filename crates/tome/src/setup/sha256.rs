@@ -1,8 +1,8 @@
-//! SHA-256 (FIPS 180-4), for a comparison with a hash that Codex keeps of a public text and for
-//! nothing that is secret. Its constants are computed as the standard defines them: the first bits
-//! of the fractional parts of roots of the first primes.
+//! SHA-256 (FIPS 180-4), used only to compare with a hash that Codex stores of a public text. The
+//! constants are computed as the standard defines them, from the fractional parts of the roots of
+//! the first primes.
 
-/// The hash in hexadecimal.
+/// Returns the hash in hexadecimal.
 pub fn sha256(message: &[u8]) -> String {
     let mut state = squares();
     let rounds = cubes();
@@ -45,13 +45,13 @@ pub fn sha256(message: &[u8]) -> String {
     state.iter().map(|word| format!("{word:08x}")).collect()
 }
 
-/// Of the square roots of the first 8 primes.
+/// From the square roots of the first 8 primes.
 fn squares() -> [u32; 8] {
     let mut primes = primes();
     std::array::from_fn(|_| low_bits((primes.next().unwrap_or_default() << 64).isqrt()))
 }
 
-/// Of the cube roots of the first 64.
+/// From the cube roots of the first 64 primes.
 fn cubes() -> Vec<u32> {
     primes().take(64).map(|prime| low_bits(cube_root(prime << 96))).collect()
 }
@@ -60,7 +60,7 @@ fn primes() -> impl Iterator<Item = u128> {
     (2_u128..).filter(|number| (2..*number).all(|divisor| number % divisor != 0))
 }
 
-/// The largest number whose cube is no larger.
+/// Returns the largest integer whose cube does not exceed `number`.
 fn cube_root(number: u128) -> u128 {
     (0..36).rev().fold(0, |root, bit| {
         let tried = root | 1 << bit;
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_answers() {
+    fn hashes_match_the_published_test_vectors() {
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(sha256(b""), empty);
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";

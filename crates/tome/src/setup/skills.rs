@@ -1,6 +1,6 @@
-//! One copy of Tome's skill per agent. Several agents read the same folders of skills, and some read the folders of
-//! others; an agent that finds the skill twice may list it twice. So an agent shares a copy that it reads anyway, and
-//! gets one of its own only where there is none.
+//! Keeps one copy of Tome's skill per agent. Several agents read the same skill folders, and some
+//! read those of others; an agent that finds the skill twice may list it twice. An agent therefore
+//! uses a copy that it reads anyway and gets its own only if there is none.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use tome_home::{FinalLink, open_regular};
 use super::{FilePlan, Ground, MARK};
 use crate::agents::wiring::{CLIENTS, Client};
 
-/// The skill within a folder of skills.
+/// Path within a skills folder.
 pub const SKILL_FILE: &str = "tome-memory/SKILL.md";
 
-/// So much of a skill is read to recognise Tome's; the whole of it has about four kilobytes.
+/// Read limit for recognizing Tome's skill, which has about four kilobytes.
 const SKILL_BYTES_MAX: u64 = 64 * 1024;
 
-/// The file in which an agent gets the skill, given where it would be put by default and the files that are planned
-/// already. `None` if the agent already reads a copy that is not the project's.
+/// Chooses the file for an agent's skill, given its default and the files already planned. `None`
+/// if the agent already reads a copy outside the project.
 pub fn choose_file(
     client: &Client,
     ground: &Ground<'_>,
@@ -32,8 +32,8 @@ pub fn choose_file(
     files().find(is_planned).or_else(|| copies_in(client, ground).next()).or(Some(default))
 }
 
-/// Copies of the skill that an agent reads and that are one too many: they lie where Tome puts none, or in the
-/// project although the person's folders have one.
+/// Returns superfluous copies of the skill that an agent reads: in a folder that setup does not
+/// use, or in the project although the user's folders have one.
 pub fn redundant_copies(
     client: &Client,
     ground: &Ground<'_>,
@@ -57,13 +57,13 @@ pub fn redundant_copies(
     if total > 1 { redundant } else { Vec::new() }
 }
 
-/// The copies of the skill that an agent reads at the person's or the project's level.
+/// Finds the copies of the skill that an agent reads at the user or project level.
 fn copies_in(client: &Client, ground: &Ground<'_>) -> impl Iterator<Item = PathBuf> {
     let folders = (client.skill_folders)(ground).into_iter();
     folders.map(|folder| folder.join(SKILL_FILE)).filter(|file| is_tomes(file))
 }
 
-/// A repository may put anything there: links, pipes, devices and long files are not read.
+/// A repository may contain anything here: links, pipes, devices and long files are not read.
 fn is_tomes(file: &Path) -> bool {
     let mut bytes = Vec::new();
     let read = open_regular(file, FinalLink::Refuse)

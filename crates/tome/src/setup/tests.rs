@@ -1,5 +1,5 @@
-//! Edits of random texts: what is not Tome's is kept, a second edit changes nothing, and taking
-//! Tome's parts out again leaves what was said before.
+//! Property tests of edits: other content is kept, a second edit changes nothing, and uninstalling
+//! restores the original content.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -7,7 +7,6 @@ use serde_json::{Map, Value, json};
 use super::part::{Form, Server};
 use super::{edit, json_text};
 
-/// What is wired in these tests.
 fn form() -> Form {
     let group = |timeout: u32| json!({"hooks": [{"type": "command", "command": "/x/tome hook gemini", "timeout": timeout}]});
     let settings = json!({"command": "/x/tome", "args": ["mcp"]});
@@ -35,7 +34,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// An agent's settings: hooks of others and of older Tomes, servers, anything beside.
+/// An agent's settings: hooks of others and of older Tome versions, servers, and other members.
 fn settings() -> impl Strategy<Value = Value> {
     let handler = prop::sample::select(vec![
         json!({"type": "command", "command": "other"}),
@@ -61,7 +60,7 @@ fn settings() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A text of it: on one line or on many, with comments where people put them.
+/// Renders it on one line or many, with comments where people put them.
 fn text() -> impl Strategy<Value = (Value, String)> {
     (settings(), 0..4_u8, any::<bool>()).prop_map(|(value, style, windows)| {
         let mut text = match style {
@@ -84,7 +83,7 @@ fn said(text: &str) -> Value {
     json_text::read(text).unwrap().unwrap_or_default()
 }
 
-/// A file that an edit is refused for is one with another server of that name.
+/// An edit is refused only if another server has that name.
 fn is_taken(value: &Value) -> bool {
     value["mcpServers"]["tome"] == json!({"command": "x"})
 }
@@ -93,7 +92,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn properties_of_edits((value, text) in text()) {
+    fn properties_edits_are_idempotent_reversible_and_keep_other_content((value, text) in text()) {
         let form = form();
         let wired = match edit::wire(&form, Some(&text)) {
             Ok(wired) => wired,
@@ -125,12 +124,12 @@ proptest! {
         prop_assert_eq!(left["mcpServers"].get("tome"), None);
         prop_assert!(!left["hooks"].to_string().contains("tome"), "{}", bare);
         if !text.contains("tome") && text.contains('\n') && !text.contains("{}") && !text.contains("[]") {
-            prop_assert_eq!(&bare, &text, "nothing was there before");
+            prop_assert_eq!(&bare, &text, "nothing of Tome was there before");
         }
     }
 }
 
-/// Without what is empty: an event that had no hooks may lose its empty list.
+/// Drops empty containers: an event without hooks may lose its empty list.
 fn pruned(mut value: Value) -> Value {
     if let Some(members) = value.as_object_mut() {
         for name in ["hooks", "mcpServers"] {

@@ -1,36 +1,33 @@
-//! The texts that agents are given: the skill, the navigator, the commands, OpenCode's plugin. Each
-//! stands once, in `texts/`, and is dressed here as every agent wants it.
+//! Text installed into agents: the skill, the navigator, the commands, OpenCode's plugin. Each is
+//! stored once in `texts/` and rendered here in the format of each agent.
 
 use serde_json::json;
 
 use super::Launch;
 
-/// The skill that teaches an agent to navigate.
+/// The skill that explains how to search the memory.
 const SKILL: &str = include_str!("texts/skill.md");
-/// When to use it.
-const SKILL_ABOUT: &str = "Find what was said, done and decided in earlier sessions, and keep what is worth keeping. \
-Use when the person refers to earlier work, when something may have been tried before, when a name, path or error seems to \
+/// Its frontmatter description: tells the agent when to use it.
+const SKILL_ABOUT: &str = "Search what was said, done and decided in earlier sessions, and save what is worth keeping. \
+Use when the user refers to earlier work, when something may have been tried before, when a name, path or error seems to \
 have a history, or when something was learned that should not be lost.";
 
-/// A subagent that looks things up.
+/// A subagent that researches the memory.
 const NAVIGATOR: &str = include_str!("texts/navigator.md");
-/// When to use it.
 const NAVIGATOR_ABOUT: &str = "Looks things up in Tome's memory of earlier sessions and reports what was said, with \
-citations. Use for questions about past work that need several look-ups, so that the reading stays out of the conversation.";
+citations. Use for questions about past work that need several lookups, so that the reading stays out of the conversation.";
 
-/// A command that a person types.
+/// A slash command.
 #[derive(Debug)]
 pub struct Command {
-    /// What is typed after the slash.
+    /// Without the slash.
     pub name: &'static str,
-    /// What it does.
     pub about: &'static str,
-    /// What may follow it.
+    /// Placeholder for the arguments.
     pub hint: &'static str,
     text: &'static str,
 }
 
-/// The commands.
 pub const COMMANDS: [Command; 3] = [
     Command {
         name: "memory-search",
@@ -40,26 +37,26 @@ pub const COMMANDS: [Command; 3] = [
     },
     Command {
         name: "memory-recent",
-        about: "What happened lately in this project, from Tome's memory",
+        about: "Show recent work in this project from Tome's memory",
         hint: "[yesterday | last week | 2026-11-14]",
         text: include_str!("texts/recent.md"),
     },
     Command {
         name: "memory-context",
-        about: "The words behind a grip, a node or a citation of Tome's memory",
-        hint: "<grip, node or citation>",
+        about: "Show the source behind a citation or an id from Tome's memory",
+        hint: "<citation or id>",
         text: include_str!("texts/context.md"),
     },
 ];
 
-/// The page that comes with a plugin.
+/// README of a plugin.
 pub const PLUGIN_README: &str = include_str!("texts/plugin.md");
 
-/// What only files of Tome's hold.
+/// Text that every file of Tome contains; identifies a file as Tome's.
 pub const MARK: &str = "Tome's memory";
 
 impl Command {
-    /// As Markdown with frontmatter, where what is typed takes the place of `$ARGUMENTS`.
+    /// Renders Markdown with frontmatter; the arguments replace `$ARGUMENTS`.
     pub fn markdown(&self, hint: Hint) -> String {
         let hint = match hint {
             Hint::Said => format!("argument-hint: {}\n", json!(self.hint)),
@@ -69,32 +66,28 @@ impl Command {
         format!("---\ndescription: {}\n{hint}---\n\n{text}", self.about)
     }
 
-    /// As Gemini CLI's TOML.
+    /// Renders Gemini CLI's TOML.
     pub fn toml(&self) -> String {
         format!("description = {}\nprompt = '''\n{}'''\n", json!(self.about), self.text)
     }
 }
 
-/// Whether a command's frontmatter says what may follow it: not every agent knows that.
+/// Whether a command's frontmatter has an argument hint; not every agent supports it.
 #[derive(Debug, Clone, Copy)]
 pub enum Hint {
-    /// It does.
     Said,
-    /// It does not.
     Left,
 }
 
-/// The skill as a `SKILL.md`.
 pub fn skill() -> String {
     format!("---\nname: tome-memory\ndescription: {SKILL_ABOUT}\n---\n\n{SKILL}")
 }
 
-/// The navigator as a Markdown file with these lines in its frontmatter beside its description.
+/// Renders the navigator with additional frontmatter lines.
 pub fn navigator(lines: &str) -> String {
     format!("---\ndescription: {NAVIGATOR_ABOUT}\n{lines}---\n\n{NAVIGATOR}")
 }
 
-/// OpenCode's plugin, which runs this program.
 pub fn opencode_plugin(launch: &Launch) -> String {
     let words: Vec<&String> = std::iter::once(&launch.program).chain(&launch.flags).collect();
     let plugin = include_str!("texts/opencode.js");

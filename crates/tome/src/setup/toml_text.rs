@@ -1,9 +1,8 @@
-//! Changes to a TOML text that leave everything else as it is: one server under one table.
+//! Edits TOML text while preserving everything else: adds or removes one server table.
 //!
-//! The text is parsed for where things stand, and text is spliced in or cut out. A server that is
-//! not there becomes a table at the end of the file, which is right after whatever stands there;
-//! inside an inline table it becomes a member of it. What comes out is parsed again and compared: a
-//! text that came to say anything else than was meant is not used.
+//! Parses the text for positions and splices text in or out. A new server becomes a table at the
+//! end of the file, which is valid after any content; inside an inline table it becomes a member.
+//! The result is parsed again and rejected if it differs from the intended value.
 
 use std::ops::Range;
 
@@ -13,24 +12,22 @@ use toml_edit::{Document, Item, TableLike};
 use super::EditError;
 use super::json_text::newline_of;
 
-/// The table that holds servers, and the name of Tome's.
+/// Table of MCP servers, and Tome's key in it.
 const SERVERS: &str = "mcp_servers";
 const OURS: &str = "tome";
-/// The table of hooks, and that of Codex's trust records in it.
+/// Table of hooks, and Codex's trust records in it.
 const HOOKS: &str = "hooks";
 const TRUST: &str = "state";
 
-/// What a text says.
 pub fn read(text: &str) -> Result<Table, EditError> {
     text.parse().map_err(|error: toml::de::Error| broken(text, error.message(), error.span()))
 }
 
-/// Tome's server, as the text has it.
 pub fn server(table: &Table) -> Option<&Table> {
     table.get(SERVERS)?.as_table()?.get(OURS)?.as_table()
 }
 
-/// The text with a server that is run so. Other settings of that server stay.
+/// Sets command and arguments of Tome's server, keeping its other settings.
 pub fn set(text: &str, program: &str, args: &[String]) -> Result<String, EditError> {
     let before = read(text)?;
     let args = Value::Array(args.iter().cloned().map(Value::String).collect());
@@ -51,7 +48,6 @@ pub fn set(text: &str, program: &str, args: &[String]) -> Result<String, EditErr
     checked(after, &meant)
 }
 
-/// The text without Tome's server.
 pub fn remove(text: &str) -> Result<String, EditError> {
     let before = read(text)?;
     if server(&before).is_none() {
@@ -66,15 +62,15 @@ pub fn remove(text: &str) -> Result<String, EditError> {
     let mut cuts = Vec::new();
     gather(text, servers, OURS, &mut cuts);
     let after = without(text, cuts);
-    // The table of servers goes too where it was there for ours alone and never written down.
+    // A table of servers that existed only implicitly disappears with its last member.
     if read(&after)?.get(SERVERS).is_none() {
         meant.remove(SERVERS);
     }
     checked(after, &meant)
 }
 
-/// The text without Codex's trust records of some hooks, told by their key and hash. The table of
-/// records goes with the last one, unless it was there `before`.
+/// Removes Codex's trust records of the hooks that `is_ours` selects by key and hash. The table is
+/// removed with its last record, unless it existed `before`.
 pub fn remove_trust(
     text: &str,
     before: Option<&str>,
@@ -124,12 +120,10 @@ pub fn remove_trust(
     checked(after, &meant)
 }
 
-/// Codex's trust records.
 fn trust_of(table: &Table) -> Option<&Table> {
     table.get(HOOKS)?.get(TRUST)?.as_table()
 }
 
-/// The text without these parts.
 fn without(text: &str, mut cuts: Vec<Range<usize>>) -> String {
     cuts.sort_by_key(|cut| cut.start);
     let mut after = text.to_owned();
@@ -169,7 +163,7 @@ fn added(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
     Ok(after)
 }
 
-/// The text with these values in the server that is there.
+/// Updates the values of an existing server.
 fn mended(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
     let mut text = text.to_owned();
     for (key, value) in wanted {
@@ -194,7 +188,7 @@ fn mended(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
     Ok(text)
 }
 
-/// Where a new key of a table can stand: on the line after its header, or behind its brace.
+/// Finds the position for a new key: the line after a table's header, or after the opening brace.
 fn room_in(text: &str, item: &Item) -> Option<usize> {
     let span = item.span()?;
     if item.is_inline_table() {
@@ -204,8 +198,8 @@ fn room_in(text: &str, item: &Item) -> Option<usize> {
     rest.find('\n').map(|newline| span.end + newline + 1)
 }
 
-/// All places where a member of a table is written: its own lines, or its header's and what stands
-/// under it.
+/// Collects the ranges in which a member is written: its own lines, or its header and everything
+/// below.
 fn gather(text: &str, holder: &dyn TableLike, name: &str, cuts: &mut Vec<Range<usize>>) {
     let Some((key, item)) = holder.get_key_value(name) else { return };
     match item {
@@ -230,7 +224,7 @@ fn gather(text: &str, holder: &dyn TableLike, name: &str, cuts: &mut Vec<Range<u
     }
 }
 
-/// The whole lines of a range, where nothing else is on them; comments behind it go along.
+/// Expands a range to whole lines if nothing else is on them; includes trailing comments.
 fn lines(text: &str, range: Range<usize>) -> Range<usize> {
     let head = slice(text, 0..range.start).trim_end_matches([' ', '\t']);
     let rest = slice(text, range.end..text.len());
@@ -244,7 +238,7 @@ fn lines(text: &str, range: Range<usize>) -> Range<usize> {
     }
 }
 
-/// A header's lines with the empty line before them.
+/// Includes the empty line before a table header.
 fn with_blank(text: &str, range: Range<usize>) -> Range<usize> {
     let head = slice(text, 0..range.start);
     let bare = head.strip_suffix('\n').map(|head| head.strip_suffix('\r').unwrap_or(head));
@@ -254,7 +248,7 @@ fn with_blank(text: &str, range: Range<usize>) -> Range<usize> {
     }
 }
 
-/// A member of an inline table, with the comma that parted it from its neighbour.
+/// Includes the comma that separates a member of an inline table from its neighbor.
 fn with_commas(text: &str, range: Range<usize>) -> Range<usize> {
     let head = slice(text, 0..range.start);
     if head.is_empty() || head.ends_with('\n') {
@@ -275,13 +269,13 @@ fn parsed(text: &str) -> Result<Document<&str>, EditError> {
     Document::parse(text).map_err(|error| broken(text, error.message(), error.span()))
 }
 
-/// The text, if it says what is meant and nothing else.
+/// Returns the text if it parses to exactly the intended value.
 fn checked(after: String, meant: &Table) -> Result<String, EditError> {
     if read(&after).is_ok_and(|said| said == *meant) { Ok(after) } else { Err(not_editable()) }
 }
 
 fn not_editable() -> EditError {
-    EditError::Shape("it is written in a way that cannot be edited".to_owned())
+    EditError::Shape("its layout cannot be edited safely".to_owned())
 }
 
 fn broken(text: &str, problem: &str, span: Option<Range<usize>>) -> EditError {
@@ -290,7 +284,7 @@ fn broken(text: &str, problem: &str, span: Option<Range<usize>>) -> EditError {
 }
 
 fn not_a_table() -> EditError {
-    EditError::Shape(format!("`{SERVERS}.{OURS}` in it is not a table"))
+    EditError::Shape(format!("`{SERVERS}.{OURS}` is not a table"))
 }
 
 fn slice(text: &str, range: Range<usize>) -> &str {

@@ -1,8 +1,8 @@
-//! Whether Codex trusts Tome's hooks, as far as its own files tell.
+//! Determines from Codex's files whether it trusts Tome's hooks.
 //!
-//! Codex writes `[hooks.state."<hooks.json>:<event>:<group>:<hook>"] trusted_hash = "sha256:…"` into
-//! its `config.toml` when a person trusts a hook: SHA-256 of the hook as JSON with sorted keys and no
-//! spaces. Tome only looks; trusting is the person's to do.
+//! When the user trusts a hook, Codex writes `[hooks.state."<hooks.json>:<event>:<group>:<hook>"]
+//! trusted_hash = "sha256:…"` into its `config.toml`: the SHA-256 of the hook as compact JSON with
+//! sorted keys. Tome only reads this; granting trust is up to the user.
 
 use std::path::Path;
 
@@ -12,21 +12,18 @@ use super::part::Words;
 use super::sha256::sha256;
 use super::{disk, json_text, toml_text};
 
-/// What Codex makes of Tome's hooks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Trust {
-    /// All of them run.
     Trusted,
-    /// These events' hooks do not, until the person trusts them.
+    /// Hooks of these events do not run until the user trusts them.
     Untrusted(Vec<String>),
-    /// There is nothing to trust, or it cannot be told.
+    /// No hooks installed, or unreadable files.
     Unknown,
 }
 
-/// Without a time-out a hook has this long.
+/// Codex's default timeout of a hook.
 const TIMEOUT_DEFAULT_S: u64 = 600;
 
-/// Looks at Codex's folder.
 pub fn codex_trust(folder: &Path) -> Trust {
     let path = folder.join("hooks.json");
     let read = |path: &Path| {
@@ -85,7 +82,7 @@ pub(super) fn snake(event: &str) -> String {
 pub(super) fn hash_of(event: &str, group: &Value, handler: &Value) -> String {
     let timeout = handler.get("timeout").and_then(Value::as_u64).unwrap_or(TIMEOUT_DEFAULT_S);
     let is_async = handler.get("async").and_then(Value::as_bool).unwrap_or(false);
-    // Members stand in the order of their names.
+    // Keys must be in alphabetical order.
     let mut hook = json!({
         "async": is_async, "command": handler.get("command"), "timeout": timeout, "type": "command",
     });
@@ -104,14 +101,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_named_as_codex_does() {
+    fn event_names_are_converted_to_codexs_form() {
         assert_eq!(snake("SessionStart"), "session_start");
         assert_eq!(snake("Stop"), "stop");
     }
 
-    /// The hash is that of the text in Codex's own words, computed elsewhere.
+    /// The expected hash was computed independently from Codex's serialization.
     #[test]
-    fn trust_is_the_hash_of_the_hook_as_it_is() {
+    fn a_hook_is_trusted_only_with_the_hash_of_its_current_form() {
         let folder = tempfile::tempdir().unwrap();
         let hooks = |line: &str| {
             let hook = json!({"type": "command", "command": line, "timeout": 10});

@@ -1,9 +1,9 @@
-//! The way back.
+//! Undoes an installation.
 //!
-//! A file that is as Tome left it becomes, byte for byte, what it was before, or goes if it was not
-//! there, with the folders that were made for it and are empty. A file that was changed since loses
-//! Tome's parts and nothing else. A file that Tome wired but did not record (another home, a hand)
-//! loses them too.
+//! A file that is still as Tome left it is restored byte for byte, or deleted if it did not exist
+//! before, together with folders that were created for it and are empty. A file that changed since
+//! loses only Tome's parts. So does a file that has Tome's parts but no record (another home,
+//! installed by hand).
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -14,37 +14,32 @@ use super::untrust::Untrust;
 use super::{Form, Ground, SetupError, disk, edit};
 use crate::agents::wiring::Client;
 
-/// What is to become of one file.
 #[derive(Debug)]
 pub struct Undoing {
-    /// Which.
     pub path: PathBuf,
-    /// What.
     pub undone: Undone,
-    /// What it is now.
+    /// The current content.
     pub now: Option<Vec<u8>>,
-    /// Folders to take away when they are empty, the outermost first.
+    /// Folders to remove if empty, outermost first.
     made: Vec<PathBuf>,
-    /// What is recorded of it afterwards; nothing where all is undone.
+    /// The journal entry to keep; `None` if everything is undone.
     rest: Option<Entry>,
 }
 
-/// What is to become of a file.
 #[derive(Debug)]
 pub enum Undone {
-    /// It becomes what it was.
+    /// Write the original content.
     Restored(Vec<u8>),
-    /// It goes; Tome made it.
+    /// Tome created the file.
     Deleted,
-    /// It was changed since, and loses Tome's parts only.
+    /// The file changed since; remove only Tome's parts.
     Stripped(String),
-    /// It is as it should be; the reason, where that is not what one expects.
+    /// Nothing to do, with the reason if that may be unexpected.
     Left(Option<String>),
-    /// It cannot be done.
     Refused(SetupError),
 }
 
-/// Looks at what undoing these agents' wiring would do; only in one project if that is said.
+/// Plans the undo for these agents, limited to the environment's project if it has one.
 pub fn undoing(clients: &[&'static Client], ground: &Ground<'_>, book: &Book) -> Vec<Undoing> {
     let names: BTreeSet<String> = clients.iter().map(|client| client.name.to_owned()).collect();
     let mut all = Vec::new();
@@ -77,8 +72,8 @@ pub fn undoing(clients: &[&'static Client], ground: &Ground<'_>, book: &Book) ->
     all
 }
 
-/// Codex's config where nothing else in it is undone: it may still hold trust records, also those of
-/// a project's hooks. What is recorded of it stays.
+/// Plans the removal of trust records from Codex's config if nothing else in it is undone,
+/// including those of a project's hooks. Its journal entry stays.
 fn untrusted(path: PathBuf, untrust: &Untrust, book: &Book) -> Option<Undoing> {
     let now = disk::read(&path).ok().flatten()?;
     let text = std::str::from_utf8(&now).ok()?;
@@ -128,7 +123,7 @@ fn undone(
         return Ok(Undone::Left(None));
     }
     let Some(now) = now else {
-        return Ok(Undone::Left(Some("you have deleted it; it stays so".to_owned())));
+        return Ok(Undone::Left(Some("deleted by you, left as it is".to_owned())));
     };
     disk::may_write(&entry.path).map_err(SetupError::disk(&entry.path))?;
     let before = book.before(entry);
@@ -139,13 +134,13 @@ fn undone(
         };
     }
     if entry.form == Shape::Text {
-        return Ok(Undone::Left(Some("you have changed it; it stays so".to_owned())));
+        return Ok(Undone::Left(Some("changed by you, left as it is".to_owned())));
     }
     let before = before.ok().flatten().and_then(|before| String::from_utf8(before).ok());
     stripped(&entry.path, &entry.form.to_form(), now, before.as_deref(), untrust)
 }
 
-/// A file without Tome's parts; one that Tome made and that holds nothing else goes.
+/// Removes Tome's parts; deletes a file that Tome created if nothing else is left in it.
 fn stripped(
     path: &Path,
     form: &Form,
@@ -155,7 +150,7 @@ fn stripped(
 ) -> Result<Undone, SetupError> {
     let refused = |cause| SetupError::Text { path: path.display().to_string(), cause };
     let text = std::str::from_utf8(now)
-        .map_err(|_| refused(super::EditError::Shape("it is not UTF-8".to_owned())))?;
+        .map_err(|_| refused(super::EditError::Shape("not UTF-8".to_owned())))?;
     let mut bare = edit::unwire(form, text, before).map_err(refused)?;
     if let (Form::Toml { .. }, Some(untrust)) = (form, untrust) {
         bare = untrust.remove_from(&bare, before).map_err(refused)?;
@@ -167,7 +162,7 @@ fn stripped(
     })
 }
 
-/// A file that is wired and not recorded.
+/// Plans the undo of a file that has Tome's parts but no journal entry.
 fn unrecorded(path: PathBuf, form: &Form, untrust: Option<&Untrust>) -> Option<Undoing> {
     let now = disk::read(&path).ok().flatten()?;
     let text = std::str::from_utf8(&now).ok()?;
@@ -176,15 +171,13 @@ fn unrecorded(path: PathBuf, form: &Form, untrust: Option<&Untrust>) -> Option<U
     }
     let undone = match form {
         Form::Text { content, .. } if content == text => Undone::Deleted,
-        Form::Text { .. } => {
-            Undone::Left(Some("it is not as Tome makes it; it stays so".to_owned()))
-        }
+        Form::Text { .. } => Undone::Left(Some("modified, left as it is".to_owned())),
         _ => stripped(&path, form, &now, Some(""), untrust).unwrap_or_else(Undone::Refused),
     };
     Some(Undoing { path, undone, now: Some(now), made: Vec::new(), rest: None })
 }
 
-/// Does it; what failed is named with why, and stays recorded.
+/// Applies the undo. Returns the files that failed; their journal entries stay.
 pub fn undo(all: &[Undoing], book: &mut Book) -> Result<Vec<SetupError>, std::io::Error> {
     let mut failed = Vec::new();
     for file in all {
@@ -207,8 +200,8 @@ pub fn undo(all: &[Undoing], book: &mut Book) -> Result<Vec<SetupError>, std::io
     Ok(failed)
 }
 
-/// Takes folders away that Tome made, the innermost first. One that is not empty has something of
-/// somebody's in it; if that is Tome's too, it goes with the last of it.
+/// Removes folders that Tome created, innermost first. A folder that still contains another of
+/// Tome's files is reassigned to that file's entry and removed with it.
 fn clear_folders(folders: BTreeSet<&PathBuf>, book: &mut Book) {
     for folder in folders.into_iter().rev() {
         if fs::remove_dir(folder).is_err() && folder.is_dir() {

@@ -1,9 +1,8 @@
-//! Codex's trust records for Tome's hooks, taken out when Tome is undone.
+//! Removes Codex's trust records of Tome's hooks on undo.
 //!
-//! When a person trusts hooks, Codex writes a table for each into the person's `config.toml`
-//! (trust.rs), whether the hooks are the person's or a project's. Once the hooks are gone these mean
-//! nothing, and a hook that is put in the same place later would be shown as changed. Records of
-//! other people's hooks stay.
+//! When the user trusts hooks, Codex writes a table for each into the user's `config.toml` (see
+//! `trust.rs`), also for a project's hooks. Without the hooks the records are meaningless, and a
+//! later hook at the same position would be shown as changed. Records of other hooks stay.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,28 +13,27 @@ use super::part::Words;
 use super::trust::{hash_of, snake};
 use super::{EditError, Ground, disk, json_text, toml_text};
 
-/// The time-outs, in seconds, that Tome gives or gave its hooks.
+/// Timeouts, in seconds, that current and earlier versions give Tome's hooks.
 const TIMEOUTS_S: [u64; 3] = [3, 5, 10];
 
-/// The hooks whose trust records go.
+/// The hooks whose trust records are removed.
 pub struct Untrust {
     hooks: Vec<HooksFile>,
-    /// How Tome's hooks are run.
+    /// Command lines of Tome's hooks.
     commands: BTreeSet<String>,
 }
 
-/// One `hooks.json`.
 struct HooksFile {
-    /// The file as Codex may name it.
+    /// Paths under which Codex may refer to the file.
     names: BTreeSet<PathBuf>,
-    /// `<event>:<group>:<hook>` of Tome's hooks; `None` where the file is gone, and every record of
-    /// it is left over.
+    /// `<event>:<group>:<hook>` of Tome's hooks; `None` if the file is gone, which makes all its
+    /// records obsolete.
     places: Option<BTreeSet<String>>,
 }
 
 impl Untrust {
-    /// The hooks in files that Tome is recorded to have changed, and those where it writes them now:
-    /// in the project that is wired, or else in the person's folder.
+    /// Collects the hooks in files that the journal lists, and in the file that setup currently
+    /// uses for the project or the user.
     pub fn of<'p>(ground: &Ground<'_>, recorded: impl Iterator<Item = &'p Path>) -> Self {
         let mut commands = BTreeSet::from([ground.launch.line(&["hook", "codex"])]);
         let recorded: BTreeSet<&Path> =
@@ -52,12 +50,12 @@ impl Untrust {
         Self { hooks, commands }
     }
 
-    /// Where Codex keeps its records, whichever hooks they are for.
+    /// Codex keeps all trust records in the user's config.
     pub fn config_file(ground: &Ground<'_>) -> PathBuf {
         codex_folder(ground).join("config.toml")
     }
 
-    /// The text of `config.toml` without the records; `before` is what it said before Tome was set up.
+    /// Removes the records from the text of `config.toml`; `before` is the text before setup.
     pub fn remove_from(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
         toml_text::remove_trust(text, before, &|key, hash| self.is_ours(key, hash))
     }
@@ -71,7 +69,7 @@ impl Untrust {
         })
     }
 
-    /// Whether a record is that of a hook as Tome writes it: then it is Tome's wherever it stood.
+    /// Whether a record matches a hook as Tome writes it, at any position.
     fn has_hash(&self, place: &str, hash: Option<&str>) -> bool {
         let event = place.split(':').next().unwrap_or_default();
         self.commands.iter().any(|command| {
@@ -98,7 +96,7 @@ impl HooksFile {
         Self { names: BTreeSet::from([file.to_owned(), real]), places }
     }
 
-    /// The place in this file that a record is about.
+    /// Extracts the position of the hook from a record's key, if it refers to this file.
     fn place_of<'k>(&self, key: &'k str) -> Option<&'k str> {
         self.names
             .iter()
@@ -110,7 +108,7 @@ fn codex_folder(ground: &Ground<'_>) -> PathBuf {
     ground.folder("CODEX_HOME", ".codex")
 }
 
-/// Where Tome's hooks stand in `hooks.json`, and how they are run.
+/// Collects the positions and command lines of Tome's hooks in `hooks.json`.
 fn own_places(hooks: &Value, commands: &mut BTreeSet<String>) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     let events = hooks.get("hooks").and_then(Value::as_object);

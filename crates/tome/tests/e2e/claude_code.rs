@@ -1,4 +1,4 @@
-//! Claude Code.
+//! Drives Claude Code.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use crate::{clients, headless};
 const CAST: Cast = Cast {
     agent: "claude-code",
     recall: |arguments| Call::new("mcp__tome__recall_memory", arguments),
-    // A task is made by a call of its own.
+    // Claude Code creates each task with a separate call.
     plan: |steps| {
         let task = |step: &String| {
             let input = json!({"subject": step, "description": step, "activeForm": step});
@@ -25,7 +25,7 @@ const CAST: Cast = Cast {
 
 #[test]
 #[ignore = "drives the real Claude Code: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn claude_code_remembers() {
+fn claude_code_stores_a_session_and_gets_its_injections() {
     let stage = Stage::new(story::script(&CAST));
     story::begin(&stage);
     stage.set_up(CAST.agent);
@@ -38,14 +38,14 @@ fn command(stage: &Stage) -> Command {
     command.args(["--model", "claude-sonnet-4-6", "--permission-mode", "bypassPermissions"]);
     command.env("ANTHROPIC_BASE_URL", stage.model.url()).env("ANTHROPIC_API_KEY", "none");
     command.env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1").env("DISABLE_AUTOUPDATER", "1");
-    // It refuses to skip its questions for root, unless it is told that nothing can be harmed.
+    // Claude Code refuses to skip permission prompts for root unless it runs in a sandbox.
     command.env("IS_SANDBOX", "1");
     command
 }
 
 #[test]
 #[ignore = "drives the real Claude Code: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn claude_code_prints_the_same_with_tome() {
+fn claude_code_prints_the_same_with_and_without_tome() {
     headless::check(
         &CAST,
         |_| {},
@@ -57,10 +57,10 @@ fn claude_code_prints_the_same_with_tome() {
     );
 }
 
-/// One `/compact` is one event, whatever the client reports of it.
+/// One `/compact` is one event, however often the client reports it.
 #[test]
 #[ignore = "drives the real Claude Code: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn claude_code_compacts_once() {
+fn one_compaction_of_claude_code_is_one_event() {
     let stage = Stage::new(vec![
         Step::Say("There are 42 words."),
         Step::Say("A summary of it."),

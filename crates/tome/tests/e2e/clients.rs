@@ -1,18 +1,18 @@
-//! Where the agents lie that `scripts/e2e-clients.sh` fetched, and in which versions.
+//! Paths and versions of the agents that `scripts/e2e-clients.sh` installs.
 
 use std::path::PathBuf;
 
-/// Name and version of each agent, as the script names its folder.
+/// Name and version of each agent, matching the script's folder names.
 pub const CLAUDE: (&str, &str) = ("claude", "2.1.325");
 pub const GEMINI: (&str, &str) = ("gemini", "0.61.0");
 pub const CODEX: (&str, &str) = ("codex", "0.166.0");
 pub const COPILOT: (&str, &str) = ("copilot", "1.0.102");
 pub const OPENCODE: (&str, &str) = ("opencode", "1.18.33");
 
-/// A file of an agent.
+/// Path of an agent's file.
 ///
 /// # Panics
-/// With the command that fetches it, where it is missing.
+/// If it is missing, with the command that installs it.
 pub fn file((name, version): (&str, &str), path: &str) -> PathBuf {
     let file = folder().join(format!("{name}-{version}")).join(path);
     assert!(
@@ -30,7 +30,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn the_script_fetches_what_is_driven_here() {
+fn the_script_installs_the_agents_used_here() {
     let script = include_str!("../../../../scripts/e2e-clients.sh");
     for (name, version) in [CLAUDE, GEMINI, CODEX, COPILOT, OPENCODE] {
         assert!(script.contains(&format!("fetch {name} {version} ")), "{name} {version}");

@@ -1,4 +1,4 @@
-//! Codex.
+//! Drives Codex.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ const CAST: Cast = Cast {
     },
 };
 
-/// A model of one's own, and plans, which are off unless they are asked for; setup keeps both.
+/// A custom model, and plans, which are off by default; setup keeps both.
 fn config(url: &str) -> String {
     format!(
         r#"model = "scripted"
@@ -44,7 +44,7 @@ stream_max_retries = 0
 
 #[test]
 #[ignore = "drives the real Codex: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn codex_remembers() {
+fn codex_stores_a_session_and_gets_its_injections() {
     let stage = Stage::new(story::script(&CAST));
     story::begin(&stage);
     stage.write(".codex/config.toml", &config(&stage.model.url()));
@@ -56,7 +56,7 @@ fn codex_remembers() {
 fn command(stage: &Stage) -> Command {
     let program = clients::file(clients::CODEX, "vendor/x86_64-unknown-linux-musl/bin/codex");
     let mut command = stage.agent(program);
-    // Trusting hooks is the person's to do, at a keyboard; a test has none.
+    // Trusting hooks requires a person at a keyboard.
     command.args(["exec", "--skip-git-repo-check", "--dangerously-bypass-hook-trust"]);
     command.env("LOOPBACK_KEY", "none");
     command
@@ -64,7 +64,7 @@ fn command(stage: &Stage) -> Command {
 
 #[test]
 #[ignore = "drives the real Codex: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn codex_prints_the_same_with_tome() {
+fn codex_prints_the_same_with_and_without_tome() {
     let prepare = |stage: &Stage| stage.write(".codex/config.toml", &config(&stage.model.url()));
     headless::check(&CAST, prepare, |stage, prompt| {
         let mut command = command(stage);
@@ -73,10 +73,10 @@ fn codex_prints_the_same_with_tome() {
     });
 }
 
-/// A patch inside a shell command is applied by Codex itself, without a hook after it.
+/// Codex applies a patch inside a shell command itself and runs no hook after it.
 #[test]
 #[ignore = "drives the real Codex: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn codex_patches_from_a_shell_command() {
+fn a_patch_in_a_codex_shell_command_is_stored() {
     let patch =
         "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\nEOF\n";
     let stage = Stage::new(vec![

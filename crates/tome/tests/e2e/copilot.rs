@@ -1,4 +1,4 @@
-//! Copilot CLI.
+//! Drives Copilot CLI.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::{clients, headless};
 const CAST: Cast = Cast {
     agent: "copilot",
     recall: |arguments| Call::new("tome-recall_memory", arguments),
-    // Its plan is a table.
+    // Copilot's plan is a table.
     plan: |steps| {
         let row = |(n, step): (usize, &String)| format!("('s{n}', '{step}', '{step}')");
         let rows: Vec<String> = steps.iter().enumerate().map(row).collect();
@@ -27,7 +27,7 @@ const CAST: Cast = Cast {
 
 #[test]
 #[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn copilot_remembers() {
+fn copilot_stores_a_session_and_gets_its_injections() {
     let stage = Stage::new(story::script(&CAST));
     story::begin(&stage);
     stage.set_up(CAST.agent);
@@ -46,7 +46,7 @@ fn command(stage: &Stage) -> Command {
 
 #[test]
 #[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn copilot_prints_the_same_with_tome() {
+fn copilot_prints_the_same_with_and_without_tome() {
     headless::check(
         &CAST,
         |_| {},
@@ -71,10 +71,11 @@ const ANSWERS: [&str; 10] = [
     "There are a thousand words.",
 ];
 
-/// Its log is written behind its hooks: every answer has to come in, and no earlier sentence for it.
+/// Copilot writes its log after its hooks run: every answer must be stored, and no earlier message
+/// in its place.
 #[test]
 #[ignore = "drives the real Copilot CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn copilots_answers_are_the_right_ones() {
+fn every_final_answer_of_copilot_is_stored() {
     let count = || Call::new("bash", json!({"command": "echo 100", "description": "count"}));
     let turn = |answer: &&'static str| {
         [Step::SayAndUse("First I count the words.", vec![count()]), Step::Say(answer)]
@@ -101,7 +102,7 @@ fn copilots_answers_are_the_right_ones() {
     assert_eq!(stage.world.tome(&["stop"]).code, 0);
 }
 
-/// The last words of every session that has any from a stop.
+/// Returns the last stop text of every session that has one.
 fn answers_of(events: &[Value]) -> Vec<String> {
     let mut answers = BTreeMap::new();
     for event in events {

@@ -1,4 +1,4 @@
-//! Gemini CLI.
+//! Drives Gemini CLI.
 
 use std::process::Command;
 
@@ -19,7 +19,7 @@ const CAST: Cast = Cast {
     },
 };
 
-/// What a person has who uses a key; setup keeps it.
+/// Settings of a user with an API key; setup keeps them.
 const SETTINGS: &str = r#"{
   // Signed in with a key.
   "security": { "auth": { "selectedType": "gemini-api-key" } },
@@ -29,7 +29,7 @@ const SETTINGS: &str = r#"{
 
 #[test]
 #[ignore = "drives the real Gemini CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn gemini_remembers() {
+fn gemini_stores_a_session_and_gets_its_injections() {
     let stage = Stage::new(story::script(&CAST));
     story::begin(&stage);
     stage.write(".gemini/settings.json", SETTINGS);
@@ -49,7 +49,7 @@ fn command(stage: &Stage) -> Command {
 
 #[test]
 #[ignore = "drives the real Gemini CLI: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn gemini_prints_the_same_with_tome() {
+fn gemini_prints_the_same_with_and_without_tome() {
     let prepare = |stage: &Stage| stage.write(".gemini/settings.json", SETTINGS);
     headless::check(&CAST, prepare, |stage, prompt| {
         let mut command = command(stage);

@@ -1,4 +1,4 @@
-//! A run with nobody at the keyboard prints the same, byte for byte, whether Tome is set up or not.
+//! A headless run prints the same, byte for byte, with and without Tome.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::story::Cast;
 const PROMPT: &str = "Plan the work and do it.";
 const DONE: &str = "The plan is done.";
 
-/// Runs the same script twice: a plan that is long enough to be asked about, and the answer.
+/// Runs the same script twice: a plan long enough to trigger an injection, and the answer.
 pub fn check(cast: &Cast, prepare: impl Fn(&Stage), command: impl Fn(&Stage, &str) -> Command) {
     let print = |with_tome: bool| {
         let steps: Vec<String> = (1..=6).map(|n| format!("part {n}")).collect();

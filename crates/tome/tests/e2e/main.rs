@@ -1,9 +1,9 @@
-//! The real coding agents, wired by `tome setup` and driven from beginning to end by a scripted model
-//! on loopback: do hooks fire, are events stored, does the model see what was injected, does it get
-//! an answer from the MCP server, and is it asked to store exactly once?
+//! End-to-end tests of the real coding agents, set up with `tome setup` and driven by a scripted
+//! model on loopback: hooks fire, events are stored, the model sees injections, the MCP server
+//! answers, and the request to store comes exactly once.
 //!
-//! The agents are large and not ours, so every test here is ignored unless it is asked for, and then
-//! fails where its agent is missing. CONTRIBUTING.md has the commands and what was seen.
+//! The agents are large and not part of this repository, so every test is ignored by default and
+//! fails if its agent is missing. CONTRIBUTING.md has the commands.
 
 #![cfg(unix)]
 #![allow(

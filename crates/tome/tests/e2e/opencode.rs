@@ -1,4 +1,4 @@
-//! OpenCode, whose plugin of Tome's has to get everything out before `opencode run` exits.
+//! Drives OpenCode; Tome's plugin must send everything before `opencode run` exits.
 
 use std::process::Command;
 
@@ -12,10 +12,9 @@ use crate::stage::Stage;
 const PROMPT: &str = "What does the shell say about the frobnicator?";
 const FACT: &str = "prefers answers of one sentence";
 const ANSWER: &str = "It says that the frobnicator is fine.";
-/// What the tool prints.
 const OUTPUT: &str = "frobnicator-is-fine";
 
-/// A model of one's own; setup keeps it.
+/// A custom model; setup keeps it.
 fn settings(url: &str) -> String {
     let models = json!({"scripted": {"limit": {"context": 200_000, "output": 8_000}}});
     let provider = json!({"npm": "@ai-sdk/openai-compatible", "models": models,
@@ -26,7 +25,7 @@ fn settings(url: &str) -> String {
     .to_string()
 }
 
-/// A person who uses OpenCode, with the package that it installs for plugins.
+/// A user of OpenCode, with the package that OpenCode installs for plugins.
 fn person(script: Vec<Step>) -> Stage {
     let stage = Stage::new(script);
     let package = clients::file(clients::OPENCODE, "config");
@@ -37,7 +36,7 @@ fn person(script: Vec<Step>) -> Stage {
     stage
 }
 
-/// `opencode run` with the one prompt.
+/// `opencode run` with a single prompt.
 fn opencode(stage: &Stage) -> Command {
     let mut command = stage.agent(clients::file(clients::OPENCODE, "bin/opencode"));
     command.args(["run", PROMPT]);
@@ -47,12 +46,12 @@ fn opencode(stage: &Stage) -> Command {
     command
 }
 
-/// Runs it to its end with the deadlines that hooks have in everyday use; what it printed.
+/// Runs OpenCode with production deadlines for hooks; returns its output.
 fn run_in_a_hurry(stage: &Stage) -> String {
     stage.run(opencode(stage).env_remove("TOME_HOOK_PATIENCE")).stdout
 }
 
-/// The events of the one session, once its end is stored.
+/// Returns the events of the session once its end is stored.
 fn stored(stage: &Stage) -> Vec<Value> {
     let events = eventually("the end of the session", || {
         let events = stage.world.events();
@@ -69,7 +68,7 @@ fn kinds(events: &[Value]) -> Vec<&str> {
     events.iter().filter_map(|event| event["kind"].as_str()).collect()
 }
 
-/// OpenCode's own store holds nothing that its plugin has not reported.
+/// Checks that OpenCode's own store contains nothing that the plugin has not reported.
 fn assert_import_finds_nothing_new(stage: &Stage) {
     let before = stage.world.events();
     let ran = stage.world.tome(&["import", "--agent", "opencode"]);
@@ -79,16 +78,16 @@ fn assert_import_finds_nothing_new(stage: &Stage) {
 
 #[test]
 #[ignore = "drives the real OpenCode: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn opencode_remembers() {
+fn opencode_stores_a_session_and_gets_its_injections() {
     let arguments = json!({"command": format!("echo {OUTPUT}"), "description": "ask the shell"});
     let stage = person(vec![Step::Use(vec![Call::new("bash", arguments)]), Step::Say(ANSWER)]);
     let content = format!("# User\n\n- {FACT}\n");
     stage.tool("memory_write", &json!({"path": "facts/user.md", "content": content}));
-    // OpenCode reads the skills of these as well.
+    // OpenCode also reads the skills of these agents.
     for agent in ["claude-code", "codex", "opencode"] {
         stage.set_up(agent);
     }
-    // Whether an answer comes in time is the bench's to measure.
+    // Response times are measured by the bench.
     stage.run(&mut opencode(&stage));
     let asked = stage.model.asked();
     assert_eq!((asked.len(), stage.model.steps_left()), (2, 0), "{}", stage.model.log());
@@ -104,7 +103,7 @@ fn opencode_remembers() {
         "assistant_stop",
         "session_end",
     ];
-    // In the order of their times.
+    // In order of time.
     assert_eq!(kinds(&events), expected);
     assert_eq!(events[1]["text"], PROMPT);
     assert!(events[2]["tool"]["output"].to_string().contains(OUTPUT), "{}", events[2]);
@@ -114,7 +113,7 @@ fn opencode_remembers() {
 
 #[test]
 #[ignore = "drives the real OpenCode: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
-fn a_short_run_of_opencode_is_stored_and_prints_what_it_prints_without_tome() {
+fn a_short_run_of_opencode_is_stored_and_prints_the_same() {
     let bare = run_in_a_hurry(&person(vec![Step::Say(ANSWER)]));
     let stage = person(vec![Step::Say(ANSWER)]);
     stage.set_up("opencode");

@@ -1,4 +1,4 @@
-//! One agent's stage: a home of its own in which Tome is set up, a project, and a scripted model.
+//! A test stage: an isolated home with Tome set up, a project, and a scripted model.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,15 +9,14 @@ use tome_testkit::{Ran, World};
 
 use crate::model::{Model, Step};
 
-/// An agent that takes this long hangs; starting one takes most of it where a machine is busy.
+/// Timeout of an agent; on a busy machine most of it is startup.
 const AGENT_HANGS: Duration = Duration::from_secs(300);
 
-/// How many times longer than usual hooks may take.
+/// Factor by which hook deadlines are extended.
 const PATIENCE: &str = "TOME_HOOK_PATIENCE";
 
 pub struct Stage {
     pub world: World,
-    /// The project that the agent works in.
     pub app: PathBuf,
     pub model: Model,
 }
@@ -29,19 +28,19 @@ impl Stage {
         Self { world, app, model: Model::new(script) }
     }
 
-    /// Writes a file into the person's home.
+    /// Writes a file into the user's home.
     pub fn write(&self, path: &str, text: &str) {
         self.world.write(&format!("person/{path}"), text);
     }
 
-    /// Wires the agent with `tome setup`, and nothing else.
+    /// Runs `tome setup` for the agent.
     pub fn set_up(&self, agent: &str) {
         let mut command = self.world.command(&["setup", "--yes", "--agent", agent]);
         let ran = World::run(command.current_dir(&self.app), b"");
         assert_eq!(ran.code, 0, "tome setup: {}{}", ran.stdout, ran.stderr);
     }
 
-    /// Lets Tome ask for more even though nobody is at the keyboard.
+    /// Enables requests in headless runs.
     pub fn ask_headless_runs(&self) {
         self.write(".config/tome/config.toml", "[inject]\nheadless = \"on\"\n");
     }
@@ -53,7 +52,7 @@ impl Stage {
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{name} {arguments}");
     }
 
-    /// An agent's program, in the project. It is not told where Tome's home is: setup wrote that down.
+    /// The agent's program, run in the project. It finds Tome's home only through setup.
     pub fn agent(&self, program: impl AsRef<Path>) -> Command {
         let mut command = Command::new(program.as_ref());
         command.env_clear().current_dir(&self.app).env("HOME", self.world.folder("person"));
@@ -61,12 +60,12 @@ impl Stage {
         command.env("XDG_RUNTIME_DIR", self.world.folder("runtime"));
         command.env("TOME_DAEMON_IDLE_EXIT", "2m");
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default());
-        // Hooks have their usual deadlines, unless whoever runs this says that the machine is slow.
+        // Hooks have production deadlines unless the caller extends them for a slow machine.
         command.envs(std::env::var_os(PATIENCE).map(|times| (PATIENCE, times)));
         command
     }
 
-    /// Runs the agent to its end, with nothing to read.
+    /// Runs the agent to its end, without input.
     pub fn run(&self, command: &mut Command) -> Ran {
         let ran = World::run_within(command, b"", AGENT_HANGS);
         println!("{}\n{}\n{}", ran.stdout, ran.stderr, self.model.log());
@@ -74,7 +73,7 @@ impl Stage {
         ran
     }
 
-    /// What Tome has told agents, oldest first.
+    /// Returns all injections, oldest first.
     pub fn injections(&self) -> Vec<Value> {
         self.world.tome(&["injections", "--all-projects", "--json"]).json_lines()
     }

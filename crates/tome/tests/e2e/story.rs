@@ -1,8 +1,8 @@
-//! The story that every agent is taken through, and what has to be seen of it.
+//! The scenario that every agent runs through, and its checks.
 //!
-//! A fact, a lesson and an earlier conversation are known. The person asks about that conversation;
-//! the model looks it up through MCP, makes a plan of six steps, says that it is done, is asked to
-//! store what it learned, and says that there is nothing.
+//! A fact, a lesson and an earlier conversation are stored. The user asks about that conversation;
+//! the model searches for it through MCP, makes a plan of six steps, reports that it is done, is
+//! asked to store what it learned, and answers that there is nothing.
 
 use std::time::Duration;
 
@@ -12,35 +12,34 @@ use tome_testkit::{eventually, eventually_within};
 use crate::model::{Asked, Call, Step};
 use crate::stage::Stage;
 
-/// What the person asks.
 pub const PROMPT: &str = "How do we flush the frobnicator cache before the nightly migration?";
 
-/// A fact that every session begins with.
+/// A fact that is injected at every session start.
 const FACT: &str = "prefers answers of one sentence";
-/// What was answered when the same was asked before, and where that stands.
+/// The answer in the earlier conversation, and where it is stored.
 const ANSWER: &str = "Flush the frobnicator cache with `frob flush --all` first.";
 const CITATION: &str = "sessions/old/messages.jsonl#L2";
-/// A lesson that bears on the plan.
+/// A lesson that is relevant to the plan.
 const LESSON: &str = "Bisect a slow test suite";
-/// What goes with the lessons for a plan.
+/// Text that accompanies the lessons for a plan.
 const REPLAN: &str = "With recalled memory, please replan if needed";
-/// How the request to store begins.
+/// Beginning of the request to store.
 const STORE: &str = "Tome, the memory of this session:";
-/// What the model says before it is asked to store, and after.
+/// Replies of the model before and after the request to store.
 const DONE: &str = "The cache is flushed and the plan is done.";
 const NOTHING: &str = "There is nothing to store.";
 
-/// An agent's names for what the script uses.
+/// Agent-specific names and calls for the script.
 pub struct Cast {
-    /// As Tome knows the agent.
+    /// Tome's name of the agent.
     pub agent: &'static str,
-    /// Recalls, with these arguments.
+    /// Builds a recall call with these arguments.
     pub recall: fn(Value) -> Call,
-    /// Plans these steps.
+    /// Builds the calls for a plan with these steps.
     pub plan: fn(&[String]) -> Vec<Call>,
 }
 
-/// What the model does.
+/// The model's script.
 pub fn script(cast: &Cast) -> Vec<Step> {
     let steps: Vec<String> =
         (1..=6).map(|n| format!("bisect the slow test suite, part {n}")).collect();
@@ -52,7 +51,7 @@ pub fn script(cast: &Cast) -> Vec<Step> {
     ]
 }
 
-/// Makes known what the story needs.
+/// Stores what the scenario needs.
 pub fn begin(stage: &Stage) {
     stage.ask_headless_runs();
     let content = format!("# User\n\n- {FACT}\n");
@@ -77,15 +76,15 @@ pub fn begin(stage: &Stage) {
     stage.world.ingest(&(lines.join("\n") + "\n"));
 }
 
-/// By then the daemon has read the transcript of a session that fell silent, also on a busy machine.
+/// Time for the daemon to read the transcript of a silent session, even on a busy machine.
 const HEALED_WITHIN: Duration = Duration::from_secs(150);
 
-/// Checks all that was promised, and stops the daemon. Hooks have their usual deadlines here: what is
-/// not ready in time on a busy machine is not told, and then neither is it in a request.
+/// Checks all results and stops the daemon. Hooks have production deadlines: an injection that is
+/// not ready in time is not expected in a request.
 pub fn end(stage: &Stage, cast: &Cast) {
     let asked = stage.model.asked();
     let told = Told::by(stage);
-    // One more would be a second nudge.
+    // Another request would be a second nudge.
     let nudges = usize::from(told.has("store"));
     let steps = (asked.len(), stage.model.steps_left());
     assert_eq!(steps, (3 + nudges, 1 - nudges), "{}", stage.model.log());
@@ -99,7 +98,7 @@ pub fn end(stage: &Stage, cast: &Cast) {
     eventually("the daemon to be gone", || stage.world.daemon_pid().is_none().then_some(()));
 }
 
-/// What was handed to the agent in time, by its reason, oldest first.
+/// Reasons of the injections delivered in time, oldest first.
 struct Told(Vec<String>);
 
 impl Told {
@@ -125,7 +124,7 @@ impl Told {
     }
 }
 
-/// What was handed over is in the request that followed, and in none before.
+/// Checks that each delivered injection is in the following request, and in none before.
 fn the_model_was_told(asked: &[Asked], told: &Told) {
     let first = asked[0].text();
     let started = told.has("startup") || told.has("new");
@@ -180,18 +179,18 @@ fn the_events_are_stored(stage: &Stage, cast: &Cast, told: &Told) {
     let results = of("tool_result");
     assert!(results.len() > plan, "{results:?}");
     let stops = of("assistant_stop");
-    // Copilot CLI's stops come without a text, and the texts after them.
+    // Copilot CLI's stops come without a text; the texts follow.
     let answers: Vec<&str> = stops.into_iter().filter(|text| !text.is_empty()).collect();
     assert_eq!(answers.len(), 1 + usize::from(told.has("store")), "{answers:?}");
     assert!(answers[0].contains(DONE) && answers[answers.len() - 1].contains(last), "{answers:?}");
     assert_eq!(of("session_end").len(), 1);
-    // Nothing that Tome said is taken for anybody's words.
+    // No injected text is recorded as a message.
     let own =
         |event: &&Value| [STORE, REPLAN].iter().any(|own| event["text"].to_string().contains(own));
     assert_eq!(events.iter().find(own), None);
 }
 
-/// Everything in the agent's transcripts is stored once, though nobody imports them.
+/// Checks that everything in the agent's transcripts is stored once without an import.
 fn everything_is_stored_without_an_import(stage: &Stage, cast: &Cast) {
     let covered = || {
         let report = stage.world.tome(&["doctor", "--deep", "--json"]).json();
@@ -206,7 +205,7 @@ fn everything_is_stored_without_an_import(stage: &Stage, cast: &Cast) {
     assert_eq!(covered["duplicates"], json!([]), "{covered}");
 }
 
-/// What the agent wrote down itself is what its hooks have said already.
+/// Checks that the agent's transcripts contain nothing that its hooks have not reported.
 fn an_import_finds_nothing_new(stage: &Stage, cast: &Cast) {
     let before = stage.world.events();
     let ran = stage.world.tome(&["import", "--agent", cast.agent]);

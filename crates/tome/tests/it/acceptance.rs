@@ -1,5 +1,5 @@
-//! What the notes are for, played as an agent and a person would: the dialogue of the typed notes,
-//! and what facts and episodes promise, with the exact words and the exact files.
+//! Acceptance tests of notes from the view of an agent and a person: the dialogue of the typed
+//! notes, facts and episodes, with the exact texts and files.
 
 use std::path::PathBuf;
 
@@ -10,40 +10,38 @@ use tome_testkit::{Ran, World};
 
 use crate::scene::{daemon_gone, daemon_up, world};
 
-/// Runs `tome tool` as an agent does.
 pub fn run_tool(world: &World, tool: &str, arguments: &Value) -> Ran {
     let by = ["--agent", "claude-code", "--session", "s1"];
-    // Piped, because an argument of a command can only be so long.
+    // Piped, because command line arguments are limited in length.
     world.tome_with(&[&["tool", tool, "-"], &by[..]].concat(), arguments.to_string())
 }
 
-/// What an agent is told by a tool that has to succeed without a complaint.
+/// Calls a tool that must succeed without a warning; returns its output.
 pub fn agent(world: &World, tool: &str, arguments: &Value) -> String {
     let ran = run_tool(world, tool, arguments);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
-    // What a tool quotes stands in a fence; the words in it are the tool's.
+    // Quoted text is fenced; the tool's own text is inside.
     let body = tome_engine::fenced_body(&ran.stdout);
     if body.ends_with('\n') { body.to_owned() } else { format!("{body}\n") }
 }
 
-/// What a tool that has to refuse complains of.
+/// Calls a tool that must fail; returns its error.
 pub fn refused(world: &World, tool: &str, arguments: &Value, code: i32) -> String {
     let ran = run_tool(world, tool, arguments);
     assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{tool}: {}", ran.stderr);
     ran.stderr
 }
 
-/// The folder of the project's notebook.
 pub fn notebook(world: &World) -> PathBuf {
     PathBuf::from(world.tome(&["init", "--json"]).json()["folder"].as_str().unwrap())
 }
 
-/// A file of the notebook, as it lies on the disk.
+/// Reads a file of the notebook from disk.
 pub fn file(world: &World, path: &str) -> String {
     std::fs::read_to_string(notebook(world).join(path)).unwrap()
 }
 
-/// A call as it goes over the wire.
+/// A call as sent over gRPC.
 pub fn request(world: &World, tool: &str, arguments: &Value) -> v1::CallToolRequest {
     v1::CallToolRequest {
         name: tool.to_owned(),
@@ -55,13 +53,13 @@ pub fn request(world: &World, tool: &str, arguments: &Value) -> v1::CallToolRequ
     }
 }
 
-/// What a tool answers over the wire. The daemon has to be there.
+/// Calls a tool over gRPC. The daemon must be running.
 pub fn wire(world: &World, tool: &str, arguments: &Value) -> v1::CallToolResponse {
     let request = request(world, tool, arguments);
     world.ask(async |client| client.call_tool(request).await).unwrap()
 }
 
-/// A text without the day on which it was written.
+/// Replaces the date in a text.
 fn dateless(text: &str) -> String {
     let mut parts = text.split("updated: ");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -85,9 +83,9 @@ fn typed(file: &str, name: &str, description: &str, of: &str, content: &str) -> 
     })
 }
 
-/// The seven steps that somebody who tries typed notes takes, each as the calls an agent makes.
+/// The seven steps of trying out typed notes, each as the calls an agent makes.
 #[test]
-fn the_dialogue_of_the_typed_notes() {
+fn typed_notes_pass_the_seven_step_dialogue() {
     let world = world();
     let index = json!({"target": "index"});
     let files = json!({"target": "files"});
@@ -159,7 +157,7 @@ fn the_dialogue_of_the_typed_notes() {
 }
 
 #[test]
-fn the_words_of_what_the_typed_notes_refuse() {
+fn typed_notes_refuse_invalid_calls_with_exact_messages() {
     let world = world();
     let note = typed("a.md", "A", "the first", "user", "alpha");
     agent(&world, "memory_write", &note);
@@ -209,8 +207,8 @@ fn the_words_of_what_the_typed_notes_refuse() {
     assert!(!notebook(&world).join("README.md").exists());
 }
 
-/// "I'm Zhang San", a restart, "what's my name?"; "what did we fix last time?"; the files as a person
-/// finds them; and what that person writes is what the agent reads.
+/// "I'm Zhang San", a restart, "what's my name?"; "what did we fix last time?"; the files on disk;
+/// and an edit by a person that the agent then reads.
 #[test]
 fn facts_and_episodes_outlive_the_daemon_and_belong_to_people() {
     let world = world();
@@ -275,7 +273,7 @@ fn facts_and_episodes_outlive_the_daemon_and_belong_to_people() {
 }
 
 #[test]
-fn both_shapes_of_a_patch_and_what_it_stores_literally() {
+fn both_forms_of_a_patch_store_text_literally() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "one two three two\n"}));
     let patch = |fields: Value| {
@@ -321,7 +319,7 @@ fn both_shapes_of_a_patch_and_what_it_stores_literally() {
 }
 
 #[test]
-fn a_file_has_one_summary_whatever_is_done_to_it() {
+fn a_file_always_has_exactly_one_summary() {
     let world = world();
     let summaries = |path: &str| -> Vec<String> {
         let text = file(&world, path);
@@ -368,7 +366,7 @@ fn a_file_has_one_summary_whatever_is_done_to_it() {
 }
 
 #[test]
-fn what_is_listed_and_what_is_not() {
+fn the_list_shows_notes_and_hides_other_files() {
     let world = world();
     assert_eq!(agent(&world, "memory_list", &json!({})), "[]\n");
     assert!(!notebook(&world).exists());
@@ -382,9 +380,9 @@ fn what_is_listed_and_what_is_not() {
     assert_eq!(listed, json!([{"path": "facts/a.md", "summary": "k", "size": size}]));
 }
 
-/// What all facts may take is counted in bytes, whichever tool makes them grow.
+/// The limit for all facts is in bytes and applies to every tool.
 #[test]
-fn the_budget_of_the_facts() {
+fn the_facts_have_a_byte_budget() {
     let world = world();
     let budget = "15KB limit. Condense existing facts before adding new content.";
     // 4,800 characters are 14,400 bytes.
@@ -413,7 +411,7 @@ fn the_budget_of_the_facts() {
         assert_eq!(file(&world, "facts/a.md"), before);
         assert!(!notebook(&world).join("facts/b.md").exists());
     }
-    // Elsewhere there is no budget, and what is there may always shrink.
+    // There is no budget outside facts/, and shrinking is always allowed.
     agent(&world, "memory_write", &json!({"path": "b.md", "content": more.repeat(20)}));
     let rename = json!({"command": "rename", "old_path": "/memories/b.md",
                         "new_path": "/memories/facts/b.md"});
@@ -423,7 +421,7 @@ fn the_budget_of_the_facts() {
 }
 
 #[test]
-fn a_read_is_cut_at_a_character_and_says_so() {
+fn a_long_read_is_truncated_at_a_character_boundary_with_a_notice() {
     let world = world();
     for (chars, is_cut) in [(50_000, false), (50_001, true)] {
         let text = "語".repeat(chars);
@@ -435,9 +433,9 @@ fn a_read_is_cut_at_a_character_and_says_so() {
     }
 }
 
-/// The order of the sections, names without frontmatter, and the same from scratch.
+/// Order of sections, names without frontmatter, and equality with a rebuild.
 #[test]
-fn the_index_is_what_a_rebuild_gives() {
+fn the_index_equals_a_rebuild() {
     let world = world();
     for (path, of) in [("r.md", "reference"), ("p.md", "project"), ("f.md", "feedback")] {
         agent(&world, "memory_write", &typed(path, &path.to_uppercase(), "d", of, "x"));
@@ -475,7 +473,7 @@ fn the_index_is_what_a_rebuild_gives() {
     .assert_eq(&view());
     assert_eq!(file(&world, "MEMORY.md"), view());
 
-    // A rename, a deletion and an edit by hand, then the same from nothing.
+    // A rename, a deletion and a manual edit, then a rebuild.
     std::fs::rename(folder.join("p.md"), folder.join("moved.md")).unwrap();
     std::fs::remove_file(folder.join("r.md")).unwrap();
     std::fs::write(folder.join("f.md"), "---\nname: F\ntype: user\n---\nx\n").unwrap();
@@ -490,9 +488,9 @@ fn the_index_is_what_a_rebuild_gives() {
 }
 
 /// A session's working memory: a template that can be read before it is a file, details with their
-/// comment, and an overview that stays as it was edited.
+/// comment, and an overview that keeps its edits.
 #[test]
-fn the_working_memory_of_a_session() {
+fn the_working_memory_of_a_session_starts_from_a_template() {
     let world = world();
     let scoped = |path: &str| json!({"path": path, "scope": "session"});
     let template = agent(&world, "memory_read", &scoped("overview.md"));
@@ -536,9 +534,9 @@ fn the_working_memory_of_a_session() {
     refused(&world, "memory_read", &other, 4);
 }
 
-/// A closed list of facts holds for every tool that could make another.
+/// A closed list of facts applies to every tool that could create another.
 #[test]
-fn only_the_facts_that_are_allowed() {
+fn only_allowed_facts_can_be_created() {
     let world = world();
     std::fs::write(world.config_file(), "[notes]\nfacts_allowed = \"user.md, memory.md\"\n")
         .unwrap();

@@ -1,4 +1,4 @@
-//! One store that cannot be read: it is named, and nobody else suffers from it.
+//! A store that cannot be read is reported, and the others keep working.
 
 use std::path::PathBuf;
 
@@ -7,7 +7,7 @@ use tome_testkit::{World, eventually};
 
 use crate::scene::{line_with, status, texts, world};
 
-/// A world whose daemon is away, with one good project and one whose store is of a newer Tome.
+/// A world without a running daemon, with one good project and one whose store has a newer format.
 fn half_bad() -> (World, PathBuf, String) {
     let world = world();
     std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
@@ -39,7 +39,7 @@ fn spool(world: &World, lines: &str) {
 }
 
 #[test]
-fn the_spool_goes_on_without_it_and_what_it_misses_waits() {
+fn the_spool_keeps_events_of_a_bad_store_and_drains_the_others() {
     let (world, store, good) = half_bad();
     let lines = in_project("b1", "/bad", 3_000)
         + &in_project("g1", "/good", 4_000)
@@ -50,11 +50,11 @@ fn the_spool_goes_on_without_it_and_what_it_misses_waits() {
         (status(&world)["daemon"]["drained"] == 1).then_some(())
     });
     assert_eq!(status(&world)["spool"]["waiting_events"], 2);
-    // A later one is not held up either.
+    // A later event is not held up either.
     spool(&world, &in_project("g2", "/good", 6_000));
     let ran = world.tome(&["events", "--project", "/good", "--json"]);
     assert_eq!(texts(&ran.json_lines()), ["good", "g1", "g2"]);
-    // An answer says what it could not include.
+    // A result reports what it could not include.
     let missing = "left out: 2 events still in the spool";
     assert!(ran.stderr.contains(missing), "{}", ran.stderr);
     let recalled = world.tome(&["recall", "g1", "--project", "/good"]);
@@ -64,7 +64,7 @@ fn the_spool_goes_on_without_it_and_what_it_misses_waits() {
     let asked = json!({"query": "g1"}).to_string();
     let tool = world.tome(&["tool", "recall_memory", &asked, "--project", "/good"]);
     assert!(tool.stdout.contains("Not included: 2 events"), "{}", tool.stdout);
-    // Said once, not at every attempt.
+    // Logged once, not at every attempt.
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
     assert_eq!(log.matches("events wait in the spool").count(), 1, "{log}");
     std::fs::write(&store, good).unwrap();
@@ -75,7 +75,7 @@ fn the_spool_goes_on_without_it_and_what_it_misses_waits() {
 }
 
 #[test]
-fn it_is_named_and_the_rest_is_told() {
+fn a_bad_store_is_reported_and_the_others_are_listed() {
     let (world, store, _) = half_bad();
     assert_eq!(world.tome(&["start"]).code, 0);
     let ledger = store.parent().unwrap().to_str().unwrap();
@@ -104,7 +104,7 @@ fn it_is_named_and_the_rest_is_told() {
 }
 
 #[test]
-fn a_home_with_nothing_but_bad_stores_is_not_called_empty() {
+fn a_home_with_only_bad_stores_is_not_reported_as_empty() {
     let (world, _, _) = half_bad();
     for project in std::fs::read_dir(world.home().join("projects")).unwrap() {
         let store = project.unwrap().path().join("ledger/STORE");
@@ -120,15 +120,15 @@ fn a_home_with_nothing_but_bad_stores_is_not_called_empty() {
     );
 }
 
-/// A hook that was stopped while it holds the spool's lock.
+/// A hook that was stopped while holding the spool's lock.
 #[test]
-fn a_spool_that_stays_locked_stops_no_answer() {
+fn a_locked_spool_does_not_block_answers() {
     let (world, _, _) = half_bad();
     assert_eq!(world.tome(&["start"]).code, 0);
     spool(&world, &in_project("late", "/good", 9_000));
     let lock = std::fs::File::create(world.home().join("spool/lock")).unwrap();
     lock.lock().unwrap();
-    // Either it was taken before, or it waits: an answer comes all the same.
+    // Whether it was drained before or is still waiting, there must be an answer.
     let ran = world.tome(&["events", "--project", "/good", "--json"]);
     assert_eq!(texts(&ran.json_lines()).first(), Some(&"good"));
     drop(lock);

@@ -1,4 +1,4 @@
-//! `tome bench recall`: known documents, known questions, known scores.
+//! `tome bench recall` with a fixture of known scores.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,13 +8,13 @@ use tome_testkit::{Signal, World, eventually, is_alive, send};
 
 use crate::scene::world;
 
-/// The programs run elsewhere.
+/// The programs run in another folder.
 fn set() -> String {
     let folder = std::path::absolute("tests/fixtures/recall").unwrap();
     folder.to_str().unwrap().to_owned()
 }
 
-/// Measures a data set; a line of JSON for each.
+/// Measures a data set; returns one JSON object per set.
 fn measure(world: &World, data: &str, more: &[&str]) -> Vec<Value> {
     let args = [&["bench", "recall", "--data", data, "--json"], more].concat();
     let ran = world.tome(&args);
@@ -22,7 +22,7 @@ fn measure(world: &World, data: &str, more: &[&str]) -> Vec<Value> {
     ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// What the bench complains of.
+/// Returns the error of the bench.
 fn complaint(world: &World, data: &Path) -> String {
     let ran = world.tome(&["bench", "recall", "--data", data.to_str().unwrap()]);
     assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
@@ -30,7 +30,7 @@ fn complaint(world: &World, data: &Path) -> String {
     ran.stderr
 }
 
-/// A copy of the data set in which one file says something else, or is not there.
+/// A copy of the data set with one file changed or removed.
 fn spoilt(world: &World, name: &str, file: &str, text: Option<&str>) -> PathBuf {
     for one in ["docs.jsonl", "queries.jsonl", "qrels.tsv"] {
         let path = world.write(
@@ -52,7 +52,7 @@ fn scores<'a>(measured: &'a Value, tier: &str) -> &'a Value {
 }
 
 #[test]
-fn known_questions_have_known_scores() {
+fn the_fixture_has_the_expected_scores() {
     let world = world();
     let rows = world.path().join("rows.jsonl");
     let [measured] = &measure(&world, &set(), &["--rows", rows.to_str().unwrap()])[..] else {
@@ -74,7 +74,7 @@ fn known_questions_have_known_scores() {
     }
     let types = &measured["tiers"][1]["types"];
     assert_eq!((&types["code"]["queries"], &types["code"]["r5"]), (&2.into(), &1.0.into()));
-    // One time that cannot be read, and one that is not there.
+    // One time that cannot be parsed, and one that is missing.
     let warnings = measured["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
     assert!(warnings[0].as_str().unwrap().starts_with("2 documents without a time"));
@@ -94,7 +94,7 @@ fn check_rows(path: &Path) {
 }
 
 #[test]
-fn a_kept_home_gives_the_same_answers_again() {
+fn a_kept_home_gives_the_same_results_again() {
     let world = world();
     let home = world.path().join("kept");
     let home = home.to_str().unwrap();
@@ -115,7 +115,7 @@ fn a_kept_home_gives_the_same_answers_again() {
 }
 
 #[test]
-fn an_empty_store_scores_nothing() {
+fn an_empty_store_scores_zero() {
     let world = world();
     let empty = spoilt(&world, "sets/empty", "docs.jsonl", Some(""));
     let data = empty.parent().unwrap().to_str().unwrap();
@@ -136,7 +136,7 @@ fn an_empty_store_scores_nothing() {
 }
 
 #[test]
-fn several_sets_and_one_tier() {
+fn several_sets_can_be_measured_on_one_tier() {
     let world = world();
     spoilt(&world, "sets/b", "", None);
     spoilt(&world, "sets/a", "", None);
@@ -156,7 +156,7 @@ fn several_sets_and_one_tier() {
 }
 
 #[test]
-fn bad_data_is_named_by_file_and_line() {
+fn bad_data_is_reported_with_file_and_line() {
     let world = world();
     let cases = [
         ("docs.jsonl", None, "docs.jsonl: "),
@@ -182,7 +182,7 @@ fn bad_data_is_named_by_file_and_line() {
 }
 
 #[test]
-fn a_home_of_yours_is_refused() {
+fn a_home_with_user_data_is_refused() {
     let world = world();
     world.write("mine/coder/README.md", "a memory\n");
     let mine = world.folder("mine");
@@ -193,7 +193,7 @@ fn a_home_of_yours_is_refused() {
 }
 
 #[test]
-fn one_that_is_stopped_leaves_nothing_behind() {
+fn an_interrupted_bench_leaves_nothing_behind() {
     let world = world();
     let mut bench = world.command(&["bench", "recall", "--data", &set()]);
     let mut bench = bench.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -204,7 +204,7 @@ fn one_that_is_stopped_leaves_nothing_behind() {
     });
     send(bench.id(), Signal::Term);
     assert_eq!(bench.wait().unwrap().code(), Some(1));
-    // It has let go of everything; its process may take a moment to end.
+    // The daemon has closed everything; its process may take a moment to exit.
     eventually("the daemon to be gone", || (!is_alive(daemon)).then_some(()));
     assert_eq!(std::fs::read_dir(world.folder("tmp")).unwrap().count(), 0);
 }

@@ -1,5 +1,5 @@
-//! What is cut before the disk: secrets, private text, what is too long. Looked for in the bytes of
-//! the whole home.
+//! Redaction before anything is written: secrets, private text, text that is too long. Checked
+//! against the bytes of the whole home.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tome_testkit::World;
 
 use crate::scene::{line_with, prompt, tool_result, world};
 
-/// One secret of each kind: the name that stands in its place, the text around it, what must go.
+/// One secret of each kind: its mark, the text around it, and the part that must be removed.
 const SECRETS: [(&str, &str, &str); 16] = [
     ("aws", "key AKIAQ3EGRZZT5WVN2XKD here", "AKIAQ3EGRZZT5WVN2XKD"),
     (
@@ -60,7 +60,7 @@ const SECRETS: [(&str, &str, &str); 16] = [
     ("private", "<private>the merger is on Thursday</private>", "merger is on Thursday"),
 ];
 
-/// Every file below a folder whose bytes hold a text.
+/// Collects every file below a folder whose bytes contain a text.
 fn holders(folder: &Path, text: &str, found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -86,7 +86,7 @@ fn check_clean(world: &World, way: &str) {
     assert!(leaked.is_empty(), "{way}:\n{}", leaked.join("\n"));
 }
 
-/// What is stored is checked too: a value may be compressed on disk.
+/// Stored events are checked too, because values may be compressed on disk.
 fn check_stored(world: &World, way: &str) {
     let stored = serde_json::to_string(&world.events()).unwrap();
     for (kind, _, secret) in SECRETS {
@@ -108,7 +108,7 @@ fn hooks(world: &World) {
 }
 
 #[test]
-fn secrets_through_a_hook_to_the_daemon() {
+fn secrets_are_redacted_on_the_way_from_a_hook_to_the_daemon() {
     let world = world();
     world.tome(&["start"]);
     hooks(&world);
@@ -118,7 +118,7 @@ fn secrets_through_a_hook_to_the_daemon() {
 }
 
 #[test]
-fn secrets_through_a_hook_to_the_spool() {
+fn secrets_are_redacted_on_the_way_from_a_hook_to_the_spool() {
     let world = world();
     std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
     hooks(&world);
@@ -129,7 +129,7 @@ fn secrets_through_a_hook_to_the_spool() {
 }
 
 #[test]
-fn secrets_through_ingest() {
+fn secrets_are_redacted_by_ingest() {
     let world = world();
     let mut lines = String::new();
     for (n, (_, text, _)) in SECRETS.iter().enumerate() {
@@ -160,7 +160,7 @@ fn each_kind_has_its_own_mark() {
 }
 
 #[test]
-fn prose_about_secrets_survives() {
+fn prose_about_secrets_is_kept() {
     let world = world();
     for (n, text) in [
         "the password has to be at least twelve characters long",
@@ -182,7 +182,7 @@ fn prose_about_secrets_survives() {
 }
 
 #[test]
-fn private_text_across_lines() {
+fn private_text_is_removed_across_lines() {
     let world = world();
     let text =
         "before <private>one\ntwo\r\n\nthree</private> between <private>four</private> after";
@@ -192,7 +192,7 @@ fn private_text_across_lines() {
 }
 
 #[test]
-fn patterns_of_ones_own() {
+fn custom_patterns_are_redacted() {
     let world = world();
     std::fs::write(
         world.config_file(),
@@ -225,7 +225,7 @@ fn a_long_text_keeps_its_head_and_tail() {
 }
 
 #[test]
-fn the_cap_can_be_set() {
+fn the_size_limit_is_configurable() {
     let world = world();
     std::fs::write(world.config_file(), "[capture]\ntext_max_bytes = 4096\n").unwrap();
     world.ingest(&line_with(&json!({"id": "capped", "text": "x".repeat(10_000)})));

@@ -1,5 +1,5 @@
-//! `tome chat` without a model: the built-in script shows the whole loop, and what a chat is beside its
-//! model holds with it as with any other: sessions, commands, files, errors.
+//! `tome chat` with the built-in script: the whole loop, and everything around the model: sessions,
+//! commands, files, errors.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -9,13 +9,12 @@ use tome_testkit::{Ran, World, eventually};
 
 use crate::scene::{list, texts, world};
 
-/// A chat with the script in the project `app`, with these lines typed.
+/// Runs a chat with the script in the project `app`, with these lines as input.
 fn chat(world: &World, args: &[&str], typed: &str) -> Ran {
     let args = [&["chat", "--offline"], args].concat();
     World::run(&mut at(world, &args), typed.as_bytes())
 }
 
-/// The program in the project `app`.
 pub fn at(world: &World, args: &[&str]) -> Command {
     let mut command = world.command(args);
     command.current_dir(project(world));
@@ -34,7 +33,7 @@ fn said(ran: &Ran) -> &str {
 }
 
 #[test]
-fn what_one_chat_learns_the_next_one_knows() {
+fn a_fact_learned_in_one_chat_is_known_in_the_next() {
     let world = world();
     let learnt = chat(&world, &[], "I am Zhang San.\n");
     assert!(said(&learnt).contains("Noted in facts/user.md: Name: Zhang San."), "{learnt:?}");
@@ -48,7 +47,7 @@ fn what_one_chat_learns_the_next_one_knows() {
     );
     assert_eq!(printed.stderr, "", "with -p there is nothing but the answer");
 
-    // A person reads it, and corrects it by hand.
+    // A person reads the note and corrects it by hand.
     let note = World::run(&mut at(&world, &["memory", "read", "facts/user.md"]), b"");
     assert_eq!(
         note.stdout,
@@ -59,14 +58,14 @@ fn what_one_chat_learns_the_next_one_knows() {
     std::fs::write(&file, note.stdout.replace("Zhang San", "Zhang Wei")).unwrap();
     let asked = chat(&world, &["-p", "Who am I?"], "");
     assert_eq!(said(&asked).trim(), "You are Zhang Wei (facts/user.md).");
-    // And is told in words.
+    // And corrects it in the chat.
     chat(&world, &["call me Li Na"], "");
     let note = std::fs::read_to_string(&file).unwrap();
     assert!(note.contains("- Name: Li Na\n") && !note.contains("Zhang"), "{note}");
 }
 
 #[test]
-fn a_chat_is_a_session_like_any_other() {
+fn a_chat_is_stored_as_a_session() {
     let world = world();
     let ran =
         chat(&world, &["--session", "monday"], "we use tabs\nremember that the port is 7070\n");
@@ -87,17 +86,17 @@ fn a_chat_is_a_session_like_any_other() {
 }
 
 #[test]
-fn an_earlier_chat_goes_on() {
+fn an_earlier_chat_can_be_resumed() {
     let world = world();
     let none = chat(&world, &["--continue"], "");
     assert_eq!(none.code, 4, "{none:?}");
-    assert!(none.stderr.contains("`tome chat` begins one"), "{}", none.stderr);
+    assert!(none.stderr.contains("start one with `tome chat`"), "{}", none.stderr);
     chat(&world, &["--session", "aa-first"], "I am Ada.\n");
     let resumed = chat(&world, &["--resume", "aa", "--json"], "hello\n");
     let lines = resumed.json_lines();
     assert_eq!((&lines[0]["session_id"], &lines[0]["resumed"]), (&"aa-first".into(), &true.into()));
     let only = chat(&world, &["--resume"], "");
-    assert!(only.stderr.contains("goes on") && only.stderr.contains("> hello"), "{}", only.stderr);
+    assert!(only.stderr.contains("resumed") && only.stderr.contains("> hello"), "{}", only.stderr);
     chat(&world, &["--session", "ab-second"], "we use spaces\n");
     let several = chat(&world, &["--resume"], "");
     assert_eq!(several.code, 2, "{several:?}");
@@ -110,13 +109,13 @@ fn an_earlier_chat_goes_on() {
     assert!(unknown.code == 4 && unknown.stderr.contains("zz"), "{unknown:?}");
     let latest = chat(&world, &["-c", "--json"], "");
     assert_eq!(latest.json_lines()[0]["session_id"], "ab-second");
-    // Elsewhere there are none of these.
+    // There are none in another folder.
     let elsewhere = world.tome(&["chat", "--offline", "--continue"]);
     assert_eq!(elsewhere.code, 4, "{elsewhere:?}");
 }
 
 #[test]
-fn a_slash_asks_the_chat_itself() {
+fn slash_commands_are_run_by_the_chat() {
     let world = world();
     chat(&world, &[], "I am Ada.\n");
     let typed = "/memory\n/memory facts/user.md\n/recall Ada\n/toc\n/overview\n/cost\n/reflect\n/help\n/mem\n/nonsense\n/recall\n/exit\nnever\n";
@@ -124,18 +123,18 @@ fn a_slash_asks_the_chat_itself() {
     let (out, err) = (said(&ran), &ran.stderr);
     assert!(out.contains("facts/user.md") && out.contains("- Name: Ada"), "{out}");
     assert!(!out.contains("I am Ada."), "an offline chat is in neither recall nor contents: {out}");
-    assert!(out.contains("0 tokens read") && out.contains("costs nothing"), "{out}");
+    assert!(out.contains("0 tokens in") && out.contains("costs nothing"), "{out}");
     assert!(out.contains("/overview") && out.contains("Ctrl-C stops"), "{out}");
     for part in [
-        "nothing has been written into this chat's overview",
+        "this chat has no overview yet",
         "nothing to reflect on yet: fewer than 6 messages",
-        "there is no /mem; /memory perhaps?",
-        "there is no /nonsense; there are /memory",
-        "say what to look for",
+        "unknown command /mem; did you mean /memory?",
+        "unknown command /nonsense; available: /memory",
+        "add a query",
     ] {
         assert!(err.contains(part), "{part} in {err}");
     }
-    // Nothing of it is a prompt.
+    // None of it is recorded as a prompt.
     assert!(list(&world, &["--session", "s"]).is_empty());
     let path = chat(&world, &["--session", "t"], "/etc/hosts says what?\n");
     assert_eq!(path.code, 0);
@@ -143,7 +142,7 @@ fn a_slash_asks_the_chat_itself() {
 }
 
 #[test]
-fn a_plan_shows_what_memory_has_to_say() {
+fn a_plan_triggers_an_injection_of_lessons() {
     let world = world();
     let lesson = r#"{"type":"procedural","title":"Freeze the lexer before a release","description":"release order","content":"Tag the lexer first. Release the parser after it. Otherwise the release breaks.","tags":["release","lexer","success"]}"#;
     let stored = world.tome(&["tool", "coder_memory_store", lesson]);
@@ -162,7 +161,7 @@ fn a_plan_shows_what_memory_has_to_say() {
 }
 
 #[test]
-fn a_chat_that_is_over_is_reflected_on() {
+fn a_finished_chat_is_reflected_on() {
     let world = world();
     let typed = "we use tabs\nwe fixed the leak in the logger because stdout was shared\nhello\n";
     let left_out = chat(&world, &["--session", "a", "--no-reflect"], typed);
@@ -173,13 +172,13 @@ fn a_chat_that_is_over_is_reflected_on() {
     assert!(said(&asked).contains("the leak in the logger"), "{asked:?}");
     let recalled = chat(&world, &["-p", "what bug did we fix last time?"], "");
     assert!(said(&recalled).contains("logger"), "{recalled:?}");
-    // Once is enough.
+    // A second reflection adds nothing.
     let again = chat(&world, &["--resume", "b"], "hello again\n");
     assert!(again.stderr.contains("nothing new to remember"), "{}", again.stderr);
 }
 
 #[test]
-fn a_program_reads_lines_of_json() {
+fn json_mode_prints_one_object_per_line() {
     let world = world();
     let ran = chat(&world, &["--json", "--session", "s"], "I am Ada.\n/cost\n");
     let lines = ran.json_lines();
@@ -199,7 +198,7 @@ fn a_program_reads_lines_of_json() {
 }
 
 #[test]
-fn what_a_slash_says_to_a_program_is_json_too() {
+fn slash_commands_in_json_mode_print_json() {
     let world = world();
     let typed = "I am Ada.\n/memory\n/memory facts/user.md\n/recall Ada\n/recall --help\n/recall --nonsense\n/toc\n/overview\n/help\n";
     let ran = chat(&world, &["--json", "--no-reflect"], typed);
@@ -219,14 +218,14 @@ fn what_a_slash_says_to_a_program_is_json_too() {
 }
 
 #[test]
-fn a_prompt_may_have_several_lines_and_must_have_an_end() {
+fn a_prompt_may_have_several_lines_and_has_a_size_limit() {
     let world = world();
     let ran = chat(&world, &["--session", "s"], "remember that\\\nthe port is 7070\n\n  \n");
     assert!(said(&ran).contains("The port is 7070"), "{ran:?}");
     let events = list(&world, &["--session", "s"]);
     assert!(texts(&events).contains(&"remember that\nthe port is 7070"), "{events:?}");
     let empty = chat(&world, &["-p"], "  \n");
-    assert!(empty.code == 1 && empty.stderr.contains("there is no prompt"), "{empty:?}");
+    assert!(empty.code == 1 && empty.stderr.contains("the prompt is empty"), "{empty:?}");
     let piped = chat(&world, &["-p", "--session", "p"], "I am Ada.\nThat is all.\n");
     assert!(said(&piped).contains("Name: Ada"), "{piped:?}");
     let flood = chat(&world, &["-p"], &"x".repeat(2 << 20));
@@ -234,7 +233,7 @@ fn a_prompt_may_have_several_lines_and_must_have_an_end() {
 }
 
 #[test]
-fn a_daemon_that_is_killed_in_between_is_no_trouble() {
+fn a_chat_survives_a_killed_daemon() {
     let world = world();
     let (reader, mut pen) = std::io::pipe().unwrap();
     let mut child = at(&world, &["chat", "--offline", "--session", "s", "--json"])
@@ -254,7 +253,7 @@ fn a_daemon_that_is_killed_in_between_is_no_trouble() {
     assert_eq!(texts(&prompts), ["I am Ada.", "What is my name?"]);
 }
 
-/// Reads lines until one of this type.
+/// Reads lines up to one of this type.
 pub fn until(out: &mut impl std::io::BufRead, kind: &str) -> Value {
     loop {
         let mut line = String::new();
@@ -267,12 +266,12 @@ pub fn until(out: &mut impl std::io::BufRead, kind: &str) -> Value {
 }
 
 #[test]
-fn without_a_model_it_says_how_to_come_by_one() {
+fn without_a_model_the_error_explains_how_to_configure_one() {
     let world = world();
     let ran = World::run(&mut at(&world, &["chat", "hello"]), b"");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
     for part in [
-        "no model is configured",
+        "no chat model is configured",
         "tome config set chat.provider anthropic",
         "tome config set chat.base_url http://127.0.0.1:11434/v1",
         "ANTHROPIC_API_KEY",
@@ -280,7 +279,7 @@ fn without_a_model_it_says_how_to_come_by_one() {
     ] {
         assert!(ran.stderr.contains(part), "{part} in {}", ran.stderr);
     }
-    // What it says to type can be typed.
+    // The suggested commands are valid.
     for line in ran.stderr.lines().filter_map(|line| line.split_once("tome config set ")) {
         let words: Vec<&str> = line.1.split_whitespace().collect();
         let file = world.config_file();

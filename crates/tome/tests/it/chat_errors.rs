@@ -1,5 +1,4 @@
-//! What can go wrong between a chat and its model: said in plain words with a next step, and nothing is
-//! lost.
+//! Failures between a chat and its model: clear messages with a next step, and nothing is lost.
 
 use serde_json::json;
 use tome_testkit::{Answer, ModelServer, World};
@@ -8,7 +7,7 @@ use crate::chat::at;
 use crate::chat_model::{BOTH, chat, check_calls, configured, last};
 use crate::scene::{list, texts, world};
 
-/// A prompt fails like this; then the model is mended and the chat goes on, and knows the prompt.
+/// A prompt fails; then the model works again, and the resumed chat still has the prompt.
 fn check_failure(provider: &str, broken: &Answer, kind: &str, hint: &str) {
     let broken = broken.clone();
     let server = ModelServer::directed(move |asked| match last(asked).contains("better now?") {
@@ -33,7 +32,7 @@ fn check_failure(provider: &str, broken: &Answer, kind: &str, hint: &str) {
 }
 
 #[test]
-fn a_wrong_key() {
+fn a_rejected_key_is_reported() {
     let answer = Answer::status(401, "invalid x-api-key");
     for provider in BOTH {
         check_failure(provider, &answer, "unauthorized", "chat.key_env");
@@ -41,7 +40,7 @@ fn a_wrong_key() {
 }
 
 #[test]
-fn an_unknown_model() {
+fn an_unknown_model_is_reported() {
     let answer = Answer::status(404, "model: small does not exist");
     for provider in BOTH {
         check_failure(provider, &answer, "not_found", "--model NAME");
@@ -49,7 +48,7 @@ fn an_unknown_model() {
 }
 
 #[test]
-fn a_context_over_the_limit() {
+fn a_context_over_the_limit_is_reported() {
     let answer = Answer::status(400, "prompt is too long: 300000 tokens > 200000 maximum");
     for provider in BOTH {
         check_failure(provider, &answer, "context_too_long", "chat.window_tokens");
@@ -57,13 +56,13 @@ fn a_context_over_the_limit() {
 }
 
 #[test]
-fn what_is_no_model() {
+fn an_endpoint_that_is_not_a_model_is_reported() {
     let answer = Answer::http(200, "<html>welcome</html>");
     check_failure("openai", &answer, "broken_off", "chat.base_url");
 }
 
 #[test]
-fn a_model_that_is_not_there() {
+fn an_unreachable_model_is_reported() {
     let server = ModelServer::start([]);
     let world = configured(&server, "openai", "");
     drop(server);
@@ -77,14 +76,14 @@ fn a_model_that_is_not_there() {
         texts(&list(&world, &["--session", "s", "--kind", "user_message"])),
         ["anybody there?"]
     );
-    // The script needs none, in the same chat.
+    // The script works in the same chat.
     let offline =
         World::run(&mut at(&world, &["chat", "--offline", "--resume", "s", "I am Ada"]), b"");
     assert!(offline.stdout.contains("Name: Ada"), "{offline:?}");
 }
 
 #[test]
-fn a_day_that_is_spent() {
+fn an_exhausted_daily_budget_stops_requests() {
     let server = ModelServer::directed(|_| Answer::text("Hello."));
     let world = configured(&server, "anthropic", "[summarizer]\ndaily_tokens = 50");
     let ran = chat(&world, &["-p", "hello"], "");
@@ -95,7 +94,7 @@ fn a_day_that_is_spent() {
 }
 
 #[test]
-fn settings_that_cannot_work() {
+fn settings_that_cannot_work_are_reported_before_a_request() {
     let server = ModelServer::start([]);
     let world = configured(&server, "anthropic", "key_file = \"nowhere.key\"");
     let ran = chat(&world, &["-p", "hello"], "");
@@ -103,7 +102,7 @@ fn settings_that_cannot_work() {
 }
 
 #[test]
-fn calls_that_cannot_be_made_are_told_to_the_model() {
+fn invalid_tool_calls_are_reported_to_the_model() {
     for provider in BOTH {
         let server = ModelServer::directed(|asked| {
             check_calls(asked);
@@ -114,12 +113,9 @@ fn calls_that_cannot_be_made_are_told_to_the_model() {
                     .and_call("launch_rocket", &json!({}))
                     .and_call("read_file", &json!({"path": "../../etc/passwd"}))
             } else {
-                for part in [
-                    "not a JSON object",
-                    "there is no tool",
-                    "list_files",
-                    "outside of the project",
-                ] {
+                for part in
+                    ["not a JSON object", "there is no tool", "list_files", "outside the project"]
+                {
                     assert!(last.contains(part), "{part} in {last}");
                 }
                 Answer::text("Three times no.")
@@ -137,7 +133,7 @@ fn calls_that_cannot_be_made_are_told_to_the_model() {
 }
 
 #[test]
-fn a_model_that_never_ends_is_ended() {
+fn endless_tool_calls_are_stopped_after_the_round_limit() {
     let server = ModelServer::directed(|asked| match last(asked).contains("stop now") {
         true => Answer::text("Stopped."),
         false => Answer::call("list_files", &json!({})),
@@ -153,10 +149,10 @@ fn a_model_that_never_ends_is_ended() {
 }
 
 #[test]
-fn a_reply_that_is_cut_or_refused_says_so() {
+fn a_truncated_or_refused_reply_is_reported() {
     for (answer, word) in [
         (Answer::text("Once upon").cut(), "say `go on`"),
-        (Answer::text("I would rather not.").refused(), "in other words"),
+        (Answer::text("I would rather not.").refused(), "rephrase the prompt"),
     ] {
         let server = ModelServer::directed(move |_| answer.clone());
         let world = configured(&server, "anthropic", "");
@@ -166,7 +162,7 @@ fn a_reply_that_is_cut_or_refused_says_so() {
 }
 
 #[test]
-fn hints_name_the_settings_that_count() {
+fn hints_name_the_settings_in_effect() {
     for (status, keys) in [
         (401, ["summarizer.key_env", "summarizer.key_file"]),
         (404, ["summarizer.model", "summarizer.base_url"]),

@@ -1,5 +1,4 @@
-//! The files of the project, as a chat shows them to its model: nothing outside, nothing that hangs,
-//! nothing without end.
+//! File tools of a chat: no access outside the project, no blocking, no unbounded output.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -11,7 +10,7 @@ use crate::chat::{at, project};
 use crate::chat_model::{chat, configured, last};
 use crate::scene::world;
 
-/// What the tool that the script calls for these words answers.
+/// Returns the result of the tool that the script calls for this prompt.
 fn tool(world: &World, prompt: &str) -> Value {
     let ran = World::run(&mut at(world, &["chat", "--offline", "--json", prompt]), b"");
     let lines = ran.json_lines();
@@ -24,7 +23,7 @@ fn result(world: &World, prompt: &str) -> String {
     tool["result"].as_str().unwrap().to_owned()
 }
 
-/// What a tool answers a model that calls it like this, in a project with this file.
+/// Returns the result of a tool call in a project with this file.
 fn called(file: (&str, &str), name: &'static str, arguments: Value) -> String {
     let server = ModelServer::directed(move |asked| match last(asked).contains("look at it") {
         true => Answer::call(name, &arguments),
@@ -75,7 +74,7 @@ fn files_are_listed_read_and_searched() {
 }
 
 #[test]
-fn nothing_outside_of_the_project_is_shown() {
+fn files_outside_the_project_are_not_accessible() {
     let world = scene();
     let app = project(&world);
     let outside = app.parent().unwrap().join("outside.txt");
@@ -98,7 +97,7 @@ fn nothing_outside_of_the_project_is_shown() {
 }
 
 #[test]
-fn what_is_no_text_is_said_to_be_none() {
+fn binary_and_special_files_are_not_shown_as_text() {
     let world = scene();
     let app = project(&world);
     std::fs::write(app.join("picture.png"), b"\x89PNG\0\0\0\x1b[2J").unwrap();
@@ -111,12 +110,15 @@ fn what_is_no_text_is_said_to_be_none() {
     world.write("app/.env.txt", "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY\n");
     let made = Command::new("mkfifo").arg(app.join("pipe.txt")).status().unwrap();
     assert!(made.success());
-    assert!(result(&world, "read picture.png").contains("is a binary file of 11 B"));
+    assert!(result(&world, "read picture.png").contains("is a binary file (11 B)"));
     assert!(result(&world, "read latin.txt").contains("caf\u{fffd}"));
     let long = result(&world, "read long.txt");
     assert!(long.len() < 10_000 && long.contains("[cut]") && long.contains("    2  end"), "{long}");
     let many = result(&world, "read many.txt");
-    assert!(many.contains("line 2000\n") && many.contains("from_line 2001 goes on"), "{many}");
+    assert!(
+        many.contains("line 2000\n") && many.contains("continue with from_line 2001"),
+        "{many}"
+    );
     assert!(!many.contains("line 2001\n"));
     assert!(result(&world, "read empty.txt").contains("is empty"));
     assert!(!result(&world, "read .env.txt").contains("wJalrXUtnFEMI"), "secrets are cut");
@@ -124,50 +126,50 @@ fn what_is_no_text_is_said_to_be_none() {
     assert!(
         pipe["failed"] == true && pipe["result"].as_str().unwrap().contains("not a regular file")
     );
-    // A search reads none of them for ever either.
+    // A search does not block on them either.
     assert!(result(&world, "search for line 4999").contains("many.txt:4999"));
 }
 
 #[test]
-fn what_was_not_looked_at_is_said() {
+fn an_incomplete_search_is_reported() {
     let world = scene();
     let app = project(&world);
     let deep = app.join("deep/".repeat(45));
     std::fs::create_dir_all(&deep).unwrap();
     std::fs::write(deep.join("bottom.txt"), "the bottom\n").unwrap();
     let listed = result(&world, "list the files");
-    assert!(listed.contains("src/main.rs") && listed.contains("not everything"), "{listed}");
+    assert!(listed.contains("src/main.rs") && listed.contains("incomplete"), "{listed}");
     assert!(!listed.contains(" 0 more"), "{listed}");
     let found = result(&world, "search for the bottom");
-    assert!(found.contains("not everything"), "{found}");
+    assert!(found.contains("incomplete"), "{found}");
     std::fs::remove_dir_all(app.join("deep")).unwrap();
 
     let long = format!("{}the end\n", "a line\n".repeat(5 << 20 >> 3));
     std::fs::write(app.join("long.txt"), format!("{long}{long}")).unwrap();
     let found = result(&world, "search for the end");
-    assert!(found.contains("only the first 4.2 MB were looked through of long.txt"), "{found}");
+    assert!(found.contains("only the first 4.2 MB of long.txt were searched"), "{found}");
 
-    // A hole in a file takes no room.
+    // A sparse file takes no disk space.
     let line = format!("{}\n", "hello ".repeat(300));
     std::fs::write(app.join("huge.txt"), line.repeat(6)).unwrap();
     let huge = std::fs::File::options().write(true).open(app.join("huge.txt")).unwrap();
     huge.set_len(65 << 20).unwrap();
     let read = result(&world, "read huge.txt");
-    assert!(read.contains("too far to read"), "{}", read.len());
+    assert!(read.contains("can be read"), "{}", read.len());
 }
 
 #[test]
-fn a_model_is_told_that_a_file_may_be_where_nobody_looked() {
+fn an_incomplete_listing_is_reported_to_the_model() {
     let file = format!("{}bottom.txt", "deep/".repeat(45));
     let arguments = json!({ "pattern": "bottom.*" });
     let listed = called((&file, "the bottom\n"), "list_files", arguments);
-    assert!(listed.contains("not everything was looked at"), "{listed}");
+    assert!(listed.contains("the search was incomplete"), "{listed}");
     let named = called(("venv", "a script\n"), "list_files", json!({ "pattern": "venv" }));
     assert!(named.contains("\nvenv\n"), "a file of that name is one: {named}");
 }
 
 #[test]
-fn a_private_key_is_not_shown_in_parts_either() {
+fn a_private_key_is_masked_even_in_an_excerpt() {
     let body = "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2Xw\n".repeat(20);
     let pem = format!(
         "-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\nport 7070\n"
@@ -181,7 +183,7 @@ fn a_private_key_is_not_shown_in_parts_either() {
 }
 
 #[test]
-fn what_a_file_says_is_data() {
+fn file_content_is_quoted_as_data() {
     let world = scene();
     world.write(
         "app/evil.md",
@@ -194,18 +196,18 @@ fn what_a_file_says_is_data() {
 }
 
 #[test]
-fn a_home_folder_is_no_project() {
+fn a_home_folder_is_not_a_project() {
     let world = world();
     let person = world.folder("person");
     world.write("person/diary.txt", "dear diary\n");
-    // The folder above holds the homes of others too.
+    // The parent folder contains the homes of other users.
     for (folder, prompt) in
         [(person.as_path(), "read diary.txt"), (person.parent().unwrap(), "read person/diary.txt")]
     {
         let mut command = world.command(&["chat", "--offline", "--json", prompt]);
         let ran = World::run(command.current_dir(folder), b"");
         let said = ran.json_lines();
-        assert!(said[0]["text"].as_str().unwrap().contains("is no project"), "{said:?}");
+        assert!(said[0]["text"].as_str().unwrap().contains("is not a project folder"), "{said:?}");
         assert!(!ran.stdout.contains("dear diary"), "{said:?}");
     }
 }

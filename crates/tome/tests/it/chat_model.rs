@@ -1,5 +1,5 @@
-//! `tome chat` with a model, in both protocols, as a stream: what is learned is known after a restart,
-//! and a chat that is killed goes on.
+//! `tome chat` with a model, streaming in both protocols: facts survive a restart, and a killed
+//! chat can be resumed.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
@@ -10,10 +10,9 @@ use tome_testkit::{Answer, Asked, ModelServer, Ran, Signal, World, send};
 use crate::chat::{at, project, until};
 use crate::scene::{list, texts, world};
 
-/// The protocols.
 pub const BOTH: [&str; 2] = ["anthropic", "openai"];
 
-/// A world whose chats talk to this server.
+/// A world whose chats use this server.
 pub fn configured(server: &ModelServer, provider: &str, more: &str) -> World {
     let world = world();
     let url = if provider == "anthropic" { server.url() } else { server.openai_url() };
@@ -30,7 +29,7 @@ pub fn chat(world: &World, args: &[&str], typed: &str) -> Ran {
     World::run(&mut at(world, &[&["chat"], args].concat()), typed.as_bytes())
 }
 
-/// The texts of the last message of a request: of a prompt, or of results.
+/// Returns the texts of a request's last message: a prompt or tool results.
 pub fn last(asked: &Asked) -> String {
     let messages = asked.body["messages"].as_array().unwrap();
     let tail: Vec<&Value> = messages
@@ -53,12 +52,12 @@ fn words(content: &Value) -> String {
     }
 }
 
-/// Whether this is the reflector asking.
+/// Whether the request comes from the reflector.
 pub fn reflects(asked: &Asked) -> bool {
     asked.body.to_string().contains("You keep the long-term memory")
 }
 
-/// Every call of a request has its result in the message behind it.
+/// Checks that every call of a request has its result in the following message.
 pub fn check_calls(asked: &Asked) {
     let messages = asked.body["messages"].as_array().unwrap();
     for (n, message) in messages.iter().enumerate() {
@@ -93,7 +92,7 @@ fn a_name_is_known_after_a_restart() {
             } else if let Some(name) = knows {
                 Answer::text(format!("You are {name}."))
             } else if last.contains("what's my name?") {
-                // Only because the index says that there is something to read.
+                // Only because the index refers to the note.
                 assert!(
                     last.contains("Available memory:") && last.contains("facts/user.md"),
                     "{last}"
@@ -108,7 +107,7 @@ fn a_name_is_known_after_a_restart() {
         assert_eq!((met.code, met.stdout.as_str()), (0, "Nice to meet you.\n"), "{met:?}");
         let asked = chat(&world, &["-p", "what's my name?"], "");
         assert_eq!(asked.stdout, "You are Zhang San.\n", "{asked:?}");
-        // The file makes sense to a person, and what they write into it counts.
+        // The file is readable for a person, and manual edits count.
         let located = World::run(&mut at(&world, &["init", "--json"]), b"").json();
         let file = std::path::Path::new(located["folder"].as_str().unwrap()).join("facts/user.md");
         let text = std::fs::read_to_string(&file).unwrap();
@@ -123,7 +122,7 @@ fn a_name_is_known_after_a_restart() {
 }
 
 #[test]
-fn what_was_fixed_is_known_the_next_time() {
+fn a_fix_is_known_in_the_next_chat() {
     for provider in BOTH {
         let server = ModelServer::directed(|asked| {
             let last = last(asked);
@@ -163,14 +162,14 @@ fn what_was_fixed_is_known_the_next_time() {
             asked.stdout, "The logger leaked into stdout; it writes to stderr now.\n",
             "{asked:?}"
         );
-        // The daemon does not reflect on what the chat has reflected on.
+        // The daemon does not reflect again on a chat that was reflected on.
         let reflections = server.asked().iter().filter(|asked| reflects(asked)).count();
         assert_eq!(reflections, 2, "one call, and the word that that was all");
     }
 }
 
 #[test]
-fn a_chat_that_is_killed_in_a_tool_call_goes_on() {
+fn a_chat_killed_during_a_tool_call_can_be_resumed() {
     for provider in BOTH {
         let server = ModelServer::directed(|asked| {
             check_calls(asked);
@@ -182,7 +181,7 @@ fn a_chat_that_is_killed_in_a_tool_call_goes_on() {
         });
         let world = configured(&server, provider, "");
         project(&world);
-        // A note that is there makes the folder; who holds its lock makes a writer wait.
+        // An existing note creates the folder; holding its lock blocks writers.
         let note = ["tool", "memory_write", r#"{"path": "facts/b.md", "content": "b"}"#];
         assert_eq!(World::run(&mut at(&world, &note), b"").code, 0);
         let located = World::run(&mut at(&world, &["init", "--json"]), b"").json();
@@ -213,7 +212,7 @@ fn a_chat_that_is_killed_in_a_tool_call_goes_on() {
 }
 
 #[test]
-fn ctrl_c_stops_the_reply_and_not_the_chat() {
+fn ctrl_c_stops_the_reply_but_not_the_chat() {
     let server = ModelServer::directed(|asked| match last(asked).contains("second") {
         true => Answer::text("Here I am."),
         false => Answer::text("It was a dark and stormy night, and it rained").silent_after(4),
@@ -236,24 +235,20 @@ fn ctrl_c_stops_the_reply_and_not_the_chat() {
     assert_eq!(until(&mut out, "reply")["text"], "Here I am.");
     drop(pen);
     assert!(child.wait().is_ok());
-    // What was heard of it is kept.
+    // The partial reply is kept.
     let said = list(&world, &["--session", "s", "--kind", "assistant_message"]);
     assert!(texts(&said)[0].starts_with("It was"), "{said:?}");
 }
 
 #[test]
-fn what_it_costs_is_told() {
+fn tokens_and_cost_are_shown() {
     let prices = "price_input = 3\nprice_output = 15";
     let server = ModelServer::directed(|_| Answer::text("Yes.").tokens(1_000, 100).cached(500, 0));
     let world = configured(&server, "anthropic", prices);
     let ran = chat(&world, &["--no-reflect"], "is it so?\n/cost\n");
-    assert!(
-        ran.stdout.contains("1,500 tokens read (500 from the cache), 100 said"),
-        "{}",
-        ran.stdout
-    );
+    assert!(ran.stdout.contains("1,500 tokens in (500 cached), 100 out"), "{}", ran.stdout);
     assert!(ran.stdout.contains("0.0060 at the prices"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("of 200,000 tokens are used"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("of 200,000 tokens used"), "{}", ran.stdout);
     let other = chat(&world, &["-p", "--model", "large", "hello"], "");
     assert_eq!(other.code, 0, "{other:?}");
     assert_eq!(server.asked().last().unwrap().body["model"], "large");

@@ -1,4 +1,4 @@
-//! `tome chat --offline` demonstrates memory. Its words are no memory of the project's sessions.
+//! `tome chat --offline` is a demonstration; its sessions are not part of the project's memory.
 
 use serde_json::json;
 use tome_testkit::World;

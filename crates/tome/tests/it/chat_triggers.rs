@@ -1,5 +1,5 @@
-//! When memory speaks up in a chat: lessons for a longer plan, once, and the request to store, once; and
-//! no call is dropped around either.
+//! Injections in a chat: lessons for a longer plan, once, and the request to store, once; tool
+//! calls keep their results.
 
 use serde_json::{Value, json};
 use tome_testkit::{Answer, ModelServer};
@@ -15,7 +15,7 @@ fn plan(steps: usize) -> Value {
 const LESSON: &str = r#"{"type":"procedural","title":"Freeze the lexer before a release","description":"release order","content":"Tag the lexer first. Release the parser after it. Otherwise the release breaks.","tags":["release","lexer","success"]}"#;
 
 #[test]
-fn a_longer_plan_is_met_with_lessons_once() {
+fn a_longer_plan_gets_lessons_once() {
     for provider in BOTH {
         let server = ModelServer::directed(|asked| {
             check_calls(asked);
@@ -26,7 +26,7 @@ fn a_longer_plan_is_met_with_lessons_once() {
                     serde_json::from_str(&LESSON.replace("Freeze", "Thaw")).unwrap();
                 Answer::call("coder_memory_store", &insight)
             } else if last.contains("release it") {
-                // Two calls in one reply: the lessons come behind both results.
+                // Two calls in one reply: the lessons follow both results.
                 Answer::call("update_plan", &plan(6)).and_call("list_files", &json!({}))
             } else if plans == 1 {
                 assert!(last.contains("Tag the lexer first"), "{last}");
@@ -43,7 +43,7 @@ fn a_longer_plan_is_met_with_lessons_once() {
         let world = configured(&server, provider, "");
         world.write("app/notes.md", "x");
         assert_eq!(world.tome(&["tool", "coder_memory_store", LESSON]).code, 0);
-        // A note of the project on the same subject is no lesson.
+        // A project note on the same subject is not a lesson.
         let note =
             r#"{"path": "facts/lexer.md", "content": "The lexer release is on Friday the 13th"}"#;
         let mut own = crate::chat::at(&world, &["tool", "memory_write", note]);
@@ -69,7 +69,7 @@ fn a_longer_plan_is_met_with_lessons_once() {
 }
 
 #[test]
-fn a_short_plan_and_no_lessons_stay_silent() {
+fn a_short_plan_or_missing_lessons_inject_nothing() {
     let server = ModelServer::directed(|asked| {
         let last = last(asked);
         match () {

@@ -1,4 +1,4 @@
-//! `tome show` with a citation: every place opens, and what cannot be opened says what to do.
+//! `tome show` with a citation: every kind opens, and failures explain what to do.
 
 use serde_json::{Value, json};
 use tome_testkit::{Ran, World};
@@ -24,7 +24,7 @@ fn show(world: &World, args: &[&str]) -> Ran {
     world.tome(&[&["show"], args, &["--project", "/app"]].concat())
 }
 
-/// What is at a cited place, as JSON; it has to be there.
+/// Opens a citation, which must exist, as JSON.
 fn opened(world: &World, args: &[&str]) -> Value {
     let ran = show(world, &[args, &["--json"]].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}");
@@ -40,9 +40,9 @@ fn check_refused(ran: &Ran, code: i32, words: &[&str]) {
 }
 
 #[test]
-fn a_line_of_the_session_at_hand() {
+fn a_line_of_the_current_session_opens() {
     let world = told();
-    // Right after it was said: opening catches up.
+    // Right after it was recorded: opening catches up.
     let found = opened(&world, &["messages.jsonl#L2", "--session", "s1"]);
     assert_eq!(
         (&found["event"]["id"], &found["event"]["text"]),
@@ -50,19 +50,19 @@ fn a_line_of_the_session_at_hand() {
     );
     assert_eq!((&found["line"], &found["session_assumed"]), (&json!(2), &json!(false)));
     assert_eq!(found["file"], json!(session_folder(&world, "s1").join("messages.jsonl")));
-    // Nobody said which session: the newest, and that is said.
+    // Without a session the newest is used, and the output says so.
     let found = opened(&world, &["messages.jsonl#L1"]);
     assert_eq!((&found["event"]["id"], &found["session_assumed"]), (&json!("n1"), &json!(true)));
     let text = show(&world, &["messages.jsonl#L1"]).stdout;
     assert!(text.contains("session new/er, the newest of this project; use --session for another"));
     assert!(text.starts_with("messages.jsonl#L1  /") && text.ends_with("\nnewest\n"), "{text}");
-    // The session at hand says which project is.
+    // The current session determines the project.
     let ran = world.tome(&["show", "messages.jsonl#L1", "--session", "new/er", "--json"]);
     assert_eq!(ran.json()["event"]["id"], "n1", "{}", ran.stderr);
 }
 
 #[test]
-fn a_line_of_another_session_or_project() {
+fn a_line_of_another_session_or_project_opens() {
     let world = told();
     let found = opened(&world, &["sessions/s1/messages.jsonl#L1"]);
     assert_eq!(found["event"]["id"], "e1");
@@ -70,17 +70,18 @@ fn a_line_of_another_session_or_project() {
     assert_eq!((&found["event"]["id"], &found["session_id"]), (&json!("n1"), &json!("new/er")));
     let far = "projects/--other--/sessions/far/messages.jsonl#L1";
     assert_eq!(opened(&world, &[far])["event"]["text"], "elsewhere");
-    // From nowhere, too.
+    // Also from an unrelated folder.
     let ran = world.tome(&["show", far, "--json"]);
     assert_eq!(ran.json()["event"]["text"], "elsewhere", "{}", ran.stderr);
 }
 
 #[test]
-fn a_line_that_is_no_event_and_a_file_that_is_gone() {
+fn a_line_without_an_event_and_a_missing_file_are_reported() {
     let world = told();
     let whole = copied(&world, "s1", 2);
     let file = session_folder(&world, "s1").join("messages.jsonl");
-    // Opening waits until the copy is recorded as made; until then a line too many is taken out again.
+    // Opening waits until the transcript is recorded as complete; an extra line before that would
+    // be removed.
     opened(&world, &["sessions/s1/messages.jsonl#L2"]);
     std::fs::write(&file, format!("{whole}by \u{1b}[31mhand\n")).unwrap();
     assert_eq!(opened(&world, &["sessions/s1/messages.jsonl#L3"])["text"], "by \u{1b}[31mhand");
@@ -148,7 +149,7 @@ fn nodes_and_grips_open_as_before() {
 }
 
 #[test]
-fn what_cannot_be_opened_says_what_to_do() {
+fn citations_that_cannot_be_opened_explain_what_to_do() {
     let world = told();
     let refused = |args: &[&str], code, words: &[&str]| {
         check_refused(&show(&world, args), code, words);

@@ -1,4 +1,4 @@
-//! The command line: help, pages, the overview, the doctor, JSON everywhere, pipes that close.
+//! The command line: help, man pages, overview, doctor, JSON output, closed pipes.
 
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -52,7 +52,7 @@ fn every_command_has_help() {
 }
 
 #[test]
-fn a_command_that_does_not_exist_is_2() {
+fn an_unknown_command_exits_with_2() {
     let world = world();
     for args in
         [&["evnets"][..], &["events", "--frobnicate"], &["show"], &["events", "--limit", "many"]]
@@ -64,7 +64,7 @@ fn a_command_that_does_not_exist_is_2() {
 }
 
 #[test]
-fn completions_for_shells() {
+fn completions_are_generated_for_shells() {
     let world = world();
     for (shell, mark) in
         [("bash", "complete -F"), ("zsh", "#compdef tome"), ("fish", "complete -c tome")]
@@ -78,7 +78,7 @@ fn completions_for_shells() {
 }
 
 #[test]
-fn manual_pages() {
+fn manual_pages_are_generated() {
     let world = world();
     let page = world.tome(&["man"]);
     assert!(page.stdout.contains(".TH tome 1"), "{}", page.stdout);
@@ -91,7 +91,7 @@ fn manual_pages() {
 }
 
 #[test]
-fn the_overview_of_an_empty_home() {
+fn the_overview_of_an_empty_home_explains_how_to_begin() {
     let world = world();
     let ran = world.tome(&[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -105,7 +105,7 @@ fn the_overview_of_an_empty_home() {
 }
 
 #[test]
-fn the_overview_counts() {
+fn the_overview_shows_counts() {
     let world = world();
     for (id, cwd, session, agent) in [
         ("a", "/one", "s1", "codex"),
@@ -148,7 +148,7 @@ fn doctor(world: &World) -> (i32, Value) {
     (ran.code, ran.json())
 }
 
-/// The verdicts on one thing that the doctor looked at.
+/// Returns the doctor's verdicts on one item.
 fn verdicts(report: &Value, what: &str) -> Vec<String> {
     let checks = report["checks"].as_array().unwrap();
     checks
@@ -159,7 +159,7 @@ fn verdicts(report: &Value, what: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_doctor_in_an_empty_home() {
+fn the_doctor_passes_in_an_empty_home() {
     let world = world();
     let (code, report) = doctor(&world);
     assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
@@ -167,7 +167,7 @@ fn the_doctor_in_an_empty_home() {
 }
 
 #[test]
-fn the_doctor_in_a_healthy_home() {
+fn the_doctor_passes_in_a_healthy_home() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
     world.hook(&["codex"], prompt("b"));
@@ -194,7 +194,7 @@ fn the_doctor_finds_a_file_that_others_can_read() {
 }
 
 #[test]
-fn the_doctor_finds_what_waits_and_what_is_damaged() {
+fn the_doctor_reports_spooled_events_and_damage() {
     let world = world();
     world.write("home/spool/events.jsonl", &line("a", 1_000, "a"));
     world.write("home/spool/damaged.jsonl", "torn\n");
@@ -204,7 +204,7 @@ fn the_doctor_finds_what_waits_and_what_is_damaged() {
 }
 
 #[test]
-fn a_reader_that_goes_away_is_no_failure() {
+fn a_closed_pipe_is_not_a_failure() {
     let world = world();
     let lines: String =
         (0..3_000).map(|n| line(&format!("n{n}"), n, "some words to fill the pipe with")).collect();
@@ -226,7 +226,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     }
 }
 
-/// A full disk behind stdout is a failure: output that was lost is not a success.
+/// With a full disk behind stdout, lost output must not look like success.
 #[test]
 fn output_that_cannot_be_written_is_a_failure() {
     let world = world();
@@ -239,7 +239,7 @@ fn output_that_cannot_be_written_is_a_failure() {
 }
 
 #[test]
-fn every_command_speaks_json() {
+fn every_command_supports_json() {
     let world = world();
     world.ingest(&line("abcdef", 1_000, "a"));
     for args in [
@@ -304,7 +304,7 @@ fn the_fields_of_an_event_have_stable_names() {
 }
 
 #[test]
-fn colours_when_asked_for() {
+fn colors_are_used_on_request() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
     let coloured = |args: &[&str]| world.tome(args).stdout.contains('\u{1b}');
@@ -315,7 +315,7 @@ fn colours_when_asked_for() {
 }
 
 #[test]
-fn the_demo_shows_the_main_job() {
+fn the_demo_shows_the_main_features() {
     let world = world();
     let ran = world.tome(&["demo"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));

@@ -1,4 +1,4 @@
-//! What clients report several times, or not at all: compactions, ends of sessions, patches.
+//! Events that clients report several times or not at all: compactions, session ends, patches.
 
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
@@ -10,8 +10,8 @@ fn kinds(events: &[Value], kind: &str) -> Vec<String> {
     of_kind.map(|event| event["text"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Claude Code announces a compaction, runs its summarizer as a subagent, once or more, and reports the
-/// compaction. That is one event, and its summary is stored once.
+/// Claude Code announces a compaction, runs its summarizer as a subagent, possibly repeatedly, and
+/// reports the compaction. That is one event, and its summary is stored once.
 #[test]
 fn a_compaction_is_one_event() {
     let world = world();
@@ -38,14 +38,14 @@ fn a_compaction_is_one_event() {
     let events = world.events();
     assert_eq!(kinds(&events, "compaction"), ["The lexer was rewritten."]);
     assert_eq!(kinds(&events, "subagent_stop"), Vec::<String>::new());
-    // A subagent of the person's is one all the same.
+    // A user's own subagent is still recorded.
     let mut explorer = summarizer("a3", "Two callers.");
     explorer["agent_type"] = json!("Explore");
     hook(explorer);
     assert_eq!(kinds(&world.events(), "subagent_stop"), ["Two callers."]);
 }
 
-/// Gemini CLI runs its end hook three times at `/quit`, each with another time.
+/// Gemini CLI runs its end hook three times at `/quit`, each with a different time.
 #[test]
 fn quitting_gemini_ends_a_session_once() {
     let world = world();
@@ -64,10 +64,10 @@ fn quitting_gemini_ends_a_session_once() {
     let ends = || kinds(&world.events(), "session_end").len();
     quit(0, "exit");
     quit(623, "exit");
-    // A machine may be slow, or be suspended in between.
+    // The machine may be slow or suspended in between.
     quit(90_000, "exit");
     assert_eq!(ends(), 1);
-    // The session is taken up again, something is said, and it ends once more.
+    // The session is resumed, continues, and ends again.
     let text = std::fs::read_to_string(&chat).unwrap() + &message("m2") + update;
     std::fs::write(&chat, text).unwrap();
     quit(200_000, "exit");
@@ -79,7 +79,7 @@ fn quitting_gemini_ends_a_session_once() {
 
 /// Codex applies a patch in a shell command itself and runs no hook after it. The rollout has it.
 #[test]
-fn a_patch_that_codex_intercepts_comes_with_the_stop() {
+fn a_patch_applied_by_codex_is_stored_at_the_stop() {
     let world = world();
     assert_eq!(world.tome(&["start"]).code, 0);
     let app = world.folder("app");
@@ -123,7 +123,7 @@ fn a_patch_that_codex_intercepts_comes_with_the_stop() {
     assert_eq!(hooked[0]["tool"]["output"], "Success. Updated the following files:\nA a.txt\n");
     assert_eq!(world.tome(&["import", "--agent", "codex"]).code, 0);
     assert_eq!(patches(&world), hooked, "an import knows it");
-    // A hook that does run after a call tells the same one.
+    // If a hook does run after a call, it reports the same event.
     let mut result = stop.clone();
     for (name, value) in json!({"hook_event_name": "PostToolUse", "tool_name": "Bash",
         "tool_use_id": "call_00000000000001", "tool_input": {"command": patch}, "tool_response": "ok"})

@@ -1,5 +1,5 @@
-//! The coder's insights through the shipped program: what the store guide lets in, what becomes of it,
-//! how it is found again, and that nothing is lost on the way.
+//! The coder's lessons through the shipped program: validation, storing, merging, recall, and no
+//! losses.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ fn file(world: &World, path: &str) -> String {
     std::fs::read_to_string(folder(world).join(path)).unwrap()
 }
 
-/// An insight that keeps every rule.
+/// A lesson that satisfies every rule.
 fn insight(of: &str, title: &str, description: &str, content: &str) -> Value {
     json!({"type": of, "title": title, "description": description, "content": content,
            "tags": ["success", "testing"]})
@@ -37,13 +37,13 @@ fn bisect() -> Value {
     )
 }
 
-/// The same insight with one field that is another.
+/// The same lesson with one field changed.
 fn with(mut insight: Value, field: &str, value: Value) -> Value {
     insight[field] = value;
     insight
 }
 
-/// Stores insights and returns what became of each.
+/// Stores lessons and returns the outcome of each.
 fn store(world: &World, insight: &Value) -> Vec<Value> {
     let args = ["tool", "coder_memory_store", "-", "--json"];
     let ran = world.tome_with(&args, insight.to_string());
@@ -63,7 +63,7 @@ fn titles(recalled: &Value) -> Vec<&str> {
     insights.iter().map(|insight| insight["title"].as_str().unwrap()).collect()
 }
 
-/// The Markdown files of the coder, without those that Tome builds.
+/// The coder's Markdown files, without those that Tome builds.
 fn notes(world: &World) -> Vec<String> {
     let root = folder(world);
     let files = files_below(&root).into_keys().filter(|path| path.is_file());
@@ -71,7 +71,7 @@ fn notes(world: &World) -> Vec<String> {
     paths.filter(|path| path.ends_with(".md") && !path.ends_with("README.md")).collect()
 }
 
-/// Every title that stands in any file.
+/// Every title in any file.
 fn all_titles(world: &World) -> BTreeSet<String> {
     let insights = notes(world).into_iter().filter(|path| path.contains('/'));
     let texts = insights.map(|path| file(world, &path)).collect::<String>();
@@ -79,7 +79,7 @@ fn all_titles(world: &World) -> BTreeSet<String> {
     lines.map(str::to_owned).collect()
 }
 
-/// The READMEs name every file that is there and no other, and lie where something is.
+/// Checks that the READMEs list exactly the existing files and exist only where needed.
 fn check_readmes(world: &World) {
     world.tome(&["coder", "list"]);
     let tree = file(world, "README.md");
@@ -103,7 +103,7 @@ fn check_readmes(world: &World) {
 }
 
 #[test]
-fn looking_makes_nothing_and_the_first_insight_makes_all() {
+fn reading_creates_nothing_and_the_first_lesson_creates_the_tree() {
     let world = world();
     let found = recall(&world, &json!({"question": "how do I find a slow test?"}));
     assert_eq!(found["insights"], json!([]));
@@ -151,7 +151,7 @@ fn looking_makes_nothing_and_the_first_insight_makes_all() {
     "]]
     .assert_eq(&file(&world, "procedural/procedural.md"));
     check_readmes(&world);
-    // What is there already is not stored twice.
+    // An existing lesson is not stored twice.
     let again = store(&world, &bisect());
     assert_eq!(again[0]["decision"], "MERGE");
     assert_eq!(file(&world, "procedural/procedural.md").matches("**Title:**").count(), 1);
@@ -198,7 +198,7 @@ fn the_store_guide_is_enforced_with_reasons() {
         assert_eq!((answer.is_error, answer.error_kind.as_str()), (true, "invalid"), "{insight}");
     }
     assert_eq!(files_below(&folder(&world)), before);
-    // All that is wrong is said at once.
+    // All violations are reported at once.
     let bad = json!({"type": "semantic", "title": "x", "description": "", "content": "One.",
                      "tags": []});
     let complaint = refused(&world, "coder_memory_store", &bad, 2);
@@ -208,7 +208,7 @@ fn the_store_guide_is_enforced_with_reasons() {
 }
 
 #[test]
-fn created_merged_updated_and_contradicted() {
+fn lessons_are_created_merged_updated_and_contradicted() {
     let world = world();
     assert_eq!(store(&world, &bisect())[0]["decision"], "CREATE");
     let same = with(
@@ -272,14 +272,14 @@ fn created_merged_updated_and_contradicted() {
     assert_eq!(store(&world, &other)[0]["decision"], "CREATE");
     check_readmes(&world);
     assert_eq!(world.tome(&["coder", "lint"]).code, 0);
-    // Each step can be got back.
+    // Each step can be restored.
     let log = memory_json(&world, &["log", "procedural/procedural.md", "--scope", "coder"]);
     assert_eq!(log.len(), 5, "{log:?}");
     assert!(log.iter().all(|version| version["tool"] == "tome tool coder_memory_store"));
 }
 
 #[test]
-fn two_alike_episodes_and_the_principle_behind_them() {
+fn similar_episodes_are_generalized_to_a_principle() {
     let world = world();
     let report = insight(
         "episodic",
@@ -317,7 +317,7 @@ fn two_alike_episodes_and_the_principle_behind_them() {
 }
 
 #[test]
-fn recall_finds_what_is_there_and_says_when_nothing_is() {
+fn recall_finds_lessons_and_reports_when_there_are_none() {
     let world = world();
     store(&world, &bisect());
     for (title, description, content) in [
@@ -362,7 +362,7 @@ fn recall_finds_what_is_there_and_says_when_nothing_is() {
         "{text}"
     );
     assert!(!first["why"].as_str().unwrap().is_empty());
-    // The source is where it says it is.
+    // The cited line is correct.
     let line = usize::try_from(first["line"].as_u64().unwrap()).unwrap();
     let there = file(&world, "procedural/procedural.md");
     assert_eq!(there.lines().nth(line - 1).unwrap(), "**Title:** Bisect a slow test suite");
@@ -400,7 +400,7 @@ fn recall_finds_what_is_there_and_says_when_nothing_is() {
     assert_eq!(files_below(&folder(&world)), before, "recall changes nothing");
 }
 
-/// Words that no two insights share, so that none is taken for another.
+/// Words that no two lessons share, so that they are not merged.
 fn numbered(n: usize) -> Value {
     let word = |salt: usize| {
         let mut left = n * 7 + salt * 1_009 + 11;
@@ -423,7 +423,7 @@ fn numbered(n: usize) -> Value {
 }
 
 #[test]
-fn a_file_that_grows_too_long_is_split_and_loses_nothing() {
+fn a_file_that_grows_too_long_is_split_without_loss() {
     let world = world();
     let mut expected = BTreeSet::new();
     for chunk in (0..60).collect::<Vec<_>>().chunks(3) {
@@ -456,7 +456,7 @@ fn a_file_that_grows_too_long_is_split_and_loses_nothing() {
 }
 
 #[test]
-fn lint_finds_what_is_wrong_and_tidy_loses_nothing() {
+fn lint_finds_problems_and_tidy_loses_nothing() {
     let world = world();
     store(&world, &bisect());
     let by_hand = "# Semantic insights\n\nMy own words, to be kept.\n\n\
@@ -519,7 +519,7 @@ fn lint_finds_what_is_wrong_and_tidy_loses_nothing() {
 }
 
 #[test]
-fn secrets_are_cut_out_of_insights() {
+fn secrets_are_redacted_in_lessons() {
     let world = world();
     let secret = "AKIAIOSFODNN7EXAMPLE";
     let mut leaky = with(bisect(), "description", json!(format!("The key {secret} leaked.")));
@@ -533,9 +533,9 @@ fn secrets_are_cut_out_of_insights() {
     }
 }
 
-/// The coder's notebook is changed by hand as well, and by the other tools within its places.
+/// The coder's notebook may also be changed by hand and by other tools.
 #[test]
-fn the_tree_follows_edits_by_hand() {
+fn the_tree_follows_manual_edits() {
     let world = world();
     store(&world, &bisect());
     let moved = folder(&world).join("procedural/testing");

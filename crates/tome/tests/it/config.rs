@@ -1,4 +1,4 @@
-//! Settings: where each comes from, and what happens to one that cannot be used.
+//! Settings: sources and precedence, and invalid values.
 
 use serde_json::{Value, json};
 use tome_testkit::{Ran, World};
@@ -21,7 +21,7 @@ fn setting(ran: &Ran, key: &str) -> (String, String) {
 
 #[cfg(not(feature = "rocksdb"))]
 #[test]
-fn an_engine_that_was_not_built_is_named() {
+fn an_engine_missing_from_the_build_is_reported() {
     let world = world();
     let ran = world.tome(&["--set", "store.engine=rocksdb", "events"]);
     assert_eq!(ran.code, 2);
@@ -29,7 +29,7 @@ fn an_engine_that_was_not_built_is_named() {
 }
 
 #[test]
-fn a_flag_goes_over_a_variable_over_the_file_over_the_default() {
+fn flags_override_variables_override_the_file_override_defaults() {
     let world = world();
     let key = "daemon.idle_exit";
     let is = |ran: &Ran, value: &str, from: &str| {
@@ -49,7 +49,7 @@ fn a_flag_goes_over_a_variable_over_the_file_over_the_default() {
 }
 
 #[test]
-fn the_home_too() {
+fn the_home_follows_the_same_precedence() {
     let world = world();
     let home = |command: &mut std::process::Command| {
         let said = World::run(command, b"").json();
@@ -70,7 +70,7 @@ fn the_home_too() {
 }
 
 #[test]
-fn the_default_config_file() {
+fn the_default_config_file_is_read() {
     let world = world();
     let file = world.write("person/.config/tome/config.toml", "[store]\nmode = \"unified\"\n");
     let ran = world.tome(&["config", "--json"]);
@@ -82,7 +82,7 @@ fn the_default_config_file() {
     assert_eq!(setting(&ran, "store.mode").1, "default");
 }
 
-/// Exit code 2, and the place of the mistake by name, from every command that needs settings.
+/// Checks for exit code 2 and the location of the mistake, from every command that needs settings.
 fn check_refused(world: &World, variables: &[(&str, &str)], flags: &[&str], named: &[&str]) {
     for args in [&["events"][..], &["start"], &["status"], &[]] {
         let mut command = world.command(&[flags, args].concat());
@@ -101,7 +101,7 @@ fn check_refused(world: &World, variables: &[(&str, &str)], flags: &[&str], name
 }
 
 #[test]
-fn a_bad_value_names_its_place() {
+fn a_bad_value_is_reported_with_its_source() {
     let world = world();
     check_refused(
         &world,
@@ -129,15 +129,15 @@ fn a_bad_value_names_its_place() {
 }
 
 #[test]
-fn a_config_file_that_is_asked_for_has_to_be_there() {
+fn an_explicit_config_file_must_exist() {
     let world = world();
     check_refused(&world, &[("TOME_CONFIG", "/no/such/file.toml")], &[], &["/no/such/file.toml"]);
     check_refused(&world, &[], &["--config", "/no/such/file.toml"], &["/no/such/file.toml"]);
 }
 
-/// However broken the configuration is, a hook records.
+/// A hook records even with a broken configuration.
 #[test]
-fn a_hook_records_all_the_same() {
+fn a_hook_records_despite_a_broken_configuration() {
     let world = world();
     let broken = [
         "this is not toml",
@@ -155,7 +155,7 @@ fn a_hook_records_all_the_same() {
 }
 
 #[test]
-fn a_daemon_that_a_client_starts_has_the_clients_settings() {
+fn a_daemon_started_by_a_client_has_its_settings() {
     let world = world();
     let ran = world.tome(&["--set", "store.mode=unified", "start"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -163,7 +163,7 @@ fn a_daemon_that_a_client_starts_has_the_clients_settings() {
 }
 
 #[test]
-fn for_a_person_it_is_a_table() {
+fn settings_are_shown_as_a_table() {
     let ran = world().tome(&["config"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     for part in ["store.mode", "per-project", "default", "$TOME_DAEMON_IDLE_EXIT", "2m"] {

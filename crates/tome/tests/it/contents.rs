@@ -1,4 +1,4 @@
-//! `tome toc` and `tome show`: from the calendar down to the words that were said.
+//! `tome toc` and `tome show`: from the calendar down to the original text.
 
 use serde_json::{Value, json};
 use tome_testkit::{Ran, World};
@@ -8,7 +8,7 @@ use crate::scene::{MORNING_MS, line_with, world};
 const MINUTE_MS: u64 = 60_000;
 const DAY_MS: u64 = 86_400_000;
 
-/// An event of a session about the lexer; the minute counts from the morning of Sunday, 2026-11-15.
+/// An event of a session about the lexer; minutes count from the morning of Sunday, 2026-11-15.
 fn step(session: &str, minute: u64, fields: &Value) -> String {
     let mut all = json!({
         "session_id": session, "at": MORNING_MS + minute * MINUTE_MS,
@@ -20,7 +20,7 @@ fn step(session: &str, minute: u64, fields: &Value) -> String {
     line_with(&all)
 }
 
-/// A whole session: what was asked, done, run and answered.
+/// A complete session: prompt, edits, command and answer.
 pub fn lexer_session(session: &str, minute: u64) -> String {
     [
         step(session, minute, &json!({"kind": "session_start", "text": ""})),
@@ -46,14 +46,13 @@ pub fn lexer_session(session: &str, minute: u64) -> String {
     .concat()
 }
 
-/// What `tome` prints as JSON lines; it has to succeed.
+/// Runs `tome`, which must succeed; returns its JSON lines.
 pub fn lines(world: &World, args: &[&str]) -> Vec<Value> {
     let ran = world.tome(&[args, &["--json"]].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome {args:?}");
     ran.json_lines()
 }
 
-/// The one node of an id.
 pub fn node(world: &World, id: &str) -> Value {
     let mut found = lines(world, &["toc", id]);
     assert_eq!(found.len(), 1, "{id}: {found:?}");
@@ -65,7 +64,7 @@ fn ids(entries: &Value) -> Vec<String> {
     entries.iter().map(|entry| entry["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every text in an event: its own, and the strings of its tool.
+/// Whether the event's text or its tool contains an excerpt.
 fn says(event: &Value, excerpt: &str) -> bool {
     match event {
         Value::String(text) => text.contains(excerpt),
@@ -75,7 +74,7 @@ fn says(event: &Value, excerpt: &str) -> bool {
     }
 }
 
-/// Root, year, month, week, day, segment, grip, event: each names the next.
+/// Follows the links from root to year, month, week, day, segment, grip and event.
 fn walk_down(world: &World) {
     let years = lines(world, &["toc", "--depth", "1"]);
     let mut id = years[0]["id"].as_str().unwrap().to_owned();
@@ -112,7 +111,7 @@ fn down_to_the_words(world: &World, segment: &Value) {
         assert!(excerpt.chars().count() <= 200 && !excerpt.is_empty(), "{shown}");
         let events = shown["events"].as_array().unwrap();
         assert!(events.iter().any(|event| says(event, excerpt)), "{shown}");
-        // The event it names is the event that was stored.
+        // The event is the one that was stored.
         let event = world.tome(&["show", events[0]["id"].as_str().unwrap(), "--json"]).json();
         assert_eq!(&event, &events[0]);
         assert_eq!(shown["node"], segment["id"], "{shown}");
@@ -124,14 +123,14 @@ fn down_to_the_words(world: &World, segment: &Value) {
 }
 
 #[test]
-fn from_the_root_to_the_words() {
+fn every_level_from_the_root_to_the_event_can_be_opened() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
     walk_down(&world);
 }
 
 #[test]
-fn the_same_in_a_unified_store() {
+fn a_unified_store_has_the_same_levels() {
     let world = world();
     world.write("config.toml", "[store]\nmode = \"unified\"\n");
     world.ingest(&lexer_session("s1", 0));
@@ -144,7 +143,7 @@ fn the_same_in_a_unified_store() {
 }
 
 #[test]
-fn a_person_reads_a_tree() {
+fn the_contents_are_shown_as_a_tree() {
     let world = world();
     world.ingest(&(lexer_session("s1", 0) + &lexer_session("s2", 60)));
     let shown = world.tome(&["toc"]);
@@ -172,7 +171,7 @@ fn a_person_reads_a_tree() {
 }
 
 #[test]
-fn a_grip_is_found_by_its_time_and_shown_with_what_is_around_it() {
+fn a_grip_is_found_by_time_and_shown_in_context() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
     let day = node(&world, "toc:day:2026-11-15");
@@ -199,7 +198,7 @@ fn a_grip_is_found_by_its_time_and_shown_with_what_is_around_it() {
 }
 
 #[test]
-fn times_are_said_in_words() {
+fn periods_can_be_given_in_words() {
     let world = world();
     let now_ms = u64::try_from(
         std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_millis(),
@@ -225,7 +224,7 @@ fn times_are_said_in_words() {
         let counted: u64 = found.iter().map(|one| one["events"].as_u64().unwrap()).sum();
         assert_eq!(counted, events, "{words}: {found:?}");
     }
-    // Words need no quotes, and one period is shown whole.
+    // Words need no quotes, and a single period is shown in full.
     let typed = world.tome(&["toc", "in", "October", "2025"]);
     assert_eq!(typed.code, 0, "{}", typed.stderr);
     assert!(typed.stdout.contains("toc:day:2025-10-11"), "{}", typed.stdout);
@@ -236,7 +235,7 @@ fn times_are_said_in_words() {
     }
 }
 
-/// Nothing is said on standard output, and why on the other.
+/// Expects either lines, or nothing on standard output and the reason on standard error.
 fn lines_or_nothing(world: &World, args: &[&str]) -> Vec<Value> {
     let ran = world.tome(&[args, &["--json"]].concat());
     assert_eq!(ran.code, 0, "tome {args:?}: {}", ran.stderr);
@@ -244,7 +243,7 @@ fn lines_or_nothing(world: &World, args: &[&str]) -> Vec<Value> {
 }
 
 #[test]
-fn days_are_days_of_the_configured_zone() {
+fn days_follow_the_configured_time_zone() {
     let world = world();
     let midnight_ms = MORNING_MS - (9 * 60 + 30) * MINUTE_MS;
     world.write("config.toml", "[contents]\nzone = \"America/New_York\"\n");
@@ -256,7 +255,7 @@ fn days_are_days_of_the_configured_zone() {
 }
 
 #[test]
-fn one_calendar_of_all_projects_and_of_some_agents() {
+fn the_calendar_covers_all_projects_or_selected_agents() {
     let world = world();
     let one = |id: &str, cwd: &str, agent: &str, days: u64| {
         let at = MORNING_MS + days * DAY_MS;
@@ -289,13 +288,13 @@ fn one_calendar_of_all_projects_and_of_some_agents() {
     let none = world.tome(&["toc", "--agent", "opencode"]);
     assert_eq!((none.code, none.stdout.as_str()), (0, ""));
     assert!(none.stderr.contains("opencode"), "{}", none.stderr);
-    // A node of several projects is shown of each.
+    // A node that several projects have is shown for each.
     assert_eq!(lines(&world, &["toc", "toc:day:2026-11-15"]).len(), 2);
     assert_eq!(lines(&world, &["toc", "toc:day:2026-11-15", "--agent", "gemini"]).len(), 1);
 }
 
 #[test]
-fn an_empty_ledger_says_so() {
+fn an_empty_ledger_is_reported() {
     let world = world();
     for args in [&["toc"][..], &["toc", "--all-projects"], &["toc", "yesterday"]] {
         let ran = world.tome(args);
@@ -307,7 +306,7 @@ fn an_empty_ledger_says_so() {
 }
 
 #[test]
-fn bad_input_is_told_what_is_wrong_with_it() {
+fn bad_input_is_explained() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
     for (args, code, said) in [

@@ -1,4 +1,4 @@
-//! The tools over the contents: small answers, from the root to the words.
+//! Tools over the contents: small results, from the root to the events.
 
 use serde_json::{Value, json};
 use tome_testkit::{Ran, World};
@@ -6,7 +6,7 @@ use tome_testkit::{Ran, World};
 use crate::contents::lexer_session;
 use crate::scene::{line_with, world};
 
-/// Calls a tool in the project `/app`, which has no folder.
+/// Calls a tool in the project `/app`, whose folder does not exist.
 fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> Ran {
     let arguments = arguments.to_string();
     world.tome(&[&["tool", tool, &arguments, "--project", "/app"], more].concat())
@@ -25,7 +25,7 @@ fn answer(world: &World, tool: &str, arguments: Value) -> Value {
 }
 
 #[test]
-fn an_agent_reads_from_the_root_to_the_words_for_few_tokens() {
+fn an_agent_reaches_the_events_with_few_tokens() {
     let world = world();
     world.ingest(&(lexer_session("s1", 0) + &lexer_session("s2", 90)));
     let root = answer(&world, "get_toc_root", json!({}));
@@ -43,7 +43,7 @@ fn an_agent_reads_from_the_root_to_the_words_for_few_tokens() {
 }
 
 #[test]
-fn nodes_and_events_come_in_pages() {
+fn nodes_and_events_are_paginated() {
     let world = world();
     let sessions: String = (0..5).map(|n| lexer_session(&format!("s{n}"), n * 60)).collect();
     world.ingest(&sessions);
@@ -79,7 +79,7 @@ fn nodes_and_events_come_in_pages() {
 }
 
 #[test]
-fn long_texts_are_cut() {
+fn long_texts_are_truncated() {
     let world = world();
     let long = "lexer ".repeat(20_000);
     let events: String = (0..30)
@@ -95,7 +95,7 @@ fn long_texts_are_cut() {
 }
 
 #[test]
-fn a_project_of_which_nothing_is_known_has_no_contents() {
+fn an_unknown_project_has_no_contents() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
     let ran = world.tome(&["tool", "get_toc_root", "{}", "--project", "/nowhere"]);

@@ -1,4 +1,4 @@
-//! Contents come by themselves, go on after a crash, are kept true, and can be made anew.
+//! The contents are built in the background, continue after a crash, and can be rebuilt.
 
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
@@ -8,8 +8,7 @@ use crate::scene::{MORNING_MS, daemon_up, line_with, prompt, world};
 
 const HOUR_MS: u64 = 3_600_000;
 
-/// How far the worker of the contents is in every store: how many events it has yet to read, and
-/// how many it has read.
+/// Progress of the contents worker over all stores: events left and events read.
 fn progress(world: &World) -> (u64, u64) {
     let mut all = (0, 0);
     for store in lines(world, &["admin", "status"]) {
@@ -21,12 +20,12 @@ fn progress(world: &World) -> (u64, u64) {
     all
 }
 
-/// Waits until everything has been read, without asking anything of the contents.
+/// Waits until everything has been read, without querying the contents.
 fn all_read(world: &World, events: u64) {
     eventually("everything to be read", || (progress(world) == (0, events)).then_some(()));
 }
 
-/// Everything is as the events say; how many nodes and grips that is.
+/// Verifies the contents; returns the number of nodes and grips.
 fn verify(world: &World) -> (u64, u64) {
     let ran = world.tome(&["admin", "verify", "--json"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
@@ -35,7 +34,7 @@ fn verify(world: &World) -> (u64, u64) {
     (sum("nodes"), sum("grips"))
 }
 
-/// Every node with everything it says.
+/// Every node with all its fields.
 fn everything(world: &World) -> Vec<Value> {
     let mut found = Vec::new();
     let mut left: Vec<String> =
@@ -56,7 +55,7 @@ fn ids(entries: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn what_hooks_and_ingest_bring_is_read_without_being_asked() {
+fn events_from_hooks_and_ingest_are_processed_in_the_background() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
     all_read(&world, 6);
@@ -75,7 +74,7 @@ fn what_hooks_and_ingest_bring_is_read_without_being_asked() {
 }
 
 #[test]
-fn a_daemon_that_was_killed_goes_on() {
+fn the_worker_continues_after_a_killed_daemon() {
     let world = world();
     for round in 0..5 {
         world.ingest(&lexer_session(&format!("s{round}"), round * 60));
@@ -112,7 +111,7 @@ fn a_late_event_reopens_its_periods_all_the_way_up() {
 }
 
 #[test]
-fn versions_are_kept_and_asking_adds_none() {
+fn versions_are_kept_and_queries_add_none() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
     let day = "toc:day:2026-11-15";
@@ -137,7 +136,7 @@ fn versions_are_kept_and_asking_adds_none() {
 }
 
 #[test]
-fn making_them_anew_changes_nothing() {
+fn a_rebuild_changes_nothing() {
     for mode in ["per-project", "unified"] {
         let world = world();
         world.write("config.toml", &format!("[store]\nmode = \"{mode}\"\n"));
@@ -160,7 +159,7 @@ fn making_them_anew_changes_nothing() {
 }
 
 #[test]
-fn another_zone_makes_other_days() {
+fn another_time_zone_gives_other_days() {
     let world = world();
     let at = MORNING_MS + 14 * HOUR_MS;
     world.ingest(&line_with(&json!({"id": "evening", "at": at, "session_id": "s1"})));
@@ -173,7 +172,7 @@ fn another_zone_makes_other_days() {
 }
 
 #[test]
-fn events_of_one_instant_out_of_order_and_of_the_future() {
+fn simultaneous_unordered_and_future_events_are_handled() {
     let world = world();
     let at = |id: &str, at: u64| {
         let text = format!("Rename the token kind {id} in src/lexer.rs");

@@ -1,6 +1,6 @@
-//! Copilot CLI's answers. Its stop hook runs before its log has the answer: the answer must come from
-//! the log once that is complete, never be an earlier sentence of the turn, and be stored once,
-//! whichever way it comes in.
+//! Copilot CLI's answers. Its stop hook runs before its log contains the answer: the answer must be
+//! read from the complete log, must not be an earlier message of the turn, and must be stored once,
+//! whichever way it arrives.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ use crate::scene::*;
 
 const SESSION: &str = "0486f501-67a2-4cc1-ac00-008ab697034f";
 
-/// The log of a session, as Copilot CLI writes it.
+/// The log of a session in Copilot CLI's format.
 struct Log {
     path: PathBuf,
     app: PathBuf,
@@ -60,7 +60,7 @@ fn stop_hook(world: &World, log: &Log, at: u64) {
     world.hook(&["copilot", "agentStop"], log.payload(at).to_string());
 }
 
-/// Kinds and texts of what the agent said, oldest first.
+/// Kinds and texts of the agent's messages, oldest first.
 fn said(world: &World) -> Vec<(String, String)> {
     let events = world.events();
     let text = |event: &Value, name: &str| event[name].as_str().unwrap().to_owned();
@@ -79,13 +79,13 @@ fn pair(kind: &str, text: &str) -> (String, String) {
 }
 
 #[test]
-fn an_answer_that_is_written_after_the_stop_is_stored_once() {
+fn an_answer_written_after_the_stop_is_stored_once() {
     let world = world();
     assert_eq!(world.tome(&["start"]).code, 0);
     let log = Log::new(&world);
     log.prompt(100, "how many words?");
     log.reply(200, "First I count.");
-    // The hook runs while the log is still without the answer.
+    // The hook runs before the log contains the answer.
     stop_hook(&world, &log, 1_000);
     assert_eq!(said(&world), [pair("assistant_stop", "")]);
     log.reply(900, "There are 42 words.");
@@ -97,7 +97,7 @@ fn an_answer_that_is_written_after_the_stop_is_stored_once() {
         pair("assistant_stop", "There are 42 words."),
     ];
     assert_eq!(answer(&world, "There are 42 words."), expected);
-    // Seen again by the same hook, and by an import: nothing is added.
+    // The same hook again, and an import, add nothing.
     let before = world.events();
     stop_hook(&world, &log, 1_000);
     let ran = world.tome(&["import", "--agent", "copilot", "--json"]);
@@ -108,7 +108,7 @@ fn an_answer_that_is_written_after_the_stop_is_stored_once() {
     assert!(added.iter().all(|event| event["role"] != "assistant"), "{added:?}");
 }
 
-/// The same events come of an import alone: the two ways agree on ids, kinds and times.
+/// An import alone stores the same events: ids, kinds and times agree.
 #[test]
 fn an_import_stores_the_same_events() {
     let events = |by_hook: bool| -> Vec<Value> {
@@ -138,9 +138,9 @@ fn an_import_stores_the_same_events() {
     assert_eq!(hooked.len(), 2);
 }
 
-/// A home in which an earlier version took an earlier sentence for the answer.
+/// A home in which an earlier version mistook an earlier message for the answer.
 #[test]
-fn the_right_answer_comes_after_one_that_was_captured_wrongly() {
+fn the_correct_answer_follows_a_wrongly_captured_one() {
     const RIGHT: &str = "The counter was fixed and now finds 42 words; all tests pass.";
     let world = world();
     let log = Log::new(&world);
@@ -166,7 +166,7 @@ fn the_right_answer_comes_after_one_that_was_captured_wrongly() {
     assert!(!shown.contains("First I count"), "{shown}");
 }
 
-/// With the daemon away the answer goes the way of every event: through the spool.
+/// Without a daemon the answer goes through the spool like every event.
 #[test]
 fn an_answer_waits_in_the_spool() {
     let world = world();

@@ -1,4 +1,4 @@
-//! The short crash test. The long one is `cargo run -p tome-testkit --bin torture`.
+//! Short crash test. The long one is `cargo run -p tome-testkit --bin torture`.
 
 use std::time::Duration;
 
@@ -6,9 +6,10 @@ use tome_testkit::{Plan, Siege, Until};
 
 use crate::scene::world;
 
-/// What is acknowledged survives SIGKILL, once and whole; what a hook took is stored or counted.
+/// Acknowledged events survive SIGKILL, once and complete; every event a hook accepted is stored or
+/// counted.
 #[test]
-fn what_is_acknowledged_survives_kill_9() {
+fn acknowledged_events_survive_kill_9() {
     let world = world();
     let plan = Plan {
         seed: 2026,

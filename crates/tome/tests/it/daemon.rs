@@ -1,4 +1,4 @@
-//! The daemon: who starts it, how it ends, what it leaves behind, who may look.
+//! The daemon: how it starts, stops and cleans up, and who has access.
 
 use std::process::{Child, Stdio};
 
@@ -7,7 +7,7 @@ use tome_testkit::{Ran, Signal, World, eventually, send};
 
 use crate::scene::{daemon_gone, daemon_up, ids, line, list, prompt, status, texts, world};
 
-/// The daemon in the foreground, a child of the test.
+/// Runs the daemon in the foreground as a child of the test.
 fn foreground(world: &World, args: &[&str]) -> Child {
     let child = world
         .command(&[args, &["daemon"]].concat())
@@ -21,7 +21,7 @@ fn foreground(world: &World, args: &[&str]) -> Child {
 }
 
 #[test]
-fn any_client_starts_it() {
+fn any_client_starts_the_daemon() {
     for args in
         [&["events"][..], &["ingest"], &["show", "nothing"], &[], &["start"], &["admin", "flush"]]
     {
@@ -39,7 +39,7 @@ fn any_client_starts_it() {
 }
 
 #[test]
-fn start_status_stop() {
+fn start_status_and_stop_report_the_daemon() {
     let world = world();
     let away = world.tome(&["status"]);
     assert_eq!(away.code, 0);
@@ -60,7 +60,7 @@ fn start_status_stop() {
 }
 
 #[test]
-fn a_second_one_is_impossible() {
+fn a_second_daemon_cannot_start() {
     let world = world();
     let mut first = foreground(&world, &[]);
     let second = world.tome(&["daemon"]);
@@ -74,7 +74,7 @@ fn a_second_one_is_impossible() {
 }
 
 #[test]
-fn sigterm_finishes_and_leaves_no_socket() {
+fn sigterm_finishes_cleanly_and_removes_the_socket() {
     let world = world();
     let child = foreground(&world, &[]);
     world.ingest(&line("a", 1_000, "a"));
@@ -85,7 +85,7 @@ fn sigterm_finishes_and_leaves_no_socket() {
     assert_eq!(ids(&world.events()), ["a"]);
 }
 
-/// SIGTERM in the middle of a bulk: whatever was counted as stored is there.
+/// After SIGTERM in the middle of a bulk stream, everything counted as stored is there.
 #[test]
 fn sigterm_finishes_work_in_flight() {
     let world = world();
@@ -117,9 +117,9 @@ fn sigterm_finishes_work_in_flight() {
     assert_eq!(list(&world, &["--limit", "0"]).len(), 20_000);
 }
 
-/// A client that comes while the daemon is on its way out gets the next one.
+/// A client that arrives during shutdown gets the next daemon.
 #[test]
-fn a_client_that_comes_while_the_daemon_leaves() {
+fn a_client_during_shutdown_gets_a_new_daemon() {
     let world = world();
     for n in 0..8 {
         let lines: String =
@@ -131,9 +131,9 @@ fn a_client_that_comes_while_the_daemon_leaves() {
     }
 }
 
-/// The same after a crash: whoever comes first, however soon, has a new daemon started.
+/// The same after a crash, however soon the client arrives.
 #[test]
-fn a_client_that_comes_right_after_a_crash() {
+fn a_client_right_after_a_crash_gets_a_new_daemon() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
     for n in 0..12 {
@@ -145,7 +145,7 @@ fn a_client_that_comes_right_after_a_crash() {
 }
 
 #[test]
-fn a_crash_leaves_nothing_that_the_next_client_minds() {
+fn a_crash_leaves_nothing_that_blocks_the_next_client() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
     let dead = world.kill_daemon().unwrap();
@@ -157,9 +157,9 @@ fn a_crash_leaves_nothing_that_the_next_client_minds() {
     assert_ne!(world.daemon_pid(), Some(dead));
 }
 
-/// A lock file that names a process of somebody else's does nothing to it.
+/// A lock file that names another program's process must not affect that process.
 #[test]
-fn a_stale_lock_harms_no_stranger() {
+fn a_stale_lock_does_not_harm_another_process() {
     let world = world();
     let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     std::fs::create_dir_all(world.home().join("run")).unwrap();
@@ -173,7 +173,7 @@ fn a_stale_lock_harms_no_stranger() {
 }
 
 #[test]
-fn it_leaves_when_it_has_been_idle() {
+fn an_idle_daemon_exits() {
     let world = world();
     let mut command = world.command(&["start"]);
     World::run(command.env("TOME_DAEMON_IDLE_EXIT", "300ms"), b"");
@@ -185,7 +185,7 @@ fn it_leaves_when_it_has_been_idle() {
 }
 
 #[test]
-fn twenty_clients_at_once_start_one() {
+fn twenty_concurrent_clients_start_one_daemon() {
     let world = world();
     std::thread::scope(|scope| {
         for n in 0..20 {
@@ -199,9 +199,9 @@ fn twenty_clients_at_once_start_one() {
     assert_eq!(log.matches("listens at").count(), 1, "{log}");
 }
 
-/// Asking how the daemon is must not keep it from starting.
+/// A status request must not prevent the daemon from starting.
 #[test]
-fn looking_does_not_get_in_the_way_of_starting() {
+fn a_status_request_does_not_block_a_start() {
     let world = world();
     let over = std::sync::atomic::AtomicBool::new(false);
     let over = &over;
@@ -225,7 +225,7 @@ fn looking_does_not_get_in_the_way_of_starting() {
 }
 
 #[test]
-fn without_autostart_nobody_starts_it_but_start() {
+fn without_autostart_only_start_starts_the_daemon() {
     let world = world();
     let quiet = |args: &[&str]| {
         let mut command = world.command(args);
@@ -244,9 +244,9 @@ fn without_autostart_nobody_starts_it_but_start() {
     assert_eq!(texts(&world.events()), ["waits"]);
 }
 
-/// Health and reflection answer on the socket, to whoever speaks gRPC.
+/// Health and reflection answer any gRPC client on the socket.
 #[test]
-fn standard_health_and_reflection() {
+fn standard_health_and_reflection_are_served() {
     let world = world();
     world.tome(&["start"]);
     let socket = world.socket();

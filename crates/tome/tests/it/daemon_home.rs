@@ -1,4 +1,4 @@
-//! What the daemon keeps in its home: sockets, rights, logs, and the stores in either mode.
+//! Files in the daemon's home: sockets, permissions, logs, and the stores in both modes.
 
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use tome_testkit::{Signal, World, eventually, is_alive, send};
 use crate::scene::{ids, line, line_with, list, prompt, status, strings, texts, world};
 
 #[test]
-fn a_home_whose_path_is_too_long_for_a_socket() {
+fn a_home_path_too_long_for_a_socket_works() {
     let deep = format!("{}/home", ["a-folder-with-a-rather-long-name"; 5].join("/"));
     let world = world().with_home(&deep);
     assert!(world.home().as_os_str().len() > 150);
@@ -40,9 +40,9 @@ fn everything_in(folder: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn nobody_but_the_owner_may_read_any_of_it() {
+fn only_the_owner_can_read_the_home() {
     let world = world();
-    // Whoever starts it may have any umask, and the home may be there already.
+    // The umask may be anything, and the home may already exist.
     std::fs::create_dir_all(world.home()).unwrap();
     std::fs::set_permissions(world.home(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut hook = world.command(&["hook", "claude-code"]);
@@ -68,7 +68,7 @@ fn nobody_but_the_owner_may_read_any_of_it() {
 }
 
 #[test]
-fn its_log_rotates() {
+fn the_log_rotates() {
     let world = world();
     let log = world.home().join("run/daemon.log");
     std::fs::create_dir_all(world.home().join("run")).unwrap();
@@ -80,9 +80,9 @@ fn its_log_rotates() {
     assert!(text.contains("listens at"), "{text}");
 }
 
-/// The log is for the owner, and still says nothing of what events hold.
+/// Even the owner's log contains no text of events.
 #[test]
-fn its_log_does_not_say_what_events_say() {
+fn the_log_contains_no_event_text() {
     let world = world();
     world.ingest(&line("a", 1_000, "a very telling sentence"));
     world.hook(&["codex"], prompt("another telling sentence"));
@@ -93,7 +93,7 @@ fn its_log_does_not_say_what_events_say() {
 }
 
 #[test]
-fn one_ledger_for_all_projects() {
+fn unified_mode_has_one_ledger_for_all_projects() {
     let world = world();
     std::fs::write(world.config_file(), "[store]\nmode = \"unified\"\n").unwrap();
     for (id, at, cwd) in [("a", 1, "/one"), ("b", 2, "/two"), ("c", 3, "/one")] {
@@ -117,7 +117,7 @@ fn one_ledger_for_all_projects() {
     assert_eq!(roots, ["/one", "/two"]);
 }
 
-/// An agent may go to another project within a session: each project has its own events counted.
+/// An agent may change projects within a session: each project counts its own events.
 #[test]
 fn a_session_that_moves_between_projects_is_counted_in_both() {
     for mode in ["per-project", "unified"] {
@@ -138,9 +138,9 @@ fn a_session_that_moves_between_projects_is_counted_in_both() {
     }
 }
 
-/// Changing the mode hides what the other mode stored; it damages none of it.
+/// Changing the mode hides the other mode's stores and damages none of them.
 #[test]
-fn changing_the_mode_and_changing_it_back() {
+fn changing_the_mode_back_restores_everything() {
     let world = world();
     let mode = |mode: &str| {
         world.tome(&["stop"]);
@@ -159,11 +159,11 @@ fn changing_the_mode_and_changing_it_back() {
 }
 
 #[test]
-fn a_store_that_another_process_holds_is_named() {
+fn a_store_locked_by_another_process_is_reported() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
     let pid = world.daemon_pid().unwrap();
-    // The lock file is gone (someone cleaned up) while its daemon still runs.
+    // The lock file is gone while its daemon still runs.
     std::fs::remove_file(world.home().join("run/daemon.lock")).unwrap();
     std::fs::remove_file(world.socket()).unwrap();
     let ran = world.tome(&["events"]);
@@ -171,11 +171,11 @@ fn a_store_that_another_process_holds_is_named() {
     assert!(ran.stderr.contains("projects/--app--/ledger"), "{}", ran.stderr);
     send(pid, Signal::Kill);
     eventually("the first daemon to be gone", || (!is_alive(pid)).then_some(()));
-    // It is opened once the other one is gone, without anybody's help.
+    // The store is opened as soon as the other process is gone.
     assert_eq!(ids(&world.events()), ["a"]);
 }
 
-/// Asks for counts all the time while 4,000 events come, and returns what the daemon refused.
+/// Requests counts continuously while 4,000 events arrive; returns the daemon's refusals.
 fn ask_while_events_come(world: &World) -> Vec<String> {
     world.tome(&["start"]);
     let over = AtomicBool::new(false);
@@ -202,9 +202,9 @@ fn ask_while_events_come(world: &World) -> Vec<String> {
     refused.into_inner().unwrap()
 }
 
-/// Counting goes on in the background and whenever somebody asks; each event is counted once.
+/// Counting happens in the background and on request; each event is counted once.
 #[test]
-fn each_event_is_counted_once_whoever_asks() {
+fn each_event_is_counted_once() {
     let world = world();
     ask_while_events_come(&world);
     let overview = world.tome(&["--json"]).json();
@@ -213,7 +213,7 @@ fn each_event_is_counted_once_whoever_asks() {
 }
 
 #[test]
-fn asking_for_counts_never_fails_because_events_come() {
+fn counts_never_fail_while_events_arrive() {
     let world = world();
     assert_eq!(ask_while_events_come(&world), Vec::<String>::new());
 }

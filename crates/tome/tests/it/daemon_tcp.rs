@@ -1,4 +1,4 @@
-//! TCP: only when asked for, only on loopback, only with the token.
+//! TCP: opt-in, loopback only, with a token.
 
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
@@ -20,7 +20,7 @@ use tonic_reflection::pb::v1::server_reflection_response::MessageResponse;
 
 use crate::scene::{line, prompt, status, texts, world};
 
-/// Puts a token on every call, if there is one.
+/// Adds the token to every call, if there is one.
 #[derive(Clone)]
 pub struct Bearer(Option<MetadataValue<Ascii>>);
 
@@ -41,13 +41,12 @@ pub async fn over_socket(path: &Path) -> Wire {
     InterceptedService::new(endpoint.connect().await.unwrap(), Bearer(None))
 }
 
-/// What health says.
 pub async fn health(wire: Wire) -> Result<String, Status> {
     let answer = HealthClient::new(wire).check(HealthCheckRequest::default()).await?;
     Ok(format!("{:?}", answer.into_inner().status()))
 }
 
-/// The services that reflection lists.
+/// The services listed by reflection.
 pub async fn services(wire: Wire) -> Result<Vec<String>, Status> {
     let ask = ServerReflectionRequest {
         host: String::new(),
@@ -73,7 +72,7 @@ async fn over_tcp(address: SocketAddr, token: Option<&str>) -> Wire {
     InterceptedService::new(channel, Bearer(bearer))
 }
 
-/// A daemon that listens on TCP too, and where.
+/// Starts a daemon that also listens on TCP; returns the address.
 fn on_tcp(world: &World) -> SocketAddr {
     let started = World::run(world.command(&["start"]).env("TOME_DAEMON_TCP", "0"), b"");
     assert_eq!(started.code, 0, "{}", started.stderr);
@@ -89,7 +88,7 @@ fn token(world: &World) -> String {
 }
 
 #[test]
-fn no_tcp_unless_it_is_asked_for() {
+fn tcp_is_off_by_default() {
     let world = world();
     world.tome(&["start"]);
     let endpoints = status(&world)["daemon"]["endpoints"].clone();
@@ -116,7 +115,7 @@ fn no_tcp_unless_it_is_asked_for() {
 }
 
 #[test]
-fn nothing_answers_without_the_token() {
+fn requests_without_the_token_are_rejected() {
     let world = world();
     let address = on_tcp(&world);
     let right = token(&world);
@@ -144,12 +143,12 @@ fn nothing_answers_without_the_token() {
 }
 
 #[test]
-fn the_command_line_reaches_a_daemon_by_tcp() {
+fn the_command_line_can_use_tcp() {
     let (here, there) = (world(), world());
     let address = on_tcp(&here);
     here.ingest(&line("a", 1_000, "over there"));
-    // The first reading of a new store makes its tables, which a hook's 100 ms may be too short for;
-    // what it spools here is not drained over there.
+    // The first read of a new store creates its tables, which may exceed a hook's 100 ms; an event
+    // spooled here would not be drained by the other home.
     assert_eq!(here.tome(&["toc", "--all-projects"]).code, 0);
     let token = token(&here);
     let far = |args: &[&str], token: Option<&str>| {
@@ -175,7 +174,7 @@ fn the_command_line_reaches_a_daemon_by_tcp() {
     let mut own = here.command(&["events", "--json"]);
     own.env("TOME_DAEMON_ENDPOINT", address.to_string());
     assert_eq!(World::run(&mut own, b"").code, 0);
-    // Nobody there: told so, and nothing is started.
+    // No daemon there: an error, and none is started.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut nobody = there.command(&["events"]);
     let ran = World::run(nobody.env("TOME_DAEMON_ENDPOINT", free.to_string()), b"");
@@ -184,7 +183,7 @@ fn the_command_line_reaches_a_daemon_by_tcp() {
 }
 
 #[test]
-fn the_token_stays_the_same() {
+fn the_token_is_stable() {
     let world = world();
     on_tcp(&world);
     let first = token(&world);
@@ -197,7 +196,7 @@ fn the_token_stays_the_same() {
 }
 
 #[test]
-fn a_port_that_is_taken_is_named() {
+fn a_port_in_use_is_reported() {
     let world = world();
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

@@ -1,6 +1,7 @@
-//! Daemons of another version: an older one is replaced, a newer one is left alone.
+//! Daemons of another version: an older one is replaced, a newer one is left running.
 //!
-//! The other version is this test program itself, run again as a process that speaks the protocol.
+//! The other version is this test program itself, run again as a process that implements the
+//! protocol.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -48,7 +49,7 @@ fn other_daemon() {
     std::fs::remove_file(run.join("tome.sock")).unwrap();
 }
 
-/// A daemon of another version. It says which, takes events nowhere, and leaves when asked to.
+/// A daemon of another version, which reports its version, stores nothing, and exits on request.
 #[derive(Clone)]
 struct Other {
     version: String,
@@ -166,7 +167,7 @@ fn an_older_daemon_is_replaced() {
 }
 
 #[test]
-fn a_hook_has_an_older_daemon_replaced_behind_its_back() {
+fn a_hook_has_an_older_daemon_replaced_in_the_background() {
     let world = world();
     let mut older = other(&world, "0.0.1");
     world.hook(&["claude-code"], prompt("to the old one"));
@@ -177,7 +178,7 @@ fn a_hook_has_an_older_daemon_replaced_behind_its_back() {
 }
 
 #[test]
-fn a_newer_daemon_is_left_alone() {
+fn a_newer_daemon_is_left_running() {
     let world = world();
     let mut newer = other(&world, "99.0.0");
     let started = world.tome(&["start", "--json"]).json();

@@ -1,5 +1,5 @@
-//! Damaged files of a real home: every damage is reported with a remedy, hides nothing but itself,
-//! and `tome admin repair` brings back what has a second copy.
+//! Damaged files in a real home: every damage is reported with a remedy, affects nothing else, and
+//! `tome admin repair` restores what has a second copy.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ fn ids_of_all() -> Vec<String> {
     (0..COUNT).map(|n| format!("event-{n:04}")).collect()
 }
 
-/// Events of one project, copied to the session's transcript. The daemon is away.
+/// Events of one project, copied to the session's transcript. The daemon is stopped.
 fn stopped_world() -> World {
     let world = world();
     let lines: Vec<String> = (0..COUNT)
@@ -31,7 +31,7 @@ fn stopped_world() -> World {
         let copied = fs::read_to_string(project(&world).join("sessions/s1/messages.jsonl")).ok()?;
         (copied.lines().count() == COUNT).then_some(())
     });
-    // Everything in tables: a daemon that leaves while workers read keeps its journal.
+    // Flush everything to tables: a daemon that exits while workers read keeps its journal.
     assert_eq!(world.tome(&["admin", "flush"]).code, 0);
     assert_eq!(world.tome(&["stop"]).code, 0);
     world
@@ -58,7 +58,7 @@ fn spoil_middle(path: &Path, len: usize) {
     fs::write(path, bytes).unwrap();
 }
 
-/// The damage that status reports, which doctor has to report as well.
+/// The damage reported by status, which doctor must report as well.
 fn damage(world: &World) -> Vec<String> {
     let told = status(world);
     let damage = told["daemon"]["damage"].as_array().unwrap().clone();
@@ -81,7 +81,7 @@ fn repair(world: &World) -> Value {
     ran.json_lines().remove(0)
 }
 
-/// Everything is back, and nothing is called damaged any more.
+/// Checks that everything is restored and no damage is reported.
 fn check_whole(world: &World) {
     let all = world.tome(&["events", "--all-projects", "--json", "--limit", "1000"]);
     assert_eq!((all.code, all.stderr.as_str()), (0, ""));
@@ -113,9 +113,9 @@ fn a_bad_block_is_skipped_reported_and_repaired() {
 }
 
 #[test]
-fn a_journal_that_lost_its_end_is_reported_and_repaired() {
+fn a_truncated_journal_is_reported_and_repaired() {
     let world = stopped_world();
-    // A daemon that is killed leaves its last events in the journal, and they are acknowledged.
+    // A killed daemon leaves its last, acknowledged events in the journal.
     world.ingest(&line_with(&json!({"id": "event-late", "at": 9_000_000, "text": "late"})));
     let transcript = project(&world).join("sessions/s1/messages.jsonl");
     eventually("the late event in the transcript", || {
@@ -149,7 +149,7 @@ fn a_deleted_keyspace_is_reported_and_repaired() {
         .map(|it| it.unwrap().file_name().to_str().unwrap().parse().unwrap())
         .collect();
     numbers.sort_unstable();
-    // The first ones hold events and their keys. 0 holds the names of all others.
+    // These hold events and their keys. Table 0 holds the names of all others.
     for number in [1, 2, 3, 4] {
         assert!(numbers.contains(&number), "{numbers:?}");
         fs::remove_dir_all(keyspaces.join(number.to_string())).unwrap();
@@ -200,7 +200,7 @@ fn a_damaged_project_file_orphans_nothing() {
             assert_eq!(world.tome(&["stop"]).code, 0);
         }
     }
-    // Nothing but the ledger is left to tell.
+    // Only the ledger is left as a source.
     fs::write(&file, "garbage").unwrap();
     without_copy(&world);
     fs::remove_dir_all(project(&world).join("sessions")).unwrap();
@@ -211,7 +211,7 @@ fn a_damaged_project_file_orphans_nothing() {
 }
 
 #[test]
-fn exchanged_ledgers_are_reported() {
+fn swapped_ledgers_are_reported() {
     let world = stopped_world();
     world.ingest(&line_with(&json!({"id": "other", "cwd": "/other", "text": "other"})));
     status(&world);
@@ -227,7 +227,7 @@ fn exchanged_ledgers_are_reported() {
 }
 
 #[test]
-fn damaged_lines_of_logs_are_reported_with_their_place() {
+fn damaged_log_lines_are_reported_with_their_position() {
     let world = stopped_world();
     let place = world.folder("app");
     for text in ["first", "second", "third"] {
@@ -259,9 +259,9 @@ fn damaged_lines_of_logs_are_reported_with_their_place() {
     assert!(log.stdout.lines().count() >= 2, "{}", log.stdout);
 }
 
-/// Numbers of changed nodes have gaps, which are not work to be done.
+/// Numbers of changed nodes have gaps, which must not count as pending work.
 #[test]
-fn an_index_is_behind_by_what_it_has_not_read() {
+fn an_index_lag_counts_only_unread_events() {
     let world = world();
     for opening in 0..3 {
         world.ingest(&line_with(&json!({"id": format!("e{opening}"), "at": 1_000_000 + opening})));

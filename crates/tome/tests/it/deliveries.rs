@@ -1,5 +1,5 @@
-//! Every delivery ends in exactly one of three ways: stored, spooled, or recorded as lost; whatever its
-//! hook, the daemon, the spool's lock and the disk are up to meanwhile.
+//! Every delivery is stored, spooled, or recorded as lost, whatever happens to hook, daemon, spool
+//! lock and disk.
 
 use std::io::{Read, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -13,10 +13,10 @@ use tome_testkit::{Ran, Signal, World, eventually, eventually_within, pause, sen
 
 use crate::scene::{daemon_up, line, prompt, status, texts, world};
 
-/// Longer than a hook waits for anybody.
+/// Longer than any hook waits.
 const SUSPENDED: Duration = Duration::from_millis(400);
 
-/// A world whose daemon is not started by anybody but `tome start`.
+/// A world whose daemon is started only by `tome start`.
 fn quiet_world() -> World {
     let world = world();
     std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
@@ -28,14 +28,14 @@ fn start(world: &World) {
     assert_eq!(ran.code, 0, "{}", ran.stderr);
 }
 
-/// A prompt whose agent gives it no id.
+/// A prompt without an id.
 fn nameless(text: &str, cwd: &Path) -> String {
     let payload = json!({"session_id": "s1", "cwd": cwd, "hook_event_name": "UserPromptSubmit",
                          "prompt": text});
     payload.to_string()
 }
 
-/// A hook with the deadlines that agents get, and the pen that writes its standard input.
+/// A hook with production deadlines, and the writer of its standard input.
 fn spawn_hook(world: &World, args: &[&str]) -> (Child, std::io::PipeWriter) {
     let args = [&["hook"], args].concat();
     spawn(&mut world.command(&args))
@@ -52,12 +52,12 @@ fn hand_over(mut pen: std::io::PipeWriter, payload: &str) {
     pen.write_all(payload.as_bytes()).unwrap();
 }
 
-/// Waits for a hook, which keeps every hook's promise.
+/// Waits for a hook and checks that it exits successfully and silently.
 fn finish(child: Child) {
     assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
 }
 
-/// Waits until a process sleeps: it waits for somebody.
+/// Waits until a process sleeps, which means that it is blocked.
 fn waits(pid: u32) {
     eventually("the hook to wait", || {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
@@ -84,7 +84,8 @@ fn spooled(world: &World) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Starts the daemon if need be, and checks what is stored in the end: these texts, once, nothing lost.
+/// Starts the daemon if necessary and checks that exactly these texts are stored and nothing is
+/// lost.
 fn ends_stored(world: &World, expected: &[&str]) {
     start(world);
     let said = eventually_within(Duration::from_secs(30), || {
@@ -101,14 +102,13 @@ fn ends_stored(world: &World, expected: &[&str]) {
     assert_eq!(world.events().len(), expected.len());
 }
 
-/// Somebody who stands between hooks and the daemon: what hooks send is passed on, what the daemon
-/// answers is not.
+/// A proxy between hooks and daemon that forwards requests and drops responses.
 struct Interceptor {
     connected: mpsc::Receiver<()>,
 }
 
 impl Interceptor {
-    /// Takes the place of the daemon's socket.
+    /// Replaces the daemon's socket.
     fn place(world: &World) -> Self {
         let behind = world.socket().with_extension("behind");
         if world.socket().exists() {
@@ -132,8 +132,8 @@ impl Interceptor {
         self.connected.recv_timeout(Duration::from_secs(20)).unwrap();
     }
 
-    /// Gives the daemon its socket back, if there is one. A daemon that has noticed that its socket was
-    /// gone has left: then there is another one afterwards.
+    /// Restores the daemon's socket, if there is one. A daemon that noticed the missing socket has
+    /// exited and must be started again.
     fn remove(self, world: &World) {
         let behind = world.socket().with_extension("behind");
         std::fs::remove_file(world.socket()).unwrap();
@@ -142,7 +142,7 @@ impl Interceptor {
             eventually("a daemon that stays", || {
                 start(world);
                 let pid = world.daemon_pid();
-                // Longer than from one look of the daemon at its socket to the next.
+                // Longer than the interval at which the daemon checks its socket.
                 pause(Duration::from_millis(700));
                 (pid.is_some() && world.daemon_pid() == pid).then_some(())
             });
@@ -153,7 +153,7 @@ impl Interceptor {
 fn pass_on(mut hook: UnixStream, daemon: Option<&UnixStream>, told: &mpsc::Sender<()>) {
     let _ = told.send(());
     if let Some(answers) = daemon.and_then(|daemon| daemon.try_clone().ok()) {
-        // They are read, or the daemon would have to wait, and go nowhere.
+        // Responses are read, so that the daemon does not block, and discarded.
         std::thread::spawn(move || std::io::copy(&mut &answers, &mut std::io::sink()));
     }
     let mut chunk = [0; 4096];
@@ -162,12 +162,12 @@ fn pass_on(mut hook: UnixStream, daemon: Option<&UnixStream>, told: &mpsc::Sende
             let _ = daemon.write_all(bytes);
         }
     }) {}
-    // The hook is gone; the daemon finishes what it was sent all the same.
+    // The hook is gone; the daemon still finishes its request.
     pause(SUSPENDED);
 }
 
 #[test]
-fn a_hook_that_was_suspended_before_its_payload_came() {
+fn a_hook_suspended_before_its_payload_is_stored_once() {
     let world = quiet_world();
     start(&world);
     let (hook, pen) = spawn_hook(&world, &["claude-code"]);
@@ -182,7 +182,7 @@ fn a_hook_that_was_suspended_before_its_payload_came() {
 }
 
 #[test]
-fn a_hook_that_was_suspended_while_it_waited_for_the_daemon() {
+fn a_hook_suspended_while_waiting_for_the_daemon_is_stored_once() {
     let world = quiet_world();
     let daemon = Interceptor::place(&world);
     let (hook, pen) = spawn_hook(&world, &["claude-code"]);
@@ -196,9 +196,9 @@ fn a_hook_that_was_suspended_while_it_waited_for_the_daemon() {
     ends_stored(&world, &["to a daemon that says nothing"]);
 }
 
-/// Wherever in its short life the suspension falls.
+/// At any point of its short life.
 #[test]
-fn hooks_that_were_suspended_at_any_moment() {
+fn hooks_suspended_at_any_moment_are_stored_once() {
     let world = quiet_world();
     start(&world);
     let expected: Vec<String> = (10..34).map(|n| format!("number {n}")).collect();
@@ -218,9 +218,9 @@ fn hooks_that_were_suspended_at_any_moment() {
     ends_stored(&world, &expected);
 }
 
-/// The daemon stores the event and its answer gets lost: the hook spools what is already stored.
+/// The daemon stores the event but its response is lost: the hook spools what is already stored.
 #[test]
-fn an_answer_that_is_lost() {
+fn a_lost_response_does_not_duplicate_the_event() {
     let world = quiet_world();
     start(&world);
     let between = Interceptor::place(&world);
@@ -230,8 +230,8 @@ fn an_answer_that_is_lost() {
     ends_stored(&world, &["said once"]);
 }
 
-/// The same, and the hook has to hand its event to another process, for which the world has changed
-/// meanwhile: the folder belongs to another project now. It is the same event all the same.
+/// The same, and the hook hands its event to another process after the folder has moved to another
+/// project. It is still the same event.
 #[test]
 fn a_delivery_means_the_same_on_every_path() {
     let world = quiet_world();
@@ -256,9 +256,9 @@ fn a_delivery_means_the_same_on_every_path() {
     assert_eq!(again, None);
 }
 
-/// Somebody holds the spool's lock: the hook returns, and the event is written once when it is free.
+/// While the spool's lock is held the hook returns, and the event is written once when it is free.
 #[test]
-fn a_spool_that_is_locked() {
+fn a_locked_spool_does_not_lose_the_event() {
     let world = quiet_world();
     std::fs::create_dir_all(world.home().join("spool")).unwrap();
     let lock = std::fs::File::create(world.home().join("spool/lock")).unwrap();
@@ -274,9 +274,9 @@ fn a_spool_that_is_locked() {
     ends_stored(&world, &["first", "second"]);
 }
 
-/// Recorded as lost, and stored by a daemon that could not say so in time: the record is taken back.
+/// Recorded as lost, then stored by a daemon whose response was late: the record is withdrawn.
 #[test]
-fn what_was_recorded_as_lost_and_arrives_is_not_lost() {
+fn an_event_recorded_as_lost_that_arrives_is_not_lost() {
     let world = quiet_world();
     start(&world);
     std::fs::write(world.home().join("spool"), "not a folder").unwrap();
@@ -289,9 +289,9 @@ fn what_was_recorded_as_lost_and_arrives_is_not_lost() {
     assert_eq!(lost(&world), 0);
 }
 
-/// What never arrives stays recorded, each delivery once, until somebody has seen it.
+/// A delivery that never arrives stays recorded, once, until it has been reported.
 #[test]
-fn what_is_lost_stays_lost() {
+fn a_lost_event_stays_recorded() {
     let world = quiet_world();
     start(&world);
     assert_eq!(world.tome(&["stop"]).code, 0);
@@ -309,9 +309,9 @@ fn what_is_lost_stays_lost() {
     assert_eq!(lost(&world), 0);
 }
 
-/// More hooks at once than processors, with the deadlines that agents get.
+/// More concurrent hooks than processors, with production deadlines.
 #[test]
-fn fifty_hooks_at_once() {
+fn fifty_concurrent_hooks_lose_nothing() {
     let world = world();
     daemon_up_now(&world);
     let expected: Vec<String> = (10..60).map(|n| format!("number {n}")).collect();
@@ -334,8 +334,8 @@ fn daemon_up_now(world: &World) {
     daemon_up(world);
 }
 
-/// One letter of a spooled event changes on disk: it is no longer what was said, and nobody takes it
-/// for that. Lines of earlier versions have no checksum and are stored.
+/// A spooled event with a changed letter fails its checksum and is set aside. Lines of earlier
+/// versions have no checksum and are stored.
 #[test]
 fn a_spooled_line_that_was_changed_is_set_aside() {
     let world = quiet_world();
@@ -356,7 +356,7 @@ fn a_spooled_line_that_was_changed_is_set_aside() {
     assert!(doctor.stdout.contains("1 damaged line moved to"), "{}", doctor.stdout);
 }
 
-/// A hook that may write no file at all (`ulimit -f 0`).
+/// A hook that may not write any file (`ulimit -f 0`).
 fn limited(world: &World, payload: &str) {
     let mut command = Command::new("sh");
     command.args(["-c", "ulimit -f 0 && exec \"$0\" hook claude-code"]).arg(world.program());
@@ -382,15 +382,15 @@ fn a_limit_on_file_sizes_does_not_end_the_hook() {
     assert_eq!(lost(&world), 1);
 }
 
-/// OpenCode writes the payload long after it has started the hook. At the start of a session that is
-/// worth waiting for: there is nothing to tell the agent without it.
+/// OpenCode writes the payload long after starting the hook. At a session start the hook waits for
+/// it, because there is nothing to inject without it.
 #[test]
-fn a_start_waits_for_its_payload() {
+fn a_session_start_waits_for_its_payload() {
     let world = quiet_world();
     start(&world);
     let args = ["hook", "opencode", "session.created"];
     let (mut hook, pen) = spawn(world.command(&args).env("TOME_HOOK_PATIENCE", "20"));
-    // Longer than any other hook would wait (35 ms, twentyfold), and a third of what a start may take.
+    // Longer than any other hook waits (35 ms, times twenty), and a third of the limit of a start.
     pause(Duration::from_millis(1_200));
     assert!(hook.try_wait().unwrap().is_none(), "it did not wait");
     let info = json!({"id": "ses_1", "directory": world.path()});
@@ -403,7 +403,7 @@ fn a_start_waits_for_its_payload() {
     assert_eq!(crate::scene::strings(&events, "kind"), ["session_start"]);
 }
 
-/// A group of processes that get a tenth of a processor, where this user may make one.
+/// A process group limited to a tenth of a processor, where the user may create one.
 struct Starved(PathBuf);
 
 impl Starved {
@@ -431,13 +431,13 @@ impl Starved {
 
 impl Drop for Starved {
     fn drop(&mut self) {
-        // Processes that go on with hooks may still be in it.
+        // Background processes of hooks may still be in it.
         let _ = eventually_within(Duration::from_secs(30), || std::fs::remove_dir(&self.0).ok());
     }
 }
 
 #[test]
-fn hooks_that_are_starved_of_a_processor() {
+fn hooks_starved_of_cpu_lose_nothing() {
     let Some(starved) = Starved::new() else {
         println!("skipped: no control group can be made here");
         return;

@@ -1,4 +1,4 @@
-//! The documentation: what it names exists, and it lists what there is.
+//! The documentation: named files exist, and lists are complete.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use tome_testkit::World;
 
 use crate::scene::{daemon_up, world};
 
-/// Pages at the top of the repository, and the most lines each may have.
+/// Top-level pages and their maximum number of lines.
 const PAGES: [(&str, usize); 6] = [
     ("README.md", 140),
     ("ARCHITECTURE.md", 199),
@@ -18,7 +18,7 @@ const PAGES: [(&str, usize); 6] = [
     ("CHANGELOG.md", 1_000),
 ];
 
-/// Folders in a home or a notebook that pages about the code mention too.
+/// Folders of a home or notebook that pages about the code also mention.
 const NOT_IN_THE_REPOSITORY: [&str; 4] = [".memory/", "detail/", "facts/", "run/"];
 
 fn repository() -> PathBuf {
@@ -30,7 +30,7 @@ fn read(path: &str) -> String {
         .unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
-/// Every page: those at the top, and those in `docs/`.
+/// All pages, top-level and in `docs/`.
 fn pages() -> Vec<String> {
     let mut pages: Vec<String> = PAGES.iter().map(|(name, _)| (*name).to_owned()).collect();
     let docs = std::fs::read_dir(repository().join("docs")).unwrap();
@@ -42,7 +42,7 @@ fn pages() -> Vec<String> {
     pages
 }
 
-/// Files and folders (with a slash at the end) of the repository, relative to it.
+/// Files and folders (with a trailing slash) relative to the repository.
 fn tree() -> BTreeSet<String> {
     fn walk(folder: &Path, root: &Path, found: &mut BTreeSet<String>) {
         for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -72,7 +72,7 @@ fn tree() -> BTreeSet<String> {
     found
 }
 
-/// The text of a page without its fenced blocks.
+/// The text of a page without fenced blocks.
 fn prose(page: &str) -> String {
     let mut is_code = false;
     let outside = |line: &&str| {
@@ -83,15 +83,15 @@ fn prose(page: &str) -> String {
     page.lines().filter(outside).collect::<Vec<_>>().join("\n")
 }
 
-/// What stands between backticks in a text.
+/// Text between backticks.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
 
-/// Whether something between backticks names a file or folder of the repository.
+/// Whether a quoted text names a file or folder of the repository.
 fn looks_like_a_path(quoted: &str, page: &str) -> bool {
     let is_plain = quoted.chars().all(|c| c.is_ascii_alphanumeric() || "-_./".contains(c));
-    // `.rs` alone is the ending of a name.
+    // `.rs` alone is a file extension.
     let is_ending = quoted.starts_with('.') && !quoted.contains('/');
     if !is_plain || is_ending || NOT_IN_THE_REPOSITORY.contains(&quoted) {
         return false;
@@ -105,7 +105,7 @@ fn looks_like_a_path(quoted: &str, page: &str) -> bool {
         || is_about_code && quoted.ends_with('/')
 }
 
-/// A path may be short for one further down: `tome-redact/src/rules.rs`, `rules.rs`, `extract/`.
+/// Paths may be abbreviated: `tome-redact/src/rules.rs`, `rules.rs`, `extract/`.
 fn exists(path: &str, tree: &BTreeSet<String>) -> bool {
     let path = path.trim_end_matches('/');
     tree.iter().map(|entry| entry.trim_end_matches('/')).any(|entry| {
@@ -171,7 +171,8 @@ fn sources() -> Vec<(String, String)> {
     tree().into_iter().filter(is_source).map(|path| (path.clone(), read(&path))).collect()
 }
 
-/// Settings have variables made from their names; the reference lists those. These are the others.
+/// Variables of settings are derived from their names and listed in the reference. These are the
+/// others.
 #[test]
 fn every_environment_variable_is_in_the_reference() {
     let reference = read("docs/configuration.md");
@@ -187,9 +188,9 @@ fn every_environment_variable_is_in_the_reference() {
     assert!(found.len() >= 5, "{found:?}");
 }
 
-/// The glossary names a word of the code only as long as the code has it.
+/// The glossary may name a code identifier only as long as the code has it.
 #[test]
-fn words_that_the_code_no_longer_has_leave_the_glossary() {
+fn identifiers_gone_from_the_code_are_gone_from_the_glossary() {
     let glossary = read("docs/glossary.md");
     let words: Vec<&str> = glossary
         .split("(code: `")
@@ -208,7 +209,7 @@ fn words_that_the_code_no_longer_has_leave_the_glossary() {
     );
 }
 
-/// Whether a name fits a pattern in which `*` and `<…>` stand for anything.
+/// Whether a name matches a pattern in which `*` and `<…>` are wildcards.
 fn fits(name: &str, pattern: &str) -> bool {
     let mut parts = pattern.split('*').flat_map(|part| {
         let ends = part.split('<').enumerate();
@@ -224,7 +225,7 @@ fn fits(name: &str, pattern: &str) -> bool {
     rest.is_empty() || is_open
 }
 
-/// Whether the end of a path is what the page names: `triggers/<session>`, `STORE`, `log-<n>`.
+/// Whether the end of a path matches a listed name: `triggers/<session>`, `STORE`, `log-<n>`.
 fn is_listed(path: &Path, patterns: &BTreeSet<String>) -> bool {
     let names: Vec<&str> = path.iter().map(|name| name.to_str().unwrap()).collect();
     patterns.iter().any(|pattern| {
@@ -234,7 +235,7 @@ fn is_listed(path: &Path, patterns: &BTreeSet<String>) -> bool {
     })
 }
 
-/// The files below a folder, relative to it, but for those of the storage engine and of tantivy.
+/// The files below a folder, without those of the storage engine and of tantivy.
 fn files_of_home(home: &Path) -> Vec<PathBuf> {
     let mut folders = vec![home.to_path_buf()];
     let mut files = Vec::new();
@@ -257,7 +258,7 @@ fn every_file_in_a_home_is_in_the_list_of_formats() {
     let page = read("docs/formats.md");
     let is_name = |name: &&str| !name.is_empty() && !name.contains([' ', '$', '"']);
     let mut patterns: BTreeSet<String> = quoted(&page).filter(is_name).map(str::to_owned).collect();
-    // A pattern that any name fits says nothing.
+    // A pattern that matches any name is useless.
     patterns.retain(|pattern| !fits("anything/at-all", pattern) && !fits("anything", pattern));
     let world = world();
     let app = world.folder("app").display().to_string();

@@ -1,6 +1,6 @@
-//! An embeddings endpoint on loopback, whose vectors a test understands: one dimension for each of a few
-//! meanings, whatever word says it, some for texts that say none of them, and one that all texts have
-//! in common. The cosine of texts that have nothing to do with each other is 0.5.
+//! An embeddings endpoint on loopback with predictable vectors: one dimension per meaning, some for
+//! texts without any of them, and one that all texts share. Unrelated texts have a cosine
+//! similarity of 0.5.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,32 +8,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-/// Words that mean the same, a dimension each.
+/// Synonyms, one dimension per group.
 const MEANINGS: [&[&str]; 4] =
     [&["car", "automobile"], &["heron", "wading bird"], &["broth", "soup"], &["build"]];
-/// Dimensions for texts that say none of it.
+/// Dimensions for other texts.
 const OTHERS: usize = 499;
 
-/// How the endpoint answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mood {
     Well,
-    /// Vectors of another length than they should have.
+    /// Vectors of the wrong length.
     Longer,
-    /// An error.
     Refusing(u16),
-    /// Never; the connection stays open.
+    /// Never responds; keeps the connection open.
     Silent,
 }
 
-/// One request.
 #[derive(Debug, Clone)]
 pub struct Asked {
     pub head: String,
     pub texts: Vec<String>,
 }
 
-/// The endpoint.
 pub struct Embeddings {
     pub base: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -41,9 +37,9 @@ pub struct Embeddings {
 }
 
 impl Embeddings {
-    /// How many numbers its vectors have.
+    /// Length of its vectors.
     pub const DIMENSIONS: usize = MEANINGS.len() + OTHERS + 1;
-    /// And how many more when they are longer.
+    /// Additional length of the wrong vectors.
     pub const LONGER: usize = 3;
 
     pub fn start(mood: Mood) -> Self {
@@ -65,17 +61,17 @@ impl Embeddings {
         *self.mood.lock().unwrap() = mood;
     }
 
-    /// Everything that it was asked, in order.
+    /// All requests, in order.
     pub fn asked(&self) -> Vec<Asked> {
         self.asked.lock().unwrap().clone()
     }
 
-    /// Everything that was sent to it.
+    /// All texts sent to it.
     pub fn texts(&self) -> Vec<String> {
         self.asked().into_iter().flat_map(|asked| asked.texts).collect()
     }
 
-    /// The settings that name it.
+    /// Settings for this endpoint.
     pub fn settings(&self) -> String {
         let (base, dimensions) = (&self.base, Self::DIMENSIONS);
         format!(
@@ -102,7 +98,7 @@ fn answer(mut stream: TcpStream, heard: &Mutex<Vec<Asked>>, mood: &Mutex<Mood>) 
         Mood::Longer => (200, vectors(&texts, Embeddings::DIMENSIONS + Embeddings::LONGER)),
         Mood::Refusing(code) => (code, json!({"error": {"message": "not today"}}).to_string()),
         Mood::Silent => {
-            // Until whoever asked hangs up.
+            // Until the client disconnects.
             let _ = reader.read(&mut [0]);
             return;
         }

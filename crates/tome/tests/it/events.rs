@@ -1,11 +1,11 @@
-//! `tome events`: which events, in which order.
+//! `tome events`: selection and order.
 
 use serde_json::{Value, json};
 use tome_testkit::World;
 
 use crate::scene::{ids, line, line_with, list, strings, world};
 
-/// Events `e1` to `e5`, a second apart, stored in disorder.
+/// Events `e1` to `e5`, a second apart, stored out of order.
 fn five(world: &World) {
     let lines: String =
         [3, 1, 5, 2, 4].map(|n| line(&format!("e{n}"), n * 1_000, &format!("text {n}"))).concat();
@@ -17,7 +17,7 @@ fn check(world: &World, args: &[&str], expected: &[&str]) {
 }
 
 #[test]
-fn by_when_they_happened_not_by_when_they_came() {
+fn events_are_ordered_by_time_not_by_arrival() {
     let world = world();
     five(&world);
     check(&world, &[], &["e1", "e2", "e3", "e4", "e5"]);
@@ -26,7 +26,7 @@ fn by_when_they_happened_not_by_when_they_came() {
 }
 
 #[test]
-fn a_range_begins_with_its_start_and_ends_before_its_end() {
+fn a_range_includes_its_start_and_excludes_its_end() {
     let world = world();
     five(&world);
     check(&world, &["--since", "2000"], &["e2", "e3", "e4", "e5"]);
@@ -45,7 +45,7 @@ fn a_range_begins_with_its_start_and_ends_before_its_end() {
 }
 
 #[test]
-fn a_limit_takes_the_latest() {
+fn a_limit_returns_the_latest() {
     let world = world();
     five(&world);
     check(&world, &["--limit", "2"], &["e4", "e5"]);
@@ -56,7 +56,7 @@ fn a_limit_takes_the_latest() {
 }
 
 #[test]
-fn by_session_agent_and_kind() {
+fn events_are_filtered_by_session_agent_and_kind() {
     let world = world();
     let one = |id: &str, at: u64, session: &str, agent: &str, kind: &str| {
         line_with(&json!({"id": id, "at": at, "session_id": session, "agent": agent, "kind": kind}))
@@ -90,7 +90,7 @@ fn by_session_agent_and_kind() {
 }
 
 #[test]
-fn the_same_millisecond_keeps_the_order_of_arrival() {
+fn simultaneous_events_keep_the_order_of_arrival() {
     let world = world();
     let lines: Vec<String> =
         (0..30).map(|n| line(&format!("id{:02}", (n * 7) % 30), 1_000, "at once")).collect();
@@ -104,9 +104,9 @@ fn the_same_millisecond_keeps_the_order_of_arrival() {
     check(&world, &["--limit", "3"], &["id09", "id16", "id23"]);
 }
 
-/// More than a page holds, in number and in bytes, from two projects whose times interleave.
+/// More than a page, in number and in bytes, from two projects with interleaved times.
 #[test]
-fn everything_over_many_pages() {
+fn many_pages_return_everything() {
     let world = world();
     let mut lines = String::new();
     for n in 0..10_500u64 {
@@ -129,9 +129,9 @@ fn everything_over_many_pages() {
     assert_eq!(ids(&list(&world, &["--limit", "2500"])), expected[8_000..]);
 }
 
-/// The same id in two projects is two events; a page that ends between them loses neither.
+/// The same id in two projects is two events; a page boundary between them loses neither.
 #[test]
-fn the_same_id_in_two_projects() {
+fn the_same_id_in_two_projects_is_two_events() {
     let world = world();
     let mut lines = String::new();
     for n in 0..1_001 {
@@ -146,7 +146,7 @@ fn the_same_id_in_two_projects() {
 }
 
 #[test]
-fn those_of_the_project_one_stands_in() {
+fn the_default_is_the_current_project() {
     let world = world();
     let (one, two) = (world.folder("one"), world.folder("two"));
     let (src, dot_git) = (world.folder("one/src"), world.folder("one/.git"));
@@ -166,7 +166,7 @@ fn those_of_the_project_one_stands_in() {
     assert_eq!(ids(&standing(&one, &["--all-projects"])), ["a", "b", "c", "d"]);
     assert_eq!(ids(&standing(&one, &["--project", "../two"])), ["b", "d"]);
     assert_eq!(ids(&standing(&two, &["--project", src.to_str().unwrap()])), ["a", "c"]);
-    // Where Tome knows no project, everything is shown, by time.
+    // Outside known projects everything is shown, by time.
     assert_eq!(ids(&standing(&world.folder("elsewhere"), &[])), ["a", "b", "c", "d"]);
     assert_eq!(ids(&standing(&one, &["--project", "/none/such"])), Vec::<&str>::new());
     assert_eq!(world.tome(&["events", "--project", "x", "--all-projects"]).code, 2);
@@ -176,7 +176,7 @@ fn those_of_the_project_one_stands_in() {
 }
 
 #[test]
-fn nothing_to_show_says_so_on_stderr() {
+fn an_empty_result_is_reported_on_stderr() {
     let world = world();
     let ran = world.tome(&["events"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
@@ -186,7 +186,7 @@ fn nothing_to_show_says_so_on_stderr() {
 }
 
 #[test]
-fn a_line_an_event_for_a_person() {
+fn one_line_per_event_is_printed() {
     let world = world();
     world.ingest(&line("abcdefghijkl", 1_794_735_000_000, "two\nlines \u{1b}[31mred"));
     let ran = world.tome(&["events"]);

@@ -1,8 +1,8 @@
-//! Hard places: a disk that is full, a home that is read-only or no folder at all.
+//! Adverse conditions: a full disk, a read-only home, a home that is not a folder.
 //!
-//! The disk is a small file system in memory, mounted in a mount namespace of the test's own: this
-//! test program runs itself again inside (`unshare -rm`), so that nothing outside is touched. Where
-//! that is not possible the test says so and does nothing.
+//! The disk is a small tmpfs in a mount namespace of its own: the test program runs itself again
+//! inside (`unshare -rm`), so that nothing outside is affected. Where that is not possible the test
+//! reports it and passes.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::scene::{ids, line, line_with, prompt, status, texts, tool_result, wor
 
 const INSIDE: &str = "TEST_INSIDE_A_NAMESPACE";
 
-/// Runs the test again inside a namespace of its own. `true` inside, where the test goes on.
+/// Runs the test again inside a namespace. Returns `true` inside, where the test continues.
 fn inside(test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
@@ -41,7 +41,7 @@ fn inside(test: &str) -> bool {
     false
 }
 
-/// Mounts, once a daemon that has just left has let go of its last file.
+/// Mounts, after waiting for a stopped daemon to close its last file.
 fn mount(args: &[&str], at: &Path) {
     eventually("the mount", || {
         let ran = Command::new("mount").args(args).arg(at).output().unwrap();
@@ -113,7 +113,7 @@ fn a_full_disk_under_a_running_daemon() {
     if !inside("a_full_disk_under_a_running_daemon") {
         return;
     }
-    // The engine's journal is made ahead of time; what does not fit into it needs the disk.
+    // The journal is preallocated; data beyond it needs disk space.
     let world = small_world("96m");
     assert_eq!(world.tome(&["start"]).code, 0);
     world.ingest(&line("before", 1_000, "before"));
@@ -140,11 +140,11 @@ fn a_full_disk_under_a_running_daemon() {
         "names the store: {}",
         refusal.stderr
     );
-    // Hooks go on, silently; each event is stored, waits, or is counted.
+    // Hooks continue silently; each event is stored, spooled, or counted.
     for n in 0..3 {
         world.hook(&["claude-code"], prompt(&format!("hook {n}")));
     }
-    // What was acknowledged can be read while nothing can be written.
+    // Acknowledged events can be read while nothing can be written.
     let listed =
         crate::scene::list(&world, &["--limit", "0", "--session", "s1", "--agent", "codex"]);
     for id in &acknowledged {
@@ -164,7 +164,7 @@ fn a_full_disk_under_a_running_daemon() {
     for id in acknowledged.iter().map(String::as_str).chain(["after"]) {
         assert_eq!(ids(&events).iter().filter(|one| **one == id).count(), 1, "{id}");
     }
-    // And it is all still there for the next daemon.
+    // And they are still there for the next daemon.
     world.kill_daemon();
     assert!(world.events().len() >= events.len());
 }
@@ -192,7 +192,7 @@ fn a_read_only_home_without_a_daemon() {
     assert_eq!(lost(&world), 1);
 }
 
-/// The mount turns read-only; what the daemon has open it can still write, and nothing else.
+/// The mount becomes read-only; the daemon can still write to open files only.
 #[test]
 fn a_home_that_turns_read_only_under_a_running_daemon() {
     if !inside("a_home_that_turns_read_only_under_a_running_daemon") {
@@ -205,7 +205,7 @@ fn a_home_that_turns_read_only_under_a_running_daemon() {
     world.ingest(&line("before", 1_000, "before"));
     mount(&["--bind", home.to_str().unwrap()], &home);
     mount(&["-o", "remount,bind,ro"], &home);
-    // A project that is new needs a folder of its own.
+    // A new project needs a new folder.
     let new = |id: &str| line_with(&json!({"id": id, "cwd": "/new", "at": 2_000}));
     let refused = world.tome_with(&["ingest"], new("refused"));
     assert_eq!(refused.code, 1, "{refused:?}");
@@ -271,7 +271,7 @@ fn nothing_says_where_home_is() {
     assert!(ran.stderr.contains("TOME_HOME"), "{}", ran.stderr);
 }
 
-/// The folder that an agent stands in was deleted under it.
+/// The agent's working directory was deleted.
 #[test]
 fn a_working_directory_that_is_gone() {
     let world = world();

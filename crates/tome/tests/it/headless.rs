@@ -1,5 +1,5 @@
-//! Runs with nobody at the keyboard: `claude -p`, `codex exec`, `gemini -p`, `copilot -p`. A hook that
-//! asks for more there changes what the run prints, so it must be silent; and speak where a person is.
+//! Headless runs: `claude -p`, `codex exec`, `gemini -p`, `copilot -p`. A request from a hook would
+//! change their output, so hooks must stay silent there and speak in interactive runs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,22 +10,22 @@ use tome_testkit::World;
 use crate::injections::{edit, hook_with, injections, stop};
 use crate::scene::*;
 
-/// One edit is work enough here, and the hook is in no hurry.
+/// One edit is enough work here, and the hook has plenty of time.
 const FEW: [(&str, &str); 3] = [
     ("TOME_INJECT_STORE_TOOL_CALLS", "1"),
     ("TOME_HOOK_PATIENCE", "40"),
     ("TOME_INJECT_HEADLESS", "off"),
 ];
 
-/// A client that is not Claude Code: how it is called, and its payloads.
+/// A client other than Claude Code: its invocation and payloads.
 struct Client {
     agent: &'static str,
-    /// The program whose name the process has, and the name of what it runs.
+    /// Name of the program, which is also the process name.
     program: &'static str,
     script: &'static str,
-    /// Called so, a person takes part.
+    /// Arguments of an interactive run.
     attended: &'static [&'static str],
-    /// Called so, nobody does.
+    /// Arguments of headless runs.
     headless: &'static [&'static [&'static str]],
     edit: fn(&Path) -> (Vec<&'static str>, Value),
     stop: fn(&Path) -> (Vec<&'static str>, Value),
@@ -80,14 +80,14 @@ const CLIENTS: [Client; 3] = [
     },
 ];
 
-/// A project with a daemon that is there, so that only presence decides what is said.
+/// A project with a running daemon, so that only the run mode decides.
 fn ready(world: &World) -> PathBuf {
     assert_eq!(world.tome(&["start"]).code, 0);
     world.folder("app")
 }
 
 #[test]
-fn claude_code_is_asked_only_where_somebody_is_there() {
+fn claude_code_is_asked_only_in_interactive_runs() {
     let world = world();
     let app = ready(&world);
     let says = |env: &[(&str, &str)], payload: &Value| {
@@ -102,7 +102,7 @@ fn claude_code_is_asked_only_where_somebody_is_there() {
     for env in [&print[..], &sdk, &server, &[]] {
         assert_eq!(says(env, &stop(&app, "s1", false)), None, "{env:?}");
     }
-    // The work is still without lessons; whoever takes the session up again is asked.
+    // The lessons are still missing; a resumed interactive session is asked.
     let mut last = stop(&app, "s1", false);
     last["last_assistant_message"] = json!("Done, with somebody there.");
     assert_eq!(says(&person, &last).unwrap()["decision"], "block");
@@ -111,7 +111,7 @@ fn claude_code_is_asked_only_where_somebody_is_there() {
 
 /// Whoever wants it can have it.
 #[test]
-fn headless_runs_are_asked_where_that_is_configured() {
+fn headless_runs_are_asked_if_configured() {
     let world = world();
     let app = ready(&world);
     let env =
@@ -121,9 +121,9 @@ fn headless_runs_are_asked_where_that_is_configured() {
     assert_eq!(said.unwrap()["decision"], "block");
 }
 
-/// What is known is told to headless runs too: a start does not change what is asked for.
+/// Session starts are injected into headless runs too, because they do not change the task.
 #[test]
-fn a_headless_run_still_starts_with_what_is_known() {
+fn a_headless_run_still_gets_its_start_injection() {
     let world = world();
     let app = ready(&world);
     let note = json!({"path": "facts/user.md", "content": "# User\n\n- prefers short answers\n"});
@@ -137,8 +137,8 @@ fn a_headless_run_still_starts_with_what_is_known() {
     assert!(text.contains("prefers short answers"), "{text}");
 }
 
-/// Runs a hook as a client does that was called like this, in a terminal. The client is a shell under
-/// the client's name.
+/// Runs a hook in a terminal under a client with these arguments. The client is a shell with the
+/// client's name.
 fn in_terminal(world: &World, client: &Client, args: &[&str]) -> Option<Value> {
     let (event, payload) = (client.stop)(&world.folder("app"));
     let asked = world.write("asked.json", &payload.to_string());
@@ -152,7 +152,7 @@ fn in_terminal(world: &World, client: &Client, args: &[&str]) -> Option<Value> {
         said.display(),
         complaints.display(),
     );
-    // A shell of its own: one that redirects a command's output may redirect its own with it.
+    // A separate shell: one that redirects a command's output may redirect its own with it.
     let hook = world.write("hook.sh", &line);
     let script = world.write(client.script, &format!("sh '{}'\ntrue\n", hook.display()));
     let program = world.folder("bin").join(client.program);
@@ -182,7 +182,7 @@ fn check(client: &Client) {
         );
         return;
     }
-    // Each in a world of its own: a stop that was seen is not answered again.
+    // A separate world for each, because a stop is answered only once.
     let after_work = || {
         let world = world();
         let app = ready(&world);
@@ -205,16 +205,16 @@ fn check(client: &Client) {
 }
 
 #[test]
-fn codex_is_asked_only_where_somebody_is_there() {
+fn codex_is_asked_only_in_interactive_runs() {
     check(&CLIENTS[0]);
 }
 
 #[test]
-fn gemini_is_asked_only_where_somebody_is_there() {
+fn gemini_is_asked_only_in_interactive_runs() {
     check(&CLIENTS[1]);
 }
 
 #[test]
-fn copilot_is_asked_only_where_somebody_is_there() {
+fn copilot_is_asked_only_in_interactive_runs() {
     check(&CLIENTS[2]);
 }

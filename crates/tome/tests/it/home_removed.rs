@@ -1,16 +1,15 @@
-//! A daemon whose home was removed or replaced leaves by itself, and touches nothing of what took its
-//! place.
+//! A daemon whose home was removed or replaced exits and does not touch the replacement.
 
 use tome_testkit::{eventually, is_alive};
 
 use crate::scene::{daemon_up, line, texts, world};
 
 #[test]
-fn a_daemon_leaves_when_its_home_is_removed() {
+fn a_daemon_exits_when_its_home_is_removed() {
     let world = world();
     world.ingest(&line("a", 1_000, "before"));
     let pid = daemon_up(&world);
-    // The daemon may be making files meanwhile.
+    // The daemon may be creating files meanwhile.
     eventually("the home to be removed", || {
         let _ = std::fs::remove_dir_all(world.home());
         (!world.home().exists()).then_some(())
@@ -21,7 +20,7 @@ fn a_daemon_leaves_when_its_home_is_removed() {
 }
 
 #[test]
-fn a_daemon_leaves_the_home_that_replaced_its_own_alone() {
+fn a_daemon_does_not_touch_a_replaced_home() {
     let world = world();
     world.ingest(&line("a", 1_000, "old"));
     let old = daemon_up(&world);
@@ -36,7 +35,7 @@ fn a_daemon_leaves_the_home_that_replaced_its_own_alone() {
 }
 
 #[test]
-fn a_daemon_without_its_socket_makes_way_for_another() {
+fn a_daemon_without_its_socket_is_replaced() {
     let world = world();
     world.ingest(&line("a", 1_000, "kept"));
     let old = daemon_up(&world);

@@ -1,4 +1,4 @@
-//! `tome hook`: what agents really send, through the real program, into the ledger.
+//! `tome hook`: captured payloads through the real program into the ledger.
 
 use std::process::Stdio;
 
@@ -8,13 +8,13 @@ use tome_testkit::{Ran, World, eventually, eventually_within};
 
 use crate::scene::{daemon_up, prompt, strings, texts, tool_result, world};
 
-/// Feeds a file of payloads to the hook and shows what is stored: one line an event, in order of
-/// kind and text, since payloads without a time of their own are stamped on arrival.
+/// Feeds a file of payloads to the hook and lists the stored events, one per line, ordered by kind
+/// and text, because payloads without a time are stamped on arrival.
 fn check(agent: &str, name: &str, expect: &Expect) {
     let world = world();
     daemon_up_now(&world);
     let folder = std::path::absolute("tests/fixtures/payloads").unwrap();
-    // The replies of Copilot stand in a log that its payloads name, and are read behind its hooks.
+    // Copilot's replies are in a log that its payloads name, and are read after the hooks.
     let log = folder.join("copilot.events.jsonl");
     let session =
         "/home/dev/.copilot/session-state/e41c7b90-2d3f-4a66-b1d5-90af3c5e6d70/events.jsonl";
@@ -67,7 +67,7 @@ fn show(event: &Value) -> String {
 }
 
 #[test]
-fn claude_code() {
+fn claude_code_payloads_are_stored() {
     check(
         "claude-code",
         "claude-code.jsonl",
@@ -96,7 +96,7 @@ fn claude_code() {
 }
 
 #[test]
-fn claude_code_compacting() {
+fn claude_code_compactions_are_stored() {
     check(
         "claude-code",
         "claude-code.compact.jsonl",
@@ -110,7 +110,7 @@ fn claude_code_compacting() {
 }
 
 #[test]
-fn codex() {
+fn codex_payloads_are_stored() {
     check(
         "codex",
         "codex.jsonl",
@@ -133,7 +133,7 @@ fn codex() {
 }
 
 #[test]
-fn gemini() {
+fn gemini_payloads_are_stored() {
     check(
         "gemini",
         "gemini.jsonl",
@@ -155,7 +155,7 @@ fn gemini() {
 }
 
 #[test]
-fn copilot_in_camel_case() {
+fn copilot_payloads_in_camel_case_are_stored() {
     check(
         "copilot",
         "copilot.camel.jsonl",
@@ -182,7 +182,7 @@ fn copilot_in_camel_case() {
 }
 
 #[test]
-fn copilot_in_pascal_case() {
+fn copilot_payloads_in_pascal_case_are_stored() {
     check(
         "copilot",
         "copilot.pascal.jsonl",
@@ -209,7 +209,7 @@ fn copilot_in_pascal_case() {
 }
 
 #[test]
-fn opencode() {
+fn opencode_payloads_are_stored() {
     check(
         "opencode",
         "opencode.jsonl",
@@ -232,7 +232,7 @@ fn opencode() {
     );
 }
 
-/// Every hook of every agent wired twice: each event is stored once all the same.
+/// With every hook installed twice, each event is still stored once.
 #[test]
 fn hooks_that_fire_twice_are_stored_once() {
     let world = world();
@@ -261,7 +261,7 @@ fn hooks_that_fire_twice_are_stored_once() {
 }
 
 #[test]
-fn the_same_words_in_another_turn_are_another_event() {
+fn the_same_text_in_another_turn_is_another_event() {
     let world = world();
     daemon_up_now(&world);
     for turn in ["t1", "t2", "t1"] {
@@ -273,7 +273,7 @@ fn the_same_words_in_another_turn_are_another_event() {
 }
 
 #[test]
-fn own_injections_are_not_the_persons_words() {
+fn injections_are_not_recorded_as_user_text() {
     let world = world();
     daemon_up_now(&world);
     let injected = "<tome-memory kind=\"start\">five rules, rule seven</tome-memory>";
@@ -309,7 +309,7 @@ fn an_unknown_event_is_kept_as_unknown() {
     assert!(meta.contains("FutureThing") && meta.contains("teal"), "{meta}");
 }
 
-/// An unknown event may be large; what it says may be cut, the event may not vanish.
+/// A large unknown event may be truncated but not lost.
 #[test]
 fn a_large_unknown_event_is_kept() {
     let world = world();
@@ -324,7 +324,7 @@ fn a_large_unknown_event_is_kept() {
 }
 
 #[test]
-fn whatever_it_is_handed_it_says_nothing() {
+fn any_input_leaves_the_hook_silent_and_successful() {
     let world = world();
     let cases: &[(&[&str], &[u8])] = &[
         (&[], b"{}"),
@@ -353,9 +353,9 @@ fn whatever_it_is_handed_it_says_nothing() {
     world.hook(&["claude-code"], deep);
 }
 
-/// Options may stand before `hook` as well, and nothing of the promise changes.
+/// Options before `hook` change nothing.
 #[test]
-fn options_before_the_hook() {
+fn options_before_hook_are_accepted() {
     let world = world();
     daemon_up_now(&world);
     let home = world.home();
@@ -369,9 +369,9 @@ fn options_before_the_hook() {
     World::hook_command(&mut world.command(&["--home", home, "hook"]), "{}");
 }
 
-/// The options are global: behind `hook` they mean the same.
+/// Options are global and may follow `hook`.
 #[test]
-fn options_behind_the_hook() {
+fn options_after_hook_are_accepted() {
     let world = world();
     daemon_up_now(&world);
     let home = world.home();
@@ -407,7 +407,7 @@ fn hook_on_an_open_pipe(world: &World, bytes: &[u8]) {
 }
 
 #[test]
-fn a_pipe_that_is_never_closed() {
+fn a_pipe_that_is_never_closed_does_not_block_the_hook() {
     let world = world();
     daemon_up_now(&world);
     hook_on_an_open_pipe(&world, prompt("the pipe stays open").as_bytes());
@@ -415,9 +415,9 @@ fn a_pipe_that_is_never_closed() {
     hook_on_an_open_pipe(&world, b"");
 }
 
-/// An agent that is too slow to hand over all of it: what came is kept, or the loss is counted.
+/// An agent too slow to send everything: the received part is kept, or the loss is counted.
 #[test]
-fn half_a_payload_is_not_forgotten() {
+fn half_a_payload_is_kept_or_counted_as_lost() {
     let world = world();
     daemon_up_now(&world);
     let whole = prompt("this is only half of what the person said");
@@ -431,12 +431,12 @@ fn half_a_payload_is_not_forgotten() {
 }
 
 #[test]
-fn five_megabytes_in_one_payload() {
+fn a_payload_of_five_megabytes_is_stored() {
     let world = world();
     daemon_up_now(&world);
     let output = format!("head {} tail", "0123456789abcdef".repeat(330_000));
     world.hook(&["claude-code"], tool_result("big", &json!({"command": "cat"}), &json!(output)));
-    // The agent is not kept waiting for this: another process goes on with it.
+    // The agent does not wait for this: another process continues.
     let events =
         eventually("the event", || Some(world.events()).filter(|events| !events.is_empty()));
     assert_eq!(events.len(), 1, "the event is there once");
@@ -446,7 +446,7 @@ fn five_megabytes_in_one_payload() {
     assert!(kept.starts_with("head 0123") && kept.ends_with("cdef tail"));
 }
 
-/// Copilot runs the hooks of a repository's Claude Code settings; they are Copilot's all the same.
+/// Copilot runs the hooks of a repository's Claude Code settings; the events are still Copilot's.
 #[test]
 fn claude_hooks_run_by_copilot_are_copilots() {
     let world = world();
@@ -456,8 +456,8 @@ fn claude_hooks_run_by_copilot_are_copilots() {
     assert_eq!(strings(&world.events(), "agent"), ["copilot"]);
 }
 
-/// Copilot CLI with hooks of its own, in a repository that is wired for Claude Code: both run, in two
-/// dialects, at two milliseconds. The one that says more is heard.
+/// Copilot CLI with hooks of its own, in a repository set up for Claude Code: both run, in two
+/// dialects, milliseconds apart. Only Copilot's own are recorded.
 #[test]
 fn claude_hooks_run_by_copilot_are_silent_beside_its_own() {
     let world = world();
@@ -483,15 +483,15 @@ fn claude_hooks_run_by_copilot_are_silent_beside_its_own() {
         run(session);
         std::fs::remove_file(file).unwrap();
     }
-    // A file of that name that is somebody else's silences nobody.
+    // An unrelated file of that name has no effect.
     world.write("person/.copilot/hooks/tome.json", "{\"version\": 1}");
     run("foreign");
     assert_eq!(strings(&world.events(), "session_id"), ["alone", "foreign"]);
 }
 
-/// Nobody but hooks ever runs: the first one has the daemon started all the same.
+/// With only hooks running, the first one starts the daemon.
 #[test]
-fn the_first_hook_of_a_fresh_home_has_the_daemon_started() {
+fn the_first_hook_in_a_new_home_starts_the_daemon() {
     let world = world();
     world.hook(&["claude-code"], prompt("the very first"));
     daemon_up(&world);

@@ -1,5 +1,5 @@
-//! Folders whose files are not what they seem: named pipes that block whoever opens them, links to
-//! devices without an end. None of them stops the memory of any project, its own included.
+//! Folders with hostile files: named pipes that block readers, links to endless devices. None of
+//! them may stop the memory of any project.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -14,7 +14,6 @@ fn named_pipe(path: &Path) {
     assert!(Command::new("mkfifo").arg(path).status().unwrap().success(), "{}", path.display());
 }
 
-/// A prompt typed in a folder.
 fn prompt_in(world: &World, folder: &Path, text: &str) {
     let payload = json!({
         "session_id": format!("s {text}"), "cwd": folder, "hook_event_name": "UserPromptSubmit",
@@ -23,7 +22,7 @@ fn prompt_in(world: &World, folder: &Path, text: &str) {
     world.hook(&["claude-code"], payload.to_string());
 }
 
-/// Folders that hold a trap where Tome looks for a file, by name.
+/// Folders with a trap in place of a file that Tome reads, by name.
 fn traps(world: &World) -> Vec<String> {
     let folder = |name: &str| world.folder(name);
     named_pipe(&folder("pipe-config").join("config"));
@@ -35,7 +34,7 @@ fn traps(world: &World) -> Vec<String> {
     named_pipe(&folder("repository/.git").join("config"));
     world.write("endless-repository/.git/HEAD", "ref: refs/heads/main\n");
     symlink("/dev/zero", folder("endless-repository/.git").join("config")).unwrap();
-    // Worktrees whose record is made of traps.
+    // Worktrees whose records are traps.
     for (name, file) in [("commondir-pipe", "commondir"), ("gitdir-pipe", "gitdir")] {
         let record = folder(&format!("{name}/bare/worktrees/w"));
         for (file, text) in [("commondir", "../.."), ("gitdir", "nowhere")] {
@@ -59,7 +58,7 @@ fn traps(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn one_folder_does_not_stop_the_memory_of_the_others() {
+fn a_hostile_folder_does_not_affect_other_projects() {
     let world = world();
     assert_eq!(world.tome(&["start"]).code, 0);
     let traps = traps(&world);
@@ -80,7 +79,7 @@ fn one_folder_does_not_stop_the_memory_of_the_others() {
 }
 
 #[test]
-fn a_delivery_from_such_a_folder_in_the_spool_stops_no_start() {
+fn a_spooled_delivery_from_a_hostile_folder_does_not_block_a_start() {
     let world = world();
     std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
     let traps = traps(&world);
@@ -94,7 +93,7 @@ fn a_delivery_from_such_a_folder_in_the_spool_stops_no_start() {
 }
 
 #[test]
-fn traps_in_the_folders_of_agents_stop_neither_setup_nor_import() {
+fn hostile_agent_folders_block_neither_setup_nor_import() {
     let world = world();
     let chats = world.folder("person/.gemini/tmp/app/chats");
     named_pipe(&chats.parent().unwrap().join(".project_root"));

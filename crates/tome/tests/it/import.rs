@@ -1,4 +1,4 @@
-//! `tome import`: what agents wrote down becomes events, and what hooks saw is not stored again.
+//! `tome import`: transcripts become events, without duplicating those of hooks.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use tome_testkit::{Ran, World};
 
 use crate::scene::{MORNING_MS, world};
 
-/// A fixture with its times put in: `<T+100>` is 100 ms after the base as RFC 3339, `"<M+100>"` as a
+/// A fixture with times filled in: `<T+100>` is 100 ms after the base as RFC 3339, `"<M+100>"` as a
 /// number.
 pub fn fixture(name: &str, base_ms: u64) -> String {
     let folder = std::path::absolute("tests/fixtures/transcripts").unwrap();
@@ -43,7 +43,7 @@ pub fn fixture(name: &str, base_ms: u64) -> String {
     out + rest
 }
 
-/// Puts the transcripts of all agents where they lie.
+/// Writes the transcripts of all agents to their default locations.
 pub fn settle(world: &World, base_ms: u64) {
     let write = |path: &str, name: &str| world.write(path, &fixture(name, base_ms));
     let claude = "person/.claude/projects/-home-dev-app/4b7d1c52-6a0e-4f3a-9d15-0c2e8f9a1b40";
@@ -61,7 +61,6 @@ pub fn settle(world: &World, base_ms: u64) {
     crate::import_opencode::database(&world.folder("person/.local/share/opencode"), base_ms);
 }
 
-/// Runs the hooks of one agent, one after the other.
 pub fn hooks(world: &World, agent: &str, base_ms: u64) {
     for line in fixture(&format!("{agent}.hooks.jsonl"), base_ms).lines() {
         let row: Value = serde_json::from_str(line).unwrap();
@@ -83,7 +82,7 @@ fn counts(report: &Value) -> (u64, u64) {
     (report["imported"].as_u64().unwrap(), report["already_there"].as_u64().unwrap())
 }
 
-/// One line an event: when, what, who says so, and the words.
+/// One line per event: time, kind, agent, text.
 pub fn listed(events: &[Value], base_ms: u64) -> String {
     let mut out = String::new();
     for event in events {
@@ -131,7 +130,7 @@ fn check(agent: &str, expected: &Expect) {
 }
 
 #[test]
-fn claude_code() {
+fn claude_code_transcripts_become_events() {
     check(
         "claude-code",
         &expect![[r#"
@@ -153,7 +152,7 @@ fn claude_code() {
 }
 
 #[test]
-fn codex() {
+fn codex_transcripts_become_events() {
     check(
         "codex",
         &expect![[r#"
@@ -173,7 +172,7 @@ fn codex() {
 }
 
 #[test]
-fn gemini() {
+fn gemini_transcripts_become_events() {
     check(
         "gemini",
         &expect![[r#"
@@ -190,7 +189,7 @@ fn gemini() {
 }
 
 #[test]
-fn copilot() {
+fn copilot_transcripts_become_events() {
     check(
         "copilot",
         &expect![[r#"
@@ -212,7 +211,7 @@ fn copilot() {
 }
 
 #[test]
-fn opencode() {
+fn opencode_transcripts_become_events() {
     check(
         "opencode",
         &expect![[r#"
@@ -234,14 +233,14 @@ pub fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap()
 }
 
-/// The same session by its hooks first, then by its transcript: only what hooks missed is added.
+/// Hooks first, then the transcript of the same session: only what hooks missed is added.
 fn check_after_hooks(agent: &str, missed: &[&str]) {
     let world = world();
     assert_eq!(world.tome(&["start"]).code, 0);
     let begun_ms = now_ms();
     hooks(&world, agent, begun_ms);
     let before = world.events();
-    // Agents that say no time are stamped when their hooks run, however slow the machine is.
+    // Payloads without a time are stamped when the hook runs, however slow the machine is.
     let base_ms = match agent {
         "claude-code" | "codex" => begun_ms.midpoint(now_ms()),
         _ => begun_ms,
@@ -265,7 +264,7 @@ fn check_after_hooks(agent: &str, missed: &[&str]) {
 }
 
 #[test]
-fn what_claude_codes_hooks_saw_is_not_stored_again() {
+fn events_of_claude_codes_hooks_are_not_imported_again() {
     check_after_hooks(
         "claude-code",
         &["I will read the tokenizer first.", "Searching for callers."],
@@ -273,17 +272,17 @@ fn what_claude_codes_hooks_saw_is_not_stored_again() {
 }
 
 #[test]
-fn what_codexs_hooks_saw_is_not_stored_again() {
+fn events_of_codexs_hooks_are_not_imported_again() {
     check_after_hooks("codex", &["I look at the grammar.", "Bash", "Tuples accept them too."]);
 }
 
 #[test]
-fn what_geminis_hooks_saw_is_not_stored_again() {
+fn events_of_geminis_hooks_are_not_imported_again() {
     check_after_hooks("gemini", &["and the lines?", "Seven."]);
 }
 
 #[test]
-fn what_copilots_hooks_saw_is_not_stored_again() {
+fn events_of_copilots_hooks_are_not_imported_again() {
     check_after_hooks(
         "copilot",
         &[
@@ -298,19 +297,19 @@ fn what_copilots_hooks_saw_is_not_stored_again() {
 }
 
 #[test]
-fn what_opencodes_plugin_saw_is_not_stored_again() {
+fn events_of_opencodes_plugin_are_not_imported_again() {
     check_after_hooks(
         "opencode",
         &["edit", "look for commas elsewhere", "There are none.", "Commas were counted."],
     );
 }
 
-/// The transcript first, then the hooks: what the transcript said is not stored again, and what comes
-/// of the hooks is what only they say. (Hooks of Gemini CLI and Copilot CLI do not name the call whose
-/// result they tell, and those of Claude Code and Codex give the last words no time: an import
-/// recognises these, and not the other way round, unless they come within moments.)
+/// The transcript first, then the hooks: only what the transcript lacks is added. (Hooks of Gemini
+/// CLI and Copilot CLI do not identify the call of a result, and those of Claude Code and Codex
+/// give the final message no time: an import recognizes these, but not the other way round, unless
+/// they are close in time.)
 #[test]
-fn hooks_after_an_import_add_only_what_it_has_not() {
+fn hooks_after_an_import_add_only_what_is_missing() {
     for agent in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
         let world = world();
         assert_eq!(world.tome(&["start"]).code, 0);
@@ -332,7 +331,7 @@ fn hooks_after_an_import_add_only_what_it_has_not() {
             let is_named = match kind {
                 "tool_result" => !["gemini", "copilot"].contains(&agent),
                 "assistant_message" => !["claude-code", "codex"].contains(&agent),
-                // OpenCode tells the last words as a message, and once more when it is idle.
+                // OpenCode reports the final message as a message and again when idle.
                 "assistant_stop" => ["gemini", "copilot"].contains(&agent),
                 "user_message" => true,
                 _ => false,
@@ -343,9 +342,9 @@ fn hooks_after_an_import_add_only_what_it_has_not() {
     }
 }
 
-/// Same words with a secret in them, captured by a hook and read from a transcript.
+/// The same text with a secret, captured by a hook and read from a transcript.
 #[test]
-fn words_whose_secrets_were_cut_are_recognised() {
+fn redacted_text_is_recognized() {
     let world = world();
     let secret = format!("ghp_{}", "a1B2c3D4e5F6".repeat(3));
     let words = format!("the token is {secret}, use it");
@@ -369,7 +368,7 @@ fn words_whose_secrets_were_cut_are_recognised() {
 }
 
 #[test]
-fn everything_at_once_says_what_it_did() {
+fn an_import_of_all_agents_reports_counts() {
     let world = world();
     settle(&world, MORNING_MS);
     let ran = world.tome(&["import"]);
@@ -394,7 +393,7 @@ fn everything_at_once_says_what_it_did() {
 }
 
 #[test]
-fn roots_are_where_the_environment_says() {
+fn transcript_folders_follow_the_environment() {
     let world = world();
     settle(&world, MORNING_MS);
     let person = world.folder("person");
@@ -418,7 +417,7 @@ fn roots_are_where_the_environment_says() {
 }
 
 #[test]
-fn since_agent_and_path_narrow_it() {
+fn since_agent_and_path_limit_an_import() {
     let world = world();
     settle(&world, MORNING_MS);
     let late = import(&world, &["--agent", "claude", "--since", "2026-11-15T09:30:03Z"]);
@@ -435,7 +434,7 @@ fn since_agent_and_path_narrow_it() {
     assert_eq!(copied["agents"][0]["agent"], "claude-code");
     let ran = world.tome(&["import", "/nowhere/at/all"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("nothing at /nowhere/at/all"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("/nowhere/at/all does not exist"), "{}", ran.stderr);
     let ran = world.tome(&["import", "--agent", "cursor"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("claude-code, codex, gemini, copilot, opencode"), "{}", ran.stderr);
@@ -444,7 +443,7 @@ fn since_agent_and_path_narrow_it() {
 }
 
 #[test]
-fn a_session_lands_in_its_project() {
+fn a_session_is_stored_in_its_project() {
     let world = world();
     let app = world.folder("code/app");
     std::fs::create_dir_all(app.join(".git")).unwrap();
@@ -462,7 +461,7 @@ fn a_session_lands_in_its_project() {
 }
 
 #[test]
-fn a_fork_of_claude_code_belongs_to_where_it_came_from() {
+fn a_fork_of_claude_code_belongs_to_its_parent_session() {
     let world = world();
     let text = fixture("claude-code.jsonl", MORNING_MS);
     let origin = "4b7d1c52-6a0e-4f3a-9d15-0c2e8f9a1b40";
@@ -482,7 +481,7 @@ fn a_fork_of_claude_code_belongs_to_where_it_came_from() {
 }
 
 #[test]
-fn doctor_says_how_much_was_captured() {
+fn doctor_reports_how_much_was_captured() {
     let world = world();
     settle(&world, MORNING_MS);
     let ran = world.tome(&["doctor", "--deep"]);

@@ -10,7 +10,7 @@ const PARENT: &str = "rollout-2026-11-15T09-30-00-019a9d22-7b10-7c31-8e44-5f60a1
 const FORK: &str = "rollout-2026-11-15T09-31-00-019a9d33-0000-7000-8000-0000000000f0.jsonl";
 
 #[test]
-fn a_compressed_rollout_says_the_same() {
+fn a_compressed_rollout_gives_the_same_events() {
     let plain = world();
     plain.write(&format!("{SESSIONS}/{PARENT}"), &fixture("codex.jsonl", MORNING_MS));
     import(&plain, &[]);
@@ -20,12 +20,12 @@ fn a_compressed_rollout_says_the_same() {
     std::fs::write(folder.join(format!("{PARENT}.zst")), &bytes).unwrap();
     let report = import(&compressed, &[]);
     assert_eq!(listed(&compressed.events(), MORNING_MS), listed(&plain.events(), MORNING_MS));
-    // While it is being compressed both are there.
+    // During compression both files exist.
     std::fs::write(folder.join(PARENT), fixture("codex.jsonl", MORNING_MS)).unwrap();
     let again = import(&compressed, &[]);
     assert_eq!((&again["files"], &again["imported"]), (&1.into(), &0.into()));
     assert_eq!(again["already_there"], report["imported"]);
-    // One that was cut short gives what it has, and is named.
+    // A truncated file yields what it has and is reported.
     std::fs::remove_file(folder.join(PARENT)).unwrap();
     std::fs::write(folder.join(format!("{PARENT}.zst")), &bytes[..bytes.len() / 2]).unwrap();
     let cut = import(&compressed, &[]);
@@ -33,7 +33,7 @@ fn a_compressed_rollout_says_the_same() {
 }
 
 #[test]
-fn what_a_fork_copied_is_not_stored_twice() {
+fn history_copied_by_a_fork_is_not_stored_twice() {
     let world = world();
     world.write(&format!("{SESSIONS}/{PARENT}"), &fixture("codex.jsonl", MORNING_MS));
     world.write(&format!("{SESSIONS}/{FORK}"), &fixture("codex.fork.jsonl", MORNING_MS));

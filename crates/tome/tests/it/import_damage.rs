@@ -1,4 +1,4 @@
-//! Transcripts that are damaged, torn, endless or hostile: the rest of them is read.
+//! Damaged, incomplete, oversized and hostile transcripts: everything else is imported.
 
 use std::process::Stdio;
 
@@ -18,7 +18,7 @@ fn said(n: u64, text: &str) -> String {
 }
 
 #[test]
-fn damaged_lines_are_named_and_the_others_go_in() {
+fn damaged_lines_are_reported_and_the_others_imported() {
     let world = world();
     let lines = [
         said(1, "first"),
@@ -50,7 +50,7 @@ fn damaged_lines_are_named_and_the_others_go_in() {
 }
 
 #[test]
-fn a_line_that_is_being_written_is_read_when_it_is_whole() {
+fn an_incomplete_line_is_imported_once_complete() {
     let world = world();
     let whole = format!("{}\n{}\n", said(1, "first"), said(2, "second"));
     let torn = &whole[..whole.len() - 30];
@@ -67,7 +67,7 @@ fn a_line_that_is_being_written_is_read_when_it_is_whole() {
 }
 
 #[test]
-fn an_answer_that_comes_later_is_stored_when_it_is_there() {
+fn a_later_tool_result_is_imported_once_present() {
     let world = world();
     let text = fixture("claude-code.jsonl", MORNING_MS);
     let lines: Vec<&str> = text.lines().collect();
@@ -84,7 +84,7 @@ fn an_answer_that_comes_later_is_stored_when_it_is_there() {
 }
 
 #[test]
-fn an_old_chat_of_gemini_is_read_even_if_it_breaks_off() {
+fn a_truncated_old_gemini_chat_is_imported() {
     let world = world();
     let chat = "person/.gemini/tmp/app/chats/session-2025-06-01T10-00-d4c9f206.json";
     let text = fixture("gemini.old.json", MORNING_MS);
@@ -104,7 +104,7 @@ fn an_old_chat_of_gemini_is_read_even_if_it_breaks_off() {
 }
 
 #[test]
-fn what_is_no_transcript_breaks_nothing() {
+fn files_that_are_not_transcripts_break_nothing() {
     let world = world();
     let person = world.folder("person");
     std::fs::create_dir_all(person.join(".claude/projects/x.jsonl")).unwrap();
@@ -125,11 +125,11 @@ fn what_is_no_transcript_breaks_nothing() {
     assert!(ran.json()["damaged_lines"].as_u64().unwrap() >= 2);
 }
 
-/// Prompts in a transcript that takes a while.
+/// Enough prompts to keep an import busy.
 const SAID: u64 = 6_000;
 
 #[test]
-fn an_import_that_is_killed_is_taken_up_again() {
+fn a_killed_import_can_be_repeated() {
     let world = world();
     let lines: String =
         (0..SAID).map(|n| said(n, &format!("prompt {n} {}", "x".repeat(400))) + "\n").collect();
@@ -149,7 +149,7 @@ fn an_import_that_is_killed_is_taken_up_again() {
 }
 
 #[test]
-fn an_answer_of_many_megabytes_is_capped_and_kept() {
+fn a_huge_tool_result_is_capped_and_kept() {
     let world = world();
     let call = json!({"type": "assistant", "sessionId": "s1", "cwd": "/home/dev/app", "uuid": "a1",
         "timestamp": "2026-11-15T09:30:00Z", "message": {"id": "m1", "content": [

@@ -1,4 +1,4 @@
-//! OpenCode's store: a database that is another program's, and the folder that it was before.
+//! OpenCode's store: another program's database, and the folder of older versions.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn rows(base_ms: u64) -> Value {
     serde_json::from_str(&fixture("opencode.json", base_ms)).unwrap()
 }
 
-/// Makes the database, and returns the connection that made it: its log is still beside it.
+/// Creates the database; returns its connection, whose log still exists.
 fn fill(folder: &Path, base_ms: u64) -> Connection {
     let database = Connection::open(folder.join("opencode.db")).unwrap();
     database.pragma_update(None, "journal_mode", "wal").unwrap();
@@ -61,12 +61,12 @@ fn fill(folder: &Path, base_ms: u64) -> Connection {
     database
 }
 
-/// The database as OpenCode leaves it when it ends.
+/// The database after OpenCode exits.
 pub fn database(folder: &Path, base_ms: u64) {
     drop(fill(folder, base_ms));
 }
 
-/// Every file of a folder and what is in it.
+/// Every file of a folder with its content.
 fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     files
@@ -80,7 +80,7 @@ fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
 }
 
 #[test]
-fn a_database_in_use_is_read_without_a_change() {
+fn a_database_in_use_is_read_without_changing_it() {
     let world = world();
     let folder = world.folder("person/.local/share/opencode");
     let open = fill(&folder, MORNING_MS);
@@ -89,7 +89,7 @@ fn a_database_in_use_is_read_without_a_change() {
     let report = import(&world, &[]);
     assert!(report["imported"].as_u64().unwrap() > 5, "{report}");
     assert_eq!(contents(&folder), before);
-    // What is written meanwhile is there the next time.
+    // Later writes are found by the next import.
     let data = r#"{"role":"user","time":{"created":1794735100000}}"#;
     open.execute(
         "INSERT INTO message VALUES ('msg_x', (SELECT min(id) FROM session), 1794735100000, 0, ?1)",
@@ -102,12 +102,12 @@ fn a_database_in_use_is_read_without_a_change() {
 }
 
 #[test]
-fn a_database_whose_program_crashed_is_read_without_a_change() {
+fn a_database_after_a_crash_is_read_without_changing_it() {
     let world = world();
     let lived = world.folder("lived");
     let open = fill(&lived, MORNING_MS);
     let folder = world.folder("person/.local/share/opencode");
-    // A crash leaves the log, and the index may be gone.
+    // A crash leaves the log, and the index may be missing.
     for name in ["opencode.db", "opencode.db-wal"] {
         std::fs::copy(lived.join(name), folder.join(name)).unwrap();
     }
@@ -116,7 +116,7 @@ fn a_database_whose_program_crashed_is_read_without_a_change() {
     let report = import(&world, &[]);
     assert!(report["imported"].as_u64().unwrap() > 5, "{report}");
     assert_eq!(contents(&folder), before);
-    // With the index left behind as well, and nobody there.
+    // With the index left behind, and no process using it.
     std::fs::write(folder.join("opencode.db-shm"), vec![0; 32_768]).unwrap();
     let before = contents(&folder);
     assert_eq!(import(&world, &[])["imported"], 0);
@@ -124,7 +124,7 @@ fn a_database_whose_program_crashed_is_read_without_a_change() {
 }
 
 #[test]
-fn a_database_at_rest_is_read_without_a_change() {
+fn an_idle_database_is_read_without_changing_it() {
     let world = world();
     let folder = world.folder("person/.local/share/opencode");
     database(&folder, MORNING_MS);
@@ -135,7 +135,7 @@ fn a_database_at_rest_is_read_without_a_change() {
 }
 
 #[test]
-fn a_database_of_a_version_that_nobody_knows_is_named() {
+fn an_unsupported_database_version_is_reported() {
     let world = world();
     let folder = world.folder("person/.local/share/opencode");
     let open = Connection::open(folder.join("opencode.db")).unwrap();
@@ -144,7 +144,7 @@ fn a_database_of_a_version_that_nobody_knows_is_named() {
     let ran = world.tome(&["import"]);
     assert_eq!(ran.code, 1);
     assert!(
-        ran.stdout.contains("opencode.db: its table session has no column directory"),
+        ran.stdout.contains("opencode.db: table session has no column directory"),
         "{}",
         ran.stdout
     );
@@ -154,7 +154,7 @@ fn a_database_of_a_version_that_nobody_knows_is_named() {
 }
 
 #[test]
-fn the_old_folder_says_the_same_as_the_database() {
+fn the_old_folder_gives_the_same_events_as_the_database() {
     let by_database = world();
     database(&by_database.folder("person/.local/share/opencode"), MORNING_MS);
     import(&by_database, &[]);
@@ -186,7 +186,7 @@ fn the_old_folder_says_the_same_as_the_database() {
     assert!(report["damaged"][0]["reason"].as_str().unwrap().contains("prt_zz.json"), "{report}");
     let (theirs, ours) = (by_database.events(), by_folder.events());
     assert_eq!(listed(&ours, MORNING_MS), listed(&theirs, MORNING_MS));
-    // Both at once: once.
+    // With both, each event is stored once.
     database(&by_folder.folder("person/.local/share/opencode"), MORNING_MS);
     assert_eq!(import(&by_folder, &[])["imported"], 0);
     assert_eq!(by_folder.events(), ours);

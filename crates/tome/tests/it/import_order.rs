@@ -1,5 +1,5 @@
-//! Imports of history whose folders are gone: the same files give the same projects, sessions and ids,
-//! in whatever order they are read, and nothing is stored twice.
+//! Imports of history whose folders are gone: the same files give the same projects, sessions and
+//! ids in any order, and nothing is stored twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use tome_testkit::World;
 use crate::import::import;
 use crate::scene::{MORNING_MS, daemon_gone, tool_result, world};
 
-/// A transcript of Claude Code: one prompt per folder that the session stood in.
+/// A transcript of Claude Code with one prompt per folder of the session.
 fn transcript(session: &str, minute: u64, folders: &[&str]) -> String {
     let mut text = String::new();
     for (n, cwd) in (0..).zip(folders) {
@@ -33,7 +33,7 @@ const SESSIONS: [(&str, u64, &[&str]); 5] = [
     ("root", 40, &["/gone/other"]),
 ];
 
-/// Imports the sessions in this order, one file after the other, and says where each event is.
+/// Imports the sessions in this order, one file at a time; returns the project of each event.
 fn placed(order: &[usize]) -> BTreeSet<(String, String)> {
     let world = world();
     for place in order {
@@ -53,7 +53,7 @@ fn placed(order: &[usize]) -> BTreeSet<(String, String)> {
     events.iter().map(|event| (text(event, "id"), text(event, "project"))).collect()
 }
 
-/// Each id is there once, each session in one project.
+/// Checks that each id is stored once and each session is in one project.
 fn check_once(events: &[Value]) {
     let mut projects: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     let mut ids = BTreeSet::new();
@@ -72,7 +72,7 @@ fn any_order_of_files_gives_the_same_projects() {
     for order in [[4, 3, 2, 1, 0], [1, 0, 3, 2, 4], [2, 4, 0, 3, 1]] {
         assert_eq!(placed(&order), first, "{order:?}");
     }
-    // All at once, which the daemon prepares in parallel.
+    // All at once, which the daemon processes in parallel.
     let world = world();
     for (session, minute, folders) in SESSIONS {
         world.write(&format!("all/{session}.jsonl"), &transcript(session, minute, folders));
@@ -90,9 +90,9 @@ fn repository(world: &World, name: &str) -> String {
     world.folder(name).to_str().unwrap().to_owned()
 }
 
-/// A hook stood in a subfolder of a repository; by the time of the import both are gone.
+/// A hook ran in a subfolder of a repository; by the time of the import both are gone.
 #[test]
-fn a_session_that_hooks_recorded_stays_where_they_put_it() {
+fn a_session_recorded_by_hooks_stays_in_its_project() {
     let world = world();
     let root = repository(&world, "app");
     let below = world.folder("app/src").to_str().unwrap().to_owned();
@@ -105,7 +105,7 @@ fn a_session_that_hooks_recorded_stays_where_they_put_it() {
     check_once(&events);
     assert_eq!(events.len(), 4);
     assert!(events.iter().all(|event| event["project"] == root.as_str()), "{events:?}");
-    // Also by a daemon that has to find out from the stores.
+    // Also with a daemon that must look it up in the stores.
     assert_eq!(world.tome(&["stop"]).code, 0);
     daemon_gone(&world);
     std::fs::remove_file(world.home().join("run/sessions.jsonl")).unwrap();
@@ -113,9 +113,9 @@ fn a_session_that_hooks_recorded_stays_where_they_put_it() {
     assert_eq!(world.events().len(), 4);
 }
 
-/// What is left of a folder that is gone still says which repository it was in.
+/// The remaining parents of a deleted folder identify its repository.
 #[test]
-fn a_folder_that_is_gone_belongs_to_the_repository_above_it() {
+fn a_deleted_folder_belongs_to_the_repository_above_it() {
     let world = world();
     let root = repository(&world, "app");
     let path = world.write("t.jsonl", &transcript("t", 0, &[&format!("{root}/removed/deep")]));
@@ -124,9 +124,10 @@ fn a_folder_that_is_gone_belongs_to_the_repository_above_it() {
     assert!(events.iter().all(|event| event["project"] == root.as_str()), "{events:?}");
 }
 
-/// The session goes where its first event went, however its directory moves, also over a restart.
+/// A session stays in the project of its first event, wherever its directory moves, also after a
+/// restart.
 #[test]
-fn a_session_stays_in_one_project_over_kills() {
+fn a_session_stays_in_one_project_across_kills() {
     let world = world();
     let (one, other) = (repository(&world, "one"), repository(&world, "other"));
     for (n, cwd) in [&one, &other, &one, &other].into_iter().enumerate() {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::scene::{MORNING_MS, ids, line, line_with, texts, world};
 
 #[test]
-fn every_field_comes_back_as_it_was_given() {
+fn every_field_is_stored_as_given() {
     let world = world();
     let given = json!({
         "id": "Mine/1:a_b", "session_id": "a session", "agent": "my.agent-2", "cwd": "/app/src",
@@ -26,7 +26,7 @@ fn every_field_comes_back_as_it_was_given() {
 }
 
 #[test]
-fn a_time_is_rfc_3339_or_milliseconds() {
+fn a_time_may_be_rfc_3339_or_milliseconds() {
     let world = world();
     for (id, at) in [
         ("ms", json!(MORNING_MS)),
@@ -42,7 +42,7 @@ fn a_time_is_rfc_3339_or_milliseconds() {
 }
 
 #[test]
-fn roles_follow_the_kind_unless_they_are_given() {
+fn roles_follow_the_kind_unless_given() {
     let world = world();
     for (kind, role) in [
         ("user_message", "user"),
@@ -63,9 +63,9 @@ fn roles_follow_the_kind_unless_they_are_given() {
 }
 
 #[test]
-fn the_same_input_again_is_all_duplicates() {
+fn repeated_input_is_all_duplicates() {
     let world = world();
-    // With an id and without: both are recognised.
+    // Recognized with and without an id.
     let lines = line("a", 1_000, "one") + &line_with(&json!({"text": "two"}));
     let report = |ran: tome_testkit::Ran| {
         let report = ran.json();
@@ -82,7 +82,7 @@ fn the_same_input_again_is_all_duplicates() {
 }
 
 #[test]
-fn an_event_is_never_changed() {
+fn a_stored_event_is_never_changed() {
     let world = world();
     world.ingest(&line("a", 1_000, "as it was"));
     world.ingest(&line("a", 2_000, "something else"));
@@ -92,7 +92,7 @@ fn an_event_is_never_changed() {
 }
 
 #[test]
-fn bad_lines_are_named_and_the_others_go_in() {
+fn bad_lines_are_reported_and_the_others_stored() {
     let world = world();
     let good = |id: &str| line(id, 1_000, id);
     let bad = [
@@ -136,7 +136,7 @@ fn bad_lines_are_named_and_the_others_go_in() {
     assert!(told.stderr.starts_with("line 2: "), "{}", told.stderr);
 }
 
-/// JSON that nests too deep to be read back everywhere is kept as its own text.
+/// JSON nested too deeply to be read back everywhere is kept as text.
 #[test]
 fn deep_json_is_kept_as_text() {
     let world = world();
@@ -147,7 +147,7 @@ fn deep_json_is_kept_as_text() {
     assert_eq!(world.events()[0]["tool"]["input"], json!(deep));
 }
 
-/// Nested deeper than a parser follows, it is a bad line like any other, not the end of the run.
+/// JSON nested deeper than the parser's limit is a bad line and does not end the run.
 #[test]
 fn json_nested_too_deep_is_a_bad_line() {
     let world = world();
@@ -162,7 +162,7 @@ fn json_nested_too_deep_is_a_bad_line() {
 }
 
 #[test]
-fn nothing_in_is_nothing_stored() {
+fn empty_input_stores_nothing() {
     let world = world();
     for nothing in ["", "\n\n  \n", "\r\n"] {
         let ran = world.tome_with(&["ingest"], nothing);
@@ -173,14 +173,14 @@ fn nothing_in_is_nothing_stored() {
 }
 
 #[test]
-fn input_as_it_comes_from_other_programs() {
+fn input_of_other_programs_is_accepted() {
     let world = world();
     let mut input = b"\xef\xbb\xbf".to_vec();
     input.extend(line("bom", 1_000, "byte order mark").trim_end().as_bytes());
     input.extend(b"\r\n");
     input.extend(line("crlf", 1_001, "ends in CRLF").trim_end().as_bytes());
     input.extend(b"\r\n");
-    // A byte that is not UTF-8, inside a string.
+    // A byte that is not UTF-8 inside a string.
     input.extend(line("utf8", 1_002, "cafX olé").as_bytes());
     let place = input.iter().rposition(|byte| *byte == b'X').unwrap();
     input[place] = 0xff;
@@ -196,7 +196,7 @@ fn input_as_it_comes_from_other_programs() {
 }
 
 #[test]
-fn a_long_line_goes_in() {
+fn a_long_line_is_stored() {
     let world = world();
     let long = "0123456789abcdef".repeat(1 << 16);
     let input =
@@ -209,7 +209,7 @@ fn a_long_line_goes_in() {
 }
 
 #[test]
-fn what_events_prints_can_be_fed_back() {
+fn the_output_of_events_can_be_ingested() {
     let (here, there) = (world(), world());
     here.ingest(&(line("a", 1_000, "one") + &line_with(&json!({
         "text": "two", "role": "system", "kind": "tool_result", "project": "/app", "cwd": "/app/src",
@@ -230,7 +230,7 @@ fn what_events_prints_can_be_fed_back() {
 }
 
 #[test]
-fn a_file_instead_of_standard_input() {
+fn a_file_can_replace_standard_input() {
     let world = world();
     let file = world.write("events.jsonl", &line("a", 1_000, "from a file"));
     let ran = world.tome(&["ingest", file.to_str().unwrap()]);

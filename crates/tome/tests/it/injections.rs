@@ -1,5 +1,5 @@
-//! What hooks say to their agents: at a start, at a prompt, at a plan, at a stop; and what they leave
-//! unsaid. Hooks are given patience here: how quick they are is the bench's business.
+//! Injections by hooks at a start, a prompt, a plan and a stop, and where there are none. Deadlines
+//! are extended here; latency is measured by the bench.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use tome_testkit::{Signal, World, eventually, send};
 
 use crate::scene::*;
 
-/// Runs a hook that may take its time, and returns what it says.
+/// Runs a hook with extended deadlines; returns its output.
 pub fn hook(world: &World, args: &[&str], payload: &Value) -> Option<Value> {
     hook_with(world, args, payload, &[])
 }
@@ -20,13 +20,13 @@ pub fn hook_with(
     env: &[(&str, &str)],
 ) -> Option<Value> {
     let mut command = world.command(&[&["hook"], args].concat());
-    // Nobody is at the keyboard of a test; what is said then has tests of its own.
+    // Tests have no terminal; headless behavior has tests of its own.
     command.env("TOME_HOOK_PATIENCE", "40").env("TOME_INJECT_HEADLESS", "on");
     command.envs(env.iter().copied());
     World::hook_command(&mut command, payload.to_string())
 }
 
-/// Claude Code's payload of an event in a project, with these fields beside the usual ones.
+/// Claude Code's payload of an event in a project, with additional fields.
 fn at(app: &Path, session: &str, event: &str, more: &Value) -> Value {
     let mut payload = json!({"session_id": session, "cwd": app, "hook_event_name": event});
     for (name, value) in more.as_object().unwrap() {
@@ -61,7 +61,7 @@ pub fn stop(app: &Path, session: &str, active: bool) -> Value {
     at(app, session, "Stop", &more)
 }
 
-/// The text that Claude Code puts into the context.
+/// The text that Claude Code adds to the context.
 pub fn context(said: &Value) -> &str {
     said["hookSpecificOutput"]["additionalContext"].as_str().unwrap()
 }
@@ -72,7 +72,7 @@ fn call(world: &World, app: &Path, tool: &str, arguments: &Value) {
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
 }
 
-/// A project in which something is known.
+/// A project with stored knowledge.
 fn known(world: &World) -> std::path::PathBuf {
     let app = world.folder("app");
     call(
@@ -90,7 +90,7 @@ fn known(world: &World) -> std::path::PathBuf {
     app
 }
 
-/// A project, and a daemon that is there: an event that has to wait in the spool triggers nothing.
+/// A project with a running daemon, because a spooled event triggers nothing.
 fn ready(world: &World) -> std::path::PathBuf {
     assert_eq!(world.tome(&["start"]).code, 0);
     world.folder("app")
@@ -101,7 +101,7 @@ pub fn injections(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn a_session_starts_with_what_is_known() {
+fn a_session_start_injects_what_is_known() {
     let world = world();
     let app = known(&world);
     for (n, source) in ["startup", "resume", "clear", "compact"].into_iter().enumerate() {
@@ -118,12 +118,12 @@ fn a_session_starts_with_what_is_known() {
     assert_eq!(whys, ["startup", "resume", "clear", "compact"]);
     assert!(listed.iter().all(|one| one["handed"] == true && one["moment"] == "start"));
     assert!(listed[0]["tokens"].as_u64().unwrap() <= 2_000);
-    // Nothing of it is an event.
+    // None of it is recorded as an event.
     assert!(world.events().iter().all(|event| !event.to_string().contains("short answers")));
 }
 
 #[test]
-fn every_agent_gets_it_in_its_own_words() {
+fn every_agent_gets_the_injection_in_its_format() {
     let world = world();
     let app = known(&world);
     let nested = "/hookSpecificOutput/additionalContext";
@@ -150,9 +150,9 @@ fn every_agent_gets_it_in_its_own_words() {
     }
 }
 
-/// The first session of a project is told how to begin: nobody else would.
+/// The first session of a project gets the instructions how to begin.
 #[test]
-fn where_nothing_is_known_the_protocol_is_said() {
+fn an_unknown_project_gets_the_instructions() {
     let world = world();
     let app = ready(&world);
     let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
@@ -175,7 +175,7 @@ fn where_nothing_is_known_the_protocol_is_said() {
 }
 
 #[test]
-fn everything_can_be_switched_off() {
+fn every_injection_can_be_switched_off() {
     let world = world();
     let app = known(&world);
     for off in [
@@ -191,7 +191,7 @@ fn everything_can_be_switched_off() {
 }
 
 #[test]
-fn a_preview_is_what_the_next_session_gets() {
+fn a_preview_equals_the_next_injection() {
     let world = world();
     let app = known(&world);
     let mut command = world.command(&["injections", "--preview", "--agent", "codex", "--json"]);
@@ -205,7 +205,7 @@ fn a_preview_is_what_the_next_session_gets() {
 }
 
 #[test]
-fn a_session_learns_where_the_last_one_stopped() {
+fn a_session_start_shows_where_the_last_one_stopped() {
     let world = world();
     let app = world.folder("app");
     let old = |id: &str, at: u64, kind: &str, text: &str| {
@@ -218,7 +218,7 @@ fn a_session_learns_where_the_last_one_stopped() {
         old("a2", 1_000, "assistant_stop", "I ported the tokenizer: we decided to generate the tables at build time. All 212 tests pass."),
         old("a3", 2_000, "session_end", ""),
     ].concat());
-    // The contents are made before anybody asks for them.
+    // The contents are built before the request.
     assert_eq!(world.tome(&["toc", "--all-projects"]).code, 0);
     let said = hook(&world, &["claude-code"], &start(&app, "s1", "startup")).unwrap();
     let text = context(&said);
@@ -229,7 +229,7 @@ fn a_session_learns_where_the_last_one_stopped() {
     assert_eq!(text.matches("</tome-memory>").count(), 1, "{text}");
 }
 
-/// What an earlier session said about something that nobody guesses.
+/// A distinctive statement from an earlier session.
 pub fn remembered(world: &World, app: &Path) {
     world.ingest(&[
         line_with(&json!({"id": "h1", "session_id": "old", "cwd": app, "at": MORNING_MS,
@@ -244,7 +244,7 @@ pub fn remembered(world: &World, app: &Path) {
 pub const QUESTION: &str = "flush the frobnicator cache before the nightly migration";
 
 #[test]
-fn a_prompt_gets_hints_that_are_to_the_point_and_never_twice() {
+fn a_prompt_gets_relevant_hints_only_once() {
     let world = world();
     let app = world.folder("app");
     remembered(&world, &app);
@@ -253,15 +253,15 @@ fn a_prompt_gets_hints_that_are_to_the_point_and_never_twice() {
     let text = context(&said);
     assert!(text.contains("frob flush --all") && text.contains("[h2]"), "{text}");
     assert!(text.contains("<tome-quoted") && !text.contains("button"), "{text}");
-    // The same again, and other words for it: what was said once is not said again.
+    // The same question, also reworded, is not answered again.
     for prompt in [format!("{QUESTION}, please"), format!("again: {QUESTION}")] {
         assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", &prompt)), None, "{prompt}");
     }
-    // What the session itself said is no news, and small talk asks nothing.
+    // Text of the session itself is not news, and small talk has no answer.
     for prompt in ["yes", "go on", "what is the weather like in Paris on a good day?"] {
         assert_eq!(hook(&world, &["claude-code"], &says(&app, "s2", prompt)), None, "{prompt}");
     }
-    // Who asks the same elsewhere is told the answer, and not the question.
+    // The same question in another session gets the answer, not the earlier question.
     let again = hook(&world, &["claude-code"], &says(&app, "s4", QUESTION)).unwrap();
     let hints: Vec<&str> = context(&again).lines().filter(|line| line.starts_with("- ")).collect();
     assert!(hints.iter().any(|hint| hint.contains("frob flush --all")), "{hints:?}");
@@ -274,7 +274,7 @@ fn a_prompt_gets_hints_that_are_to_the_point_and_never_twice() {
 }
 
 #[test]
-fn hints_are_remembered_across_a_crash() {
+fn hints_already_given_are_remembered_across_a_crash() {
     let world = world();
     let app = world.folder("app");
     remembered(&world, &app);
@@ -322,7 +322,7 @@ fn a_longer_plan_gets_lessons_once() {
     assert_eq!(hook_with(&world, &["claude-code"], &todos(&app, "s2", 1, 6), &off), None);
 }
 
-/// Ten tool calls with edits among them.
+/// Ten tool calls, some of them edits.
 fn work(world: &World, agent: &str, app: &Path, session: &str, calls: std::ops::Range<usize>) {
     for n in calls {
         assert_eq!(hook(world, &[agent], &edit(app, session, n)), None, "{n}");
@@ -335,7 +335,7 @@ fn a_stop_after_work_asks_exactly_once() {
     let app = ready(&world);
     hook(&world, &["codex"], &says(&app, "s1", "rework the parser"));
     work(&world, "codex", &app, "s1", 0..6);
-    // A crash in the middle of it loses nothing.
+    // A crash in the middle loses nothing.
     world.kill_daemon().unwrap();
     assert_eq!(world.tome(&["start"]).code, 0);
     work(&world, "codex", &app, "s1", 6..10);
@@ -347,7 +347,7 @@ fn a_stop_after_work_asks_exactly_once() {
         "{reason}"
     );
     assert_eq!(said.as_object().unwrap().len(), 2, "{said}");
-    // It works on, stops, and is let go; and so the next time, having done nothing.
+    // The agent continues, stops, and is not asked again; nor the next time, without further work.
     assert_eq!(hook(&world, &["codex"], &stop(&app, "s1", true)), None);
     assert_eq!(hook(&world, &["codex"], &says(&app, "s1", "thanks")), None);
     assert_eq!(hook(&world, &["codex"], &stop(&app, "s1", false)), None);
@@ -357,7 +357,7 @@ fn a_stop_after_work_asks_exactly_once() {
 }
 
 #[test]
-fn trivial_work_and_switched_off_nudges_end_in_silence() {
+fn trivial_work_and_disabled_nudges_ask_nothing() {
     let world = world();
     let app = ready(&world);
     work(&world, "claude-code", &app, "s1", 0..3);
@@ -370,9 +370,9 @@ fn trivial_work_and_switched_off_nudges_end_in_silence() {
     assert!(hook_with(&world, &["claude-code"], &stop(&app, "s3", false), &few).is_some());
 }
 
-/// Gemini CLI and Copilot CLI hand the reason of a denied stop back as a prompt.
+/// Gemini CLI and Copilot CLI return the reason of a denied stop as a prompt.
 #[test]
-fn own_words_that_come_back_are_nobodys() {
+fn a_returned_injection_is_not_recorded_as_a_prompt() {
     let world = world();
     let app = ready(&world);
     let few = [("TOME_INJECT_STORE_TOOL_CALLS", "2")];
@@ -404,7 +404,7 @@ fn own_words_that_come_back_are_nobodys() {
 }
 
 #[test]
-fn subagents_are_told_nothing() {
+fn subagents_get_no_injections() {
     let world = world();
     let app = known(&world);
     remembered(&world, &app);
@@ -425,12 +425,12 @@ fn subagents_are_told_nothing() {
 }
 
 #[test]
-fn a_hung_daemon_is_not_waited_for() {
+fn a_hung_daemon_does_not_delay_a_hook() {
     let world = world();
     let app = known(&world);
     let pid = daemon_up(&world);
     assert!(send(pid, Signal::Stop));
-    // Without patience: what a hook promises is checked with every hook.
+    // With production deadlines; the hook's guarantees are checked with every hook.
     assert_eq!(world.hook_says(&["claude-code"], start(&app, "s1", "startup").to_string()), None);
     assert_eq!(world.hook_says(&["claude-code"], says(&app, "s1", QUESTION).to_string()), None);
     assert!(send(pid, Signal::Continue));
@@ -438,7 +438,7 @@ fn a_hung_daemon_is_not_waited_for() {
 }
 
 #[test]
-fn a_cold_daemon_is_waited_for_at_a_start() {
+fn a_session_start_waits_for_a_starting_daemon() {
     let world = world();
     let app = known(&world);
     world.kill_daemon().unwrap();
@@ -470,7 +470,7 @@ fn budgets_hold_with_many_notes() {
             hook_with(&world, &["claude-code"], &start(&app, session, "startup"), &env).unwrap();
         let text = context(&said);
         assert!(text.len() < 10_000 && text.contains("left out or cut:"), "{text}");
-        // A repository's notes may be anybody's.
+        // A repository's notes may come from anyone.
         assert!(text.contains("<tome-quoted from=\"notes in the repository\""), "{text}");
     }
     for one in injections(&world) {
@@ -486,9 +486,9 @@ fn budgets_hold_with_many_notes() {
     assert!(shown.contains("startup") && shown.contains("cut: facts"), "{shown}");
 }
 
-/// The other agents' shapes of a stop that is not let go, each once.
+/// The other agents' formats of a denied stop, each once.
 #[test]
-fn every_agent_is_asked_to_store_in_its_own_words() {
+fn every_agent_is_asked_to_store_in_its_format() {
     let world = world();
     let app = ready(&world);
     let few = [("TOME_INJECT_STORE_TOOL_CALLS", "1")];

@@ -1,5 +1,5 @@
-//! What was not ready when a hook gave up: it comes with the next event that takes it, and what was
-//! handed over does not come again.
+//! Injections that were not ready in time: they come with the next suitable event, and delivered
+//! ones do not come again.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,9 +13,9 @@ use crate::injections::{
 };
 use crate::scene::{strings, world};
 
-/// Records an event and asks about it as a hook does that has no time left at all.
+/// Records an event and requests its injection like a hook with no time left.
 fn too_late(world: &World, app: &Path, payload: &Value, kind: &str, bytes_max: u32) {
-    // The hook is not interested in an answer; the question is put by hand.
+    // The hook discards the response; the request is made by hand.
     let mut command = world.command(&["hook", "claude-code"]);
     command.env("TOME_INJECT_ENABLED", "off").env("TOME_HOOK_PATIENCE", "50");
     World::hook_command(&mut command, payload.to_string());
@@ -47,7 +47,7 @@ fn too_late(world: &World, app: &Path, payload: &Value, kind: &str, bytes_max: u
     assert_eq!(said.unwrap(), "");
 }
 
-/// Where a session's hints and triggers are remembered.
+/// The file with a session's hints and triggers.
 fn kept(world: &World, session: &str) -> String {
     let mut folders = vec![world.home().join("projects")];
     while let Some(folder) = folders.pop() {
@@ -63,18 +63,18 @@ fn kept(world: &World, session: &str) -> String {
 }
 
 #[test]
-fn hints_that_came_too_late_come_with_the_next_prompt() {
+fn late_hints_come_with_the_next_prompt() {
     let world = world();
     let app = world.folder("app");
     remembered(&world, &app);
     too_late(&world, &app, &says(&app, "s1", QUESTION), "user_message", 9_500);
     eventually("what recall found", || kept(&world, "s1").contains("frob flush").then_some(()));
-    // A daemon that was killed has not forgotten it.
+    // A killed daemon still has them.
     world.kill_daemon().unwrap();
     assert_eq!(world.tome(&["start"]).code, 0);
     let said = hook(&world, &["claude-code"], &says(&app, "s1", "yes")).unwrap();
     assert!(context(&said).contains("frob flush --all"), "{said}");
-    // Now it was handed over, and that was it; also for who asks the same again.
+    // Delivered once and not again, also for the same question.
     for prompt in ["go on", &format!("{QUESTION}, please")] {
         assert_eq!(hook(&world, &["claude-code"], &says(&app, "s1", prompt)), None, "{prompt}");
     }
@@ -82,7 +82,7 @@ fn hints_that_came_too_late_come_with_the_next_prompt() {
 }
 
 #[test]
-fn a_request_to_store_that_came_too_late_comes_at_the_next_stop() {
+fn a_late_request_to_store_comes_at_the_next_stop() {
     let world = world();
     let app = world.folder("app");
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -107,9 +107,9 @@ fn a_request_to_store_that_came_too_late_comes_at_the_next_stop() {
     assert_eq!((strings(&listed, "why"), handed), (vec!["store", "store"], vec![false, true]));
 }
 
-/// Too late, and then a hook that its agent no longer listens to: neither is the last word.
+/// First too late, then a hook whose agent no longer listens: neither loses the lessons.
 #[test]
-fn lessons_for_a_plan_that_came_too_late_come_with_the_next_result() {
+fn late_lessons_for_a_plan_come_with_the_next_result() {
     let world = world();
     let app = world.folder("app");
     lesson(&world, &app);
@@ -122,7 +122,7 @@ fn lessons_for_a_plan_that_came_too_late_come_with_the_next_result() {
 }
 
 #[test]
-fn the_reminder_of_the_overview() {
+fn a_stale_overview_triggers_a_reminder() {
     let world = world();
     let app = world.folder("app");
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -137,7 +137,7 @@ fn the_reminder_of_the_overview() {
         assert_eq!(prompt(n), None, "{n}");
     }
     assert!(context(&prompt(21).unwrap()).contains("21 rounds"));
-    // A write is followed by silence, and by a state that survives the daemon.
+    // A write ends the reminders, and the state survives the daemon.
     let written = json!({"path": "overview.md", "content": "# Working Memory", "scope": "session"});
     let write = crate::injections::tool(&app, "s1", 90, "mcp__tome__memory_write", &written);
     assert_eq!(hook(&world, &["claude-code"], &write), None);

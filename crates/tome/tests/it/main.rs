@@ -1,4 +1,4 @@
-//! The shipped program, proved from outside: its command line, its sockets, its files.
+//! Tests of the shipped program from outside: command line, sockets, files.
 
 #![cfg(unix)]
 #![allow(

@@ -1,4 +1,5 @@
-//! Recall over many projects with few file descriptors: complete, or it says what it could not read.
+//! Recall over many projects with few file descriptors: complete, or with a report of what could
+//! not be read.
 
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
@@ -10,7 +11,7 @@ use crate::scene::{daemon_gone, daemon_up, line_with, world};
 
 const PROJECTS: usize = 48;
 
-/// Starts the daemon with so many descriptors, which it cannot raise.
+/// Starts the daemon with this hard limit of descriptors.
 fn start_limited(world: &World, descriptors: usize) -> Child {
     let plain = world.command(&["daemon"]);
     let mut command = Command::new("sh");
@@ -38,11 +39,11 @@ fn recall_reads_all_projects_with_few_descriptors() {
             }))
         })
         .collect();
-    // Ten descriptors per store, and as many for its indexes once they are made, would be too many.
+    // Ten descriptors per store, and as many for its indexes, would exceed the limit.
     let mut daemon = start_limited(&world, 256);
     daemon_up(&world);
     world.ingest(&lines);
-    // Twice: while indexes are made, and later.
+    // Twice: while indexes are built, and later.
     for _ in 0..2 {
         let all = ["recall", "zebra", "--all-projects", "--limit", "50", "--json"];
         let answer = world.tome(&all).json();

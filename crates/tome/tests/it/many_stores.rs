@@ -1,4 +1,4 @@
-//! More projects than may be open at once: few file descriptors are enough for all of them.
+//! More projects than can be open at once need only few file descriptors.
 
 use std::process::{Command, Stdio};
 
@@ -9,7 +9,6 @@ use crate::scene::{daemon_gone, daemon_up, line_with, list, status, world};
 
 const PROJECTS: usize = 60;
 
-/// Starts the daemon with few file descriptors.
 fn start_limited(world: &World) -> std::process::Child {
     let plain = world.command(&["daemon"]);
     let mut command = Command::new("sh");

@@ -1,4 +1,4 @@
-//! `tome mcp` as a protocol: how a session is opened, what cannot be taken, how it ends.
+//! `tome mcp` as a protocol: opening a session, invalid messages, shutdown.
 
 use serde_json::{Value, json};
 use tome_testkit::{Signal, eventually, is_alive, send};
@@ -6,21 +6,21 @@ use tome_testkit::{Signal, eventually, is_alive, send};
 use crate::mcp_client::{McpClient, meta};
 use crate::scene::{daemon_up, world};
 
-/// A call with what the newest protocol asks for.
+/// A call with the metadata that the newest protocol requires.
 fn modern(mut params: Value) -> Value {
     params["_meta"] = meta();
     params
 }
 
 #[test]
-fn a_session_is_opened_by_initialize_in_any_version() {
+fn initialize_opens_a_session_in_any_version() {
     let world = world();
     for (asked, agreed) in [
         ("2024-11-05", "2024-11-05"),
         ("2025-03-26", "2025-03-26"),
         ("2025-06-18", "2025-06-18"),
         ("2025-11-25", "2025-11-25"),
-        // The newest has no handshake, and nobody knows the others.
+        // The newest version has no handshake, and the others are unknown.
         ("2026-07-28", "2025-11-25"),
         ("2031-01-01", "2025-11-25"),
         ("yesterday", "2025-11-25"),
@@ -44,7 +44,7 @@ fn a_session_is_opened_by_initialize_in_any_version() {
 }
 
 #[test]
-fn a_session_is_opened_without_initialize() {
+fn a_request_with_a_version_opens_a_session() {
     let world = world();
     let mut client = McpClient::start(&mut world.command(&["mcp"]));
     let told = client.result("server/discover", modern(json!({})));
@@ -69,9 +69,9 @@ fn a_session_is_opened_without_initialize() {
     assert_eq!(client.ask("resources/read", missing)["error"]["code"], -32602);
 }
 
-/// As Claude Code and Copilot do: they look first, and use the handshake all the same.
+/// Claude Code and Copilot call server/discover first and still use the handshake.
 #[test]
-fn asking_what_the_server_is_leaves_both_ways_open() {
+fn discover_allows_both_ways_of_opening() {
     let world = world();
     let mut client = McpClient::start(&mut world.command(&["mcp"]));
     assert!(client.ask("server/discover", json!({}))["error"]["code"].is_i64());
@@ -85,7 +85,7 @@ fn asking_what_the_server_is_leaves_both_ways_open() {
 }
 
 #[test]
-fn what_cannot_be_taken_is_answered_and_the_session_goes_on() {
+fn invalid_messages_get_errors_and_the_session_continues() {
     let world = world();
     let mut client = McpClient::start(&mut world.command(&["mcp"]));
     client.write(r#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#);
@@ -135,9 +135,9 @@ fn what_cannot_be_taken_is_answered_and_the_session_goes_on() {
     assert_eq!(client.hear(), json!({"jsonrpc": "2.0", "id": "words", "result": {}}));
 }
 
-/// Nothing that a client asks at its start needs the daemon, or anything that is stored.
+/// No initial request of a client needs the daemon or stored data.
 #[test]
-fn it_says_what_it_is_without_a_daemon() {
+fn initial_requests_are_answered_without_a_daemon() {
     let world = world();
     let mut command = world.command(&["mcp", "--toolsets", "all"]);
     command.env("TOME_DAEMON_AUTOSTART", "false");
@@ -161,7 +161,7 @@ fn it_says_what_it_is_without_a_daemon() {
 }
 
 #[test]
-fn the_daemon_is_started_and_started_again() {
+fn the_daemon_is_started_and_restarted() {
     let world = world();
     let mut client = McpClient::open(&world, &[]);
     daemon_up(&world);
@@ -170,7 +170,7 @@ fn the_daemon_is_started_and_started_again() {
         let pid = world.kill_daemon().expect("a daemon");
         assert!(client.said("memory_read", json!({"path": "a.md"})).contains("\none\n"));
         assert_ne!(world.daemon_pid(), Some(pid));
-        // A dead daemon is buried by whoever started it: nobody collects them.
+        // The process that started a dead daemon must reap it.
         eventually("a burial", || {
             (!std::path::Path::new(&format!("/proc/{pid}")).exists()).then_some(())
         });
@@ -182,7 +182,7 @@ fn the_daemon_is_started_and_started_again() {
 }
 
 #[test]
-fn it_ends_with_its_input_and_answers_what_is_on_its_way() {
+fn the_server_exits_with_its_input_after_answering() {
     let world = world();
     let mut client = McpClient::open(&world, &[]);
     let written = client.request(
@@ -197,7 +197,7 @@ fn it_ends_with_its_input_and_answers_what_is_on_its_way() {
     for id in [json!(written), json!("last")] {
         assert!(rest.iter().any(|answer| answer["id"] == id), "{id} in {rest:?}");
     }
-    // The daemon goes on for the others.
+    // The daemon keeps running for others.
     assert!(world.daemon_pid().is_some_and(is_alive));
 
     for said in ["", "{\"jsonrpc\": \"2.0\", \"id\": 1, \"method\": \"ping\"}"] {
@@ -208,7 +208,7 @@ fn it_ends_with_its_input_and_answers_what_is_on_its_way() {
 }
 
 #[test]
-fn a_client_that_stops_reading_keeps_no_server() {
+fn a_client_that_stops_reading_does_not_keep_the_server() {
     let world = world();
     let (hear, say) = std::io::pipe().unwrap();
     let mut command = world.command(&["mcp"]);
@@ -225,7 +225,7 @@ fn a_client_that_stops_reading_keeps_no_server() {
 }
 
 #[test]
-fn a_request_that_is_taken_back_is_not_answered() {
+fn a_cancelled_request_is_not_answered() {
     let world = world();
     let mut client = McpClient::open(&world, &["--toolsets", "all"]);
     let daemon = daemon_up(&world);
@@ -235,7 +235,7 @@ fn a_request_that_is_taken_back_is_not_answered() {
     let taken_back = client.request("tools/call", call.clone());
     assert_eq!(client.result("ping", json!({})), json!({}), "others are not kept waiting");
     client.notify("notifications/cancelled", json!({"requestId": taken_back, "reason": "enough"}));
-    // This one is waited for until the server gives up on the daemon; the other began before it.
+    // This one waits until the server gives up on the daemon; the other began before it.
     let other = client.ask("tools/call", call);
     assert_eq!(other["result"]["isError"], true, "{other}");
     send(daemon, Signal::Continue);
@@ -245,7 +245,7 @@ fn a_request_that_is_taken_back_is_not_answered() {
 }
 
 #[test]
-fn many_at_once() {
+fn many_concurrent_requests_are_answered() {
     let world = world();
     let servers: Vec<McpClient> =
         (0..8).map(|_| McpClient::start(&mut world.command(&["mcp"]))).collect();

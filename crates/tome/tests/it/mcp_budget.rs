@@ -1,4 +1,4 @@
-//! What Tome costs in every request: the schemas of its default tools, and the rules, stated once.
+//! Token cost per request: the schemas of the default tools, and the rules, stated once.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use crate::injections::{context, hook};
 use crate::mcp_client::McpClient;
 use crate::scene::world;
 
-/// The most that the schemas of the default tools may cost together, by the project's own estimate,
-/// which is somewhat above what tokenizers of models say.
+/// Limit for the schemas of the default tools by the project's own estimate, which is slightly
+/// higher than real tokenizers.
 const TOKENS_MAX: u64 = 1_200;
 
 #[test]
@@ -32,7 +32,7 @@ fn the_default_tools_cost_at_most_1200_tokens() {
     let tokens = tome_text::estimate_tokens(&prompt);
     println!("default tools: {tokens} tokens, {} bytes", prompt.len());
     assert!(tokens <= TOKENS_MAX, "{tokens} tokens, {} bytes", prompt.len());
-    // Clients that load tools on demand show these from the start, and only these.
+    // Clients that load tools on demand show exactly these from the start.
     let all =
         McpClient::open(&world, &["--toolsets", "all"]).result("tools/list", json!({}))["tools"]
             .clone();
@@ -54,14 +54,14 @@ fn the_rules_are_stated_once_per_client() {
             .unwrap()
             .to_owned()
     };
-    // Whoever the setup wired gets them from its hooks.
+    // Agents set up with hooks get them from there.
     let start = json!({"session_id": "s1", "cwd": app, "hook_event_name": "SessionStart", "source": "startup"});
     let said = hook(&world, &["claude-code"], &start).unwrap();
     assert_eq!(context(&said).matches(rule).count(), 1, "{said}");
     for agent in ["claude-code", "codex", "gemini", "copilot", "opencode"] {
         assert!(!instructions(&["--agent", agent]).contains(rule), "{agent}");
     }
-    // Nobody else would tell a client without hooks, or one whose start text is switched off.
+    // A client without hooks, or with start injections disabled, gets them from the server.
     assert_eq!(instructions(&[]).matches(rule).count(), 1);
     world.write("config.toml", "[inject]\nstart = false\n");
     assert_eq!(instructions(&["--agent", "codex"]).matches(rule).count(), 1);

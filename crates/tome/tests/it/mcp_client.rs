@@ -1,4 +1,4 @@
-//! A client of `tome mcp` that speaks the protocol by hand, a JSON message a line.
+//! A client of `tome mcp` that implements the protocol by hand, one JSON message per line.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Write};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-/// A server that takes this long hangs.
+/// Timeout of the server.
 const HANGS: Duration = Duration::from_secs(60);
 
-/// What a request of the newest protocol says of itself.
+/// Metadata that a request of the newest protocol carries.
 pub fn meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -21,19 +21,18 @@ pub fn meta() -> Value {
     })
 }
 
-/// A server and the pipes to it. It is ended when this is dropped.
+/// A server and its pipes; stopped on drop.
 pub struct McpClient {
     child: Child,
     pen: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// Answers that came before the one that was waited for.
+    /// Responses received before the awaited one.
     early: VecDeque<Value>,
     next_id: i64,
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "params are written where they are used")]
 impl McpClient {
-    /// Starts a server.
     pub fn start(command: &mut Command) -> Self {
         let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = child.spawn().expect("the server starts");
@@ -50,12 +49,12 @@ impl McpClient {
         Self { child, pen, lines, early: VecDeque::new(), next_id: 1 }
     }
 
-    /// A server in this world, with a session opened the way most clients do it.
+    /// Starts a server in this world and opens a session with the usual handshake.
     pub fn open(world: &World, args: &[&str]) -> Self {
         Self::open_as(&mut world.command(&[&["mcp"], args].concat()), "test-client")
     }
 
-    /// The same for a command of the test's own making and a client of this name.
+    /// The same for a given command and client name.
     pub fn open_as(command: &mut Command, name: &str) -> Self {
         let mut client = Self::start(command);
         let answer = client.initialize("2025-06-18", name);
@@ -64,7 +63,7 @@ impl McpClient {
         client
     }
 
-    /// Asks to be let in.
+    /// Sends `initialize`.
     pub fn initialize(&mut self, version: &str, name: &str) -> Value {
         let hello = json!({
             "protocolVersion": version, "capabilities": {},
@@ -73,7 +72,6 @@ impl McpClient {
         self.ask("initialize", hello)
     }
 
-    /// Sends a line as it is.
     pub fn write(&mut self, line: &str) {
         let pen = self.pen.as_mut().expect("still talking");
         pen.write_all(line.as_bytes()).unwrap();
@@ -81,7 +79,7 @@ impl McpClient {
         pen.flush().unwrap();
     }
 
-    /// Sends the last of it, without an end of line.
+    /// Sends the last message without a newline.
     pub fn write_last(&mut self, text: &str) {
         let mut pen = self.pen.take().expect("still talking");
         pen.write_all(text.as_bytes()).unwrap();
@@ -101,7 +99,7 @@ impl McpClient {
         self.write(&line.to_string());
     }
 
-    /// The next message, whatever it is.
+    /// Returns the next message of any kind.
     pub fn hear(&mut self) -> Value {
         self.early.pop_front().unwrap_or_else(|| self.hear_line())
     }
@@ -117,13 +115,12 @@ impl McpClient {
         message
     }
 
-    /// The next line, which holds several messages.
+    /// Returns the next line, which is a batch.
     pub fn hear_several(&mut self) -> Vec<Value> {
         let line = self.lines.recv_timeout(HANGS).expect("the server says something");
         serde_json::from_str(&line).expect("a list of messages")
     }
 
-    /// The answer to a request.
     pub fn answer(&mut self, id: i64) -> Value {
         if let Some(at) = self.early.iter().position(|message| message["id"] == id) {
             return self.early.remove(at).unwrap();
@@ -143,34 +140,32 @@ impl McpClient {
         self.answer(id)
     }
 
-    /// The same where it has to succeed.
+    /// The same, but it must succeed.
     pub fn result(&mut self, method: &str, params: Value) -> Value {
         let mut answer = self.ask(method, params);
         assert_eq!(answer["error"], Value::Null, "{method}");
         answer["result"].take()
     }
 
-    /// Calls a tool.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         self.result("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Calls a tool that has to succeed; all its words.
+    /// Calls a tool that must succeed; returns its text.
     pub fn said(&mut self, tool: &str, arguments: Value) -> String {
         let called = self.call(tool, arguments);
         assert!(!called["isError"].as_bool().unwrap_or_default(), "{tool}: {called}");
         words(&called)
     }
 
-    /// The names of the tools.
     pub fn tools(&mut self) -> Vec<String> {
         let listed = self.result("tools/list", json!({}));
         let tools = listed["tools"].as_array().unwrap();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Says no more, and waits until the server has ended: how, what else it said, and what it
-    /// complained of.
+    /// Closes the input and waits for the server to exit; returns its status, remaining messages
+    /// and standard error.
     pub fn close(mut self) -> (ExitStatus, Vec<Value>, String) {
         drop(self.pen.take());
         let status = eventually("the server to end", || self.child.try_wait().unwrap());
@@ -192,7 +187,7 @@ impl Drop for McpClient {
     }
 }
 
-/// All words of a tool's answer.
+/// The text of a tool result.
 pub fn words(called: &Value) -> String {
     let blocks = called["content"].as_array().unwrap();
     let texts: Vec<&str> = blocks.iter().map(|block| block["text"].as_str().unwrap()).collect();

@@ -1,5 +1,5 @@
-//! A client that sends requests and does not read the answers: it is stopped by its own pipe, not by
-//! the machine's memory, and nothing is lost once it reads.
+//! A client that sends requests without reading responses is blocked by its own pipe before the
+//! server's memory grows, and nothing is lost once it reads.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
@@ -15,8 +15,8 @@ use crate::scene::world;
 
 const REQUESTS: usize = 12_000;
 
-/// Enough for the program itself and for what may be in flight. The answers to all requests are a
-/// multiple of that.
+/// Enough for the program and the requests in flight. The responses to all requests are a multiple
+/// of that.
 const MEMORY_KIB_MAX: u64 = 400 * 1024;
 
 fn peak_memory_kib(pid: u32) -> u64 {
@@ -26,7 +26,7 @@ fn peak_memory_kib(pid: u32) -> u64 {
 }
 
 #[test]
-fn answers_that_nobody_reads_take_bounded_memory() {
+fn unread_responses_take_bounded_memory() {
     let world = world();
     let mut server = world
         .command(&["mcp", "--toolsets", "all"])
@@ -51,10 +51,10 @@ fn answers_that_nobody_reads_take_bounded_memory() {
             writeln!(stdin, "{}", json!({"jsonrpc": "2.0", "id": id, "method": "tools/list"}))?;
             counter.store(id + 1, Ordering::Relaxed);
         }
-        // Standard input stays open until all answers are there.
+        // Standard input stays open until all responses have arrived.
         Ok::<_, std::io::Error>(stdin)
     });
-    // Nothing is read until the server has taken all requests, or none for a while.
+    // Nothing is read until the server has accepted all requests, or none for a while.
     let mut before = (usize::MAX, 0);
     eventually_within(Duration::from_secs(40), || {
         let now = sent.load(Ordering::Relaxed);

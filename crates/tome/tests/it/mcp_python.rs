@@ -1,7 +1,6 @@
-//! `tome mcp` with the official client in Python: another program's idea of the protocol.
+//! `tome mcp` with the official Python client, as an independent implementation of the protocol.
 //!
-//! It needs a Python with the package `mcp`, 1.x or 2.x: `python3`, or the one that
-//! `TOME_TEST_PYTHON` names.
+//! Needs a Python with the package `mcp`, 1.x or 2.x: `python3`, or the one in `TOME_TEST_PYTHON`.
 
 use std::process::Command;
 use std::time::Duration;
@@ -12,11 +11,11 @@ use crate::scene::world;
 
 const SCRIPT: &str = include_str!("mcp_python.py");
 
-/// Python has to be loaded, twice, on a machine that may be busy.
+/// Python starts twice, possibly on a busy machine.
 const HANGS: Duration = Duration::from_secs(180);
 
 #[test]
-fn the_official_client_finds_its_way() {
+fn the_official_client_can_use_the_server() {
     let python = std::env::var("TOME_TEST_PYTHON").unwrap_or_else(|_| "python3".into());
     let version = ["-c", "from importlib.metadata import version; print(version('mcp'))"];
     let version = match Command::new(&python).args(version).output() {
@@ -30,7 +29,7 @@ fn the_official_client_finds_its_way() {
     };
     let world = world();
     let script = world.write("client.py", SCRIPT);
-    // Only what the world itself sets: the script hands it on to the server.
+    // Only the world's own variables, which the script passes to the server.
     let own = world.command(&[]);
     let mut command = Command::new(&python);
     command.arg("-I").arg(script).arg(world.program()).env_clear().current_dir(world.folder("app"));

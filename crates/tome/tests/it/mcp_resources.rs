@@ -1,4 +1,4 @@
-//! The resources and prompts of `tome mcp`.
+//! Resources and prompts of `tome mcp`.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn uris(listed: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn everything_that_is_listed_can_be_read() {
+fn every_listed_resource_can_be_read() {
     let world = world();
     world.ingest(&line_with(&json!({
         "cwd": world.folder("elsewhere"), "at": "2026-11-14T09:30:00Z", "text": "rotate the tokens",
@@ -58,7 +58,7 @@ fn everything_that_is_listed_can_be_read() {
 }
 
 #[test]
-fn what_is_not_there_is_said() {
+fn a_missing_resource_is_reported() {
     let world = world();
     let mut client = McpClient::open(&world, &[]);
     for (uri, code) in [
@@ -77,7 +77,7 @@ fn what_is_not_there_is_said() {
 }
 
 #[test]
-fn long_lists_come_in_pages() {
+fn long_lists_are_paginated() {
     let world = world();
     let mut client = McpClient::open(&world, &[]);
     let folder = world.folder("elsewhere").join(".memory");
@@ -102,7 +102,7 @@ fn long_lists_come_in_pages() {
 }
 
 #[test]
-fn the_prompts_are_the_guides_as_their_owner_keeps_them() {
+fn the_prompts_are_the_owners_guides() {
     let world = world();
     let mut client = McpClient::open(&world, &[]);
     let listed = client.result("prompts/list", json!({}));

@@ -1,4 +1,4 @@
-//! What `tome mcp` offers: tools with their schemas and hints, which of them, and for whom they act.
+//! The tools of `tome mcp`: schemas and annotations, toolsets, and the caller they act for.
 
 use serde_json::{Value, json};
 use tome_testkit::World;
@@ -7,7 +7,7 @@ use crate::import::now_ms;
 use crate::mcp_client::{McpClient, words};
 use crate::scene::{line_with, world};
 
-/// A tool as a prompt holds it.
+/// A tool as part of a prompt.
 fn in_prompt(tool: &Value) -> Value {
     json!({
         "name": tool["name"], "description": tool["description"], "input_schema": tool["inputSchema"],
@@ -58,9 +58,9 @@ fn every_tool_has_a_schema_and_hints() {
     }
 }
 
-/// By the project's own estimate, which is somewhat above what tokenizers of models say: counted
-/// once by hand, all tools together were 2,230 tokens (o200k_base), 2,148 (cl100k_base) and 2,310
-/// (Anthropic's published one), in 9.4 KB.
+/// By the project's own estimate, which is slightly higher than real tokenizers: counted once, all
+/// tools together were 2,230 tokens (o200k_base), 2,148 (cl100k_base) and 2,310 (Anthropic's
+/// published one), in 9.4 KB.
 #[test]
 fn all_schemas_together_cost_less_than_3000_tokens() {
     let world = world();
@@ -75,7 +75,7 @@ fn all_schemas_together_cost_less_than_3000_tokens() {
 }
 
 #[test]
-fn sets_of_tools_are_chosen() {
+fn toolsets_are_selectable() {
     let world = world();
     let usual = McpClient::open(&world, &[]).tools();
     assert!(usual.contains(&"memory_write".to_owned()) && !usual.contains(&"memory".to_owned()));
@@ -108,7 +108,7 @@ fn sets_of_tools_are_chosen() {
 }
 
 #[test]
-fn a_tool_that_refuses_says_why_in_words_and_as_json() {
+fn a_failing_tool_explains_why_in_text_and_json() {
     let world = world();
     let mut client = McpClient::open(&world, &["--toolsets", "all"]);
     for (tool, arguments, word) in [
@@ -126,7 +126,7 @@ fn a_tool_that_refuses_says_why_in_words_and_as_json() {
     }
 }
 
-/// Notes, an insight and three days of history.
+/// Notes, a lesson and three days of history.
 fn filled() -> (World, McpClient) {
     let world = world();
     let cwd = world.folder("elsewhere");
@@ -154,7 +154,7 @@ fn filled() -> (World, McpClient) {
     (world, client)
 }
 
-/// Every text and number of a value.
+/// Collects every string and number of a value.
 fn leaves(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| leaves(item, found)),
@@ -165,10 +165,10 @@ fn leaves(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// Some clients show their model only the words, some only the JSON. So what only quotes comes as
-/// words, and what is said in both forms is the same in both.
+/// Some clients show their model only the text, some only the JSON. Quotations therefore come as
+/// text only, and results in both forms are equal.
 #[test]
-fn words_and_json_say_the_same() {
+fn text_and_json_have_the_same_content() {
     let (_world, mut client) = filled();
     for (tool, arguments) in [
         ("memory_write", json!({"path": "b.md", "content": "two"})),
@@ -200,14 +200,14 @@ fn words_and_json_say_the_same() {
     assert_eq!(client.call("memory_write", newer)["isError"], true, "it has another by now");
 }
 
-/// Words say a moment to the minute, with or without the T.
+/// Text has times to the minute, with or without the T.
 fn said_as_time(said: &str, leaf: &str) -> bool {
     let minute = leaf.get(..16).unwrap_or_default();
     leaf.ends_with('Z') && (said.contains(minute) || said.contains(&minute.replace('T', " ")))
 }
 
 #[test]
-fn the_session_and_the_project_are_those_of_the_client() {
+fn session_and_project_come_from_the_client() {
     let world = world();
     let app = world.folder("app");
     let mut command = world.command(&["mcp"]);
@@ -228,7 +228,7 @@ fn the_session_and_the_project_are_those_of_the_client() {
     let log = read(&["log", "--json"]).stdout;
     assert!(log.contains("claude-code") && log.contains("c1"), "{log}");
 
-    // Started by Claude Code, and not Claude Code.
+    // Started by Claude Code, but not Claude Code.
     let mut codex = McpClient::open_as(&mut command, "codex-mcp-client");
     let session = json!({"scope": "session", "path": "detail/login.md"});
     assert_eq!(codex.call("memory_read", session.clone())["isError"], true);
@@ -237,10 +237,10 @@ fn the_session_and_the_project_are_those_of_the_client() {
     assert!(flagged.said("memory_read", session).contains("\n\ntwo\n"));
 }
 
-/// What the person asked a moment ago is no answer to what the agent makes of it; a person who asks
-/// gets everything.
+/// The user's latest prompt is not an answer to the agent's query about it; a person's own search
+/// finds everything.
 #[test]
-fn a_prompt_is_no_answer_to_itself() {
+fn a_prompt_is_not_an_answer_to_itself() {
     const ASKED: &str = "why does the frobnicator drop its cache at midnight?";
     let world = world();
     let cwd = world.folder("elsewhere");
@@ -274,7 +274,7 @@ fn a_prompt_is_no_answer_to_itself() {
         client.said("recall_memory", question.clone())
     };
     for (flags, client) in [
-        // The session is told, or guessed of what the agent did last.
+        // The session is given, or inferred from the agent's latest event.
         (&["--session", "mine"][..], "codex-mcp-client"),
         (&[][..], "codex-mcp-client"),
         (&["--agent", "codex"][..], "some client"),
@@ -284,7 +284,7 @@ fn a_prompt_is_no_answer_to_itself() {
         assert!(said.contains("look at its cache"), "what was said before stays: {said}");
         assert!(!said.contains("Find out"), "{flags:?} {client} {said}");
     }
-    // Somebody else's session may well look for it.
+    // Another session may find it.
     let said = asked(&["--session", "other"], "gemini-cli-mcp-client");
     assert!(said.contains("Find out"), "{said}");
     let person =
@@ -297,9 +297,9 @@ fn a_prompt_is_no_answer_to_itself() {
     assert!(tool.stdout.contains("Find out"), "{}", tool.stdout);
 }
 
-/// Most agents do not tell their servers which session they are in, and their hooks do.
+/// Most agents do not pass their session to servers, but their hooks do.
 #[test]
-fn the_session_is_the_one_in_which_the_agent_did_something_last() {
+fn the_session_defaults_to_the_agents_latest() {
     let world = world();
     let cwd = world.folder("elsewhere");
     let event = |agent: &str, session: &str, minute: u32| {

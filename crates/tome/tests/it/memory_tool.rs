@@ -1,5 +1,5 @@
-//! The memory tool that Anthropic's models are trained on, through the shipped program: every command
-//! with the documented words, and the same notes as the other tools see.
+//! The memory tool that Anthropic's models are trained on: every command with the documented
+//! messages, on the same notes as the other tools.
 
 use serde_json::{Value, json};
 use tome_testkit::World;
@@ -19,7 +19,7 @@ fn arguments(command: &str, fields: &Value) -> Value {
     arguments
 }
 
-/// Checks what a command refuses with: on the command line, and over the wire to the letter.
+/// Checks the error of a command on the command line and, verbatim, over gRPC.
 fn check_refused(world: &World, command: &str, fields: &Value, code: i32, said: &str) {
     let arguments = arguments(command, fields);
     let complaint = refused(world, "memory", &arguments, code);
@@ -36,7 +36,7 @@ fn create(world: &World, path: &str, text: &str) {
 }
 
 #[test]
-fn a_day_with_the_memory_tool() {
+fn every_command_of_the_memory_tool_works() {
     let world = world();
     let top = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items and node_modules:";
     let view = |path: &str| memory(&world, "view", &json!({"path": path}));
@@ -103,13 +103,13 @@ fn a_day_with_the_memory_tool() {
     assert_eq!(delete("/memories/old"), "Successfully deleted /memories/old\n");
     assert!(!notebook(&world).join("old").exists());
     assert_eq!(file(&world, "MEMORY.md"), "# Memory\n\n(empty)\n");
-    // Nothing is gone for good: what a model deletes, a person brings back.
+    // A person can restore what a model deletes.
     assert_eq!(world.tome(&["memory", "restore", "old/may.md"]).code, 0);
     assert!(file(&world, "old/may.md").contains("- wrote a test"));
 }
 
 #[test]
-fn the_documented_refusals() {
+fn errors_have_the_documented_messages() {
     let world = world();
     create(&world, "/memories/a.md", "one\ntwo\none\n");
     create(&world, "/memories/d/b.md", "b\n");
@@ -173,7 +173,7 @@ fn the_documented_refusals() {
 }
 
 #[test]
-fn paths_stay_below_memories_and_the_index_is_not_touched() {
+fn paths_stay_below_memories_and_the_index_is_protected() {
     let world = world();
     create(&world, "/memories/a.md", "one\n");
     let before = (file(&world, "a.md"), file(&world, "MEMORY.md"));
@@ -218,9 +218,9 @@ fn paths_stay_below_memories_and_the_index_is_not_touched() {
     assert_eq!(names.len(), 3, "a.md, MEMORY.md and .history: {names:?}");
 }
 
-/// A line that is too long and a file with too many lines are said to be so.
+/// An overlong line and a file with too many lines are reported.
 #[test]
-fn a_note_that_is_too_long_to_show() {
+fn a_note_too_long_to_show_is_reported() {
     let world = world();
     create(&world, "/memories/wide.md", &"w".repeat(60_000));
     let wide = memory(&world, "view", &json!({"path": "/memories/wide.md"}));
@@ -232,9 +232,8 @@ fn a_note_that_is_too_long_to_show() {
     check_refused(&world, "view", &tall, 2, said);
 }
 
-/// A note with the line endings of Windows keeps them.
 #[test]
-fn line_endings_are_kept() {
+fn windows_line_endings_are_kept() {
     let world = world();
     create(&world, "/memories/w.md", "one\r\ntwo\r\n");
     let insert = json!({"path": "/memories/w.md", "insert_line": 1, "insert_text": "1a\n1b"});

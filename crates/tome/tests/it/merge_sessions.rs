@@ -1,4 +1,4 @@
-//! `tome admin merge-sessions`: sessions that earlier versions stored in several projects are brought together.
+//! `tome admin merge-sessions`: reunites sessions that earlier versions stored in several projects.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use tome_testkit::World;
 
 use crate::scene::{MORNING_MS, daemon_gone, ids, list, status, texts, world};
 
-/// Stores an event in a project whatever its session's project is, as earlier versions did.
+/// Stores an event in a project regardless of its session's project, as earlier versions did.
 fn store(stores: &Stores, project: &str, session: &str, id: &str, at_ms: u64, text: &str) {
     let draft = Draft {
         identity: Identity::Fixed(EventId::parse(id).unwrap()),
@@ -29,7 +29,7 @@ fn store(stores: &Stores, project: &str, session: &str, id: &str, at_ms: u64, te
     stores.of_project(project).unwrap().append(vec![event]).unwrap();
 }
 
-/// A home in which session `split` is in three projects, and one of its events in two of them.
+/// A home with session `split` in three projects, one event of which is in two of them.
 fn damaged(world: &World, mode: StoreMode) {
     let home = Home::at(world.home());
     std::fs::create_dir_all(home.projects()).unwrap();
@@ -40,7 +40,7 @@ fn damaged(world: &World, mode: StoreMode) {
     store(&stores, "/gone/app/deep", "split", "third", MORNING_MS + 120_000, "the third words");
     if mode == StoreMode::PerProject {
         store(&stores, "/gone/app/sub", "split", "first", MORNING_MS, "the first words");
-        // The same words later got the id of their first occurrence in another store.
+        // The same text later got the id of its first occurrence in another store.
         store(&stores, "/gone/app/deep", "split", "second", MORNING_MS + 130_000, "again");
     }
     stores.close_idle(0);
@@ -54,7 +54,7 @@ fn projects(events: &[Value]) -> BTreeSet<(&str, &str)> {
 }
 
 #[test]
-fn a_split_session_is_reported_and_brought_together() {
+fn a_split_session_is_reported_and_merged() {
     let world = world();
     damaged(&world, StoreMode::PerProject);
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -89,7 +89,7 @@ fn a_split_session_is_reported_and_brought_together() {
     assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len(), "{all:?}");
     assert_eq!(events[0]["arrived"], json!(Millis(MORNING_MS + 5)));
     assert_eq!(status(&world)["split_sessions"], 0);
-    // What is made of events follows: contents, counts and search.
+    // Projections follow: contents, counts and search.
     let found = world.tome(&["recall", "third words", "--project", "/gone/app", "--json"]).json();
     assert!(found.to_string().contains("third words"), "{found}");
     assert_eq!(list(&world, &["--project", "/gone/app/deep"]).len(), 0);
@@ -100,7 +100,7 @@ fn a_split_session_is_reported_and_brought_together() {
 }
 
 #[test]
-fn in_one_store_for_all_projects_the_events_get_the_right_project() {
+fn in_a_unified_store_events_get_the_right_project() {
     let world = world();
     std::fs::write(world.config_file(), "[store]\nmode = \"unified\"\n").unwrap();
     damaged(&world, StoreMode::Unified);
@@ -116,9 +116,9 @@ fn in_one_store_for_all_projects_the_events_get_the_right_project() {
     );
 }
 
-/// A kill between the two renames: the new store takes its place at the next start.
+/// After a kill between the two renames, the new store is put in place at the next start.
 #[test]
-fn a_repair_that_was_killed_is_finished() {
+fn a_killed_merge_is_finished_at_the_next_start() {
     let world = world();
     damaged(&world, StoreMode::PerProject);
     assert_eq!(world.tome(&["start"]).code, 0);

@@ -1,24 +1,24 @@
-//! `tome memory` and `tome init`: reading and changing notes, and what is refused with which code.
+//! `tome memory` and `tome init`: reading and changing notes, and the exit codes of errors.
 
 use serde_json::{Value, json};
 use tome_testkit::{Ran, World};
 
 use crate::scene::world;
 
-/// Runs `tome memory …`, which has to succeed without a complaint, and returns what it printed.
+/// Runs `tome memory …`, which must succeed silently; returns its output.
 pub fn memory(world: &World, args: &[&str]) -> String {
     let ran = world.tome(&[&["memory"], args].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome memory {args:?}");
     ran.stdout
 }
 
-/// The same with JSON lines for an answer.
+/// The same with JSON lines.
 pub fn memory_json(world: &World, args: &[&str]) -> Vec<Value> {
     let text = memory(world, &[args, &["--json"]].concat());
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The exit code of `tome memory …`, which prints nothing and complains with all these words.
+/// Checks that `tome memory …` fails with this code and all these words on standard error.
 pub fn check_refused(world: &World, args: &[&str], code: i32, words: &[&str]) -> Ran {
     let ran = world.tome(&[&["memory"], args].concat());
     assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}: {}", ran.stderr);
@@ -31,7 +31,7 @@ pub fn check_refused(world: &World, args: &[&str], code: i32, words: &[&str]) ->
 }
 
 #[test]
-fn nothing_yet_says_how_to_begin() {
+fn an_empty_notebook_explains_how_to_begin() {
     let world = world();
     let said = memory(&world, &["list"]);
     assert!(said.contains("no notes yet") && said.contains("tome memory append"), "{said}");
@@ -46,7 +46,7 @@ fn nothing_yet_says_how_to_begin() {
 }
 
 #[test]
-fn the_first_note_can_be_written_as_the_empty_list_says() {
+fn the_suggested_first_command_works() {
     let world = world();
     let said = memory(&world, &["list"]);
     let command = said.split('`').nth(1).unwrap();
@@ -59,7 +59,7 @@ fn the_first_note_can_be_written_as_the_empty_list_says() {
 }
 
 #[test]
-fn a_note_from_its_first_word_to_its_last() {
+fn a_note_can_be_written_changed_moved_and_deleted() {
     let world = world();
     let typed = ["--name", "Auth", "--description", "How login works", "--type", "project"];
     let write = [&["write", "auth.md", "--content", "We use sessions."], &typed[..]].concat();
@@ -107,9 +107,9 @@ fn reading_prints_the_note_and_nothing_else() {
     assert_eq!((&note["path"], note["version"].as_str().unwrap().len()), (&json!("raw.md"), 12));
 }
 
-/// What a tool would cut at 50,000 characters, a person is given whole.
+/// Tools truncate at 50,000 characters, but a person gets the full note.
 #[test]
-fn a_long_note_is_read_whole() {
+fn a_long_note_is_printed_in_full() {
     let world = world();
     let text = "ä long line of a long note\n".repeat(4_000);
     let file = world.write("long.md", &text);
@@ -118,7 +118,7 @@ fn a_long_note_is_read_whole() {
 }
 
 #[test]
-fn from_a_file_from_a_pipe_or_as_typed() {
+fn content_comes_from_a_file_a_pipe_or_an_argument() {
     let world = world();
     let file = world.write("elsewhere/draft.txt", "from a file\n");
     memory(&world, &["write", "a.md", "--file", file.to_str().unwrap()]);
@@ -136,7 +136,7 @@ fn from_a_file_from_a_pipe_or_as_typed() {
 }
 
 #[test]
-fn several_patches_are_all_made_or_none() {
+fn patches_are_applied_all_or_none() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "one two three"]);
     let pairs = ["--old", "one", "--new", "-1", "--old", "three", "--new", "$3"];
@@ -151,7 +151,7 @@ fn several_patches_are_all_made_or_none() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_with_its_code() {
+fn errors_have_messages_and_exit_codes() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "same same"]);
     let before = memory_json(&world, &["log"]).len();
@@ -198,7 +198,7 @@ fn what_cannot_be_done_is_said_with_its_code() {
 }
 
 #[test]
-fn one_that_cannot_be_deleted_keeps_none_of_the_others() {
+fn a_failed_deletion_does_not_stop_the_others() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "a"]);
     memory(&world, &["write", "b.md", "--content", "b"]);
@@ -209,7 +209,7 @@ fn one_that_cannot_be_deleted_keeps_none_of_the_others() {
 }
 
 #[test]
-fn the_version_that_was_read_is_the_version_that_is_replaced() {
+fn a_write_checks_the_version_that_was_read() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "one", "--if-version", ""]);
     let version = memory_json(&world, &["read", "a.md"])[0]["version"].as_str().unwrap().to_owned();
@@ -219,7 +219,7 @@ fn the_version_that_was_read_is_the_version_that_is_replaced() {
 }
 
 #[test]
-fn secrets_are_cut_and_it_is_said() {
+fn secrets_are_redacted_and_reported() {
     let world = world();
     let secret = "AKIAIOSFODNN7EXAMPLE";
     let entry = format!("- the key is {secret}");
@@ -252,7 +252,7 @@ fn each_scope_has_its_own_notes() {
 }
 
 #[test]
-fn where_the_notes_are_and_into_the_repository() {
+fn notes_can_be_located_and_moved_into_the_repository() {
     let world = world();
     world.write("repo/.git/HEAD", "ref: refs/heads/main\n");
     let repo = world.folder("repo");
@@ -281,7 +281,7 @@ fn where_the_notes_are_and_into_the_repository() {
 }
 
 #[test]
-fn the_doctor_finds_notes_that_nobody_sees() {
+fn the_doctor_reports_unused_notes() {
     let world = world();
     world.write("repo/.git/HEAD", "ref: refs/heads/main\n");
     let repo = world.folder("repo");

@@ -1,5 +1,5 @@
-//! Notes on a disk that is full or cannot be written. The disk is a small file system in a mount
-//! namespace of the test's own; where there can be none the test says so and does nothing.
+//! Notes on a full or read-only disk. The disk is a small file system in a mount namespace; where
+//! that is not possible the test reports it and passes.
 
 use std::process::Command;
 
@@ -13,7 +13,7 @@ use crate::scene::world;
 
 const INSIDE: &str = "TEST_INSIDE_A_NAMESPACE";
 
-/// Runs the test again inside a mount namespace of its own. `true` inside, where the test goes on.
+/// Runs the test again inside a mount namespace. Returns `true` inside, where the test continues.
 fn inside(test: &str) -> bool {
     if std::env::var_os(INSIDE).is_some() {
         return true;
@@ -41,7 +41,7 @@ fn mount(args: &[&str]) {
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
-/// Fills the file system of the home but for so many pages.
+/// Fills the home's file system except for some pages.
 fn fill(world: &World, pages_left: usize) {
     use std::io::Write;
     let ballast = world.home().join("ballast");
@@ -53,7 +53,7 @@ fn fill(world: &World, pages_left: usize) {
     file.set_len(4096 * (written - pages_left as u64)).unwrap();
 }
 
-/// From a disk with no room at all to one with just enough: each write is done or it is not.
+/// From a disk without space to one with just enough: each write happens completely or not at all.
 #[test]
 fn a_full_disk_changes_nothing() {
     if !inside("a_full_disk_changes_nothing") {
@@ -68,7 +68,7 @@ fn a_full_disk_changes_nothing() {
     let mut refusals = 0;
     for pages_left in 0..16 {
         fill(&world, pages_left);
-        // The mark of the write in flight may stay: it only helps to attribute what is found later.
+        // The mark of the write in flight may remain: it only helps to attribute later findings.
         let files = || {
             let mut files = files_below(&folder);
             files.remove(&folder.join(".history/writing.json"));
@@ -106,7 +106,7 @@ fn a_full_disk_changes_nothing() {
     assert_eq!(memory_json(&world, &["log", "facts/b.md"]).len(), 1);
 }
 
-/// A notebook that cannot be written can still be read, and says why nothing is changed.
+/// A read-only notebook can be read, and writes report the reason.
 #[test]
 fn a_notebook_that_is_read_only() {
     if !inside("a_notebook_that_is_read_only") {

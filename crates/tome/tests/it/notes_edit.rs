@@ -1,4 +1,4 @@
-//! `tome memory edit`: with an editor that is a small script.
+//! `tome memory edit` with a script as editor.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -8,14 +8,13 @@ use tome_testkit::{Ran, World};
 use crate::notes_cli::{memory, memory_json};
 use crate::scene::world;
 
-/// An editor that does this with the file it is given as `$1`.
+/// An editor that runs this script with the file as `$1`.
 fn editor(world: &World, script: &str) -> PathBuf {
     let path = world.write("bin/an editor", &format!("#!/bin/sh\nset -e\n{script}\n"));
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     path
 }
 
-/// Edits a note with such a script.
 fn edit(world: &World, path: &str, script: &str) -> Ran {
     let editor = editor(world, script);
     let mut command = world.command(&["memory", "edit", path]);
@@ -23,14 +22,14 @@ fn edit(world: &World, path: &str, script: &str) -> Ran {
     World::run(&mut command, b"")
 }
 
-/// What is left of copies that were edited.
+/// Leftover working copies.
 fn copies(world: &World) -> Vec<PathBuf> {
     let folders = std::fs::read_dir(world.folder("tmp")).unwrap();
     folders.map(|entry| entry.unwrap().path()).collect()
 }
 
 #[test]
-fn what_the_editor_leaves_is_saved() {
+fn the_edited_text_is_saved() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "one"]);
     let ran = edit(&world, "a.md", r#"case "$1" in */a.md) printf 'two\n' >> "$1";; esac"#);
@@ -47,7 +46,7 @@ fn what_the_editor_leaves_is_saved() {
 }
 
 #[test]
-fn nothing_changed_nothing_written() {
+fn an_unchanged_text_is_not_written() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "one"]);
     let before = memory_json(&world, &["log"]).len();
@@ -80,7 +79,7 @@ fn an_editor_that_fails_changes_nothing() {
 }
 
 #[test]
-fn which_editor() {
+fn the_editor_is_chosen_by_precedence() {
     let world = world();
     let ran = world.tome(&["memory", "edit", "a.md"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
@@ -123,9 +122,9 @@ fn the_overview_of_a_new_session_begins_with_its_template() {
     assert!(text.starts_with('#') && text.ends_with("- fix the lexer\n"), "{text}");
 }
 
-/// Somebody else was quicker: both texts are there, and it is said what to do.
+/// With a concurrent change both texts are kept, and the message explains what to do.
 #[test]
-fn a_note_that_was_changed_meanwhile_is_not_overwritten() {
+fn a_note_changed_meanwhile_is_not_overwritten() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "one"]);
     let script = r#"echo mine > "$1"; "$TOME_PROGRAM" memory write a.md --content theirs"#;
@@ -145,9 +144,9 @@ fn a_note_that_was_changed_meanwhile_is_not_overwritten() {
     assert_eq!(memory(&world, &["read", "a.md"]), "mine\n");
 }
 
-/// A note that was not there when the editor was opened, and is now.
+/// A note that was created after the editor was opened.
 #[test]
-fn nor_is_one_that_was_made_meanwhile() {
+fn a_note_created_meanwhile_is_not_overwritten() {
     let world = world();
     let script = r#"echo mine > "$1"; "$TOME_PROGRAM" memory write a.md --content theirs"#;
     let ran = edit(&world, "a.md", script);
@@ -157,7 +156,7 @@ fn nor_is_one_that_was_made_meanwhile() {
 }
 
 #[test]
-fn what_is_refused_is_kept() {
+fn a_rejected_edit_is_kept() {
     let world = world();
     let ran = edit(&world, "facts/a.md", r#"head -c 20000 /dev/zero | tr '\0' x > "$1""#);
     assert_eq!(ran.code, 2, "{}", ran.stderr);

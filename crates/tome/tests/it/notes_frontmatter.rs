@@ -1,4 +1,4 @@
-//! Frontmatter from hell, and very many notes: the others stay as they are, and the index true.
+//! Hostile frontmatter and very many notes: other notes stay as they are, and the index is correct.
 
 use serde_json::{Value, json};
 
@@ -12,9 +12,9 @@ fn typed(name: &str, description: &str, content: &str) -> Value {
            "content": content})
 }
 
-/// Names and descriptions with anything in them come back as they were, on one line of the index.
+/// Names and descriptions with any content are preserved, on one line of the index.
 #[test]
-fn frontmatter_takes_anything() {
+fn frontmatter_accepts_any_content() {
     let world = world();
     world.tome(&["start"]);
     daemon_up(&world);
@@ -56,7 +56,7 @@ fn frontmatter_takes_anything() {
 }
 
 #[test]
-fn the_body_and_the_keys_of_others_are_left_alone() {
+fn the_body_and_unknown_keys_are_kept() {
     let world = world();
     agent(&world, "memory_write", &typed("T", "d", "old"));
     let path = notebook(&world).join("t.md");
@@ -82,7 +82,7 @@ fn the_body_and_the_keys_of_others_are_left_alone() {
     }
     assert!(text.contains("name: New name\n") && text.ends_with("---\n\nnew body\n"), "{text}");
 
-    // Line endings of Windows, and a mark at the beginning.
+    // Windows line endings and a byte-order mark.
     let crlf =
         "\u{feff}---\r\nname: Win\r\ndescription: dows\r\ntype: user\r\n---\r\n\r\none\r\ntwo\r\n";
     std::fs::write(&path, crlf).unwrap();
@@ -98,7 +98,7 @@ fn the_body_and_the_keys_of_others_are_left_alone() {
 }
 
 #[test]
-fn broken_frontmatter_harms_nobody() {
+fn broken_frontmatter_affects_no_other_note() {
     let world = world();
     agent(&world, "memory_write", &typed("Good", "a good one", "x"));
     let folder = notebook(&world);

@@ -1,4 +1,4 @@
-//! `tome memory log`, `show`, `diff`, `restore`: every version, by whom, and the way back.
+//! `tome memory log`, `show`, `diff`, `restore`: versions, authors and restoring.
 
 use serde_json::Value;
 use tome_testkit::World;
@@ -15,14 +15,13 @@ fn versions(world: &World) -> Vec<String> {
     fields(world, "version").iter().map(|version| version.as_str().unwrap().to_owned()).collect()
 }
 
-/// The file of a note.
 fn file(world: &World, path: &str) -> std::path::PathBuf {
     let folder = world.tome(&["init", "--json"]).json()["folder"].as_str().unwrap().to_owned();
     std::path::Path::new(&folder).join(path)
 }
 
 #[test]
-fn who_changed_what_and_when() {
+fn the_log_shows_who_changed_what_and_when() {
     let world = world();
     let note = r#"{"path": "a.md", "content": "one\ntwo\n"}"#;
     let agent = ["--agent", "claude-code", "--session", "6f0c5b1e"];
@@ -51,7 +50,7 @@ fn who_changed_what_and_when() {
 }
 
 #[test]
-fn an_old_version_is_printed_alone() {
+fn an_old_version_can_be_printed() {
     let world = world();
     for text in ["one\n", "two\n"] {
         memory(&world, &["write", "a.md", "--content", text]);
@@ -69,7 +68,7 @@ fn an_old_version_is_printed_alone() {
 }
 
 #[test]
-fn what_changed_line_by_line() {
+fn a_diff_shows_changes_line_by_line() {
     let world = world();
     for text in ["one\ntwo\n", "one\n2\n", "one\n2\nthree\n"] {
         memory(&world, &["write", "a.md", "--content", text]);
@@ -98,7 +97,7 @@ fn what_changed_line_by_line() {
 }
 
 #[test]
-fn the_first_version_is_all_new() {
+fn the_first_version_is_shown_as_new() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "one\n"]);
     let diff = memory(&world, &["diff", "a.md"]);
@@ -106,7 +105,7 @@ fn the_first_version_is_all_new() {
 }
 
 #[test]
-fn any_version_can_be_brought_back() {
+fn any_version_can_be_restored() {
     let world = world();
     for text in ["one\n", "two\n", "three\n"] {
         memory(&world, &["write", "a.md", "--content", text]);
@@ -132,9 +131,10 @@ fn any_version_can_be_brought_back() {
     check_refused(&world, &["restore", "a.md", "ffffffffffff"], 4, &["ffffffffffff"]);
 }
 
-/// A hand edit is served and kept, with no command in between; what it replaced can be got back.
+/// A manual edit is served and recorded without a command in between; the replaced version can be
+/// restored.
 #[test]
-fn a_hand_edit_is_a_version_too() {
+fn a_manual_edit_is_a_version() {
     let world = world();
     memory(&world, &["write", "a.md", "--content", "one\n"]);
     let file = file(&world, "a.md");

@@ -1,6 +1,6 @@
-//! Hostile input: paths that lead out, files that are none, arguments that make no sense, frontmatter
-//! from hell. Each is refused with a word and a code, and nothing is changed; what lies outside of the
-//! notebook is compared byte for byte.
+//! Hostile input: paths that lead outside, special files, senseless arguments, hostile frontmatter.
+//! Each is rejected with a message and a code, and nothing changes; files outside the notebook are
+//! compared byte for byte.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::symlink;
@@ -16,8 +16,7 @@ use crate::notes_cli::memory;
 use crate::notes_safety::{check_whole, files_below};
 use crate::scene::{daemon_up, world};
 
-/// Everything in the world but what the daemon keeps for itself while it runs, and what its programs
-/// keep for a moment.
+/// All files in the world except the daemon's runtime files and temporary files of its programs.
 fn everything(world: &World) -> BTreeMap<PathBuf, String> {
     let own = [world.home().join("run"), world.folder("tmp"), world.folder("runtime")];
     let mut files = files_below(world.path());
@@ -25,7 +24,7 @@ fn everything(world: &World) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// A world with notes, and with things around them that nobody may touch.
+/// A world with notes, surrounded by files that must not be touched.
 fn besieged() -> World {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "alpha beta beta\n"}));
@@ -39,7 +38,7 @@ fn besieged() -> World {
     world
 }
 
-/// Every call that takes a path, with a path in it.
+/// Every call that takes a path, with this path.
 fn calls(path: &str) -> Vec<(&'static str, Value)> {
     let below = format!("/memories/{path}");
     let mut calls = vec![
@@ -80,7 +79,7 @@ fn calls(path: &str) -> Vec<(&'static str, Value)> {
     calls
 }
 
-/// Checks that no tool takes a path or says what lies there, and that nothing changes.
+/// Checks that every tool rejects a path without disclosing its target, and that nothing changes.
 fn check_path(world: &World, path: &str) {
     let before = everything(world);
     for (tool, arguments) in calls(path) {
@@ -94,7 +93,7 @@ fn check_path(world: &World, path: &str) {
 }
 
 #[test]
-fn a_path_that_leads_out_or_is_no_note() {
+fn paths_that_lead_outside_or_are_not_notes_are_rejected() {
     let world = besieged();
     let long_name = format!("{}.md", "n".repeat(300));
     let long_path = format!("{}x.md", "folder/".repeat(200));
@@ -148,7 +147,7 @@ fn a_path_that_leads_out_or_is_no_note() {
 }
 
 #[test]
-fn the_command_line_refuses_them_as_well() {
+fn the_command_line_rejects_them_too() {
     let world = besieged();
     let before = everything(&world);
     let outside = world.path().join("outside.md");
@@ -176,7 +175,7 @@ fn the_command_line_refuses_them_as_well() {
         }
     }
     assert_eq!(everything(&world), before);
-    // A session may be called anything; its folder lies among those of the sessions.
+    // A session may have any name; its folder is among those of the sessions.
     for session in ["../../x", "/etc", "..", ".", "a/b", "con", "a\nb"] {
         let args = ["memory", "write", "overview.md", "--content", "taken", "--session", session];
         let _ = world.tome(&args);
@@ -187,10 +186,10 @@ fn the_command_line_refuses_them_as_well() {
     }
 }
 
-/// Links out of the notebook, to files, folders and nothing; a pipe, a folder that is named like a
-/// note, another name for a file outside.
+/// Links out of the notebook to files, folders and nothing; a pipe, a folder named like a note, a
+/// hard link to a file outside.
 #[test]
-fn a_file_that_is_none() {
+fn special_files_are_rejected() {
     let world = besieged();
     let folder = notebook(&world);
     let outside = world.path().join("secrets");
@@ -223,21 +222,21 @@ fn a_file_that_is_none() {
         assert!(wire(&world, "memory", &folder_of(path)).is_error);
         assert_eq!(everything(&world), before);
     }
-    // They keep nobody from the other notes.
+    // They do not affect other notes.
     let index = agent(&world, "memory_view", &json!({}));
     assert!(index.contains("(a.md)") && !index.contains("link"), "{index}");
     agent(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
 
-    // Another name of a file outside is given up by the first write; the file outside stays.
+    // The first write breaks a hard link; the file outside stays.
     std::fs::hard_link(outside.join("s.md"), folder.join("hard.md")).unwrap();
     agent(&world, "memory_append", &json!({"path": "hard.md", "entry": "more"}));
     assert!(file(&world, "hard.md").contains("more"));
     assert_eq!(std::fs::read_to_string(outside.join("s.md")).unwrap(), "secret words\n");
 }
 
-/// An index that is a link is never followed: the index takes its place.
+/// An index that is a link is never followed but replaced.
 #[test]
-fn an_index_that_leads_out() {
+fn an_index_that_is_a_link_is_replaced() {
     let world = besieged();
     let (folder, target) = (notebook(&world), world.path().join("secrets/s.md"));
     std::fs::remove_file(folder.join("MEMORY.md")).unwrap();
@@ -253,7 +252,7 @@ fn an_index_that_leads_out() {
 }
 
 #[test]
-fn arguments_that_make_no_sense() {
+fn senseless_arguments_are_rejected() {
     let world = besieged();
     let before = everything(&world);
     let nested = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
@@ -350,10 +349,10 @@ fn arguments_that_make_no_sense() {
     assert_eq!(everything(&world), before);
 }
 
-/// A hand-made file that is no text or far too large is listed, is never written over, and keeps
-/// nobody from the others.
+/// A file that is not text or far too large is listed, never overwritten, and does not affect the
+/// others.
 #[test]
-fn a_file_that_cannot_be_read() {
+fn an_unreadable_file_is_listed_and_never_overwritten() {
     let world = besieged();
     let folder = notebook(&world);
     std::fs::write(folder.join("latin.md"), b"caf\xe9\n").unwrap();
@@ -383,15 +382,15 @@ fn a_file_that_cannot_be_read() {
     refused(&world, "memory_write", &json!({"path": "huge.md", "content": "small"}), 1);
     assert_eq!(std::fs::metadata(folder.join("huge.md")).unwrap().len(), 60 << 20);
     agent(&world, "memory_append", &json!({"path": "a.md", "entry": "more"}));
-    // What is no text can be deleted, and got back as it was.
+    // A file that is not text can be deleted and restored.
     agent(&world, "memory_delete", &json!({"path": "latin.md"}));
     memory(&world, &["restore", "latin.md"]);
     assert_eq!(std::fs::read(folder.join("latin.md")).unwrap(), b"caf\xe9\n");
 }
 
-/// A repository that somebody else made may hold anything where the notes should be.
+/// A foreign repository may contain anything in place of the notes.
 #[test]
-fn a_repository_that_lures_notes_out() {
+fn a_hostile_repository_cannot_redirect_notes() {
     let world = world();
     world.write("elsewhere/.git/HEAD", "ref: refs/heads/main\n");
     let repo = world.folder("elsewhere");

@@ -1,4 +1,4 @@
-//! Notes in a repository: `.memory/`, nothing but Markdown, the same in every worktree.
+//! Notes in a repository: `.memory/`, only Markdown, the same in every worktree.
 
 use std::path::Path;
 use std::process::Command;
@@ -20,7 +20,7 @@ fn git(repo: &Path, args: &[&str]) -> String {
 }
 
 #[test]
-fn a_repository_holds_nothing_but_markdown() {
+fn a_repository_contains_only_markdown() {
     if Command::new("git").arg("--version").output().is_err() {
         println!("skipped: there is no git here");
         return;
@@ -48,7 +48,7 @@ fn a_repository_holds_nothing_but_markdown() {
     assert_eq!(log.len(), 2, "the history goes on across the move: {log:?}");
     assert_eq!(memory(&world, &["show", "a.md", log[1]["version"].as_str().unwrap()]), "one\n");
 
-    // A worktree has the same notes, and none of its own.
+    // A worktree has the same notes and none of its own.
     git(&repo, &["worktree", "add", "-q", "../tree"]);
     let tree = world.path().canonicalize().unwrap().join("tree");
     let mut read = world.command(&["memory", "read", "a.md"]);
@@ -57,14 +57,14 @@ fn a_repository_holds_nothing_but_markdown() {
     assert_eq!(World::run(write.current_dir(&tree), b"").code, 0);
     assert_eq!(memory(&world, &["read", "w.md"]), "from the tree");
     assert!(!tree.join(".memory").exists());
-    // What somebody else committed is served.
+    // Notes committed by others are served.
     std::fs::write(repo.join(".memory/pulled.md"), "from a colleague\n").unwrap();
     assert_eq!(memory(&world, &["read", "pulled.md"]), "from a colleague\n");
 }
 
-/// Moving the notes into the repository is cut short, and done again: each note is there once.
+/// An interrupted move into the repository is repeated: each note is there once.
 #[test]
-fn a_move_into_the_repository_that_is_killed_is_finished_by_the_next() {
+fn a_killed_move_into_the_repository_is_finished_by_the_next() {
     let world = world();
     world.write("elsewhere/.git/HEAD", "ref: refs/heads/main\n");
     let repo = world.folder("elsewhere");

@@ -1,5 +1,5 @@
-//! Notes are whole and nothing is lost: many writers, a daemon that is killed, people who edit at the
-//! same time, a disk that is full, folders that vanish.
+//! Notes are complete and nothing is lost: concurrent writers, a killed daemon, manual edits, a
+//! full disk, vanishing folders.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt;
@@ -14,8 +14,8 @@ use crate::acceptance::{agent, file, notebook, refused, request, run_tool, wire}
 use crate::notes_cli::{check_refused, memory, memory_json};
 use crate::scene::{daemon_up, world};
 
-/// Every file below a folder with what it holds, links as where they lead. The history and what is
-/// read from it only to save time stand apart.
+/// Every file below a folder with its content, and links with their targets. The history and its
+/// caches are excluded.
 pub fn files_below(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut files = BTreeMap::new();
     let mut waiting = vec![folder.to_path_buf()];
@@ -38,8 +38,7 @@ pub fn files_below(folder: &Path) -> BTreeMap<PathBuf, String> {
     files
 }
 
-/// What must hold at any moment: the index on disk is what a rebuild from nothing but the notes
-/// gives, and no write has left a temporary file behind.
+/// Invariants: the index on disk equals a rebuild from the notes, and no temporary file is left.
 pub fn check_whole(world: &World) {
     let folder = notebook(world);
     let seen = agent(world, "memory_view", &json!({}));
@@ -74,7 +73,7 @@ fn entry(writer: usize, n: usize) -> String {
 }
 
 #[test]
-fn two_programs_that_write_at_once_lose_nothing() {
+fn two_concurrent_programs_lose_nothing() {
     let world = world();
     let each = 100;
     std::thread::scope(|scope| {
@@ -95,7 +94,7 @@ fn two_programs_that_write_at_once_lose_nothing() {
 }
 
 #[test]
-fn eight_clients_that_write_at_once_lose_nothing() {
+fn eight_concurrent_clients_lose_nothing() {
     let world = world();
     world.tome(&["start"]);
     daemon_up(&world);
@@ -122,7 +121,7 @@ fn eight_clients_that_write_at_once_lose_nothing() {
     check_whole(&world);
 }
 
-/// Two people with homes of their own and one repository: each has a daemon, and both write.
+/// Two users with separate homes and one repository: each has a daemon, and both write.
 #[test]
 fn two_daemons_share_the_notes_of_a_repository() {
     let (one, other) = (world(), world());
@@ -158,10 +157,10 @@ fn two_daemons_share_the_notes_of_a_repository() {
     check_whole(&one);
 }
 
-/// The daemon is killed in the middle of everything, again and again. What it said was done is done;
-/// each note is as it was before a call or after it.
+/// The daemon is killed repeatedly. Acknowledged writes are done; each note is as before or after a
+/// call.
 #[test]
-fn a_daemon_that_is_killed_loses_nothing_it_has_acknowledged() {
+fn a_killed_daemon_loses_no_acknowledged_write() {
     let world = world();
     let writers = 3;
     let mut acknowledged = vec![0; writers];
@@ -200,7 +199,7 @@ fn a_daemon_that_is_killed_loses_nothing_it_has_acknowledged() {
     }
 }
 
-/// Appends until the daemon is gone. Returns how many entries are acknowledged in all.
+/// Appends until the daemon is gone. Returns the total number of acknowledged entries.
 fn append_until_killed(world: &World, writer: usize, from: usize, done: &AtomicUsize) -> usize {
     world.ask(async |client| {
         let mut n = from;
@@ -217,7 +216,7 @@ fn append_until_killed(world: &World, writer: usize, from: usize, done: &AtomicU
 }
 
 #[test]
-fn what_was_changed_since_it_was_read_is_not_written_over() {
+fn a_note_changed_since_it_was_read_is_not_overwritten() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
     daemon_up(&world);
@@ -255,9 +254,9 @@ fn what_was_changed_since_it_was_read_is_not_written_over() {
     assert_eq!(file(&world, "a.md"), "BY hand\n");
 }
 
-/// An update works on the newest text, so an edit made by hand since is kept.
+/// An update applies to the newest text, so a manual edit is kept.
 #[test]
-fn an_update_and_an_edit_by_hand_are_both_kept() {
+fn an_update_and_a_manual_edit_are_both_kept() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\ntwo\n"}));
     for n in 0..10 {
@@ -277,7 +276,7 @@ fn an_update_and_an_edit_by_hand_are_both_kept() {
 }
 
 #[test]
-fn what_a_person_wrote_into_the_index_can_be_got_back() {
+fn text_written_into_the_index_can_be_restored() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
     let index = file(&world, "MEMORY.md");
@@ -291,9 +290,9 @@ fn what_a_person_wrote_into_the_index_can_be_got_back() {
     assert_eq!(memory(&world, &["show", "MEMORY.md", version]), by_hand);
 }
 
-/// Two edits one after the other, with nobody asking in between: the daemon has seen them both.
+/// Two successive edits without a request in between: the daemon records both.
 #[test]
-fn the_daemon_notices_edits_while_nobody_asks() {
+fn the_daemon_notices_edits_between_requests() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
     let folder = notebook(&world);
@@ -313,7 +312,7 @@ fn the_daemon_notices_edits_while_nobody_asks() {
 }
 
 #[test]
-fn a_history_that_was_deleted_begins_anew() {
+fn a_deleted_history_starts_over() {
     let world = world();
     for text in ["one\n", "two\n"] {
         agent(&world, "memory_write", &json!({"path": "a.md", "content": text}));
@@ -330,7 +329,7 @@ fn a_history_that_was_deleted_begins_anew() {
 }
 
 #[test]
-fn a_notebook_that_was_deleted_begins_anew() {
+fn a_deleted_notebook_starts_over() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
     agent(&world, "memory_append", &json!({"path": "facts/b.md", "entry": "- k: v"}));
@@ -346,7 +345,7 @@ fn a_notebook_that_was_deleted_begins_anew() {
 }
 
 #[test]
-fn notes_are_for_their_owner_and_keep_the_mode_they_are_given() {
+fn notes_are_private_and_keep_their_mode() {
     let world = world();
     agent(&world, "memory_append", &json!({"path": "facts/a.md", "entry": "- k: v"}));
     let folder = notebook(&world);
@@ -369,9 +368,9 @@ fn notes_are_for_their_owner_and_keep_the_mode_they_are_given() {
     assert_eq!((mode("facts/a.md"), mode("MEMORY.md")), (0o640, 0o644));
 }
 
-/// A daemon that is asked to leave finishes what it has begun.
+/// A daemon that is stopped finishes pending writes.
 #[test]
-fn a_daemon_that_is_stopped_loses_nothing_it_has_acknowledged() {
+fn a_stopped_daemon_loses_no_acknowledged_write() {
     let world = world();
     world.tome(&["start"]);
     daemon_up(&world);
@@ -388,9 +387,9 @@ fn a_daemon_that_is_stopped_loses_nothing_it_has_acknowledged() {
     check_whole(&world);
 }
 
-/// Lines in the history that are none cost nothing but themselves.
+/// Invalid lines in the history affect only themselves.
 #[test]
-fn a_history_with_garbage_in_it() {
+fn a_history_with_invalid_lines_is_readable() {
     let world = world();
     for text in ["one\n", "two\n"] {
         agent(&world, "memory_write", &json!({"path": "a.md", "content": text}));
@@ -410,9 +409,9 @@ fn a_history_with_garbage_in_it() {
     }
 }
 
-/// People's own README lies among the notes and is theirs.
+/// A person's own README among the notes is not touched.
 #[test]
-fn a_readme_of_a_person_is_left_alone() {
+fn a_persons_readme_is_not_touched() {
     let world = world();
     agent(&world, "memory_append", &json!({"path": "facts/a.md", "entry": "- k: v"}));
     agent(&world, "memory_write", &json!({"path": "b.md", "content": "b\n"}));
@@ -429,9 +428,9 @@ fn a_readme_of_a_person_is_left_alone() {
     }
 }
 
-/// Folders that people make, move in, rename and remove are followed, and so is what they edit there.
+/// Folders that people create, move in, rename and remove are followed, as are edits there.
 #[test]
-fn folders_that_are_moved_by_hand() {
+fn folders_moved_by_hand_are_followed() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "a\n"}));
     let folder = notebook(&world);
@@ -457,9 +456,9 @@ fn folders_that_are_moved_by_hand() {
     check_whole(&world);
 }
 
-/// A folder with several notes in it may not become more facts than there may be.
+/// Moving a folder of notes may not exceed the limit of facts.
 #[test]
-fn a_folder_of_notes_that_is_too_much_for_the_facts_stays_where_it_is() {
+fn a_folder_too_large_for_the_facts_is_not_moved() {
     let world = world();
     let half = "x".repeat(9_000);
     for path in ["q/1.md", "q/2.md"] {
@@ -472,9 +471,9 @@ fn a_folder_of_notes_that_is_too_much_for_the_facts_stays_where_it_is() {
     assert!(notebook(&world).join("q/1.md").exists() && !notebook(&world).join("facts").exists());
 }
 
-/// What a person wrote into a README goes into the history even when its folder is emptied.
+/// Text that a person wrote into a README enters the history even when its folder is emptied.
 #[test]
-fn what_a_person_wrote_into_a_readme_can_be_got_back() {
+fn text_written_into_a_readme_can_be_restored() {
     let world = world();
     let insight = json!({
         "type": "semantic", "topic": "errors", "title": "Name errors well",
@@ -494,10 +493,10 @@ fn what_a_person_wrote_into_a_readme_can_be_got_back() {
     assert_eq!(memory(&world, &show), by_hand);
 }
 
-/// An agent writes and writes while a person saves the same note from an editor. Whatever the person
-/// saved is there, or can be got back: no write may come over it without its having been kept.
+/// An agent writes continuously while a person saves the same note from an editor. Every saved text
+/// is there or can be restored: no write may replace it before it is recorded.
 #[test]
-fn an_edit_that_is_saved_while_an_agent_writes_is_never_lost() {
+fn an_edit_saved_during_agent_writes_is_never_lost() {
     let world = world();
     agent(&world, "memory_write", &json!({"path": "a.md", "content": "one\n"}));
     let folder = notebook(&world);
@@ -517,7 +516,7 @@ fn an_edit_that_is_saved_while_an_agent_writes_is_never_lost() {
         for n in 0..edits {
             std::fs::write(folder.join(".a.md.swp"), format!("by hand {n}\n")).unwrap();
             std::fs::rename(folder.join(".a.md.swp"), folder.join("a.md")).unwrap();
-            // A whole write begins and ends before the next edit.
+            // A complete write happens before the next edit.
             let seen = done.load(Ordering::Relaxed);
             eventually("two writes", || (done.load(Ordering::Relaxed) > seen + 2).then_some(()));
         }

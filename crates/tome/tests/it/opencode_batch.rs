@@ -1,4 +1,5 @@
-//! Several events of OpenCode in one hook, and what the hook leaves out whatever plugin sends it.
+//! Several events of OpenCode in one hook, and events that the hook ignores whatever plugin sends
+//! them.
 
 use serde_json::{Value, json};
 use tome_model::Millis;
@@ -10,7 +11,7 @@ fn bus(kind: &str, properties: &Value, timestamp: u64) -> Value {
 }
 
 #[test]
-fn a_batch_is_stored_in_the_order_in_which_it_happened_and_once() {
+fn a_batch_is_stored_once_in_order_of_time() {
     let world = world();
     world.tome(&["start"]);
     daemon_up(&world);
@@ -34,7 +35,7 @@ fn a_batch_is_stored_in_the_order_in_which_it_happened_and_once() {
         ),
     ];
     let batch = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    // Whoever is in doubt whether it arrived may send it again. Nobody listens to an answer.
+    // The sender may repeat a batch if in doubt. No response is expected.
     for _ in 0..2 {
         assert_eq!(world.hook_says(&["opencode", "batch"], &batch), None);
     }
@@ -46,9 +47,9 @@ fn a_batch_is_stored_in_the_order_in_which_it_happened_and_once() {
     assert_eq!(times, [1_794_735_000_500, 1_794_735_002_000, 1_794_735_003_000, 1_794_735_004_000]);
 }
 
-/// An older plugin passes on everything that the bus says.
+/// An older plugin passes on every bus event.
 #[test]
-fn what_concerns_no_session_is_not_recorded() {
+fn events_without_a_session_are_not_recorded() {
     let world = world();
     world.tome(&["start"]);
     daemon_up(&world);

@@ -1,5 +1,5 @@
-//! OpenCode's plugin, driven under Node by what OpenCode 1.18.33 really reported (`fixtures/plugin`): how many
-//! processes it starts, and what is stored in the end. Skipped, with a word, where there is no Node.
+//! OpenCode's plugin under Node, driven by recordings of OpenCode 1.18.33 (`fixtures/plugin`): how
+//! many processes it starts, and what is stored. Skipped with a notice if Node is missing.
 
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
@@ -8,8 +8,8 @@ use crate::scene::{daemon_up, strings};
 use crate::setup::plugins::{node, write_plugin};
 use crate::setup::{done, one};
 
-/// Replays a recording as OpenCode does: hooks are awaited, bus events are not. Prints the times between which each
-/// awaited hook ran.
+/// Replays a recording as OpenCode does: hooks are awaited, bus events are not. Prints start and
+/// end time of each awaited hook.
 const REPLAY: &str = r#"
 import { readFileSync } from "node:fs"
 import { Tome } from "./tome.mjs"
@@ -30,12 +30,12 @@ for (const line of readFileSync(process.argv[2], "utf8").trim().split("\n")) {
 console.log(JSON.stringify(ran))
 "#;
 
-/// What was stored and started for one recording.
+/// Stored events and started processes of one recording.
 struct Replayed {
     events: Vec<Value>,
-    /// The events in the command lines of the processes, sorted.
+    /// Event names in the command lines of the processes, sorted.
     started: Vec<String>,
-    /// The times between which the hooks ran.
+    /// Start and end times of the hooks.
     ran: Value,
 }
 
@@ -46,7 +46,7 @@ fn replay(recording: &str, expected: usize) -> Option<Replayed> {
     world.tome(&["start"]);
     daemon_up(&world);
     let started = world.folder("driver").join("started");
-    // One line per process, and then Tome itself.
+    // Logs one line per process, then runs Tome.
     let script = format!(
         "#!/bin/sh\nfor event; do :; done\necho \"$event\" >> '{}'\nexec '{}' --home '{}' \"$@\"\n",
         started.display(),
@@ -62,7 +62,7 @@ fn replay(recording: &str, expected: usize) -> Option<Replayed> {
     node.env("TOME_DAEMON_IDLE_EXIT", "2m");
     let ran = World::run(&mut node, b"");
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-    // A hook that ran out of time goes on in a process of its own.
+    // A hook that misses its deadline continues in a background process.
     let events = eventually("all events", || {
         let events = world.events();
         (events.len() >= expected).then_some(events)
@@ -93,7 +93,7 @@ fn only<'a>(events: &'a [Value], kind: &str) -> &'a Value {
 
 /// `opencode run` with one tool call: 83 bus events, 49 of them about the program itself.
 #[test]
-fn a_run_starts_one_process_per_answer_and_one_for_the_rest() {
+fn a_run_starts_one_process_per_response_and_one_for_the_rest() {
     let recording = include_str!("../fixtures/plugin/opencode-run.jsonl");
     let Some(replayed) = replay(recording, 6) else { return };
     assert_eq!(
@@ -132,9 +132,9 @@ fn the_answer_of_a_short_run_is_stored() {
     assert_eq!(only(&replayed.events, "session_end")["meta"]["reason"], "exit");
 }
 
-/// A server that compacts a session and lets a subagent work, and that ends without disposing of its plugins.
+/// A server that compacts a session, runs a subagent, and exits without disposing of its plugins.
 #[test]
-fn a_compaction_has_its_summary_and_a_subagent_speaks_for_itself() {
+fn a_compaction_has_its_summary_and_a_subagent_its_own_session() {
     let recording = include_str!("../fixtures/plugin/opencode-compaction.jsonl");
     let Some(replayed) = replay(recording, 16) else { return };
     let events = &replayed.events;

@@ -1,5 +1,5 @@
-//! Recall never answers an agent with the turn it is in, nor with an earlier copy of its question that
-//! nobody answered; an answered copy comes as its answer.
+//! Recall never returns the agent's current turn, nor an earlier copy of its question without an
+//! answer; an answered copy is returned as its answer.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::mcp_client::McpClient;
 use crate::scene::*;
 
 const ASKED: &str = "Why does the frobnicator drop its cache at midnight?";
-/// The same in other white space, case and punctuation.
+/// The same with other whitespace, case and punctuation.
 const AGAIN: &str = "why does  the FROBNICATOR drop its cache\nat midnight";
 const ANSWER: &str = "A cron job empties the cache directory when the date changes.";
 
@@ -20,7 +20,7 @@ fn event(app: &std::path::Path, session: &str, minute: u64, kind: &str, text: &s
     )
 }
 
-/// Asked in three sessions: answered, given up, and live.
+/// The question in three sessions: answered, abandoned, and current.
 fn asked_three_times(world: &tome_testkit::World) -> std::path::PathBuf {
     let app = world.folder("app");
     let at = now_ms() - 9 * 60_000;
@@ -64,7 +64,7 @@ fn is_question(text: &str) -> bool {
 }
 
 #[test]
-fn a_question_asked_before_comes_as_its_answer() {
+fn an_earlier_question_is_returned_as_its_answer() {
     let world = world();
     let app = asked_three_times(&world);
     let question: Value =
@@ -86,7 +86,7 @@ fn a_question_asked_before_comes_as_its_answer() {
 }
 
 #[test]
-fn a_hint_is_the_answer_and_not_the_question() {
+fn a_hint_contains_the_answer_and_not_the_question() {
     let world = world();
     let app = asked_three_times(&world);
     let said = hook(&world, &["claude-code"], &says(&app, "new", AGAIN)).unwrap();
@@ -98,9 +98,9 @@ fn a_hint_is_the_answer_and_not_the_question() {
     );
 }
 
-/// Two sessions of one agent at work at the same time, and a server that is not told which it serves.
+/// Two concurrent sessions of one agent, and a server that does not know its session.
 #[test]
-fn turns_that_nobody_has_seen_end_are_all_left_out() {
+fn all_turns_in_progress_are_excluded() {
     let world = world();
     let app = world.folder("app");
     world.ingest(

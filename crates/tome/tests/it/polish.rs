@@ -1,5 +1,5 @@
-//! Contents in a language model's words: closed nodes are worded in the background by whatever is
-//! configured, and whatever goes wrong with it leaves the built-in words in place.
+//! Contents worded by a language model: closed nodes are summarized in the background, and any
+//! failure leaves the built-in summary in place.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -11,7 +11,7 @@ use crate::scene::world;
 
 const DAY: &str = "toc:day:2026-11-15";
 
-/// What a good model says of the session about the lexer; one bullet is made up.
+/// A good model's summary of the lexer session, with one invented bullet.
 fn words() -> Value {
     json!({
         "title": "Unicode identifiers in the lexer of this project",
@@ -24,7 +24,7 @@ fn words() -> Value {
     })
 }
 
-/// A server that gives these answers in order, the last one for ever.
+/// A server that gives these responses in order, repeating the last one.
 fn server(answers: Vec<Answer>) -> ModelServer {
     let mut script = answers.into_iter();
     let mut last = Answer::silence();
@@ -40,7 +40,7 @@ fn configured(text: &str) -> World {
     world
 }
 
-/// Waits until the day is in the words of somebody else than the built-in summarizer.
+/// Waits until the day's summary comes from a model.
 fn worded(world: &World) -> Value {
     eventually("a worded day", || {
         let day = node(world, DAY);
@@ -53,7 +53,7 @@ fn model(world: &World) -> Value {
 }
 
 #[test]
-fn a_command_words_what_is_closed() {
+fn a_command_summarizes_closed_nodes() {
     let world = configured("kind = \"command\"\ncommand = \"./model.sh\"");
     let script =
         world.write("home/model.sh", &format!("#!/bin/sh\ncat >/dev/null\necho '{}'\n", words()));
@@ -73,7 +73,7 @@ fn a_command_words_what_is_closed() {
 }
 
 #[test]
-fn anthropic_is_asked_with_its_key_and_tried_again_when_busy() {
+fn anthropic_gets_its_key_and_is_retried_when_busy() {
     let busy = Answer::http(429, "{}").header("retry-after", "1");
     let server = server(vec![busy, Answer::text(words().to_string())]);
     let world = configured(&format!(
@@ -92,7 +92,7 @@ fn anthropic_is_asked_with_its_key_and_tried_again_when_busy() {
 }
 
 #[test]
-fn an_endpoint_that_speaks_as_openai_does_is_enough() {
+fn an_openai_compatible_endpoint_is_supported() {
     let server = server(vec![Answer::text(words().to_string())]);
     let world = configured(&format!(
         "kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"",
@@ -102,10 +102,10 @@ fn an_endpoint_that_speaks_as_openai_does_is_enough() {
     assert_eq!(worded(&world)["summarizer"], "openai/m");
 }
 
-/// The key comes from a file that only its owner can read; one that others can read is refused, with
-/// the command that mends it.
+/// The key comes from a file that only its owner can read; one that others can read is rejected,
+/// with the command that fixes it.
 #[test]
-fn a_key_comes_from_a_file_of_ones_own() {
+fn a_key_is_read_from_a_private_file() {
     let server = server(vec![Answer::text(words().to_string())]);
     let settings = format!(
         "kind = \"anthropic\"\nmodel = \"m\"\nbase_url = \"{}\"\nkey_file = \"key.txt\"",
@@ -134,7 +134,7 @@ fn a_key_comes_from_a_file_of_ones_own() {
 }
 
 #[test]
-fn a_key_from_two_places_is_refused() {
+fn a_key_from_two_sources_is_rejected() {
     let world = configured(
         "kind = \"anthropic\"\nmodel = \"m\"\nkey_env = \"MY_KEY\"\nkey_file = \"/nowhere/key\"",
     );
@@ -146,9 +146,10 @@ fn a_key_from_two_places_is_refused() {
     assert!(format!("{}{}", said.stdout, said.stderr).contains("use the full path"), "{said:?}");
 }
 
-/// Nonsense, an outage, a missing model, a spent budget: the built-in words stay and it is said why.
+/// Invalid output, an outage, a missing model, an exhausted budget: the built-in summary stays, and
+/// the reason is reported.
 #[test]
-fn a_model_that_fails_changes_nothing() {
+fn a_failing_model_changes_nothing() {
     let nonsense_server = server(vec![Answer::http(200, "{\"choices\": 5}")]);
     let down_server = server(vec![Answer::http(400, "{}")]);
     let (nonsense, down) = (nonsense_server.url(), down_server.url());
@@ -174,9 +175,9 @@ fn a_model_that_fails_changes_nothing() {
     }
 }
 
-/// A model that is an agent with hooks of its own must not be recorded.
+/// An agent with hooks that serves as a model must not be recorded.
 #[test]
-fn a_hook_that_is_switched_off_records_nothing() {
+fn a_disabled_hook_records_nothing() {
     let world = world();
     let payload = crate::scene::prompt("asked by Tome itself");
     let mut hook = world.command(&["hook", "claude-code"]);

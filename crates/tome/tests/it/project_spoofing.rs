@@ -1,5 +1,5 @@
-//! A folder cannot claim to be another project: what its `.git` says counts only where the
-//! repository that it names agrees. Real worktrees, submodules and separate git directories do.
+//! A folder cannot claim to be another project: its `.git` counts only if the repository that it
+//! names agrees. Real worktrees, submodules and separate git directories do.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,14 +9,14 @@ use tome_testkit::World;
 
 use crate::scene::{line_with, list, texts, world};
 
-/// The project of an event that happened in a folder.
+/// Returns the project of an event in a folder.
 fn project_of(world: &World, cwd: &Path) -> PathBuf {
     let id = format!("in{}", cwd.display()).replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     world.ingest(&line_with(&json!({"id": id, "cwd": cwd})));
     world.tome(&["show", &id, "--json"]).json()["project"].as_str().unwrap().into()
 }
 
-/// Runs git in a folder of the world; fails the test if git fails.
+/// Runs git in a folder of the world; git must succeed.
 fn git(world: &World, folder: &Path, args: &[&str]) {
     let mut command = Command::new("git");
     command.current_dir(folder).args(["-c", "protocol.file.allow=always"]);
@@ -43,7 +43,7 @@ fn repository(world: &World, name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_folder_that_only_claims_to_be_a_worktree_is_its_own_project() {
+fn a_folder_with_a_forged_worktree_record_is_its_own_project() {
     if !has_git() {
         return;
     }
@@ -58,12 +58,12 @@ fn a_folder_that_only_claims_to_be_a_worktree_is_its_own_project() {
         std::fs::write(folder.join(".git"), format!("gitdir: {pointer}\n")).unwrap();
         folder
     };
-    // A record of its own that names the victim's git directory.
+    // A forged record that names the victim's git directory.
     let own = claim("own-record", "record");
     for (file, text) in [("commondir", at(&common)), ("gitdir", at(&own.join(".git")))] {
         world.write(&format!("own-record/record/{file}"), &text);
     }
-    // The same, laid out as git would lay it out.
+    // The same in git's usual layout.
     let like = claim("like-a-worktree", "repo/worktrees/w");
     world.write("like-a-worktree/repo/worktrees/w/commondir", &at(&common));
     world.write("like-a-worktree/repo/worktrees/w/gitdir", &at(&like.join(".git")));
@@ -88,7 +88,7 @@ fn a_folder_that_only_claims_to_be_a_worktree_is_its_own_project() {
     ] {
         let folder = world.folder(name);
         assert_eq!(project_of(&world, &folder), folder, "{name}");
-        // A hook finds it on its own.
+        // A hook resolves it itself.
         let payload = json!({
             "session_id": name, "cwd": folder, "hook_event_name": "UserPromptSubmit",
             "prompt": format!("hook in {name}"), "prompt_id": name,
@@ -100,7 +100,7 @@ fn a_folder_that_only_claims_to_be_a_worktree_is_its_own_project() {
 }
 
 #[test]
-fn worktrees_that_git_lists_share_the_project() {
+fn listed_worktrees_share_the_project() {
     if !has_git() {
         return;
     }
@@ -111,12 +111,12 @@ fn worktrees_that_git_lists_share_the_project() {
     git(&world, &main, &["worktree", "add", "-q", "../before"]);
     git(&world, &main, &["worktree", "move", "../before", "../moved"]);
     assert_eq!(project_of(&world, &world.folder("moved")), main);
-    // Moved by hand: git lists it again once it was told.
+    // Moved by hand: git lists it again after a repair.
     git(&world, &main, &["worktree", "add", "-q", "../by-hand"]);
     std::fs::rename(world.folder("by-hand"), world.path().join("elsewhere2")).unwrap();
     git(&world, &world.folder("elsewhere2"), &["worktree", "repair"]);
     assert_eq!(project_of(&world, &world.folder("elsewhere2")), main);
-    // Paths as `worktree.useRelativePaths` writes them; both may then be moved together.
+    // Relative paths, as with `worktree.useRelativePaths`; both may then be moved together.
     git(&world, &main, &["worktree", "add", "-q", "../relative"]);
     world.write("relative/.git", "gitdir: ../main/.git/worktrees/relative\n");
     world.write("main/.git/worktrees/relative/gitdir", "../../../../relative/.git\n");

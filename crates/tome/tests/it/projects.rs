@@ -8,7 +8,7 @@ use tome_testkit::World;
 
 use crate::scene::{ids, line_with, list, strings, tool_result, world};
 
-/// The project of an event that happened in a folder, recorded by `tome ingest`.
+/// Returns the project of an event in a folder, recorded by `tome ingest`.
 fn project_of(world: &World, cwd: &Path) -> String {
     let id = format!("in{}", cwd.display()).replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     world.ingest(&line_with(&json!({"id": id, "cwd": cwd})));
@@ -21,7 +21,7 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// A repository as `git init` leaves it, as far as it matters here.
+/// The relevant files of a repository after `git init`.
 fn repository(world: &World, name: &str) -> PathBuf {
     let root = world.folder(name);
     world.write(&format!("{name}/.git/HEAD"), "ref: refs/heads/main\n");
@@ -30,7 +30,7 @@ fn repository(world: &World, name: &str) -> PathBuf {
     root
 }
 
-/// A linked worktree, as `git worktree add` writes it.
+/// A linked worktree as written by `git worktree add`.
 fn worktree(world: &World, main: &str, name: &str) -> PathBuf {
     let root = world.folder(name);
     let git_dir = world.folder(&format!("{main}/.git/worktrees/{name}"));
@@ -42,7 +42,7 @@ fn worktree(world: &World, main: &str, name: &str) -> PathBuf {
 }
 
 #[test]
-fn a_folder_outside_git_is_its_own() {
+fn a_folder_outside_git_is_its_own_project() {
     let world = world();
     let folder = world.folder("plain/inner");
     assert_eq!(project_of(&world, &folder), text(&folder));
@@ -59,7 +59,7 @@ fn a_subfolder_belongs_to_its_repository() {
 }
 
 #[test]
-fn worktrees_share_the_project_of_the_main_one() {
+fn worktrees_share_the_project_of_the_main_worktree() {
     let world = world();
     let main = repository(&world, "app");
     let linked = worktree(&world, "app", "app-hotfix");
@@ -74,7 +74,7 @@ fn worktrees_share_the_project_of_the_main_one() {
 }
 
 #[test]
-fn real_git_worktrees_and_submodules() {
+fn real_git_worktrees_and_submodules_are_resolved() {
     let world = world();
     let git = |folder: &Path, args: &[&str]| {
         let mut command = Command::new("git");
@@ -112,7 +112,7 @@ fn real_git_worktrees_and_submodules() {
 }
 
 #[test]
-fn a_removed_worktrees_late_events_still_land_there() {
+fn late_events_of_a_removed_worktree_keep_their_project() {
     let world = world();
     let main = repository(&world, "app");
     let linked = worktree(&world, "app", "app-gone");
@@ -120,14 +120,14 @@ fn a_removed_worktrees_late_events_still_land_there() {
     assert_eq!(project_of(&world, &linked), text(&main));
     std::fs::remove_dir_all(&linked).unwrap();
     assert_eq!(project_of(&world, &inside), text(&main));
-    // Also by a daemon that never saw it.
+    // Also with a daemon that never saw it.
     world.tome(&["stop"]);
     assert_eq!(project_of(&world, &linked.join("other")), text(&main));
 }
 
-/// A hook stands in the folder; by the time its event leaves the spool, the worktree is gone.
+/// The hook runs in the folder; when its event leaves the spool, the worktree is gone.
 #[test]
-fn the_spool_remembers_the_project_of_a_worktree() {
+fn the_spool_keeps_the_project_of_a_worktree() {
     let world = world();
     std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
     let main = repository(&world, "app");
@@ -141,7 +141,7 @@ fn the_spool_remembers_the_project_of_a_worktree() {
 }
 
 #[test]
-fn a_submodule_is_its_own() {
+fn a_submodule_is_its_own_project() {
     let world = world();
     repository(&world, "app");
     let submodule = world.folder("app/vendor/lib");
@@ -151,7 +151,7 @@ fn a_submodule_is_its_own() {
 }
 
 #[test]
-fn a_symlink_leads_to_the_same_project() {
+fn a_symlink_resolves_to_the_same_project() {
     let world = world();
     let root = repository(&world, "app");
     world.folder("app/src");
@@ -164,7 +164,7 @@ fn a_symlink_leads_to_the_same_project() {
 }
 
 #[test]
-fn paths_that_encode_to_the_same_name_are_kept_apart() {
+fn paths_that_encode_to_the_same_name_stay_distinct() {
     let world = world();
     for (id, cwd) in [("a", "/x/a-b"), ("b", "/x/a/b"), ("c", "/x-a/b"), ("d", "/x/a-b")] {
         world.ingest(&line_with(&json!({"id": id, "cwd": cwd})));
@@ -173,7 +173,7 @@ fn paths_that_encode_to_the_same_name_are_kept_apart() {
     assert_eq!(ids(&list(&world, &["--project", "/x/a/b"])), ["b"]);
     assert_eq!(ids(&list(&world, &["--project", "/x-a/b"])), ["c"]);
     assert_eq!(std::fs::read_dir(world.home().join("projects")).unwrap().count(), 3);
-    // And by a daemon that has to read them from the disk.
+    // Also with a daemon that must read them from disk.
     world.tome(&["stop"]);
     world.ingest(&line_with(&json!({"id": "e", "cwd": "/x/a/b"})));
     assert_eq!(ids(&list(&world, &["--project", "/x/a/b"])), ["b", "e"]);
@@ -181,7 +181,7 @@ fn paths_that_encode_to_the_same_name_are_kept_apart() {
 }
 
 #[test]
-fn a_folder_that_does_not_exist_is_taken_at_its_word() {
+fn a_missing_folder_is_used_as_given() {
     let world = world();
     for (cwd, root) in [
         ("/no/such/folder", "/no/such/folder"),
@@ -196,7 +196,7 @@ fn a_folder_that_does_not_exist_is_taken_at_its_word() {
 }
 
 #[test]
-fn names_that_are_hard_on_file_systems() {
+fn names_that_are_difficult_for_file_systems_work() {
     let world = world();
     for cwd in [
         format!("/{}", "long/".repeat(200)),
@@ -216,9 +216,9 @@ fn blake(text: &str) -> String {
     format!("id{}", text.len())
 }
 
-/// The record of a project holds what the folder's name cannot say, and no credentials.
+/// A project's record contains what the folder's name cannot express, and no credentials.
 #[test]
-fn what_is_written_down_about_a_project() {
+fn the_project_file_contains_remote_and_path_but_no_credentials() {
     let world = world();
     let main = repository(&world, "app");
     world.write(

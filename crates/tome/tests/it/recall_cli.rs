@@ -1,4 +1,4 @@
-//! `tome recall`: found again by a person and by a program, narrowed, explained, and refused.
+//! `tome recall`: results for people and programs, filters, explanations, and errors.
 
 use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
@@ -69,7 +69,7 @@ fn recall(world: &World, args: &[&str]) -> Ran {
     world.tome(&[&["recall", "--project", "/app"], args].concat())
 }
 
-/// The answer as JSON; it has to be a success without complaint.
+/// Runs recall, which must succeed silently; returns its JSON.
 fn answer(world: &World, args: &[&str]) -> Value {
     let ran = recall(world, &[args, &["--json"]].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome recall {args:?}");
@@ -85,7 +85,7 @@ fn keys(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn what_was_said_is_found_with_a_citation() {
+fn an_earlier_message_is_found_with_its_citation() {
     let world = remembered();
     let found = answer(&world, &["unicode", "identifiers"]);
     assert_eq!(
@@ -121,7 +121,7 @@ fn every_citation_opens() {
         let shown = world.tome(&["show", citation, "--project", "/app"]);
         assert_eq!(shown.code, 0, "{citation}: {}", shown.stderr);
     }
-    // A person is told how, with all it takes.
+    // The text output shows the complete command.
     let ran = world.tome(&["recall", "unicode tables", "--session", "s2"]);
     let (_, told) = ran.stdout.split_once("Open the first: tome ").unwrap();
     let args: Vec<&str> = told.split_whitespace().collect();
@@ -130,7 +130,7 @@ fn every_citation_opens() {
 }
 
 #[test]
-fn a_person_sees_dates_sources_and_what_to_do_next() {
+fn text_output_shows_dates_sources_and_next_steps() {
     let world = remembered();
     let ran = recall(&world, &["unicode", "identifiers"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
@@ -145,7 +145,7 @@ fn a_person_sees_dates_sources_and_what_to_do_next() {
 }
 
 #[test]
-fn a_question_that_only_names_a_time_is_about_what_happened_then() {
+fn a_query_with_only_a_time_lists_what_happened_then() {
     let world = remembered();
     let first = "2026-11-15";
     for query in [first.to_owned(), format!("what did we do on {first}")] {
@@ -158,25 +158,25 @@ fn a_question_that_only_names_a_time_is_about_what_happened_then() {
         assert!(hits(&answer(&world, &[&query, "--agent", "gemini"])).is_empty());
     }
     assert!(hits(&answer(&world, &["what happened on 2019-02-03"])).is_empty());
-    // With anything else to look for, that is looked for.
+    // Any other words in the query are searched for.
     let found = answer(&world, &[&format!("changelog {first}")]);
     assert_eq!(hits(&found)[0]["source"], "messages", "{found}");
 }
 
 #[test]
-fn nothing_relevant_is_said() {
+fn an_empty_result_is_explained() {
     let world = remembered();
     let ran = recall(&world, &["quarterly", "dividends"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
     assert!(ran.stderr.contains("nothing relevant to quarterly dividends"), "{}", ran.stderr);
     assert_eq!(hits(&answer(&world, &["quarterly", "dividends"])), [] as [Value; 0]);
-    // Of a name that nobody knows, figures that somebody does know are no answer.
+    // An unknown name must not match by its digits.
     assert_eq!(hits(&answer(&world, &["zebra4711"])), [] as [Value; 0]);
     assert!(!hits(&answer(&world, &["E4711"])).is_empty());
 }
 
 #[test]
-fn another_project_that_has_it_is_named() {
+fn another_project_with_hits_is_named() {
     let world = remembered();
     let found = answer(&world, &["zebra", "labels"]);
     assert_eq!(hits(&found), [] as [Value; 0], "{found}");
@@ -185,13 +185,13 @@ fn another_project_that_has_it_is_named() {
     assert!(ran.stderr.contains("--project /other"), "{}", ran.stderr);
     let all = world.tome(&["recall", "zebra", "labels", "--all-projects", "--json"]).json();
     assert_eq!(strings(hits(&all), "project").first(), Some(&"/other"), "{all}");
-    // Where Tome knows no project, all of them are looked through.
+    // Outside known projects, all of them are searched.
     let anywhere = world.tome(&["recall", "zebra", "labels", "--json"]).json();
     assert_eq!(hits(&anywhere).len(), hits(&all).len(), "{anywhere}");
 }
 
 #[test]
-fn of_many_other_projects_those_written_to_last_are_asked_and_the_rest_is_said() {
+fn of_many_other_projects_the_most_recent_are_searched_and_the_rest_reported() {
     let world = remembered();
     let of = |n: u64| {
         let said = json!({
@@ -210,7 +210,7 @@ fn of_many_other_projects_those_written_to_last_are_asked_and_the_rest_is_said()
 }
 
 #[test]
-fn it_can_be_narrowed() {
+fn results_can_be_filtered() {
     let world = remembered();
     let of = |args: &[&str], field: &str| {
         let found = answer(&world, &[&["lexer", "unicode", "--limit", "20"], args].concat());
@@ -225,7 +225,7 @@ fn it_can_be_narrowed() {
     assert_eq!(of(&["--scope", "messages", "--agent", "gemini"], "agent"), ["gemini"]);
     assert_eq!(of(&["--kind", "assistant_message"], "kind"), ["assistant_message"]);
     assert_eq!(of(&["--session", "s2", "--scope", "messages"], "session"), ["s2"]);
-    // A session is found wherever one stands.
+    // A session is found from any folder.
     let session = world.tome(&["recall", "lexer", "--session", "s2", "--json"]).json();
     assert!(hits(&session).iter().all(|hit| hit["session"] == "s2"), "{session}");
     assert!(!hits(&session).is_empty(), "{session}");
@@ -241,12 +241,12 @@ fn it_can_be_narrowed() {
     assert_eq!((&literal["tier"], hits(&literal).is_empty()), (&json!("literal"), false));
     let regex = answer(&world, &["E[0-9]{4}", "--regex"]);
     assert!(regex["hits"][0]["text"].as_str().unwrap().contains("E4711"), "{regex}");
-    // The same words without --regex are words.
+    // Without --regex the same text is taken literally.
     assert!(hits(&answer(&world, &["E[0-9]{4}", "--scope", "notes"])).is_empty());
 }
 
 #[test]
-fn limits_are_kept() {
+fn limits_are_respected() {
     let world = remembered();
     let one = answer(&world, &["lexer", "unicode", "--limit", "1"]);
     assert_eq!(hits(&one).len(), 1);
@@ -263,7 +263,7 @@ fn limits_are_kept() {
 }
 
 #[test]
-fn it_can_be_explained() {
+fn results_can_be_explained() {
     let world = remembered();
     let found = answer(&world, &["lexer", "--explain"]);
     assert!(!found["stages"].as_array().unwrap().is_empty(), "{found}");
@@ -276,7 +276,7 @@ fn it_can_be_explained() {
 }
 
 #[test]
-fn bad_input_is_refused_with_a_next_step() {
+fn bad_input_is_rejected_with_a_next_step() {
     let world = remembered();
     for (args, said) in [
         (&[][..], "tome recall why"),
@@ -307,7 +307,7 @@ fn bad_input_is_refused_with_a_next_step() {
 }
 
 #[test]
-fn odd_queries_are_answered() {
+fn unusual_queries_are_answered() {
     let world = remembered();
     let long = "lexer ".repeat(17_000);
     for query in [
@@ -334,7 +334,7 @@ fn odd_queries_are_answered() {
 }
 
 #[test]
-fn the_service_checks_what_it_is_asked() {
+fn the_service_validates_requests() {
     let world = remembered();
     let ask = |request: v1::RecallRequest| world.ask(async |client| client.recall(request).await);
     let request = |query: &str| v1::RecallRequest {

@@ -1,5 +1,4 @@
-//! Vectors from an endpoint: what is sent to it, what happens when it is away, refuses or talks nonsense,
-//! and what people see of it.
+//! Vectors from an endpoint: what is sent, failures of the endpoint, and what users see.
 
 use std::fs;
 
@@ -10,7 +9,7 @@ use crate::embeddings::{Embeddings, Mood};
 use crate::recall_indexes::{finder, listed, recall};
 use crate::scene::{MORNING_MS, line_with, world};
 
-/// What the endpoint is called with vectors of its length and so much more.
+/// Name of the embedder for vectors of its length plus this much.
 fn name(longer: usize) -> String {
     format!("openai/meanings/{}", Embeddings::DIMENSIONS + longer)
 }
@@ -25,7 +24,7 @@ fn set(world: &World, settings: &str) {
     fs::write(world.config_file(), settings).unwrap();
 }
 
-/// Eighty turns, one of which speaks of a car; and a note.
+/// Eighty turns, one of which mentions a car; and a note.
 fn remember(world: &World) {
     let turn = |n: usize| {
         let text = match n {
@@ -44,7 +43,7 @@ fn remember(world: &World) {
     assert_eq!(wrote.code, 0, "{}", wrote.stderr);
 }
 
-/// The answer once all indexes have read everything.
+/// Returns the result once all indexes have read everything.
 fn settled(world: &World, query: &str) -> Value {
     eventually("all indexes", || {
         let answer = recall(world, query);
@@ -53,7 +52,7 @@ fn settled(world: &World, query: &str) -> Value {
     })
 }
 
-/// How many indexes are behind.
+/// Number of indexes with problems.
 fn troubles(world: &World) -> usize {
     let finder = status(world);
     let desks = finder["desks"].as_array().unwrap().iter();
@@ -81,15 +80,15 @@ fn log(world: &World) -> String {
 }
 
 #[test]
-fn an_endpoint_makes_the_vectors_and_is_asked_once() {
+fn an_endpoint_computes_each_vector_once() {
     let endpoint = Embeddings::start(Mood::Well);
     let world = configured(&endpoint.settings());
     remember(&world);
-    // In other words than those that were said: only a vector knows.
+    // Different words: only the vectors match.
     let found = settled(&world, "car");
     assert!(texts(&found)[0].contains("automobile"), "{found}");
     assert!(texts(&settled(&world, "heron"))[0].contains("wading bird"));
-    // Everything is alike to some models; that is no reason to list it.
+    // High similarity of everything is no reason to list it.
     assert_eq!(texts(&settled(&world, "xylophone")), [""; 0]);
     let asked = endpoint.asked();
     assert!(asked[0].head.starts_with("POST /v1/embeddings"), "{}", asked[0].head);
@@ -101,7 +100,7 @@ fn an_endpoint_makes_the_vectors_and_is_asked_once() {
     assert_eq!(times.count(), 1, "{sent:?}");
     assert_eq!(status(&world)["embedder"], name(0));
     assert_eq!(index(&world, "vectors/events")["embedder"], name(0));
-    // Nothing has changed: the same question, and a new daemon, send nothing that is stored.
+    // Without changes, the same query and a new daemon send no stored text again.
     let before = endpoint.asked().len();
     recall(&world, "car");
     assert_eq!(endpoint.asked().len(), before);
@@ -113,7 +112,7 @@ fn an_endpoint_makes_the_vectors_and_is_asked_once() {
 }
 
 #[test]
-fn another_embedder_has_everything_made_anew_and_the_first_one_too() {
+fn another_embedder_rebuilds_the_vectors() {
     let endpoint = Embeddings::start(Mood::Well);
     let world = configured("");
     remember(&world);
@@ -135,7 +134,7 @@ fn another_embedder_has_everything_made_anew_and_the_first_one_too() {
         assert_eq!(listed(&settled(&world, query)), listed(&before));
         assert_eq!(of(&world), builtin);
     }
-    // Other dimensions are another embedder as well.
+    // Other dimensions count as another embedder.
     assert_eq!(world.tome(&["stop"]).code, 0);
     set(&world, &endpoint.settings());
     settled(&world, query);
@@ -148,10 +147,10 @@ fn another_embedder_has_everything_made_anew_and_the_first_one_too() {
     assert_eq!(of(&world), name(Embeddings::LONGER));
 }
 
-/// Whatever the endpoint does, words are found, it is said that and why there are no vectors, and they
-/// are made once it is well again.
+/// Whatever the endpoint does, BM25 still finds results, the missing vectors are reported with the
+/// reason, and they are computed once the endpoint recovers.
 #[test]
-fn an_endpoint_that_fails_costs_nothing_but_its_vectors() {
+fn a_failing_endpoint_affects_only_its_vectors() {
     for (mood, said) in [
         (Mood::Refusing(500), "not today"),
         (Mood::Refusing(401), "another key"),
@@ -186,9 +185,9 @@ fn an_endpoint_that_fails_costs_nothing_but_its_vectors() {
 }
 
 #[test]
-fn a_question_does_not_wait_for_an_endpoint_that_is_silent() {
+fn a_query_does_not_wait_for_a_silent_endpoint() {
     let endpoint = Embeddings::start(Mood::Well);
-    // Were it waited for as long as vectors of what is stored are, no answer would come at all.
+    // With the timeout for stored text, there would be no answer at all.
     let patient = endpoint.settings() + "timeout = \"1h\"\n";
     let world = configured(&patient);
     remember(&world);
@@ -202,7 +201,7 @@ fn a_question_does_not_wait_for_an_endpoint_that_is_silent() {
     });
     assert!(texts(&found)[0].contains("check_17"), "{found}");
     assert!(found["unread"][0].as_str().unwrap().contains("no answer within 0.2 s"), "{found}");
-    // What is stored meanwhile waits for the endpoint, and is found by its words.
+    // Events stored meanwhile wait for the endpoint and are found by BM25.
     let at = MORNING_MS + 200 * 60_000;
     world.ingest(&line_with(&json!({"id": "late", "at": at, "text": "A comet passes at dawn."})));
     let found = eventually("the words of it", || {
@@ -219,7 +218,7 @@ fn a_question_does_not_wait_for_an_endpoint_that_is_silent() {
 }
 
 #[test]
-fn an_endpoint_that_is_not_set_up_leaves_the_vectors_alone() {
+fn an_unconfigured_endpoint_leaves_the_vectors_alone() {
     let world = configured("");
     remember(&world);
     let query = "which build waits for check_17";
@@ -249,7 +248,7 @@ fn an_endpoint_that_is_not_set_up_leaves_the_vectors_alone() {
 }
 
 #[test]
-fn no_secret_leaves() {
+fn secrets_are_not_sent_to_the_endpoint() {
     let endpoint = Embeddings::start(Mood::Well);
     let world = configured(&endpoint.settings());
     remember(&world);
@@ -268,7 +267,7 @@ fn no_secret_leaves() {
 }
 
 #[test]
-fn the_workers_are_shown() {
+fn status_shows_the_workers() {
     let world = configured("");
     remember(&world);
     settled(&world, "which build waits for check_17");
@@ -302,14 +301,14 @@ fn the_workers_are_shown() {
     assert!(doctor.contains("finder") && doctor.contains("vectors by potion"), "{doctor}");
 }
 
-/// Where an index cannot be made again by itself, it is said what to delete.
+/// If an index cannot be rebuilt, the message says what to delete.
 #[test]
-fn what_is_wrong_with_an_index_is_told_with_what_to_do() {
+fn index_problems_are_reported_with_a_remedy() {
     let world = configured("");
     remember(&world);
     settled(&world, "which build waits for check_17");
     assert_eq!(world.tome(&["stop"]).code, 0);
-    // Nothing can be made below a file.
+    // Nothing can be created below a file.
     let folder = finder(&world);
     fs::remove_dir_all(&folder).unwrap();
     fs::write(&folder, "in the way").unwrap();

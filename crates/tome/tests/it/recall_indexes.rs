@@ -1,5 +1,5 @@
-//! Indexes are accelerators: deleted, spoiled or behind, the answers stay reachable, and what is made
-//! again answers as before.
+//! Indexes are accelerators: deleted, damaged or behind, results stay available, and a rebuilt
+//! index gives the same results.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const WORDS: [&str; 12] = [
     "index", "timeout", "snapshot",
 ];
 
-/// Sixty turns in three sessions, each with an identifier of its own, and a note.
+/// Sixty turns in three sessions, each with its own identifier, and a note.
 fn remembered() -> World {
     let world = world();
     let turn = |n: usize| {
@@ -39,7 +39,7 @@ pub fn recall(world: &World, query: &str) -> Value {
     ran.json()
 }
 
-/// The answer once every index has read everything.
+/// Returns the result once every index has read everything.
 fn settled(world: &World, query: &str) -> Value {
     eventually("the indexes", || {
         let answer = recall(world, query);
@@ -53,13 +53,13 @@ pub fn finder(world: &World) -> PathBuf {
     app.unwrap().path().join("finder")
 }
 
-/// What an answer lists, with its scores, and what it names beside it.
+/// The hits of a result with their scores and names.
 pub fn listed(answer: &Value) -> Vec<[&Value; 4]> {
     let hits = answer["hits"].as_array().unwrap().iter();
     hits.map(|hit| ["citation", "text", "score", "also"].map(|field| &hit[field])).collect()
 }
 
-/// Deletes a folder, though somebody may be writing into it.
+/// Deletes a folder even while files are being written to it.
 pub fn delete(folder: &Path) {
     eventually("a folder to go", || match fs::remove_dir_all(folder) {
         Err(failed) if failed.kind() != std::io::ErrorKind::NotFound => None,
@@ -72,7 +72,7 @@ fn first(answer: &Value) -> &Value {
 }
 
 #[test]
-fn an_index_that_is_deleted_is_made_again_and_answers_the_same() {
+fn a_deleted_index_is_rebuilt_and_gives_the_same_results() {
     let world = remembered();
     let queries =
         ["check_cache_26", "which build waits for the journal", "ninety days", "the retry"];
@@ -80,7 +80,7 @@ fn an_index_that_is_deleted_is_made_again_and_answers_the_same() {
     let folders = ["bm25", "vectors", "bm25/events", "vectors/pages", ""];
     for folder in folders {
         delete(&finder(&world).join(folder));
-        // Whatever the tier is now: it is found at once.
+        // Found at once, in whatever tier.
         let found = recall(&world, "check_cache_26");
         assert!(
             first(&found)["text"].as_str().unwrap().contains("check_cache_26"),
@@ -92,12 +92,12 @@ fn an_index_that_is_deleted_is_made_again_and_answers_the_same() {
     }
 }
 
-/// What may be taken away of the indexes, all of them among it.
+/// Folders of the indexes to delete, up to all of them.
 const FOLDERS: [&str; 8] =
     ["bm25", "vectors", "bm25/events", "bm25/pages", "vectors/events", "vectors/pages", "", "bm25"];
 
 #[test]
-fn a_script_without_spaces_is_answered_by_its_words_in_every_tier_that_has_them() {
+fn text_without_spaces_is_found_in_every_tier() {
     let world = world();
     let said = [
         "我们把缓存的过期时间改成了三十分钟。",
@@ -124,13 +124,13 @@ fn a_script_without_spaces_is_answered_by_its_words_in_every_tier_that_has_them(
 }
 
 #[test]
-fn indexes_that_go_at_any_moment_take_no_answer_with_them() {
+fn indexes_deleted_at_any_moment_lose_no_result() {
     let world = remembered();
     let queries = ["check_cache_26", "ninety days", "check_timeout_10", "check_journal_56"];
     let before: Vec<Value> = queries.iter().map(|query| settled(&world, query)).collect();
     let mut chance = Chance::from_seed(20_261_115);
     for round in 0..24 {
-        // Now while it answers, now while it is made again, now while something arrives.
+        // During a query, a rebuild, or an ingest.
         if chance.one_in(4) {
             let id = format!("r{round}");
             let at = MORNING_MS + 120 * 60_000 + round;
@@ -144,7 +144,7 @@ fn indexes_that_go_at_any_moment_take_no_answer_with_them() {
             let wait = std::time::Duration::from_micros(chance.between(0, 60_000));
             scope.spawn(move || {
                 pause(wait);
-                // The daemon may be making it at this moment: what is left then is half of it.
+                // The daemon may be writing at this moment and leave half of it.
                 let _ = fs::remove_dir_all(finder);
             });
             recall(&world, asked)
@@ -161,7 +161,7 @@ fn indexes_that_go_at_any_moment_take_no_answer_with_them() {
 }
 
 #[test]
-fn a_file_that_is_cut_short_or_changed_under_the_daemon_is_survived() {
+fn files_truncated_or_changed_under_the_daemon_are_survived() {
     let world = remembered();
     let before = settled(&world, "check_cache_26");
     let daemon = world.daemon_pid();
@@ -177,7 +177,7 @@ fn a_file_that_is_cut_short_or_changed_under_the_daemon_is_survived() {
         assert_eq!(listed(&settled(&world, "check_cache_26")), listed(&before), "{round}");
     }
     assert_eq!(world.daemon_pid(), daemon);
-    // A byte that changed while nobody looked is noticed before anything is answered from it.
+    // A changed byte is detected before results come from it.
     for ending in ["idx", "term", "fast", "fieldnorm", "signs-1", "levels-1", "log-1"] {
         assert_eq!(world.tome(&["stop"]).code, 0);
         for file in files_below(&finder(&world)) {
@@ -192,7 +192,7 @@ fn a_file_that_is_cut_short_or_changed_under_the_daemon_is_survived() {
     }
 }
 
-/// The files in a folder and those below it, but for locks.
+/// The files in a folder and below, except locks.
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).unwrap().flatten() {
@@ -206,7 +206,7 @@ fn files_below(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn an_overview_that_nobody_has_filled_in_says_nothing() {
+fn an_unfilled_overview_is_not_a_hit() {
     let world = remembered();
     settled(&world, "the retry");
     let sources = |query: &str| {
@@ -228,7 +228,7 @@ fn an_overview_that_nobody_has_filled_in_says_nothing() {
 }
 
 #[test]
-fn what_is_no_index_is_replaced() {
+fn files_that_are_not_an_index_are_replaced() {
     let world = remembered();
     let before = settled(&world, "check_cache_26");
     let spoil: [(&str, &[u8]); 3] = [
@@ -245,7 +245,7 @@ fn what_is_no_index_is_replaced() {
 }
 
 #[test]
-fn a_daemon_that_is_killed_leaves_nothing_unfound() {
+fn a_killed_daemon_leaves_everything_searchable() {
     let world = remembered();
     for round in 0..3 {
         let text = format!("The comet {round} passes at dawn.");
@@ -262,7 +262,7 @@ fn a_daemon_that_is_killed_leaves_nothing_unfound() {
 }
 
 #[test]
-fn a_hand_edit_and_a_line_of_somebody_else_are_found_at_once() {
+fn manual_edits_and_foreign_lines_are_found_at_once() {
     let world = remembered();
     settled(&world, "the retry");
     let folder = finder(&world).with_file_name("memory").join("facts/project.md");

@@ -1,5 +1,5 @@
-//! Whatever was said and noted, in whatever script: every citation opens at its place, and what is shown of it
-//! stands there.
+//! Property tests: for any text in any script, every citation opens at its place, and its snippet
+//! is there.
 
 use std::fs;
 
@@ -12,7 +12,7 @@ use tome_testkit::{World, eventually};
 use crate::scene::{MORNING_MS, line_with, world};
 use crate::session_copy::session_folder;
 
-/// One word, of any script or none.
+/// One word of any script or none.
 fn word() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => "[a-z]{2,9}",
@@ -28,7 +28,7 @@ fn word() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Words with what stands between them, some texts longer than one piece of an index.
+/// Words with separators; some texts are longer than one chunk of an index.
 fn text() -> impl Strategy<Value = String> {
     let gap =
         prop_oneof![8 => Just(" "), 1 => Just("\n"), 1 => Just("\n\n"), 1 => Just("\t\u{a0} ")];
@@ -46,7 +46,7 @@ struct Memory {
     notes: Vec<String>,
     details: Vec<String>,
     insights: Vec<String>,
-    /// Of which text, from which of its words on, and how many of them are asked.
+    /// Text, first word and number of words of each query.
     asked: Vec<(prop::sample::Index, prop::sample::Index, usize)>,
 }
 
@@ -107,7 +107,7 @@ impl Memory {
             }));
         }
         world.ingest(&lines);
-        // Written as a person writes them: no tool looks at how long they are.
+        // Written by hand, without the tools' size limits.
         let note = |path: String, content: String| {
             let file = world.home().join(path);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -131,12 +131,12 @@ impl Memory {
     }
 }
 
-/// White space folded.
+/// Collapses whitespace.
 fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Every text in a piece of JSON.
+/// All strings in a JSON value.
 fn strings_of(json: &str) -> String {
     fn walk(value: &serde_json::Value, all: &mut String) {
         match value {
@@ -154,7 +154,7 @@ fn strings_of(json: &str) -> String {
     all
 }
 
-/// What stands at a cited place, with the part of it that belongs to the cited line of a file.
+/// The text at a citation, with the range that belongs to the cited line of a file.
 fn standing(opened: &v1::OpenResponse) -> (String, Option<(usize, usize)>) {
     match opened.place.as_ref().unwrap() {
         Place::Event(event) => {
@@ -191,7 +191,7 @@ fn check_hit(hit: &v1::RecallHit, opened: &v1::OpenResponse, asked: &str) {
     }
 }
 
-/// Asks each question in two ways, all of them together in every tier and scope, and opens whatever comes.
+/// Runs each query in two ways, all of them in every tier and scope, and opens every result.
 fn check_all(world: &World, questions: &[String]) -> usize {
     let ways = [
         ("all", "", "project"),
@@ -222,7 +222,7 @@ fn check_all(world: &World, questions: &[String]) -> usize {
             };
             let answer = match client.recall(request).await {
                 Ok(answer) => answer,
-                // Signs alone may be nothing to look for.
+                // Punctuation alone may be an empty query.
                 Err(refused) => {
                     assert!(refused.to_string().contains("nothing to look for"), "{refused}");
                     continue;
@@ -253,10 +253,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2, max_shrink_iters: 0, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_citation_opens_where_its_snippet_stands(memory in memory()) {
+    fn every_citation_opens_where_its_snippet_is(memory in memory()) {
         let world = memory.remembered();
         let questions = memory.questions();
-        // At once, without indexes, and when they have read everything.
+        // At once, without indexes, and after they have read everything.
         let early = check_all(&world, &questions);
         eventually("the indexes", || {
             let asked = ["recall", "anything at all", "--project", "/app", "--json"];
@@ -265,7 +265,7 @@ proptest! {
         });
         let settled = check_all(&world, &questions);
         prop_assert!(early > 0 && settled > 0, "{early} and then {settled} hits for {questions:?}");
-        // And as a person opens them.
+        // And through the command line.
         let ran = world.tome(&["recall", &questions[0], "--project", "/app", "--json"]);
         if ran.code == 0 {
             for hit in ran.json()["hits"].as_array().unwrap() {

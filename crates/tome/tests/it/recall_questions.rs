@@ -1,11 +1,11 @@
-//! Questions as people put them: several in one, long ones, and times that nobody recorded anything in.
+//! Natural questions: several in one, long ones, and times without records.
 
 use serde_json::{Value, json};
 use tome_testkit::World;
 
 use crate::scene::{MORNING_MS, line_with, world};
 
-/// A world in which this was said, a minute apart, each in a session of its own.
+/// A world with these messages, a minute apart, each in its own session.
 fn with_said(texts: &[&str]) -> World {
     let world = world();
     let lines: String = (0..)
@@ -21,7 +21,7 @@ fn with_said(texts: &[&str]) -> World {
     world
 }
 
-/// The texts of the messages that answer, the best first.
+/// Texts of the message hits, best first.
 fn told(world: &World, question: &str) -> Vec<String> {
     let args =
         ["recall", "--project", "/app", "--scope", "messages", "-n", "5", question, "--json"];
@@ -32,7 +32,7 @@ fn told(world: &World, question: &str) -> Vec<String> {
 }
 
 #[test]
-fn of_two_questions_in_one_both_are_answered() {
+fn both_of_two_questions_are_answered() {
     let world = with_said(&[
         "The login button is teal.",
         "Invoices of the Hamburg office are printed on the second floor.",
@@ -49,7 +49,7 @@ fn of_two_questions_in_one_both_are_answered() {
 }
 
 #[test]
-fn what_a_long_question_ends_with_is_looked_for() {
+fn the_end_of_a_long_question_is_searched() {
     let before: Vec<String> =
         (0..60).map(|n: u8| format!("{0}{0}matter", char::from(b'a' + n % 26))).collect();
     let before = before.join(" ");
@@ -60,14 +60,14 @@ fn what_a_long_question_ends_with_is_looked_for() {
 }
 
 #[test]
-fn a_time_in_which_nothing_was_recorded_is_looked_for_as_words() {
+fn a_time_without_records_is_searched_as_text() {
     let world = with_said(&["The turbine was oiled.", "Twenty years ago the turbine was oiled."]);
     let told = told(&world, "turbine oiled twenty years ago");
     assert_eq!(told.first().map(|text| text.contains("years")), Some(true), "{told:#?}");
 }
 
 #[test]
-fn words_for_a_time_in_which_nothing_was_recorded_refuse_no_answer() {
+fn a_time_phrase_without_records_does_not_suppress_results() {
     let world = with_said(&["We rotate refresh tokens every 15 minutes.", "The tea is cold."]);
     let told = told(&world, "refresh three years ago");
     assert!(told.first().is_some_and(|text| text.contains("rotate")), "{told:#?}");

@@ -1,5 +1,5 @@
-//! What an index answers says nothing of how it came to be: one that grew commit by commit, through edits,
-//! deletions and late events, and one that was made from scratch give the same answers, byte by byte.
+//! Results do not depend on how an index came to be: one that grew through commits, edits,
+//! deletions and late events and one built from scratch give identical results, byte by byte.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use tome_testkit::{World, eventually_within};
 use crate::recall_indexes::{delete, finder};
 use crate::scene::{MORNING_MS, line_with, world};
 
-/// Every question is asked in each of them.
+/// Every query runs in each tier.
 const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
 
 const QUESTIONS: [&str; 10] = [
@@ -27,9 +27,9 @@ const QUESTIONS: [&str; 10] = [
     "deploy in the evening",
 ];
 
-/// So many commits, each small.
+/// Number of small commits.
 const ROUNDS: u64 = 5;
-/// Indexes that are made again on a busy machine take their time.
+/// Time limit for a rebuild on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 fn said(round: u64, n: u64) -> Value {
@@ -47,7 +47,7 @@ fn said(round: u64, n: u64) -> Value {
             word(3)
         ),
     };
-    // The later a round, the earlier some of it happened: stretches are cut anew.
+    // Later rounds contain earlier events, so that segments are cut again.
     let at = MORNING_MS + if n % 4 == 3 { 40 - round } else { round * 50 + n } * 60_000;
     let mut event = json!({
         "id": format!("r{round}-{n}"), "at": at, "session_id": format!("s{}", n % 3),
@@ -66,7 +66,7 @@ fn write(path: &Path, text: &str) {
     fs::write(path, text).unwrap();
 }
 
-/// Changes the notes by hand, as an editor and a checkout do.
+/// Changes notes by hand, as an editor or a checkout does.
 fn edit(world: &World, round: u64) {
     let project = finder(world).parent().unwrap().to_path_buf();
     let notes = project.join("memory/facts");
@@ -81,7 +81,7 @@ fn edit(world: &World, round: u64) {
     if round > 0 {
         fs::remove_file(notes.join(format!("round-{}.md", round - 1))).unwrap();
     }
-    // It says what it said before, and was touched.
+    // Same content, new modification time.
     let same = notes.join("same.md");
     write(&same, "# Same\n\nThe same words again, in a note.\n");
     let touched = SystemTime::UNIX_EPOCH + Duration::from_millis(MORNING_MS + round * 1_000);
@@ -112,7 +112,7 @@ fn answers(world: &World) -> Vec<Value> {
 }
 
 #[test]
-fn an_index_that_grew_and_one_made_from_scratch_answer_the_same() {
+fn a_grown_index_and_a_rebuilt_one_give_the_same_results() {
     let world = world();
     for round in 0..ROUNDS {
         let events = (0..9).map(|n| line_with(&said(round, n)));

@@ -1,4 +1,4 @@
-//! The tools over recall, as agents call them.
+//! The recall tools as agents call them.
 
 use serde_json::{Value, json};
 use tome_testkit::{Ran, World};
@@ -17,7 +17,7 @@ fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> Ran {
 fn text(world: &World, tool: &str, arguments: Value) -> String {
     let ran = call(world, tool, &arguments, &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
-    // What a tool quotes stands in a fence; the words in it are the tool's.
+    // Quoted text is fenced; the tool's own text is inside.
     tome_engine::fenced_body(&ran.stdout).to_owned()
 }
 
@@ -28,7 +28,7 @@ fn answer(world: &World, tool: &str, arguments: Value) -> Value {
     ran.json()
 }
 
-/// A session with a detail, and messages about the same.
+/// A session with a detail and messages about the same subject.
 fn authentication() -> World {
     let world = world();
     let said = |n: u64, text: &str| {
@@ -53,7 +53,7 @@ fn authentication() -> World {
 }
 
 #[test]
-fn what_recall_has_said_is_not_found_instead_of_what_it_repeats() {
+fn earlier_recall_output_is_not_found_in_place_of_its_source() {
     let world = world();
     let result = |id: &str, tool: &str| {
         line_with(&json!({
@@ -64,14 +64,14 @@ fn what_recall_has_said_is_not_found_instead_of_what_it_repeats() {
     world.ingest(&result("e1", "mcp__tome__recall_memory"));
     let found = answer(&world, "recall_memory", json!({"query": "moored zeppelin"}));
     assert_eq!(found["hits"], json!([]), "{found}");
-    // Another server's tool of that name says something of its own.
+    // Another server's tool of that name has output of its own.
     world.ingest(&result("e2", "mcp__harbour__recall_memory"));
     let found = text(&world, "recall_memory", json!({"query": "moored zeppelin"}));
     assert!(found.contains("The zeppelin is moored."), "{found}");
 }
 
 #[test]
-fn hits_in_the_format_that_agents_know() {
+fn hits_have_the_format_that_agents_expect() {
     let world = authentication();
     let said = text(&world, "recall_memory", json!({"query": "authentication", "scope": "detail"}));
     let (_, line) = said.split_once("\n    Citation: detail/auth-design.md#L").unwrap();
@@ -101,7 +101,7 @@ fn hits_in_the_format_that_agents_know() {
 }
 
 #[test]
-fn a_program_reads_the_same_hits() {
+fn json_has_the_same_hits() {
     let world = authentication();
     let found = answer(&world, "recall_memory", json!({"query": "authentication", "limit": 3}));
     let hits = found["hits"].as_array().unwrap();
@@ -117,7 +117,7 @@ fn a_program_reads_the_same_hits() {
 }
 
 #[test]
-fn an_answer_keeps_within_its_tokens_and_says_how_to_get_more() {
+fn a_result_stays_within_its_token_budget_and_explains_how_to_get_more() {
     let world = world();
     let lines: String = (0..40_u64)
         .map(|n| {
@@ -145,7 +145,7 @@ fn an_answer_keeps_within_its_tokens_and_says_how_to_get_more() {
 }
 
 #[test]
-fn limits_across_and_times() {
+fn limit_across_and_time_arguments_work() {
     let world = authentication();
     let none = text(&world, "recall_memory", json!({"query": "authentication", "limit": 0}));
     assert_eq!(none.lines().next(), Some("No results found for: \"authentication\""));
@@ -165,10 +165,10 @@ fn limits_across_and_times() {
 }
 
 #[test]
-fn pointers_into_the_contents_and_no_content() {
+fn pointers_lead_into_the_contents_without_text() {
     let world = world();
     world.ingest(&(lexer_session("s1", 0) + &lexer_session("s2", 90)));
-    // Whoever asks for the contents waits until they are made.
+    // A query of the contents waits until they are built.
     answer(&world, "get_toc_root", json!({}));
     let found = answer(&world, "teleport_query", json!({"query": "unicode identifiers"}));
     let hits = found["hits"].as_array().unwrap();
@@ -196,7 +196,7 @@ fn pointers_into_the_contents_and_no_content() {
 }
 
 #[test]
-fn bad_arguments_are_refused() {
+fn bad_arguments_are_rejected() {
     let world = authentication();
     for (tool, arguments, said) in [
         ("recall_memory", json!({}), "needs query"),
@@ -222,7 +222,7 @@ fn bad_arguments_are_refused() {
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{tool} {arguments}: {}", ran.stderr);
         assert!(ran.stderr.contains(said), "{said} in {}", ran.stderr);
     }
-    // Without a session there is none to look in.
+    // Without a session there is none to search.
     let arguments = json!({"query": "x", "across": "session"}).to_string();
     let ran = world.tome(&["tool", "recall_memory", &arguments, "--project", "/app"]);
     assert_eq!(ran.code, 2, "{}", ran.stderr);

@@ -1,12 +1,12 @@
-//! Secrets in the forms that terminals, commands and manifests give them, and private parts in all
-//! their spellings: none of it reaches a file, over the socket or through the spool.
+//! Secrets as they occur in terminals, commands and manifests, and private parts in all spellings:
+//! none of it reaches a file, through the socket or the spool.
 
 use serde_json::json;
 use tome_testkit::World;
 
 use crate::scene::{line_with, prompt, tool_result, world};
 
-/// A text and the parts of it that must not be stored.
+/// A text and the parts that must not be stored.
 const TEXTS: [(&str, &[&str]); 12] = [
     ("\u{1b}[34mpassword\u{1b}[0m=\u{1b}[32mcorrect9Horse7\u{1b}[0m", &["correct9Horse7"]),
     ("AKIAQ3EG\u{1b}[01;31m\u{1b}[KRZZT5WVN2XKD\u{1b}[m", &["AKIAQ3EG", "RZZT5WVN2XKD"]),
@@ -45,7 +45,7 @@ fn run_hooks(world: &World) {
 }
 
 #[test]
-fn disguised_secrets_are_cut_on_the_way_to_the_daemon() {
+fn disguised_secrets_are_redacted_by_the_daemon() {
     let world = world();
     world.tome(&["start"]);
     run_hooks(&world);
@@ -53,7 +53,7 @@ fn disguised_secrets_are_cut_on_the_way_to_the_daemon() {
 }
 
 #[test]
-fn disguised_secrets_are_cut_before_the_spool() {
+fn disguised_secrets_are_redacted_before_the_spool() {
     let world = world();
     std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
     run_hooks(&world);

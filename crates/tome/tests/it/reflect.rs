@@ -1,4 +1,4 @@
-//! Reflections: what the daemon has the conversation model write down of sessions that are over.
+//! Reflections: the daemon has the chat model write notes about finished sessions.
 
 use serde_json::{Value, json};
 use tome_testkit::{Answer, ModelServer, World, eventually};
@@ -10,21 +10,21 @@ use crate::scene::{status, world};
 pub const FACT: &str = "# User\n\n> Summary: name, language\n\n- Name: Zhang San\n- Language: discusses in Chinese, codes in English\n";
 const EPISODE: &str = "## Logger leak fixed\n- Summary: pipeline leaked to stdout, own transport\n- Date: 2026-02-24\n- Problem: the pretty printer leaks to stdout\n- Solution: a transport of its own\n- Lesson: worker threads load no TypeScript";
 
-/// A world whose conversation model is the server, in either protocol, and more settings.
+/// A world whose chat model is the server, in either protocol, with more settings.
 pub fn configured(server: &ModelServer, protocol: &str, more: &str) -> World {
     let world = world();
     configure(&world, server, protocol, more);
     world
 }
 
-/// Writes the settings anew.
+/// Rewrites the settings.
 pub fn configure(world: &World, server: &ModelServer, protocol: &str, more: &str) {
     let url = if protocol == "anthropic" { server.url() } else { server.openai_url() };
     let chat = format!("[chat]\nprovider = \"{protocol}\"\nmodel = \"m\"\nbase_url = \"{url}\"\n");
     world.write("config.toml", &format!("{chat}{more}\n"));
 }
 
-/// One step of a session, as Claude Code hands it to its hook.
+/// One event of a session as Claude Code passes it to its hook.
 pub fn step(world: &World, session: &str, event: &str, fields: &Value) {
     let cwd = world.folder("elsewhere");
     let mut payload = json!({"session_id": session, "cwd": cwd, "hook_event_name": event});
@@ -34,7 +34,7 @@ pub fn step(world: &World, session: &str, event: &str, fields: &Value) {
     world.hook(&["claude-code"], payload.to_string());
 }
 
-/// Two prompts with work behind each: six messages. Every text has the mark in it.
+/// Two prompts with work after each: six messages. Every text contains the mark.
 pub fn work(world: &World, session: &str, mark: &str) {
     for turn in 1..=2 {
         let id = format!("{mark}-{turn}");
@@ -51,7 +51,6 @@ pub fn work(world: &World, session: &str, mark: &str) {
     }
 }
 
-/// A whole session.
 pub fn session(world: &World, session: &str, mark: &str) {
     step(world, session, "SessionStart", &json!({"source": "startup"}));
     work(world, session, mark);
@@ -62,7 +61,7 @@ pub fn reflections(world: &World) -> Value {
     status(world)["daemon"]["reflections"].clone()
 }
 
-/// Waits until so many sessions were reflected on.
+/// Waits until this many sessions have been reflected on.
 pub fn done(world: &World, count: u64) -> Value {
     eventually("a reflection", || {
         let reflections = reflections(world);
@@ -70,7 +69,7 @@ pub fn done(world: &World, count: u64) -> Value {
     })
 }
 
-/// Stops the daemon and starts it with the settings as they are now.
+/// Restarts the daemon with the current settings.
 pub fn restart(world: &World) {
     assert_eq!(world.tome(&["stop"]).code, 0);
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -80,9 +79,9 @@ pub fn writes_fact() -> Answer {
     Answer::call("memory_write", &json!({"path": "facts/user.md", "content": FACT}))
 }
 
-/// Facts and episodes as files of the project, the index with them, the history with who wrote them.
+/// Facts and episodes are files of the project, in the index, with their author in the history.
 #[test]
-fn a_session_that_ends_is_written_down_in_either_protocol() {
+fn a_finished_session_is_reflected_on_in_either_protocol() {
     for protocol in ["anthropic", "openai"] {
         let append = json!({"path": "episodes/2026-02.md", "entry": EPISODE});
         let server = ModelServer::start([
@@ -116,9 +115,9 @@ fn a_session_that_ends_is_written_down_in_either_protocol() {
     }
 }
 
-/// What is known is shown to the model, so that it changes a file instead of writing a second one.
+/// The model sees what is known, so that it updates a file instead of writing another.
 #[test]
-fn the_next_session_updates_what_is_known() {
+fn the_next_session_updates_existing_notes() {
     let patch = json!({"path": "facts/user.md", "patches": [
         {"oldText": "codes in English", "newText": "codes in Rust"}]});
     let server = ModelServer::start([
@@ -148,9 +147,9 @@ fn a_model_that_declines_changes_nothing() {
     assert!(memory_json(&world, &["list"]).is_empty());
 }
 
-/// Too little to be a task: the model is not asked. What follows in the same session counts with it.
+/// Too little for a task: no request. Later events of the session count together with it.
 #[test]
-fn a_trivial_session_is_not_asked_about() {
+fn a_trivial_session_is_not_reflected_on() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", "");
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -162,7 +161,7 @@ fn a_trivial_session_is_not_asked_about() {
     );
     step(&world, "s1", "Stop", &json!({"last_assistant_message": "Ten.", "prompt_id": "t"}));
     step(&world, "s1", "SessionEnd", &json!({"reason": "other"}));
-    // What a hook had to spool comes later, and the session is looked at once more.
+    // A spooled event arrives later, and the session is checked again.
     let skipped = || reflections(&world)["skipped"].as_u64() >= Some(1);
     eventually("a skipped session", || skipped().then_some(()));
     eventually("nothing to wait", || (reflections(&world)["waiting"] == 0).then_some(()));
@@ -174,7 +173,7 @@ fn a_trivial_session_is_not_asked_about() {
     assert!(asked.contains("(early)") && asked.contains("(late-2)"), "{asked}");
 }
 
-/// A compaction is a good moment too; at the end only what came since is looked at.
+/// A compaction triggers a reflection too; the end covers only what came since.
 #[test]
 fn a_compaction_is_reflected_on_and_then_the_rest() {
     let server = ModelServer::start([Answer::text("none"), Answer::text("none")]);
@@ -191,16 +190,16 @@ fn a_compaction_is_reflected_on_and_then_the_rest() {
 }
 
 #[test]
-fn a_session_that_falls_silent_is_over() {
+fn a_silent_session_counts_as_finished() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", "[reflect]\nidle = \"1s\"");
     work(&world, "s1", "only");
     done(&world, 1);
 }
 
-/// History that is brought in later asks nobody; what happens now does.
+/// Old events that arrive later cause no request; current ones do.
 #[test]
-fn old_history_asks_no_model() {
+fn old_history_causes_no_request() {
     let server = ModelServer::start([Answer::text("none"), Answer::text("none")]);
     let world = configured(&server, "anthropic", "");
     let line = |n: u64, kind: &str| {
@@ -223,16 +222,16 @@ fn now_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap()
 }
 
-/// However new it is, what is imported asks nobody.
+/// Imported events cause no request, however new they are.
 #[test]
-fn an_import_asks_no_model() {
+fn an_import_causes_no_request() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", "");
     settle(&world, now_ms() - 3_600_000);
     assert!(import(&world, &[])["imported"].as_u64().unwrap() > 20);
     let marked = |event: &Value| event["meta"]["imported"] == true;
     assert!(world.events().iter().all(marked));
-    // What hooks see is told apart, and only that is asked about.
+    // Events from hooks are distinguished and do cause one.
     session(&world, "new", "fresh");
     let seen = done(&world, 1);
     assert_eq!((&seen["skipped"], &seen["waiting"]), (&json!(0), &json!(0)), "{seen}");
@@ -241,9 +240,9 @@ fn an_import_asks_no_model() {
     assert!(!world.events().iter().any(|event| event["session_id"] == "new" && marked(event)));
 }
 
-/// Keys reach neither the model nor a file, and what tools said stands between marks.
+/// Keys reach neither the model nor a file, and tool output is fenced.
 #[test]
-fn secrets_stay_out_and_what_tools_say_is_data() {
+fn secrets_are_redacted_and_tool_output_is_quoted() {
     let key = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKlMn";
     let leaky = format!("# Keys\n\n> Summary: keys\n\n- The key is {key}\n");
     let write = json!({"path": "facts/keys.md", "content": leaky});
@@ -268,9 +267,9 @@ fn secrets_stay_out_and_what_tools_say_is_data() {
     assert!(fact.contains("The key is") && !fact.contains(key), "{fact}");
 }
 
-/// What happened before the end and arrives after it, out of the spool, belongs to what is over.
+/// Events from before the end that arrive after it, out of the spool, are included.
 #[test]
-fn what_arrives_late_is_not_left_out() {
+fn late_events_are_included() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", "");
     let now = now_ms();
@@ -289,9 +288,9 @@ fn what_arrives_late_is_not_left_out() {
     assert!(asked.contains("message 1") && asked.contains("message 5"), "{asked}");
 }
 
-/// By hand: what would be done, what was done, and the whole session again.
+/// On request: a preview, the result, and the whole session again.
 #[test]
-fn a_session_is_reflected_on_by_hand() {
+fn a_session_can_be_reflected_on_by_command() {
     let server = ModelServer::start([Answer::text("none"), writes_fact(), Answer::text("kept")]);
     let prices = "price_input = 1000\nprice_output = \"500.5\"";
     let world = configured(&server, "openai", prices);
@@ -307,7 +306,7 @@ fn a_session_is_reflected_on_by_hand() {
         "{}",
         said.stdout
     );
-    // Twice 100 tokens read and 20 said.
+    // Twice 100 tokens in and 20 out.
     assert!(said.stdout.contains("200 tokens read, 40 written, cost 0.2200"), "{}", said.stdout);
     assert!(memory(&world, &["read", "facts/user.md"]).contains("Zhang San"));
     let none = world.tome(&["reflect", "nobody"]);
@@ -315,9 +314,9 @@ fn a_session_is_reflected_on_by_hand() {
     assert!(none.stderr.contains("\"nobody\""), "{}", none.stderr);
 }
 
-/// What somebody had reflected on does not wait, however late the daemon hears of it by itself.
+/// A session reflected on by command is not pending, even if the daemon notices it later.
 #[test]
-fn what_was_done_by_hand_is_not_done_again() {
+fn a_manual_reflection_is_not_repeated() {
     let server = ModelServer::directed(|_| Answer::text("none"));
     let world = configured(&server, "anthropic", "");
     work(&world, "s1", "first");
@@ -328,9 +327,9 @@ fn what_was_done_by_hand_is_not_done_again() {
     assert_eq!(server.asked().len(), 2);
 }
 
-/// Switched off, nothing happens by itself; by hand it still does.
+/// When disabled, only the command reflects.
 #[test]
-fn it_can_be_switched_off() {
+fn automatic_reflection_can_be_disabled() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", "[reflect]\nenabled = false");
     session(&world, "s1", "first");

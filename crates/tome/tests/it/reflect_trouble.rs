@@ -1,4 +1,4 @@
-//! Reflections that are cut short, models that cannot be asked, and a budget that several share.
+//! Interrupted reflections, unavailable models, and a shared budget.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -14,9 +14,9 @@ fn waits_until_asked(server: &ModelServer, times: usize) {
     eventually("a question", || (server.asked().len() >= times).then_some(()));
 }
 
-/// Killed between two replies: what was written is whole, and it is tried once more.
+/// Killed between two replies: written notes are complete, and it is retried once.
 #[test]
-fn a_daemon_that_is_killed_tries_once_more() {
+fn a_killed_reflection_is_retried_once() {
     let mut asked = 0;
     let server = ModelServer::directed(move |_| {
         asked += 1;
@@ -38,9 +38,9 @@ fn a_daemon_that_is_killed_tries_once_more() {
     assert_eq!(memory_json(&world, &["list"]).len(), 1);
 }
 
-/// Killed twice: left alone, and it is said; by hand it can be had.
+/// Killed twice: given up and reported; still possible by command.
 #[test]
-fn a_daemon_that_is_killed_twice_leaves_it_alone() {
+fn a_reflection_killed_twice_is_given_up() {
     let mut asked = 0;
     let server = ModelServer::directed(move |_| {
         asked += 1;
@@ -79,9 +79,9 @@ fn failure(world: &World) -> Value {
     })
 }
 
-/// A budget that ends in the middle: what was written stays, and a larger one is used, once.
+/// When the budget runs out midway, written notes stay, and a raised budget is used once.
 #[test]
-fn a_budget_that_ends_in_the_middle() {
+fn a_budget_exhausted_midway_keeps_written_notes() {
     let server = ModelServer::start([
         writes_fact().tokens(190_000, 5_000),
         Answer::text("all of it is known"),
@@ -99,9 +99,9 @@ fn a_budget_that_ends_in_the_middle() {
     assert_eq!(status(&world)["daemon"]["model"]["tokens"], 195_120);
 }
 
-/// A budget that is spent before it begins: nothing is sent, now or when it is tried again, once.
+/// With an exhausted budget nothing is sent, neither now nor at the single retry.
 #[test]
-fn a_budget_that_is_spent_leaves_it_for_later() {
+fn an_exhausted_budget_defers_the_reflection() {
     let server = ModelServer::start([Answer::text("none")]);
     let world = configured(&server, "anthropic", &budget(10));
     session(&world, "s1", "first");
@@ -117,9 +117,9 @@ fn a_budget_that_is_spent_leaves_it_for_later() {
     assert!(server.asked().is_empty());
 }
 
-/// Several processes reserve from one budget, and together never get more than there is.
+/// Several processes reserve from one budget and never exceed it together.
 #[test]
-fn the_budget_is_one_for_all_processes() {
+fn all_processes_share_one_budget() {
     let server = ModelServer::start([]);
     let world = configured(&server, "anthropic", &budget(10_000));
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -145,9 +145,9 @@ fn the_budget_is_one_for_all_processes() {
     assert!(server.asked().is_empty());
 }
 
-/// What another process spent is counted, shown, and kept over a restart.
+/// Tokens spent by another process are counted, shown, and kept across a restart.
 #[test]
-fn what_others_spend_is_counted_and_kept() {
+fn tokens_spent_by_others_are_counted_and_kept() {
     let server = ModelServer::start([]);
     let world = configured(&server, "anthropic", &budget(10_000));
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -174,7 +174,7 @@ fn what_others_spend_is_counted_and_kept() {
 }
 
 #[test]
-fn without_a_model_it_says_how_to_come_by_one() {
+fn without_a_model_the_message_explains_how_to_configure_one() {
     let world = world();
     session(&world, "s1", "first");
     let ran = world.tome(&["reflect"]);
@@ -188,7 +188,7 @@ fn without_a_model_it_says_how_to_come_by_one() {
 }
 
 #[test]
-fn settings_that_cannot_work_are_told() {
+fn settings_that_cannot_work_are_reported() {
     let cases = [
         ("[chat]\nprovider = \"anthropic\"", "chat.model is not set"),
         ("[chat]\nbase_url = \"http://127.0.0.1:1\"", "chat.provider is not set"),
@@ -220,9 +220,9 @@ fn settings_that_cannot_work_are_told() {
     }
 }
 
-/// The summarizer's endpoint serves conversations too, unless somebody says otherwise.
+/// The summarizer's endpoint also serves chats unless configured otherwise.
 #[test]
-fn the_summarizers_model_is_used_where_none_is_named() {
+fn the_summarizers_model_is_the_default() {
     let server = ModelServer::directed(|_| Answer::text("none"));
     let world = world();
     let summarizer = format!(
@@ -249,9 +249,9 @@ fn the_summarizers_model_is_used_where_none_is_named() {
     assert_eq!(world.tome(&["reflect"]).code, 1);
 }
 
-/// The key is sent where it belongs and shown nowhere; a wrong one is told.
+/// The key is sent to its endpoint and shown nowhere; a wrong one is reported.
 #[test]
-fn a_wrong_key_is_told_and_shown_nowhere() {
+fn a_wrong_key_is_reported_but_not_shown() {
     let server =
         ModelServer::directed(|_| Answer::status(401, "invalid x-api-key k-secret-123456"));
     let world = world();
@@ -275,9 +275,9 @@ fn a_wrong_key_is_told_and_shown_nowhere() {
     assert!(!shown.contains("k-secret-123456"), "{shown}");
 }
 
-/// A key that has run out, or a model that is gone, is waited for: no model has seen the session.
+/// An expired key or a missing model is waited for: no model has seen the session.
 #[test]
-fn what_reached_no_model_is_no_try() {
+fn a_failure_before_any_model_is_not_an_attempt() {
     for status in [401, 404, 503] {
         let server = ModelServer::directed(move |_| Answer::status(status, "not today"));
         let world = configured(&server, "anthropic", "");

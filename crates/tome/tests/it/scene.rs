@@ -1,23 +1,22 @@
-//! What the tests share: worlds, lines and payloads in few words, and ways to look at the answer.
+//! Shared helpers: worlds, lines and payloads, and ways to inspect the results.
 
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-/// A moment that all timelines are relative to: 2026-11-15T09:30:00Z.
+/// Base of all timelines: 2026-11-15T09:30:00Z.
 pub const MORNING_MS: u64 = 1_794_735_000_000;
 
-/// A world for the program under test.
 pub fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_tome"))
 }
 
-/// A line of `tome ingest`: a user message of session `s1` in `/app`.
+/// A line for `tome ingest`: a user message of session `s1` in `/app`.
 pub fn line(id: &str, at_ms: u64, text: &str) -> String {
     line_with(&json!({"id": id, "at": at_ms, "text": text}))
 }
 
-/// A line of `tome ingest` with these fields and the usual ones. A session belongs to one project, so
-/// a line with another folder is of another session unless it names one.
+/// A line for `tome ingest` with these fields and defaults. A session belongs to one project, so a
+/// line with another folder gets another session unless it names one.
 pub fn line_with(fields: &Value) -> String {
     let session = fields["cwd"].as_str().map_or("s1".to_owned(), |cwd| match cwd {
         "/app" => "s1".to_owned(),
@@ -36,7 +35,7 @@ pub fn line_with(fields: &Value) -> String {
     format!("{line}\n")
 }
 
-/// The payload of a prompt, as Claude Code hands it to a hook.
+/// A prompt payload of Claude Code.
 pub fn prompt(text: &str) -> String {
     json!({
         "session_id": "s1", "cwd": "/app", "hook_event_name": "UserPromptSubmit",
@@ -45,7 +44,7 @@ pub fn prompt(text: &str) -> String {
     .to_string()
 }
 
-/// The payload of a tool result, as Claude Code hands it to a hook.
+/// A tool result payload of Claude Code.
 pub fn tool_result(id: &str, input: &Value, output: &Value) -> String {
     json!({
         "session_id": "s1", "cwd": "/app", "hook_event_name": "PostToolUse", "tool_name": "Bash",
@@ -54,12 +53,10 @@ pub fn tool_result(id: &str, input: &Value, output: &Value) -> String {
     .to_string()
 }
 
-/// The texts of events.
 pub fn texts(events: &[Value]) -> Vec<&str> {
     strings(events, "text")
 }
 
-/// The ids of events.
 pub fn ids(events: &[Value]) -> Vec<&str> {
     strings(events, "id")
 }
@@ -69,7 +66,7 @@ pub fn strings<'a>(events: &'a [Value], field: &str) -> Vec<&'a str> {
     events.iter().map(|event| event[field].as_str().unwrap()).collect()
 }
 
-/// What `tome events` with these arguments lists.
+/// Events listed by `tome events` with these arguments.
 pub fn list(world: &World, args: &[&str]) -> Vec<Value> {
     let args = [&["events", "--json"], args].concat();
     let ran = world.tome(&args);
@@ -77,12 +74,12 @@ pub fn list(world: &World, args: &[&str]) -> Vec<Value> {
     ran.json_lines()
 }
 
-/// What `tome status` says.
+/// The output of `tome status` as JSON.
 pub fn status(world: &World) -> Value {
     world.tome(&["status", "--json"]).json()
 }
 
-/// Waits until a daemon answers, started by whoever was asked to, and returns its process.
+/// Waits until a daemon answers; returns its process id.
 pub fn daemon_up(world: &World) -> u32 {
     eventually("a daemon that answers", || {
         let status = status(world);
@@ -93,7 +90,7 @@ pub fn daemon_up(world: &World) -> u32 {
     .unwrap()
 }
 
-/// Waits until no daemon is there.
+/// Waits until no daemon is running.
 pub fn daemon_gone(world: &World) {
     eventually("the daemon to be gone", || world.daemon_pid().is_none().then_some(()));
 }

@@ -1,4 +1,4 @@
-//! `messages.jsonl` and the folder of a session, as the shipped daemon keeps them.
+//! `messages.jsonl` and the folder of a session, as written by the daemon.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -8,12 +8,11 @@ use tome_testkit::{World, eventually};
 
 use crate::scene::{MORNING_MS, line, line_with, prompt, world};
 
-/// The folder of a session in `/app`.
 pub fn session_folder(world: &World, session: &str) -> PathBuf {
     world.home().join("projects/--app--/sessions").join(session)
 }
 
-/// The copy of a session in `/app`, once it has so many lines.
+/// Returns a session's transcript once it has this many lines.
 pub fn copied(world: &World, session: &str, lines: usize) -> String {
     let file = session_folder(world, session).join("messages.jsonl");
     eventually("the copy of a session", || {
@@ -23,7 +22,7 @@ pub fn copied(world: &World, session: &str, lines: usize) -> String {
     })
 }
 
-/// What `tome events --json` prints, in the order of arrival.
+/// The output of `tome events --json`, in order of arrival.
 fn events(world: &World) -> Vec<String> {
     let ran = world.tome(&["events", "--json", "-n", "0", "--project", "/app"]);
     let mut lines: Vec<String> = ran.stdout.lines().map(str::to_owned).collect();
@@ -35,7 +34,7 @@ fn events(world: &World) -> Vec<String> {
 }
 
 #[test]
-fn every_event_is_a_line_as_events_prints_it() {
+fn every_event_is_a_line_in_the_format_of_events() {
     for mode in ["per-project", "unified"] {
         let world = world();
         world.write("person/.config/tome/config.toml", &format!("[store]\nmode = \"{mode}\"\n"));
@@ -60,7 +59,7 @@ fn every_event_is_a_line_as_events_prints_it() {
 }
 
 #[test]
-fn a_killed_daemon_leaves_no_line_out_and_none_twice() {
+fn a_killed_daemon_neither_skips_nor_repeats_a_line() {
     let world = world();
     let mut said = 0;
     for round in 0..6 {
@@ -84,12 +83,12 @@ fn a_killed_daemon_leaves_no_line_out_and_none_twice() {
 }
 
 #[test]
-fn what_a_person_does_to_the_file_is_undone_or_tolerated() {
+fn manual_changes_to_the_file_are_repaired_or_tolerated() {
     let world = world();
     world.ingest(&(line("e1", MORNING_MS, "one") + &line("e2", MORNING_MS + 1, "two")));
     let whole = copied(&world, "s1", 2);
     let file = session_folder(&world, "s1").join("messages.jsonl");
-    // A line by hand stays where it is.
+    // A line added by hand stays.
     std::fs::write(&file, format!("{whole}a line by hand\n")).unwrap();
     world.ingest(&line("e3", MORNING_MS + 2, "three"));
     let with_hand = copied(&world, "s1", 4);
@@ -119,7 +118,7 @@ fn what_a_person_does_to_the_file_is_undone_or_tolerated() {
 }
 
 #[test]
-fn an_overview_that_was_edited_stays_byte_for_byte() {
+fn an_edited_overview_stays_byte_for_byte() {
     let world = world();
     world.ingest(&line("e1", MORNING_MS, "one"));
     copied(&world, "s1", 1);
@@ -136,7 +135,7 @@ fn an_overview_that_was_edited_stays_byte_for_byte() {
 }
 
 #[test]
-fn odd_sessions_have_folders_of_their_own() {
+fn sessions_with_unusual_names_have_their_own_folders() {
     let world = world();
     let odd = ["..", "a/b", ".hidden", "CON"];
     for (n, session) in odd.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a session is told when it starts, goes on after a compaction, or is resumed.
+//! Injections when a session starts, continues after a compaction, or is resumed.
 
 use std::path::Path;
 
@@ -39,11 +39,11 @@ fn whole_session(app: &Path) -> String {
 }
 
 #[test]
-fn the_last_session_is_told_as_a_whole() {
+fn the_last_session_is_summarized_as_a_whole() {
     let world = world();
     let app = world.folder("app");
     world.ingest(&whole_session(&app));
-    // Later ones that are nobody's last session: a subagent's, and one in which nothing was asked.
+    // Later sessions that do not count: a subagent's, and one without a prompt.
     let child =
         line_with(&json!({"session_id": "child", "cwd": app, "kind": "subagent_start", "text": "",
         "at": MORNING_MS + 10_000_000, "meta": {"parent": "old"}}));
@@ -97,7 +97,7 @@ fn an_offline_chat_is_not_the_last_session() {
 }
 
 #[test]
-fn a_request_without_an_answer_is_told_as_open() {
+fn an_unanswered_request_is_shown_as_open() {
     let world = world();
     let app = world.folder("app");
     world.ingest(
@@ -118,9 +118,9 @@ fn a_request_without_an_answer_is_told_as_open() {
     assert!(context(&said).contains("Unanswered: Now make it accept emoji as well."), "{said}");
 }
 
-/// After a compaction a session is told of itself and not of another one.
+/// After a compaction a session gets its own state and not that of another.
 #[test]
-fn after_a_compaction_a_session_is_told_where_it_stands_itself() {
+fn after_a_compaction_a_session_gets_its_own_state() {
     let world = world();
     let app = world.folder("app");
     world.ingest(
@@ -168,9 +168,9 @@ fn after_a_compaction_a_session_is_told_where_it_stands_itself() {
     );
 }
 
-/// What a session was told at its start is still in its context when it is resumed.
+/// A resumed session still has its start injection in the context.
 #[test]
-fn a_resumed_session_is_told_what_changed_and_nothing_else() {
+fn a_resumed_session_gets_only_what_changed() {
     let world = world();
     let app = world.folder("app");
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -192,7 +192,7 @@ fn a_resumed_session_is_told_what_changed_and_nothing_else() {
         run(&stop(&app, session, answered));
     }
     assert_eq!(run(&start(&app, "mine", "resume")), None, "nothing changed");
-    // Somebody writes a note, and another session runs.
+    // A note is written, and another session runs.
     let note = json!({"path": "braces.md", "name": "Braces", "type": "project", "description": "how braces are closed", "content": "With care."});
     let mut write = world.command(&["tool", "memory_write", "-"]);
     assert_eq!(World::run(write.current_dir(&app), note.to_string().as_bytes()).code, 0);
@@ -203,7 +203,7 @@ fn a_resumed_session_is_told_what_changed_and_nothing_else() {
     assert!(text.starts_with("<tome-memory kind=\"resume\">"), "{text}");
     assert!(text.contains("braces.md") && text.contains("new design with tabs"), "{text}");
     assert!(!text.contains("Rules for using") && !text.contains("zebras"), "{text}");
-    // One that was never told anything is told everything.
+    // A session that never got an injection gets everything.
     world.ingest(&event(
         &app,
         "imported",
@@ -215,9 +215,9 @@ fn a_resumed_session_is_told_what_changed_and_nothing_else() {
     assert!(context(&said).contains("Rules for using this memory"), "{said}");
 }
 
-/// OpenCode gets the text as a part of its system prompt, which every process makes again.
+/// OpenCode gets the text as part of its system prompt, which every process builds again.
 #[test]
-fn opencode_is_told_everything_again_when_it_resumes() {
+fn opencode_gets_everything_again_when_it_resumes() {
     let world = world();
     let app = world.folder("app");
     assert_eq!(world.tome(&["start"]).code, 0);

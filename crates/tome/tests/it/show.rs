@@ -1,11 +1,11 @@
-//! `tome show`: one event by its id, or by enough of it.
+//! `tome show`: one event by its id or a prefix.
 
 use serde_json::json;
 
 use crate::scene::{line, line_with, world};
 
 #[test]
-fn by_id_and_by_its_beginning() {
+fn an_event_is_shown_by_id_or_prefix() {
     let world = world();
     world.ingest(&(line("abcd1111", 1_000, "one") + &line("abcd2222", 2_000, "two")));
     for id in ["abcd1111", "abcd11", "abcd1"] {
@@ -17,7 +17,7 @@ fn by_id_and_by_its_beginning() {
 }
 
 #[test]
-fn an_id_that_is_whole_is_not_ambiguous() {
+fn a_complete_id_is_not_ambiguous() {
     let world = world();
     world.ingest(&(line("abcd", 1_000, "short") + &line("abcdef", 2_000, "long")));
     let ran = world.tome(&["show", "abcd", "--json"]);
@@ -25,7 +25,7 @@ fn an_id_that_is_whole_is_not_ambiguous() {
 }
 
 #[test]
-fn too_little_of_it_names_the_candidates() {
+fn an_ambiguous_prefix_lists_the_candidates() {
     let world = world();
     world.ingest(&(line("abcd1111", 1_000, "one") + &line("abcd2222", 2_000, "two")));
     let ran = world.tome(&["show", "abcd"]);
@@ -36,7 +36,7 @@ fn too_little_of_it_names_the_candidates() {
 }
 
 #[test]
-fn what_is_not_there_is_4() {
+fn a_missing_event_exits_with_4() {
     let world = world();
     for id in ["nothing-here", "ab", "a b"] {
         let ran = world.tome(&["show", id]);
@@ -47,7 +47,7 @@ fn what_is_not_there_is_4() {
 }
 
 #[test]
-fn from_whatever_project() {
+fn an_event_of_any_project_is_shown() {
     let world = world();
     for n in 0..3 {
         let (id, cwd) = (format!("event{n}"), format!("/project{n}"));
@@ -61,7 +61,7 @@ fn from_whatever_project() {
 }
 
 #[test]
-fn all_of_a_tool_call_is_shown() {
+fn a_tool_call_is_shown_in_full() {
     let world = world();
     world.ingest(&line_with(&json!({
         "id": "tool1", "kind": "tool_result", "text": "", "meta": {"turn": 7},

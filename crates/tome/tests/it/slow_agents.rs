@@ -1,4 +1,4 @@
-//! Agents that hand over their payload slowly, in pieces, or in masses, and files that are none.
+//! Agents that send their payload slowly, in pieces, or in bulk, and special files.
 
 use std::io::Write;
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tome_testkit::{Ran, World, eventually, eventually_within};
 
 use crate::scene::*;
 
-/// Hands a payload over in two pieces, with a pause between them, and waits for the hook.
+/// Sends a payload in two pieces, with a pause, and waits for the hook.
 fn in_two_pieces(world: &World, payload: &str, pause: Duration) {
     let mut child = world
         .command(&["hook", "claude-code"])
@@ -22,14 +22,14 @@ fn in_two_pieces(world: &World, payload: &str, pause: Duration) {
     let (first, second) = payload.as_bytes().split_at(payload.len() / 2);
     stdin.write_all(first).unwrap();
     let _ = eventually_within(pause, || None::<()>);
-    // The hook may be gone by now; whoever goes on with it reads the rest.
+    // The hook may be gone by now; a background process reads the rest.
     let _ = stdin.write_all(second);
     drop(stdin);
     assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
 }
 
 #[test]
-fn a_payload_in_pieces_is_whole() {
+fn a_payload_in_pieces_is_stored_completely() {
     let world = world();
     assert_eq!(world.tome(&["start"]).code, 0);
     for n in 0..12u32 {
@@ -42,7 +42,7 @@ fn a_payload_in_pieces_is_whole() {
 }
 
 #[test]
-fn forty_megabytes_in_one_payload() {
+fn a_payload_of_forty_megabytes_is_stored() {
     let world = world();
     assert_eq!(world.tome(&["start"]).code, 0);
     let output = format!("head {} tail", "0123456789abcdef".repeat(2_600_000));
@@ -56,10 +56,10 @@ fn forty_megabytes_in_one_payload() {
     assert_eq!(status(&world)["lost"]["events"], 0);
 }
 
-/// The transcript's path comes from the payload; it may name anything.
+/// The transcript's path comes from the payload and may be anything.
 #[cfg(unix)]
 #[test]
-fn a_transcript_that_is_a_named_pipe() {
+fn a_transcript_that_is_a_named_pipe_does_not_block() {
     let world = world();
     assert_eq!(world.tome(&["start"]).code, 0);
     let pipe = world.path().join("transcript");
@@ -71,9 +71,9 @@ fn a_transcript_that_is_a_named_pipe() {
     assert_eq!(strings(&world.events(), "kind"), ["assistant_stop"]);
 }
 
-/// Whoever looks whether the daemon runs takes nobody else for it.
+/// A check for the daemon must not mistake another process for it.
 #[test]
-fn stopping_harms_no_other_process() {
+fn stop_does_not_harm_another_process() {
     let world = world();
     std::fs::create_dir_all(world.home().join("run")).unwrap();
     let mut bystander = std::process::Command::new("sleep").arg("60").spawn().unwrap();

@@ -1,4 +1,4 @@
-//! The spool: what hooks write down while the daemon is away, hung or dead, and what becomes of it.
+//! The spool: events that hooks write while the daemon is stopped, hung or dead.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use tome_testkit::{Signal, World, eventually, send};
 
 use crate::scene::{daemon_up, line, prompt, status, texts, tool_result, world};
 
-/// A world whose daemon is not started by anybody but `tome start`.
+/// A world whose daemon is started only by `tome start`.
 fn quiet_world() -> World {
     let world = world();
     std::fs::write(world.config_file(), "[daemon]\nautostart = false\n").unwrap();
@@ -34,7 +34,7 @@ fn waiting(world: &World) -> u64 {
 }
 
 #[test]
-fn what_comes_while_the_daemon_is_away_waits_and_is_stored_once() {
+fn events_without_a_daemon_are_spooled_and_stored_once() {
     let world = quiet_world();
     for n in 0..3 {
         world.hook(&["claude-code"], prompt(&format!("prompt {n}")));
@@ -48,7 +48,7 @@ fn what_comes_while_the_daemon_is_away_waits_and_is_stored_once() {
     assert_eq!(texts(&world.events()), ["prompt 0", "prompt 1", "prompt 2"]);
     assert_eq!(status(&world)["daemon"]["drained"], 3);
     assert!(!spool_file(&world).exists());
-    // And once more: nothing is left that could be stored again.
+    // Again: nothing is left that could be stored twice.
     assert_eq!(world.tome(&["stop"]).code, 0);
     start(&world);
     assert_eq!(world.events().len(), 3);
@@ -62,13 +62,13 @@ fn the_spool_is_drained_while_the_daemon_runs() {
     // Written by a hook whose daemon was slow: a line appears while the daemon runs.
     std::fs::create_dir_all(world.home().join("spool")).unwrap();
     std::fs::write(spool_file(&world), line("late", 1_000, "came by the spool")).unwrap();
-    // Nobody asks for events: the daemon finds it by itself.
+    // Without any request the daemon finds it.
     eventually("the daemon to look at the spool", || (!spool_file(&world).exists()).then_some(()));
     assert_eq!(texts(&world.events()), ["came by the spool"]);
 }
 
 #[test]
-fn a_hung_daemon_delays_nobody_and_doubles_nothing() {
+fn a_hung_daemon_causes_neither_delay_nor_duplicates() {
     let world = quiet_world();
     start(&world);
     world.ingest(&line("before", 1_000, "before"));
@@ -78,17 +78,17 @@ fn a_hung_daemon_delays_nobody_and_doubles_nothing() {
     world.hook(&["claude-code"], tool_result("call", &json!({"command": "ls"}), &json!("x")));
     let stopping = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "Stop", "last_assistant_message": "Done."});
     world.hook(&["claude-code"], stopping.to_string());
-    // A hook that runs out of time leaves its event to another process, which may take a moment.
+    // A hook that misses its deadline leaves its event to a background process.
     eventually("the events in the spool", || (spooled(&world).len() >= 3).then_some(()));
     assert!(send(pid, Signal::Continue));
-    // The daemon may have got them from the socket as well: they are the same events.
+    // The daemon may also have received them through the socket: they are the same events.
     eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
     let events = world.events();
     assert_eq!(texts(&events), ["before", "while it hangs", "", "Done."]);
 }
 
 #[test]
-fn commands_do_not_hang_with_the_daemon() {
+fn commands_do_not_hang_with_a_hung_daemon() {
     let world = quiet_world();
     start(&world);
     let pid = world.daemon_pid().unwrap();
@@ -103,7 +103,7 @@ fn commands_do_not_hang_with_the_daemon() {
 }
 
 #[test]
-fn a_stale_socket_is_as_good_as_none() {
+fn a_stale_socket_counts_as_no_daemon() {
     let world = quiet_world();
     start(&world);
     world.kill_daemon().unwrap();
@@ -115,12 +115,12 @@ fn a_stale_socket_is_as_good_as_none() {
 }
 
 #[test]
-fn a_torn_line_is_set_aside_and_everything_else_is_stored() {
+fn a_torn_line_is_set_aside_and_the_rest_is_stored() {
     let world = quiet_world();
     world.hook(&["claude-code"], prompt("whole"));
     let mut file = std::fs::OpenOptions::new().append(true).open(spool_file(&world)).unwrap();
     file.write_all(b"{\"id\":\"torn\",\"at\":\"2026-11-15T0").unwrap();
-    // A hook that comes after the crash is not swallowed by the torn line.
+    // An event after the crash is not appended to the torn line.
     world.hook(&["claude-code"], prompt("after the crash"));
     file.write_all(b"\xff\xfe garbage\n\n{\"half\":").unwrap();
     drop(file);
@@ -139,10 +139,9 @@ fn a_torn_line_is_set_aside_and_everything_else_is_stored() {
     );
 }
 
-/// A daemon that died between taking the spool away and deleting it: its file is drained, and what
-/// it had stored already is not stored again.
+/// A daemon died between taking the spool and deleting it: its file is drained without duplicates.
 #[test]
-fn what_a_dead_daemon_had_taken_is_drained_once() {
+fn a_spool_file_taken_by_a_dead_daemon_is_drained_once() {
     let world = quiet_world();
     start(&world);
     world.ingest(&line("known", 1_000, "known"));
@@ -162,7 +161,7 @@ fn what_a_dead_daemon_had_taken_is_drained_once() {
     assert_eq!(texts(&world.events()), ["known", "new", "third", "fourth"]);
 }
 
-/// One event that the ledger will not take must not keep all others out for ever.
+/// An event that the ledger rejects must not block all others.
 #[test]
 fn an_event_that_cannot_be_stored_does_not_block_the_spool() {
     let world = quiet_world();
@@ -180,9 +179,9 @@ fn an_event_that_cannot_be_stored_does_not_block_the_spool() {
     eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
 }
 
-/// The same while the daemon runs: the event is kept or set aside, and hooks go on.
+/// The same while the daemon runs: the event is kept or set aside, and hooks continue.
 #[test]
-fn an_event_that_the_daemon_refuses_does_not_block_the_spool() {
+fn an_event_rejected_by_the_daemon_does_not_block_the_spool() {
     let world = quiet_world();
     start(&world);
     let deep = format!("{}1{}", "[".repeat(110), "]".repeat(110));
@@ -194,7 +193,7 @@ fn an_event_that_the_daemon_refuses_does_not_block_the_spool() {
 }
 
 #[test]
-fn many_hooks_at_once_without_a_daemon() {
+fn many_concurrent_hooks_without_a_daemon_lose_nothing() {
     let world = quiet_world();
     std::thread::scope(|scope| {
         for writer in 0..4 {
@@ -207,7 +206,8 @@ fn many_hooks_at_once_without_a_daemon() {
         }
     });
     let counted = status(&world)["lost"]["events"].as_u64().unwrap();
-    // A hook that runs out of time leaves its event to another process, and may have spooled it by then.
+    // A hook that misses its deadline leaves its event to a background process and may have spooled
+    // it by then.
     eventually("the events in the spool", || {
         (spooled(&world).len() as u64 + counted >= 20).then_some(())
     });
@@ -216,9 +216,9 @@ fn many_hooks_at_once_without_a_daemon() {
     assert_eq!(world.events().len(), 20);
 }
 
-/// The daemon is told to leave while hooks fire: each event is stored or waits.
+/// The daemon is stopped while hooks run: each event is stored or spooled.
 #[test]
-fn hooks_while_the_daemon_comes_and_goes() {
+fn hooks_lose_nothing_while_the_daemon_restarts() {
     let world = world();
     std::thread::scope(|scope| {
         let hooks = scope.spawn(|| {

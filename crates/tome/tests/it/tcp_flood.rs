@@ -1,5 +1,5 @@
-//! Many TCP connections without the token: they take nothing from hooks and commands, nor from
-//! clients that have it.
+//! Many TCP connections without the token affect neither hooks and commands nor clients with the
+//! token.
 
 use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
@@ -13,7 +13,7 @@ use crate::scene::{daemon_up, line, prompt, status, texts, world};
 /// More than the daemon has descriptors.
 const CONNECTIONS: usize = 320;
 
-/// A daemon that listens on TCP, with few descriptors. Returns it and its address.
+/// Starts a daemon on TCP with few descriptors; returns it and its address.
 fn limited_daemon(world: &World) -> (std::process::Child, SocketAddr) {
     let plain = world.command(&["daemon"]);
     let mut command = Command::new("sh");
@@ -33,7 +33,7 @@ fn limited_daemon(world: &World) -> (std::process::Child, SocketAddr) {
 }
 
 #[test]
-fn idle_connections_without_the_token_disable_nobody() {
+fn idle_connections_without_the_token_affect_no_client() {
     let world = world();
     let (mut daemon, address) = limited_daemon(&world);
     // All of them stay open on this side until the end.
@@ -47,14 +47,14 @@ fn idle_connections_without_the_token_disable_nobody() {
     assert_eq!(events.len(), 5, "{:?}", texts(&events));
     assert_eq!(status(&world)["daemon"]["answers"], true);
     assert_eq!(status(&world)["lost"]["events"], 0);
-    // A client with the token gets in as well.
+    // A client with the token still gets in.
     let token = std::fs::read_to_string(world.home().join("run/token")).unwrap();
     let mut remote = world.command(&["events", "--all-projects", "--json"]);
     remote.env("TOME_DAEMON_ENDPOINT", address.to_string());
     remote.env("TOME_TOKEN", token.trim());
     let remote = World::run(&mut remote, b"");
     assert_eq!(remote.json_lines().len(), 5, "{}", remote.stderr);
-    // The daemon has closed the surplus: the oldest end without a word.
+    // The daemon has closed the surplus: the oldest connections end silently.
     let mut oldest = &connections[0];
     oldest.set_read_timeout(Some(Duration::from_secs(50))).unwrap();
     let ended = oldest.read(&mut [0; 64]).map(|read| read == 0);

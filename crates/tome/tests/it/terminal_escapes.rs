@@ -1,15 +1,16 @@
-//! Recorded text cannot steer the terminal of whoever reads it, whichever command prints it.
+//! Recorded text cannot control the reader's terminal, whichever command prints it.
 
 use serde_json::json;
 
 use crate::scene::{MORNING_MS, line_with, world};
 
-/// Clears the screen, sets the clipboard, names the window, hides text, by seven and by eight bits.
+/// Clears the screen, sets the clipboard, renames the window, hides text, with 7-bit and 8-bit
+/// sequences.
 const HOSTILE: &str =
     "\u{1b}[2J\u{1b}]52;c;aGk=\u{7}\u{1b}]0;x\u{1b}\\\u{1b}[8m\u{9b}2J\u{202e}\u{8}\r";
 
 #[test]
-fn no_command_prints_an_escape_sequence_of_somebody_else() {
+fn no_command_prints_a_recorded_escape_sequence() {
     let world = world();
     let root = world.folder(&format!("app{}", "\u{1b}]52;c;aGk=\u{7}\u{202e}"));
     let cwd = root.to_str().unwrap();

@@ -1,4 +1,5 @@
-//! `tome tool` and `tome coder`: the tools as an agent calls them, over the command line and the wire.
+//! `tome tool` and `tome coder`: the tools as an agent calls them, on the command line and over
+//! gRPC.
 
 use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
@@ -10,7 +11,7 @@ fn call(world: &World, args: &[&str]) -> Ran {
     world.tome(&[&["tool"], args].concat())
 }
 
-/// Calls a tool that has to succeed without a complaint.
+/// Calls a tool that must succeed silently.
 fn said(world: &World, tool: &str, arguments: &Value) -> String {
     let ran = call(world, &[tool, &arguments.to_string()]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
@@ -58,7 +59,7 @@ fn every_tool_has_a_schema() {
 }
 
 #[test]
-fn a_tool_is_called_with_what_is_typed_or_piped() {
+fn arguments_are_typed_or_piped() {
     let world = world();
     let note = json!({"path": "a.md", "content": "one\n"});
     said(&world, "memory_write", &note);
@@ -73,7 +74,7 @@ fn a_tool_is_called_with_what_is_typed_or_piped() {
 }
 
 #[test]
-fn a_tool_that_refuses_says_why_with_its_code() {
+fn a_failing_tool_has_a_message_and_an_exit_code() {
     let world = world();
     said(&world, "memory_write", &json!({"path": "a.md", "content": "x"}));
     for (args, code, word) in [
@@ -102,7 +103,7 @@ fn a_tool_that_refuses_says_why_with_its_code() {
 }
 
 #[test]
-fn over_the_wire() {
+fn tools_work_over_grpc() {
     let world = world();
     world.tome(&["start"]);
     daemon_up(&world);
@@ -137,7 +138,7 @@ fn over_the_wire() {
 }
 
 #[test]
-fn the_memory_tool_of_anthropic() {
+fn the_memory_tool_of_anthropic_works() {
     let world = world();
     let make = json!({"command": "create", "path": "/memories/a.md", "file_text": "one\n"});
     said(&world, "memory", &make);
@@ -164,7 +165,7 @@ const INSIGHT: [&str; 14] = [
 ];
 
 #[test]
-fn insights_are_stored_and_recalled() {
+fn lessons_are_stored_and_recalled() {
     let world = world();
     let nothing = world.tome(&["coder", "recall", "how", "do", "I", "find", "a", "slow", "test"]);
     assert_eq!((nothing.code, nothing.stderr.as_str()), (0, ""));
@@ -198,7 +199,7 @@ fn insights_are_stored_and_recalled() {
 }
 
 #[test]
-fn the_guides_can_be_read_before_there_is_an_insight() {
+fn the_guides_can_be_read_before_there_is_a_lesson() {
     let world = world();
     for (guide, title) in
         [("store", "# Storing what was learned"), ("recall", "# Recalling what was learned")]
@@ -211,7 +212,7 @@ fn the_guides_can_be_read_before_there_is_an_insight() {
 }
 
 #[test]
-fn insights_as_json() {
+fn lessons_are_printed_as_json() {
     let world = world();
     let insight = json!({
         "type": "semantic", "title": "Caches hide slow queries", "tags": ["#failure", "#caching"],
@@ -229,7 +230,7 @@ fn insights_as_json() {
 }
 
 #[test]
-fn an_insight_that_breaks_the_guide_is_refused() {
+fn a_lesson_that_violates_the_guide_is_rejected() {
     let world = world();
     let ran = world.tome(&["coder", "store", "--type", "semantic", "--title", "Too short"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
@@ -246,9 +247,9 @@ fn an_insight_that_breaks_the_guide_is_refused() {
     assert_eq!(world.tome(&["coder", "recall"]).code, 2);
 }
 
-/// One line a finding, and exit code 1.
+/// One line per finding, and exit code 1.
 #[test]
-fn lint_names_file_and_line() {
+fn lint_reports_file_and_line() {
     let world = world();
     assert_eq!(world.tome(&INSIGHT).code, 0);
     let half = "**Title:** Half an insight\n\n**Content:** One sentence.\n\n**Tags:** #x\n";

@@ -1,5 +1,4 @@
-//! Self-healing capture: the daemon reads transcripts by itself and stores what hooks missed, as an
-//! import would.
+//! Self-healing capture: the daemon reads transcripts and stores what hooks missed, like an import.
 
 use std::time::Duration;
 
@@ -9,10 +8,10 @@ use tome_testkit::{World, eventually_within};
 use crate::import::{hooks, import, now_ms, settle};
 use crate::scene::{line_with, world};
 
-/// A busy machine takes its time; nothing waits this long on an idle one.
+/// Time limit for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Starts a daemon that reads transcripts once a session has been silent for this long.
+/// Starts a daemon that reads transcripts after this much silence.
 fn start_reading(world: &World, idle: &str) {
     let mut command = world.command(&["start"]);
     command.env("TOME_CAPTURE_TRANSCRIPTS", "on").env("TOME_CAPTURE_TRANSCRIPTS_IDLE", idle);
@@ -20,14 +19,14 @@ fn start_reading(world: &World, idle: &str) {
     assert_eq!(started.code, 0, "{started:?}");
 }
 
-/// What `tome doctor --deep` says of an agent.
+/// The result of `tome doctor --deep` for an agent.
 fn coverage(world: &World, agent: &str) -> Value {
     let report = world.tome(&["doctor", "--deep", "--json"]).json();
     let agents = report["coverage"]["agents"].as_array().unwrap();
     agents.iter().find(|one| one["agent"] == agent).unwrap().clone()
 }
 
-/// Waits until everything in an agent's transcripts is stored, though nobody imports it.
+/// Waits until everything in an agent's transcripts is stored without an import.
 fn check_complete(world: &World, agent: &str) {
     let complete = eventually_within(PATIENCE, || {
         let covered = coverage(world, agent);
@@ -41,8 +40,8 @@ fn check_complete(world: &World, agent: &str) {
     assert_eq!(world.events(), before);
 }
 
-/// Runs the hooks of an agent under a daemon that waits, then starts one that reads transcripts soon:
-/// on a slow machine a session could otherwise fall silent between two of its hooks.
+/// Runs the hooks of an agent under a patient daemon, then starts one that reads transcripts soon:
+/// on a slow machine a session could otherwise fall silent between two hooks.
 fn run_hooks(world: &World, agent: &str) {
     start_reading(world, "1h");
     let base_ms = now_ms();
@@ -60,28 +59,28 @@ fn check_healed(agent: &str) {
 }
 
 #[test]
-fn claude_code() {
+fn transcripts_of_claude_code_are_completed() {
     check_healed("claude-code");
 }
 
 #[test]
-fn codex() {
+fn transcripts_of_codex_are_completed() {
     check_healed("codex");
 }
 
 #[test]
-fn gemini() {
+fn transcripts_of_gemini_are_completed() {
     check_healed("gemini");
 }
 
 #[test]
-fn copilot() {
+fn transcripts_of_copilot_are_completed() {
     check_healed("copilot");
 }
 
-/// The hooks of Copilot CLI tell when its session ends; nothing waits for silence then.
+/// Copilot CLI's hooks report the session's end, so nothing waits for silence.
 #[test]
-fn the_end_of_a_session_is_enough() {
+fn the_end_of_a_session_triggers_reading() {
     let world = world();
     start_reading(&world, "1h");
     let base_ms = now_ms();
@@ -91,8 +90,8 @@ fn the_end_of_a_session_is_enough() {
 }
 
 #[test]
-fn opencode() {
-    // A subagent has a session of its own, which the hooks of this fixture do not tell of.
+fn transcripts_of_opencode_are_completed() {
+    // A subagent has its own session, which the hooks of this fixture do not report.
     let world = world();
     run_hooks(&world, "opencode");
     let told = world.events()[0]["session_id"].as_str().unwrap().to_owned();
@@ -103,18 +102,18 @@ fn opencode() {
     assert!(healed.is_some(), "{}", coverage(&world, "opencode"));
 }
 
-/// History of sessions that no hook told of is left to `tome import`.
+/// Sessions that no hook reported are left to `tome import`.
 #[test]
-fn other_sessions_are_left_alone() {
+fn sessions_unknown_to_hooks_are_not_read() {
     let world = world();
     run_hooks(&world, "gemini");
     check_complete(&world, "gemini");
     assert!(world.events().iter().all(|event| event["agent"] == "gemini"));
 }
 
-/// One thing under two ids.
+/// The same event under two ids.
 #[test]
-fn doctor_names_what_is_stored_twice() {
+fn doctor_reports_duplicates() {
     let world = world();
     let base_ms = now_ms();
     settle(&world, base_ms);

@@ -1,14 +1,15 @@
-//! Claude Code's answers: context only inside `hookSpecificOutput`, with the event's own name. At a
-//! stop, a block with a reason makes it go on; its payload then says `stop_hook_active`.
+//! Claude Code's responses: context goes inside `hookSpecificOutput`, together with the event's
+//! name. At a stop, a block with a reason makes it continue; its next stop payload has
+//! `stop_hook_active`.
 
 use serde_json::{Value, json};
 
 use crate::agents::answer::Moment;
 
-/// More than 10,000 characters are put into a file, of which the model sees the beginning.
+/// Claude Code moves text over 10,000 characters into a file and shows the model only its
+/// beginning.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-/// The answer that carries a text.
 pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
     let event = match moment {
         Moment::Start => "SessionStart",
@@ -21,7 +22,7 @@ pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
     Some(context(event, text))
 }
 
-/// Context for the model, as Claude Code, Codex and Gemini CLI take it.
+/// Additional context in the shape shared by Claude Code, Codex and Gemini CLI.
 pub(in crate::agents) fn context(event: &str, text: &str) -> Value {
     json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
 }

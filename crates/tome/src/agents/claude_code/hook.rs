@@ -1,7 +1,7 @@
-//! Claude Code, and the agents that speak its shapes.
+//! Hook payloads of Claude Code and of the agents that copied its format.
 //!
-//! `{"session_id", "cwd", "hook_event_name", …}`, no time: events are stamped on arrival. Events
-//! fired inside a subagent carry `agent_id` and are kept, with it in their meta.
+//! `{"session_id", "cwd", "hook_event_name", …}` without a time, so events are stamped on arrival.
+//! Events fired inside a subagent carry `agent_id`, which is kept in their meta.
 
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Tool};
@@ -10,27 +10,26 @@ use crate::agents::Heard;
 use crate::agents::fields::Fields;
 use crate::agents::scene::Scene;
 
-/// Events whose content arrives in another event.
+/// Events whose content also arrives with another event.
 const ECHOES: [&str; 6] = [
-    // Says a tool's input; PostToolUse and PostToolUseFailure say it again, with the answer.
+    // PostToolUse and PostToolUseFailure repeat the tool input, with the result.
     "PreToolUse",
-    // Asks about the same input.
+    // Same input as PreToolUse.
     "PermissionRequest",
-    // The tool results of one step once more, together.
+    // The tool results of one step, batched.
     "PostToolBatch",
-    // The reply in pieces while it is shown; Stop has it whole.
+    // Streaming fragments of the reply; Stop has the full text.
     "MessageDisplay",
-    // UserPromptSubmit says the same line, as the person typed it.
+    // UserPromptSubmit has the same line as typed.
     "UserPromptExpansion",
-    // Announces a compaction; PostCompact reports it, with the summary.
+    // PostCompact follows, with the summary.
     "PreCompact",
 ];
 
-/// Parts of `source` values of prompts that no person typed at that moment.
+/// Substrings of `source` values that mark a prompt as not typed by a person.
 pub(in crate::agents) const NOT_A_PERSON: [&str; 7] =
     ["system", "wakeup", "cron", "schedule", "task", "agent", "teammate"];
 
-/// The event that a payload of Claude Code stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
     let event = event_of(heard, &fields);
     if ECHOES.contains(&event.as_str()) || is_internal(&event, &fields) {
@@ -40,19 +39,19 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<
     known(&scene, &event, fields)
 }
 
-/// Claude Code runs helpers of its own as subagents without a type, such as the one that writes the
-/// summary of a compaction. They have no start and no transcript, and PostCompact has the summary.
+/// Recognizes Claude Code's own helpers, such as the summarizer of a compaction: subagents without
+/// a type. They have no start event and no transcript, and PostCompact carries the summary.
 fn is_internal(event: &str, fields: &Fields) -> bool {
     event == "SubagentStop" && fields.get("agent_type") == Some(&Value::String(String::new()))
 }
 
-/// What the payload calls itself; failing that, what the command line calls it.
+/// Returns the event name from the payload, or else from the command line.
 pub(in crate::agents) fn event_of(heard: &Heard<'_>, fields: &Fields) -> String {
     let named = fields.str("hook_event_name").or(heard.event);
     named.unwrap_or_default().to_owned()
 }
 
-/// The event, if its agent has not already left it out. Codex shares all of it.
+/// Builds the draft for an event name. Codex shares this.
 pub(in crate::agents) fn known(scene: &Scene<'_>, event: &str, fields: Fields) -> Option<Draft> {
     Some(match event {
         "SessionStart" => session_start(scene, fields),
@@ -69,7 +68,7 @@ pub(in crate::agents) fn known(scene: &Scene<'_>, event: &str, fields: Fields) -
     })
 }
 
-/// The start is where the transcript's path is kept: every later event can be traced to it.
+/// Keeps the transcript's path, so that every later event of the session can be traced to it.
 pub(in crate::agents) fn session_start(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     let source = fields.str("source").unwrap_or_default().to_owned();
     let turn = turn_of(&fields).to_owned();
@@ -96,7 +95,7 @@ fn prompt(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Option<Draft> {
 
 fn tool_result(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     let output = match fields.take("tool_response") {
-        // Copilot also runs the hooks of `.claude/settings.json`, and has its own name for this.
+        // Copilot also runs the hooks of `.claude/settings.json` and names this field differently.
         Value::Null => fields.take("tool_result"),
         output => output,
     };
@@ -127,7 +126,7 @@ fn stop_failure(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     stop(scene, fields)
 }
 
-/// Its own id, and its words: a subagent that a hook sent back to work stops twice.
+/// Identified by subagent id and text: a subagent that a hook sends back to work stops twice.
 pub(in crate::agents) fn subagent(scene: &Scene<'_>, kind: EventKind, mut fields: Fields) -> Draft {
     let text = fields.words("last_assistant_message");
     let id = fields.str("agent_id").unwrap_or_default().to_owned();
@@ -147,7 +146,6 @@ pub(in crate::agents) fn compaction(
     scene.moment(EventKind::Compaction, &[phase, &trigger, &turn], text, fields)
 }
 
-/// The agent's own name for the turn.
 fn turn_of(fields: &Fields) -> &str {
     let turn = fields.str("prompt_id").or_else(|| fields.str("turn_id"));
     turn.unwrap_or_default()

@@ -1,4 +1,4 @@
-//! Claude Code: all that Tome knows about it.
+//! Claude Code integration.
 
 pub(super) mod answer;
 pub(super) mod hook;

@@ -1,10 +1,12 @@
-//! Claude Code's transcripts: `projects/<slug>/<session>.jsonl`, and `<session>/subagents/
-//! agent-<id>.jsonl` for its subagents. A line is a record with `type`, `uuid`, `sessionId`, `cwd`,
-//! `timestamp`; a reply is one record for each of its blocks, which share `message.id`.
+//! Reads Claude Code's transcripts: `projects/<slug>/<session>.jsonl`, and
+//! `<session>/subagents/agent-<id>.jsonl` for subagents. Each line is a record with `type`, `uuid`,
+//! `sessionId`, `cwd` and `timestamp`; a reply is one record per content block, and the blocks
+//! share `message.id`.
 //!
-//! A record that a forked session copied says so in `forkedFrom` and belongs to the session it came
-//! from; then its identity is the same wherever it is read. Blocks of text of one reply are one
-//! event. A subagent's task is what its parent said, not the person; its last words end it.
+//! A record that a forked session copied names its source in `forkedFrom` and is attributed to that
+//! session, so that its identity is the same wherever it is read. The text blocks of one reply
+//! become one event. A subagent's task comes from its parent, not from the user; its last reply
+//! becomes its stop.
 
 use std::collections::HashSet;
 
@@ -17,7 +19,7 @@ use crate::agents::transcript::{
     Calls, Here, Origin, Skip, Step, Steps, Transcript, without_outer_blocks,
 };
 
-/// How texts begin that Claude Code itself puts where prompts stand.
+/// Prefixes of text that Claude Code itself inserts as user messages.
 const HARNESS: [&str; 8] = [
     "<local-command-",
     "<command-name>",
@@ -29,10 +31,10 @@ const HARNESS: [&str; 8] = [
     "[Request interrupted by user",
 ];
 
-/// A subagent of old versions, whose records stand between those of its parent and do not name it.
+/// Old versions mix a subagent's records with its parent's and do not name it.
 const UNNAMED: &str = "sidechain";
 
-/// A reply that may have more blocks.
+/// A reply to which later records may add blocks.
 struct Reply {
     id: String,
     text: String,
@@ -40,7 +42,6 @@ struct Reply {
     fields: Fields,
 }
 
-/// The reader of one file.
 pub(in crate::agents) struct Lines {
     path: String,
     here: Here,
@@ -70,7 +71,7 @@ impl Lines {
         }
     }
 
-    /// Whose record it is, where and when.
+    /// Updates session, folder, time, subagent and turn from a record.
     fn look_around(&mut self, record: &Fields) {
         let forked = record.get("forkedFrom").and_then(|from| from.get("sessionId"));
         if let Some(session) = forked.or_else(|| record.get("sessionId"))
@@ -91,7 +92,8 @@ impl Lines {
         }
     }
 
-    /// The first word or deed of a session is its start; nothing in the file says it.
+    /// Emits the session start before the first event of a session; transcripts have no record for
+    /// it.
     fn start(&mut self, record: &Fields, steps: &mut Steps) {
         let session = self.here.session.as_str().unwrap_or_default();
         if !self.subagent.is_empty() || self.started.contains(session) {
@@ -149,7 +151,7 @@ impl Lines {
         }
     }
 
-    /// Somebody said something: the person, the harness, or the parent of a subagent.
+    /// Handles user text: written by the person, the harness, or the parent of a subagent.
     fn said(&mut self, record: &Fields, texts: &[String], images: usize, steps: &mut Steps) {
         let texts: Vec<String> = texts
             .iter()
@@ -176,7 +178,7 @@ impl Lines {
         steps.push(self.here.prompt(&text, turn.as_deref(), self.fields()));
     }
 
-    /// What a subagent was told to do: the first time that begins it.
+    /// A prompt to a subagent; the first one starts it.
     fn task(&mut self, text: String) -> Step {
         let kind = match self.tasks.insert(self.subagent.clone()) {
             true => EventKind::SubagentStart,
@@ -243,7 +245,7 @@ impl Lines {
         }
     }
 
-    /// A block of text: more of the reply before, or the first of another.
+    /// Appends a text block to the open reply, or opens a new one.
     fn spoke(&mut self, id: &str, text: String, fields: Fields, steps: &mut Steps) {
         if let Some(reply) = &mut self.reply
             && reply.id == id
@@ -267,7 +269,7 @@ impl Lines {
         }
     }
 
-    /// The reply is whole. The last one of a subagent is how it ended.
+    /// Emits the open reply. The last reply of a subagent becomes its stop event.
     fn end_reply(&mut self, is_last: bool, steps: &mut Steps) {
         let Some(reply) = self.reply.take() else { return };
         let id = reply.fields.str("agent_id").unwrap_or_default().to_owned();
@@ -290,7 +292,7 @@ impl Lines {
         self.boundary = Some((self.standing(), fields));
     }
 
-    /// The summary that the context was compacted into; nobody said it.
+    /// Emits a compaction with the summary that replaced the context.
     fn compacted(&mut self, text: &str, steps: &mut Steps) {
         let (here, fields) =
             self.boundary.take().unwrap_or_else(|| (self.standing(), self.fields()));
@@ -307,7 +309,7 @@ impl Lines {
 fn compaction(here: &Here, text: &str, mut fields: Fields) -> Step {
     fields.put("phase", "after");
     let text = without_outer_blocks(text, "system-reminder");
-    // Not the text: a summary that is not yet written belongs to the same compaction.
+    // The identity excludes the text: a compaction may be read before its summary is written.
     let step = here.moment(EventKind::Compaction, &["after"], String::new(), fields);
     match step {
         Step::Event(mut draft) => {
@@ -318,7 +320,7 @@ fn compaction(here: &Here, text: &str, mut fields: Fields) -> Step {
     }
 }
 
-/// Content as plain text where it is nothing but text, without the harness's reminders.
+/// Reduces content that consists only of text to a string, without the harness's reminders.
 fn plain(content: Value) -> Value {
     match content {
         Value::String(text) => Value::String(without_outer_blocks(&text, "system-reminder")),
@@ -358,7 +360,7 @@ impl Transcript for Lines {
     }
 }
 
-/// Content that is a text becomes a list of one block of text.
+/// Normalizes string content to a list with one text block.
 fn as_blocks(record: &mut Fields) {
     let mut message = record.object("message");
     let content = match message.take("content") {

@@ -1,10 +1,10 @@
-//! How Tome is wired into Claude Code.
+//! Installs Tome into Claude Code.
 //!
-//! Hooks go into `settings.json` (`settings.local.json` in a project: the path of a program is
-//! nobody else's business), the MCP server into `.claude.json` (`.mcp.json` in a project). A hook is
-//! a line for the shell: every version knows that, and not every version knows `args`. Time-outs are
-//! seconds. Settings have to be plain JSON: with a comment in it the whole file is passed over. Copilot
-//! CLI runs the hooks of a project's `.claude` as well.
+//! Hooks go into `settings.json` (`settings.local.json` in a project, because the program's path is
+//! machine-specific), the MCP server into `.claude.json` (`.mcp.json` in a project). A hook is a
+//! shell command line, because not every version supports `args`. Timeouts are in seconds. Settings
+//! must be plain JSON: Claude Code ignores a file with comments. Copilot CLI also runs the hooks of
+//! a project's `.claude`.
 
 use std::path::PathBuf;
 
@@ -32,9 +32,9 @@ pub(in crate::agents) static CLIENT: Client = Client {
     }),
 };
 
-/// Everything that says something of its own. Not among them: events that another one repeats
-/// (`PreToolUse`, `PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`,
-/// `PreCompact`), and those about the program rather than the work.
+/// Events with content of their own. Omitted: events that another one repeats (`PreToolUse`,
+/// `PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`, `PreCompact`),
+/// and events about the program rather than the work.
 const EVENTS: [(&str, u32); 10] = [
     ("SessionStart", 10),
     ("UserPromptSubmit", 5),
@@ -52,7 +52,7 @@ fn folder(ground: &Ground<'_>) -> PathBuf {
     ground.folder("CLAUDE_CONFIG_DIR", ".claude")
 }
 
-/// What Claude Code remembers between runs; user-level MCP servers are in there.
+/// Claude Code's state file, which holds the user-level MCP servers.
 fn state(ground: &Ground<'_>) -> PathBuf {
     let moved = ground.named("CLAUDE_CONFIG_DIR");
     moved.unwrap_or_else(|| ground.home.clone()).join(".claude.json")
@@ -65,7 +65,7 @@ fn settings(ground: &Ground<'_>) -> PathBuf {
 fn parts(ground: &Ground<'_>) -> Vec<Part> {
     let own_folder = ground.either(".claude", folder(ground));
     let line = ground.launch.line(&["hook", "claude-code"]);
-    // A project's `.mcp.json` is read by Copilot CLI too.
+    // Copilot CLI also reads a project's `.mcp.json`, so it names no agent.
     let server = server(&ground.launch, ground.project.is_none().then_some(CLIENT.name));
     let mut parts = vec![
         Part::hooks(settings(ground), groups(&line, &EVENTS)),

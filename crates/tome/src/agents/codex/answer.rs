@@ -1,15 +1,14 @@
-//! Codex's answers: Claude Code's, and strictly those. A key that it does not know, anywhere in them,
-//! and it injects nothing at all. It has no event for tools that failed.
+//! Codex's responses: Claude Code's format, parsed strictly. Codex injects nothing if a response
+//! contains an unknown key. It has no event for failed tools.
 
 use serde_json::{Value, json};
 
 use crate::agents::answer::Moment;
 use crate::agents::claude_code::answer::context;
 
-/// More than 2,500 tokens, which it counts as four bytes each, are put into a file.
+/// Codex moves text over 2,500 tokens (counted as four bytes each) into a file.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-/// The answer that carries a text.
 pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
     match moment {
         Moment::Start => Some(context("SessionStart", text)),

@@ -1,5 +1,5 @@
-//! Codex: Claude Code's shapes, with `turn_id` and `model` in every event, which stay in its meta.
-//! `tool_response` is a text, or the whole result of an MCP tool.
+//! Codex hook payloads: Claude Code's format, with `turn_id` and `model` in every event, which stay
+//! in the meta. `tool_response` is a string or the full result of an MCP tool.
 
 use tome_model::Draft;
 
@@ -8,19 +8,18 @@ use crate::agents::claude_code::hook::{event_of, known};
 use crate::agents::fields::Fields;
 use crate::agents::scene::Scene;
 
-/// Events whose content arrives in another event.
+/// Events whose content also arrives with another event.
 const ECHOES: [&str; 4] = [
-    // Says a tool's input; PostToolUse says it again, with the answer.
+    // PostToolUse repeats the tool input, with the result.
     "PreToolUse",
-    // Asks about the same input.
+    // Same input as PreToolUse.
     "PermissionRequest",
-    // Fires before every request to the model and says nothing but the turn.
+    // Fires before every model request and carries only the turn.
     "PreModelRequest",
-    // Announces a compaction; PostCompact reports it.
+    // PostCompact follows.
     "PreCompact",
 ];
 
-/// The event that a payload of Codex stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
     let event = event_of(heard, &fields);
     if ECHOES.contains(&event.as_str()) {

@@ -1,8 +1,8 @@
-//! Patches that Codex applies itself.
+//! Recovers patches that Codex applies itself.
 //!
-//! A shell command that is nothing but `apply_patch` with a patch is not run: Codex applies the patch
-//! and calls no `PostToolUse` hook. The rollout has the call and its output. They are read from there
-//! when the turn stops, as an import reads them.
+//! Codex does not run a shell command that consists only of `apply_patch` with a patch: it applies
+//! the patch and calls no `PostToolUse` hook. The rollout has the call and its output, which are
+//! read from there when the turn stops, with the same identities as an import.
 
 use std::path::PathBuf;
 
@@ -15,19 +15,19 @@ use crate::agents::claude_code::hook::event_of;
 use crate::agents::fields::Fields;
 use crate::agents::transcript::{Origin, Step, Transcript, complete_records};
 
-/// Every patch begins with this line.
+/// First line of every patch.
 const PATCH: &str = "*** Begin Patch";
 
-/// Whether the turn that stops may have such a patch in it. Codex has written down its tool calls by
-/// then: the model answered to their output.
+/// Returns whether the turn that stops may contain such a patch. Codex has written its tool calls
+/// to the rollout by then, because the model has already replied to their output.
 pub(in crate::agents) fn is_due(heard: &Heard<'_>, fields: &Fields) -> bool {
     let path = fields.str("transcript_path").filter(|_| event_of(heard, fields) == "Stop");
     let tail = path.and_then(|path| (heard.read_tail)(&PathBuf::from(path)));
     tail.is_some_and(|tail| tail.contains(PATCH))
 }
 
-/// The patches of the turn. Waits until the rollout has the turn's last message; what it has when
-/// that takes too long is right all the same.
+/// Reads the patches of the turn. Waits until the rollout has the turn's last message; if that
+/// takes too long, what the rollout has so far is still correct.
 pub(in crate::agents) fn patches(heard: &Heard<'_>, mut fields: Fields) -> Vec<Draft> {
     let Some(path) = fields.str("transcript_path").map(PathBuf::from) else { return Vec::new() };
     let turn = fields.words("turn_id");
@@ -70,7 +70,7 @@ fn is_shell_patch(draft: &Draft) -> bool {
     draft.kind == EventKind::ToolResult && command.is_some_and(|command| command.contains(PATCH))
 }
 
-/// Whether a record comes after every tool call of a turn: its last message, or its end.
+/// Returns whether a record comes after every tool call of a turn: its last message, or its end.
 fn ends_turn(record: &Map<String, Value>, turn: &str, answer: &str) -> bool {
     let Some(about) = record.get("payload") else { return false };
     let text = |name: &str| about.get(name).and_then(Value::as_str).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Codex: all that Tome knows about it.
+//! Codex integration.
 
 pub(super) mod answer;
 pub(super) mod hook;

@@ -1,12 +1,12 @@
-//! Codex's rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, cold ones compressed. A
-//! line is `{timestamp, ordinal?, type, payload}`; what was said and done are the `response_item`s.
-//! Files of the first versions have the items bare, and some only `event_msg`s.
+//! Reads Codex's rollouts: `sessions/YYYY/MM/DD/rollout-<time>-<thread>.jsonl`, old ones
+//! compressed. Each line is `{timestamp, ordinal?, type, payload}`; messages and tool calls are
+//! `response_item`s. Files of the first versions have bare items, and some only `event_msg`s.
 //!
-//! Tools are named as hooks name them (`exec_command` is `Bash`), and what the harness wrote around
-//! a command's output is taken off, as hooks have it.
+//! Tool names are mapped to those of the hooks (`exec_command` is `Bash`), and the harness's header
+//! is stripped from command output, so that events match those of the hooks.
 //!
 //! A forked session begins with a copy of its parent's history. Where the parent can be read, the
-//! copy is recognised by it: the same words and calls in the same order, from before the fork.
+//! copy is recognized by it: the same messages and calls in the same order, written at the fork.
 
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Millis, Tool};
@@ -14,7 +14,7 @@ use tome_model::{EventKind, Millis, Tool};
 use crate::agents::fields::{Fields, joined, words_of};
 use crate::agents::transcript::{Calls, Here, Origin, Skip, Step, Steps, Transcript};
 
-/// How parts of prompts begin that Codex itself put there.
+/// Prefixes of text parts that Codex itself adds to prompts.
 const HARNESS: [&str; 9] = [
     "# AGENTS.md instructions",
     "<environment_context>",
@@ -27,16 +27,16 @@ const HARNESS: [&str; 9] = [
     "<model_switch>",
 ];
 
-/// Whoever writes a copy of a history does it in one go, at the start.
+/// A fork writes its copy of the history at once, within this time of its start.
 const COPYING_MS: u64 = 10_000;
 
-/// Items of the parent that a copy may leave out in a row.
+/// Items of the parent that a copy may omit in a row.
 const LEFT_OUT_MAX: usize = 64;
 
-/// How far the harness's lines around a command's output reach.
+/// Maximum size of the header that the harness writes before a command's output.
 const OUTPUT_HEAD_BYTES: usize = 400;
 
-/// The session that a rollout was forked from, if its first record says one.
+/// Returns the session that a rollout was forked from, given its first record.
 pub fn fork_of(record: &Map<String, Value>) -> Option<String> {
     let payload = record.get("payload").filter(|_| kind_of(record) == "session_meta")?;
     let base = payload.get("history_base");
@@ -45,7 +45,7 @@ pub fn fork_of(record: &Map<String, Value>) -> Option<String> {
     parent.as_str().filter(|id| !id.is_empty()).map(str::to_owned)
 }
 
-/// What a record is recognised by in a copy, if it is something said or done.
+/// Hashes a message or call, so that a copy of it can be recognized; `None` for other records.
 pub fn trace(record: &Map<String, Value>) -> Option<u64> {
     let item = item_of(record)?;
     let kind = item.get("type").and_then(Value::as_str)?;
@@ -66,7 +66,7 @@ pub fn trace(record: &Map<String, Value>) -> Option<u64> {
     hash.as_bytes().first_chunk().map(|bytes| u64::from_le_bytes(*bytes))
 }
 
-/// The history that a forked session may have copied.
+/// The parent's history, which a forked session may have copied.
 pub struct Copies {
     parent: Vec<u64>,
     next: usize,
@@ -74,12 +74,13 @@ pub struct Copies {
 }
 
 impl Copies {
-    /// Of the traces of the parent's records, in order.
+    /// Takes the fingerprints of the parent's records, in order.
     pub fn new(parent: Vec<u64>) -> Self {
         Self { parent, next: 0, until: None }
     }
 
-    /// Whether the record is the next of those copied. The first that is not ends the copy.
+    /// Returns whether the record is the next copied one. The first record that is not ends the
+    /// copy.
     fn has(&mut self, record: &Map<String, Value>, at: Millis) -> bool {
         let Some(mark) = trace(record) else { return false };
         let until = *self.until.get_or_insert(at);
@@ -97,14 +98,13 @@ impl Copies {
         }
     }
 
-    /// Whether the record is a compaction that was copied with the rest.
+    /// Returns whether the record is a compaction that was copied with the history.
     fn echoes(&self, record: &Map<String, Value>, at: Millis) -> bool {
         let is_then = self.until.is_some_and(|until| at.0 <= until.0.saturating_add(COPYING_MS));
         is_then && self.next > 0 && kind_of(record) == "compacted"
     }
 }
 
-/// The reader of one rollout.
 pub(in crate::agents) struct Rollout {
     path: String,
     here: Here,
@@ -115,7 +115,7 @@ pub(in crate::agents) struct Rollout {
     is_started: bool,
     has_task: bool,
     has_items: bool,
-    /// The start of a session whose folder the first version of Codex said later.
+    /// The session start, held back until the folder is known: the first versions name it later.
     start: Option<Step>,
     calls: Calls,
 }
@@ -137,7 +137,8 @@ impl Rollout {
         }
     }
 
-    /// The first record; a copied history holds its parent's too, which says nothing new.
+    /// Handles a session header. A copied history also contains its parent's header, which is
+    /// skipped.
     fn start(&mut self, mut about: Fields) -> Step {
         if std::mem::replace(&mut self.is_started, true) {
             return Step::Skipped(Skip::Bookkeeping);
@@ -229,7 +230,7 @@ impl Rollout {
         }
     }
 
-    /// Where a session is whose start did not say it: the harness tells the model.
+    /// Finds the folder of a session whose header has none in the context that the harness wrote.
     fn find_folder(&mut self, content: &Value) {
         let Some(Step::Event(start)) = &mut self.start else { return };
         let text = texts_of(content.clone()).join("\n");
@@ -245,7 +246,7 @@ impl Rollout {
             return Step::Skipped(Skip::Injected);
         }
         if let Some(subagent) = self.subagent.clone() {
-            // What its parent told it; the first is its task.
+            // Written by the parent; the first one is the subagent's task.
             let mut fields = self.fields();
             let is_task = !std::mem::replace(&mut self.has_task, true);
             fields.put("event", if is_task { "subagent_task" } else { "subagent_prompt" });
@@ -263,7 +264,8 @@ impl Rollout {
         self.here.tool(&id, Tool { name, input, output }, fields)
     }
 
-    /// Files of old versions have nothing but these; later they repeat the items.
+    /// Old versions write only these records; later versions repeat the items in them, so they are
+    /// skipped.
     fn told(&mut self, mut about: Fields) -> Step {
         self.look_around(&about);
         match about.str("type") {
@@ -314,7 +316,7 @@ impl Transcript for Rollout {
             "response_item" => self.item(about),
             "event_msg" => self.told(about),
             "compacted" => self.compacted(about),
-            // The first versions: a line that says the session, then bare items.
+            // The first versions: a header line without a type, then bare items.
             "" if is_bare && record.has("id") && !self.is_started => {
                 self.start = Some(self.start(record));
                 return;
@@ -359,7 +361,8 @@ fn texts_of(content: Value) -> Vec<String> {
     }
 }
 
-/// The parts of a prompt that the person wrote. Newer files say of each where it came from.
+/// Returns the parts of a prompt that the user wrote. Newer files record the provenance of each
+/// part.
 fn parts_of(content: Value, item: &Map<String, Value>) -> Vec<String> {
     let about = item.get("internal_chat_message_metadata_passthrough");
     let about = about.and_then(|about| about.get("content_item_metadata")?.as_array());
@@ -387,7 +390,7 @@ fn parts_of(content: Value, item: &Map<String, Value>) -> Vec<String> {
     texts
 }
 
-/// A call as hooks have it.
+/// Converts a call to the tool name and input that hooks report.
 fn call_of(mut item: Fields) -> (String, Value) {
     let action = item.object("action");
     let mut name = item.words("name");
@@ -419,7 +422,7 @@ fn shell(command: &str) -> Value {
     serde_json::json!({ "command": command })
 }
 
-/// `["bash", "-lc", "ls"]` is `ls`; other commands are their words.
+/// `["bash", "-lc", "ls"]` becomes `ls`; other commands are joined by spaces.
 fn command_line(words: &[Value]) -> String {
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     match words.as_slice() {
@@ -428,7 +431,7 @@ fn command_line(words: &[Value]) -> String {
     }
 }
 
-/// What the tool said, without what the harness wrote around it.
+/// Returns the tool's output without the harness's header.
 fn output_of(output: Value, fields: &mut Fields) -> Value {
     match output {
         Value::String(text) => match serde_json::from_str::<Map<String, Value>>(&text) {
@@ -459,7 +462,7 @@ fn output_of(output: Value, fields: &mut Fields) -> Value {
 fn command_output<'a>(text: &'a str, fields: &mut Fields) -> &'a str {
     let begins = ["Chunk ID:", "Wall time:", "Exit code:"];
     let Some((head, output)) = output_head(text, &begins) else { return text };
-    // A patch that Codex applied itself has two heads: the command's, and the patch's.
+    // A patch that Codex applied itself has two headers: the command's and the patch's.
     let inner = Some(output).filter(|_| head.starts_with("Wall time:"));
     let inner = inner.and_then(|output| output_head(output, &["Exit code:"]));
     let (head, output) = inner.unwrap_or((head, output));
@@ -471,7 +474,7 @@ fn command_output<'a>(text: &'a str, fields: &mut Fields) -> &'a str {
     output
 }
 
-/// The harness's lines before an output, and the output.
+/// Splits the harness's header lines from the output.
 fn output_head<'a>(text: &'a str, begins: &[&str]) -> Option<(&'a str, &'a str)> {
     let (head, output) = text.split_once("Output:\n")?;
     let is_head =

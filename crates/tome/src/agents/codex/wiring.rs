@@ -1,8 +1,8 @@
-//! How Tome is wired into Codex.
+//! Installs Tome into Codex.
 //!
-//! Hooks go into `hooks.json`, a file with strict keys; the MCP server into `config.toml`. A hook is
-//! a line for the shell. Time-outs are seconds, three at the most when a session ends. Codex runs a
-//! hook only after the person has looked at it and trusted it, which stays theirs to do.
+//! Hooks go into `hooks.json`, which Codex parses strictly; the MCP server into `config.toml`. A
+//! hook is a shell command line. Timeouts are in seconds, at most three at session end. Codex runs
+//! a hook only after the user has reviewed and trusted it; setup leaves that to the user.
 
 use std::path::PathBuf;
 
@@ -25,13 +25,15 @@ pub(in crate::agents) static CLIENT: Client = Client {
     skill_folders: |ground| {
         skill_folders_beside_shared(ground, &[".codex/skills"], &[folder(ground).join("skills")])
     },
-    to_do: &["Codex runs no hook before you trust it: start codex, type /hooks, and trust Tome's"],
+    to_do: &[
+        "Codex runs hooks only after you trust them: start codex, type /hooks and trust Tome's",
+    ],
     off_switch: None,
 };
 
-/// Everything that says something of its own. `PreToolUse` and `PermissionRequest` are repeated by
-/// `PostToolUse`, `PreCompact` by `PostCompact`; `PreModelRequest` says nothing; `Interrupt` is
-/// unknown to versions that refuse a file with an event they do not know.
+/// Events with content of their own. `PostToolUse` repeats `PreToolUse` and `PermissionRequest`,
+/// and `PostCompact` repeats `PreCompact`; `PreModelRequest` carries nothing; versions that do not
+/// know `Interrupt` reject the whole file.
 const EVENTS: [(&str, u32); 8] = [
     ("SessionStart", 10),
     ("UserPromptSubmit", 5),

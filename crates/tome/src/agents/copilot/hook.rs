@@ -1,10 +1,10 @@
-//! Copilot CLI, in both of its dialects: camelCase payloads that do not name their event (the
-//! command line does; failing that, their fields give it away), and snake_case payloads with
-//! Claude Code's event names and tool names. Both are read as snake_case.
+//! Copilot CLI hook payloads in both dialects: camelCase payloads that do not name their event (the
+//! command line does; otherwise it is inferred from the fields), and snake_case payloads with
+//! Claude Code's event and tool names. Both are converted to snake_case.
 //!
-//! A stop does not carry the final answer, and the session's log is written after the hooks ran. So
-//! the stop is recorded without text, and the answer comes from the log once that is complete
-//! (turn.rs), under the id that an import gives it.
+//! A stop payload does not carry the final reply, and Copilot writes the session's log after the
+//! hooks run. The stop is recorded without text; `turn.rs` reads the reply from the log once the
+//! log is complete, under the id that an import gives it.
 
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Tool};
@@ -14,23 +14,23 @@ use crate::agents::claude_code::hook::{compaction, session_end, session_start, s
 use crate::agents::fields::Fields;
 use crate::agents::scene::Scene;
 
-/// Events whose content arrives in another event.
+/// Events whose content also arrives with another event.
 const ECHOES: [&str; 4] = [
-    // Says a tool's input; postToolUse says it again, with the answer.
+    // postToolUse repeats the tool input, with the result.
     "preToolUse",
     "preMcpToolCall",
-    // Asks about the same input.
+    // Same input as preToolUse.
     "permissionRequest",
-    // The prompt once more, with what the harness added to it.
+    // The prompt with the harness's additions.
     "userPromptTransformed",
 ];
 
-/// Names of events in the other dialect.
+/// Event names that differ between the dialects by more than case.
 const ALSO_CALLED: [(&str, &str); 2] =
     [("UserPromptSubmit", "userPromptSubmitted"), ("Stop", "agentStop")];
 
-/// Tools that the other dialect calls by Claude Code's names. One call is one event, whichever
-/// dialects its hooks are wired in.
+/// Tools that the snake_case dialect calls by Claude Code's names. A call is one event, whichever
+/// dialects its hooks use.
 const TOOLS_ALSO_CALLED: [(&str, &str); 8] = [
     ("bash", "Bash"),
     ("view", "Read"),
@@ -42,7 +42,6 @@ const TOOLS_ALSO_CALLED: [(&str, &str); 8] = [
     ("task", "Agent"),
 ];
 
-/// The event that a payload of Copilot CLI stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
     let mut fields = fields.in_snake_case();
     let event = event_of(heard, &fields);
@@ -52,7 +51,7 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
     let scene = Scene::of(heard, &mut fields)?;
     Some(match event.as_str() {
         "sessionStart" => {
-            fields.take("initial_prompt"); // userPromptSubmitted says it again.
+            fields.take("initial_prompt"); // Repeated by userPromptSubmitted.
             session_start(&scene, fields)
         }
         "sessionEnd" => session_end(&scene, fields),
@@ -77,7 +76,7 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
     })
 }
 
-/// The event of a payload in snake case, under its name in the first dialect.
+/// Returns the camelCase name of a snake_case payload's event.
 pub(super) fn event_of(heard: &Heard<'_>, fields: &Fields) -> String {
     let named = fields.str("hook_event_name").or(heard.event);
     named.map_or_else(|| guessed(fields).to_owned(), in_camel_case)
@@ -94,7 +93,7 @@ fn in_camel_case(event: &str) -> String {
     })
 }
 
-/// The event of a payload that nobody named, from the fields that only it has.
+/// Infers the event of an unnamed payload from fields that only this event has.
 fn guessed(fields: &Fields) -> &'static str {
     let has = |name| fields.has(name);
     match () {
@@ -133,13 +132,13 @@ fn tool_result(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Draft {
     scene.tool(identity, Tool { name, input, output }, fields)
 }
 
-/// The one name of a tool, whichever dialect says it.
+/// Maps both dialects' names of a tool to one.
 pub(in crate::agents) fn called(name: &str) -> &str {
     let also = TOOLS_ALSO_CALLED.iter().find(|(ours, _)| *ours == name);
     also.map_or(name, |(_, theirs)| theirs)
 }
 
-/// What the tool was called with; older versions send it as JSON inside a text.
+/// Returns the tool's input; older versions send it as JSON inside a string.
 fn arguments(fields: &mut Fields) -> Value {
     let name = if fields.has("tool_input") { "tool_input" } else { "tool_args" };
     match fields.take(name) {
@@ -149,13 +148,13 @@ fn arguments(fields: &mut Fields) -> Value {
     }
 }
 
-/// What the model was told, or the error; the kind of result goes beside it.
+/// Returns the text given to the model, or the error; the result type becomes a field of its own.
 fn answer(fields: &mut Fields) -> Value {
     let mut result = fields.object("tool_result").in_snake_case();
     let kind = result.take("result_type");
     fields.put("result_type", kind);
     if result.has("text_result_for_llm") {
-        // The rest of it is telemetry and the same text for the person.
+        // The rest is telemetry and the same text for display.
         return result.take("text_result_for_llm");
     }
     let rest = result.into_map();

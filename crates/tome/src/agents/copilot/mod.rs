@@ -1,4 +1,4 @@
-//! Copilot CLI: all that Tome knows about it.
+//! Copilot CLI integration.
 
 pub(super) mod answer;
 pub(super) mod hook;

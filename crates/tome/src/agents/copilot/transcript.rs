@@ -1,11 +1,11 @@
-//! Copilot CLI's logs: `session-state/<session>/events.jsonl`. A line is `{type, data, id,
-//! timestamp, parentId}`. A prompt stands there twice: `content` is what the person typed,
-//! `transformedContent` what the model got. What a stop hook said to send the agent back to work
-//! comes as a prompt, after the end of that hook, which says the same.
+//! Reads Copilot CLI's logs: `session-state/<session>/events.jsonl`. Each line is `{type, data, id,
+//! timestamp, parentId}`. A prompt has `content` as typed and `transformedContent` as sent to the
+//! model. The reason that a stop hook gives for continuing comes back as a prompt, after the
+//! `hook.end` record with the same text.
 //!
-//! A reply is identified by its message id. The last reply before a stop is that turn's answer: the
-//! `hook.start` record of the `agentStop` hook marks the end of the turn and carries the time that
-//! the hook's payload had. A log without that record is not complete for the turn.
+//! A reply is identified by its message id. The last reply before a stop is the turn's answer: the
+//! `hook.start` record of the `agentStop` hook marks the end of the turn and carries the time of
+//! the hook's payload. Without that record the log is incomplete for the turn.
 
 use std::collections::HashSet;
 
@@ -16,15 +16,14 @@ use crate::agents::fields::{Fields, words_of};
 use crate::agents::scene::stamp_of;
 use crate::agents::transcript::{Calls, Here, Origin, Skip, Step, Steps, Transcript};
 
-/// The reader of one log.
 pub(in crate::agents) struct Log {
     path: String,
     here: Here,
     started: bool,
     calls: Calls,
-    /// What stop hooks said.
+    /// Reasons given by stop hooks, which come back as prompts.
     reasons: HashSet<String>,
-    /// The newest reply of the main agent, until the log says whether the turn ended with it.
+    /// The main agent's newest reply, until the log shows whether the turn ended with it.
     newest_reply: Option<Box<Draft>>,
 }
 
@@ -47,7 +46,7 @@ impl Log {
         }
         let mut context = about.object("context");
         self.here.enter(context.get("cwd"));
-        // A log that is resumed begins once.
+        // A resumed log repeats the start record.
         if std::mem::replace(&mut self.started, true) {
             return Step::Skipped(Skip::Bookkeeping);
         }
@@ -94,7 +93,7 @@ impl Log {
         if in_subagent {
             return steps.push(step);
         }
-        // A reply without text also ends the one before: a turn may end without an answer.
+        // A reply without text also ends the previous one: a turn may end without an answer.
         self.flush_reply(steps);
         match step {
             Step::Event(draft) => self.newest_reply = Some(draft),
@@ -102,13 +101,13 @@ impl Log {
         }
     }
 
-    /// The turn went on after the newest reply, or the log ends: it is a message like any other.
+    /// Emits the newest reply as an ordinary message: the turn went on after it, or the log ends.
     fn flush_reply(&mut self, steps: &mut Steps) {
         steps.extend(self.newest_reply.take().map(Step::Event));
     }
 
-    /// A hook is about to run. Before a stop hook the newest reply is the answer of the turn. It gets
-    /// the time of the stop, so that it comes after anything recorded for that stop before.
+    /// Handles the start of a hook. Before a stop hook, the newest reply is the turn's answer. It
+    /// gets the time of the stop, so that it sorts after everything recorded before that stop.
     fn hook_started(&mut self, mut about: Fields, steps: &mut Steps) {
         if let Some(stopped) = stop_time(&mut about, self.here.at)
             && let Some(mut answer) = self.newest_reply.take()
@@ -120,7 +119,7 @@ impl Log {
         steps.push(Step::Skipped(Skip::Bookkeeping));
     }
 
-    /// The same call that the reply asked for, unless the record of that was damaged.
+    /// Registers the call if the reply that requested it was damaged.
     fn called(&mut self, mut about: Fields) -> Step {
         let id = about.words("toolCallId");
         if !self.calls.is_known(&id) {
@@ -188,14 +187,14 @@ impl Log {
     }
 }
 
-/// The time of the stop that a `hook.start` record belongs to; `None` for hooks of other events.
-/// `written` is the time of the record itself.
+/// Returns the time of the stop that a `hook.start` record belongs to; `None` for hooks of other
+/// events. Falls back to `written`, the time of the record itself.
 pub(super) fn stop_time(about: &mut Fields, written: Millis) -> Option<Millis> {
     let is_stop = about.str("hookType") == Some("agentStop");
     is_stop.then(|| stamp_of(&about.object("input").take("timestamp")).unwrap_or(written))
 }
 
-/// A reply under the name that the log has for it.
+/// Builds a reply identified by its message id in the log.
 fn named_reply(here: &Here, name: &str, text: String, fields: Fields) -> Step {
     if name.is_empty() || text.trim().is_empty() {
         return here.reply(text, fields);
@@ -219,7 +218,7 @@ fn about_subagent(about: &mut Fields) -> Fields {
     fields
 }
 
-/// What post-tool hooks added stands behind what the tool said.
+/// Removes the text that post-tool hooks appended to a tool's output.
 fn without_guidance(text: &str) -> String {
     let text = tome_model::strip_injections(text);
     let guidance = "Additional guidance from postToolUse hooks:";

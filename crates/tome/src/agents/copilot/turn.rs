@@ -1,9 +1,9 @@
-//! The replies of a turn that has ended, read from the end of the session's log.
+//! Reads the replies of a finished turn from the end of the session's log.
 //!
-//! Copilot CLI writes its log behind its hooks: when a stop hook runs, the turn's last replies are
-//! often not in it, and an earlier sentence of the same turn would be taken for the answer. The log
-//! is complete for a turn once it holds the `hook.start` record of that very stop. Until then
-//! nothing is read from it.
+//! Copilot CLI writes its log after its hooks run: when a stop hook runs, the turn's last replies
+//! are often missing, and an earlier message of the same turn would be mistaken for the answer. The
+//! log is complete for a turn once it contains the `hook.start` record of that stop; nothing is
+//! read before.
 
 use std::path::PathBuf;
 
@@ -17,14 +17,14 @@ use crate::agents::fields::Fields;
 use crate::agents::scene::stamp_of;
 use crate::agents::transcript::{Origin, Step, Transcript, complete_records};
 
-/// Whether the log has more to say about this event than its payload.
+/// Returns whether the log will hold more about this event than its payload.
 pub(in crate::agents) fn is_due(heard: &Heard<'_>, fields: Fields) -> bool {
     let fields = fields.in_snake_case();
     event_of(heard, &fields) == "agentStop" && fields.str("transcript_path").is_some()
 }
 
-/// The replies of the turn that ended with this stop, as an import reads them. Waits for the log to
-/// be complete; none if that takes too long.
+/// Reads the replies of the turn that ended with this stop, with the same identities as an import.
+/// Waits for the log to be complete; returns none if that takes too long.
 pub(in crate::agents) fn replies(heard: &Heard<'_>, fields: Fields) -> Vec<Draft> {
     let mut fields = fields.in_snake_case();
     let Some(path) = fields.str("transcript_path").map(PathBuf::from) else { return Vec::new() };
@@ -47,7 +47,7 @@ pub(in crate::agents) fn replies(heard: &Heard<'_>, fields: Fields) -> Vec<Draft
     }
 }
 
-/// The replies between the stop before and this one; `None` where the log does not have this stop.
+/// Returns the replies between the previous stop and this one; `None` if the log lacks this stop.
 fn replies_in(tail: &str, stopped: Option<Millis>, origin: Origin) -> Option<Vec<Draft>> {
     let records = complete_records(tail);
     let stops: Vec<(usize, Millis)> = records
@@ -78,7 +78,7 @@ fn is_reply(draft: &Draft) -> bool {
     is_message && draft.role == Role::Assistant
 }
 
-/// The time of the stop whose hooks a record says were started.
+/// Returns the time of the stop whose hooks a record reports as started.
 fn stop_of(record: &Map<String, Value>) -> Option<Millis> {
     if record.get("type").and_then(Value::as_str) != Some("hook.start") {
         return None;

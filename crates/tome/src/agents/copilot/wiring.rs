@@ -1,8 +1,8 @@
-//! How Tome is wired into Copilot CLI.
+//! Installs Tome into Copilot CLI.
 //!
-//! Hooks are a file of Tome's own among the others, the MCP server goes into `mcp-config.json`
-//! (`.github/mcp.json` in a project). Payloads do not name their event, so the command does. Time-outs
-//! are seconds. `preToolUse` is left out: a hook of that kind that fails would stop the tool.
+//! Hooks are a separate file, the MCP server goes into `mcp-config.json` (`.github/mcp.json` in a
+//! project). Payloads do not name their event, so the command line does. Timeouts are in seconds.
+//! `preToolUse` is omitted, because a failing hook of that kind would block the tool.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
     off_switch: None,
 };
 
-/// Everything that says something of its own, in the dialect that tells most.
+/// Events with content of their own, in the dialect with the most fields.
 const EVENTS: [(&str, u32); 10] = [
     ("sessionStart", 10),
     ("userPromptSubmitted", 5),
@@ -53,23 +53,23 @@ fn folder(ground: &Ground<'_>) -> PathBuf {
     ground.folder("COPILOT_HOME", ".copilot")
 }
 
-/// Where its hooks lie below a project.
+/// Hooks file relative to a project.
 const IN_PROJECT: &str = ".github/hooks/tome.json";
 
-/// So much of a file of hooks is read; Tome's own has two kilobytes.
+/// Read limit for a hooks file; Tome's own has two kilobytes.
 const HOOKS_BYTES_MAX: u64 = 64 * 1024;
 
-/// What only its own hooks say.
+/// Text that occurs only in Tome's own hooks file.
 const OWN_HOOK: &str = "hook copilot sessionStart";
 
-/// Whether Copilot CLI runs hooks of its own for Tome where a process stands: the person's, or the
-/// project's. `var` is the environment.
+/// Returns whether Copilot CLI has hooks of its own for Tome in `cwd`, either the user's or the
+/// project's. `var` reads an environment variable.
 pub fn has_own_hooks(var: &dyn Fn(&str) -> Option<String>, cwd: &Path) -> bool {
     let named = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let of_person = named("COPILOT_HOME").or_else(|| Some(named("HOME")?.join(".copilot")));
     let of_person = of_person.map(|folder| folder.join("hooks/tome.json"));
     let of_projects = cwd.ancestors().map(|folder| folder.join(IN_PROJECT));
-    // A repository may put anything there: links, pipes, devices and long files are not read.
+    // A repository may contain anything here: links, pipes, devices and long files are not read.
     let says = |path: PathBuf| {
         let mut text = String::new();
         let read = open_regular(&path, FinalLink::Refuse)

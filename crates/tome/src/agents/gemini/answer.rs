@@ -1,15 +1,14 @@
-//! Gemini CLI's answers: Claude Code's shape with its own names of events. A stop is denied, and the
-//! reason comes back as a prompt. Angle brackets are escaped before the model sees them.
+//! Gemini CLI's responses: Claude Code's format with its own event names. A stop is denied, and the
+//! reason comes back as a prompt. Gemini CLI escapes angle brackets before the model sees them.
 
 use serde_json::{Value, json};
 
 use crate::agents::answer::Moment;
 use crate::agents::claude_code::answer::context;
 
-/// It names no bound; this is what the others take.
+/// Gemini CLI documents no limit; this is the other agents' limit.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-/// The answer that carries a text.
 pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
     match moment {
         Moment::Start => Some(context("SessionStart", text)),

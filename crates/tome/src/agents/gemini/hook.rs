@@ -1,6 +1,6 @@
-//! Gemini CLI. `{"session_id", "cwd", "hook_event_name", "timestamp", …}`; prompts are called
-//! BeforeAgent and begin with the texts that session-start hooks injected; results of tools are
-//! wrapped, because Gemini CLI marks them as untrusted for its model; tool calls have no id.
+//! Gemini CLI hook payloads: `{"session_id", "cwd", "hook_event_name", "timestamp", …}`. Prompts
+//! arrive as BeforeAgent and begin with the text that session-start hooks injected; tool results
+//! are wrapped, because Gemini CLI marks them as untrusted for its model; tool calls have no id.
 
 use std::path::Path;
 
@@ -14,20 +14,19 @@ use crate::agents::prompt::{unwrapped, without_leading_blocks};
 use crate::agents::scene::Scene;
 use crate::agents::transcript::complete_records;
 
-/// Events whose content arrives in another event.
+/// Events whose content also arrives with another event.
 const ECHOES: [&str; 4] = [
-    // Says a tool's input; AfterTool says it again, with the answer.
+    // AfterTool repeats the tool input, with the result.
     "BeforeTool",
-    // Hold the whole conversation so far; AfterModel fires for every piece of a reply.
+    // Contain the whole conversation so far; AfterModel fires for every streamed fragment.
     "BeforeModel",
     "AfterModel",
     "BeforeToolSelection",
 ];
 
-/// What a tool showed the person, where that is more than it told the model (such as a diff).
+/// Limit for output shown to the user that exceeds what the model got, such as a diff.
 const DISPLAY_BYTES_MAX: usize = 8 * 1024;
 
-/// The event that a payload of Gemini CLI stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
     let event = event_of(heard, &fields);
     if ECHOES.contains(&event.as_str()) {
@@ -40,15 +39,15 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<
         "BeforeAgent" if fields.has("prompt") => return prompt(&scene, &event, fields),
         "AfterTool" if fields.str("tool_name").is_some() => tool_result(&scene, fields),
         "AfterAgent" => stop(&scene, fields),
-        // Fires before every turn of the model, whether or not anything is compressed.
+        // Fires before every model turn, whether or not anything is compressed.
         "PreCompress" if fields.str("trigger") == Some("auto") => return None,
         "PreCompress" => compaction(&scene, "before", "custom_instructions", fields),
         _ => scene.unknown(&event, fields),
     })
 }
 
-/// `/quit` runs the hook two or three times, each with a time of its own. What these share is what
-/// they come after: the last message of the chat.
+/// `/quit` runs the hook two or three times, each with a different time. The last message of the
+/// chat identifies them as one event.
 fn end(scene: &Scene<'_>, heard: &Heard<'_>, fields: Fields) -> Draft {
     let path = fields.str("transcript_path").map(Path::new);
     let Some(chat) = path.and_then(|path| (heard.read_tail)(path)) else {
@@ -68,10 +67,10 @@ fn prompt(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Option<Draft> {
     scene.prompt(event, text, None, fields)
 }
 
-/// After a stop hook sent it back to work, the reply holds all replies since the prompt.
+/// After a stop hook sends the agent back to work, the reply contains all replies since the prompt.
 fn stop(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     let text = fields.words("prompt_response");
-    fields.take("prompt"); // BeforeAgent had it.
+    fields.take("prompt"); // Recorded by BeforeAgent.
     if fields.is_true("stop_hook_active") {
         fields.put("cumulative", true);
     }
@@ -89,7 +88,8 @@ fn tool_result(scene: &Scene<'_>, mut fields: Fields) -> Draft {
     scene.tool(identity, Tool { name, input, output }, fields)
 }
 
-/// What the model was told; with everything else of the response if that is more than a display.
+/// Returns the text given to the model, with the rest of the response if that is more than a
+/// display.
 fn answer(mut response: Fields, fields: &mut Fields) -> Value {
     let told = told(response.take("llmContent"));
     keep_display(response.take("returnDisplay"), &told, fields);
@@ -105,7 +105,7 @@ fn answer(mut response: Fields, fields: &mut Fields) -> Value {
     rest.into_value()
 }
 
-/// Content as plain text where it is nothing but text, without the mark of the untrusted.
+/// Reduces content that consists only of text to a string, without the untrusted-content wrapper.
 fn told(content: Value) -> Value {
     match content {
         Value::String(text) => Value::String(trusted(text)),

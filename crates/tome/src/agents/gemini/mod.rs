@@ -1,4 +1,4 @@
-//! Gemini CLI: all that Tome knows about it.
+//! Gemini CLI integration.
 
 pub(super) mod answer;
 pub(super) mod hook;

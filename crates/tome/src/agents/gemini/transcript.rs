@@ -1,10 +1,10 @@
-//! Gemini CLI's chats: `tmp/<project>/chats/session-<time>-<id>.jsonl`, an update log whose lines are
-//! a header, messages, `$set` and `$rewindTo`; or, in old versions, one `.json` that holds them all.
-//! A message that is written again replaces what it was. Whoever reads the log works out which
-//! messages stand (import/updates.rs) and hands those over.
+//! Reads Gemini CLI's chats: `tmp/<project>/chats/session-<time>-<id>.jsonl`, an update log of a
+//! header, messages, `$set` and `$rewindTo`; or one `.json` with everything in old versions. A
+//! message that is written again replaces its earlier version. The importer (`import/gemini.rs`)
+//! resolves the updates and passes on the messages that remain.
 //!
-//! A message of the agent holds its tool calls with their answers. Hooks' context stands in front of
-//! prompts, behind them, and behind what tools said; the first message is the harness's.
+//! A message of the agent contains its tool calls with their results. Hooks' context is placed
+//! before and after prompts and after tool output; the first message is the harness's.
 
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Tool, strip_injections};
@@ -13,23 +13,19 @@ use super::hook::trusted;
 use crate::agents::fields::{Fields, joined, words_of};
 use crate::agents::transcript::{Here, Origin, Skip, Step, Steps, without_outer_blocks};
 
-/// How messages begin that Gemini CLI itself puts where prompts stand.
+/// Prefixes of messages that Gemini CLI itself inserts as prompts.
 const HARNESS: [&str; 4] =
     ["<session_context>", "This is the Gemini CLI", "<state_snapshot>", "[System:"];
 
-/// What the head of a chat says.
 #[derive(Debug, Clone, Default)]
 pub struct Header {
-    /// The session.
     pub session: String,
-    /// When it began.
     pub start: Value,
-    /// Whether it is a subagent's.
     pub is_subagent: bool,
 }
 
 impl Header {
-    /// Takes over what a header, or a `$set`, says.
+    /// Applies the fields of a header or of a `$set` record.
     pub fn merge(&mut self, about: &Map<String, Value>) {
         if let Some(Value::String(session)) = about.get("sessionId") {
             self.session.clone_from(session);
@@ -43,7 +39,7 @@ impl Header {
     }
 }
 
-/// The folder that the harness's first message names.
+/// Extracts the folder from the harness's first message.
 pub fn folder_in(message: &Map<String, Value>) -> Option<String> {
     let text = texts_of(message.get("content").cloned().unwrap_or_default()).join("\n");
     let (_, after) = text.split_once("Workspace Directories:")?;
@@ -51,7 +47,6 @@ pub fn folder_in(message: &Map<String, Value>) -> Option<String> {
     Some(line.trim_start_matches("- ").trim().to_owned()).filter(|folder| !folder.is_empty())
 }
 
-/// The reader of one chat.
 pub struct Chat {
     path: String,
     here: Here,
@@ -60,7 +55,6 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// A chat with this head.
     pub fn new(origin: Origin, header: &Header) -> Self {
         let mut here = Here::new(&origin);
         if !header.session.is_empty() {
@@ -71,7 +65,7 @@ impl Chat {
         Self { path: origin.path, here, subagent, is_started: false }
     }
 
-    /// One message, as it was written last.
+    /// Reads one message in its final version.
     pub fn message(&mut self, message: Map<String, Value>, steps: &mut Steps) {
         let mut message = Fields::new(message);
         if !std::mem::replace(&mut self.is_started, true) {
@@ -104,7 +98,7 @@ impl Chat {
         let is_answer = matches!(&content, Value::Array(parts)
             if !parts.is_empty() && parts.iter().all(|part| part.get("functionResponse").is_some()));
         if is_answer {
-            return steps.push(Step::Skipped(Skip::Bookkeeping)); // The call has it.
+            return steps.push(Step::Skipped(Skip::Bookkeeping)); // Recorded with the call.
         }
         let texts = texts_of(content);
         let texts: Vec<String> = texts
@@ -175,7 +169,7 @@ fn texts_of(content: Value) -> Vec<String> {
     }
 }
 
-/// What a tool told the model: the output, or the error, of its response.
+/// Returns the tool's output or error as the model got it.
 fn answer(result: Value) -> Value {
     let responses = match result {
         Value::Array(responses) => responses,

@@ -1,8 +1,8 @@
-//! How Tome is wired into Gemini CLI.
+//! Installs Tome into Gemini CLI.
 //!
-//! Hooks and the MCP server go into `settings.json`. A hook is a line for the shell and has a name.
-//! Time-outs are milliseconds. Gemini CLI passes on few variables of the environment, which is why
-//! Tome's home stands in the command where it is not the usual one.
+//! Hooks and the MCP server go into `settings.json`. A hook is a named shell command line. Timeouts
+//! are in milliseconds. Gemini CLI passes few environment variables on, so a non-default Tome home
+//! is part of the command.
 
 use std::path::PathBuf;
 
@@ -33,9 +33,9 @@ pub(in crate::agents) static CLIENT: Client = Client {
     }),
 };
 
-/// Everything that says something of its own. Left out are what `AfterTool` repeats, what holds the
-/// whole conversation (`BeforeModel`, `AfterModel`, `BeforeToolSelection`), and notifications.
-/// `PreCompress` fires before every turn of the model; only the one that a person asked for is news.
+/// Events with content of their own. Omitted: what `AfterTool` repeats, what contains the whole
+/// conversation (`BeforeModel`, `AfterModel`, `BeforeToolSelection`), and notifications.
+/// `PreCompress` fires before every model turn; only a manual one is worth recording.
 const EVENTS: [(&str, Option<&str>, u32); 6] = [
     ("SessionStart", None, 10_000),
     ("BeforeAgent", None, 5_000),

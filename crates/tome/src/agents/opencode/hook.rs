@@ -1,11 +1,11 @@
-//! OpenCode, through Tome's plugin, which passes on what OpenCode's plugin hooks and its event bus
-//! say: `{"input", "output", "directory"}` with the hook's name on the command line or in `ev`, or a
-//! bus event `{"event": {"type", "properties"}}`; and `timestamp`, the time at which it happened.
-//! Sessions of subagents are sessions of their own, with a `parentID`. Events that need no answer come
-//! several at a time, one per line, under the name [`BATCH`].
+//! OpenCode payloads, sent by Tome's plugin from OpenCode's plugin hooks and event bus: `{"input",
+//! "output", "directory"}` with the hook's name on the command line or in `ev`, or a bus event
+//! `{"event": {"type", "properties"}}`; plus `timestamp`, the time of the event. Subagents have
+//! sessions of their own, with a `parentID`. Events that need no response arrive in batches, one
+//! per line, under the name [`BATCH`].
 //!
-//! The bus also carries dozens of events about the program itself, at every start. Only those of the
-//! families in [`FAMILIES`] are recorded, and only if they name their session.
+//! The bus also carries dozens of events about the program itself at every start. Only those with a
+//! prefix in `SESSION_PREFIXES` that name their session are recorded.
 
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Role, Tool, cap_json};
@@ -15,19 +15,19 @@ use crate::agents::fields::{Fields, joined};
 use crate::agents::prompt::unquoted;
 use crate::agents::scene::{Scene, stamp_of};
 
-/// The name, on the command line, of several events at once. Nobody waits for an answer to them.
+/// Event name on the command line for several events at once. The plugin expects no response.
 pub(in crate::agents) const BATCH: &str = "batch";
 
-/// Events in one batch; the plugin sends 64 at most. Whatever follows stays with the last one.
+/// The plugin sends at most 64 events per batch. Any excess stays with the last one.
 const BATCH_EVENTS_MAX: usize = 1_024;
 
-/// Families of events that concern a session. A name in one of them that nobody here knows is kept as
-/// an unknown event.
+/// Prefixes of events that concern a session. An unknown event with such a prefix is kept as
+/// unknown.
 const FAMILIES: [&str; 5] = ["session.", "message.", "command.", "chat.", "tool."];
 
-/// Events that say nothing of their own. A name that ends in `.` stands for all that begin so.
+/// Events without content of their own. A name that ends in `.` is a prefix.
 const ECHOES: [&str; 12] = [
-    // The state of a session and of its messages, again and again while they change.
+    // State of a session and of its messages, repeated on every change.
     "session.updated",
     "session.status",
     "session.diff",
@@ -35,17 +35,17 @@ const ECHOES: [&str; 12] = [
     "message.updated",
     "message.part.delta",
     "message.part.removed",
-    // What is about to be sent to a model.
+    // Parameters of a model request.
     "chat.params",
     "chat.headers",
-    // tool.execute.after says the input again, with the answer.
+    // tool.execute.after repeats the input, with the result.
     "tool.execute.before",
     "tool.definition",
-    // command.executed says it again.
+    // command.executed repeats it.
     "command.execute.before",
 ];
 
-/// A tool's metadata (diffs, exit codes) and structured answer, each, beside what it answered.
+/// Limit for a tool's metadata (diffs, exit codes) and for its structured result.
 pub(in crate::agents) const METADATA_BYTES_MAX: usize = 8 * 1024;
 
 /// One hook call or bus event.
@@ -55,12 +55,10 @@ struct Told {
     rest: Fields,
 }
 
-/// The payloads of a batch.
 pub(in crate::agents) fn split_batch(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
     payload.splitn(BATCH_EVENTS_MAX, |byte| *byte == b'\n')
 }
 
-/// The event that a payload of OpenCode stands for.
 pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
     let (event, mut told) = opened(heard, fields);
     if ECHOES.iter().any(|echo| is_echo(&event, echo)) {
@@ -83,7 +81,7 @@ pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draf
         "chat.message" => prompt(&scene, told),
         "tool.execute.after" if told.input.str("tool").is_some() => Some(tool_result(&scene, told)),
         "message.part.updated" => part(&scene, told.input.object("part")),
-        // OpenCode's own names have a dot in them; others are those of somebody's plugin.
+        // OpenCode's own names contain a dot; other plugins' events may not.
         name if !name.contains('.') || FAMILIES.iter().any(|family| name.starts_with(family)) => {
             Some(scene.unknown(&event, told.left()))
         }
@@ -100,8 +98,8 @@ fn is_named(session: &Value) -> bool {
     }
 }
 
-/// Marks an event in a subagent's session. A prompt there holds the words of the agent that the
-/// subagent works for.
+/// Marks an event in a subagent's session. A prompt there was written by the parent agent, not by
+/// the user.
 pub(in crate::agents) fn of_subagent(mut draft: Draft) -> Draft {
     draft.meta.insert("subagent".to_owned(), draft.session.as_str().into());
     if draft.kind == EventKind::UserMessage {
@@ -116,7 +114,7 @@ fn is_echo(event: &str, echo: &str) -> bool {
     event == echo || echo.ends_with('.') && event.starts_with(echo)
 }
 
-/// The event's name and its parts, whichever of the shapes they came in.
+/// Extracts the event name and its parts from any of the payload shapes.
 fn opened(heard: &Heard<'_>, mut fields: Fields) -> (String, Told) {
     let mut bus = fields.object("event");
     let named = bus.str("type").or_else(|| fields.str("ev"));
@@ -131,7 +129,7 @@ fn opened(heard: &Heard<'_>, mut fields: Fields) -> (String, Told) {
             input = fields.object(name);
         }
     }
-    // A plugin may also hand over the input alone.
+    // A plugin may also send the input alone.
     let (input, rest) = match input.is_empty() {
         true => (fields, Fields::default()),
         false => (input, fields),
@@ -151,7 +149,7 @@ impl Told {
         Scene::new(heard, session, cwd, &stamp)
     }
 
-    /// Hooks say `sessionID`; older bus events only have it in what they are about.
+    /// Hooks carry `sessionID`; older bus events only have it inside their subject.
     fn session(&mut self, event: &str) -> Value {
         for fields in [&mut self.input, &mut self.rest] {
             let given = fields.take("sessionID");
@@ -168,7 +166,8 @@ impl Told {
         found.cloned().unwrap_or_default()
     }
 
-    /// When it happened, where the event says it. (A deleted session only says when it began.)
+    /// Returns the time of the event. (A deleted session only has its creation time, which is
+    /// ignored.)
     fn time(&mut self, event: &str) -> Value {
         let at = |value: Option<&Value>, name: &str| {
             value.and_then(|of| of.get("time")).and_then(|time| time.get(name)).cloned()
@@ -188,7 +187,7 @@ impl Told {
         all.find(|value| stamp_of(value).is_some()).unwrap_or_default()
     }
 
-    /// All that nobody has taken.
+    /// Returns all fields not taken so far.
     fn left(self) -> Fields {
         let mut left = self.input.into_map();
         let output = self.output.into_map();
@@ -213,14 +212,14 @@ fn created(scene: &Scene<'_>, mut told: Told) -> Draft {
     scene.moment(kind, &["created"], String::new(), fields)
 }
 
-/// The plugin's own word: a session goes on that began before the plugin was there.
+/// Sent by the plugin when a session continues that began before the plugin was loaded.
 fn resumed(scene: &Scene<'_>) -> Draft {
     let mut fields = Fields::default();
     fields.put("source", "resume");
     scene.moment(EventKind::SessionStart, &["resume"], String::new(), fields)
 }
 
-/// The plugin's own word: OpenCode exits.
+/// Sent by the plugin when OpenCode exits.
 fn ended(scene: &Scene<'_>, mut told: Told) -> Draft {
     let mut fields = Fields::default();
     fields.put("reason", told.input.take("reason"));
@@ -237,21 +236,21 @@ fn deleted(scene: &Scene<'_>, mut told: Told) -> Draft {
 
 fn compaction(scene: &Scene<'_>, phase: &str, mut told: Told) -> Draft {
     let text = told.input.words("summary");
-    told.output = Fields::default(); // What plugins put into the summarizer's prompt.
+    told.output = Fields::default(); // Additions of plugins to the summarizer's prompt.
     let mut fields = told.left();
     fields.put("phase", phase);
     scene.moment(EventKind::Compaction, &[phase], text, fields)
 }
 
-/// OpenCode does not say the final words here; the plugin may.
+/// OpenCode does not include the final reply; the plugin may.
 fn idle(scene: &Scene<'_>, mut told: Told) -> Draft {
     let given = told.input.words("last_assistant_message");
     let text = if given.is_empty() { told.rest.words("last_assistant_message") } else { given };
     scene.stop(text, "", told.left())
 }
 
-/// The prompt is the text that the person typed: what plugins and OpenCode itself added is
-/// synthetic. Files are named and not kept.
+/// The prompt is the text that the user typed; parts added by plugins and OpenCode are marked
+/// synthetic. Of files only the name is kept.
 fn prompt(scene: &Scene<'_>, mut told: Told) -> Option<Draft> {
     let mut message = told.output.object("message");
     let id = message.str("id").or_else(|| told.input.str("messageID"));
@@ -272,7 +271,7 @@ fn prompt(scene: &Scene<'_>, mut told: Told) -> Option<Draft> {
     scene.prompt("chat.message", &texts.join("\n"), id.as_deref(), fields)
 }
 
-/// The texts that the person typed, and the names of the files beside them.
+/// Returns the texts that the user typed and the names of attached files.
 pub(in crate::agents) fn spoken(parts: Vec<Value>) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for part in parts {
@@ -321,9 +320,9 @@ pub(in crate::agents) fn tool(
     scene.tool(identity, tool, fields)
 }
 
-/// A part of a message. Only two kinds are news: a finished text of the agent, and a tool call that
-/// failed (for which OpenCode runs no hook). Everything else is the same part on its way, or comes
-/// through a hook, or is bookkeeping. The person's texts have no end: nobody streamed them.
+/// Handles a message part. Only two kinds are recorded: a finished text of the agent, and a failed
+/// tool call (for which OpenCode runs no hook). The others are intermediate states, arrive through
+/// a hook, or are bookkeeping. The user's texts have no end time, because they are not streamed.
 fn part(scene: &Scene<'_>, mut part: Fields) -> Option<Draft> {
     match part.str("type")? {
         "text" if !part.is_true("synthetic") => assistant_message(scene, part),
@@ -345,7 +344,7 @@ fn part(scene: &Scene<'_>, mut part: Fields) -> Option<Draft> {
     }
 }
 
-/// One finished text is its part: OpenCode's own store has it under the same id.
+/// Identified by the part's id, which OpenCode's own store shares.
 fn assistant_message(scene: &Scene<'_>, mut part: Fields) -> Option<Draft> {
     part.get("time")?.get("end")?;
     let text = part.words("text");

@@ -1,4 +1,4 @@
-//! OpenCode: all that Tome knows about it.
+//! OpenCode integration.
 
 pub(super) mod answer;
 pub(super) mod hook;

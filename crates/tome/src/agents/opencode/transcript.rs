@@ -1,6 +1,6 @@
-//! OpenCode's own store: sessions, messages and their parts, as rows of a database or, in old
-//! versions, as one JSON file each. Ids are those that the plugin sees, so nearly everything is
-//! recognised by its id. A session with a parent is a subagent's.
+//! Reads OpenCode's own store: sessions, messages and parts, as database rows or, in old versions,
+//! as one JSON file each. The plugin sees the same ids, so nearly every event is recognized by its
+//! id. A session with a parent belongs to a subagent.
 
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Role, Tool, cap_json, strip_injections};
@@ -9,14 +9,13 @@ use super::hook::{METADATA_BYTES_MAX, of_subagent, spoken, tool};
 use crate::agents::fields::Fields;
 use crate::agents::transcript::{Here, Origin, Skip, Step, Steps};
 
-/// The reader of one session.
 pub struct Session {
     here: Here,
     is_subagent: bool,
 }
 
 impl Session {
-    /// A subagent's words and deeds are marked with its session.
+    /// Marks a subagent's events with its session.
     fn fields(&self) -> Fields {
         let mut fields = Fields::default();
         if self.is_subagent {
@@ -25,8 +24,8 @@ impl Session {
         fields
     }
 
-    /// Begins with what the store says of the session (`id`, `directory`, `parentID`, `title`,
-    /// `version`, `time.created`), and pushes its start.
+    /// Takes the session row (`id`, `directory`, `parentID`, `title`, `version`, `time.created`)
+    /// and pushes the session start.
     pub fn new(origin: &Origin, info: Map<String, Value>, steps: &mut Steps) -> Self {
         let mut info = Fields::new(info);
         let mut here = Here::new(origin);
@@ -41,12 +40,12 @@ impl Session {
         for name in ["title", "version", "agent", "model"] {
             fields.put(name, info.take(name));
         }
-        // As the plugin says it (hook.rs), so that it is the same event.
+        // Same parts as in `hook.rs`, so that it is the same event.
         steps.push(here.moment(kind, &["created"], String::new(), fields));
         Self { here, is_subagent }
     }
 
-    /// One message with its parts, each with its id in it.
+    /// Reads one message with its parts, each of which contains its id.
     pub fn message(
         &mut self,
         id: &str,
@@ -103,7 +102,6 @@ impl Session {
         }
     }
 
-    /// One finished text is its part.
     fn spoke(&mut self, message: &str, info: &Fields, mut part: Fields) -> Step {
         let text = part.words("text");
         let end = part.get("time").and_then(|time| time.get("end")).cloned();

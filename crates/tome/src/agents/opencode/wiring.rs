@@ -1,8 +1,8 @@
-//! How Tome is wired into OpenCode.
+//! Installs Tome into OpenCode.
 //!
-//! OpenCode has no hooks in its settings: a plugin of a page or two hands on what happens, and puts
-//! the answers where the model reads them. The MCP server goes into `opencode.json` or
-//! `opencode.jsonc`, whichever is there; its command is one list.
+//! OpenCode has no hooks in its settings: a small plugin passes events on and places the responses
+//! where the model reads them. The MCP server goes into `opencode.json` or `opencode.jsonc`,
+//! whichever exists; its command is a single list.
 
 use std::path::{Path, PathBuf};
 
@@ -23,8 +23,8 @@ pub(in crate::agents) static CLIENT: Client = Client {
     takes_comments: true,
     skill_folders,
     to_do: &[
-        "Start OpenCode once while online: for any plugin it installs the package @opencode-ai/plugin, and \
-              until that is there, a start without a network takes 80 seconds or more",
+        "Start OpenCode once while online: it installs the package @opencode-ai/plugin for any plugin, and \
+              until then a start without a network takes 80 seconds or more",
     ],
     off_switch: None,
 };
@@ -34,16 +34,15 @@ fn folder(ground: &Ground<'_>) -> PathBuf {
     ground.named("OPENCODE_CONFIG_DIR").unwrap_or_else(|| config.join("opencode"))
 }
 
-/// The package that OpenCode installs for plugins, of whatever kind. It keeps trying before every start
-/// for as long as the package is missing.
+/// The package that OpenCode installs for any plugin. While it is missing, OpenCode retries before
+/// every start.
 pub const PACKAGE: &str = "@opencode-ai/plugin";
 
-/// The folder into which OpenCode installs its package for plugins.
 pub fn package_folder(ground: &Ground<'_>) -> PathBuf {
     folder(ground).join("node_modules").join(PACKAGE)
 }
 
-/// OpenCode reads the skills of Claude Code too. Of two with one name it takes the last one.
+/// OpenCode also reads Claude Code's skills. Of two with the same name it uses the last.
 fn skill_folders(ground: &Ground<'_>) -> Vec<PathBuf> {
     let of_person = [
         ground.folder("CLAUDE_CONFIG_DIR", ".claude").join("skills"),

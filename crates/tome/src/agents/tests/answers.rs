@@ -1,4 +1,4 @@
-//! What each agent is told, byte for byte.
+//! Hook responses of each agent, byte for byte.
 
 use expect_test::expect;
 use tome_model::Agent;
@@ -15,12 +15,12 @@ const MOMENTS: [Moment; 6] = [
     Moment::Compaction,
 ];
 
-/// Every answer of an agent, a line each.
+/// Renders every response of an agent, one per line.
 fn answers(agent: &str) -> String {
     let agent = Agent::parse(agent).unwrap();
     let line = |moment: Moment| {
         let said = answer(&agent, moment, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
-        // Every cap of an agent is below 10,000 characters and 2,500 tokens of four bytes.
+        // Every agent's limit is below 10,000 characters and 2,500 tokens of four bytes.
         assert!(bytes_max(&agent, moment) < 9_900);
         assert_eq!(said == "-", bytes_max(&agent, moment) == 0);
         format!("{moment:?}: {said}\n")
@@ -29,7 +29,7 @@ fn answers(agent: &str) -> String {
 }
 
 #[test]
-fn claude_code() {
+fn claude_code_and_qwen_get_the_documented_hook_responses() {
     expect![[r#"
         Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
         Prompt: {"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"T"}}
@@ -43,7 +43,7 @@ fn claude_code() {
 }
 
 #[test]
-fn codex() {
+fn codex_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
         Prompt: {"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"T"}}
@@ -56,7 +56,7 @@ fn codex() {
 }
 
 #[test]
-fn gemini() {
+fn gemini_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
         Prompt: {"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"T"}}
@@ -69,7 +69,7 @@ fn gemini() {
 }
 
 #[test]
-fn copilot() {
+fn copilot_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"additionalContext":"T"}
         Prompt: {"additionalContext":"T"}
@@ -82,7 +82,7 @@ fn copilot() {
 }
 
 #[test]
-fn opencode() {
+fn opencode_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"context":"T"}
         Prompt: {"context":"T"}
@@ -95,13 +95,13 @@ fn opencode() {
 }
 
 #[test]
-fn an_agent_that_nobody_knows_is_told_nothing() {
+fn an_unknown_agent_gets_no_response() {
     assert!(answers("somebody").lines().all(|line| line.ends_with(": -")));
 }
 
-/// The moment of each payload of a fixture; `-` where an agent takes no text.
+/// Expects `-` for events at which the agent accepts no text.
 #[test]
-fn moments_of_payloads() {
+fn each_payload_maps_to_its_injection_point() {
     let moment = |agent: &str, payload: &str| {
         let drafts = hear(agent, None, payload);
         let found = drafts.first().and_then(Moment::of);

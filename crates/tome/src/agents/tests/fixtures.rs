@@ -1,4 +1,4 @@
-//! What each agent's payloads become. The fixtures have the shapes of captured ones.
+//! Drafts built from each agent's payloads. The fixtures have the shapes of captured payloads.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ fn fixture(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).unwrap()
 }
 
-/// One line a payload: the draft, or `-` and the event's name where there is none.
+/// Shows one line per payload: the draft, or `-` and the event's name if there is none.
 fn check(agent: &str, name: &str, expect: &Expect) {
     let log = fixture("copilot.events.jsonl");
     let tail = |path: &Path| path.starts_with("/home/dev/.copilot").then(|| log.clone());
@@ -41,7 +41,7 @@ fn check(agent: &str, name: &str, expect: &Expect) {
 }
 
 #[test]
-fn claude_code() {
+fn claude_code_payloads_become_drafts() {
     check(
         "claude-code",
         "claude-code.jsonl",
@@ -76,7 +76,7 @@ fn claude_code() {
 }
 
 #[test]
-fn claude_code_compacting() {
+fn claude_code_compactions_become_drafts() {
     check(
         "claude-code",
         "claude-code.compact.jsonl",
@@ -94,7 +94,7 @@ fn claude_code_compacting() {
 }
 
 #[test]
-fn codex() {
+fn codex_payloads_become_drafts() {
     check(
         "codex",
         "codex.jsonl",
@@ -122,7 +122,7 @@ fn codex() {
 }
 
 #[test]
-fn gemini() {
+fn gemini_payloads_become_drafts() {
     check(
         "gemini",
         "gemini.jsonl",
@@ -150,7 +150,7 @@ fn gemini() {
 }
 
 #[test]
-fn copilot_in_camel_case() {
+fn copilot_payloads_in_camel_case_become_drafts() {
     check(
         "copilot",
         "copilot.camel.jsonl",
@@ -178,7 +178,7 @@ fn copilot_in_camel_case() {
 }
 
 #[test]
-fn copilot_in_pascal_case() {
+fn copilot_payloads_in_pascal_case_become_drafts() {
     check(
         "copilot",
         "copilot.pascal.jsonl",
@@ -205,7 +205,7 @@ fn copilot_in_pascal_case() {
 }
 
 #[test]
-fn opencode() {
+fn opencode_payloads_become_drafts() {
     check(
         "opencode",
         "opencode.jsonl",
@@ -242,9 +242,9 @@ fn opencode() {
     );
 }
 
-/// The command line is not needed where the fields give the event away.
+/// The command line is not needed where the fields identify the event.
 #[test]
-fn copilot_without_the_events_name() {
+fn copilot_events_are_inferred_from_their_fields() {
     for row in fixture("copilot.camel.jsonl").lines() {
         let value: Value = serde_json::from_str(row).unwrap();
         let argv = value["argv"].as_str().unwrap();

@@ -1,4 +1,4 @@
-//! Nothing handed to a hook can break it, and what can be read is read.
+//! No input can break a hook, and everything readable is parsed.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ fn prompt_with(text: &str) -> String {
 }
 
 #[test]
-fn nothing_becomes_nothing() {
+fn an_empty_payload_becomes_no_draft() {
     for agent in Agent::KNOWN {
         for payload in ["", " \n\t", "\u{feff}", "\0\0"] {
             assert_eq!(hear(agent, Some("Stop"), payload), []);
@@ -22,7 +22,7 @@ fn nothing_becomes_nothing() {
 }
 
 #[test]
-fn what_is_no_object_is_kept_as_it_is() {
+fn a_payload_that_is_not_an_object_is_kept_verbatim() {
     let deep = format!("{}1{}", "[".repeat(400), "]".repeat(400));
     let deep = format!(r#"{{"session_id":"s1","deep":{deep}}}"#);
     for agent in Agent::KNOWN {
@@ -37,7 +37,7 @@ fn what_is_no_object_is_kept_as_it_is() {
 }
 
 #[test]
-fn almost_json_is_read() {
+fn almost_valid_json_is_parsed() {
     let check = |payload: &[u8], text: &str| {
         let draft = one("claude-code", payload);
         assert_eq!(draft.kind, EventKind::UserMessage, "{}", line(&draft));
@@ -58,14 +58,14 @@ fn almost_json_is_read() {
 }
 
 #[test]
-fn what_follows_the_object_is_kept() {
+fn text_after_the_object_is_kept() {
     let draft = one("claude-code", format!("{} and more", prompt_with("hi")));
     assert_eq!(draft.kind, EventKind::UserMessage);
     assert_eq!(draft.meta["trailing"], "and more");
 }
 
 #[test]
-fn a_megabyte_passes_whole() {
+fn a_megabyte_of_text_is_not_cut() {
     let long = "lexer ".repeat(175_000);
     assert_eq!(one("codex", prompt_with(&long)).text, long);
     let result = json!({"session_id": "s1", "hook_event_name": "PostToolUse", "tool_name": "Bash",
@@ -75,7 +75,7 @@ fn a_megabyte_passes_whole() {
 }
 
 #[test]
-fn a_large_unknown_event_goes_into_the_text() {
+fn a_large_unknown_payload_goes_into_the_text() {
     let many: Vec<u32> = (0..20_000).collect();
     let payload = json!({"session_id": "s1", "hook_event_name": "Future", "many": many});
     let draft = one("claude-code", payload.to_string());
@@ -89,7 +89,7 @@ fn a_large_unknown_event_goes_into_the_text() {
 }
 
 #[test]
-fn session_ids_are_cleaned_and_stay_apart() {
+fn sanitized_session_ids_stay_distinct() {
     let session = |id: &str| {
         let payload = json!({"session_id": id, "hook_event_name": "Stop"});
         one("claude-code", payload.to_string()).session
@@ -103,14 +103,14 @@ fn session_ids_are_cleaned_and_stay_apart() {
 }
 
 #[test]
-fn a_relative_directory_or_a_senseless_time_is_not_believed() {
+fn a_relative_directory_and_an_implausible_time_are_ignored() {
     let payload = json!({"session_id": "s1", "hook_event_name": "SessionStart", "cwd": "app", "timestamp": 17});
     let draft = one("gemini", payload.to_string());
     assert_eq!(draft.cwd, "/home/dev/elsewhere");
     assert_eq!(draft.at, super::NOW);
 }
 
-/// A draft must come out of the spool as it went in, or it would be lost there.
+/// A draft must survive a round trip through the spool, or it would be lost there.
 fn check_fits(draft: &tome_model::Draft) {
     let json = EventLine::from(draft.clone()).to_json();
     let back = EventLine::parse(&json).unwrap().into_draft();
@@ -118,7 +118,7 @@ fn check_fits(draft: &tome_model::Draft) {
     assert!(serde_json::to_string(&draft.meta).unwrap().len() <= limits::META_BYTES_MAX);
 }
 
-/// Names that the parsers look for, as fields and as values.
+/// Names that the parsers look up, as fields and as values.
 const NAMES: &[&str] = &[
     "session_id",
     "sessionId",
@@ -274,7 +274,7 @@ proptest! {
         }
     }
 
-    /// A text survives whatever characters it has, in pieces of broken escapes, too.
+    /// Text survives with any characters, even next to broken escapes.
     #[test]
     fn no_character_of_a_prompt_is_lost(text in "\\PC{1,40}") {
         let payload = json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": &text});

@@ -1,5 +1,4 @@
-//! The parsers, checked: what each agent's payloads become, what is one event and what is two, and
-//! that nothing handed to a hook can break it.
+//! Tests of the payload parsers: drafts, identities, and robustness against arbitrary input.
 
 mod answers;
 mod fixtures;
@@ -16,7 +15,6 @@ use super::{Heard, drafts};
 /// 2026-11-15T10:00:00Z, half an hour after the fixtures' sessions.
 const NOW: Millis = Millis(1_794_736_800_000);
 
-/// What a hook of this agent makes of a payload.
 fn hear(agent: &str, event: Option<&str>, payload: impl AsRef<[u8]>) -> Vec<Draft> {
     hear_with(agent, event, payload.as_ref(), &|_: &Path| None)
 }
@@ -38,14 +36,13 @@ fn hear_with(
     })
 }
 
-/// The one draft that a payload becomes.
 fn one(agent: &str, payload: impl AsRef<[u8]>) -> Draft {
     let mut drafts = hear(agent, None, payload);
     assert_eq!(drafts.len(), 1, "{drafts:?}");
     drafts.remove(0)
 }
 
-/// A draft in one line: kind, time if the payload gave one, identity, text, tool, meta.
+/// Renders a draft in one line: kind, time if the payload has one, identity, text, tool, meta.
 fn line(draft: &Draft) -> String {
     let at = if draft.at == NOW { "now".to_owned() } else { draft.at.to_string() };
     let identity = match draft.identity {

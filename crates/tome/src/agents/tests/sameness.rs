@@ -1,4 +1,4 @@
-//! What is one event and what is two; and whose words they are.
+//! Tests of identities, and of the attribution of text to the user.
 
 use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Role, SessionId};
@@ -9,7 +9,6 @@ fn claude(fields: Value) -> Draft {
     with("claude-code", fields)
 }
 
-/// A payload of session `s1` with these fields.
 fn with(agent: &str, mut fields: Value) -> Draft {
     fields["session_id"] = "s1".into();
     one(agent, fields.to_string())
@@ -20,7 +19,7 @@ fn words(draft: &Draft, role: Role, text: &str) -> Identity {
 }
 
 #[test]
-fn a_tool_call_is_its_id() {
+fn a_tool_call_is_identified_by_its_id() {
     let call = |id: &str, ms: u32| {
         claude(json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": id,
             "tool_input": {"command": "ls"}, "tool_response": "a", "duration_ms": ms}))
@@ -37,7 +36,7 @@ fn a_tool_call_is_its_id() {
 }
 
 #[test]
-fn a_counter_that_starts_anew_is_no_id() {
+fn a_restarting_counter_does_not_identify_a_call() {
     let call = |command: &str| {
         claude(
             json!({"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": "call_1",
@@ -61,7 +60,7 @@ fn a_failed_call_is_the_same_call() {
 }
 
 #[test]
-fn a_call_without_an_id_is_its_input_and_its_moment() {
+fn a_call_without_an_id_is_identified_by_input_and_time() {
     let call = |command: &str, second: u32| {
         with(
             "gemini",
@@ -77,7 +76,7 @@ fn a_call_without_an_id_is_its_input_and_its_moment() {
 }
 
 #[test]
-fn both_dialects_of_copilot_see_one_call() {
+fn both_dialects_of_copilot_report_the_same_call() {
     let camel = json!({"sessionId": "s1", "timestamp": 1_794_735_006_000_u64, "toolName": "view",
         "toolArgs": "{\"path\":\"a\"}", "toolResult": {"resultType": "success", "textResultForLlm": "x"}});
     let pascal = json!({"hook_event_name": "PostToolUse", "timestamp": "2026-11-15T09:30:06.000Z",
@@ -90,7 +89,7 @@ fn both_dialects_of_copilot_see_one_call() {
 }
 
 #[test]
-fn a_prompt_is_its_words_in_its_turn() {
+fn a_prompt_is_identified_by_its_text_and_turn() {
     let prompt = |turn: Option<&str>, text: &str| {
         claude(json!({"hook_event_name": "UserPromptSubmit", "prompt_id": turn, "prompt": text}))
             .identity
@@ -104,7 +103,7 @@ fn a_prompt_is_its_words_in_its_turn() {
 }
 
 #[test]
-fn final_words_are_their_words() {
+fn a_final_reply_is_identified_by_its_text() {
     let stop = claude(
         json!({"hook_event_name": "Stop", "prompt_id": "p1", "last_assistant_message": "Done. "}),
     );
@@ -117,7 +116,7 @@ fn final_words_are_their_words() {
 }
 
 #[test]
-fn a_part_of_opencode_is_its_id() {
+fn an_opencode_part_is_identified_by_its_id() {
     let part = |id: &str| {
         let part = json!({"event": {"type": "message.part.updated", "properties": {"part": {"type": "text",
             "text": "Done.", "id": id, "sessionID": "s1", "time": {"start": 1, "end": 1_794_735_004_400_u64}}}}});
@@ -131,7 +130,7 @@ fn a_part_of_opencode_is_its_id() {
 }
 
 #[test]
-fn starts_compactions_and_subagents_are_told_apart() {
+fn starts_compactions_and_subagents_have_distinct_identities() {
     let events = [
         json!({"hook_event_name": "SessionStart", "source": "startup"}),
         json!({"hook_event_name": "SessionStart", "source": "resume"}),
@@ -160,7 +159,7 @@ fn starts_compactions_and_subagents_are_told_apart() {
 }
 
 #[test]
-fn own_words_are_never_the_persons() {
+fn injected_text_is_never_attributed_to_the_user() {
     let nudge = "<tome-memory kind=\"nudge\">save what you learned</tome-memory>";
     let escaped = "&lt;tome-memory&gt;rules&lt;/tome-memory&gt;";
     for (agent, event) in [
@@ -190,7 +189,7 @@ fn own_words_are_never_the_persons() {
 }
 
 #[test]
-fn gemini_takes_injected_blocks_off_the_front() {
+fn gemini_prompts_lose_their_leading_hook_context() {
     let text = |prompt: &str| {
         let draft = with("gemini", json!({"hook_event_name": "BeforeAgent", "prompt": prompt}));
         draft.text
@@ -204,7 +203,7 @@ fn gemini_takes_injected_blocks_off_the_front() {
 }
 
 #[test]
-fn opencode_takes_off_only_the_quotes_that_run_put_on() {
+fn opencode_prompts_lose_only_the_quotes_that_run_added() {
     let text = |typed: &str| {
         let payload = json!({"input": {"sessionID": "s1"}, "output": {"message": {"id": "m1"},
             "parts": [{"type": "text", "text": typed}]}});
@@ -217,7 +216,7 @@ fn opencode_takes_off_only_the_quotes_that_run_put_on() {
 }
 
 #[test]
-fn opencode_is_understood_in_each_of_its_shapes() {
+fn every_opencode_payload_shape_is_parsed() {
     let idle = |event: Option<&str>, payload: Value| {
         let heard = hear("opencode", event, payload.to_string());
         assert_eq!(heard[0].kind, EventKind::AssistantStop);
@@ -261,7 +260,7 @@ fn opencode_is_understood_in_each_of_its_shapes() {
 }
 
 #[test]
-fn an_unknown_event_is_unknown_and_loses_nothing() {
+fn an_unknown_event_keeps_all_its_fields() {
     for agent in Agent::KNOWN {
         let payload = json!({"hook_event_name": "FutureThing", "session_id": "s1", "sessionID": "s1",
             "prompt": "words", "depth": {"levels": [1, 2]}});

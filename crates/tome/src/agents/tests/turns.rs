@@ -1,4 +1,4 @@
-//! What transcripts tell about a turn that its hooks do not, and that it is what an import reads.
+//! Tests of what transcripts add to a turn's hooks, and that it matches an import.
 
 use std::cell::Cell;
 
@@ -13,7 +13,6 @@ const SESSION: &str = "0486f501-67a2-4cc1-ac00-008ab697034f";
 /// 2026-11-15T09:30:00Z
 const STOP_MS: u64 = 1_794_735_000_000;
 
-/// A record of Copilot CLI's log.
 fn record(kind: &str, at_ms: u64, data: &Value) -> String {
     let at = Millis(at_ms).to_string();
     let id = format!("record-{kind}-{at_ms}");
@@ -29,7 +28,7 @@ fn reply(id: &str, text: &str, at_ms: u64) -> String {
     record("assistant.message", at_ms, &json!({"content": text, "messageId": id}))
 }
 
-/// The hooks of a stop are started: everything before this record belongs to the turn.
+/// The start of a stop's hooks; every record before it belongs to the turn.
 fn stopped(at_ms: u64) -> String {
     let input = json!({"sessionId": SESSION, "stopReason": "end_turn", "timestamp": at_ms});
     record("hook.start", at_ms, &json!({"hookType": "agentStop", "input": input}))
@@ -41,7 +40,7 @@ fn stop_payload() -> String {
     .to_string()
 }
 
-/// Reads the rest of a turn from logs that are looked at one after the other, as the time goes on.
+/// Reads the rest of a turn from a sequence of log states, one per poll.
 fn rest(agent: &str, event: &str, payload: &str, tails: &[String]) -> (Vec<Draft>, usize) {
     let looks = Cell::new(0);
     let drafts = drafts_from_transcript(&Heard {
@@ -60,7 +59,6 @@ fn copilot(tails: &[String]) -> Vec<Draft> {
     rest("copilot", "agentStop", &stop_payload(), tails).0
 }
 
-/// What an import makes of a whole log.
 fn imported(agent: &str, log: &str) -> Vec<Draft> {
     let origin = Origin {
         agent: Agent::parse(agent).unwrap(),
@@ -83,7 +81,7 @@ fn imported(agent: &str, log: &str) -> Vec<Draft> {
 }
 
 #[test]
-fn the_hook_itself_takes_no_text_from_a_log() {
+fn the_hook_itself_reads_no_text_from_the_log() {
     let log = prompt("go on", 1) + &reply("m1", "First I look.", 2) + &stopped(STOP_MS);
     let heard =
         hear_with("copilot", Some("agentStop"), stop_payload().as_bytes(), &|_| Some(log.clone()));
@@ -92,13 +90,13 @@ fn the_hook_itself_takes_no_text_from_a_log() {
 }
 
 #[test]
-fn an_answer_comes_only_from_a_log_that_has_reached_the_stop() {
+fn an_answer_is_read_only_after_the_log_contains_the_stop() {
     let early = prompt("go on", STOP_MS - 900) + &reply("m1", "First I look.", STOP_MS - 800);
     let before = stopped(STOP_MS - 10_000) + &early;
     let line = reply("m2", "All green.", STOP_MS - 50);
     let torn = before.clone() + line.split_at(40).0;
     let whole = before.clone() + &line + &stopped(STOP_MS);
-    assert_eq!(copilot(std::slice::from_ref(&before)), [], "an earlier sentence of the turn");
+    assert_eq!(copilot(std::slice::from_ref(&before)), [], "an earlier message of the turn");
     assert_eq!(copilot(std::slice::from_ref(&torn)), [], "a line that is still being written");
     let (drafts, looks) = rest(
         "copilot",
@@ -106,7 +104,7 @@ fn an_answer_comes_only_from_a_log_that_has_reached_the_stop() {
         &stop_payload(),
         &[String::new(), before, torn, whole.clone(), whole],
     );
-    assert_eq!(looks, 3, "it looks no longer than it has to");
+    assert_eq!(looks, 3, "it polls no longer than necessary");
     let shown: Vec<String> = drafts.iter().map(super::line).collect();
     assert_eq!(
         shown,
@@ -118,19 +116,19 @@ fn an_answer_comes_only_from_a_log_that_has_reached_the_stop() {
 }
 
 #[test]
-fn a_turn_that_ends_without_a_word_has_no_answer() {
+fn a_turn_that_ends_without_text_has_no_answer() {
     let log = stopped(STOP_MS - 10_000)
         + &prompt("go on", STOP_MS - 900)
         + &reply("m1", "First I look.", STOP_MS - 800)
         + &reply("m2", "", STOP_MS - 50)
         + &stopped(STOP_MS);
     let kinds: Vec<EventKind> = copilot(&[log]).iter().map(|draft| draft.kind).collect();
-    assert_eq!(kinds, [EventKind::AssistantMessage], "what was said on the way is no answer");
+    assert_eq!(kinds, [EventKind::AssistantMessage], "an intermediate message is not the answer");
 }
 
-/// The log goes on after the stop, where another hook sent the agent back to work.
+/// The log continues after the stop when another hook sends the agent back to work.
 #[test]
-fn the_replies_of_other_turns_are_left_alone() {
+fn replies_of_other_turns_are_ignored() {
     let log = prompt("go on", STOP_MS - 20_000)
         + &reply("m0", "Older.", STOP_MS - 19_000)
         + &stopped(STOP_MS - 10_000)
@@ -144,9 +142,9 @@ fn the_replies_of_other_turns_are_left_alone() {
     assert_eq!(texts, ["This turn."]);
 }
 
-/// Whichever way an answer comes in, it is the same event: same id, kind, time and text.
+/// An answer has the same id, kind, time and text whichever way it arrives.
 #[test]
-fn a_followed_turn_is_what_an_import_reads() {
+fn a_turn_read_from_the_log_matches_an_import() {
     let log = prompt("go on", STOP_MS - 900)
         + &reply("m1", "First I look.", STOP_MS - 800)
         + &reply("m2", "All green.", STOP_MS - 50)
@@ -158,7 +156,6 @@ fn a_followed_turn_is_what_an_import_reads() {
     assert!(found.iter().all(|draft| matches!(draft.identity, Identity::Fixed(_))));
 }
 
-/// A record of Codex's rollout.
 fn item(at_ms: u64, payload: &Value) -> String {
     let mut payload = payload.clone();
     payload["internal_chat_message_metadata_passthrough"] = json!({"turn_id": "t1"});
@@ -178,7 +175,7 @@ fn output(id: &str, text: &str, at_ms: u64) -> String {
 
 const PATCH: &str = "cd sub && apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: a.txt\n+hi\n*** End Patch\nEOF\n";
 
-/// Codex applies such a patch itself, and runs no hook after it.
+/// Codex applies such a patch itself and runs no hook after it.
 #[test]
 fn a_patch_in_a_shell_command_is_read_from_the_rollout() {
     let patched = "Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\n\

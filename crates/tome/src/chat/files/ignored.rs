@@ -1,7 +1,7 @@
-//! What is not worth looking at: what `.gitignore` says, and what everybody's tools leave behind.
+//! Ignore rules: `.gitignore` files, and folders that common tools create.
 //!
-//! The patterns are git's: `*`, `?`, `[…]` and `**`; a slash ties a pattern to its file's folder, one
-//! at the end to folders, `!` takes back. The last pattern that fits counts.
+//! Patterns follow git: `*`, `?`, `[…]` and `**`; a slash anchors a pattern to its file's folder, a
+//! trailing slash matches folders only, `!` negates. The last matching pattern wins.
 
 use std::io::Read;
 use std::path::Path;
@@ -10,7 +10,6 @@ use regex::{Regex, RegexBuilder};
 
 use tome_home::{FinalLink, open_regular};
 
-/// Folders that tools leave behind.
 const LEFT_BEHIND: [&str; 13] = [
     ".git",
     ".hg",
@@ -26,22 +25,21 @@ const LEFT_BEHIND: [&str; 13] = [
     ".tox",
     ".gradle",
 ];
-/// A file that one leaves in every folder.
 const LEFT_EVERYWHERE: &str = ".DS_Store";
 
-/// Of a `.gitignore` so much is read, and so many patterns are kept of all of them.
+/// Limits per `.gitignore` file and for all patterns together.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
 const PATTERNS_MAX: usize = 2_000;
-/// A pattern that needs more than this is none.
+/// Patterns that compile to a larger regex are ignored.
 const REGEX_BYTES_MAX: usize = 256 * 1024;
 
-/// Patterns, of the outer folders first.
+/// Patterns, those of outer folders first.
 #[derive(Debug, Default)]
 pub struct Ignored(Vec<Pattern>);
 
 #[derive(Debug)]
 struct Pattern {
-    /// The folder whose file it stands in, relative to the root; empty, or with a slash at its end.
+    /// Folder of the `.gitignore`, relative to the root; empty or with a trailing slash.
     base: String,
     fits: Regex,
     takes_back: bool,
@@ -49,7 +47,7 @@ struct Pattern {
 }
 
 impl Ignored {
-    /// Reads the `.gitignore` of a folder, if it has one. `base` is the folder below the root.
+    /// Adds the patterns of a folder's `.gitignore`. `base` is the folder relative to the root.
     pub fn read(&mut self, folder: &Path, base: &str) {
         let ignored = folder.join(".gitignore");
         let Ok(file) = open_regular(&ignored, FinalLink::Refuse) else { return };
@@ -65,7 +63,6 @@ impl Ignored {
         }
     }
 
-    /// Whether a path below the root is ignored.
     pub fn has(&self, path: &str, is_folder: bool) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         if is_folder && LEFT_BEHIND.contains(&name) || name == LEFT_EVERYWHERE {
@@ -94,8 +91,8 @@ impl Pattern {
     }
 }
 
-/// A pattern of file names: one with a slash in it is tied to the beginning, another fits a name at
-/// any depth. `None` for what is no pattern.
+/// Compiles a file name pattern. With a slash it is anchored at the beginning, otherwise it matches
+/// a name at any depth. `None` if invalid.
 pub fn glob(pattern: &str) -> Option<Regex> {
     let is_tied = pattern.contains('/');
     let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
@@ -122,7 +119,7 @@ pub fn glob(pattern: &str) -> Option<Regex> {
     RegexBuilder::new(&regex).size_limit(REGEX_BYTES_MAX).build().ok()
 }
 
-/// `[a-z]` at the beginning of a pattern, as a regular expression, and its length.
+/// Converts a leading `[a-z]` to a regular expression; also returns its length.
 fn class(rest: &str) -> Option<(String, usize)> {
     let inner = rest.strip_prefix('[')?;
     let end = inner.find(']').filter(|end| *end > 0)?;
@@ -141,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_mean_what_they_mean_to_git() {
+    fn patterns_match_as_in_git() {
         let text = "# a comment\n*.log\n/build\ndocs/*.tmp\nout/\n!keep.log\na/**/z\n[ab].txt\n";
         let mut ignored = Ignored::default();
         ignored.0.extend(text.lines().filter_map(|line| Pattern::parse(line, "")));
@@ -171,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_of_a_folder_holds_below_it() {
+    fn a_pattern_applies_only_below_its_folder() {
         let mut ignored = Ignored::default();
         ignored.0.extend(Pattern::parse("/gen", "sub/"));
         assert!(ignored.has("sub/gen", true));

@@ -1,4 +1,4 @@
-//! `list_files`: what files there are.
+//! The `list_files` tool.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::ignored::glob;
 use super::walk::{Going, Walked, walk};
 use super::{Root, text};
 
-/// Names in one answer.
+/// Names per result.
 const LISTED_MAX: usize = 400;
 
 pub struct ListFiles(pub Arc<Root>);
@@ -20,15 +20,15 @@ impl Tool for ListFiles {
         OfferedTool {
             name: "list_files".to_owned(),
             description:
-                "List the files of the project, the upper folders first, without what git \
-                          ignores and without folders that tools leave behind (target, \
-                          node_modules, venv and the like)."
+                "List the project's files, top-level folders first, without files that git \
+                          ignores and without folders created by tools (target, \
+                          node_modules, venv, …)."
                     .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": { "type": "string", "description": "a folder below the project; all of it if left out" },
-                    "pattern": { "type": "string", "description": "such as *.rs or src/**/*.md" },
+                    "path": { "type": "string", "description": "a folder in the project (default: all)" },
+                    "pattern": { "type": "string", "description": "e.g. *.rs or src/**/*.md" },
                 },
             }),
         }
@@ -38,10 +38,11 @@ impl Tool for ListFiles {
         let root = &self.0;
         let from = root.place(text(arguments, "path").unwrap_or("."))?;
         if !from.is_dir() {
-            return Err("path has to name a folder; read_file reads a file".to_owned());
+            return Err("path must be a folder; use read_file for files".to_owned());
         }
         let wanted = text(arguments, "pattern");
-        let wanted = wanted.map(|text| glob(text).ok_or("pattern is no pattern of file names"));
+        let wanted =
+            wanted.map(|text| glob(text).ok_or("pattern is not a valid file name pattern"));
         let wanted = wanted.transpose()?;
         let (mut listed, mut more) = (Vec::new(), 0_usize);
         let walked = walk(root, &from, stop, |_, name| {
@@ -54,19 +55,19 @@ impl Tool for ListFiles {
             Going::On
         });
         match (walked, listed.is_empty()) {
-            (Walked::Through, true) => return Ok("There are no such files.".to_owned()),
+            (Walked::Through, true) => return Ok("No matching files.".to_owned()),
             (Walked::Bounded | Walked::Ended, true) => {
-                return Ok("No such file was met, but not everything was looked at: name a \
+                return Ok("No matching files so far, but the search was incomplete: name a \
                            folder."
                     .to_owned());
             }
             (_, false) => {}
         }
         if more > 0 {
-            listed.push(format!("… and {more} more: name a folder or a pattern"));
+            listed.push(format!("… and {more} more: narrow it with a folder or a pattern"));
         }
         if walked != Walked::Through {
-            listed.push("… not everything was looked at: name a folder".to_owned());
+            listed.push("… incomplete: name a folder".to_owned());
         }
         Ok(root.fenced("file names", &listed.join("\n")))
     }

@@ -1,7 +1,7 @@
-//! The files of the project, for a model to look at: list, read, search. Nothing is changed.
+//! Read-only tools over the project's files: list, read, search.
 //!
-//! What a file says came from outside: it is fenced as data, and secrets are cut out of it. Every
-//! answer is bounded, whatever lies in the folder.
+//! File content comes from outside: it is fenced as data, and secrets are redacted. Every result is
+//! size-limited.
 
 mod ignored;
 mod list;
@@ -18,7 +18,7 @@ use tome_agent::Toolbox;
 
 pub use root::Root;
 
-/// The tools over a project's folder, added to others.
+/// Adds the file tools for a project to a toolbox.
 pub fn with_files(tools: Toolbox, root: Root) -> Toolbox {
     let root = Arc::new(root);
     tools
@@ -27,12 +27,11 @@ pub fn with_files(tools: Toolbox, root: Root) -> Toolbox {
         .with(search::SearchFiles(root))
 }
 
-/// A text among the arguments.
 fn text<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
     arguments.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// A number among the arguments; models write them as text as well.
+/// Reads a number; models also pass numbers as strings.
 fn number(arguments: &Value, name: &str) -> Option<usize> {
     let value = arguments.get(name)?;
     let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())?;

@@ -1,35 +1,35 @@
-//! Private keys of several lines, told line by line.
+//! Masks multi-line private keys line by line.
 //!
-//! Secrets are cut out of what is shown, but a slice of a file, or one line of it, may begin behind the
-//! line that says that a key follows. So whoever reads a file passes every line of it through here.
+//! Redaction sees only the excerpt that is shown, which may begin after the line that announces a
+//! key. Therefore every line of a file passes through here from its beginning.
 
-/// What stands for a line of a key.
+/// Replaces a line of a key.
 const HIDDEN: &str = "[private key]";
-/// A line of base64 is at least this long, but for the last.
+/// Minimum length of a base64 line, except for the last.
 const LINE_BYTES_MIN: usize = 16;
-/// The last line of a key is shorter than this.
+/// Maximum length of a key's last line.
 const LAST_BYTES_MAX: usize = 80;
 
-/// Whether the lines of a file, from its first on, are those of a private key.
+/// Tracks whether the current line belongs to a private key.
 #[derive(Debug, Default)]
 pub struct PrivateKey {
     is_inside: bool,
 }
 
 impl PrivateKey {
-    /// A line as it may be shown. The lines that begin and end a key stay.
+    /// Returns the line as it may be shown. The first and last line of a key are kept.
     pub fn shown(&mut self, line: String) -> String {
         if begins(&line) {
             self.is_inside = true;
             return line;
         }
-        // A key that is cut off, or only spoken of, ends where something else begins.
+        // A truncated or merely mentioned key ends at the first line that cannot belong to it.
         self.is_inside &= !line.contains("-----END") && may_be_of_key(&line);
         if self.is_inside && !line.trim().is_empty() { HIDDEN.to_owned() } else { line }
     }
 }
 
-/// Whether a key goes on in the next line.
+/// Whether a key starts after this line.
 fn begins(line: &str) -> bool {
     if line.trim_start().starts_with("Private-Lines:") {
         return true;
@@ -44,8 +44,8 @@ fn may_be_of_key(line: &str) -> bool {
     if line.split(|c| !is_base64(c)).any(|run| run.len() >= LINE_BYTES_MIN) {
         return true;
     }
-    // `DEK-Info: …` and its like stand before the key; the last line may be short; quotes, commas and
-    // the marks of quotations may stand around each.
+    // Headers such as `DEK-Info: …` precede the key; the last line may be short; quotes, commas and
+    // quotation marks may surround each line.
     let inner = line.replace("\\n", " ").replace("\\r", " ");
     let inner = inner.trim_matches(|c: char| !is_base64(c) || c == '+');
     let is_header = inner.split_once(": ").is_some_and(|(name, _)| {
@@ -66,7 +66,7 @@ mod tests {
     const LINE: &str = "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2Xw";
 
     #[test]
-    fn the_lines_of_a_key_are_hidden_however_it_is_written() {
+    fn key_lines_are_masked_in_any_notation() {
         for (before, after) in
             [("", ""), ("  ", ""), ("> ", ""), ("+", ""), ("    \"", "\\n\" +"), ("# ", "\r")]
         {
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn who_writes_about_keys_hides_nothing() {
+    fn mentions_of_keys_mask_nothing() {
         for text in [
             "// -----BEGIN RSA PRIVATE KEY----- starts a key\nfn main() {\n    let a = 1;\n}",
             "s.contains(\"-----BEGIN PRIVATE KEY-----\") && s.contains(\"-----END PRIVATE KEY-----\")\nx",
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_is_cut_off_ends() {
+    fn a_truncated_key_ends_at_the_first_other_line() {
         let text = format!("-----BEGIN PRIVATE KEY-----\n{LINE}\nlet us go on\n{LINE}");
         assert_eq!(shown(&text)[1..], [HIDDEN, "let us go on", LINE]);
     }

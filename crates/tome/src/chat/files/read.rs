@@ -1,4 +1,4 @@
-//! `read_file`: what a file says, with the numbers of its lines.
+//! The `read_file` tool: returns a file with line numbers.
 
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use super::private_key::PrivateKey;
 use super::{Root, number, text};
 use crate::render::{bytes, count};
 
-/// Lines and bytes of one answer, and what is shown of one line.
+/// Limits per result, and per line.
 const LINES_MAX: usize = 2_000;
 const SHOWN_BYTES_MAX: usize = 96 * 1024;
 const LINE_BYTES_MAX: u64 = 2_000;
-/// How far into a file lines are counted.
+/// Lines are counted up to this offset.
 const READ_BYTES_MAX: u64 = 64 * 1024 * 1024;
-/// So much of the beginning says whether it is a text.
+/// Bytes checked to detect binary files.
 const LOOKED_AT_BYTES: usize = 8 * 1024;
 
 pub struct ReadFile(pub Arc<Root>);
@@ -26,11 +26,11 @@ impl Tool for ReadFile {
     fn offered(&self) -> OfferedTool {
         OfferedTool {
             name: "read_file".to_owned(),
-            description: "Read a text file of the project, its lines numbered.".to_owned(),
+            description: "Read a text file of the project with line numbers.".to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
-                    "path": { "type": "string", "description": "below the project" },
+                    "path": { "type": "string", "description": "path in the project" },
                     "from_line": { "type": "integer", "default": 1 },
                     "lines": { "type": "integer", "default": LINES_MAX },
                 },
@@ -41,10 +41,10 @@ impl Tool for ReadFile {
 
     fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String> {
         let root = &self.0;
-        let given = text(arguments, "path").ok_or("path is missing: which file?")?;
+        let given = text(arguments, "path").ok_or("path is missing")?;
         let real = root.place(given)?;
         if real.is_dir() {
-            return Err(format!("{given} is a folder; list_files lists it"));
+            return Err(format!("{given} is a folder; use list_files"));
         }
         let name = root.name(&real);
         let file = root.open(&real, &name)?;
@@ -52,7 +52,7 @@ impl Tool for ReadFile {
         let mut reader = BufReader::with_capacity(LOOKED_AT_BYTES, file.take(READ_BYTES_MAX));
         let cannot = |error: std::io::Error| format!("{name} cannot be read: {error}");
         if is_binary(reader.fill_buf().map_err(cannot)?) {
-            return Ok(format!("{name} is a binary file of {}: it is not shown.", bytes(size)));
+            return Ok(format!("{name} is a binary file ({}) and is not shown.", bytes(size)));
         }
         let from = number(arguments, "from_line").unwrap_or(1).max(1);
         let lines = number(arguments, "lines").unwrap_or(LINES_MAX).clamp(1, LINES_MAX);
@@ -62,12 +62,11 @@ impl Tool for ReadFile {
     }
 }
 
-/// Whether bytes are no text.
 pub fn is_binary(beginning: &[u8]) -> bool {
     beginning.iter().take(LOOKED_AT_BYTES).any(|byte| *byte == 0)
 }
 
-/// The next line, cut where it is long; `None` at the end.
+/// Returns the next line, truncated if too long; `None` at the end.
 pub fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<String>> {
     let mut line = Vec::new();
     if reader.take(LINE_BYTES_MAX).read_until(b'\n', &mut line)? == 0 {
@@ -84,10 +83,10 @@ pub fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<String>> {
 #[derive(Default)]
 struct Shown {
     text: String,
-    /// The last line that is shown, and whether there are more behind it.
+    /// The last line shown, and whether more follow.
     last: usize,
     more: bool,
-    /// Whether there is more that cannot be read.
+    /// Whether the file exceeds the read limit.
     too_far: bool,
 }
 
@@ -123,16 +122,16 @@ impl Shown {
             return match self.last {
                 _ if self.more => "Stopped before that line.".to_owned(),
                 last if self.too_far => format!(
-                    "Line {from} is too far to read: of {name} only the first {reach} are, {} lines.",
+                    "Line {from} is out of range: only the first {reach} of {name} can be read ({} lines).",
                     count(last as u64)
                 ),
                 0 => format!("{name} is empty."),
-                last => format!("{name} has {} lines, none from {from} on.", count(last as u64)),
+                last => format!("{name} has only {} lines.", count(last as u64)),
             };
         }
         let more = match (self.more, self.too_far) {
-            (true, _) => format!("\nThere is more: from_line {} goes on.", self.last + 1),
-            (false, true) => format!("\nThe rest is too far to read: only the first {reach} are."),
+            (true, _) => format!("\nMore follows: continue with from_line {}.", self.last + 1),
+            (false, true) => format!("\nOnly the first {reach} can be read."),
             (false, false) => String::new(),
         };
         format!("{}{more}", root.fenced(name, self.text.trim_end_matches('\n')))

@@ -1,8 +1,9 @@
-//! The folder that file tools are confined to.
+//! The folder to which file tools are confined.
 //!
-//! A path is relative to it, or absolute below it; it has no `..`; where its links lead is below it
-//! too; and it is an ordinary file or folder. Tome's home is no part of it: other projects are in
-//! there. A home folder, a folder above it and the root of the machine are no projects.
+//! A path must be relative to it or absolute below it, without `..`; its links must not lead
+//! outside; and it must be a regular file or folder. Tome's home is excluded, because it contains
+//! other projects. A home folder, its parents and the file system root are not accepted as
+//! projects.
 
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
@@ -11,7 +12,6 @@ use tome_engine::quoted_text;
 use tome_home::{FinalLink, open_regular};
 use tome_redact::Redactor;
 
-/// A folder to look into.
 pub struct Root {
     root: PathBuf,
     tome: Option<PathBuf>,
@@ -19,8 +19,8 @@ pub struct Root {
 }
 
 impl Root {
-    /// Confines to the project at `root`. `tome` is Tome's home, `person` the person's own. The error
-    /// says why that is no place to look into.
+    /// Confines access to the project at `root`. `tome` is Tome's home, `person` the user's home.
+    /// The error explains why the folder is not accepted.
     pub fn new(
         root: &Path,
         tome: &Path,
@@ -31,24 +31,22 @@ impl Root {
         let person = person.and_then(|person| person.canonicalize().ok());
         let holds_person = person.is_some_and(|person| person.starts_with(&root));
         if holds_person || root.parent().is_none() {
-            return Err(format!("{} is no project", root.display()));
+            return Err(format!("{} is not a project folder", root.display()));
         }
         let tome = tome.canonicalize().ok();
         if tome.as_ref().is_some_and(|tome| root.starts_with(tome)) {
-            return Err(format!("{} is Tome's own folder", root.display()));
+            return Err(format!("{} belongs to Tome", root.display()));
         }
         Ok(Self { root, tome, redactor })
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.root
     }
 
-    /// A path as a model gives it, as a place below the root. Errors are for the model.
+    /// Resolves a path given by a model. Errors are addressed to the model.
     pub fn place(&self, given: &str) -> Result<PathBuf, String> {
-        let outside =
-            || format!("{given} is outside of the project: only files below it can be looked at");
+        let outside = || format!("{given} is outside the project");
         let path = Path::new(given);
         let below = if path.is_absolute() {
             path.strip_prefix(&self.root).map_err(|_| outside())?
@@ -61,36 +59,34 @@ impl Root {
             return Err(outside());
         }
         if below.components().any(|part| part.as_os_str() == ".git") {
-            return Err("what is in .git is not shown".to_owned());
+            return Err("the .git folder is not accessible".to_owned());
         }
         let real = self.root.join(below).canonicalize();
-        let real =
-            real.map_err(|_| format!("{given} does not exist; list_files shows what does"))?;
+        let real = real.map_err(|_| format!("{given} does not exist; use list_files"))?;
         if !real.starts_with(&self.root) || self.is_hidden(&real) {
             return Err(outside());
         }
         Ok(real)
     }
 
-    /// Whether a place is none to look at.
     pub fn is_hidden(&self, real: &Path) -> bool {
         let is_tome = self.tome.as_ref().is_some_and(|tome| real.starts_with(tome));
         let below = real.strip_prefix(&self.root).unwrap_or(real);
         is_tome || below.components().any(|part| part.as_os_str() == ".git")
     }
 
-    /// An ordinary file, opened. `shown` is what it is called.
+    /// Opens a regular file. `shown` is its name for error messages.
     pub fn open(&self, real: &Path, shown: &str) -> Result<File, String> {
         let file = open_regular(real, FinalLink::Refuse);
         file.map_err(|error| format!("{shown} cannot be read: {error}"))
     }
 
-    /// What a place is called: its path below the root.
+    /// Returns the path relative to the root.
     pub fn name(&self, real: &Path) -> String {
         real.strip_prefix(&self.root).unwrap_or(real).to_string_lossy().into_owned()
     }
 
-    /// What files say, fenced as data, without secrets.
+    /// Quotes file content as fenced data, with secrets redacted.
     pub fn fenced(&self, from: &str, text: &str) -> String {
         quoted_text(from, &self.redactor.redact(text))
     }

@@ -1,4 +1,4 @@
-//! `search_files`: the lines that hold a text or fit a regular expression.
+//! The `search_files` tool: finds lines that contain a text or match a regular expression.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -16,14 +16,14 @@ use super::walk::{Going, Walked, walk};
 use super::{Root, text};
 use crate::render::{bytes, one_line};
 
-/// Lines in one answer, of one file, and what is shown of each.
+/// Limits per result, per file and per line.
 const FOUND_MAX: usize = 100;
 const FOUND_IN_FILE_MAX: usize = 20;
 const LINE_CHARS_MAX: usize = 200;
-/// What is read of one file, and of all of them.
+/// Read limits per file and for all files.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const ALL_BYTES_MAX: u64 = 256 * 1024 * 1024;
-/// Files that are named of those that are read in part.
+/// Truncated files listed by name.
 const PARTLY_NAMED_MAX: usize = 5;
 const QUERY_BYTES_MAX: usize = 1_000;
 const REGEX_BYTES_MAX: usize = 1024 * 1024;
@@ -34,16 +34,16 @@ impl Tool for SearchFiles {
     fn offered(&self) -> OfferedTool {
         OfferedTool {
             name: "search_files".to_owned(),
-            description: "Find lines in the files that list_files lists: file, line number, line. \
-                          Capital and small letters are the same."
+            description: "Find lines in the files of the project: file, line number, line. \
+                          Case-insensitive."
                 .to_owned(),
             schema: json!({
                 "type": "object",
                 "properties": {
                     "query": { "type": "string" },
                     "regex": { "type": "boolean", "default": false },
-                    "path": { "type": "string", "description": "only below this folder" },
-                    "pattern": { "type": "string", "description": "only such files: *.rs" },
+                    "path": { "type": "string", "description": "only in this folder" },
+                    "pattern": { "type": "string", "description": "only matching files, e.g. *.rs" },
                 },
                 "required": ["query"],
             }),
@@ -52,12 +52,13 @@ impl Tool for SearchFiles {
 
     fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String> {
         let root = &self.0;
-        let query = text(arguments, "query").ok_or("query is missing: what is looked for?")?;
+        let query = text(arguments, "query").ok_or("query is missing")?;
         let is_regex = arguments.get("regex").and_then(Value::as_bool).unwrap_or(false);
         let query = regex(query, is_regex)?;
         let from = root.place(text(arguments, "path").unwrap_or("."))?;
         let wanted = text(arguments, "pattern");
-        let wanted = wanted.map(|text| glob(text).ok_or("pattern is no pattern of file names"));
+        let wanted =
+            wanted.map(|text| glob(text).ok_or("pattern is not a valid file name pattern"));
         let wanted = wanted.transpose()?;
         let mut search = Search {
             root,
@@ -90,21 +91,21 @@ fn regex(query: &str, is_regex: bool) -> Result<Regex, String> {
     let written = if is_regex { query.to_owned() } else { regex::escape(query) };
     let built =
         RegexBuilder::new(&written).case_insensitive(true).size_limit(REGEX_BYTES_MAX).build();
-    built.map_err(|error| format!("query is no regular expression: {error}"))
+    built.map_err(|error| format!("query is not a valid regular expression: {error}"))
 }
 
 struct Search<'a> {
     root: &'a Root,
     query: &'a Regex,
     found: Vec<String>,
-    /// Files that are longer than what is read of one.
+    /// Files longer than the limit per file.
     partly: Vec<String>,
-    /// Bytes that may still be read.
+    /// Remaining bytes of the total limit.
     left: u64,
 }
 
 impl Search<'_> {
-    /// Looks through one file. One that cannot be read is left out: there are others.
+    /// Searches one file; unreadable files are skipped.
     fn file(&mut self, path: &Path, name: &str) {
         let Ok(file) = self.root.open(path, name) else { return };
         let size = file.metadata().map_or(0, |meta| meta.len());
@@ -136,20 +137,19 @@ impl Search<'_> {
 
     fn told(mut self, walked: Walked) -> String {
         if walked != Walked::Through {
-            self.found
-                .push("… not everything was looked through: name a folder or a pattern".to_owned());
+            self.found.push("… incomplete: narrow it with a folder or a pattern".to_owned());
         }
         if !self.partly.is_empty() {
             let more = if self.partly.len() > PARTLY_NAMED_MAX { " and others" } else { "" };
             self.partly.truncate(PARTLY_NAMED_MAX);
             self.found.push(format!(
-                "… only the first {} were looked through of {}{more}; read_file reads on",
+                "… only the first {} of {}{more} were searched; use read_file for the rest",
                 bytes(FILE_BYTES_MAX),
                 self.partly.join(", ")
             ));
         }
         match self.found.as_slice() {
-            [] => "Nothing was found.".to_owned(),
+            [] => "No matches.".to_owned(),
             found => self.root.fenced("lines of files", &found.join("\n")),
         }
     }

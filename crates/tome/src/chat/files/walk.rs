@@ -1,5 +1,5 @@
-//! A walk through the project: the upper folders first, names in order, what is ignored left out. Links
-//! are not followed, and the walk has an end however large the folder is.
+//! Walks the project's files breadth-first, in order of name, without ignored files. Links are not
+//! followed, and the walk is bounded.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -9,29 +9,26 @@ use tome_llm::Stop;
 use super::Root;
 use super::ignored::Ignored;
 
-/// Entries that are looked at in one walk, and how deep it goes.
+/// Limits on entries and depth.
 const ENTRIES_MAX: usize = 100_000;
 const DEPTH_MAX: usize = 40;
 
-/// What a walk goes on with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Going {
     On,
     Enough,
 }
 
-/// How a walk ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Walked {
-    /// Everything was seen.
     Through,
-    /// There is more than is looked at.
+    /// A limit was reached.
     Bounded,
-    /// Whoever looked had enough, or the person stopped it.
+    /// The callback or the user stopped it.
     Ended,
 }
 
-/// Shows every ordinary file from a folder down, with its name below the root.
+/// Calls `found` with every regular file below a folder and its name relative to the root.
 pub fn walk(
     root: &Root,
     from: &Path,
@@ -45,7 +42,7 @@ pub fn walk(
     while let Some((folder, depth)) = folders.pop_front() {
         ignored.read(&folder, &root.name(&folder));
         let Ok(listed) = std::fs::read_dir(&folder) else { continue };
-        // One more than is looked at, so that it is seen that there are more.
+        // Read one extra entry to detect truncation.
         let mut listed: Vec<_> = listed.flatten().take(ENTRIES_MAX + 1).collect();
         listed.sort_by_key(std::fs::DirEntry::file_name);
         for entry in listed {
@@ -73,7 +70,7 @@ pub fn walk(
     walked
 }
 
-/// What the folders above say holds below them.
+/// Adds the rules of the folders above, which also apply below.
 fn read_above(root: &Root, from: &Path, ignored: &mut Ignored) {
     let below = from.strip_prefix(root.path()).unwrap_or(Path::new(""));
     let mut folder = root.path().to_path_buf();

@@ -1,4 +1,4 @@
-//! What the script does about a prompt: the next step, given what was done already.
+//! Decides the script's next reply to a prompt, given the calls made so far.
 
 use serde_json::{Value, json};
 use tome_llm::Reply;
@@ -7,11 +7,11 @@ use tome_text::{StopClass, is_stop_word, plain_words};
 use super::intent::{Fact, Intent};
 use super::turn::{Done, Turn};
 
-/// Notes that are read for one question.
+/// Notes read per question.
 const NOTES_MAX: usize = 6;
-/// Lines of an answer.
+/// Lines per answer.
 const LINES_MAX: usize = 8;
-/// What is shown of what recall finds.
+/// Recall hits shown.
 const HITS_MAX: usize = 4;
 
 const HONEST: &str = "I am a built-in script, not a language model: I know a few ways of saying things. Tell me \
@@ -19,7 +19,6 @@ your name (\"I am …\"), \"remember that …\", \"we use …\"; ask \"what is m
 \"what did we fix last time?\"; say \"plan …\", \"list the files\", \"read FILE\" or \"search for …\". What I write \
 down is real: `tome memory` shows it. `tome chat` without --offline talks to a model.";
 
-/// The next reply.
 pub fn reply(turn: &Turn<'_>) -> Reply {
     if turn.notes.last().is_some_and(|note| note.contains("kind=\"store\"")) {
         return Reply::said("Nothing to store: a script learns no lessons.");
@@ -34,14 +33,14 @@ pub fn reply(turn: &Turn<'_>) -> Reply {
         Intent::Read { path } => look(turn, "read_file", json!({ "path": path })),
         Intent::Search { query } => look(turn, "search_files", json!({ "query": query })),
         Intent::Told => Reply::said(
-            "Good. When this chat is over I look back at it and write an episode about that, if there was enough to it.",
+            "Good. When this chat ends I write an episode about it, if there was enough activity.",
         ),
         Intent::Greeting => Reply::said(format!("Hello! {HONEST}")),
         Intent::Other => Reply::said(HONEST),
     }
 }
 
-/// Reads the note, and adds the fact or corrects it.
+/// Reads the note, then adds or corrects the fact.
 fn learn(turn: &Turn<'_>, fact: &Fact) -> Reply {
     let changed = turn.done.iter().rev().find(|done| done.call.name != "memory_read");
     if let Some(done) = changed {
@@ -58,7 +57,7 @@ fn learn(turn: &Turn<'_>, fact: &Fact) -> Reply {
     let bullet = fact.bullet();
     match read.text() {
         Some(text) if text.lines().any(|line| line.trim() == bullet) => {
-            Reply::said(format!("I knew that already: {} says so.", fact.path))
+            Reply::said(format!("I already know that ({}).", fact.path))
         }
         Some(text) => {
             let (old, new) = changed_line(text, fact, &bullet);
@@ -73,8 +72,8 @@ fn learn(turn: &Turn<'_>, fact: &Fact) -> Reply {
     }
 }
 
-/// The line to change: the one that says something else of what there is one of, or the last, behind
-/// which the new one comes.
+/// Returns the line to replace and its replacement: the existing line of a single-valued fact, or
+/// the last line with the new one appended.
 fn changed_line(text: &str, fact: &Fact, bullet: &str) -> (String, String) {
     let opening = fact.single.map(|kind| format!("- {kind}:"));
     let same = opening.and_then(|opening| text.lines().find(|line| line.starts_with(&opening)));
@@ -98,7 +97,7 @@ fn ask_name(turn: &Turn<'_>) -> Reply {
     })
 }
 
-/// Lists the notes, reads the facts, and says what in them is about it.
+/// Lists the notes, reads the facts, and quotes the lines about the topic.
 fn ask_known(turn: &Turn<'_>, about: &str) -> Reply {
     let Some(listed) = turn.last("memory_list") else {
         return turn.calls("", vec![("memory_list", json!({}))]);
@@ -123,15 +122,12 @@ fn ask_known(turn: &Turn<'_>, about: &str) -> Reply {
     }
     said.truncate(LINES_MAX);
     Reply::said(match said.is_empty() {
-        true => {
-            "Nothing is written down about that. `/recall` looks through everything that was said."
-                .to_owned()
-        }
-        false => format!("This is written down:\n{}", said.join("\n")),
+        true => "There is no note about that. `/recall` searches all earlier sessions.".to_owned(),
+        false => format!("From the notes:\n{}", said.join("\n")),
     })
 }
 
-/// The paths of a list of notes, facts first.
+/// Returns the paths of the listed notes, facts first.
 fn paths(listed: &str) -> Vec<String> {
     let notes: Value = serde_json::from_str(listed).unwrap_or_default();
     let notes = notes.as_array().cloned().unwrap_or_default();
@@ -142,7 +138,7 @@ fn paths(listed: &str) -> Vec<String> {
     paths
 }
 
-/// The telling words of a topic.
+/// Returns the significant words of a topic.
 fn words(about: &str) -> Vec<String> {
     let is_telling = |word: &String| {
         word.chars().count() > 2 && word != "project" && !is_stop_word(word, StopClass::FUNCTION)
@@ -156,12 +152,12 @@ fn recall(turn: &Turn<'_>, query: &str) -> Reply {
     };
     let hits = hits(found.text().unwrap_or_default(), turn.prompt);
     Reply::said(match hits.is_empty() {
-        true => "Memory has nothing about that.".to_owned(),
-        false => format!("This is what memory has:\n{}", hits.join("\n")),
+        true => "The memory has nothing about that.".to_owned(),
+        false => format!("From memory:\n{}", hits.join("\n")),
     })
 }
 
-/// What was found, a line each with its citation, without the question itself.
+/// Formats the hits with their citations, one per line, without the question itself.
 fn hits(found: &str, prompt: &str) -> Vec<String> {
     let mut hits: Vec<String> = Vec::new();
     let mut content = "";
@@ -180,7 +176,7 @@ fn hits(found: &str, prompt: &str) -> Vec<String> {
     hits
 }
 
-/// A plan that is long enough for memory to have a say; replanned where it had one.
+/// Makes a plan long enough to trigger an injection, and revises it if lessons were injected.
 fn plan(turn: &Turn<'_>, goal: &str) -> Reply {
     let plans = turn.done.iter().filter(|done| done.call.name == "update_plan").count();
     let lessons: Vec<&str> = turn
@@ -195,7 +191,7 @@ fn plan(turn: &Turn<'_>, goal: &str) -> Reply {
             turn.calls(&said, vec![("update_plan", steps(goal, None))])
         }
         (1, Some(lesson)) => {
-            let said = "Memory has a lesson that bears on this, so the plan changes:";
+            let said = "The memory has a relevant lesson, so the plan changes:";
             turn.calls(said, vec![("update_plan", steps(goal, Some(lesson)))])
         }
         (_, lesson) => {
@@ -226,7 +222,7 @@ fn steps(goal: &str, lesson: Option<&str>) -> Value {
     json!({ "plan": steps })
 }
 
-/// Looks at files, and shows what came.
+/// Calls a file tool and shows its result.
 fn look(turn: &Turn<'_>, tool: &str, arguments: Value) -> Reply {
     match turn.last(tool) {
         None => turn.calls("", vec![(tool, arguments)]),
@@ -234,7 +230,7 @@ fn look(turn: &Turn<'_>, tool: &str, arguments: Value) -> Reply {
     }
 }
 
-/// What a tool said, without the fence that is meant for models.
+/// Removes the fence, which is meant for models.
 fn shown(text: &str) -> String {
     let is_fence =
         |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");

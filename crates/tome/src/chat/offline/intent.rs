@@ -1,29 +1,26 @@
-//! What the person wants, as far as the script understands them.
+//! Parses the user's intent with a fixed set of patterns.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-/// What a prompt is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Intent {
-    /// Something to write down: which note, its heading, what kind of fact, the fact.
+    /// A fact to write into a note.
     Learn(Fact),
-    /// Their own name.
+    /// A question about the user's name.
     AskName,
-    /// What is known, of something or at all.
+    /// A question about the notes, optionally on a topic.
     AskKnown {
         about: String,
     },
-    /// What was before.
+    /// A question about earlier sessions.
     Recall {
         query: String,
     },
-    /// A plan for something.
     Plan {
         goal: String,
     },
-    /// The files of the project.
     Files,
     Read {
         path: String,
@@ -31,24 +28,24 @@ pub enum Intent {
     Search {
         query: String,
     },
-    /// What they did: worth an episode when the chat is over.
+    /// A reported fix, worth an episode at the end of the chat.
     Told,
     Greeting,
     Other,
 }
 
-/// A fact and where it belongs.
+/// A fact and its note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fact {
     pub path: &'static str,
     pub title: &'static str,
     pub summary: &'static str,
-    /// Of which there is one: a name. Others are added.
+    /// Label of a single-valued fact such as the name, which is replaced rather than added.
     pub single: Option<&'static str>,
     pub text: String,
 }
 
-/// What fits first counts.
+/// The first match wins.
 static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     let patterns = [
         ("ask_name", r"(?i)\b(?:what(?:'s| is)|tell me|do you know) my name\b|\bwho am i\b"),
@@ -137,7 +134,6 @@ impl Fact {
         Self { path, title, summary, single: None, text: sentence(text) }
     }
 
-    /// The line of it.
     pub fn bullet(&self) -> String {
         match self.single {
             Some(kind) => format!("- {kind}: {}", self.text),
@@ -146,7 +142,7 @@ impl Fact {
     }
 }
 
-/// On one line, with a capital, without the full stop.
+/// Normalizes to one line with an initial capital and no full stop.
 fn sentence(text: &str) -> String {
     let line = tome_text::collapse_whitespace(text);
     let mut chars = line.trim_end_matches(['.', '!']).chars();
@@ -161,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_understood() {
+    fn prompts_are_mapped_to_intents() {
         let bullet = |prompt: &str| match Intent::of(prompt) {
             Intent::Learn(fact) => format!("{} {}", fact.path, fact.bullet()),
             other => format!("{other:?}"),

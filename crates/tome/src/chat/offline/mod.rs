@@ -1,6 +1,5 @@
-//! The built-in script: a partner in conversation that needs no model. It knows a few ways of saying a
-//! few things, and what it does with them is real: it calls the tools, reads what they answer, and says
-//! what is in there. It never claims to be more than that.
+//! The built-in script: a chat model that needs no language model. It recognizes a few phrases, but
+//! its tool calls and their results are real. It never claims to be more than a script.
 
 mod deeds;
 mod intent;
@@ -11,7 +10,6 @@ use tome_llm::{ChatModel, Heard, ModelFailure, Part, Reply, Stop, Talk, Usage};
 
 use turn::Turn;
 
-/// The script.
 pub struct Offline;
 
 impl ChatModel for Offline {
@@ -28,7 +26,7 @@ impl ChatModel for Offline {
         if stop.is_stopped() {
             return Err(ModelFailure::Stopped);
         }
-        // A reflector offers few tools, and none that recalls.
+        // A reflector offers few tools, and not recall_memory.
         let recalls = talk.tools.iter().any(|tool| tool.name == "recall_memory");
         let reply = match recalls {
             true => deeds::reply(&Turn::of(talk)),
@@ -41,7 +39,7 @@ impl ChatModel for Offline {
                 Part::Result(_) => {}
             }
         }
-        // Nobody is paid.
+        // The script uses no tokens.
         Ok(Reply { usage: Usage::default(), ..reply })
     }
 }

@@ -1,4 +1,4 @@
-//! The script as a reflector: of what the person said they fixed it writes an episode, once.
+//! The script as a reflector: writes one episode about a fix that the user reported.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use tome_llm::Reply;
 
 use super::turn::Turn;
 
-/// What stands before the transcript, and before the month of an episode.
+/// Markers in the reflection prompt: before the transcript, and before the month's episode file.
 const TRANSCRIPT: &str = "What happened:";
 const MONTH: &str = "episodes of this month are in ";
 
@@ -19,7 +19,6 @@ static FIXED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The next reply.
 pub fn reply(turn: &Turn<'_>) -> Reply {
     let none = || Reply::said("none");
     if !turn.done.is_empty() {

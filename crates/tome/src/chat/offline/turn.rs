@@ -1,11 +1,11 @@
-//! A conversation as the script reads it: what the person said last, what was done about it since, and
-//! what memory said in between.
+//! The current turn as seen by the script: the latest prompt, the tool calls since then, and the
+//! injections in between.
 
 use serde_json::Value;
 use tome_engine::fenced_body;
 use tome_llm::{Part, Reply, Role, Talk, ToolCall, ToolResult};
 
-/// How texts begin that the program says, and not the person.
+/// Prefixes of user messages that the program writes, not the person.
 const OF_THE_PROGRAM: [&str; 6] = [
     "Available memory:",
     "Earlier turns have left this context",
@@ -15,17 +15,15 @@ const OF_THE_PROGRAM: [&str; 6] = [
     "<tome-memory",
 ];
 
-/// The turn at hand.
 pub struct Turn<'t> {
     pub prompt: &'t str,
     pub done: Vec<Done<'t>>,
-    /// What memory said since the prompt.
+    /// Injections since the prompt.
     pub notes: Vec<&'t str>,
-    /// Calls before this turn; makes the ids of new ones their own.
+    /// Earlier calls, to make new ids unique.
     calls_before: usize,
 }
 
-/// A call with what came of it.
 pub struct Done<'t> {
     pub call: &'t ToolCall,
     pub result: &'t ToolResult,
@@ -67,12 +65,10 @@ impl<'t> Turn<'t> {
         }
     }
 
-    /// The latest call of a tool in this turn.
     pub fn last(&self, tool: &str) -> Option<&Done<'t>> {
         self.done.iter().rev().find(|done| done.call.name == tool)
     }
 
-    /// A reply that calls tools.
     pub fn calls(&self, said: &str, calls: Vec<(&str, Value)>) -> Reply {
         let calls = calls.into_iter().enumerate().map(|(n, (name, arguments))| ToolCall {
             id: format!("offline-{}", self.calls_before + n),
@@ -84,12 +80,12 @@ impl<'t> Turn<'t> {
 }
 
 impl Done<'_> {
-    /// What it said, where it did not fail.
+    /// Returns the result, unless the call failed.
     pub fn text(&self) -> Option<&str> {
         (!self.result.failed).then(|| fenced_body(&self.result.text))
     }
 
-    /// The note it was about.
+    /// Returns the path in the call's arguments.
     pub fn path(&self) -> String {
         let given: Value = serde_json::from_str(&self.call.arguments).unwrap_or_default();
         given.get("path").and_then(Value::as_str).unwrap_or_default().to_owned()

@@ -1,4 +1,4 @@
-//! Nothing that lies where transcripts lie can break an import.
+//! Property tests: no file in place of a transcript can break an import.
 
 use std::io::Write;
 
@@ -12,7 +12,6 @@ use super::find::{Form, Source};
 use super::read::Reader;
 use crate::agents::transcript::Step;
 
-/// Keeps what it is given.
 #[derive(Default)]
 struct Kept {
     drafts: Vec<Draft>,
@@ -36,7 +35,6 @@ impl Sink for Kept {
     fn read(&mut self, _: u64) {}
 }
 
-/// What a file with these bytes comes to.
 fn read(agent: &str, form: Form, bytes: &[u8]) -> Kept {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
@@ -48,7 +46,7 @@ fn read(agent: &str, form: Form, bytes: &[u8]) -> Kept {
         modified: Some(Millis(1_794_735_000_000)),
     };
     let mut kept = Kept::default();
-    // An error is an answer; a panic is not.
+    // Errors are fine, panics are not.
     let _ = Reader::new(std::iter::once(&source), None).read(&source, &mut kept);
     kept
 }
@@ -63,7 +61,7 @@ const FORMS: [(&str, Form); 7] = [
     ("opencode", Form::Database),
 ];
 
-/// Values as they stand in transcripts, where they do not belong.
+/// Values from transcripts in unexpected places.
 fn value() -> impl Strategy<Value = Value> {
     let words = prop::sample::select(vec![
         "user",
@@ -152,14 +150,14 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn properties_any_bytes_are_read(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
+    fn properties_arbitrary_bytes_cause_no_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         for (agent, form) in FORMS {
             read(agent, form, &bytes);
         }
     }
 
     #[test]
-    fn properties_any_records_are_read(records in prop::collection::vec(value(), 0..12)) {
+    fn properties_arbitrary_records_yield_valid_drafts(records in prop::collection::vec(value(), 0..12)) {
         let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
         for (agent, form) in FORMS {
             let kept = read(agent, form, lines.as_bytes());
@@ -173,7 +171,7 @@ proptest! {
     }
 
     #[test]
-    fn properties_what_is_damaged_is_named(cut in 1usize..60) {
+    fn properties_damaged_lines_are_reported_by_number(cut in 1usize..60) {
         let good = json!({"type": "user", "uuid": "u", "sessionId": "s", "cwd": "/app",
             "timestamp": "2026-11-15T09:30:00Z", "message": {"role": "user", "content": "hello there"}})
         .to_string();

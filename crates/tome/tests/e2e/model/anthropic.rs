@@ -1,4 +1,4 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages API.
 
 use serde_json::{Value, json};
 
@@ -44,7 +44,6 @@ fn block_of(said: &mut Vec<Value>, index: usize, block: &Value, delta: &Value) {
     said.push(json!({"type": "content_block_stop", "index": index}));
 }
 
-/// The results of tools in a request.
 pub fn results(body: &Value) -> Vec<Value> {
     let messages = body["messages"].as_array().into_iter().flatten();
     let blocks = messages.flat_map(|message| message["content"].as_array().into_iter().flatten());

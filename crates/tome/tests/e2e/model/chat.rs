@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions.
+//! OpenAI's Chat Completions API.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,6 @@ fn chunk(number: usize, choices: &Value) -> Value {
            "created": 1_794_735_000, "model": "scripted", "choices": choices})
 }
 
-/// The results of tools in a request.
 pub fn results(body: &Value) -> Vec<Value> {
     let messages = body["messages"].as_array().into_iter().flatten();
     let results = messages.filter(|message| message["role"] == "tool");

@@ -17,7 +17,6 @@ pub fn events(step: &Step) -> String {
     format!("data: {}\n\n", json!({"candidates": [candidate], "usageMetadata": usage}))
 }
 
-/// The results of tools in a request.
 pub fn results(body: &Value) -> Vec<Value> {
     let contents = body["contents"].as_array().into_iter().flatten();
     let parts = contents.flat_map(|content| content["parts"].as_array().into_iter().flatten());

@@ -1,23 +1,22 @@
-//! As much of HTTP/1.1 as an agent needs: a request with a body of known length or in chunks, and an
-//! answer that ends with its connection.
+//! Minimal HTTP/1.1: a request with a fixed-length or chunked body, and a response that ends with
+//! its connection.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// A request.
 pub struct Request {
     pub method: String,
     pub path: String,
     pub body: Vec<u8>,
 }
 
-/// An answer; there is no other than 200.
+/// A response; the status is always 200.
 pub enum Answer {
     Json(String),
     Events(String),
 }
 
-/// Reads one request; `None` where somebody only knocked.
+/// Reads one request; `None` if the client only connected.
 pub fn read(stream: &mut TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut first = String::new();
@@ -59,7 +58,7 @@ fn chunks(reader: &mut impl BufRead) -> Option<Vec<u8>> {
     }
 }
 
-/// Writes an answer. An agent that has gone does not hear it.
+/// Writes a response. Errors are ignored, because the agent may be gone.
 pub fn write(stream: &mut TcpStream, method: &str, answer: &Answer) {
     let (kind, body) = match answer {
         Answer::Json(body) => ("application/json", body),

@@ -1,10 +1,9 @@
-//! A model that says what a script tells it to, over HTTP on loopback, in the words of whoever asks:
-//! Anthropic's Messages, OpenAI's Responses or Chat Completions, Gemini's streamGenerateContent; each
-//! as a stream of events.
-//! It keeps every request for the test to look at.
+//! A scripted model over HTTP on loopback, in the protocol of the client: Anthropic's Messages,
+//! OpenAI's Responses or Chat Completions, Gemini's streamGenerateContent, each as an event stream.
+//! Keeps every request for the test.
 //!
-//! One request that offers tools takes one step of the script. Others (titles, counts of tokens,
-//! lists of models) are answered in passing. Behind the script's end it has nothing more to say.
+//! A request that offers tools takes one step of the script. Others (titles, token counts, model
+//! lists) get generic answers. After the end of the script it only says `NOTHING_MORE`.
 
 mod anthropic;
 mod chat;
@@ -21,10 +20,10 @@ use serde_json::Value;
 
 pub use script::{Call, Step};
 
-/// What is said when the script is over.
+/// Reply after the end of the script.
 pub const NOTHING_MORE: &str = "Nothing more to say.";
 
-/// A scripted model. It ends with the test's process.
+/// A scripted model. Runs until the test process ends.
 pub struct Model {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
@@ -34,7 +33,7 @@ pub struct Model {
 struct State {
     script: VecDeque<Step>,
     asked: Vec<Asked>,
-    /// Everything that was requested, for a test that fails.
+    /// All requests, for the output of a failing test.
     log: Vec<String>,
 }
 
@@ -45,7 +44,7 @@ pub struct Asked {
     pub body: Value,
 }
 
-/// The ways to ask.
+/// The supported protocols.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wire {
     Anthropic,
@@ -83,7 +82,7 @@ impl Model {
         Self { address, state }
     }
 
-    /// Where it listens, without a path.
+    /// Base URL without a path.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
@@ -93,12 +92,12 @@ impl Model {
         locked(&self.state).asked.clone()
     }
 
-    /// How many steps nobody asked for.
+    /// Steps not taken yet.
     pub fn steps_left(&self) -> usize {
         locked(&self.state).script.len()
     }
 
-    /// Every request's first line.
+    /// The first line of every request.
     pub fn log(&self) -> String {
         locked(&self.state).log.join("\n")
     }
@@ -139,7 +138,7 @@ fn answer(request: &http::Request, state: &Mutex<State>) -> http::Answer {
     })
 }
 
-/// What is asked beside the conversation.
+/// Answers requests outside the conversation.
 fn aside(path: &str) -> String {
     match path.contains("count_tokens") {
         true => r#"{"input_tokens":100}"#.to_owned(),
@@ -148,7 +147,7 @@ fn aside(path: &str) -> String {
 }
 
 impl Asked {
-    /// Everything that the model reads, without the JSON around it. Gemini CLI escapes angle brackets.
+    /// All text that the model reads, without the JSON. Gemini CLI escapes angle brackets.
     pub fn text(&self) -> String {
         let mut texts = Vec::new();
         for part in ["system", "instructions", "messages", "input", "contents", "systemInstruction"]
@@ -158,14 +157,14 @@ impl Asked {
         texts.join("\n").replace("&lt;", "<").replace("&gt;", ">")
     }
 
-    /// The names of the tools that are offered, and of what they are grouped in.
+    /// Names of the offered tools and of their groups.
     pub fn offered(&self) -> Vec<String> {
         let mut names = Vec::new();
         named(&self.body["tools"], &mut names);
         names
     }
 
-    /// What tools have answered so far, oldest first.
+    /// All tool results so far, oldest first.
     pub fn results(&self) -> Vec<String> {
         let results = match self.wire {
             Wire::Anthropic => anthropic::results(&self.body),
@@ -182,7 +181,7 @@ impl Asked {
     }
 }
 
-/// Every string in a value.
+/// Collects every string in a value.
 fn strings(value: &Value, into: &mut Vec<String>) {
     match value {
         Value::String(text) => into.push(text.clone()),
@@ -192,7 +191,7 @@ fn strings(value: &Value, into: &mut Vec<String>) {
     }
 }
 
-/// The `name` of everything in a list of tools, but not of what they take.
+/// Collects the names in a list of tools, but not those of parameters.
 fn named(value: &Value, into: &mut Vec<String>) {
     match value {
         Value::Array(items) => items.iter().for_each(|item| named(item, into)),

@@ -1,4 +1,4 @@
-//! OpenAI's Responses: of their events those that Codex waits for.
+//! OpenAI's Responses API: the events that Codex waits for.
 
 use serde_json::{Value, json};
 
@@ -40,7 +40,6 @@ fn items(step: &Step, number: usize) -> Vec<Value> {
     message.into_iter().chain(calls).collect()
 }
 
-/// The results of tools in a request.
 pub fn results(body: &Value) -> Vec<Value> {
     let items = body["input"].as_array().into_iter().flatten();
     let results = items.filter(|item| item["type"] == "function_call_output");

@@ -1,29 +1,28 @@
-//! What a script is made of.
+//! Steps of a scripted model.
 
 use serde_json::Value;
 
-/// What the model answers to one request.
+/// The response to one request.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// It calls tools, all at once.
+    /// Calls tools in parallel.
     Use(Vec<Call>),
-    /// It says something, and its turn is over.
+    /// Replies and ends the turn.
     Say(&'static str),
-    /// It says something and calls tools: its turn goes on.
+    /// Replies and calls tools; the turn continues.
     SayAndUse(&'static str, Vec<Call>),
 }
 
-/// A call of a tool.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The group that the tool is in, where the agent groups its tools (Codex).
+    /// The group of the tool, for agents with tool groups (Codex).
     pub group: Option<&'static str>,
     pub tool: &'static str,
     pub arguments: Value,
 }
 
 impl Step {
-    /// What it says, and what it calls.
+    /// Returns text and calls.
     pub fn parts(&self) -> (Option<&str>, &[Call]) {
         match self {
             Self::Use(calls) => (None, calls),

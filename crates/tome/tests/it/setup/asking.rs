@@ -1,5 +1,5 @@
-//! `tome setup` on a terminal: what it asks, and what becomes of the answers. Where there is no
-//! Python to make a terminal with, this is skipped, and says so.
+//! `tome setup` on a terminal: its questions and the effect of the answers. Skipped with a notice
+//! if there is no Python to create a terminal.
 
 use std::process::Command;
 
@@ -7,7 +7,7 @@ use tome_testkit::{Ran, World};
 
 use super::{one, read, tree};
 
-/// Runs a program on a terminal of its own; answers each question with the next line.
+/// Runs a program on a pseudo-terminal; answers each question with the next line.
 const TERMINAL: &str = r#"
 import os, pty, sys
 pid, terminal = pty.fork()
@@ -38,7 +38,7 @@ fn has_python() -> bool {
     found
 }
 
-/// `tome` with these arguments, on a terminal, with these answers.
+/// Runs `tome` with these arguments and answers on a terminal.
 fn on_a_terminal(world: &World, args: &[&str], answers: &str) -> Ran {
     let own = world.command(args);
     let mut command = Command::new("python3");
@@ -56,7 +56,7 @@ fn on_a_terminal(world: &World, args: &[&str], answers: &str) -> Ran {
 }
 
 #[test]
-fn who_says_no_has_nothing_changed() {
+fn the_answer_no_changes_nothing() {
     if !has_python() {
         return;
     }
@@ -72,7 +72,7 @@ fn who_says_no_has_nothing_changed() {
 }
 
 #[test]
-fn who_says_yes_is_wired_and_asked_about_the_past() {
+fn the_answer_yes_installs_and_offers_an_import() {
     if !has_python() {
         return;
     }
@@ -84,7 +84,7 @@ fn who_says_yes_is_wired_and_asked_about_the_past() {
     assert!(ran.stdout.contains("Import earlier sessions"), "{ran:?}");
     assert!(ran.stdout.contains("type /hooks, and trust Tome's"), "{ran:?}");
     assert_eq!(world.events().len(), 0, "no is no");
-    // All is wired: only the past is asked about, and goes where this Tome keeps things.
+    // Everything is installed: only the import is offered, into the given home.
     let other = world.path().join("another home");
     let other = other.to_str().unwrap();
     let ran = on_a_terminal(&world, &["--home", other, "setup", "--agent", "codex"], "y,y");
@@ -93,7 +93,7 @@ fn who_says_yes_is_wired_and_asked_about_the_past() {
     assert!(!events.json_lines().is_empty(), "{ran:?}");
     assert_eq!(world.events().len(), 0, "not into the usual home");
     assert_eq!(world.tome(&["--home", other, "stop"]).code, 0);
-    // Undoing asks as well.
+    // Undo asks as well.
     let ran = on_a_terminal(&world, &["--home", other, "setup", "--undo"], "y");
     assert_eq!(ran.code, 0, "{ran:?}");
 }

@@ -1,11 +1,11 @@
-//! Codex writes down which hooks the person trusts. When Tome is undone, its records go too, and
-//! nobody else's.
+//! Codex records which hooks the user trusts. Undo removes Tome's records, and no others.
 
 use tome_testkit::World;
 
 use super::{command, done, file, one, read, write};
 
-/// Trusts every hook in a file as Codex 0.166 does: a table of tables at the end of the person's config.
+/// Trusts every hook in a file as Codex 0.166 does: a table of tables at the end of the user's
+/// config.
 fn trust(config: &str, hooks_file: &str, places: &[&str]) -> String {
     let mut config = config.to_owned();
     if !config.contains("[hooks.state]") {
@@ -32,7 +32,7 @@ const PLACES: [&str; 8] = [
 ];
 
 #[test]
-fn trust_records_go_with_the_hooks() {
+fn trust_records_are_removed_with_the_hooks() {
     let world = one("codex");
     let before = "# mine\nmodel = \"a\"\n\n[mcp_servers.other]\ncommand = \"x\"\n";
     write(&world, ".codex/config.toml", before);
@@ -45,9 +45,9 @@ fn trust_records_go_with_the_hooks() {
     assert!(!file(&world, ".codex/hooks.json").exists());
 }
 
-/// Also what Codex wrote besides stays, in the same bytes.
+/// Other content written by Codex stays byte for byte.
 #[test]
-fn what_codex_wrote_besides_stays() {
+fn other_content_of_codexs_config_stays() {
     let world = one("codex");
     write(&world, ".codex/config.toml", "model = \"a\"\n");
     done(&world, &["--agent", "codex"]);
@@ -60,7 +60,7 @@ fn what_codex_wrote_besides_stays() {
     assert_eq!(read(&world, ".codex/config.toml"), format!("{left}{other}"));
 }
 
-/// A hook of the person's in the same file keeps its record.
+/// A user's own hook in the same file keeps its record.
 #[test]
 fn records_of_other_hooks_in_the_file_stay() {
     let world = one("codex");
@@ -81,9 +81,9 @@ fn records_of_other_hooks_in_the_file_stay() {
     assert_eq!(read(&world, ".codex/hooks.json"), own);
 }
 
-/// The trust of a project's hooks stands in the person's config.
+/// The trust of a project's hooks is in the user's config.
 #[test]
-fn records_of_a_projects_hooks_go_with_them() {
+fn records_of_a_projects_hooks_are_removed_with_them() {
     let world = one("codex");
     write(&world, ".codex/config.toml", "model = \"a\"\n");
     let project = world.folder("app");
@@ -100,10 +100,10 @@ fn records_of_a_projects_hooks_go_with_them() {
     assert_eq!(read(&world, ".codex/config.toml"), "model = \"a\"\n");
 }
 
-/// An undo that was cut short between the two files is finished by the next one: the hooks are gone,
-/// and so is what they were trusted by.
+/// An undo interrupted between the two files is finished by the next one: the hooks and their trust
+/// records are gone.
 #[test]
-fn an_undo_that_was_cut_short() {
+fn an_interrupted_undo_is_finished_by_the_next() {
     let world = one("codex");
     write(&world, ".codex/config.toml", "model = \"a\"\n");
     done(&world, &["--agent", "codex"]);

@@ -6,7 +6,7 @@ use tome_testkit::World;
 use super::{done, one, read, world, write};
 use crate::scene::daemon_up;
 
-/// What the doctor says of the agents: verdict, finding, advice.
+/// The doctor's results for agents: verdict, finding, advice.
 fn doctor(world: &World) -> Vec<(String, String, String)> {
     let mut command = world.command(&["doctor", "--json"]);
     let ran = World::run(command.env("PATH", world.folder("bin")), b"");
@@ -49,7 +49,7 @@ fn from_nothing_to_the_first_event() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_the_way_to_mend_it() {
+fn problems_are_reported_with_a_remedy() {
     let world = one("gemini");
     done(&world, &[]);
     let wired = read(&world, ".gemini/settings.json");
@@ -71,10 +71,9 @@ fn what_is_wrong_is_named_with_the_way_to_mend_it() {
     assert!(found.contains("line 1"), "{found}");
 }
 
-/// Claude Code passes over a file that is not JSON to the letter: the wiring in it is whole, and
-/// nothing happens.
+/// Claude Code ignores a file that is not strict JSON, so the hooks in it have no effect.
 #[test]
-fn comments_where_the_agent_takes_none() {
+fn comments_in_strict_json_settings_are_reported() {
     let world = one("claude-code");
     write(&world, ".claude/settings.json", "{\n  \"model\": \"opus\", // best\n}\n");
     done(&world, &[]);
@@ -83,9 +82,9 @@ fn comments_where_the_agent_takes_none() {
     assert!(found.contains("comments or trailing commas"), "{found}");
 }
 
-/// Codex keeps a hash of what was trusted, which a change of the hook breaks.
+/// Codex stores a hash of a trusted hook, which any change of the hook invalidates.
 #[test]
-fn the_trust_of_codex() {
+fn missing_trust_of_codex_is_reported() {
     let world = one("codex");
     done(&world, &[]);
     let (verdict, found, advice) = only(&world);

@@ -1,4 +1,4 @@
-//! Files in every shape that people keep them in: what is not Tome's stays, byte for byte.
+//! Config files in all styles: everything that is not Tome's stays, byte for byte.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -7,8 +7,8 @@ use serde_json::Value;
 
 use super::{done, file, one, program, read, run, tree, write};
 
-/// Wires Claude Code into this `settings.json`, once and again, and undoes it. Returns what it
-/// became, with the program's path as `TOME`.
+/// Installs into this `settings.json` of Claude Code twice and undoes it. Returns the installed
+/// text, with the program's path as `TOME`.
 fn wired(before: &str) -> String {
     let world = one("claude-code");
     let path = write(&world, ".claude/settings.json", "");
@@ -26,7 +26,7 @@ fn wired(before: &str) -> String {
     after.replace(&program(&world), "TOME")
 }
 
-/// Only the lines of two events are shown; the others are like them.
+/// Shows only the lines of two events; the others are alike.
 fn check(before: &str, expected: &Expect) {
     let after = wired(before);
     let mut shown = String::new();
@@ -46,7 +46,7 @@ fn check(before: &str, expected: &Expect) {
 }
 
 #[test]
-fn nothing_in_it() {
+fn an_empty_file_is_filled() {
     for before in ["", "{}", "\n\n", "{ }\n", "// mine\n"] {
         let after = wired(before);
         let bare: Vec<&str> = after.lines().filter(|line| !line.trim().starts_with("//")).collect();
@@ -57,7 +57,7 @@ fn nothing_in_it() {
 }
 
 #[test]
-fn comments_order_and_trailing_commas() {
+fn comments_order_and_trailing_commas_are_kept() {
     check(
         r#"// my settings
 {
@@ -90,7 +90,7 @@ fn comments_order_and_trailing_commas() {
 }
 
 #[test]
-fn foreign_hooks() {
+fn foreign_hooks_are_kept() {
     check(
         r#"{
   "hooks": {
@@ -126,7 +126,7 @@ fn foreign_hooks() {
 }
 
 #[test]
-fn tabs_and_the_line_endings_of_windows() {
+fn tabs_and_windows_line_endings_are_kept() {
     check(
         "{\r\n\t\"model\": \"opus\",\r\n\t\"hooks\": {}\r\n}\r\n",
         &expect![[r#"
@@ -146,7 +146,7 @@ fn tabs_and_the_line_endings_of_windows() {
 }
 
 #[test]
-fn all_on_one_line() {
+fn a_single_line_stays_a_single_line() {
     let after = wired(r#"{"a":1,"hooks":{"Stop":[]}}"#);
     assert_eq!(after.lines().count(), 1);
     let ours = r#"[{"hooks":[{"type":"command","command":"TOME hook claude-code","timeout":10}]}]"#;
@@ -155,7 +155,7 @@ fn all_on_one_line() {
 }
 
 #[test]
-fn a_byte_order_mark() {
+fn a_byte_order_mark_is_kept() {
     let after = wired("\u{feff}{\n  \"model\": \"opus\"\n}\n");
     assert!(after.starts_with("\u{feff}{\n  \"model\": \"opus\",\n  \"hooks\": {\n"), "{after}");
 }
@@ -222,7 +222,7 @@ fn toml_keeps_comments_and_order() {
     );
 }
 
-/// A linked config (people keep them in a repository) stays a link; its target is edited.
+/// A linked config (as in a dotfiles repository) stays a link; its target is edited.
 #[test]
 fn a_linked_file_stays_a_link() {
     let world = one("claude-code");
@@ -242,19 +242,13 @@ fn a_linked_file_stays_a_link() {
     assert_eq!((tree(&person), tree(&dotfiles)), before);
 }
 
-/// A file that cannot be read as what it should be is not touched; the line is named, and
-/// everything else is done.
+/// A file that cannot be parsed is not touched; the line is reported, and everything else is done.
 #[test]
-fn a_broken_file_stops_nobody_else() {
+fn a_broken_file_does_not_affect_other_agents() {
     let cases = [
         ("claude-code", ".claude/settings.json", "{\n  \"model\": opus\n}\n", "line 2"),
         ("claude-code", ".claude/settings.json", "[1, 2]\n", "not a JSON object"),
-        (
-            "claude-code",
-            ".claude/settings.json",
-            "{\"hooks\": []}",
-            "`hooks` in it is not an object",
-        ),
+        ("claude-code", ".claude/settings.json", "{\"hooks\": []}", "`hooks` is not an object"),
         ("claude-code", ".claude/settings.json", "{\"hooks\": {\"Stop\": 7}}", "`hooks.Stop`"),
         ("codex", ".codex/config.toml", "model = \"x\"\n\nmodel = 1\n", "line 3"),
         ("codex", ".codex/config.toml", "mcp_servers = 3\n", "mcp_servers"),
@@ -285,7 +279,7 @@ fn a_broken_file_stops_nobody_else() {
 }
 
 #[test]
-fn a_read_only_file_is_left_alone() {
+fn a_read_only_file_is_not_touched() {
     let world = super::five();
     let path = write(&world, ".gemini/settings.json", "{}\n");
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o444)).unwrap();
@@ -296,22 +290,22 @@ fn a_read_only_file_is_left_alone() {
     assert!(read(&world, ".claude/settings.json").contains("hook claude-code"));
 }
 
-/// A file that has the name of one of Tome's and is somebody's own.
+/// A user's own file with the name of one of Tome's.
 #[test]
-fn somebody_elses_file_is_left_alone() {
+fn a_users_own_file_is_not_touched() {
     let world = one("claude-code");
     let path = ".claude/commands/memory-search.md";
     write(&world, path, "look it up in my wiki\n");
     let ran = run(&world, &["--yes"]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("somebody else's"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("not Tome's file"), "{}", ran.stdout);
     assert_eq!(read(&world, path), "look it up in my wiki\n");
     done(&world, &["--undo"]);
     assert_eq!(read(&world, path), "look it up in my wiki\n");
 }
 
 #[test]
-fn opencodes_file_with_comments_is_taken_where_it_is() {
+fn opencodes_file_with_comments_is_edited_in_place() {
     let world = one("opencode");
     let text = "{\n  // theme\n  \"theme\": \"dark\",\n}\n";
     write(&world, ".config/opencode/opencode.jsonc", text);

@@ -1,4 +1,4 @@
-//! What a person goes through: look, be asked, have it done, have it done again.
+//! The steps of a setup: preview, question, installation, repetition.
 
 use serde_json::{Value, json};
 use tome_testkit::World;
@@ -9,7 +9,7 @@ use super::{
 use crate::scene::{daemon_up, strings};
 
 #[test]
-fn every_agent_is_wired_once_and_undone_without_a_trace() {
+fn every_agent_is_installed_once_and_undone_without_a_trace() {
     let world = five();
     let before = tree(&world.folder("person"));
     let first = done(&world, &[]);
@@ -51,7 +51,7 @@ fn every_agent_is_wired_once_and_undone_without_a_trace() {
 }
 
 #[test]
-fn each_agent_alone() {
+fn each_agent_can_be_installed_alone() {
     for (agent, _) in AGENTS {
         let world = one(agent);
         let before = tree(&world.folder("person"));
@@ -65,7 +65,7 @@ fn each_agent_alone() {
 }
 
 #[test]
-fn a_dry_run_shows_and_changes_nothing() {
+fn a_dry_run_shows_the_plan_and_changes_nothing() {
     let world = one("claude-code");
     write(&world, ".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
     let before = tree(&world.folder("person"));
@@ -87,7 +87,7 @@ fn a_dry_run_shows_and_changes_nothing() {
 }
 
 #[test]
-fn without_a_terminal_nothing_is_done_unasked() {
+fn without_a_terminal_nothing_is_done_without_yes() {
     let world = one("gemini");
     let before = tree(&world.folder("person"));
     let ran = run(&world, &[]);
@@ -104,7 +104,7 @@ fn without_a_terminal_nothing_is_done_unasked() {
 }
 
 #[test]
-fn agents_by_name() {
+fn agents_are_selected_by_name() {
     let world = world();
     let ran = run(&world, &["--yes"]);
     assert_eq!(ran.code, 0);
@@ -117,9 +117,9 @@ fn agents_by_name() {
     assert!(!file(&world, ".gemini").exists());
 }
 
-/// A program on the PATH is enough to be found.
+/// A program on the PATH is sufficient.
 #[test]
-fn an_agent_that_was_never_started_is_found_by_its_program() {
+fn an_agent_never_started_is_found_by_its_program() {
     use std::os::unix::fs::PermissionsExt;
     let world = world();
     let program = world.write("bin/gemini", "#!/bin/sh\n");
@@ -129,9 +129,9 @@ fn an_agent_that_was_never_started_is_found_by_its_program() {
     assert!(file(&world, ".gemini/settings.json").is_file());
 }
 
-/// What was written is what an agent runs: the hooks record, whatever the agent's environment is.
+/// The installed hooks record whatever the agent's environment is.
 #[test]
-fn the_wired_hooks_record() {
+fn the_installed_hooks_record() {
     let world = five();
     done(&world, &[]);
     let hook = |path: &str, event: &str, payload: Value| {
@@ -171,9 +171,9 @@ fn the_wired_hooks_record() {
     assert_eq!(heard, expected);
 }
 
-/// Every tool is let through, and the times are in each agent's own unit.
+/// Every tool matches, and timeouts are in each agent's unit.
 #[test]
-fn all_events_and_all_tools_are_heard() {
+fn all_events_and_tools_are_hooked() {
     let world = five();
     done(&world, &[]);
     let events = |path: &str| -> Value {
@@ -217,7 +217,7 @@ fn all_events_and_all_tools_are_heard() {
 }
 
 #[test]
-fn the_server_is_in_every_agent() {
+fn every_agent_gets_the_mcp_server() {
     let world = five();
     done(&world, &[]);
     let (program, home) = (world.program().display().to_string(), world.home());
@@ -240,10 +240,10 @@ fn the_server_is_in_every_agent() {
     assert_eq!(codex["args"].as_array().unwrap().len(), 5);
 }
 
-/// The usual home needs no saying, and a program that PATH has is called by that path, which stays
-/// when a package manager puts a new version behind it.
+/// The default home is not part of the command, and a program on the PATH is called by that path,
+/// which survives updates by a package manager.
 #[test]
-fn the_command_is_short_where_it_can_be() {
+fn the_command_is_as_short_as_possible() {
     let world = one("codex");
     let bin = world.folder("bin");
     std::os::unix::fs::symlink(world.program(), bin.join("tome")).unwrap();
@@ -256,15 +256,15 @@ fn the_command_is_short_where_it_can_be() {
 }
 
 #[test]
-fn codex_needs_trust_and_that_is_said() {
+fn setup_explains_that_codex_needs_trust() {
     let ran = run(&one("codex"), &["--yes"]);
     assert!(ran.stdout.contains("type /hooks"), "{}", ran.stdout);
     let ran = run(&one("gemini"), &["--yes"]);
-    assert!(!ran.stdout.contains("/hooks,"), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("type /hooks"), "{}", ran.stdout);
 }
 
 #[test]
-fn a_project_instead_of_the_person() {
+fn setup_can_install_into_a_project() {
     let world = world();
     let project = world.folder("app");
     world.write("app/.git/HEAD", "ref: refs/heads/main\n");
@@ -291,7 +291,7 @@ fn a_project_instead_of_the_person() {
         assert!(project.join(path).is_file(), "{path}");
     }
     assert_eq!(tree(&world.folder("person")).len(), 0, "nothing of the person's");
-    // Copilot CLI reads this one too.
+    // Copilot CLI also reads this one.
     let shared = std::fs::read_to_string(project.join(".mcp.json")).unwrap();
     assert!(shared.contains("\"mcp\"") && !shared.contains("--agent"), "{shared}");
     done(&world, &["--undo"]);

@@ -1,4 +1,4 @@
-//! Wiring that is old, half gone or to another program is put right, and nothing else is.
+//! Outdated, incomplete or redirected installations are repaired, and nothing else is changed.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn claude(world: &tome_testkit::World) -> Value {
 }
 
 #[test]
-fn a_program_that_moved() {
+fn a_moved_program_is_updated() {
     let world = super::five();
     done(&world, &[]);
     let own = world.program().display().to_string();
@@ -38,7 +38,7 @@ fn a_program_that_moved() {
 }
 
 #[test]
-fn wiring_that_is_half_gone() {
+fn an_incomplete_installation_is_completed() {
     let world = one("claude-code");
     done(&world, &[]);
     let wired = claude(&world);
@@ -54,9 +54,9 @@ fn wiring_that_is_half_gone() {
     assert_eq!(claude(&world), wired);
 }
 
-/// Hooks of an older Tome: for events that are not wired any more, twice, and among others'.
+/// Hooks of an older Tome: for obsolete events, duplicated, and mixed with others.
 #[test]
-fn the_wiring_of_an_older_tome() {
+fn hooks_of_an_older_version_are_cleaned_up() {
     let world = one("claude-code");
     let old = |more: Value| {
         let mut group = json!({"hooks": [{"type": "command", "command": "tome hook claude-code"}]});
@@ -89,9 +89,9 @@ fn the_wiring_of_an_older_tome() {
     assert_eq!(left, expected, "what it was, without any Tome");
 }
 
-/// What people set for themselves on Tome's own entries stays theirs.
+/// Settings that users add to Tome's entries stay.
 #[test]
-fn a_persons_own_settings_stay() {
+fn user_settings_on_tomes_entries_stay() {
     let world = one("claude-code");
     done(&world, &[]);
     let mut settings = claude(&world);
@@ -109,7 +109,7 @@ fn a_persons_own_settings_stay() {
 }
 
 #[test]
-fn a_skill_that_the_person_changed_stays_theirs() {
+fn a_skill_changed_by_the_user_stays() {
     let world = one("claude-code");
     done(&world, &[]);
     let path = ".claude/skills/tome-memory/SKILL.md";
@@ -117,16 +117,16 @@ fn a_skill_that_the_person_changed_stays_theirs() {
     write(&world, path, &mine);
     let ran = run(&world, &["--yes"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("you have changed it"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("changed by you"), "{}", ran.stdout);
     assert_eq!(read(&world, path), mine);
     let ran = run(&world, &["--undo", "--yes"]);
-    assert!(ran.stdout.contains("you have changed it"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("changed by you"), "{}", ran.stdout);
     assert_eq!(read(&world, path), mine);
 }
 
-/// A file of an older version is brought up to date, with or without the record of it.
+/// A file of an older version is updated, with or without a journal entry.
 #[test]
-fn an_older_text_is_brought_up_to_date() {
+fn an_older_text_is_updated() {
     let world = one("opencode");
     let path = ".config/opencode/plugins/tome.js";
     write(&world, path, "// Tome's memory in OpenCode, from long ago\n");

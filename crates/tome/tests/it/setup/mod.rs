@@ -1,4 +1,4 @@
-//! `tome setup`, proved on a person's home: what it finds, shows, writes, mends and undoes.
+//! `tome setup` on a user's home: detection, plan, installation, repair and undo.
 
 mod asking;
 mod codex_trust;
@@ -21,7 +21,7 @@ use tome_testkit::{Ran, World};
 
 pub use crate::scene::world;
 
-/// Every agent, and what it leaves behind where it has been used.
+/// Every agent, and a path that exists where it has been used.
 pub const AGENTS: [(&str, &str); 5] = [
     ("claude-code", ".claude"),
     ("codex", ".codex"),
@@ -30,7 +30,7 @@ pub const AGENTS: [(&str, &str); 5] = [
     ("opencode", ".config/opencode"),
 ];
 
-/// A person with all five agents.
+/// A user with all five agents.
 pub fn five() -> World {
     let world = world();
     for (_, folder) in AGENTS {
@@ -39,7 +39,7 @@ pub fn five() -> World {
     world
 }
 
-/// A person with one agent.
+/// A user with one agent.
 pub fn one(agent: &str) -> World {
     let world = world();
     let (_, folder) = AGENTS.iter().find(|(name, _)| *name == agent).unwrap();
@@ -47,7 +47,7 @@ pub fn one(agent: &str) -> World {
     world
 }
 
-/// `tome setup` where no agent's program is on the PATH.
+/// `tome setup` without any agent's program on the PATH.
 pub fn command(world: &World, args: &[&str]) -> Command {
     let mut command = world.command(&[&["setup"], args].concat());
     command.env("PATH", world.folder("bin"));
@@ -58,14 +58,14 @@ pub fn run(world: &World, args: &[&str]) -> Ran {
     World::run(&mut command(world, args), b"")
 }
 
-/// Sets up or undoes, and expects it to succeed; what it said as JSON.
+/// Runs setup or undo, which must succeed; returns its JSON.
 pub fn done(world: &World, args: &[&str]) -> Value {
     let ran = run(world, &[args, &["--yes", "--json"]].concat());
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{args:?}: {}", ran.stdout);
     ran.json()
 }
 
-/// The actions on files, by path in the person's home.
+/// The actions on files, by path in the user's home.
 pub fn actions(world: &World, said: &Value) -> BTreeMap<String, String> {
     let person = world.folder("person");
     let files = said["files"].as_array().unwrap().iter();
@@ -78,7 +78,7 @@ pub fn actions(world: &World, said: &Value) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Everything in a folder: files with mode and content, links with what they name, folders.
+/// Everything in a folder: files with mode and content, links with targets, folders.
 pub fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut tree = BTreeMap::new();
     let mut folders = vec![folder.to_path_buf()];
@@ -102,7 +102,6 @@ pub fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     tree
 }
 
-/// A file in the person's home.
 pub fn file(world: &World, path: &str) -> PathBuf {
     world.folder("person").join(path)
 }
@@ -116,7 +115,7 @@ pub fn write(world: &World, path: &str, text: &str) -> PathBuf {
     world.write(&format!("person/{path}"), text)
 }
 
-/// The words that run this world's program.
+/// The command of this world's program.
 pub fn program(world: &World) -> String {
     format!("{} --home {}", world.program().display(), world.home().display())
 }

@@ -1,5 +1,5 @@
-//! The plugins: what is in the repository is what is generated, and OpenCode's does its work. The
-//! latter runs under Node and is skipped, with a word, where there is none.
+//! The plugins: the repository contains what is generated, and OpenCode's works. The latter runs
+//! under Node and is skipped with a notice if that is missing.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 #[test]
-fn the_plugins_in_the_repository_are_what_is_generated() {
+fn the_plugins_in_the_repository_are_up_to_date() {
     let world = world();
     let folder = world.folder("plugins");
     let ran = run(&world, &["--plugins", folder.to_str().unwrap()]);
@@ -39,9 +39,9 @@ fn the_plugins_in_the_repository_are_what_is_generated() {
     }
 }
 
-/// Every JSON file in them is JSON, and every Markdown file with frontmatter says what it is for.
+/// Every JSON file is valid, and every Markdown file with frontmatter has a description.
 #[test]
-fn the_plugins_are_whole() {
+fn the_plugins_are_complete() {
     let world = world();
     let folder = world.folder("plugins");
     assert_eq!(run(&world, &["--plugins", folder.to_str().unwrap()]).code, 0);
@@ -78,7 +78,7 @@ pub fn node() -> Option<Command> {
     None
 }
 
-/// Puts OpenCode's plugin, as setup wrote it, beside a driver; it runs these words for Tome.
+/// Puts OpenCode's plugin, as written by setup, beside a driver; it runs this command for Tome.
 pub fn write_plugin(world: &World, tome: &Value) {
     let plugin = read(world, ".config/opencode/plugins/tome.js");
     let start = plugin.find("const TOME = ").unwrap();
@@ -87,8 +87,8 @@ pub fn write_plugin(world: &World, tome: &Value) {
     world.write("driver/tome.mjs", &plugin);
 }
 
-/// Runs OpenCode's plugin through a session in the terminal interface, which runs plugins in a worker;
-/// what it did to what it was given.
+/// Runs OpenCode's plugin through a session of the terminal interface, which runs plugins in a
+/// worker; returns what it did.
 fn session(world: &World, node: &mut Command, tome: &Value) -> Value {
     write_plugin(world, tome);
     world.write("driver/driver.mjs", DRIVER);
@@ -157,7 +157,7 @@ console.log(JSON.stringify({ title, system, resumed, parts: prompt.parts, tool, 
 "#;
 
 #[test]
-fn opencodes_plugin_hands_on_what_happens() {
+fn opencodes_plugin_reports_events() {
     let Some(mut node) = node() else { return };
     let world = one("opencode");
     done(&world, &[]);
@@ -178,7 +178,7 @@ fn opencodes_plugin_hands_on_what_happens() {
         "tool_result",
         "user_message",
     ];
-    // A hook that ran out of time goes on in a process of its own.
+    // A hook that misses its deadline continues in a background process.
     let events = eventually("all events", || {
         let events = world.events();
         (events.len() >= expected.len()).then_some(events)
@@ -193,9 +193,9 @@ fn opencodes_plugin_hands_on_what_happens() {
     assert!(events.iter().all(|event| event["cwd"] == "/app"), "{events:#?}");
 }
 
-/// Whatever Tome answers is put where the model reads it; at the end it is nudged once.
+/// Responses are placed where the model reads them; at the end there is one nudge.
 #[test]
-fn opencodes_plugin_puts_answers_where_the_model_reads_them() {
+fn opencodes_plugin_places_responses_where_the_model_reads_them() {
     let Some(mut node) = node() else { return };
     let world = one("opencode");
     done(&world, &[]);
@@ -227,7 +227,7 @@ process.stdin.on("end", () => {
     assert_eq!(did["prompted"][0]["body"]["parts"][0]["text"], "store it");
 }
 
-/// Without Tome, or with one that talks nonsense, OpenCode goes on as if the plugin were not there.
+/// Without Tome, or with invalid responses, OpenCode behaves as without the plugin.
 #[test]
 fn opencodes_plugin_breaks_nothing() {
     for nonsense in ["", "not json", "7", "{\"context\": 7}", "{\"context\": \"\"}"] {

@@ -1,12 +1,12 @@
-//! Random configs, as people and programs write them: whatever a file says, wiring keeps it, wiring
-//! again changes nothing, and undoing gives back every byte.
+//! Property tests with random configs: installing keeps all content, installing again changes
+//! nothing, and undo restores every byte.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 use super::{done, file, five, read, write};
 
-/// How a text is written: indentation, line ends, comments, trailing commas.
+/// A writing style: indentation, line ends, comments, trailing commas.
 #[derive(Debug, Clone)]
 struct Hand {
     indent: &'static str,
@@ -21,7 +21,7 @@ fn hand() -> impl Strategy<Value = Hand> {
     let newline = prop::sample::select(vec!["\n", "\r\n", " ", ""]);
     (indent, newline, any::<[bool; 3]>()).prop_map(|(indent, newline, flags)| {
         let [comments, trailing, ends] = flags;
-        // A comment to the end of the line needs a line that ends.
+        // A line comment needs a line end.
         let comments = comments && newline.contains('\n');
         Hand { indent, newline, comments, trailing, ends }
     })
@@ -61,7 +61,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Settings that an agent could have: hooks of others, servers of others, anything beside.
+/// Settings of an agent: hooks and servers of others, and more.
 fn settings() -> impl Strategy<Value = Value> {
     let handler = prop_oneof![
         Just(serde_json::json!({"type": "command", "command": "other --x"})),
@@ -90,7 +90,7 @@ fn settings() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A value as somebody writes it down.
+/// Renders a value in a style.
 fn written(value: &Value, hand: &Hand) -> String {
     let mut text = if hand.comments { format!("// top{}", hand.newline) } else { String::new() };
     put(&mut text, value, hand, 0);
@@ -134,7 +134,7 @@ fn put(text: &mut String, value: &Value, hand: &Hand, depth: usize) {
     text.push(close);
 }
 
-/// TOML as somebody writes it down.
+/// TOML in a person's style.
 fn toml_text() -> impl Strategy<Value = String> {
     let line = prop::sample::select(vec![
         "model = \"x\"   # why",
@@ -147,7 +147,7 @@ fn toml_text() -> impl Strategy<Value = String> {
         "",
     ]);
     (prop::collection::hash_set(line, 0..7), any::<[bool; 3]>()).prop_map(|(lines, flags)| {
-        // Bare keys come before the first table.
+        // Bare keys precede the first table.
         let mut lines: Vec<&str> = lines.into_iter().collect();
         lines.sort_by_key(|line| (line.starts_with('['), *line));
         let [windows, ends, inline] = flags;
@@ -167,7 +167,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 10, ..ProptestConfig::default() })]
 
     #[test]
-    fn properties_of_setup_and_undo(
+    fn properties_setup_and_undo_keep_all_content(
         claude in settings(),
         gemini in settings(),
         hands in (hand(), hand()),
@@ -188,7 +188,7 @@ proptest! {
         let wired: Vec<String> = texts.iter().map(|(path, _)| read(&world, path)).collect();
         for ((path, before), after) in texts.iter().zip(&wired) {
             prop_assert_ne!(before, after, "{}", path);
-            // Nothing is lost on the way in: what was there is there, in its order.
+            // Everything is still there, in its order.
             let mut rest = after.chars();
             let kept = before.chars().filter(|c| !c.is_whitespace());
             let is_kept = kept.into_iter().all(|c| rest.any(|other| other == c));

@@ -1,4 +1,4 @@
-//! One copy of the skill per agent, and what setup and doctor say about OpenCode's package for plugins.
+//! One copy of the skill per agent, and the messages about OpenCode's plugin package.
 
 use serde_json::Value;
 use tome_testkit::World;
@@ -7,7 +7,7 @@ use super::{AGENTS, command, done, file, five, one, read, run, world, write};
 
 const SKILL: &str = "tome-memory/SKILL.md";
 
-/// Folders of skills below the person's home that each agent reads.
+/// Skill folders in the user's home that each agent reads.
 const FOLDERS: [(&str, &[&str]); 5] = [
     ("claude-code", &[".claude/skills"]),
     ("codex", &[".agents/skills", ".codex/skills"]),
@@ -47,9 +47,10 @@ fn every_agent_gets_the_skill_once() {
     }
 }
 
-/// OpenCode reads Claude Code's skills: beside that copy it gets none, whichever came first to be set up.
+/// OpenCode reads Claude Code's skills and gets no copy of its own, in whichever order they are set
+/// up.
 #[test]
-fn opencode_shares_the_copy_of_claude_code() {
+fn opencode_shares_claude_codes_copy() {
     for first in [&["--agent", "claude-code"][..], &[]] {
         let world = one("claude-code");
         world.folder("person/.config/opencode");
@@ -66,7 +67,7 @@ fn opencode_shares_the_copy_of_claude_code() {
 }
 
 #[test]
-fn a_project_gets_no_copy_beside_the_persons() {
+fn a_project_gets_no_copy_beside_the_users() {
     let world = one("codex");
     let project = world.folder("app");
     world.write("app/.git/HEAD", "ref: refs/heads/main\n");
@@ -80,7 +81,7 @@ fn a_project_gets_no_copy_beside_the_persons() {
 
 /// An earlier version put a copy into OpenCode's own folder.
 #[test]
-fn the_doctor_names_a_copy_that_is_one_too_many() {
+fn the_doctor_reports_a_redundant_copy() {
     let world = one("opencode");
     world.folder("person/.config/opencode/node_modules/@opencode-ai/plugin");
     done(&world, &[]);
@@ -112,7 +113,7 @@ fn setup_and_doctor_explain_opencodes_slow_start_without_a_network() {
 }
 
 #[test]
-fn agents_without_plugins_of_that_kind_are_told_nothing_of_it() {
+fn other_agents_get_no_message_about_the_package() {
     let world = world();
     for (agent, _) in AGENTS.iter().filter(|(agent, _)| *agent != "opencode") {
         let ran = run(&world, &["--yes", "--agent", agent]);

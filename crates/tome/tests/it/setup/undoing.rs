@@ -1,4 +1,4 @@
-//! The way back, from wherever things have come to.
+//! Undo from various states.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::{AGENTS, actions, done, file, five, one, read, run, tree, write};
 
-/// A file that was changed since loses Tome's parts and keeps the rest.
+/// A file that changed since loses Tome's parts and keeps the rest.
 #[test]
-fn a_file_that_was_changed_since() {
+fn a_changed_file_loses_only_tomes_parts() {
     let world = one("claude-code");
     write(&world, ".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
     done(&world, &[]);
@@ -25,10 +25,10 @@ fn a_file_that_was_changed_since() {
     assert_eq!(read(&world, ".claude/settings.json"), "{\n  \"model\": \"sonnet\"\n}\n");
 }
 
-/// The same where the client itself rewrites the file all the time, as Claude Code does, and where
-/// Tome made the file.
+/// The same if the client itself keeps rewriting the file, as Claude Code does, and if Tome created
+/// it.
 #[test]
-fn a_file_that_tome_made_and_others_wrote_to() {
+fn a_file_created_by_tome_keeps_the_content_of_others() {
     let world = one("claude-code");
     done(&world, &[]);
     let state: Value = serde_json::from_str(&read(&world, ".claude.json")).unwrap();
@@ -46,7 +46,7 @@ fn a_file_that_tome_made_and_others_wrote_to() {
 }
 
 #[test]
-fn toml_that_was_changed_since() {
+fn changed_toml_loses_only_tomes_parts() {
     let world = one("codex");
     let before = "model = \"a\"\n\n[mcp_servers.other]\ncommand = \"x\"\n";
     write(&world, ".codex/config.toml", before);
@@ -59,9 +59,9 @@ fn toml_that_was_changed_since() {
     assert_eq!(read(&world, ".codex/config.toml"), format!("{before}\n# the end\n[tui]\nb = 2\n"));
 }
 
-/// Setting up again after a change of the person's keeps that change through an undo.
+/// A setup after a user's change keeps that change through an undo.
 #[test]
-fn set_up_again_after_a_change() {
+fn a_second_setup_keeps_the_users_change() {
     let world = one("claude-code");
     write(&world, ".claude/settings.json", "{ \"model\": \"opus\" }\n");
     done(&world, &[]);
@@ -73,9 +73,9 @@ fn set_up_again_after_a_change() {
     assert_eq!(read(&world, ".claude/settings.json"), "{ \"model\": \"haiku\" }\n");
 }
 
-/// A machine that failed in the middle: what was recorded and not done is told by the file itself.
+/// After a crash in the middle: a recorded but missing change is recognized by the file itself.
 #[test]
-fn a_setup_that_was_cut_short() {
+fn an_interrupted_setup_can_be_undone() {
     let world = five();
     write(&world, ".claude/settings.json", "{\"a\": 1}");
     write(&world, ".codex/config.toml", "model = \"a\"\n");
@@ -88,9 +88,9 @@ fn a_setup_that_was_cut_short() {
     assert_eq!(tree(&world.folder("person")), before);
 }
 
-/// One agent of several; what another one still uses stays for it.
+/// One agent of several; files that another one still uses stay.
 #[test]
-fn one_agent_at_a_time() {
+fn agents_can_be_undone_one_at_a_time() {
     let world = five();
     let before = tree(&world.folder("person"));
     done(&world, &[]);
@@ -103,9 +103,9 @@ fn one_agent_at_a_time() {
     assert_eq!(tree(&world.folder("person")), before);
 }
 
-/// Without a record (another home, a lost one) Tome's parts are told by what they are.
+/// Without a journal (another home, a lost one) Tome's parts are recognized by their content.
 #[test]
-fn without_a_record() {
+fn an_installation_without_a_journal_can_be_undone() {
     let world = five();
     write(&world, ".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
     done(&world, &[]);
@@ -120,20 +120,20 @@ fn without_a_record() {
 }
 
 #[test]
-fn a_file_that_is_gone_stays_gone() {
+fn a_deleted_file_stays_deleted() {
     let world = one("gemini");
     write(&world, ".gemini/settings.json", "{}\n");
     done(&world, &[]);
     std::fs::remove_file(file(&world, ".gemini/settings.json")).unwrap();
     let ran = run(&world, &["--undo", "--yes"]);
     assert_eq!(ran.code, 0);
-    assert!(ran.stdout.contains("you have deleted it"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("deleted by you"), "{}", ran.stdout);
     assert!(!file(&world, ".gemini/settings.json").exists());
 }
 
-/// A file that broke after setup is not touched by the undo; once it is mended, undo goes on.
+/// A file that broke after setup is not touched; once it is fixed, undo continues.
 #[test]
-fn a_file_that_broke_since() {
+fn a_file_broken_since_is_not_touched() {
     let world = one("gemini");
     done(&world, &[]);
     let wired = read(&world, ".gemini/settings.json");
@@ -146,9 +146,9 @@ fn a_file_that_broke_since() {
     assert!(!file(&world, ".gemini/settings.json").exists());
 }
 
-/// What is kept for the undo is for its owner alone.
+/// The stored originals are private to their owner.
 #[test]
-fn the_record_is_private() {
+fn the_journal_is_private() {
     let world = one("claude-code");
     write(&world, ".claude/settings.json", "{\"env\": {\"TOKEN\": \"x\"}}");
     done(&world, &[]);
