@@ -13,6 +13,7 @@ pub trait Embedder: Send + Sync {
     /// Model and version. Vectors from differently named embedders cannot be compared.
     fn name(&self) -> &str;
 
+    /// The number of components of its vectors.
     fn dimensions(&self) -> usize;
 
     /// Whether it runs behind a network endpoint, which may be slow or unreachable. Its index is

@@ -36,6 +36,8 @@ mod sqlite;
 mod start;
 mod timing;
 
+#![allow(missing_docs, reason = "a benchmark has no public surface")]
+
 use std::future::Future;
 use std::io::Write;
 use std::time::Instant;

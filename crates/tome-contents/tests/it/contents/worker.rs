@@ -14,8 +14,9 @@ fn check(ledger: &Ledger, expected: &expect_test::Expect) {
 #[test]
 fn an_empty_ledger_has_no_contents() {
     let ledger = Memory::default().open();
-    assert_eq!(caught_up(&ledger, &settings()), CaughtUp::default());
-    let rebuilt = rebuild_contents(&ledger, &settings(), &Plain, &Ticking::default()).unwrap();
+    assert_eq!(catch_up(&ledger, &settings()), CaughtUp::default());
+    let rebuilt =
+        rebuild_contents(&ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap();
     assert_eq!(rebuilt, tome_contents::Rebuilt::default());
     assert_eq!(shown(&ledger, PROJECT), "");
     assert!(verify_contents(&ledger, &settings()).unwrap().is_fine());
