@@ -16,6 +16,7 @@ mod segment;
 mod settings;
 mod stitch;
 mod summarizer;
+mod time_phrase;
 mod verify;
 mod worker;
 
@@ -36,5 +37,6 @@ pub use settings::ContentsSettings;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
+pub use time_phrase::{Span, find_when, when};
 pub use verify::{Report, verify_contents};
 pub use worker::{CONTENTS, CaughtUp, catch_up_contents};

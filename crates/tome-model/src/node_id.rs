@@ -176,7 +176,7 @@ fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
 }
 
 /// Parses a number with exactly `count` digits.
-pub(crate) fn digits(text: &str, count: usize) -> Option<i16> {
+pub fn digits(text: &str, count: usize) -> Option<i16> {
     let plain = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| plain)
 }

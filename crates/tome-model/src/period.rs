@@ -117,13 +117,13 @@ impl Period {
     }
 
     /// The ISO week of a date.
-    pub(crate) fn week_of(date: Date) -> Self {
+    pub fn week_of(date: Date) -> Self {
         let week = date.iso_week_date();
         Self::Week(week.year(), week.week())
     }
 
     /// Its first and last day.
-    pub(crate) fn bounds(&self) -> (Date, Date) {
+    pub fn bounds(&self) -> (Date, Date) {
         match *self {
             Self::Year(year) => {
                 let first = first_of(year, 1);
@@ -143,12 +143,12 @@ impl Period {
 
     fn dates(&self) -> impl Iterator<Item = Date> + use<> {
         let (first, last) = self.bounds();
-        dates(first, last)
+        days_between(first, last)
     }
 }
 
 /// The days between two dates, both included.
-pub(crate) fn dates(first: Date, last: Date) -> impl Iterator<Item = Date> {
+pub fn days_between(first: Date, last: Date) -> impl Iterator<Item = Date> {
     std::iter::successors(Some(first), |date| date.tomorrow().ok())
         .take_while(move |date| *date <= last)
 }

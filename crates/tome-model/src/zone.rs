@@ -68,7 +68,7 @@ impl Zone {
     }
 
     /// Returns the day that contains a moment.
-    pub(crate) fn date_of(&self, at: Millis) -> Date {
+    pub fn date_of(&self, at: Millis) -> Date {
         let date = self.shown(at);
         // When clocks are set back over midnight, they show the new date briefly, then the old one
         // again.
@@ -76,7 +76,7 @@ impl Zone {
     }
 
     /// Returns the first moment of a day; never before 1970.
-    pub(crate) fn start_of(&self, date: Date) -> Millis {
+    pub fn start_of(&self, date: Date) -> Millis {
         match self.midnight(date) {
             Some(stamp) => Millis(u64::try_from(stamp.as_millisecond()).unwrap_or(0)),
             // In some zones the calendar ends shortly before the end of its last day.
@@ -86,7 +86,7 @@ impl Zone {
     }
 
     /// The exclusive end of representable time.
-    pub(crate) const fn end() -> Millis {
+    pub const fn end() -> Millis {
         Millis(LAST_MS + 1)
     }
 

@@ -1,7 +1,8 @@
 //! Parses a query: the time span it names, the text to search for, and the scope.
 
+use tome_contents::find_when;
 use tome_finder::{Filter, Source};
-use tome_model::{Clock, Event, Millis, ModelError, Zone, find_when};
+use tome_model::{Clock, Event, Millis, ModelError, Zone};
 
 use super::candidate::Body;
 use super::literal::Needle;

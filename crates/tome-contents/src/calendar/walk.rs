@@ -1,7 +1,9 @@
 //! Lists calendar entries: from the root, below a node, or in a time range given in words.
 
 use tome_ledger::{Head, Ledger};
-use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Span, Zone, truncate_to, when};
+use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Zone, truncate_to};
+
+use crate::time_phrase::{Span, when};
 
 use super::entry::{merge, place};
 use super::{Calendar, Depth, Entry, Share};

@@ -11,3 +11,4 @@
 mod contents;
 mod extract;
 mod polish;
+mod time_phrases;

@@ -1,4 +1,4 @@
-//! Tests of periods, ids and time phrases.
+//! Tests of periods and ids.
 
 #![allow(
     clippy::unwrap_used,
@@ -8,5 +8,3 @@
 
 mod ids;
 mod periods;
-mod phrases;
-mod questions;

@@ -13,6 +13,8 @@
 //! cargo bench -- --json                one JSON object a row
 //! ```
 
+#![allow(missing_docs, reason = "a benchmark has no public surface")]
+
 mod appends;
 mod bulk;
 mod contents;
@@ -35,8 +37,6 @@ mod scan;
 mod sqlite;
 mod start;
 mod timing;
-
-#![allow(missing_docs, reason = "a benchmark has no public surface")]
 
 use std::future::Future;
 use std::io::Write;

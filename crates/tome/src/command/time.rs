@@ -2,7 +2,8 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tome_model::{Millis, ModelError, Zone, truncate_to, when};
+use tome_contents::when;
+use tome_model::{Millis, ModelError, Zone, truncate_to};
 
 /// Parses `2026-11-15` (in the system's time zone), RFC 3339, Unix milliseconds, or an age such as
 /// `90m`, `2h`, `3d`.

@@ -208,7 +208,7 @@ fn a_time_query_reads_only_the_nodes_in_range() {
         ledger.append(new.collect()).unwrap();
         catch_up(&ledger, &settings());
         let zone = Zone::utc();
-        let span = tome_model::when("last week", Millis(last), &zone).unwrap();
+        let span = tome_contents::when("last week", Millis(last), &zone).unwrap();
         let ask =
             Ask { project: None, agents: Vec::new(), depth: Depth::Levels(3), below_max: 100 };
         let (reads, found) =

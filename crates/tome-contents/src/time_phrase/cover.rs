@@ -4,8 +4,7 @@ use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
 use super::meaning::{Parts, Stretch};
-use crate::period::dates;
-use crate::{Millis, Period, Zone};
+use tome_model::{Millis, Period, Zone, days_between};
 
 /// A time range named in a text. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,7 +52,7 @@ impl Span {
 /// The periods that cover whole days.
 fn cover(first: Date, last: Date, parts: Parts) -> Vec<Period> {
     if parts == Parts::Days {
-        return dates(first, last).map(Period::Day).collect();
+        return days_between(first, last).map(Period::Day).collect();
     }
     let mut periods = Vec::new();
     let mut next = Some(first);

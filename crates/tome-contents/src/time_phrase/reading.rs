@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::language::{Grammar, Mark, Means, Part, Path, Slot, Sure, Unit};
 use super::token::{Tail, Token};
-use crate::node_id::digits;
+use tome_model::digits;
 
 /// A parsed phrase: its meaning and the values of its slots.
 #[derive(Debug, Clone)]

@@ -20,10 +20,10 @@ mod token;
 use std::ops::Range;
 use std::sync::LazyLock;
 
-use crate::{Millis, Zone, truncate_to};
 use language::Grammar;
 use meaning::Here;
 use reading::{Place, Reader};
+use tome_model::{Millis, Zone, truncate_to};
 
 pub use cover::Span;
 

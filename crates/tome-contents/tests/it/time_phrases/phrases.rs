@@ -1,9 +1,10 @@
 //! All supported phrases at fixed times, with their spans.
 
 use proptest::prelude::*;
-use tome_model::{Level, Millis, Period, Span, Zone, when};
+use tome_contents::{Span, when};
+use tome_model::{Level, Millis, Period, Zone};
 
-use crate::periods::{any_moment, any_zone, at, zone};
+use super::{any_moment, any_zone, at, zone};
 
 /// First and last day, and the covering periods: `2026-11-01..2026-11-30 30d`, `… 2d 51w 4d`.
 pub fn told(span: &Span, zone: &Zone) -> String {

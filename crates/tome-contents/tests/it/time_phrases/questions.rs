@@ -1,10 +1,10 @@
 //! Time phrases inside queries: which are found, and which are not.
 
 use proptest::prelude::*;
-use tome_model::{find_when, when};
+use tome_contents::{find_when, when};
 
-use crate::periods::{any_moment, any_zone, at, zone};
-use crate::phrases::told;
+use super::phrases::told;
+use super::{any_moment, any_zone, at, zone};
 
 const NOW: &str = "2026-11-14T15:30:00+01:00";
 

@@ -5,7 +5,7 @@ use jiff::{Span as Distance, ToSpan};
 
 use super::language::{Means, Unit, Which};
 use super::reading::{Reading, Values};
-use crate::{Millis, Period, Zone};
+use tome_model::{Millis, Period, Zone};
 
 const MINUTE_MS: u64 = 60_000;
 
