@@ -10,10 +10,10 @@ use std::io::Write;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tome_agent::{Agent, AgentSettings, Local, LocalSettings, Said, Who};
+use tome_agent::{Agent, AgentEvent, AgentSettings, LocalMemory, LocalMemorySettings, SessionInfo};
 use tome_llm::{
-    AnthropicModel, ApiKey, ChatModel, End, Endpoint, Part, Reply, ScriptedChat, Stop, ToolCall,
-    Usage,
+    AnthropicModel, ApiKey, CancelToken, ChatModel, ChatResponse, ContentPart, ModelEndpoint,
+    ScriptedChat, StopReason, ToolCall, Usage,
 };
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -28,34 +28,40 @@ fn main() -> Result<(), Box<dyn Error>> {
         [("first", "Hello, I am Ada.", told), ("second", "What is my name?", asked)]
     {
         let cwd = std::env::current_dir()?.display().to_string();
-        let memory = Local::open(LocalSettings::new(&home, Who::new(session, cwd)?))?;
+        let memory =
+            LocalMemory::open(LocalMemorySettings::new(&home, SessionInfo::new(session, cwd)?))?;
         let settings = AgentSettings {
-            system: "You are a friendly assistant. Remember what people tell you.".to_owned(),
+            system_prompt: "You are a friendly assistant. Remember what people tell you."
+                .to_owned(),
             ..AgentSettings::default()
         };
         let mut agent = Agent::new(model(script)?, Arc::new(memory), settings)?;
         println!("> {prompt}");
-        let run = agent.run(prompt, &mut show, &Stop::default())?;
-        println!("\n({} rounds, {} tokens)", run.rounds, run.usage.read() + run.usage.output);
+        let run = agent.run(prompt, &mut show, &CancelToken::default())?;
+        println!(
+            "\n({} rounds, {} tokens)",
+            run.rounds,
+            run.usage.input_total() + run.usage.output
+        );
         agent.finish("exit")?;
     }
     Ok(())
 }
 
-fn show(said: Said<'_>) {
+fn show(said: AgentEvent<'_>) {
     match said {
-        Said::Text(text) => print!("{text}"),
-        Said::Called { call, .. } => println!("[{} {}]", call.name, call.arguments),
+        AgentEvent::Text(text) => print!("{text}"),
+        AgentEvent::ToolEnd { call, .. } => println!("[{} {}]", call.name, call.arguments),
         _ => {}
     }
     let _ = std::io::stdout().flush();
 }
 
-fn model(script: [Reply; 2]) -> Result<Arc<dyn ChatModel>, Box<dyn Error>> {
+fn model(script: [ChatResponse; 2]) -> Result<Arc<dyn ChatModel>, Box<dyn Error>> {
     let Ok(key) = std::env::var("ANTHROPIC_API_KEY") else {
         return Ok(Arc::new(ScriptedChat::new(script.map(Ok))));
     };
-    let endpoint = Endpoint {
+    let endpoint = ModelEndpoint {
         base_url: AnthropicModel::BASE_URL.to_owned(),
         key: Some(ApiKey::new(&key)?),
         timeout: Duration::from_secs(120),
@@ -64,12 +70,16 @@ fn model(script: [Reply; 2]) -> Result<Arc<dyn ChatModel>, Box<dyn Error>> {
     Ok(Arc::new(AnthropicModel::new(&endpoint, "claude-sonnet-4-5")?))
 }
 
-fn says(text: &str) -> Reply {
-    Reply { parts: vec![Part::Text(text.to_owned())], end: End::Done, usage: Usage::default() }
+fn says(text: &str) -> ChatResponse {
+    ChatResponse {
+        parts: vec![ContentPart::Text(text.to_owned())],
+        stop_reason: StopReason::EndTurn,
+        usage: Usage::default(),
+    }
 }
 
-fn calls(name: &str, arguments: &str) -> Reply {
+fn calls(name: &str, arguments: &str) -> ChatResponse {
     let (name, arguments) = (name.to_owned(), arguments.to_owned());
-    let call = Part::Call(ToolCall { id: "call-1".to_owned(), name, arguments });
-    Reply { parts: vec![call], end: End::Calls, usage: Usage::default() }
+    let call = ContentPart::ToolCall(ToolCall { id: "call-1".to_owned(), name, arguments });
+    ChatResponse { parts: vec![call], stop_reason: StopReason::ToolCalls, usage: Usage::default() }
 }

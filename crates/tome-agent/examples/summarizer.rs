@@ -8,12 +8,13 @@ use std::error::Error;
 use std::sync::Arc;
 
 use tome_agent::{
-    Agent, AgentSettings, CompactBy, ContextSettings, Local, LocalSettings, Said, Who,
+    Agent, AgentEvent, AgentSettings, CompactionStrategy, ContextSettings, LocalMemory,
+    LocalMemorySettings, SessionInfo,
 };
 use tome_contents::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
-use tome_llm::{End, Part, Reply, ScriptedChat, Stop, Usage};
+use tome_llm::{CancelToken, ChatResponse, ContentPart, ScriptedChat, StopReason, Usage};
 use tome_model::EventKind;
 
 /// Keeps the sentences in which the user decides something, verbatim.
@@ -24,7 +25,7 @@ impl Summarizer for Decisions {
         "decisions"
     }
 
-    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
         let mut bullets = Vec::new();
         for (n, event) in input.events.iter().enumerate() {
             if event.kind == EventKind::UserMessage && event.text.contains("decide") {
@@ -42,7 +43,7 @@ impl Summarizer for Decisions {
         Ok(Summary { title, bullets, keywords: vec!["decision".to_owned()] })
     }
 
-    fn rollup(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_period(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
         Err(SummaryError::Unusable("only turns are summarized here".to_owned()))
     }
 }
@@ -53,15 +54,16 @@ fn main() -> Result<(), Box<dyn Error>> {
         Into::into,
     );
     let cwd = std::env::current_dir()?.display().to_string();
-    let memory = Local::open(LocalSettings::new(home, Who::new("decisions", cwd)?))?;
+    let memory =
+        LocalMemory::open(LocalMemorySettings::new(home, SessionInfo::new("decisions", cwd)?))?;
     let settings = AgentSettings {
-        compact_by: CompactBy::Summarizer(Arc::new(Decisions)),
+        compaction: CompactionStrategy::Summarizer(Arc::new(Decisions)),
         context: ContextSettings { turns_max: 4, ..ContextSettings::default() },
         ..AgentSettings::default()
     };
     let ok = || {
-        let parts = vec![Part::Text("Understood.".to_owned())];
-        Ok(Reply { parts, end: End::Done, usage: Usage::default() })
+        let parts = vec![ContentPart::Text("Understood.".to_owned())];
+        Ok(ChatResponse { parts, stop_reason: StopReason::EndTurn, usage: Usage::default() })
     };
     let model = Arc::new(ScriptedChat::new((0..6).map(|_| ok())));
     let mut agent = Agent::new(model, Arc::new(memory), settings)?;
@@ -73,14 +75,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         "And now the parser.",
         "Go on.",
     ] {
-        agent.run(prompt, &mut show, &Stop::default())?;
+        agent.run(prompt, &mut show, &CancelToken::default())?;
     }
     agent.finish("exit")?;
     Ok(())
 }
 
-fn show(said: Said<'_>) {
-    if let Said::Compacted(made) = said {
+fn show(said: AgentEvent<'_>) {
+    if let AgentEvent::Compacted(made) = said {
         let file = made.file.as_deref().unwrap_or("nowhere");
         println!(
             "{} messages left the window, summarized by {} in {file}:",

@@ -20,17 +20,17 @@ pub enum MemoryError {
     Invalid(#[from] ModelError),
     /// The memory cannot be reached, opened or written.
     #[error("memory is unavailable: {0}")]
-    Away(String),
+    Unavailable(String),
     /// The memory has no tool with this name.
     #[error("memory has no tool {0:?}")]
-    NoSuchTool(String),
+    UnknownTool(String),
     /// A tool call that had to succeed was rejected.
-    #[error("{tool} refused: {said}")]
+    #[error("{tool} refused: {message}")]
     Refused {
         /// The tool's name.
         tool: &'static str,
         /// The tool's error text.
-        said: String,
+        message: String,
     },
 }
 
@@ -45,7 +45,7 @@ pub enum AgentError {
     Model(#[from] ModelFailure),
     /// A reflection ended early.
     #[error(transparent)]
-    Reflect(#[from] crate::ReflectError),
+    Reflect(#[from] crate::ReflectionError),
     /// The system prompt, the tools and the reserved budgets leave no tokens for a conversation.
     #[error(
         "a window of {window} tokens is too small: prompt and tools alone need {needed}; offer fewer tools or raise the window"

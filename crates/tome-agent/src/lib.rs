@@ -64,12 +64,16 @@ mod reflect;
 mod tools;
 mod transcript;
 
-pub use agent::{Agent, AgentSettings, Ended, Run, Said};
-pub use compaction::{CompactBy, Compaction};
-pub use context::{Compacted, Context, ContextSettings, Unit, cap_tokens};
+pub use agent::{Agent, AgentEvent, AgentRun, AgentSettings, FinishReason};
+pub use compaction::{Compaction, CompactionStrategy};
+pub use context::{CompactionTotals, ContextSettings, ContextUnit, ContextWindow, cap_tokens};
 pub use error::{AgentError, MemoryError};
-pub use memory::{EngineTools, Local, LocalSettings, Memory, MemoryTools, Moment, Who, index_text};
-pub use reflect::{
-    Activity, ReflectCause, ReflectError, ReflectSettings, Reflection, Skip, gate, reflect,
+pub use memory::{
+    EngineTools, LocalMemory, LocalMemorySettings, Memory, MemoryTools, SessionEvent, SessionInfo,
+    render_notes_index,
 };
-pub use tools::{FnTool, MemorySet, PlanTool, Ran, Tool, Toolbox};
+pub use reflect::{
+    Reflection, ReflectionCause, ReflectionError, ReflectionSettings, SessionActivity, SkipReason,
+    find_skip_reason, reflect,
+};
+pub use tools::{FnTool, MemoryToolSet, PlanTool, Tool, ToolOutcome, Toolbox};

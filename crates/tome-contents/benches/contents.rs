@@ -47,7 +47,7 @@ impl Summarizer for Least {
         "extractive"
     }
 
-    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
         let bullets = input.events.iter().enumerate().take(4).map(|(event, one)| {
             let excerpt: String = one.text.chars().take(60).collect();
             let text = excerpt.clone();
@@ -57,7 +57,7 @@ impl Summarizer for Least {
         Ok(Summary { title: "a segment".into(), bullets, keywords: vec!["k".into(); 5] })
     }
 
-    fn rollup(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
         let bullets = (0..input.children.len().min(5)).map(|child| SummaryBullet {
             text: "a bullet".into(),
             support: Support::Bullets(vec![(child, 0)]),

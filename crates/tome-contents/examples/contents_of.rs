@@ -32,8 +32,9 @@ fn main() {
         let mut before: &[Event] = &[];
         for stretch in stretches(&events, full) {
             let tail = before.get(before.len().saturating_sub(3)..).unwrap_or_default();
-            let summary =
-                Extractive.segment(&SegmentInput { events: stretch, overlap: tail }).unwrap();
+            let summary = Extractive
+                .summarize_segment(&SegmentInput { events: stretch, overlap: tail })
+                .unwrap();
             show(&summary, stretch, excerpts);
             segments.push(node(&summary, stretch.len(), tokens(stretch, full)));
             before = stretch;
@@ -50,7 +51,8 @@ fn main() {
 }
 
 fn period(level: Level, name: &str, children: &[Node]) -> Node {
-    let summary = Extractive.rollup(&RollupInput { level, period: name, children }).unwrap();
+    let summary =
+        Extractive.summarize_period(&RollupInput { level, period: name, children }).unwrap();
     println!("\n--- {level:?} of {} nodes", children.len());
     show(&summary, &[], false);
     let events = children.iter().map(|child| child.events).sum();
@@ -143,7 +145,7 @@ fn events_of(text: &str) -> Vec<Event> {
 fn event(line: EventLine) -> Option<Event> {
     let draft = line.into_draft().ok()?;
     Some(Event {
-        id: draft.identity.id(0),
+        id: draft.identity.event_id(0),
         at: draft.at,
         arrived: draft.at,
         session: draft.session,

@@ -8,7 +8,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_ledger::{
-    GripWrite, Head, Ledger, Mark, NodeChange, NodeWrite, Stretch, StretchWrite, Work,
+    GripWrite, Ledger, NodeChange, NodeHeader, NodeWrite, OrderKey, SegmentEntry, SegmentWrite,
+    WorkerCommit,
 };
 use tome_model::{Grip, GripId, Millis, Node, NodeId, Period, SessionId};
 
@@ -16,34 +17,34 @@ use tome_home::HomeError;
 
 /// How thoroughly to compare with what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Care {
+pub(super) enum Comparison {
     /// Trust stored grips and heads.
-    Usual,
+    Nodes,
     /// Compare stored grips and heads as well.
-    Thorough,
+    Everything,
 }
 
 /// A node built from events or from its children.
-pub(super) struct Made {
+pub(super) struct BuiltNode {
     /// `version` and `made_at` are not set yet.
     pub(super) node: Node,
     pub(super) firsts: [u64; 4],
     pub(super) grips: Vec<Grip>,
 }
 
-pub(super) struct Changes<'a> {
+pub(super) struct PendingChanges<'a> {
     pub(super) ledger: &'a Ledger,
     now: Millis,
-    care: Care,
+    care: Comparison,
     /// By project and node id.
-    nodes: BTreeMap<(String, String), Pending>,
-    stretches: BTreeMap<(String, SessionId, Mark), Option<Stretch>>,
+    nodes: BTreeMap<(String, String), PendingNode>,
+    stretches: BTreeMap<(String, SessionId, OrderKey), Option<SegmentEntry>>,
     grips: Vec<GripWrite>,
     /// Days whose segments changed.
-    pub(super) touched: BTreeSet<(String, Period)>,
+    pub(super) changed_days: BTreeSet<(String, Period)>,
 }
 
-struct Pending {
+struct PendingNode {
     id: NodeId,
     /// Latest stored version, for the optimistic concurrency check.
     seen: u32,
@@ -52,13 +53,13 @@ struct Pending {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Counted {
+pub(super) struct ChangeCounts {
     pub(super) written: u64,
     pub(super) removed: u64,
 }
 
-impl<'a> Changes<'a> {
-    pub(super) fn new(ledger: &'a Ledger, now: Millis, care: Care) -> Self {
+impl<'a> PendingChanges<'a> {
+    pub(super) fn new(ledger: &'a Ledger, now: Millis, care: Comparison) -> Self {
         Self {
             ledger,
             now,
@@ -66,7 +67,7 @@ impl<'a> Changes<'a> {
             nodes: BTreeMap::new(),
             stretches: BTreeMap::new(),
             grips: Vec::new(),
-            touched: BTreeSet::new(),
+            changed_days: BTreeSet::new(),
         }
     }
 
@@ -74,12 +75,12 @@ impl<'a> Changes<'a> {
         self.nodes.is_empty() && self.stretches.is_empty() && self.grips.is_empty()
     }
 
-    pub(super) fn counted(&self) -> Counted {
+    pub(super) fn counts(&self) -> ChangeCounts {
         let written = self.nodes.values().filter(|pending| pending.put.is_some()).count() as u64;
-        Counted { written, removed: self.nodes.len() as u64 - written }
+        ChangeCounts { written, removed: self.nodes.len() as u64 - written }
     }
 
-    pub(super) fn into_work(self, work: Work) -> Work {
+    pub(super) fn into_work(self, work: WorkerCommit) -> WorkerCommit {
         let nodes = self.nodes.into_iter().map(|((project, _), pending)| {
             let change = match pending.put {
                 Some((node, base, firsts)) => {
@@ -90,15 +91,20 @@ impl<'a> Changes<'a> {
             NodeWrite { project, id: pending.id, seen: pending.seen, change }
         });
         let stretches = self.stretches.into_iter().map(|((project, session, first), stretch)| {
-            StretchWrite { project, session, first, stretch }
+            SegmentWrite { project, session, first, segment: stretch }
         });
-        Work { nodes: nodes.collect(), stretches: stretches.collect(), grips: self.grips, ..work }
+        WorkerCommit {
+            nodes: nodes.collect(),
+            segments: stretches.collect(),
+            grips: self.grips,
+            ..work
+        }
     }
 
     /// Says what a node is now. Returns whether that is new.
-    pub(super) fn put(&mut self, project: &str, made: Made) -> Result<bool, HomeError> {
-        let Made { mut node, firsts, grips } = made;
-        let head = self.ledger.head(project, &node.id)?;
+    pub(super) fn put_node(&mut self, project: &str, made: BuiltNode) -> Result<bool, HomeError> {
+        let BuiltNode { mut node, firsts, grips } = made;
+        let head = self.ledger.node_header(project, &node.id)?;
         let before = match head.as_ref().filter(|head| !head.removed) {
             Some(head) => self.ledger.node(project, &node.id, Some(head.base))?,
             None => None,
@@ -106,7 +112,7 @@ impl<'a> Changes<'a> {
         if let (Some(head), Some(before)) = (&head, &before) {
             (node.version, node.made_at) = (before.version, before.made_at);
             if node == *before {
-                return self.keep(project, head, firsts, grips);
+                return self.keep_node(project, head, firsts, grips);
             }
         }
         let seen = head.as_ref().map_or(0, |head| head.version);
@@ -119,19 +125,19 @@ impl<'a> Changes<'a> {
         }
         self.put_grips(project, grips, !node.open);
         let (id, base) = (node.id.clone(), node.version);
-        self.pend(project, Pending { id, seen, put: Some((node, base, firsts)) });
+        self.add_pending(project, PendingNode { id, seen, put: Some((node, base, firsts)) });
         Ok(true)
     }
 
     /// Keeps an unchanged node, but repairs its grips and head.
-    fn keep(
+    fn keep_node(
         &mut self,
         project: &str,
-        head: &Head,
+        head: &NodeHeader,
         firsts: [u64; 4],
         grips: Vec<Grip>,
     ) -> Result<bool, HomeError> {
-        let thorough = self.care == Care::Thorough;
+        let thorough = self.care == Comparison::Everything;
         if thorough {
             let mut lost = Vec::new();
             for grip in grips {
@@ -146,9 +152,12 @@ impl<'a> Changes<'a> {
         }
         let latest = self.ledger.node(project, &head.id, Some(head.version))?;
         match latest {
-            Some(latest) if head.firsts != firsts || !head.agrees_with(&latest) => {
+            Some(latest) if head.firsts != firsts || !head.matches_node(&latest) => {
                 let put = Some((latest, head.base, firsts));
-                self.pend(project, Pending { id: head.id.clone(), seen: head.version, put });
+                self.add_pending(
+                    project,
+                    PendingNode { id: head.id.clone(), seen: head.version, put },
+                );
                 Ok(true)
             }
             _ => Ok(false),
@@ -156,8 +165,8 @@ impl<'a> Changes<'a> {
     }
 
     /// Takes a node out. Returns whether it was there.
-    pub(super) fn remove(&mut self, project: &str, id: &NodeId) -> Result<bool, HomeError> {
-        let Some(head) = self.ledger.head(project, id)?.filter(|head| !head.removed) else {
+    pub(super) fn remove_node(&mut self, project: &str, id: &NodeId) -> Result<bool, HomeError> {
+        let Some(head) = self.ledger.node_header(project, id)?.filter(|head| !head.removed) else {
             return Ok(false);
         };
         if head.open
@@ -165,31 +174,31 @@ impl<'a> Changes<'a> {
         {
             self.drop_grips(project, &before, &[]);
         }
-        self.pend(project, Pending { id: id.clone(), seen: head.version, put: None });
+        self.add_pending(project, PendingNode { id: id.clone(), seen: head.version, put: None });
         Ok(true)
     }
 
     /// Sets or clears the segment record that begins at a position.
-    pub(super) fn begin(
+    pub(super) fn set_segment(
         &mut self,
         project: &str,
         session: &SessionId,
-        first: Mark,
-        stretch: Option<Stretch>,
+        first: OrderKey,
+        stretch: Option<SegmentEntry>,
     ) {
         let place = (project.to_owned(), session.clone(), first);
         self.stretches.insert(place, stretch);
     }
 
     /// Returns the segments of a day in order, pending changes included, with their `firsts`.
-    pub(super) fn segments(
+    pub(super) fn load_segments(
         &self,
         project: &str,
         day: &NodeId,
     ) -> Result<Vec<(Node, [u64; 4])>, HomeError> {
-        let prefix = segments_of(day);
+        let prefix = segment_prefix(day);
         let mut ids = BTreeMap::new();
-        for head in self.ledger.heads(project, &prefix, None) {
+        for head in self.ledger.node_headers(project, &prefix, None) {
             let head = head?;
             if !head.removed {
                 ids.insert(head.id.clone(), Some(head));
@@ -204,16 +213,16 @@ impl<'a> Changes<'a> {
                 None => ids.remove(&pending.id),
             };
         }
-        let found = ids.into_iter().map(|(id, head)| self.child(project, &id, head));
+        let found = ids.into_iter().map(|(id, head)| self.load_child(project, &id, head));
         found.filter_map(Result::transpose).collect()
     }
 
     /// Returns a node in its built-in version, pending changes included; `None` if it is removed.
-    pub(super) fn child(
+    pub(super) fn load_child(
         &self,
         project: &str,
         id: &NodeId,
-        head: Option<Head>,
+        head: Option<NodeHeader>,
     ) -> Result<Option<(Node, [u64; 4])>, HomeError> {
         if let Some(pending) = self.nodes.get(&(project.to_owned(), id.as_str().to_owned())) {
             match &pending.put {
@@ -230,7 +239,7 @@ impl<'a> Changes<'a> {
         }
         let head = match head {
             Some(head) => Some(head),
-            None => self.ledger.head(project, id)?,
+            None => self.ledger.node_header(project, id)?,
         };
         let Some(head) = head.filter(|head| !head.removed) else {
             return Ok(None);
@@ -239,7 +248,7 @@ impl<'a> Changes<'a> {
         Ok(node.map(|node| (node, head.firsts)))
     }
 
-    fn pend(&mut self, project: &str, pending: Pending) {
+    fn add_pending(&mut self, project: &str, pending: PendingNode) {
         let place = (project.to_owned(), pending.id.as_str().to_owned());
         self.nodes.insert(place, pending);
     }
@@ -265,6 +274,6 @@ impl<'a> Changes<'a> {
 }
 
 /// The id prefix of a day's segments.
-fn segments_of(day: &NodeId) -> String {
+fn segment_prefix(day: &NodeId) -> String {
     format!("{}:", day.as_str().replacen("toc:day:", "toc:segment:", 1))
 }

@@ -7,14 +7,14 @@ use tome_text::first_chars;
 use super::limits::{
     BULLETS_MAX, EXCERPT_CHARS_MAX, GRIPS_PER_BULLET_MAX, KEYWORDS_MAX, TEXT_CHARS_MAX,
 };
-use super::said::said;
+use super::said::event_texts;
 use super::{Evidence, Summary, Support};
 
 /// Name of the built-in summarizer.
 pub const EXTRACTIVE: &str = "extractive";
 
 /// A summary with validated grips, within the limits.
-pub(super) struct Told {
+pub(super) struct CheckedSummary {
     pub(super) title: String,
     pub(super) bullets: Vec<Bullet>,
     pub(super) keywords: Vec<String>,
@@ -22,13 +22,18 @@ pub(super) struct Told {
 }
 
 /// Checks the summary of a segment against its events.
-pub(super) fn of_segment(summary: Summary, by: &str, node: &NodeId, events: &[Event]) -> Told {
+pub(super) fn check_segment_summary(
+    summary: Summary,
+    by: &str,
+    node: &NodeId,
+    events: &[Event],
+) -> CheckedSummary {
     let mut grips: Vec<Grip> = Vec::new();
-    let told = told(summary, by, |support| {
+    let told = check_summary(summary, by, |support| {
         let Support::Excerpts(evidence) = support else {
             return Vec::new();
         };
-        let found = evidence.iter().filter_map(|one| grip_of(one, node, events));
+        let found = evidence.iter().filter_map(|one| build_grip(one, node, events));
         let mut ids = Vec::new();
         for grip in found.take(GRIPS_PER_BULLET_MAX) {
             if !ids.contains(&grip.id) {
@@ -40,12 +45,16 @@ pub(super) fn of_segment(summary: Summary, by: &str, node: &NodeId, events: &[Ev
         }
         ids
     });
-    Told { grips, ..told }
+    CheckedSummary { grips, ..told }
 }
 
 /// Checks the summary of a period; its grips are those of the cited bullets of its children.
-pub(super) fn of_period(summary: Summary, by: &str, children: &[Node]) -> Told {
-    told(summary, by, |support| {
+pub(super) fn check_period_summary(
+    summary: Summary,
+    by: &str,
+    children: &[Node],
+) -> CheckedSummary {
+    check_summary(summary, by, |support| {
         let Support::Bullets(places) = support else {
             return Vec::new();
         };
@@ -60,42 +69,46 @@ pub(super) fn of_period(summary: Summary, by: &str, children: &[Node]) -> Told {
     })
 }
 
-pub(super) fn hash_of(excerpt: &str) -> String {
+pub(super) fn hash_excerpt(excerpt: &str) -> String {
     blake3::hash(excerpt.as_bytes()).to_hex().as_str().to_owned()
 }
 
 /// Whether an excerpt is verbatim text of an event.
-pub(super) fn is_said(event: &Event, excerpt: &str) -> bool {
-    !excerpt.trim().is_empty() && said(event).any(|text| text.contains(excerpt))
+pub(super) fn contains_excerpt(event: &Event, excerpt: &str) -> bool {
+    !excerpt.trim().is_empty() && event_texts(event).any(|text| text.contains(excerpt))
 }
 
-pub(super) fn is_short(excerpt: &str) -> bool {
+pub(super) fn is_excerpt_short(excerpt: &str) -> bool {
     excerpt.chars().nth(EXCERPT_CHARS_MAX).is_none()
 }
 
-fn told(summary: Summary, by: &str, mut grips_of: impl FnMut(&Support) -> Vec<GripId>) -> Told {
+fn check_summary(
+    summary: Summary,
+    by: &str,
+    mut grips_of: impl FnMut(&Support) -> Vec<GripId>,
+) -> CheckedSummary {
     let bullets = summary.bullets.into_iter().take(BULLETS_MAX).map(|bullet| {
         let grips = grips_of(&bullet.support);
         // The built-in summarizer only reports what it read; its counts have no excerpt.
         let unsupported = grips.is_empty() && by != EXTRACTIVE;
-        Bullet { text: shortened(&bullet.text), grips, unsupported }
+        Bullet { text: truncate_text(&bullet.text), grips, unsupported }
     });
     let bullets = bullets.collect();
     let keywords = summary.keywords.iter().take(KEYWORDS_MAX);
-    let keywords = keywords.map(|keyword| shortened(keyword)).collect();
-    Told { title: shortened(&summary.title), bullets, keywords, grips: Vec::new() }
+    let keywords = keywords.map(|keyword| truncate_text(keyword)).collect();
+    CheckedSummary { title: truncate_text(&summary.title), bullets, keywords, grips: Vec::new() }
 }
 
-fn grip_of(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Grip> {
+fn build_grip(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Grip> {
     let event = events.get(evidence.event)?;
-    if !is_short(&evidence.excerpt) || !is_said(event, &evidence.excerpt) {
+    if !is_excerpt_short(&evidence.excerpt) || !contains_excerpt(event, &evidence.excerpt) {
         return None;
     }
     Some(Grip {
-        id: GripId::of(event.at, &event.id, &evidence.excerpt),
+        id: GripId::from_excerpt(event.at, &event.id, &evidence.excerpt),
         node: node.clone(),
         excerpt: evidence.excerpt.clone(),
-        hash: hash_of(&evidence.excerpt),
+        hash: hash_excerpt(&evidence.excerpt),
         first: event.id.clone(),
         last: event.id.clone(),
         at: event.at,
@@ -103,6 +116,6 @@ fn grip_of(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Grip>
     })
 }
 
-fn shortened(text: &str) -> String {
+fn truncate_text(text: &str) -> String {
     first_chars(text, TEXT_CHARS_MAX).to_owned()
 }

@@ -1,15 +1,15 @@
 //! Expands a grip: its excerpt, the events it quotes, and those around them.
 
-use tome_ledger::{Direction, EventRange, Ledger, Mark, Position};
+use tome_ledger::{EventPosition, EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, Grip, SessionId};
 
-use super::limits::{AROUND_BYTES, AROUND_LOOKED_AT_MAX, AROUND_MAX, AROUND_MS};
-use super::said::said;
+use super::limits::{AROUND_BYTES, AROUND_MAX, AROUND_MS, AROUND_SCANNED_MAX};
+use super::said::event_texts;
 use tome_home::HomeError;
 
 /// A grip with the events around it, all of one session.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expanded {
+pub struct ExpandedGrip {
     /// The project of the grip.
     pub project: String,
     /// The grip itself.
@@ -25,24 +25,24 @@ pub struct Expanded {
 }
 
 /// Loads a grip with events before and after it: of the same session, at most half an hour away.
-pub(crate) fn expand(
+pub(crate) fn expand_grip(
     ledger: &Ledger,
     project: &str,
     grip: Grip,
     before: usize,
     after: usize,
-) -> Result<Expanded, HomeError> {
+) -> Result<ExpandedGrip, HomeError> {
     let missing = || HomeError::NotFound(format!("the events of {} are missing", grip.id));
     let first = ledger.position(&grip.first)?.ok_or_else(missing)?;
     let last = ledger.position(&grip.last)?.ok_or_else(missing)?;
     let session = ledger.event_at(&first)?.ok_or_else(missing)?.session;
     let mut around =
-        Around { ledger, project, session: &session, left: AROUND_BYTES, shortened: false };
-    let events = around.between(&first, &last)?;
-    let mut earlier = around.beside(first.mark(), Direction::Backward, before)?;
+        GripContext { ledger, project, session: &session, left: AROUND_BYTES, shortened: false };
+    let events = around.load_quoted(&first, &last)?;
+    let mut earlier = around.load_neighbors(first.order_key(), ScanDirection::Backward, before)?;
     earlier.reverse();
-    let later = around.beside(last.mark(), Direction::Forward, after)?;
-    Ok(Expanded {
+    let later = around.load_neighbors(last.order_key(), ScanDirection::Forward, after)?;
+    Ok(ExpandedGrip {
         project: project.to_owned(),
         before: earlier,
         events,
@@ -52,7 +52,7 @@ pub(crate) fn expand(
     })
 }
 
-struct Around<'a> {
+struct GripContext<'a> {
     ledger: &'a Ledger,
     project: &'a str,
     session: &'a SessionId,
@@ -61,41 +61,45 @@ struct Around<'a> {
     shortened: bool,
 }
 
-impl Around<'_> {
+impl GripContext<'_> {
     /// The events of the grip itself.
-    fn between(&mut self, first: &Position, last: &Position) -> Result<Vec<Event>, HomeError> {
-        let before_first = Mark { at: first.at, seq: first.seq.saturating_sub(1) };
-        let range = self.range(before_first, Direction::Forward);
+    fn load_quoted(
+        &mut self,
+        first: &EventPosition,
+        last: &EventPosition,
+    ) -> Result<Vec<Event>, HomeError> {
+        let before_first = OrderKey { at: first.at, seq: first.seq.saturating_sub(1) };
+        let range = self.event_range(before_first, ScanDirection::Forward);
         let mut events = Vec::new();
-        for position in self.ledger.positions(&range).take(AROUND_LOOKED_AT_MAX) {
+        for position in self.ledger.positions(&range).take(AROUND_SCANNED_MAX) {
             let position = position?;
-            if position.mark() > last.mark() || events.len() >= AROUND_MAX {
+            if position.order_key() > last.order_key() || events.len() >= AROUND_MAX {
                 break;
             }
-            events.extend(self.read(&position)?);
+            events.extend(self.load_event(&position)?);
         }
         Ok(events)
     }
 
     /// Loads up to `count` events on one side of a position, nearest first.
-    fn beside(
+    fn load_neighbors(
         &mut self,
-        mark: Mark,
-        direction: Direction,
+        mark: OrderKey,
+        direction: ScanDirection,
         count: usize,
     ) -> Result<Vec<Event>, HomeError> {
         let mut events = Vec::new();
-        let range = self.range(mark, direction);
-        for position in self.ledger.positions(&range).take(AROUND_LOOKED_AT_MAX) {
+        let range = self.event_range(mark, direction);
+        for position in self.ledger.positions(&range).take(AROUND_SCANNED_MAX) {
             let position = position?;
             if events.len() >= count.min(AROUND_MAX) || position.at.distance_ms(mark.at) > AROUND_MS
             {
                 break;
             }
-            let Some(event) = self.read(&position)? else {
+            let Some(event) = self.load_event(&position)? else {
                 continue;
             };
-            let weight: usize = said(&event).map(|text| text.len()).sum();
+            let weight: usize = event_texts(&event).map(|text| text.len()).sum();
             let Some(left) = self.left.checked_sub(weight) else {
                 self.shortened = true;
                 break;
@@ -106,12 +110,12 @@ impl Around<'_> {
         Ok(events)
     }
 
-    fn read(&self, position: &Position) -> Result<Option<Event>, HomeError> {
+    fn load_event(&self, position: &EventPosition) -> Result<Option<Event>, HomeError> {
         let event = self.ledger.event_at(position)?;
         Ok(event.filter(|event| event.project == self.project))
     }
 
-    fn range(&self, after: Mark, direction: Direction) -> EventRange {
+    fn event_range(&self, after: OrderKey, direction: ScanDirection) -> EventRange {
         EventRange {
             session: Some(self.session.clone()),
             after: Some(after),

@@ -21,22 +21,24 @@ mod verify;
 mod worker;
 
 pub use calendar::{
-    Ask, Calendar, Depth, Entries, EntriesPage, Entry, NodeInPlace, Share, StoreChecked,
-    StoreRebuilt, StoreReport, entries_at,
+    Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
+    ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
 };
 pub use evidence::EXTRACTIVE;
-pub use expand::Expanded;
-pub(crate) use expand::expand;
+pub use expand::ExpandedGrip;
 pub use extract::Extractive;
 pub use polish::ModelSummarizer;
-pub use rebuild::{Rebuilt, rebuild_contents};
-pub use replace::{Found, Replaced, Source, Unpolished, replace_summary, source_of, unpolished};
-pub use said::said;
-pub use segment::{Segment, Weight, segments, weigh};
+pub use rebuild::{ContentsRebuildReport, rebuild_contents};
+pub use replace::{
+    NodeSource, ProjectNode, ReplaceOutcome, UnpolishedPage, list_unpolished, load_source,
+    replace_summary,
+};
+pub use said::event_texts;
+pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
 pub use settings::ContentsSettings;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
-pub use time_phrase::{Span, find_when, when};
-pub use verify::{Report, verify_contents};
-pub use worker::{CONTENTS, CaughtUp, catch_up_contents};
+pub use time_phrase::{TimeSpan, find_time_phrase, parse_time_phrase};
+pub use verify::{ContentsVerifyReport, verify_contents};
+pub use worker::{CONTENTS_WORKER, ContentsCatchUpReport, catch_up_contents};

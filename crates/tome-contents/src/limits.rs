@@ -2,7 +2,7 @@
 
 /// Strings of one event that are read. The first ten thousand strings of a tool's output show what
 /// it is about.
-pub(super) const SAID_TEXTS_MAX: usize = 10_000;
+pub(super) const EVENT_TEXTS_MAX: usize = 10_000;
 
 /// Upper bound on the tokens a tool call counts for when segments are cut. Tool output says less
 /// about how much happened than messages do, and one long listing must not push the conversation
@@ -19,7 +19,7 @@ pub(super) const BATCH_EVENTS: usize = 2_000;
 pub(super) const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// Retries of a commit while other writers change the same nodes.
-pub(super) const TRIES_MAX: usize = 20;
+pub(super) const COMMIT_RETRIES_MAX: usize = 20;
 
 pub(super) const EXCERPT_CHARS_MAX: usize = 200;
 
@@ -50,10 +50,10 @@ pub(super) const AROUND_BYTES: usize = 256 * 1024;
 
 /// Positions scanned on each side of a grip: in a unified store, events of other projects may lie
 /// between those of a session.
-pub(super) const AROUND_LOOKED_AT_MAX: usize = 1_000;
+pub(super) const AROUND_SCANNED_MAX: usize = 1_000;
 
 /// Nodes scanned for one list of nodes to polish.
-pub(super) const POLISH_LOOKED_AT_MAX: usize = 1_000;
+pub(super) const POLISH_SCANNED_MAX: usize = 1_000;
 
 /// Problems listed in a report; the rest are only counted.
 pub(super) const PROBLEMS_MAX: usize = 1_000;

@@ -4,26 +4,29 @@
 //! A model-written version hides the built-in one until the underlying events change. It is
 //! rejected if the node changed after its source was read.
 
-use tome_ledger::{Direction, EventRange, Ledger, LedgerError, NodeChange, NodeWrite, Work};
+use tome_ledger::{
+    EventRange, Ledger, LedgerError, NodeChange, NodeWrite, ScanDirection, WorkerCommit,
+};
 use tome_model::{Event, Level, Millis, Node, NodeId};
 
-use super::limits::POLISH_LOOKED_AT_MAX;
-use super::stitch::{Part, before};
-use super::worker::CONTENTS;
+use super::limits::POLISH_SCANNED_MAX;
+use super::stitch::{SessionReader, mark_before};
+use super::worker::CONTENTS_WORKER;
 use super::{
     ContentsSettings, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, evidence,
 };
 use tome_home::HomeError;
 
 /// Worker name of the commits that write model-written summaries.
-const POLISH: &str = "polish";
+const POLISH_WORKER: &str = "polish";
 
 /// Bottom-up, so that the children of a period have a model's summary before the period does.
-const PREFIXES: [&str; 5] = ["toc:segment:", "toc:day:", "toc:week:", "toc:month:", "toc:year:"];
+const LEVEL_PREFIXES: [&str; 5] =
+    ["toc:segment:", "toc:day:", "toc:week:", "toc:month:", "toc:year:"];
 
 /// A node and its project.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct ProjectNode {
     /// The project of the node.
     pub project: String,
     /// The node as it was read.
@@ -32,16 +35,16 @@ pub struct Found {
 
 /// A page of closed nodes that only have a built-in summary.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Unpolished {
+pub struct UnpolishedPage {
     /// Grouped by project, segments first and years last, oldest first within a level.
-    pub nodes: Vec<Found>,
+    pub nodes: Vec<ProjectNode>,
     /// Cursor for the next page; `None` at the end.
     pub more_after: Option<String>,
 }
 
 /// The input that a node summarizes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Source {
+pub enum NodeSource {
     /// A segment.
     Segment {
         /// The events of the segment.
@@ -62,22 +65,22 @@ pub enum Source {
 
 /// Result of [`replace_summary`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Replaced {
+pub enum ReplaceOutcome {
     /// The summary is stored as this version of the node.
-    As(u32),
+    Version(u32),
     /// The node changed after its source was read, or is open or removed: nothing was written.
     Stale,
 }
 
-impl Source {
+impl NodeSource {
     /// Runs a summarizer on this input.
-    pub fn summarise(&self, summarizer: &dyn Summarizer) -> Result<Summary, SummaryError> {
+    pub fn summarize(&self, summarizer: &dyn Summarizer) -> Result<Summary, SummaryError> {
         match self {
             Self::Segment { events, overlap } => {
-                summarizer.segment(&SegmentInput { events, overlap })
+                summarizer.summarize_segment(&SegmentInput { events, overlap })
             }
             Self::Period { level, title, children } => {
-                summarizer.rollup(&RollupInput { level: *level, period: title, children })
+                summarizer.summarize_period(&RollupInput { level: *level, period: title, children })
             }
         }
     }
@@ -85,25 +88,25 @@ impl Source {
 
 /// Lists closed nodes that only have a built-in summary, after an earlier page's `more_after`.
 /// Scans at most a thousand nodes, so a page may hold fewer than `nodes_max`.
-pub fn unpolished(
+pub fn list_unpolished(
     ledger: &Ledger,
     after: Option<&str>,
     nodes_max: usize,
-) -> Result<Unpolished, HomeError> {
+) -> Result<UnpolishedPage, HomeError> {
     // An id holds no space, so that a project may.
     let after = after.and_then(|after| after.split_once(' '));
     let after = after.and_then(|(id, project)| Some((NodeId::parse(id).ok()?, project)));
-    let mut answer = Unpolished::default();
+    let mut answer = UnpolishedPage::default();
     let mut looked_at = 0;
     for project in ledger.contents_projects()? {
         let seen = after.as_ref().filter(|(_, seen)| *seen == project).map(|(id, _)| id);
         if after.as_ref().is_some_and(|(_, seen)| *seen > project.as_str()) {
             continue;
         }
-        let skip = seen.map_or(0, |seen| place(seen.level()));
-        for (n, prefix) in PREFIXES.iter().enumerate().skip(skip) {
+        let skip = seen.map_or(0, |seen| level_index(seen.level()));
+        for (n, prefix) in LEVEL_PREFIXES.iter().enumerate().skip(skip) {
             let behind = seen.filter(|_| n == skip);
-            for head in ledger.heads(&project, prefix, behind) {
+            for head in ledger.node_headers(&project, prefix, behind) {
                 let head = head?;
                 looked_at += 1;
                 if !head.removed
@@ -111,9 +114,9 @@ pub fn unpolished(
                     && head.version == head.base
                     && let Some(node) = ledger.node(&project, &head.id, Some(head.version))?
                 {
-                    answer.nodes.push(Found { project: project.clone(), node });
+                    answer.nodes.push(ProjectNode { project: project.clone(), node });
                 }
-                if answer.nodes.len() >= nodes_max || looked_at >= POLISH_LOOKED_AT_MAX {
+                if answer.nodes.len() >= nodes_max || looked_at >= POLISH_SCANNED_MAX {
                     answer.more_after = Some(format!("{} {project}", head.id));
                     return Ok(answer);
                 }
@@ -124,12 +127,12 @@ pub fn unpolished(
 }
 
 /// Loads the input that a node summarizes; `None` if the node is stale.
-pub fn source_of(
+pub fn load_source(
     ledger: &Ledger,
     settings: &ContentsSettings,
-    found: &Found,
-) -> Result<Option<Source>, HomeError> {
-    let Found { project, node } = found;
+    found: &ProjectNode,
+) -> Result<Option<NodeSource>, HomeError> {
+    let ProjectNode { project, node } = found;
     if let Some(period) = node.id.period().filter(|_| node.id.level() != Level::Segment) {
         let mut children = Vec::with_capacity(node.children.len());
         for child in &node.children {
@@ -139,32 +142,34 @@ pub fn source_of(
             children.push(child);
         }
         let (level, title) = (period.level(), period.title());
-        return Ok(Some(Source::Period { level, title, children }));
+        return Ok(Some(NodeSource::Period { level, title, children }));
     }
-    segment_source(ledger, settings, project, node)
+    load_segment_source(ledger, settings, project, node)
 }
 
 /// Stores a summary as the new version of a closed node.
 pub fn replace_summary(
     ledger: &Ledger,
-    found: &Found,
-    source: &Source,
+    found: &ProjectNode,
+    source: &NodeSource,
     summary: Summary,
     summarizer: &str,
     now: Millis,
-) -> Result<Replaced, HomeError> {
-    let Found { project, node: seen } = found;
-    let head = ledger.head(project, &seen.id)?;
+) -> Result<ReplaceOutcome, HomeError> {
+    let ProjectNode { project, node: seen } = found;
+    let head = ledger.node_header(project, &seen.id)?;
     let is_seen = |version| version == seen.version;
     let Some(head) = head.filter(|head| !head.open && !head.removed && is_seen(head.version))
     else {
-        return Ok(Replaced::Stale);
+        return Ok(ReplaceOutcome::Stale);
     };
     let told = match source {
-        Source::Segment { events, .. } => {
-            evidence::of_segment(summary, summarizer, &seen.id, events)
+        NodeSource::Segment { events, .. } => {
+            evidence::check_segment_summary(summary, summarizer, &seen.id, events)
         }
-        Source::Period { children, .. } => evidence::of_period(summary, summarizer, children),
+        NodeSource::Period { children, .. } => {
+            evidence::check_period_summary(summary, summarizer, children)
+        }
     };
     let node = Node {
         version: head.version + 1,
@@ -178,9 +183,9 @@ pub fn replace_summary(
     let version = node.version;
     let change = NodeChange::Put { node: Box::new(node), base: head.base, firsts: head.firsts };
     let put = |grip| tome_ledger::GripWrite::Put { project: project.clone(), grip, closed: true };
-    let seq = ledger.cursor(POLISH)?;
-    let work = Work {
-        worker: POLISH.to_owned(),
+    let seq = ledger.cursor(POLISH_WORKER)?;
+    let work = WorkerCommit {
+        worker: POLISH_WORKER.to_owned(),
         from_seq: seq,
         upto_seq: seq,
         nodes: vec![NodeWrite {
@@ -190,39 +195,39 @@ pub fn replace_summary(
             change,
         }],
         grips: told.grips.into_iter().map(put).collect(),
-        ..Work::default()
+        ..WorkerCommit::default()
     };
     match ledger.commit(work) {
-        Ok(()) => Ok(Replaced::As(version)),
-        Err(LedgerError::Changed { .. }) => Ok(Replaced::Stale),
+        Ok(()) => Ok(ReplaceOutcome::Version(version)),
+        Err(LedgerError::VersionConflict { .. }) => Ok(ReplaceOutcome::Stale),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Loads the events of a segment and its overlap, if they are still the ones it was built from.
-pub(super) fn segment_source(
+pub(super) fn load_segment_source(
     ledger: &Ledger,
     settings: &ContentsSettings,
     project: &str,
     node: &Node,
-) -> Result<Option<Source>, HomeError> {
+) -> Result<Option<NodeSource>, HomeError> {
     let (Some((first, last)), [session]) = (&node.source, node.sessions.as_slice()) else {
         return Ok(None);
     };
     let (Some(first), Some(last)) = (ledger.position(first)?, ledger.position(last)?) else {
         return Ok(None);
     };
-    let upto_seq = ledger.cursor(CONTENTS)?;
+    let upto_seq = ledger.cursor(CONTENTS_WORKER)?;
     let range = EventRange {
         session: Some(session.clone()),
-        after: Some(before(first.mark())),
-        direction: Direction::Forward,
+        after: Some(mark_before(first.order_key())),
+        direction: ScanDirection::Forward,
         ..EventRange::default()
     };
     let mut events = Vec::new();
     for position in ledger.positions(&range) {
         let position = position?;
-        if position.mark() > last.mark() {
+        if position.order_key() > last.order_key() {
             break;
         }
         if position.seq <= upto_seq
@@ -232,17 +237,17 @@ pub(super) fn segment_source(
             events.push(event);
         }
     }
-    let stretch = ledger.stretch_before(project, session, first.mark())?;
+    let stretch = ledger.segment_before(project, session, first.order_key())?;
     let Some(stretch) = stretch.filter(|stretch| stretch.id == node.id) else {
         return Ok(None);
     };
-    let part = Part { ledger, settings, project, session, upto_seq };
-    let earlier = ledger.stretch_before(project, session, before(first.mark()))?;
-    let overlap = part.overlap(stretch.began, first.mark(), earlier.as_ref())?;
-    Ok((events.len() as u64 == node.events).then_some(Source::Segment { events, overlap }))
+    let part = SessionReader { ledger, settings, project, session, upto_seq };
+    let earlier = ledger.segment_before(project, session, mark_before(first.order_key()))?;
+    let overlap = part.load_overlap(stretch.began, first.order_key(), earlier.as_ref())?;
+    Ok((events.len() as u64 == node.events).then_some(NodeSource::Segment { events, overlap }))
 }
 
-fn place(level: Level) -> usize {
+fn level_index(level: Level) -> usize {
     match level {
         Level::Segment => 0,
         Level::Day => 1,

@@ -7,22 +7,22 @@ use std::collections::BTreeSet;
 
 use tome_model::{Agent, Level, Millis, Node, Period, SessionId};
 
-use super::changes::{Changes, Made};
+use super::changes::{BuiltNode, PendingChanges};
 use super::evidence;
 use super::limits::SESSIONS_NAMED_MAX;
 use super::{RollupInput, Summarizer};
 use tome_home::HomeError;
 
 /// Rebuilds all periods above the changed days.
-pub(super) fn roll_up(
-    changes: &mut Changes<'_>,
+pub(super) fn roll_up_changed(
+    changes: &mut PendingChanges<'_>,
     summarizer: &dyn Summarizer,
 ) -> Result<(), HomeError> {
-    let mut level = std::mem::take(&mut changes.touched);
+    let mut level = std::mem::take(&mut changes.changed_days);
     while !level.is_empty() {
         let mut above = BTreeSet::new();
         for (project, period) in level {
-            if roll(changes, summarizer, &project, period)?
+            if roll_up_period(changes, summarizer, &project, period)?
                 && let Some(parent) = period.parent()
             {
                 above.insert((project, parent));
@@ -34,37 +34,37 @@ pub(super) fn roll_up(
 }
 
 /// Rebuilds one period. Returns whether it changed.
-pub(super) fn roll(
-    changes: &mut Changes<'_>,
+pub(super) fn roll_up_period(
+    changes: &mut PendingChanges<'_>,
     summarizer: &dyn Summarizer,
     project: &str,
     period: Period,
 ) -> Result<bool, HomeError> {
-    let children = children_of(changes, project, period)?;
+    let children = load_children(changes, project, period)?;
     if children.is_empty() {
-        return changes.remove(project, &period.id());
+        return changes.remove_node(project, &period.id());
     }
-    changes.put(project, made(summarizer, period, children)?)
+    changes.put_node(project, build_period(summarizer, period, children)?)
 }
 
-fn children_of(
-    changes: &Changes<'_>,
+fn load_children(
+    changes: &PendingChanges<'_>,
     project: &str,
     period: Period,
 ) -> Result<Vec<(Node, [u64; 4])>, HomeError> {
     if period.level() == Level::Day {
-        return changes.segments(project, &period.id());
+        return changes.load_segments(project, &period.id());
     }
     let children = period.children();
-    let found = children.iter().map(|child| changes.child(project, &child.id(), None));
+    let found = children.iter().map(|child| changes.load_child(project, &child.id(), None));
     found.filter_map(Result::transpose).collect()
 }
 
-fn made(
+fn build_period(
     summarizer: &dyn Summarizer,
     period: Period,
     children: Vec<(Node, [u64; 4])>,
-) -> Result<Made, HomeError> {
+) -> Result<BuiltNode, HomeError> {
     let (mut children, firsts): (Vec<Node>, Vec<[u64; 4]>) = children.into_iter().unzip();
     for child in &mut children {
         // The version depends on history, and must not influence the result.
@@ -76,7 +76,8 @@ fn made(
     let title = period.title();
     let input = RollupInput { level: period.level(), period: &title, children: &children };
     let name = summarizer.name();
-    let told = evidence::of_period(summarizer.rollup(&input)?, name, &children);
+    let told =
+        evidence::check_period_summary(summarizer.summarize_period(&input)?, name, &children);
     let node = Node {
         id: period.id(),
         version: 0,
@@ -88,19 +89,19 @@ fn made(
         last_at: children.iter().map(|child| child.last_at).max().unwrap_or_default(),
         events: children.iter().map(|child| child.events).sum(),
         tokens: children.iter().map(|child| child.tokens).sum(),
-        agents: agents_of(&children),
-        sessions: sessions_of(&children),
-        session_count: sessions_in(period.level(), firsts),
+        agents: collect_agents(&children),
+        sessions: latest_sessions(&children),
+        session_count: count_sessions(period.level(), firsts),
         children: children.into_iter().map(|child| child.id).collect(),
         source: None,
         summarizer: name.to_owned(),
         made_at: Millis(0),
     };
-    Ok(Made { node, firsts, grips: Vec::new() })
+    Ok(BuiltNode { node, firsts, grips: Vec::new() })
 }
 
 /// Number of sessions in a period, from its counts of session firsts per level.
-pub(super) fn sessions_in(level: Level, [year, month, week, day]: [u64; 4]) -> u64 {
+pub(super) fn count_sessions(level: Level, [year, month, week, day]: [u64; 4]) -> u64 {
     match level {
         Level::Year => year,
         Level::Month => month,
@@ -110,13 +111,13 @@ pub(super) fn sessions_in(level: Level, [year, month, week, day]: [u64; 4]) -> u
     }
 }
 
-fn agents_of(children: &[Node]) -> Vec<Agent> {
+fn collect_agents(children: &[Node]) -> Vec<Agent> {
     let agents: BTreeSet<&Agent> = children.iter().flat_map(|child| &child.agents).collect();
     agents.into_iter().cloned().collect()
 }
 
 /// Returns the latest sessions, ordered by last appearance.
-fn sessions_of(children: &[Node]) -> Vec<SessionId> {
+fn latest_sessions(children: &[Node]) -> Vec<SessionId> {
     let mut seen = BTreeSet::new();
     let all = children.iter().rev().flat_map(|child| child.sessions.iter().rev());
     let latest = all.filter(|session| seen.insert(*session)).take(SESSIONS_NAMED_MAX);

@@ -5,44 +5,44 @@
 
 use std::ops::Range;
 
-use tome_ledger::Began;
+use tome_ledger::SegmentStartReason;
 use tome_model::{Event, EventKind, Millis, Period};
 use tome_text::{token_units, units_to_tokens};
 
 use super::ContentsSettings;
 use super::limits::{EVENT_WEIGHT, TOOL_WEIGHT_MAX};
-use super::said::said;
+use super::said::event_texts;
 
 /// Estimated size of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Weight {
+pub struct EventWeight {
     /// Estimated tokens of its texts.
     pub tokens: u64,
     /// Tokens it counts for when segments are cut: capped for tool calls.
-    pub counted: u64,
+    pub capped_tokens: u64,
 }
 
 /// Estimates the size of an event.
-pub fn weigh(event: &Event) -> Weight {
-    let tokens = units_to_tokens(said(event).map(|text| token_units(&text)).sum());
+pub fn weigh_event(event: &Event) -> EventWeight {
+    let tokens = units_to_tokens(event_texts(event).map(|text| token_units(&text)).sum());
     let most = if event.tool.is_some() || event.kind == EventKind::ToolResult {
         TOOL_WEIGHT_MAX
     } else {
         u64::MAX
     };
-    Weight { tokens, counted: tokens.min(most) + EVENT_WEIGHT }
+    EventWeight { tokens, capped_tokens: tokens.min(most) + EVENT_WEIGHT }
 }
 
 /// Whether an event always ends its segment.
-pub(super) fn ends(event: &Event) -> bool {
+pub(super) fn ends_segment(event: &Event) -> bool {
     matches!(event.kind, EventKind::SessionEnd | EventKind::Compaction)
 }
 
 /// A segment, as ranges of indexes into the session's events.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Segment {
+pub struct EventSegment {
     /// Why the segment begins here.
-    pub began: Began,
+    pub began: SegmentStartReason,
     /// The events of the segment.
     pub events: Range<usize>,
     /// Events right before the segment, if it continues the previous one.
@@ -52,28 +52,28 @@ pub struct Segment {
 }
 
 /// Cuts the ordered events of one session into segments.
-pub fn segments(events: &[Event], settings: &ContentsSettings) -> Vec<Segment> {
-    let mut cutter = Cutter::new(settings);
-    let mut found: Vec<Segment> = Vec::new();
+pub fn cut_segments(events: &[Event], settings: &ContentsSettings) -> Vec<EventSegment> {
+    let mut cutter = SegmentCutter::new(settings);
+    let mut found: Vec<EventSegment> = Vec::new();
     let mut weights = Vec::with_capacity(events.len());
     for (place, event) in events.iter().enumerate() {
-        let counted = weigh(event).counted;
+        let counted = weigh_event(event).capped_tokens;
         weights.push((event.at, counted));
-        match (cutter.step(event.at, counted, ends(event)), found.last_mut()) {
+        match (cutter.push_event(event.at, counted, ends_segment(event)), found.last_mut()) {
             (None, Some(segment)) => {
                 segment.events.end = place + 1;
-                segment.ended = ends(event);
+                segment.ended = ends_segment(event);
             }
             (began, before) => {
-                let began = began.unwrap_or(Began::Session);
+                let began = began.unwrap_or(SegmentStartReason::Session);
                 let from = before.map_or(place, |before| before.events.start);
                 let tail = weights.get(from..place).unwrap_or_default();
                 let kept = overlap_len(began, event.at, tail.iter().rev().copied(), settings);
-                found.push(Segment {
+                found.push(EventSegment {
                     began,
                     events: place..place + 1,
                     overlap: place - kept..place,
-                    ended: ends(event),
+                    ended: ends_segment(event),
                 });
             }
         }
@@ -84,12 +84,12 @@ pub fn segments(events: &[Event], settings: &ContentsSettings) -> Vec<Segment> {
 /// Returns how many events before a segment's first one are shown with it. `before` yields time and
 /// capped tokens of the previous segment's events, latest first.
 pub(super) fn overlap_len(
-    began: Began,
+    began: SegmentStartReason,
     first_at: Millis,
     before: impl Iterator<Item = (Millis, u64)>,
     settings: &ContentsSettings,
 ) -> usize {
-    if !goes_on(began) {
+    if !continues_previous(began) {
         return 0;
     }
     let mut left = settings.overlap_tokens_max;
@@ -103,32 +103,37 @@ pub(super) fn overlap_len(
 }
 
 /// Whether a segment continues the topic of the one before it.
-pub(super) fn goes_on(began: Began) -> bool {
-    matches!(began, Began::Full | Began::Midnight)
+pub(super) fn continues_previous(began: SegmentStartReason) -> bool {
+    matches!(began, SegmentStartReason::Full | SegmentStartReason::Midnight)
 }
 
 /// Cuts a session incrementally, event by event.
-pub(super) struct Cutter<'a> {
+pub(super) struct SegmentCutter<'a> {
     settings: &'a ContentsSettings,
-    last: Option<Last>,
+    last: Option<CurrentSegment>,
 }
 
 /// State of the current segment.
-struct Last {
+struct CurrentSegment {
     at: Millis,
     weight: u64,
     day_ends: Millis,
     ended: bool,
 }
 
-impl<'a> Cutter<'a> {
+impl<'a> SegmentCutter<'a> {
     pub(super) fn new(settings: &'a ContentsSettings) -> Self {
         Self { settings, last: None }
     }
 
     /// Adds the next event. Returns the reason if it begins a new segment.
-    pub(super) fn step(&mut self, at: Millis, counted: u64, ends: bool) -> Option<Began> {
-        let began = self.begins(at, counted);
+    pub(super) fn push_event(
+        &mut self,
+        at: Millis,
+        counted: u64,
+        ends: bool,
+    ) -> Option<SegmentStartReason> {
+        let began = self.boundary_reason(at, counted);
         match (&mut self.last, began) {
             (Some(last), None) => {
                 last.at = at;
@@ -137,25 +142,25 @@ impl<'a> Cutter<'a> {
             }
             _ => {
                 let zone = &self.settings.zone;
-                let (_, day_ends) = Period::day_of(at, zone).range(zone);
-                self.last = Some(Last { at, weight: counted, day_ends, ended: ends });
+                let (_, day_ends) = Period::day_containing(at, zone).range(zone);
+                self.last = Some(CurrentSegment { at, weight: counted, day_ends, ended: ends });
             }
         }
         began
     }
 
-    fn begins(&self, at: Millis, counted: u64) -> Option<Began> {
+    fn boundary_reason(&self, at: Millis, counted: u64) -> Option<SegmentStartReason> {
         let Some(last) = &self.last else {
-            return Some(Began::Session);
+            return Some(SegmentStartReason::Session);
         };
         if last.ended {
-            Some(Began::Ended)
+            Some(SegmentStartReason::Ended)
         } else if last.at.distance_ms(at) > self.settings.gap_ms {
-            Some(Began::Gap)
+            Some(SegmentStartReason::Gap)
         } else if at >= last.day_ends {
-            Some(Began::Midnight)
+            Some(SegmentStartReason::Midnight)
         } else if last.weight.saturating_add(counted) > self.settings.tokens_max {
-            Some(Began::Full)
+            Some(SegmentStartReason::Full)
         } else {
             None
         }

@@ -6,7 +6,7 @@ use super::limits::BATCH_EVENTS;
 
 /// Version of the algorithm. Raise it when segmentation, token counts or the built-in summaries
 /// change; stores are then rebuilt.
-const SCHEME: u32 = 3;
+const ALGORITHM_VERSION: u32 = 3;
 
 /// How contents are built. Any change here except to `batch_events` rebuilds existing contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl ContentsSettings {
     /// Identifies the settings, summarizer and algorithm that existing contents were built with.
     pub(super) fn fingerprint(&self, summarizer: &str) -> String {
         format!(
-            "scheme {SCHEME}, {summarizer}, zone {}, gap {} ms, {} tokens, overlap {} ms and {} tokens",
+            "scheme {ALGORITHM_VERSION}, {summarizer}, zone {}, gap {} ms, {} tokens, overlap {} ms and {} tokens",
             self.zone.name(),
             self.gap_ms,
             self.tokens_max,

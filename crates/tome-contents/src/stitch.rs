@@ -7,18 +7,22 @@
 use std::collections::{BTreeSet, HashMap};
 use std::iter::Peekable;
 
-use tome_ledger::{Began, Direction, EventRange, Ledger, LedgerError, Mark, Stretch};
+use tome_ledger::{
+    EventRange, Ledger, LedgerError, OrderKey, ScanDirection, SegmentEntry, SegmentStartReason,
+};
 use tome_model::{Event, Level, Millis, Node, NodeId, Period, SessionId};
 
-use super::changes::{Changes, Made};
+use super::changes::{BuiltNode, PendingChanges};
 use super::evidence;
-use super::segment::{Cutter, Weight, ends, goes_on, overlap_len, weigh};
+use super::segment::{
+    EventWeight, SegmentCutter, continues_previous, ends_segment, overlap_len, weigh_event,
+};
 use super::{ContentsSettings, SegmentInput, Summarizer};
 use tome_home::HomeError;
 
 /// Reads the events of one session in one project, up to a cursor.
 #[derive(Clone, Copy)]
-pub(super) struct Part<'a> {
+pub(super) struct SessionReader<'a> {
     pub(super) ledger: &'a Ledger,
     pub(super) settings: &'a ContentsSettings,
     pub(super) project: &'a str,
@@ -28,179 +32,182 @@ pub(super) struct Part<'a> {
 }
 
 /// Events already read, by sequence number.
-pub(super) type Read = HashMap<u64, Event>;
+pub(super) type EventCache = HashMap<u64, Event>;
 
 /// Sorts before all events.
-const START: Mark = Mark { at: Millis(0), seq: 0 };
+const FIRST_MARK: OrderKey = OrderKey { at: Millis(0), seq: 0 };
 /// Sorts after all events.
-const END: Mark = Mark { at: Millis(u64::MAX), seq: u64::MAX };
+const LAST_MARK: OrderKey = OrderKey { at: Millis(u64::MAX), seq: u64::MAX };
 
 /// Cuts again around new positions.
-pub(super) fn stitch(
-    part: Part<'_>,
+pub(super) fn resegment(
+    part: SessionReader<'_>,
     summarizer: &dyn Summarizer,
-    new: &BTreeSet<Mark>,
-    read: &mut Read,
-    changes: &mut Changes<'_>,
+    new: &BTreeSet<OrderKey>,
+    read: &mut EventCache,
+    changes: &mut PendingChanges<'_>,
 ) -> Result<(), HomeError> {
     let Some(last_new) = new.last() else {
         return Ok(());
     };
-    let known = part.ledger.stretch_before(part.project, part.session, END)?;
+    let known = part.ledger.segment_before(part.project, part.session, LAST_MARK)?;
     let end = known.map_or(*last_new, |known| known.last.max(*last_new));
     let mut left = new.clone();
     while let Some(first) = left.first() {
-        let start = part.ledger.stretch_before(part.project, part.session, *first)?;
-        let mut needle = Needle::at(part, summarizer, start, left)?;
-        needle.walk(end, read, changes)?;
+        let start = part.ledger.segment_before(part.project, part.session, *first)?;
+        let mut needle = Resegmenter::start_at(part, summarizer, start, left)?;
+        needle.cut_until(end, read, changes)?;
         left = needle.new;
     }
     Ok(())
 }
 
 /// Cuts the whole session again. Returns the other projects that the session has events in.
-pub(super) fn stitch_whole(
-    part: Part<'_>,
+pub(super) fn resegment_all(
+    part: SessionReader<'_>,
     summarizer: &dyn Summarizer,
-    changes: &mut Changes<'_>,
+    changes: &mut PendingChanges<'_>,
 ) -> Result<BTreeSet<String>, HomeError> {
-    let mut needle = Needle::at(part, summarizer, None, BTreeSet::new())?;
-    needle.until = Until::TheEnd;
-    needle.walk(END, &mut Read::new(), changes)?;
+    let mut needle = Resegmenter::start_at(part, summarizer, None, BTreeSet::new())?;
+    needle.until = StopAt::SessionEnd;
+    needle.cut_until(LAST_MARK, &mut EventCache::new(), changes)?;
     Ok(needle.others)
 }
 
 /// Where to stop.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Until {
+enum StopAt {
     /// The first unchanged segment with no new event before the next one.
-    InStep,
-    TheEnd,
+    Unchanged,
+    SessionEnd,
 }
 
-type Stretches<'a> = Box<dyn Iterator<Item = Result<Stretch, LedgerError>> + 'a>;
+type SegmentRecords<'a> = Box<dyn Iterator<Item = Result<SegmentEntry, LedgerError>> + 'a>;
 
-struct Needle<'a> {
-    part: Part<'a>,
+struct Resegmenter<'a> {
+    part: SessionReader<'a>,
     summarizer: &'a dyn Summarizer,
-    until: Until,
+    until: StopAt,
     /// New positions not yet reached.
-    new: BTreeSet<Mark>,
+    new: BTreeSet<OrderKey>,
     /// The stored record of the first segment; its start does not change.
-    start: Option<Stretch>,
+    start: Option<SegmentEntry>,
     /// The segment before the next one to finish.
-    before: Option<Stretch>,
+    before: Option<SegmentEntry>,
     /// Stored segment records, from the first one on.
-    known: Peekable<Stretches<'a>>,
+    known: Peekable<SegmentRecords<'a>>,
     others: BTreeSet<String>,
 }
 
 /// A segment under construction.
-struct Cut {
-    began: Began,
+struct SegmentBuilder {
+    began: SegmentStartReason,
     overlap: Vec<Event>,
     events: Vec<Event>,
     /// Time and capped tokens of each event.
     counts: Vec<(Millis, u64)>,
-    first: Mark,
-    last: Mark,
+    first: OrderKey,
+    last: OrderKey,
     weight: u64,
     tokens: u64,
 }
 
 #[derive(PartialEq, Eq)]
-enum Step {
-    On,
-    InStep,
+enum SegmentStep {
+    Continue,
+    Unchanged,
 }
 
-impl<'a> Needle<'a> {
-    fn at(
-        part: Part<'a>,
+impl<'a> Resegmenter<'a> {
+    fn start_at(
+        part: SessionReader<'a>,
         summarizer: &'a dyn Summarizer,
-        start: Option<Stretch>,
-        new: BTreeSet<Mark>,
+        start: Option<SegmentEntry>,
+        new: BTreeSet<OrderKey>,
     ) -> Result<Self, HomeError> {
         let (project, session) = (part.project, part.session);
         let before = match &start {
-            Some(start) => part.ledger.stretch_before(project, session, before(start.first))?,
+            Some(start) => {
+                part.ledger.segment_before(project, session, mark_before(start.first))?
+            }
             None => None,
         };
-        let from = start.as_ref().map_or(START, |start| start.first);
-        let known: Stretches<'a> = Box::new(part.ledger.stretches(project, session, from));
+        let from = start.as_ref().map_or(FIRST_MARK, |start| start.first);
+        let known: SegmentRecords<'a> = Box::new(part.ledger.segments(project, session, from));
         let known = known.peekable();
-        let (until, others) = (Until::InStep, BTreeSet::new());
+        let (until, others) = (StopAt::Unchanged, BTreeSet::new());
         Ok(Self { part, summarizer, until, new, start, before, known, others })
     }
 
     /// Cuts the events from the start up to `end`, or until segments come out unchanged.
-    fn walk(
+    fn cut_until(
         &mut self,
-        end: Mark,
-        read: &mut Read,
-        changes: &mut Changes<'_>,
+        end: OrderKey,
+        read: &mut EventCache,
+        changes: &mut PendingChanges<'_>,
     ) -> Result<(), HomeError> {
-        let Part { ledger, settings, .. } = self.part;
-        let from = self.start.as_ref().map_or(START, |start| start.first);
-        let mut cutter = Cutter::new(settings);
-        let mut cut: Option<Cut> = None;
-        let range = self.part.range(before(from), Direction::Forward);
+        let SessionReader { ledger, settings, .. } = self.part;
+        let from = self.start.as_ref().map_or(FIRST_MARK, |start| start.first);
+        let mut cutter = SegmentCutter::new(settings);
+        let mut cut: Option<SegmentBuilder> = None;
+        let range = self.part.event_range(mark_before(from), ScanDirection::Forward);
         for position in ledger.positions(&range) {
             let position = position?;
-            let mark = position.mark();
+            let mark = position.order_key();
             if mark > end {
                 break;
             }
             if position.seq > self.part.upto_seq {
                 continue;
             }
-            let Some(event) = self.part.event(&position, read)? else {
+            let Some(event) = self.part.load_event(&position, read)? else {
                 continue;
             };
             if event.project != self.part.project {
                 self.others.insert(event.project);
                 continue;
             }
-            let weight = weigh(&event);
-            let began = cutter.step(event.at, weight.counted, ends(&event));
+            let weight = weigh_event(&event);
+            let began = cutter.push_event(event.at, weight.capped_tokens, ends_segment(&event));
             if let (None, Some(cut)) = (began, &mut cut) {
                 cut.push(event, mark, weight);
                 continue;
             }
-            let next = self.begin(began, cut.as_ref(), event, mark, weight)?;
+            let next = self.begin_segment(began, cut.as_ref(), event, mark, weight)?;
             if let Some(done) = cut.replace(next)
-                && self.finish(&done, false, changes)? == Step::InStep
+                && self.finish_segment(&done, false, changes)? == SegmentStep::Unchanged
             {
                 return Ok(());
             }
         }
         if let Some(done) = cut {
-            let open = !done.ended();
-            self.finish(&done, open, changes)?;
+            let open = !done.is_closed();
+            self.finish_segment(&done, open, changes)?;
         }
         self.new.clear();
-        self.forget_known(END, changes)
+        self.remove_stale_before(LAST_MARK, changes)
     }
 
-    fn begin(
+    fn begin_segment(
         &self,
-        began: Option<Began>,
-        done: Option<&Cut>,
+        began: Option<SegmentStartReason>,
+        done: Option<&SegmentBuilder>,
         event: Event,
-        mark: Mark,
-        weight: Weight,
-    ) -> Result<Cut, HomeError> {
+        mark: OrderKey,
+        weight: EventWeight,
+    ) -> Result<SegmentBuilder, HomeError> {
         let (began, overlap) = match done {
             Some(done) => {
-                let began = began.unwrap_or(Began::Session);
-                (began, done.tail(began, event.at, self.part.settings))
+                let began = began.unwrap_or(SegmentStartReason::Session);
+                (began, done.overlap_events(began, event.at, self.part.settings))
             }
             None => {
-                let began = self.start.as_ref().map_or(Began::Session, |start| start.began);
-                (began, self.part.overlap(began, mark, self.before.as_ref())?)
+                let began =
+                    self.start.as_ref().map_or(SegmentStartReason::Session, |start| start.began);
+                (began, self.part.load_overlap(began, mark, self.before.as_ref())?)
             }
         };
-        let mut cut = Cut {
+        let mut cut = SegmentBuilder {
             began,
             overlap,
             events: Vec::new(),
@@ -215,38 +222,42 @@ impl<'a> Needle<'a> {
     }
 
     /// Writes a segment and checks whether the following ones are unchanged.
-    fn finish(
+    fn finish_segment(
         &mut self,
-        cut: &Cut,
+        cut: &SegmentBuilder,
         open: bool,
-        changes: &mut Changes<'_>,
-    ) -> Result<Step, HomeError> {
-        let Part { project, session, .. } = self.part;
-        let stretch = self.part.stretch(cut, self.before.as_ref());
-        self.forget_known(stretch.first, changes)?;
+        changes: &mut PendingChanges<'_>,
+    ) -> Result<SegmentStep, HomeError> {
+        let SessionReader { project, session, .. } = self.part;
+        let stretch = self.part.build_record(cut, self.before.as_ref());
+        self.remove_stale_before(stretch.first, changes)?;
         let known = self
             .known
             .next_if(|known| known.as_ref().is_ok_and(|known| known.first == stretch.first));
         let known = known.transpose()?;
         if let Some(known) = known.as_ref().filter(|known| known.id != stretch.id) {
-            self.remove(known, changes)?;
+            self.remove_segment(known, changes)?;
         }
-        let made = self.part.make(self.summarizer, cut, &stretch, open)?;
-        if changes.put(project, made)? {
-            changes.touched.extend(day_of(project, &stretch.id));
+        let made = self.part.build_node(self.summarizer, cut, &stretch, open)?;
+        if changes.put_node(project, made)? {
+            changes.changed_days.extend(changed_day(project, &stretch.id));
         }
         let is_known = known.as_ref() == Some(&stretch);
         if !is_known {
-            changes.begin(project, session, stretch.first, Some(stretch.clone()));
+            changes.set_segment(project, session, stretch.first, Some(stretch.clone()));
         }
-        self.new = self.new.split_off(&after(stretch.last));
+        self.new = self.new.split_off(&mark_after(stretch.last));
         self.before = Some(stretch);
-        Ok(if is_known && self.is_in_step()? { Step::InStep } else { Step::On })
+        Ok(if is_known && self.is_rest_unchanged()? {
+            SegmentStep::Unchanged
+        } else {
+            SegmentStep::Continue
+        })
     }
 
     /// Whether what is new lies behind the beginning of the next segment there was.
-    fn is_in_step(&mut self) -> Result<bool, HomeError> {
-        if self.until == Until::TheEnd {
+    fn is_rest_unchanged(&mut self) -> Result<bool, HomeError> {
+        if self.until == StopAt::SessionEnd {
             return Ok(false);
         }
         let Some(next_new) = self.new.first().copied() else {
@@ -259,7 +270,11 @@ impl<'a> Needle<'a> {
     }
 
     /// Takes out the segments that began before a place and begin there no longer.
-    fn forget_known(&mut self, upto: Mark, changes: &mut Changes<'_>) -> Result<(), HomeError> {
+    fn remove_stale_before(
+        &mut self,
+        upto: OrderKey,
+        changes: &mut PendingChanges<'_>,
+    ) -> Result<(), HomeError> {
         loop {
             let known = self.known.next_if(|known| match known {
                 Ok(known) => known.first < upto,
@@ -268,52 +283,61 @@ impl<'a> Needle<'a> {
             let Some(known) = known.transpose()? else {
                 return Ok(());
             };
-            self.remove(&known, changes)?;
-            changes.begin(self.part.project, self.part.session, known.first, None);
+            self.remove_segment(&known, changes)?;
+            changes.set_segment(self.part.project, self.part.session, known.first, None);
         }
     }
 
-    fn remove(&self, known: &Stretch, changes: &mut Changes<'_>) -> Result<(), HomeError> {
+    fn remove_segment(
+        &self,
+        known: &SegmentEntry,
+        changes: &mut PendingChanges<'_>,
+    ) -> Result<(), HomeError> {
         let project = self.part.project;
-        if changes.remove(project, &known.id)? {
-            changes.touched.extend(day_of(project, &known.id));
+        if changes.remove_node(project, &known.id)? {
+            changes.changed_days.extend(changed_day(project, &known.id));
         }
         Ok(())
     }
 }
 
-impl Cut {
-    fn push(&mut self, event: Event, mark: Mark, weight: Weight) {
-        self.counts.push((event.at, weight.counted));
-        self.weight += weight.counted;
+impl SegmentBuilder {
+    fn push(&mut self, event: Event, mark: OrderKey, weight: EventWeight) {
+        self.counts.push((event.at, weight.capped_tokens));
+        self.weight += weight.capped_tokens;
         self.tokens += weight.tokens;
         self.events.push(event);
         self.last = mark;
     }
 
-    fn ended(&self) -> bool {
-        self.events.last().is_some_and(ends)
+    fn is_closed(&self) -> bool {
+        self.events.last().is_some_and(ends_segment)
     }
 
     /// Its last events, as overlap for the next segment.
-    fn tail(&self, began: Began, first_at: Millis, settings: &ContentsSettings) -> Vec<Event> {
+    fn overlap_events(
+        &self,
+        began: SegmentStartReason,
+        first_at: Millis,
+        settings: &ContentsSettings,
+    ) -> Vec<Event> {
         let len = overlap_len(began, first_at, self.counts.iter().rev().copied(), settings);
         let from = self.events.len().saturating_sub(len);
         self.events.get(from..).unwrap_or_default().to_vec()
     }
 }
 
-impl Part<'_> {
-    fn range(&self, after: Mark, direction: Direction) -> EventRange {
+impl SessionReader<'_> {
+    fn event_range(&self, after: OrderKey, direction: ScanDirection) -> EventRange {
         let session = Some(self.session.clone());
         EventRange { session, after: Some(after), direction, ..EventRange::default() }
     }
 
     /// Loads an event, from the cache if it is there and belongs to this project.
-    fn event(
+    fn load_event(
         &self,
-        position: &tome_ledger::Position,
-        read: &mut Read,
+        position: &tome_ledger::EventPosition,
+        read: &mut EventCache,
     ) -> Result<Option<Event>, HomeError> {
         match read.get(&position.seq) {
             Some(event) if event.project == self.project => Ok(read.remove(&position.seq)),
@@ -324,20 +348,20 @@ impl Part<'_> {
     }
 
     /// Loads the events of the previous segment that are shown with a segment, in order.
-    pub(super) fn overlap(
+    pub(super) fn load_overlap(
         &self,
-        began: Began,
-        first: Mark,
-        before: Option<&Stretch>,
+        began: SegmentStartReason,
+        first: OrderKey,
+        before: Option<&SegmentEntry>,
     ) -> Result<Vec<Event>, HomeError> {
-        let Some(before) = before.filter(|_| goes_on(began)) else {
+        let Some(before) = before.filter(|_| continues_previous(began)) else {
             return Ok(Vec::new());
         };
         let mut events: Vec<Event> = Vec::new();
         let mut counts: Vec<(Millis, u64)> = Vec::new();
-        for position in self.ledger.positions(&self.range(first, Direction::Backward)) {
+        for position in self.ledger.positions(&self.event_range(first, ScanDirection::Backward)) {
             let position = position?;
-            if position.mark() < before.first
+            if position.order_key() < before.first
                 || position.at.distance_ms(first.at) > self.settings.overlap_ms
             {
                 break;
@@ -347,7 +371,7 @@ impl Part<'_> {
             let Some(event) = event.filter(|event| event.project == self.project) else {
                 continue;
             };
-            counts.push((event.at, weigh(&event).counted));
+            counts.push((event.at, weigh_event(&event).capped_tokens));
             events.push(event);
             let fits = overlap_len(began, first.at, counts.iter().copied(), self.settings);
             if fits < events.len() {
@@ -359,36 +383,40 @@ impl Part<'_> {
         Ok(events)
     }
 
-    fn stretch(&self, cut: &Cut, before: Option<&Stretch>) -> Stretch {
-        let day = Period::day_of(cut.first.at, &self.settings.zone);
+    fn build_record(&self, cut: &SegmentBuilder, before: Option<&SegmentEntry>) -> SegmentEntry {
+        let day = Period::day_containing(cut.first.at, &self.settings.zone);
         let id = match cut.events.first() {
-            Some(first) => NodeId::segment(&day, first.at, self.session, &first.id),
+            Some(first) => NodeId::for_segment(&day, first.at, self.session, &first.id),
             // Unreachable: a segment has at least the event that began it.
             None => day.id(),
         };
-        Stretch {
+        SegmentEntry {
             id,
             first: cut.first,
             last: cut.last,
             events: cut.events.len() as u64,
             weight: cut.weight,
             began: cut.began,
-            ended: cut.ended(),
-            first_of: first_of(before.and_then(|before| before.id.day()), day),
+            ended: cut.is_closed(),
+            first_of: coarsest_first(before.and_then(|before| before.id.day()), day),
         }
     }
 
-    fn make(
+    fn build_node(
         &self,
         summarizer: &dyn Summarizer,
-        cut: &Cut,
-        stretch: &Stretch,
+        cut: &SegmentBuilder,
+        stretch: &SegmentEntry,
         open: bool,
-    ) -> Result<Made, HomeError> {
+    ) -> Result<BuiltNode, HomeError> {
         let input = SegmentInput { events: &cut.events, overlap: &cut.overlap };
         let name = summarizer.name();
-        let told =
-            evidence::of_segment(summarizer.segment(&input)?, name, &stretch.id, &cut.events);
+        let told = evidence::check_segment_summary(
+            summarizer.summarize_segment(&input)?,
+            name,
+            &stretch.id,
+            &cut.events,
+        );
         let mut agents: Vec<_> = cut.events.iter().map(|event| event.agent.clone()).collect();
         agents.sort();
         agents.dedup();
@@ -412,13 +440,13 @@ impl Part<'_> {
             summarizer: name.to_owned(),
             made_at: Millis(0),
         };
-        Ok(Made { node, firsts: firsts(stretch.first_of), grips: told.grips })
+        Ok(BuiltNode { node, firsts: first_counts(stretch.first_of), grips: told.grips })
     }
 }
 
 /// Returns the coarsest period in which a segment is the first of its session, given the day of the
 /// session's previous segment.
-fn first_of(before: Option<Period>, day: Period) -> Option<Level> {
+fn coarsest_first(before: Option<Period>, day: Period) -> Option<Level> {
     let Some(before) = before else {
         return Some(Level::Year);
     };
@@ -428,20 +456,20 @@ fn first_of(before: Option<Period>, day: Period) -> Option<Level> {
 }
 
 /// The same as 0 or 1 per level, from year to day.
-fn firsts(first_of: Option<Level>) -> [u64; 4] {
+fn first_counts(first_of: Option<Level>) -> [u64; 4] {
     [Level::Year, Level::Month, Level::Week, Level::Day]
         .map(|level| u64::from(first_of.is_some_and(|first_of| first_of <= level)))
 }
 
-fn day_of(project: &str, segment: &NodeId) -> Option<(String, Period)> {
+fn changed_day(project: &str, segment: &NodeId) -> Option<(String, Period)> {
     segment.day().map(|day| (project.to_owned(), day))
 }
 
 /// The position right before another one. Sequence numbers begin at 1.
-pub(super) fn before(mark: Mark) -> Mark {
-    Mark { seq: mark.seq.saturating_sub(1), ..mark }
+pub(super) fn mark_before(mark: OrderKey) -> OrderKey {
+    OrderKey { seq: mark.seq.saturating_sub(1), ..mark }
 }
 
-fn after(mark: Mark) -> Mark {
-    Mark { seq: mark.seq.saturating_add(1), ..mark }
+fn mark_after(mark: OrderKey) -> OrderKey {
+    OrderKey { seq: mark.seq.saturating_add(1), ..mark }
 }

@@ -9,9 +9,9 @@ pub trait Summarizer: Send + Sync {
     /// Name stored with each summary: `extractive`, `anthropic/claude-…`.
     fn name(&self) -> &str;
     /// Summarizes the events of a segment.
-    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError>;
+    fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError>;
     /// Summarizes a period from its child nodes.
-    fn rollup(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError>;
+    fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError>;
 }
 
 /// Consecutive events of one session.

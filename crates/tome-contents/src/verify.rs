@@ -3,18 +3,18 @@
 
 use std::collections::BTreeSet;
 
-use tome_ledger::{Head, Ledger};
+use tome_ledger::{Ledger, NodeHeader};
 use tome_model::{Event, EventId, Grip, Level, Node};
 
 use super::ContentsSettings;
-use super::evidence::{hash_of, is_said, is_short};
+use super::evidence::{contains_excerpt, hash_excerpt, is_excerpt_short};
 use super::limits::PROBLEMS_MAX;
-use super::replace::{Source, segment_source};
+use super::replace::{NodeSource, load_segment_source};
 use tome_home::HomeError;
 
 /// Result of [`verify_contents`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ContentsVerifyReport {
     /// Nodes checked, in their latest versions.
     pub nodes: u64,
     /// Grips checked.
@@ -25,13 +25,13 @@ pub struct Report {
     pub problems: Vec<String>,
 }
 
-impl Report {
+impl ContentsVerifyReport {
     /// Whether no problem was found.
-    pub fn is_fine(&self) -> bool {
+    pub fn is_ok(&self) -> bool {
         self.problem_count == 0
     }
 
-    fn add(&mut self, problem: String) {
+    fn add_problem(&mut self, problem: String) {
         self.problem_count += 1;
         if self.problems.len() < PROBLEMS_MAX {
             self.problems.push(problem);
@@ -41,88 +41,92 @@ impl Report {
 
 /// Checks all contents of a ledger. What cannot be read is a problem; only a ledger that cannot be
 /// read at all is an error.
-pub fn verify_contents(ledger: &Ledger, settings: &ContentsSettings) -> Result<Report, HomeError> {
-    let mut report = Report::default();
+pub fn verify_contents(
+    ledger: &Ledger,
+    settings: &ContentsSettings,
+) -> Result<ContentsVerifyReport, HomeError> {
+    let mut report = ContentsVerifyReport::default();
     for project in ledger.contents_projects()? {
-        let mut check = Check { ledger, settings, project: &project, report: &mut report };
+        let mut check = ContentsCheck { ledger, settings, project: &project, report: &mut report };
         for grip in ledger.grips(&project, None) {
             match grip {
-                Ok(grip) => check.grip(&grip)?,
-                Err(error) => check.report.add(error.to_string()),
+                Ok(grip) => check.check_grip(&grip)?,
+                Err(error) => check.report.add_problem(error.to_string()),
             }
         }
-        for head in ledger.heads(&project, "", None) {
+        for head in ledger.node_headers(&project, "", None) {
             match head {
-                Ok(head) if !head.removed => check.node(&head)?,
+                Ok(head) if !head.removed => check.check_node(&head)?,
                 Ok(_) => {}
-                Err(error) => check.report.add(error.to_string()),
+                Err(error) => check.report.add_problem(error.to_string()),
             }
         }
     }
     Ok(report)
 }
 
-struct Check<'a> {
+struct ContentsCheck<'a> {
     ledger: &'a Ledger,
     settings: &'a ContentsSettings,
     project: &'a str,
-    report: &'a mut Report,
+    report: &'a mut ContentsVerifyReport,
 }
 
-impl Check<'_> {
-    fn grip(&mut self, grip: &Grip) -> Result<(), HomeError> {
+impl ContentsCheck<'_> {
+    fn check_grip(&mut self, grip: &Grip) -> Result<(), HomeError> {
         self.report.grips += 1;
-        if hash_of(&grip.excerpt) != grip.hash {
-            self.report.add(format!("{}: hash does not match the excerpt", grip.id));
+        if hash_excerpt(&grip.excerpt) != grip.hash {
+            self.report.add_problem(format!("{}: hash does not match the excerpt", grip.id));
         }
-        if !is_short(&grip.excerpt) {
-            self.report.add(format!("{}: excerpt is too long", grip.id));
+        if !is_excerpt_short(&grip.excerpt) {
+            self.report.add_problem(format!("{}: excerpt is too long", grip.id));
         }
         let mut events: Vec<Event> = Vec::new();
         for id in BTreeSet::from([&grip.first, &grip.last]) {
             match self.ledger.event(id)? {
                 Some(event) => events.push(event),
-                None => self.report.add(format!("{}: event {id} is missing", grip.id)),
+                None => self.report.add_problem(format!("{}: event {id} is missing", grip.id)),
             }
         }
-        if !events.is_empty() && !events.iter().any(|event| is_said(event, &grip.excerpt)) {
-            self.report.add(format!("{}: excerpt is not in its event", grip.id));
+        if !events.is_empty() && !events.iter().any(|event| contains_excerpt(event, &grip.excerpt))
+        {
+            self.report.add_problem(format!("{}: excerpt is not in its event", grip.id));
         }
         Ok(())
     }
 
-    fn node(&mut self, head: &Head) -> Result<(), HomeError> {
+    fn check_node(&mut self, head: &NodeHeader) -> Result<(), HomeError> {
         self.report.nodes += 1;
         let id = &head.id;
         let node = match self.ledger.node(self.project, id, Some(head.version)) {
             Ok(Some(node)) => node,
             Ok(None) => {
-                self.report.add(format!("{id}: version {} is missing", head.version));
+                self.report.add_problem(format!("{id}: version {} is missing", head.version));
                 return Ok(());
             }
             Err(error) => {
-                self.report.add(error.to_string());
+                self.report.add_problem(error.to_string());
                 return Ok(());
             }
         };
-        if !head.agrees_with(&node) {
-            self.report.add(format!("{id}: head does not match the node"));
+        if !head.matches_node(&node) {
+            self.report.add_problem(format!("{id}: head does not match the node"));
         }
         for grip in node.bullets.iter().flat_map(|bullet| &bullet.grips) {
             if !matches!(self.ledger.grip(self.project, grip), Ok(Some(_))) {
-                self.report.add(format!("{id}: grip {grip} is missing"));
+                self.report.add_problem(format!("{id}: grip {grip} is missing"));
             }
         }
         match id.level() {
-            Level::Segment => self.segment(&node),
-            _ => self.period(&node),
+            Level::Segment => self.check_segment(&node),
+            _ => self.check_period(&node),
         }
     }
 
-    fn segment(&mut self, node: &Node) -> Result<(), HomeError> {
-        let source = segment_source(self.ledger, self.settings, self.project, node)?;
-        let Some(Source::Segment { events, .. }) = source else {
-            self.report.add(format!("{}: events do not match its session", node.id));
+    fn check_segment(&mut self, node: &Node) -> Result<(), HomeError> {
+        let source = load_segment_source(self.ledger, self.settings, self.project, node)?;
+        let Some(NodeSource::Segment { events, .. }) = source else {
+            self.report.add_problem(format!("{}: events do not match its session", node.id));
             return Ok(());
         };
         let ends = |event: Option<&Event>| event.map(|event| (event.at, event.id.clone()));
@@ -130,21 +134,21 @@ impl Check<'_> {
         let said: Option<(EventId, EventId)> = node.source.clone();
         let said = said.map(|(first, last)| ((node.first_at, first), (node.last_at, last)));
         if first.zip(last) != said {
-            self.report.add(format!("{}: first and last events do not match", node.id));
+            self.report.add_problem(format!("{}: first and last events do not match", node.id));
         }
         Ok(())
     }
 
-    fn period(&mut self, node: &Node) -> Result<(), HomeError> {
+    fn check_period(&mut self, node: &Node) -> Result<(), HomeError> {
         let mut children = Vec::with_capacity(node.children.len());
         for child in &node.children {
-            match self.ledger.head(self.project, child)?.filter(|head| !head.removed) {
+            match self.ledger.node_header(self.project, child)?.filter(|head| !head.removed) {
                 Some(head) => children.push(head),
-                None => self.report.add(format!("{}: child {child} is missing", node.id)),
+                None => self.report.add_problem(format!("{}: child {child} is missing", node.id)),
             }
         }
         if children.is_empty() {
-            self.report.add(format!("{}: no children", node.id));
+            self.report.add_problem(format!("{}: no children", node.id));
         }
         let sums = [
             ("events", node.events, children.iter().map(|child| child.events).sum::<u64>()),
@@ -152,16 +156,19 @@ impl Check<'_> {
         ];
         for (what, said, sum) in sums {
             if said != sum {
-                self.report.add(format!("{}: {said} {what}, but its children have {sum}", node.id));
+                self.report.add_problem(format!(
+                    "{}: {said} {what}, but its children have {sum}",
+                    node.id
+                ));
             }
         }
         let first_at = children.iter().map(|child| child.first_at).min();
         let last_at = children.iter().map(|child| child.last_at).max();
         if first_at.zip(last_at) != Some((node.first_at, node.last_at)) {
-            self.report.add(format!("{}: times do not match its children", node.id));
+            self.report.add_problem(format!("{}: times do not match its children", node.id));
         }
         if node.open != children.iter().any(|child| child.open) {
-            self.report.add(format!("{}: open or closed, unlike its children", node.id));
+            self.report.add_problem(format!("{}: open or closed, unlike its children", node.id));
         }
         Ok(())
     }

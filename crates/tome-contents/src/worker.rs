@@ -6,23 +6,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_ledger::{Ledger, LedgerError, Mark, Work};
+use tome_ledger::{Ledger, LedgerError, OrderKey, WorkerCommit};
 use tome_model::{Clock, SessionId};
 
-use super::changes::{Care, Changes};
-use super::limits::{BATCH_BYTES, TRIES_MAX};
-use super::rollup::roll_up;
-use super::said::said;
-use super::stitch::{Part, Read, stitch};
+use super::changes::{Comparison, PendingChanges};
+use super::limits::{BATCH_BYTES, COMMIT_RETRIES_MAX};
+use super::rollup::roll_up_changed;
+use super::said::event_texts;
+use super::stitch::{EventCache, SessionReader, resegment};
 use super::{ContentsSettings, Summarizer, rebuild};
 use tome_home::HomeError;
 
 /// Worker name, under which its cursor is stored.
-pub const CONTENTS: &str = "contents";
+pub const CONTENTS_WORKER: &str = "contents";
 
 /// Counts of a catch-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct CaughtUp {
+pub struct ContentsCatchUpReport {
     /// Events processed.
     pub events: u64,
     /// Nodes written.
@@ -41,27 +41,32 @@ pub fn catch_up_contents(
     settings: &ContentsSettings,
     summarizer: &dyn Summarizer,
     clock: &dyn Clock,
-) -> Result<CaughtUp, HomeError> {
+) -> Result<ContentsCatchUpReport, HomeError> {
     let memo = settings.fingerprint(summarizer.name());
-    let mut done = CaughtUp::default();
+    let mut done = ContentsCatchUpReport::default();
     let mut tries = 0;
     loop {
-        let from_seq = ledger.cursor(CONTENTS)?;
-        if from_seq > 0 && ledger.memo(CONTENTS)? != memo {
-            let rebuilt = rebuild::rebuild_upto_cursor(ledger, settings, summarizer, clock)?;
+        let from_seq = ledger.cursor(CONTENTS_WORKER)?;
+        if from_seq > 0 && ledger.memo(CONTENTS_WORKER)? != memo {
+            let rebuilt = rebuild::rebuild_to_cursor(ledger, settings, summarizer, clock)?;
             done.nodes += rebuilt.nodes;
             done.removed += rebuilt.removed;
             done.rebuilt = true;
             continue;
         }
-        let Some(batch) = Batch::next(ledger, from_seq, settings.batch_events)? else {
+        let Some(batch) = OutboxBatch::read_next(ledger, from_seq, settings.batch_events)? else {
             return Ok(done);
         };
         let (upto_seq, events) = (batch.upto_seq, batch.events);
-        let changes = batch.work(ledger, settings, summarizer, clock)?;
-        let counted = changes.counted();
-        let work = Work { worker: CONTENTS.to_owned(), from_seq, upto_seq, ..Work::default() };
-        let work = Work { memo: Some(memo.clone()), ..changes.into_work(work) };
+        let changes = batch.build_changes(ledger, settings, summarizer, clock)?;
+        let counted = changes.counts();
+        let work = WorkerCommit {
+            worker: CONTENTS_WORKER.to_owned(),
+            from_seq,
+            upto_seq,
+            ..WorkerCommit::default()
+        };
+        let work = WorkerCommit { memo: Some(memo.clone()), ..changes.into_work(work) };
         match ledger.commit(work) {
             Ok(()) => {
                 done.events += events;
@@ -70,32 +75,38 @@ pub fn catch_up_contents(
                 tries = 0;
             }
             // Another run moved the cursor, so it has done part of the work.
-            Err(error) if is_overtaken(&error) && ledger.cursor(CONTENTS)? != from_seq => tries = 0,
-            Err(error) if is_overtaken(&error) && tries < TRIES_MAX => tries += 1,
+            Err(error) if is_conflict(&error) && ledger.cursor(CONTENTS_WORKER)? != from_seq => {
+                tries = 0
+            }
+            Err(error) if is_conflict(&error) && tries < COMMIT_RETRIES_MAX => tries += 1,
             Err(error) => return Err(error.into()),
         }
     }
 }
 
 /// Whether another writer committed first, so that a retry can succeed.
-pub(super) fn is_overtaken(error: &LedgerError) -> bool {
-    matches!(error, LedgerError::Changed { .. } | LedgerError::Cursor { .. })
+pub(super) fn is_conflict(error: &LedgerError) -> bool {
+    matches!(error, LedgerError::VersionConflict { .. } | LedgerError::InvalidCommit { .. })
 }
 
 /// Events that are processed in one commit.
-struct Batch {
+struct OutboxBatch {
     upto_seq: u64,
     events: u64,
-    read: Read,
+    read: EventCache,
     /// Positions of new events, by project and session.
-    new: BTreeMap<(String, SessionId), BTreeSet<Mark>>,
+    new: BTreeMap<(String, SessionId), BTreeSet<OrderKey>>,
 }
 
-impl Batch {
-    fn next(ledger: &Ledger, from_seq: u64, events_max: usize) -> Result<Option<Self>, HomeError> {
-        let entries = ledger.outbox(from_seq, events_max.max(1))?;
+impl OutboxBatch {
+    fn read_next(
+        ledger: &Ledger,
+        from_seq: u64,
+        events_max: usize,
+    ) -> Result<Option<Self>, HomeError> {
+        let entries = ledger.read_outbox(from_seq, events_max.max(1))?;
         let mut batch =
-            Self { upto_seq: from_seq, events: 0, read: Read::new(), new: BTreeMap::new() };
+            Self { upto_seq: from_seq, events: 0, read: EventCache::new(), new: BTreeMap::new() };
         let mut bytes = 0;
         for entry in entries {
             if bytes > BATCH_BYTES {
@@ -106,28 +117,28 @@ impl Batch {
             let Some(event) = ledger.event_at(&entry.position)? else {
                 continue;
             };
-            bytes += said(&event).map(|text| text.len()).sum::<usize>();
+            bytes += event_texts(&event).map(|text| text.len()).sum::<usize>();
             let whose = (event.project.clone(), event.session.clone());
-            batch.new.entry(whose).or_default().insert(entry.position.mark());
+            batch.new.entry(whose).or_default().insert(entry.position.order_key());
             batch.read.insert(entry.seq, event);
         }
         Ok((batch.upto_seq > from_seq).then_some(batch))
     }
 
-    fn work<'a>(
+    fn build_changes<'a>(
         mut self,
         ledger: &'a Ledger,
         settings: &ContentsSettings,
         summarizer: &dyn Summarizer,
         clock: &dyn Clock,
-    ) -> Result<Changes<'a>, HomeError> {
-        let mut changes = Changes::new(ledger, clock.now(), Care::Usual);
+    ) -> Result<PendingChanges<'a>, HomeError> {
+        let mut changes = PendingChanges::new(ledger, clock.now(), Comparison::Nodes);
         for ((project, session), new) in &self.new {
             let upto_seq = self.upto_seq;
-            let part = Part { ledger, settings, project, session, upto_seq };
-            stitch(part, summarizer, new, &mut self.read, &mut changes)?;
+            let part = SessionReader { ledger, settings, project, session, upto_seq };
+            resegment(part, summarizer, new, &mut self.read, &mut changes)?;
         }
-        roll_up(&mut changes, summarizer)?;
+        roll_up_changed(&mut changes, summarizer)?;
         Ok(changes)
     }
 }

@@ -7,15 +7,15 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use tome_contents::{Calendar, ContentsSettings, Extractive};
-use tome_finder::{Embedder, Potion};
+use tome_finder::{Embedder, PotionEmbedder};
 use tome_home::{
     Home, HomeError, Notebooks, Projection, ProjectionReport, SessionStatistics, Store, StoreMode,
     Stores,
 };
 use tome_model::{Clock, Zone, limits};
-use tome_notebook::Rules;
-use tome_recall::{Recall, SessionCopies};
-use tome_redact::{OwnPattern, PatternError, Redactor};
+use tome_notebook::NotebookRules;
+use tome_recall::{Recall, Transcripts};
+use tome_redact::{CustomPattern, PatternError, Redactor};
 
 use crate::{Injector, Intake, Sealer, Spool, Tools};
 
@@ -36,9 +36,9 @@ pub struct EngineSettings {
     /// Texts of events are cut to this size.
     pub text_bytes_max: usize,
     /// The user's own redaction patterns.
-    pub redact: Vec<OwnPattern>,
+    pub redact: Vec<CustomPattern>,
     /// The rules of notebooks.
-    pub notes: Rules,
+    pub notes: NotebookRules,
     /// How contents are made.
     pub contents: ContentsSettings,
     /// Makes vectors; by default the model in the binary.
@@ -55,9 +55,9 @@ impl EngineSettings {
             descriptors: None,
             text_bytes_max: limits::TEXT_BYTES_MAX,
             redact: Vec::new(),
-            notes: Rules::default(),
+            notes: NotebookRules::default(),
             contents: ContentsSettings::in_zone(zone),
-            embedder: Arc::new(Potion),
+            embedder: Arc::new(PotionEmbedder),
         }
     }
 }
@@ -69,12 +69,12 @@ pub struct Engine {
     stores: Arc<Stores>,
     notebooks: Arc<Notebooks>,
     calendar: Arc<Calendar>,
-    transcripts: Arc<SessionCopies>,
+    transcripts: Arc<Transcripts>,
     recall: Arc<Recall>,
     intake: Intake,
     spool: Spool,
     projections: Vec<Arc<dyn Projection>>,
-    redact: Vec<OwnPattern>,
+    redact: Vec<CustomPattern>,
     /// Built on first use: most daemons only record, and a redactor takes time and memory.
     redactor: OnceLock<Arc<Redactor>>,
     tools: OnceLock<Tools>,
@@ -93,10 +93,10 @@ impl Engine {
             Arc::clone(&clock),
         );
         if let Some(descriptors) = settings.descriptors {
-            stores = stores.within_descriptors(descriptors);
+            stores = stores.with_descriptor_limit(descriptors);
         }
         let stores = Arc::new(stores);
-        let projects = stores.projects_shared();
+        let projects = stores.shared_projects();
         let notebooks = Arc::new(Notebooks::new(
             home.clone(),
             Arc::clone(&projects),
@@ -109,7 +109,7 @@ impl Engine {
             Arc::new(Extractive),
             Arc::clone(&clock),
         ));
-        let transcripts = Arc::new(SessionCopies::new(projects, Arc::clone(&clock)));
+        let transcripts = Arc::new(Transcripts::new(projects, Arc::clone(&clock)));
         let recall = Arc::new(Recall::new(
             home.clone(),
             Arc::clone(&stores),
@@ -129,7 +129,7 @@ impl Engine {
         ];
         Ok(Self {
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
-            spool: Spool::of(&home),
+            spool: Spool::new(&home),
             home,
             clock,
             stores,
@@ -176,7 +176,7 @@ impl Engine {
 
     /// Brings the store of a project up to date; a project without a store has nothing to do.
     pub fn catch_up_project(&self, root: &str) -> Result<(), HomeError> {
-        match self.stores.existing(root) {
+        match self.stores.find_store_path(root) {
             Some(path) => self.catch_up(&self.stores.open(&path)?, &|| false),
             None => Ok(()),
         }
@@ -226,7 +226,7 @@ impl Engine {
     }
 
     /// The `messages.jsonl` of its sessions.
-    pub fn transcripts(&self) -> &Arc<SessionCopies> {
+    pub fn transcripts(&self) -> &Arc<Transcripts> {
         &self.transcripts
     }
 

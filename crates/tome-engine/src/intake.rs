@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tome_ledger::{Appended, NewEvent};
-use tome_model::{Clock, Delivered, Draft, ModelError};
+use tome_ledger::{AppendedEvent, NewEvent};
+use tome_model::{Clock, DeliveredDraft, Draft, ModelError};
 
 use crate::Sealer;
 use tome_home::{HomeError, SessionIndex, StoreMode, Stores};
@@ -21,16 +21,16 @@ pub struct Intake {
 }
 
 /// What became of one draft. An error is shared by all drafts that it kept out.
-pub type Ingested = Result<Appended, Arc<HomeError>>;
+pub type IngestResult = Result<AppendedEvent, Arc<HomeError>>;
 
 /// Drafts that are sealed and encoded, grouped by project.
-pub struct Prepared {
-    shares: HashMap<String, Share>,
+pub struct PreparedDrafts {
+    shares: HashMap<String, ProjectBatch>,
     /// One result per draft: final for rejected drafts, a placeholder for the others.
-    answers: Vec<Ingested>,
+    answers: Vec<IngestResult>,
 }
 
-impl Prepared {
+impl PreparedDrafts {
     /// The roots of the projects with drafts in this batch.
     pub fn roots(&self) -> BTreeSet<String> {
         self.shares.keys().cloned().collect()
@@ -50,13 +50,13 @@ impl Intake {
 
     /// Stores drafts of any projects and returns one result per draft, in order, once all are
     /// synced. A draft that cannot be stored does not affect the others.
-    pub fn ingest<D: Into<Delivered>>(&self, drafts: Vec<D>) -> Vec<Ingested> {
-        self.store(self.prepare(drafts))
+    pub fn ingest<D: Into<DeliveredDraft>>(&self, drafts: Vec<D>) -> Vec<IngestResult> {
+        self.store_prepared(self.prepare(drafts))
     }
 
     /// Stores prepared drafts; blocks until they are synced.
-    pub fn store(&self, prepared: Prepared) -> Vec<Ingested> {
-        let none: Vec<Ingested> = prepared.answers.iter().map(|_| unanswered()).collect();
+    pub fn store_prepared(&self, prepared: PreparedDrafts) -> Vec<IngestResult> {
+        let none: Vec<IngestResult> = prepared.answers.iter().map(|_| closed_result()).collect();
         let (done, answers) = mpsc::channel();
         self.submit(prepared, move |answers| {
             // Sending fails only when the caller is gone; the events are stored all the same.
@@ -67,29 +67,29 @@ impl Intake {
 
     /// Seals and encodes drafts and groups them by project. A draft that cannot be stored gets its
     /// result here.
-    pub fn prepare<D: Into<Delivered>>(&self, drafts: Vec<D>) -> Prepared {
+    pub fn prepare<D: Into<DeliveredDraft>>(&self, drafts: Vec<D>) -> PreparedDrafts {
         let arrived = self.clock.now();
-        let mut shares: HashMap<String, Share> = HashMap::new();
-        let mut answers: Vec<Ingested> = Vec::with_capacity(drafts.len());
-        let sessions = match self.stores.sessions() {
+        let mut shares: HashMap<String, ProjectBatch> = HashMap::new();
+        let mut answers: Vec<IngestResult> = Vec::with_capacity(drafts.len());
+        let sessions = match self.stores.session_index() {
             Ok(sessions) => sessions,
             Err(error) => {
                 let error = Arc::new(error);
                 let answers = drafts.iter().map(|_| Err(Arc::clone(&error))).collect();
-                return Prepared { shares, answers };
+                return PreparedDrafts { shares, answers };
             }
         };
         // Most of what comes together comes from one place, and finding its project asks the disk.
         let mut roots: HashMap<(String, Option<String>), Result<String, Arc<HomeError>>> =
             HashMap::new();
         for (place, delivered) in drafts.into_iter().enumerate() {
-            let Delivered { mut draft, delivery } = delivered.into();
-            draft.flatten_deep();
+            let DeliveredDraft { mut draft, delivery } = delivered.into();
+            draft.flatten_deep_json();
             let draft = self.sealer.seal(draft);
             let cwd = draft.cwd.clone();
-            let root = sessions.assign(&draft.agent, &draft.session, || {
+            let root = sessions.assign_project(&draft.agent, &draft.session, || {
                 let place = (cwd.clone(), draft.project.clone());
-                let resolve = || self.root_of(&draft).map_err(Arc::new);
+                let resolve = || self.resolve_project(&draft).map_err(Arc::new);
                 roots.entry(place).or_insert_with(resolve).clone()
             });
             let root = match root {
@@ -99,63 +99,67 @@ impl Intake {
                     continue;
                 }
             };
-            let event = NewEvent::encode(draft, root.clone(), arrived).brought_by(delivery);
+            let event = NewEvent::encode(draft, root.clone(), arrived).with_delivery(delivery);
             if let Some(problem) = event.problem() {
                 answers.push(Err(Arc::new(ModelError::invalid("event", problem).into())));
                 continue;
             }
-            answers.push(unanswered());
+            answers.push(closed_result());
             let share = shares.entry(root).or_default();
             share.places.push(place);
             share.cwds.insert(cwd);
             share.events.push(event);
         }
-        Prepared { shares, answers }
+        PreparedDrafts { shares, answers }
     }
 
     /// Whether `submit` can queue at once, without opening a store.
-    pub fn is_ready(&self, prepared: &Prepared) -> bool {
-        let is_written = self.stores.sessions().is_ok_and(SessionIndex::is_written);
+    pub fn can_submit_now(&self, prepared: &PreparedDrafts) -> bool {
+        let is_written = self.stores.session_index().is_ok_and(SessionIndex::is_written);
         is_written
             && prepared.shares.keys().all(|root| match self.stores.mode() {
-                StoreMode::Unified => !self.stores.open_now().is_empty(),
+                StoreMode::Unified => !self.stores.open_stores().is_empty(),
                 StoreMode::PerProject => {
-                    let folder = self.stores.projects().known_folder(root);
+                    let folder = self.stores.projects().find_folder(root);
                     folder.is_some_and(|folder| self.stores.is_open(&folder.join("ledger")))
                 }
             })
     }
 
     /// Queues prepared drafts and calls `done` once all of them are synced or have failed.
-    pub fn submit(&self, prepared: Prepared, done: impl FnOnce(Vec<Ingested>) + Send + 'static) {
-        let Prepared { shares, answers } = prepared;
-        let gathering = Arc::new(Gathering(Mutex::new(Some((answers, done)))));
+    pub fn submit(
+        &self,
+        prepared: PreparedDrafts,
+        done: impl FnOnce(Vec<IngestResult>) + Send + 'static,
+    ) {
+        let PreparedDrafts { shares, answers } = prepared;
+        let gathering = Arc::new(PendingResults(Mutex::new(Some((answers, done)))));
         for (root, share) in shares {
-            self.append(&root, share, &gathering);
+            self.append_batch(&root, share, &gathering);
         }
         // Dropping the last reference, here or on a ledger's thread, calls `done`.
     }
 
     /// Whether `prepare` can resolve this draft's project without the file system.
     pub fn is_resolved(&self, draft: &Draft) -> bool {
-        self.stores.projects().is_resolved(&draft.cwd)
+        self.stores.projects().is_cached(&draft.cwd)
     }
 
-    fn root_of(&self, draft: &Draft) -> Result<String, HomeError> {
-        self.stores.projects().resolve(&draft.cwd, draft.project.as_deref())
+    fn resolve_project(&self, draft: &Draft) -> Result<String, HomeError> {
+        self.stores.projects().resolve_project(&draft.cwd, draft.project.as_deref())
     }
 
-    fn append<D: FnOnce(Vec<Ingested>) + Send + 'static>(
+    fn append_batch<D: FnOnce(Vec<IngestResult>) + Send + 'static>(
         &self,
         root: &str,
-        share: Share,
-        gathering: &Arc<Gathering<D>>,
+        share: ProjectBatch,
+        gathering: &Arc<PendingResults<D>>,
     ) {
-        let Share { places, cwds, events } = share;
-        let store = self.stores.of_project(root).and_then(|store| {
-            self.stores.sessions()?.write_new()?;
+        let ProjectBatch { places, cwds, events } = share;
+        let store = self.stores.open_project(root).and_then(|store| {
+            self.stores.session_index()?.flush()?;
             for cwd in &cwds {
-                self.stores.projects().note_worktree(root, cwd)?;
+                self.stores.projects().record_worktree(root, cwd)?;
             }
             Ok(store)
         });
@@ -165,7 +169,7 @@ impl Intake {
                 // Hold the store until the sync, so that it is not closed as idle; release it
                 // before `done`, whose receiver may close and reopen the store.
                 let held = Arc::clone(&store);
-                store.append_then(events, move |result| {
+                store.append_with_callback(events, move |result| {
                     gathering.settle(&places, result.map_err(HomeError::from));
                     drop(held);
                     drop(gathering);
@@ -176,26 +180,26 @@ impl Intake {
     }
 }
 
-fn unanswered() -> Ingested {
+fn closed_result() -> IngestResult {
     Err(Arc::new(HomeError::Closed))
 }
 
 /// The events of one project, with their positions in the whole batch.
 #[derive(Default)]
-struct Share {
+struct ProjectBatch {
     places: Vec<usize>,
     cwds: BTreeSet<String>,
     events: Vec<NewEvent>,
 }
 
 /// Collects the results of several ledgers and calls back when dropped.
-struct Gathering<D: FnOnce(Vec<Ingested>)>(Mutex<Option<(Vec<Ingested>, D)>>);
+struct PendingResults<D: FnOnce(Vec<IngestResult>)>(Mutex<Option<(Vec<IngestResult>, D)>>);
 
-impl<D: FnOnce(Vec<Ingested>)> Gathering<D> {
-    fn settle(&self, places: &[usize], result: Result<Vec<Appended>, HomeError>) {
+impl<D: FnOnce(Vec<IngestResult>)> PendingResults<D> {
+    fn settle(&self, places: &[usize], result: Result<Vec<AppendedEvent>, HomeError>) {
         let mut gathered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some((answers, _)) = gathered.as_mut() else { return };
-        let mut set = |place: usize, answer: Ingested| {
+        let mut set = |place: usize, answer: IngestResult| {
             if let Some(slot) = answers.get_mut(place) {
                 *slot = answer;
             }
@@ -216,7 +220,7 @@ impl<D: FnOnce(Vec<Ingested>)> Gathering<D> {
     }
 }
 
-impl<D: FnOnce(Vec<Ingested>)> Drop for Gathering<D> {
+impl<D: FnOnce(Vec<IngestResult>)> Drop for PendingResults<D> {
     fn drop(&mut self) {
         let gathered = self.0.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some((answers, done)) = gathered {

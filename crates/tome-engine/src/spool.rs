@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use tome_model::{Delivered, Millis};
+use tome_model::{DeliveredDraft, Millis};
 
 use crate::spool_line;
 use tome_home::sync_folder;
@@ -31,25 +31,25 @@ const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
 /// Backoff after a failed attempt to store events; doubles up to the maximum.
-const PAUSE_MS_MIN: u64 = 1_500;
-const PAUSE_MS_MAX: u64 = 60_000;
+const BACKOFF_MS_MIN: u64 = 1_500;
+const BACKOFF_MS_MAX: u64 = 60_000;
 
 /// Limit of remembered problems; each is logged once.
 const PROBLEMS_MAX: usize = 64;
 
 /// A file younger than this may not be synced yet by the process that created it.
-const IS_NEW: Duration = Duration::from_secs(10);
+const RECENT_AGE: Duration = Duration::from_secs(10);
 
 /// The spool of a home.
 #[derive(Debug, Clone)]
 pub struct Spool {
     folder: PathBuf,
-    trouble: Arc<Mutex<Trouble>>,
+    backoff: Arc<Mutex<SpoolBackoff>>,
 }
 
 /// Problems that kept events from being stored, and the end of the backoff.
 #[derive(Debug, Default)]
-struct Trouble {
+struct SpoolBackoff {
     problems: BTreeSet<String>,
     pause_ms: u64,
     until: Millis,
@@ -57,7 +57,7 @@ struct Trouble {
 
 /// Size of the spool.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Waiting {
+pub struct SpoolCounts {
     /// Events that have not been stored yet.
     pub events: u64,
     /// Size of those events.
@@ -68,27 +68,27 @@ pub struct Waiting {
 
 impl Spool {
     /// Returns the spool of a home; creates nothing before the first write.
-    pub fn of(home: &Home) -> Self {
-        Self { folder: home.spool(), trouble: Arc::default() }
+    pub fn new(home: &Home) -> Self {
+        Self { folder: home.spool(), backoff: Arc::default() }
     }
 
     /// Appends drafts and syncs them. After an error they are not safe, but may still be there if
     /// only the sync failed; a second copy is recognised as the same event.
-    pub fn append<D: Into<Delivered>>(&self, drafts: Vec<D>) -> std::io::Result<()> {
+    pub fn append<D: Into<DeliveredDraft>>(&self, drafts: Vec<D>) -> std::io::Result<()> {
         self.append_if(drafts, || true).map(|_| ())
     }
 
     /// Appends drafts if `may_write` returns `true` once the lock is held: another owner may have
     /// handled them while this one waited. Returns whether they were written.
-    pub fn append_if<D: Into<Delivered>>(
+    pub fn append_if<D: Into<DeliveredDraft>>(
         &self,
         drafts: Vec<D>,
         may_write: impl FnOnce() -> bool,
     ) -> std::io::Result<bool> {
         let lines: String =
-            drafts.into_iter().map(|draft| spool_line::write_line(draft.into())).collect();
+            drafts.into_iter().map(|draft| spool_line::render_spool_line(draft.into())).collect();
         std::fs::create_dir_all(&self.folder)?;
-        let lock = self.lock()?;
+        let lock = self.lock_spool()?;
         if !may_write() {
             return Ok(false);
         }
@@ -102,18 +102,18 @@ impl Spool {
             let _lock = lock;
             let path = self.folder.join(name);
             let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
-            write_whole(&mut file, bytes)?;
+            append_whole_lines(&mut file, bytes)?;
             file
         };
         // The lock is released: once the lines are written, renaming the file away is harmless.
         file.sync_all()?;
         let (made, written) = file.metadata().map(|it| (it.created(), it.modified()))?;
         let Ok(written) = written else { return self.sync_folders(true) };
-        if is_new(made, written) {
+        if is_recent(made, written) {
             // The creator of the file may not have synced the folder yet, so for a while every
             // writer does.
             let folder_made = std::fs::metadata(&self.folder).and_then(|folder| folder.created());
-            self.sync_folders(is_new(folder_made, written))?;
+            self.sync_folders(is_recent(folder_made, written))?;
         }
         Ok(())
     }
@@ -129,15 +129,16 @@ impl Spool {
 
     /// Takes away what waits, together with what an interrupted daemon had taken before, and with
     /// what is held if it is time to try it again. What hooks have locked for long stays for later.
-    pub fn take(&self, now: Millis) -> Result<Vec<SpoolFile>, HomeError> {
+    pub fn take_files(&self, now: Millis) -> Result<Vec<SpoolFile>, HomeError> {
         let is_paused = self.is_paused(now);
-        let earlier = if is_paused { Vec::new() } else { self.files("draining-") };
+        let earlier = if is_paused { Vec::new() } else { self.list_files("draining-") };
         let held = Some(self.folder.join("held.jsonl")).filter(|held| !is_paused && held.exists());
         let held = held.map(|held| self.rename_away(&held, now)).transpose()?;
         let waiting = self.folder.join("events.jsonl");
         let mut taken = None;
         if waiting.exists()
-            && let Some(_lock) = self.lock_soon().map_err(HomeError::file("lock", &self.folder))?
+            && let Some(_lock) =
+                self.try_lock_spool().map_err(HomeError::file("lock", &self.folder))?
             && waiting.exists()
         {
             taken = Some(self.rename_away(&waiting, now)?);
@@ -154,21 +155,21 @@ impl Spool {
     }
 
     /// Keeps unreadable lines in `damaged.jsonl`.
-    pub fn set_aside(&self, lines: &[u8]) -> std::io::Result<()> {
+    pub fn append_damaged(&self, lines: &[u8]) -> std::io::Result<()> {
         self.append_lines("damaged.jsonl", lines, None)
     }
 
     /// Keeps lines that a store rejected, for a retry.
-    pub fn hold(&self, lines: &[u8]) -> std::io::Result<()> {
+    pub fn append_held(&self, lines: &[u8]) -> std::io::Result<()> {
         self.append_lines("held.jsonl", lines, None)
     }
 
     /// Records why events could not be stored and starts a backoff. Returns whether the problem is
     /// new.
-    pub fn trouble(&self, problem: &str, now: Millis) -> bool {
-        let mut trouble = self.troubled();
+    pub fn record_failure(&self, problem: &str, now: Millis) -> bool {
+        let mut trouble = self.lock_backoff();
         if now >= trouble.until {
-            trouble.pause_ms = (trouble.pause_ms * 2).clamp(PAUSE_MS_MIN, PAUSE_MS_MAX);
+            trouble.pause_ms = (trouble.pause_ms * 2).clamp(BACKOFF_MS_MIN, BACKOFF_MS_MAX);
             trouble.until = Millis(now.0.saturating_add(trouble.pause_ms));
         }
         if trouble.problems.len() >= PROBLEMS_MAX {
@@ -179,36 +180,38 @@ impl Spool {
 
     /// Problems that keep events from being stored, as far as this process has tried.
     pub fn problems(&self) -> Vec<String> {
-        self.troubled().problems.iter().cloned().collect()
+        self.lock_backoff().problems.iter().cloned().collect()
     }
 
     /// Clears problems and backoff after everything was stored.
-    pub fn trouble_is_over(&self) {
-        *self.troubled() = Trouble::default();
+    pub fn clear_failures(&self) {
+        *self.lock_backoff() = SpoolBackoff::default();
     }
 
-    fn troubled(&self) -> MutexGuard<'_, Trouble> {
-        self.trouble.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_backoff(&self) -> MutexGuard<'_, SpoolBackoff> {
+        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the backoff is still running. A clock that was set back does not extend it.
     pub fn is_paused(&self, now: Millis) -> bool {
-        let until = self.troubled().until;
-        now < until && now.distance_ms(until) <= PAUSE_MS_MAX
+        let until = self.lock_backoff().until;
+        now < until && now.distance_ms(until) <= BACKOFF_MS_MAX
     }
 
     /// Whether events can be stored now. Only lists the folder, so it is cheap to poll.
-    pub fn is_waiting(&self, now: Millis) -> bool {
+    pub fn has_work(&self, now: Millis) -> bool {
         let waits = self.folder.join("events.jsonl").exists();
-        let is_old = || !self.files("draining-").is_empty() || !self.files("held.jsonl").is_empty();
+        let is_old = || {
+            !self.list_files("draining-").is_empty() || !self.list_files("held.jsonl").is_empty()
+        };
         waits || (!self.is_paused(now) && is_old())
     }
 
     /// Counts waiting events and damaged lines.
-    pub fn waiting(&self) -> Waiting {
-        let mut waiting = Waiting::default();
+    pub fn count_waiting(&self) -> SpoolCounts {
+        let mut waiting = SpoolCounts::default();
         let files = ["draining-", "held.jsonl", "events.jsonl"];
-        for path in files.iter().flat_map(|name| self.files(name)) {
+        for path in files.iter().flat_map(|name| self.list_files(name)) {
             let (lines, bytes) = count_lines(&path);
             waiting.events += lines;
             waiting.bytes += bytes;
@@ -217,7 +220,7 @@ impl Spool {
         waiting
     }
 
-    fn files(&self, prefix: &str) -> Vec<PathBuf> {
+    fn list_files(&self, prefix: &str) -> Vec<PathBuf> {
         let entries = std::fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> = entries
             .filter(|entry| entry.file_name().to_str().is_some_and(|name| name.starts_with(prefix)))
@@ -227,15 +230,15 @@ impl Spool {
         files
     }
 
-    fn lock(&self) -> std::io::Result<File> {
-        let lock = self.lock_file()?;
+    fn lock_spool(&self) -> std::io::Result<File> {
+        let lock = self.open_lock_file()?;
         lock.lock()?;
         Ok(lock)
     }
 
     /// Takes the lock, or gives up if it is held for longer than it takes to write a line.
-    fn lock_soon(&self) -> std::io::Result<Option<File>> {
-        let lock = self.lock_file()?;
+    fn try_lock_spool(&self) -> std::io::Result<Option<File>> {
+        let lock = self.open_lock_file()?;
         for _ in 0..LOCK_TRIES {
             match lock.try_lock() {
                 Ok(()) => return Ok(Some(lock)),
@@ -252,20 +255,20 @@ impl Spool {
         Ok(None)
     }
 
-    fn lock_file(&self) -> std::io::Result<File> {
+    fn open_lock_file(&self) -> std::io::Result<File> {
         let path = self.folder.join("lock");
         OpenOptions::new().write(true).create(true).truncate(false).open(path)
     }
 }
 
 /// Whether something was created shortly before `moment`, or its age is unknown.
-fn is_new(made: std::io::Result<SystemTime>, moment: SystemTime) -> bool {
-    made.map_or(true, |made| moment.duration_since(made).map_or(true, |age| age < IS_NEW))
+fn is_recent(made: std::io::Result<SystemTime>, moment: SystemTime) -> bool {
+    made.map_or(true, |made| moment.duration_since(made).map_or(true, |age| age < RECENT_AGE))
 }
 
 /// Appends with one write. First terminates a partial line that a crash left behind; undoes a write
 /// that fails halfway.
-fn write_whole(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
+fn append_whole_lines(file: &mut File, bytes: &[u8]) -> std::io::Result<()> {
     let end = file.seek(SeekFrom::End(0))?;
     let mut last = [b'\n'];
     if end > 0 {
@@ -312,7 +315,7 @@ pub struct SpoolFile {
 /// A line of the spool.
 pub enum SpoolLine {
     /// An event, and the line it was parsed from.
-    Draft(Box<Delivered>, Vec<u8>),
+    Draft(Box<DeliveredDraft>, Vec<u8>),
     /// Bytes that are not an intact event: torn by a crash, changed on disk, or not written by a
     /// hook.
     Damaged(Vec<u8>),
@@ -320,22 +323,25 @@ pub enum SpoolLine {
 
 impl SpoolFile {
     /// Reads the file line by line, one line in memory at a time.
-    pub fn lines(
+    pub fn read_lines(
         &self,
     ) -> Result<impl Iterator<Item = Result<SpoolLine, HomeError>> + use<>, HomeError> {
         let path = self.path.clone();
         let file = File::open(&path).map_err(HomeError::file("read", &path))?;
         let mut reader = BufReader::new(file);
-        Ok(std::iter::from_fn(move || next_line(&mut reader, &path).transpose()))
+        Ok(std::iter::from_fn(move || read_next_line(&mut reader, &path).transpose()))
     }
 
     /// Deletes the file: everything in it is stored, held or set aside.
-    pub fn done(self) -> Result<(), HomeError> {
+    pub fn delete(self) -> Result<(), HomeError> {
         std::fs::remove_file(&self.path).map_err(HomeError::file("delete", &self.path))
     }
 }
 
-fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLine>, HomeError> {
+fn read_next_line(
+    reader: &mut BufReader<File>,
+    path: &Path,
+) -> Result<Option<SpoolLine>, HomeError> {
     let mut line = Vec::new();
     loop {
         line.clear();
@@ -350,7 +356,7 @@ fn next_line(reader: &mut BufReader<File>, path: &Path) -> Result<Option<SpoolLi
     if !line.ends_with(b"\n") {
         line.push(b'\n');
     }
-    Ok(Some(match spool_line::read_line(&line) {
+    Ok(Some(match spool_line::parse_spool_line(&line) {
         Some(delivered) => SpoolLine::Draft(Box::new(delivered), line),
         None => SpoolLine::Damaged(line),
     }))

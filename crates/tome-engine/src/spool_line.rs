@@ -7,7 +7,7 @@
 //! `sum` comes last and covers every byte before it: the first 64 bits of their BLAKE3 hash, in
 //! hex. Lines of earlier versions have no checksum and are accepted as they are.
 
-use tome_model::{Delivered, DeliveryPart, EventLine};
+use tome_model::{DeliveredDraft, DeliveryPart, EventLine};
 
 const DELIVERY: &str = ",\"delivery\":\"";
 const SUM: &str = ",\"sum\":\"";
@@ -15,7 +15,7 @@ const END: &str = "\"}";
 const SUM_DIGITS: usize = 16;
 
 /// Renders a draft as a line, with its newline.
-pub fn write_line(delivered: Delivered) -> String {
+pub fn render_spool_line(delivered: DeliveredDraft) -> String {
     let mut line = EventLine::from(delivered.draft).to_json();
     // Drop the closing brace; it is added again at the end.
     line.pop();
@@ -28,7 +28,7 @@ pub fn write_line(delivered: Delivered) -> String {
 }
 
 /// Parses a line; `None` if it is damaged.
-pub fn read_line(line: &[u8]) -> Option<Delivered> {
+pub fn parse_spool_line(line: &[u8]) -> Option<DeliveredDraft> {
     let line = std::str::from_utf8(line).ok()?.trim();
     let Some((summed, sum)) = split_sum(line) else {
         return Some(EventLine::parse(line).ok()?.into_draft().ok()?.into());
@@ -42,7 +42,7 @@ pub fn read_line(line: &[u8]) -> Option<Delivered> {
         None => (summed, None),
     };
     let draft = EventLine::parse(&format!("{event}}}")).ok()?.into_draft().ok()?;
-    Some(Delivered { draft, delivery })
+    Some(DeliveredDraft { draft, delivery })
 }
 
 /// Splits a line into the summed text and the checksum.
@@ -77,29 +77,30 @@ mod tests {
         for text in ["hi", "", "\"}", ",\"sum\":\"0123456789abcdef\"}", ",\"delivery\":\"x\"", "\n"]
         {
             for delivery in [None, Some(part())] {
-                let delivered = Delivered { draft: draft(text), delivery };
-                let line = write_line(delivered.clone());
+                let delivered = DeliveredDraft { draft: draft(text), delivery };
+                let line = render_spool_line(delivered.clone());
                 assert_eq!(line.lines().count(), 1);
-                assert_eq!(read_line(line.as_bytes()), Some(delivered), "{line}");
+                assert_eq!(parse_spool_line(line.as_bytes()), Some(delivered), "{line}");
             }
         }
     }
 
     #[test]
     fn a_line_of_an_earlier_version_is_read() {
-        assert_eq!(read_line(LINE.as_bytes()), Some(draft("hi").into()));
+        assert_eq!(parse_spool_line(LINE.as_bytes()), Some(draft("hi").into()));
     }
 
     /// A changed letter in the text still parses; only the checksum reveals it.
     #[test]
     fn every_changed_byte_is_noticed() {
-        let line = write_line(Delivered { draft: draft("hello"), delivery: Some(part()) });
+        let line =
+            render_spool_line(DeliveredDraft { draft: draft("hello"), delivery: Some(part()) });
         let line = line.trim_end().as_bytes();
         for at in 0..line.len() {
             let mut damaged = line.to_vec();
             damaged[at] ^= 0x01;
-            assert_eq!(read_line(&damaged), None, "{}", String::from_utf8_lossy(&damaged));
-            assert_eq!(read_line(&line[..at]), None, "cut at {at}");
+            assert_eq!(parse_spool_line(&damaged), None, "{}", String::from_utf8_lossy(&damaged));
+            assert_eq!(parse_spool_line(&line[..at]), None, "cut at {at}");
         }
     }
 }

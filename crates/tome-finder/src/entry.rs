@@ -5,7 +5,7 @@ use tome_model::Millis;
 /// The kind of record that an entry is a chunk of. The numbers are stored on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
-pub enum Source {
+pub enum EntrySource {
     /// An event in the ledger.
     Event = 0,
     /// A node of the contents.
@@ -20,7 +20,7 @@ pub enum Source {
     Insight = 5,
 }
 
-impl Source {
+impl EntrySource {
     /// All sources in the order of their numbers.
     pub const ALL: [Self; 6] =
         [Self::Event, Self::Node, Self::Grip, Self::Note, Self::Detail, Self::Insight];
@@ -28,7 +28,7 @@ impl Source {
 
 /// Identifies the record that an entry is a chunk of.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Key {
+pub enum EntryKey {
     /// An event, by its sequence number in the outbox.
     Event(u64),
     /// Any other record, by a name that the caller chose.
@@ -37,7 +37,7 @@ pub enum Key {
 
 /// Byte range of a chunk within its record's text; `to` is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub struct Part {
+pub struct ByteRange {
     /// First byte.
     pub from: u32,
     /// End, exclusive.
@@ -46,13 +46,13 @@ pub struct Part {
 
 /// One chunk of a searchable record.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub struct IndexEntry {
     /// The record.
-    pub key: Key,
+    pub key: EntryKey,
     /// The chunk within its text.
-    pub part: Part,
+    pub range: ByteRange,
     /// Kind of record.
-    pub source: Source,
+    pub source: EntrySource,
     /// Time of the event, or of the record's last change.
     pub at: Millis,
     /// Root folder of the project; empty for the coder's notebook.
@@ -75,24 +75,24 @@ pub struct Entry {
 
 /// The changes of one commit.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Batch {
+pub struct IndexBatch {
     /// Named records to delete before the new entries are added.
-    pub gone: Vec<String>,
+    pub removed: Vec<String>,
     /// New entries. A named record that already exists must also be listed for deletion.
-    pub put: Vec<Entry>,
+    pub added: Vec<IndexEntry>,
     /// Position of the index after this batch; opaque to the index and returned by `cursor()`.
     pub cursor: String,
 }
 
 /// An entry that matches a query.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Found {
+pub struct IndexHit {
     /// The record.
-    pub key: Key,
+    pub key: EntryKey,
     /// The chunk within its text.
-    pub part: Part,
+    pub range: ByteRange,
     /// Kind of record.
-    pub source: Source,
+    pub source: EntrySource,
     /// As stored in the entry.
     pub at: Millis,
     /// As stored in the entry.
@@ -103,7 +103,7 @@ pub struct Found {
 
 /// Metadata of an index, readable without opening it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Glance {
+pub struct IndexMeta {
     /// As written with the last batch.
     pub cursor: String,
     /// `None` if it cannot be read without opening the index.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::FinderError;
 
-pub(crate) fn failed(path: &Path, error: &io::Error) -> FinderError {
+pub(crate) fn io_failed(path: &Path, error: &io::Error) -> FinderError {
     FinderError::Failed { path: path.to_owned(), problem: error.to_string() }
 }
 
@@ -15,7 +15,7 @@ pub(crate) fn damaged(path: &Path, problem: impl Into<String>) -> FinderError {
 }
 
 /// Creates an empty folder, replacing an existing file or folder at that path.
-pub(crate) fn empty_folder(folder: &Path) -> io::Result<()> {
+pub(crate) fn recreate_folder(folder: &Path) -> io::Result<()> {
     match std::fs::symlink_metadata(folder) {
         Ok(there) if there.is_dir() => std::fs::remove_dir_all(folder)?,
         Ok(_) => std::fs::remove_file(folder)?,
@@ -30,7 +30,7 @@ pub(crate) fn empty_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Options for writing a file that only its owner can read.
-pub(crate) fn own_file() -> OpenOptions {
+pub(crate) fn private_file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
     #[cfg(unix)]
@@ -38,11 +38,11 @@ pub(crate) fn own_file() -> OpenOptions {
     options
 }
 
-pub(crate) fn create(path: &Path) -> io::Result<File> {
-    own_file().read(true).create(true).truncate(true).open(path)
+pub(crate) fn create_file(path: &Path) -> io::Result<File> {
+    private_file_options().read(true).create(true).truncate(true).open(path)
 }
 
-pub(crate) fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open(path)
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<()> 
 }
 
 /// Writes the bytes at offset `at` and syncs them. Does nothing if there are none.
-pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
+pub(crate) fn write_synced_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
     if bytes.is_empty() {
         return Ok(());
     }
@@ -86,10 +86,10 @@ pub(crate) fn write_at(file: &File, bytes: &[u8], at: u64) -> io::Result<()> {
 }
 
 /// Replaces a small file atomically.
-pub(crate) fn replace(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace_file(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let fresh = folder.join(format!("{name}.new"));
-    let file = create(&fresh)?;
-    write_at(&file, bytes, 0)?;
+    let file = create_file(&fresh)?;
+    write_synced_at(&file, bytes, 0)?;
     drop(file);
     std::fs::rename(&fresh, folder.join(name))?;
     sync_folder(folder)

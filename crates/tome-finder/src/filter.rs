@@ -2,13 +2,13 @@
 
 use tome_model::Millis;
 
-use crate::{Entry, Source};
+use crate::{EntrySource, IndexEntry};
 
 /// Conditions on an entry, all of which must hold. The default admits every entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Filter {
+pub struct EntryFilter {
     /// Allowed sources; empty: all.
-    pub sources: Vec<Source>,
+    pub sources: Vec<EntrySource>,
     /// Root folder of the project.
     pub project: Option<String>,
     /// Session id.
@@ -24,9 +24,9 @@ pub struct Filter {
     pub until: Option<Millis>,
 }
 
-impl Filter {
+impl EntryFilter {
     /// Returns whether an entry meets all conditions.
-    pub fn admits(&self, entry: &Entry) -> bool {
+    pub fn admits(&self, entry: &IndexEntry) -> bool {
         let is = |wanted: &Option<String>, has: &str| wanted.as_deref().is_none_or(|it| it == has);
         let has_one =
             |wanted: &[String], has: &str| wanted.is_empty() || wanted.iter().any(|one| one == has);

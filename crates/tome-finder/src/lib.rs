@@ -15,11 +15,11 @@ mod meanings;
 mod question;
 mod words;
 
-pub use cores::cores;
-pub use embed::{EmbedError, Embedder, Potion};
-pub use entry::{Batch, Entry, Found, Glance, Key, Part, Source};
+pub use cores::available_cores;
+pub use embed::{EmbedError, Embedder, PotionEmbedder};
+pub use entry::{ByteRange, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit, IndexMeta};
 pub use error::FinderError;
-pub use filter::Filter;
-pub use meanings::{Bearing, Meanings};
-pub use question::Question;
-pub use words::{Words, WordsQuery};
+pub use filter::EntryFilter;
+pub use meanings::{QueryVector, VectorIndex};
+pub use question::QueryTerms;
+pub use words::{Bm25Index, Bm25Query};

@@ -6,24 +6,24 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use tome_ledger::{LedgerError, Repaired};
-use tome_model::{Event, SessionTally};
+use tome_ledger::{LedgerError, RepairReport};
+use tome_model::{Event, SessionStats};
 
-use crate::{Home, HomeError, Projects, Store, StoreMode, Stores, TALLY, layout};
+use crate::{Home, HomeError, Projects, SESSION_STATS_WORKER, Store, StoreMode, Stores, layout};
 
 /// Stored data that is damaged or lost, with the remedy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage {
     /// The file or store, and its problem.
-    pub found: String,
+    pub problem: String,
     /// The next step for the person.
     pub remedy: String,
 }
 
-const REPAIR: &str = "`tome admin repair` rebuilds it from everything that can still be read and from the \
+const REPAIR_ADVICE: &str = "`tome admin repair` rebuilds it from everything that can still be read and from the \
                       sessions' messages.jsonl; then `tome import` brings in what only the agents have";
 
-const HISTORY: &str = "those earlier versions cannot be restored; the notes and all other versions are \
+const HISTORY_ADVICE: &str = "those earlier versions cannot be restored; the notes and all other versions are \
                        not affected";
 
 /// How long a repair waits for those who are using the store.
@@ -38,32 +38,37 @@ const HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
 impl Damage {
     /// A finding and its remedy.
     pub fn new(found: impl Into<String>, remedy: impl Into<String>) -> Self {
-        Self { found: found.into(), remedy: remedy.into() }
+        Self { problem: found.into(), remedy: remedy.into() }
     }
 
     /// Returns the damage that an open store has met so far.
-    pub fn of_store(store: &Store) -> Vec<Self> {
+    pub fn find_in_store(store: &Store) -> Vec<Self> {
         let path = store.path().display();
-        store.damage().into_iter().map(|one| Self::new(format!("{path}: {one}"), REPAIR)).collect()
+        store
+            .damage()
+            .into_iter()
+            .map(|one| Self::new(format!("{path}: {one}"), REPAIR_ADVICE))
+            .collect()
     }
 
     /// The damage of a store that cannot be opened; none where the cause is something else.
-    pub fn of_unopened(path: &Path, error: &HomeError) -> Option<Self> {
+    pub fn from_open_error(path: &Path, error: &HomeError) -> Option<Self> {
         let is_damage = match error {
             HomeError::Ledger(error) => matches!(
                 error,
                 LedgerError::Storage { .. }
-                    | LedgerError::Damaged { .. }
+                    | LedgerError::DamagedFile { .. }
                     | LedgerError::Corrupt { .. }
             ),
             _ => false,
         };
-        let found = || Self::new(format!("{}: {}", path.display(), error.explained()), REPAIR);
+        let found =
+            || Self::new(format!("{}: {}", path.display(), error.explained()), REPAIR_ADVICE);
         is_damage.then(found)
     }
 
     /// Reports events of another project in a project's store: someone has moved folders.
-    pub fn of_foreign_events(path: &Path, root: &str, tallies: &[SessionTally]) -> Option<Self> {
+    pub fn find_foreign_events(path: &Path, root: &str, tallies: &[SessionStats]) -> Option<Self> {
         let foreign = tallies.iter().find(|tally| tally.project != root)?;
         Some(Self::new(
             format!("{} holds events of {}, not only of {root}", path.display(), foreign.project),
@@ -72,11 +77,11 @@ impl Damage {
     }
 
     /// Finds damaged files other than stores: project files, note histories, injection logs.
-    pub fn of_files(home: &Home, projects: &Projects) -> Vec<Self> {
-        let mut damage = projects.damage();
+    pub fn find_in_files(home: &Home, projects: &Projects) -> Vec<Self> {
+        let mut damage = projects.find_damage();
         let folders: Vec<PathBuf> = projects.all().into_iter().map(|(_, folder)| folder).collect();
         let mut histories: Vec<PathBuf> =
-            folders.iter().map(|folder| layout::history_in(folder)).collect();
+            folders.iter().map(|folder| layout::history_dir(folder)).collect();
         histories.push(home.coder().join(".history"));
         let mut left = HISTORY_BYTES_MAX;
         for history in histories {
@@ -85,7 +90,7 @@ impl Damage {
             left = rest;
             match tome_notebook::check_history(&history) {
                 Ok(findings) => {
-                    damage.extend(findings.into_iter().map(|one| Self::new(one, HISTORY)));
+                    damage.extend(findings.into_iter().map(|one| Self::new(one, HISTORY_ADVICE)));
                 }
                 Err(error) => damage.push(Self::new(error.to_string(), "make it readable")),
             }
@@ -100,14 +105,14 @@ impl Stores {
     pub fn verify(&self, path: &Path) -> Vec<Damage> {
         let store = match self.open(path) {
             Ok(store) => store,
-            Err(error) => return Damage::of_unopened(path, &error).into_iter().collect(),
+            Err(error) => return Damage::from_open_error(path, &error).into_iter().collect(),
         };
-        let found = |one: String| Damage::new(format!("{}: {one}", path.display()), REPAIR);
+        let found = |one: String| Damage::new(format!("{}: {one}", path.display()), REPAIR_ADVICE);
         let mut damage: Vec<Damage> = match store.verify() {
             Ok(findings) => findings.into_iter().map(found).collect(),
             Err(error) => vec![found(error.to_string())],
         };
-        let missing = Transcripts::of(self.transcripts_of(path))
+        let missing = TranscriptEvents::new(self.find_transcripts(path))
             .filter(|event| store.position(&event.id).is_ok_and(|position| position.is_none()))
             .count();
         if missing > 0 {
@@ -120,10 +125,10 @@ impl Stores {
     pub fn verify_files(&self, path: &Path) -> Vec<Damage> {
         let store = match self.open(path) {
             Ok(store) => store,
-            Err(error) => return Damage::of_unopened(path, &error).into_iter().collect(),
+            Err(error) => return Damage::from_open_error(path, &error).into_iter().collect(),
         };
-        let found = |one: String| Damage::new(format!("{}: {one}", path.display()), REPAIR);
-        let mut damage = Damage::of_store(&store);
+        let found = |one: String| Damage::new(format!("{}: {one}", path.display()), REPAIR_ADVICE);
+        let mut damage = Damage::find_in_store(&store);
         match store.verify_files() {
             Ok(findings) => damage.extend(findings.into_iter().map(found)),
             Err(error) => damage.push(found(error.to_string())),
@@ -133,8 +138,8 @@ impl Stores {
 
     /// Rebuilds a store from everything that can still be read of it and from the transcripts of its
     /// sessions. Waits until nobody uses it; whoever asks for it meanwhile waits for the repair.
-    pub fn repair(&self, path: &Path) -> Result<Repaired, HomeError> {
-        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+    pub fn repair(&self, path: &Path) -> Result<RepairReport, HomeError> {
+        let slot = Arc::clone(self.lock_slots().entry(path.to_path_buf()).or_default());
         let since = Instant::now();
         let mut slot = loop {
             // Release the lock while waiting: a current user of the store may need to open it
@@ -155,16 +160,16 @@ impl Stores {
             std::thread::sleep(Duration::from_millis(10));
         };
         slot.close();
-        let mut events = Transcripts::of(self.transcripts_of(path));
-        let repaired = tome_ledger::repair(path, &mut events, TALLY)?;
+        let mut events = TranscriptEvents::new(self.find_transcripts(path));
+        let repaired = tome_ledger::repair(path, &mut events, SESSION_STATS_WORKER)?;
         if repaired.restored > 0 || repaired.lost > 0 || repaired.derived_dropped {
             // The indexes follow the numbers of events; they are built again from the store.
-            let _ = std::fs::remove_dir_all(layout::indexes_beside(path));
+            let _ = std::fs::remove_dir_all(layout::index_dir(path));
         }
         Ok(repaired)
     }
 
-    fn transcripts_of(&self, path: &Path) -> Vec<PathBuf> {
+    fn find_transcripts(&self, path: &Path) -> Vec<PathBuf> {
         let folders = match self.mode() {
             StoreMode::PerProject => path.parent().map(Path::to_path_buf).into_iter().collect(),
             StoreMode::Unified => {
@@ -173,9 +178,9 @@ impl Stores {
         };
         let mut files = Vec::new();
         for folder in folders {
-            for session in entries(&layout::sessions_in(&folder)) {
+            for session in list_sorted(&layout::sessions_dir(&folder)) {
                 files.extend(
-                    entries(&session).into_iter().filter(|path| layout::is_transcript(path)),
+                    list_sorted(&session).into_iter().filter(|path| layout::is_transcript(path)),
                 );
             }
         }
@@ -183,7 +188,7 @@ impl Stores {
     }
 }
 
-fn entries(folder: &Path) -> Vec<PathBuf> {
+fn list_sorted(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
@@ -191,18 +196,18 @@ fn entries(folder: &Path) -> Vec<PathBuf> {
 }
 
 /// Iterates over the events of transcripts, file by file. Lines that are not events are skipped.
-struct Transcripts {
+struct TranscriptEvents {
     files: std::vec::IntoIter<PathBuf>,
     open: Option<BufReader<File>>,
 }
 
-impl Transcripts {
-    fn of(files: Vec<PathBuf>) -> Self {
+impl TranscriptEvents {
+    fn new(files: Vec<PathBuf>) -> Self {
         Self { files: files.into_iter(), open: None }
     }
 }
 
-impl Iterator for Transcripts {
+impl Iterator for TranscriptEvents {
     type Item = Event;
 
     fn next(&mut self) -> Option<Event> {

@@ -23,14 +23,14 @@ const CONFIG_BYTES_MAX: u64 = 1024 * 1024;
 /// <repository>/worktrees/<name>/commondir     "../.."
 /// <repository>/worktrees/<name>/gitdir        "<top>/.git"
 /// ```
-pub(crate) fn main_worktree(top: &Path) -> Option<PathBuf> {
+pub(crate) fn find_main_worktree(top: &Path) -> Option<PathBuf> {
     let pointer = read_pointer(&top.join(".git"))?;
     let git_dir = top.join(pointer.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
     let common = git_dir.join(read_pointer(&git_dir.join("commondir"))?).canonicalize().ok()?;
     // Trust the back-pointer only where only the repository's owner can have written it.
     let is_listed = git_dir.parent().is_some_and(|parent| parent == common.join("worktrees"))
         && is_git_dir(&common)
-        && points_back(&git_dir, top);
+        && is_listed_worktree(&git_dir, top);
     if !is_listed {
         return None;
     }
@@ -44,7 +44,7 @@ pub(crate) fn main_worktree(top: &Path) -> Option<PathBuf> {
 
 /// Whether the repository's record of a worktree points to `top`. Its path is absolute, or relative
 /// to the record (`worktree.useRelativePaths`).
-fn points_back(git_dir: &Path, top: &Path) -> bool {
+fn is_listed_worktree(git_dir: &Path, top: &Path) -> bool {
     let Some(pointer) = read_pointer(&git_dir.join("gitdir")) else { return false };
     let dot_git = git_dir.join(pointer);
     let is_dot_git = dot_git.file_name().is_some_and(|name| name == ".git");
@@ -58,7 +58,7 @@ fn is_git_dir(folder: &Path) -> bool {
 }
 
 /// Returns the URL of the repository's origin, without credentials.
-pub(crate) fn remote(root: &Path) -> Option<String> {
+pub(crate) fn read_origin_url(root: &Path) -> Option<String> {
     let git_dir = match root.join(".git") {
         dot_git if dot_git.join("HEAD").is_file() => dot_git,
         // A bare repository. In any other folder `config` belongs to the project.
@@ -74,7 +74,7 @@ pub(crate) fn remote(root: &Path) -> Option<String> {
             && let Some((name, url)) = line.split_once('=')
             && name.trim() == "url"
         {
-            return Some(without_credentials(url.trim()));
+            return Some(strip_credentials(url.trim()));
         }
     }
     None
@@ -85,7 +85,7 @@ fn read_pointer(path: &Path) -> Option<String> {
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-fn without_credentials(url: &str) -> String {
+fn strip_credentials(url: &str) -> String {
     match url.split_once("://") {
         Some((scheme, rest)) => match rest.split_once('/') {
             Some((host, path)) => {
@@ -105,10 +105,10 @@ mod tests {
     #[test]
     fn a_remote_is_kept_without_its_credentials() {
         assert_eq!(
-            without_credentials("https://me:secret@example.com/a.git"),
+            strip_credentials("https://me:secret@example.com/a.git"),
             "https://example.com/a.git"
         );
-        assert_eq!(without_credentials("git@example.com:a/b.git"), "git@example.com:a/b.git");
-        assert_eq!(without_credentials("https://t0ken@example.com"), "https://example.com");
+        assert_eq!(strip_credentials("git@example.com:a/b.git"), "git@example.com:a/b.git");
+        assert_eq!(strip_credentials("https://t0ken@example.com"), "https://example.com");
     }
 }

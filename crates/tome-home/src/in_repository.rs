@@ -3,19 +3,19 @@
 
 use std::path::{Path, PathBuf};
 
-use tome_notebook::{Author, Notebook, NotebookError, Who};
+use tome_notebook::{Actor, Author, Notebook, NotebookError};
 
 use crate::HomeError;
 use crate::durable::sync_folder;
 
-pub(crate) fn folder(root: &Path) -> PathBuf {
+pub(crate) fn notebook_folder(root: &Path) -> PathBuf {
     root.join(".memory")
 }
 
 /// The notebook in a repository, if there is one. Only a real folder is used: through a link, notes
 /// would go where nobody who reads the repository expects them.
-pub(crate) fn find(root: &Path) -> Result<Option<PathBuf>, HomeError> {
-    let folder = folder(root);
+pub(crate) fn find_folder(root: &Path) -> Result<Option<PathBuf>, HomeError> {
+    let folder = notebook_folder(root);
     match std::fs::symlink_metadata(&folder) {
         Ok(found) if found.is_dir() => Ok(Some(folder)),
         Ok(found) => {
@@ -23,22 +23,22 @@ pub(crate) fn find(root: &Path) -> Result<Option<PathBuf>, HomeError> {
             let what = format!("it is {what}, not a folder: make it a folder or remove it");
             Err(HomeError::file("use", &folder)(std::io::Error::other(what)))
         }
-        Err(error) if is_absence(&error) => Ok(None),
+        Err(error) if is_not_found(&error) => Ok(None),
         Err(error) => Err(HomeError::file("look at", &folder)(error)),
     }
 }
 
-fn is_absence(error: &std::io::Error) -> bool {
+fn is_not_found(error: &std::io::Error) -> bool {
     use std::io::ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | InvalidInput)
 }
 
 /// Makes `.memory/` where it is not. It belongs to the repository, so others may read it.
-pub(crate) fn make(root: &Path) -> Result<bool, HomeError> {
-    if find(root)?.is_some() {
+pub(crate) fn create_folder(root: &Path) -> Result<bool, HomeError> {
+    if find_folder(root)?.is_some() {
         return Ok(false);
     }
-    let folder = folder(root);
+    let folder = notebook_folder(root);
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o755);
@@ -50,8 +50,8 @@ pub(crate) fn make(root: &Path) -> Result<bool, HomeError> {
 /// Moves one note: first it is there, then it is gone here, so that there is always one. `false`
 /// when it has to stay.
 pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bool, HomeError> {
-    let by = Author { who: Who::Person, tool: "tome init --in-repo".to_owned() };
-    match copied(from, to, &by, path) {
+    let by = Author { who: Actor::Person, tool: "tome init --in-repo".to_owned() };
+    match copy_note(from, to, &by, path) {
         Ok(true) => {}
         // A different note of that name exists, or people may write such a note and tools may not:
         // too large, not UTF-8, a name that some systems do not allow.
@@ -60,20 +60,25 @@ pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bo
             NotebookError::Unreadable { .. }
             | NotebookError::Invalid(_)
             | NotebookError::BadPath { .. }
-            | NotebookError::Escapes(_),
+            | NotebookError::PathEscapes(_),
         ) => return Ok(false),
         Err(error) => return Err(error.into()),
     }
-    from.delete(&by, path)?;
+    from.delete_note(&by, path)?;
     Ok(true)
 }
 
 /// Copies a note. Returns whether both notebooks now have the same text under this path.
-fn copied(from: &Notebook, to: &Notebook, by: &Author, path: &str) -> Result<bool, NotebookError> {
-    let note = from.read(path)?;
-    match to.create(by, path, &note.text) {
+fn copy_note(
+    from: &Notebook,
+    to: &Notebook,
+    by: &Author,
+    path: &str,
+) -> Result<bool, NotebookError> {
+    let note = from.read_note(path)?;
+    match to.create_note(by, path, &note.text) {
         Ok(_) => Ok(true),
-        Err(NotebookError::Exists(_)) => Ok(to.read(path)?.text == note.text),
+        Err(NotebookError::AlreadyExists(_)) => Ok(to.read_note(path)?.text == note.text),
         Err(error) => Err(error),
     }
 }

@@ -14,25 +14,25 @@ const ABANDONED_MAX: usize = 32;
 /// Limit of idle threads.
 const IDLE_MAX: usize = 2;
 
-type Job = Box<dyn FnOnce() + Send>;
+type TimedJob = Box<dyn FnOnce() + Send>;
 /// Idle threads, by their channels.
-type Idle = Mutex<Vec<mpsc::Sender<Work>>>;
+type IdleThreads = Mutex<Vec<mpsc::Sender<QueuedJob>>>;
 
 /// A job, with the sender of the thread that runs it: the thread returns it to the idle list.
-struct Work {
-    job: Job,
-    channel: mpsc::Sender<Work>,
+struct QueuedJob {
+    job: TimedJob,
+    channel: mpsc::Sender<QueuedJob>,
 }
 
 /// Runs calls with a timeout and tracks those that hang.
 #[derive(Debug, Default)]
 pub struct TimedCalls {
-    hanging: Arc<Mutex<Hanging>>,
-    idle: Arc<Idle>,
+    hanging: Arc<Mutex<HangingCalls>>,
+    idle: Arc<IdleThreads>,
 }
 
 #[derive(Debug, Default)]
-struct Hanging {
+struct HangingCalls {
     next: u64,
     /// The paths of abandoned calls, by the number of the call.
     paths: HashMap<u64, String>,
@@ -58,7 +58,7 @@ impl TimedCalls {
         };
         let (sender, receiver) = mpsc::channel();
         let theirs = Arc::clone(&self.hanging);
-        self.hand_over(Box::new(move || {
+        self.dispatch(Box::new(move || {
             let result = call();
             // Under the lock, so that a caller that times out at this moment either receives the
             // result or registers the call before it is removed here.
@@ -87,19 +87,19 @@ impl TimedCalls {
 
 impl TimedCalls {
     /// Runs a job on an idle thread or a new one. `None` if no thread can be started.
-    fn hand_over(&self, job: Job) -> Option<()> {
+    fn dispatch(&self, job: TimedJob) -> Option<()> {
         let waiting = lock(&self.idle).pop();
-        let Some(channel) = waiting else { return self.start(job) };
-        match channel.send(Work { job, channel: channel.clone() }) {
+        let Some(channel) = waiting else { return self.spawn_thread(job) };
+        match channel.send(QueuedJob { job, channel: channel.clone() }) {
             Ok(()) => Some(()),
             // That thread has ended.
-            Err(mpsc::SendError(work)) => self.start(work.job),
+            Err(mpsc::SendError(work)) => self.spawn_thread(work.job),
         }
     }
 
-    fn start(&self, job: Job) -> Option<()> {
+    fn spawn_thread(&self, job: TimedJob) -> Option<()> {
         let (channel, queue) = mpsc::channel();
-        channel.send(Work { job, channel: channel.clone() }).ok()?;
+        channel.send(QueuedJob { job, channel: channel.clone() }).ok()?;
         let idle = Arc::downgrade(&self.idle);
         let thread = std::thread::Builder::new().name("tome-fs".to_owned());
         thread.spawn(move || run_jobs(&queue, &idle)).ok().map(drop)
@@ -107,8 +107,8 @@ impl TimedCalls {
 }
 
 /// Runs jobs until the channel closes or enough other threads are idle.
-fn run_jobs(queue: &mpsc::Receiver<Work>, idle: &Weak<Idle>) {
-    while let Ok(Work { job, channel }) = queue.recv() {
+fn run_jobs(queue: &mpsc::Receiver<QueuedJob>, idle: &Weak<IdleThreads>) {
+    while let Ok(QueuedJob { job, channel }) = queue.recv() {
         job();
         let Some(idle) = idle.upgrade() else { return };
         let mut idle = lock(&idle);

@@ -39,12 +39,12 @@ impl Home {
 
     /// Returns the project root used for offline chats held in `project`. Offline chats only
     /// demonstrate memory, so they are kept apart from the sessions that worked on the code.
-    pub fn offline_chats(&self, project: &str) -> String {
+    pub fn offline_project(&self, project: &str) -> String {
         format!("{}{}", self.offline_root().display(), project)
     }
 
     /// Whether a project holds offline chats.
-    pub fn is_offline_chats(&self, project: &str) -> bool {
+    pub fn is_offline_project(&self, project: &str) -> bool {
         Path::new(project).starts_with(self.offline_root())
     }
 
@@ -76,42 +76,44 @@ pub fn is_transcript(path: &Path) -> bool {
 }
 
 /// The notebook in a project's folder.
-pub fn memory_in(project: &Path) -> PathBuf {
+pub fn notebook_dir(project: &Path) -> PathBuf {
     project.join("memory")
 }
 
 /// The history of a project's notebook, also of one that lies in the repository.
-pub fn history_in(project: &Path) -> PathBuf {
-    memory_in(project).join(".history")
+pub fn history_dir(project: &Path) -> PathBuf {
+    notebook_dir(project).join(".history")
 }
 
 /// What was taken away when a notebook was moved into the repository.
-pub fn moved_in(project: &Path) -> PathBuf {
-    memory_in(project).join(".moved")
+pub fn moved_notes_dir(project: &Path) -> PathBuf {
+    notebook_dir(project).join(".moved")
 }
 
 /// The folder of a session in a project's folder.
-pub fn session_in(project: &Path, session: &str) -> PathBuf {
-    sessions_in(project).join(session_name(session))
+pub fn session_dir(project: &Path, session: &str) -> PathBuf {
+    sessions_dir(project).join(session_dir_name(session))
 }
 
 /// The folder of all sessions in a project's folder.
-pub fn sessions_in(project: &Path) -> PathBuf {
+pub fn sessions_dir(project: &Path) -> PathBuf {
     project.join("sessions")
 }
 
 /// Whether a project's folder holds anything that would be lost with its `project.toml`.
 pub fn has_content(project: &Path) -> bool {
-    [project.join("ledger"), sessions_in(project), memory_in(project)].iter().any(|it| it.exists())
+    [project.join("ledger"), sessions_dir(project), notebook_dir(project)]
+        .iter()
+        .any(|it| it.exists())
 }
 
 /// The indexes over a ledger.
-pub fn indexes_beside(ledger: &Path) -> PathBuf {
+pub fn index_dir(ledger: &Path) -> PathBuf {
     ledger.with_file_name("finder")
 }
 
 /// What is remembered of sessions while they last, in a project's folder.
-pub fn triggers_in(project: &Path) -> PathBuf {
+pub fn trigger_state_dir(project: &Path) -> PathBuf {
     project.join("triggers")
 }
 
@@ -121,7 +123,7 @@ const SESSION_NAME_BYTES_MAX: usize = 128;
 /// A session's id as the name of a folder. Ids of letters, digits, `.`, `_` and `-` are their own
 /// names. Others begin with `~`, which those cannot hold, and have every other byte as `%XX`; what
 /// gets too long is `~~` and a hash. Two ids never get the same name.
-pub fn session_name(session: &str) -> String {
+pub fn session_dir_name(session: &str) -> String {
     if is_plain_name(session) {
         return session.to_owned();
     }
@@ -144,11 +146,11 @@ fn is_plain_name(session: &str) -> bool {
         && !session.starts_with('.')
         // Windows drops a trailing dot.
         && !session.ends_with('.')
-        && !is_device(session)
+        && !is_windows_device(session)
 }
 
 /// Device names reserved by Windows, with any extension.
-fn is_device(name: &str) -> bool {
+fn is_windows_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")
         || ["com", "lpt"].iter().any(|port| {
@@ -166,7 +168,7 @@ mod tests {
     #[test]
     fn usual_ids_are_their_own_names() {
         for id in ["0198c3f2-7b1e-7000-8a9b-0123456789ab", "ses_4Kd.2", "s1"] {
-            assert_eq!(session_name(id), id);
+            assert_eq!(session_dir_name(id), id);
         }
     }
 
@@ -180,16 +182,16 @@ mod tests {
             ("nul.1", "~nul%2E1"),
             ("end.", "~end%2E"),
         ] {
-            assert_eq!(session_name(id), name);
+            assert_eq!(session_dir_name(id), name);
         }
-        assert_eq!(session_name(&"x".repeat(129)).len(), 66);
+        assert_eq!(session_dir_name(&"x".repeat(129)).len(), 66);
     }
 
     proptest! {
         #[test]
         fn two_ids_have_two_names(a in "[a./~%]{1,5}|\\PC{1,200}", b in "[a./~%]{1,5}|\\PC{1,200}") {
-            prop_assert_eq!(a == b, session_name(&a) == session_name(&b));
-            let name = session_name(&a);
+            prop_assert_eq!(a == b, session_dir_name(&a) == session_dir_name(&b));
+            let name = session_dir_name(&a);
             prop_assert!(name.len() <= SESSION_NAME_BYTES_MAX && !name.starts_with('.'));
             prop_assert!(name.bytes().all(|b| b.is_ascii_graphic() && b != b'/' && b != b'\\'));
         }

@@ -10,9 +10,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use tome_ledger::{EventRange, Ledger, NewEvent};
-use tome_model::{Agent, Draft, Event, EventId, Identity, SessionId, limits::SAME_SIGHTING_MS};
+use tome_model::{Agent, Draft, Event, EventId, Identity, SessionId, limits::DUPLICATE_WINDOW_MS};
 
-use crate::session_index::{SplitSession, split_of};
+use crate::session_index::{SplitSession, find_split_sessions};
 use crate::{HomeError, StoreMode, Stores, layout};
 
 const BATCH_EVENTS: usize = 500;
@@ -37,16 +37,16 @@ pub struct MergedSessions {
     pub kept: Vec<PathBuf>,
 }
 
-type Key = (Agent, SessionId);
+type SessionKey = (Agent, SessionId);
 
 impl Stores {
     /// Brings together the sessions that are split over projects; in a dry run only lists them.
     pub fn merge_sessions(&self, is_dry: bool) -> Result<MergedSessions, HomeError> {
-        let index = self.sessions()?;
-        let split = split_of(self.stored_sessions(), index);
+        let index = self.session_index()?;
+        let split = find_split_sessions(self.load_stored_sessions(), index);
         let mut repaired = MergedSessions::default();
         // The sessions to move out of each project, and the project each one moves to.
-        let mut leaving: BTreeMap<String, HashMap<Key, String>> = BTreeMap::new();
+        let mut leaving: BTreeMap<String, HashMap<SessionKey, String>> = BTreeMap::new();
         for session in split {
             let mut one = MergedSession { session, events: 0, duplicates: 0 };
             for from in one.session.elsewhere.clone() {
@@ -62,23 +62,28 @@ impl Stores {
         if self.mode() == StoreMode::Unified {
             // One store holds all projects: correct the project of its events.
             let goals = |event: &Event| {
-                let goal = leaving.get(&event.project)?.get(&key_of(event))?;
+                let goal = leaving.get(&event.project)?.get(&session_key(event))?;
                 Some(Some(goal.clone()))
             };
             if !leaving.is_empty() {
                 let path = self.home().unified_ledger();
-                repaired.kept.push(self.rewrite(&path, |old, new| copy_but(old, new, &goals))?);
+                repaired
+                    .kept
+                    .push(self.rewrite_store(&path, |old, new| copy_ledger(old, new, &goals))?);
             }
         } else {
             for (from, sessions) in &leaving {
-                let goals = |event: &Event| sessions.contains_key(&key_of(event)).then_some(None);
-                let Some(path) = self.existing(from) else { continue };
-                repaired.kept.push(self.rewrite(&path, |old, new| copy_but(old, new, &goals))?);
+                let goals =
+                    |event: &Event| sessions.contains_key(&session_key(event)).then_some(None);
+                let Some(path) = self.find_store_path(from) else { continue };
+                repaired
+                    .kept
+                    .push(self.rewrite_store(&path, |old, new| copy_ledger(old, new, &goals))?);
                 self.move_folders(&path, sessions);
             }
         }
         for one in &repaired.sessions {
-            index.unite(&one.session.agent, &one.session.session, &one.session.project)?;
+            index.record_merge(&one.session.agent, &one.session.session, &one.session.project)?;
         }
         Ok(repaired)
     }
@@ -90,8 +95,8 @@ impl Stores {
         is_dry: bool,
         one: &mut MergedSession,
     ) -> Result<(), HomeError> {
-        let Some(path) = self.existing(from) else { return Ok(()) };
-        let (source, goal) = (self.open(&path)?, self.of_project(&one.session.project)?);
+        let Some(path) = self.find_store_path(from) else { return Ok(()) };
+        let (source, goal) = (self.open(&path)?, self.open_project(&one.session.project)?);
         let is_one_store = source.path() == goal.path();
         let range =
             EventRange { session: Some(one.session.session.clone()), ..EventRange::default() };
@@ -105,9 +110,9 @@ impl Stores {
             if is_one_store {
                 continue;
             }
-            match id_in(&goal, &event)? {
+            match choose_event_id(&goal, &event)? {
                 None => one.duplicates += 1,
-                Some(id) if !is_dry => batch.push(encoded(event, id, &one.session.project)),
+                Some(id) if !is_dry => batch.push(encode_event(event, id, &one.session.project)),
                 Some(_) => {}
             }
             if batch.len() >= BATCH_EVENTS {
@@ -123,32 +128,32 @@ impl Stores {
 
     /// Moves the sessions' own notes with them and deletes the indexes over the replaced store,
     /// which are then rebuilt.
-    fn move_folders(&self, ledger: &Path, sessions: &HashMap<Key, String>) {
+    fn move_folders(&self, ledger: &Path, sessions: &HashMap<SessionKey, String>) {
         let Some(folder) = ledger.parent() else { return };
         // Best effort: indexes can be rebuilt, and notes that cannot be moved stay where they are.
         let _ = std::fs::remove_dir_all(folder.join("finder"));
         for ((_, session), goal) in sessions {
-            let Some(goal) = self.projects().known_folder(goal) else { continue };
+            let Some(goal) = self.projects().find_folder(goal) else { continue };
             let (from, to) = (
-                layout::session_in(folder, session.as_str()),
-                layout::session_in(&goal, session.as_str()),
+                layout::session_dir(folder, session.as_str()),
+                layout::session_dir(&goal, session.as_str()),
             );
             if from.is_dir() && !to.exists() {
-                let _ = std::fs::create_dir_all(layout::sessions_in(&goal));
+                let _ = std::fs::create_dir_all(layout::sessions_dir(&goal));
                 let _ = std::fs::rename(from, to);
             }
         }
     }
 }
 
-fn key_of(event: &Event) -> Key {
+fn session_key(event: &Event) -> SessionKey {
     (event.agent.clone(), event.session.clone())
 }
 
 /// The id that an event gets in a store; `None` if it is there. Words that were said again have the
 /// id of their first occurrence in each store: one that is taken by another moment gets a new one.
-fn id_in(goal: &Ledger, event: &Event) -> Result<Option<EventId>, HomeError> {
-    let is_same = |at: tome_model::Millis| at.distance_ms(event.at) <= SAME_SIGHTING_MS;
+fn choose_event_id(goal: &Ledger, event: &Event) -> Result<Option<EventId>, HomeError> {
+    let is_same = |at: tome_model::Millis| at.distance_ms(event.at) <= DUPLICATE_WINDOW_MS;
     match goal.position(&event.id)? {
         None => return Ok(Some(event.id.clone())),
         Some(found) if is_same(found.at) => return Ok(None),
@@ -158,7 +163,7 @@ fn id_in(goal: &Ledger, event: &Event) -> Result<Option<EventId>, HomeError> {
     Ok(goal.position(&id)?.is_none().then_some(id))
 }
 
-fn encoded(event: Event, id: EventId, project: &str) -> NewEvent {
+fn encode_event(event: Event, id: EventId, project: &str) -> NewEvent {
     let arrived = event.arrived;
     let draft = Draft { identity: Identity::Fixed(id), ..Draft::from_event(event) };
     NewEvent::encode(draft, project.to_owned(), arrived)
@@ -166,14 +171,14 @@ fn encoded(event: Event, id: EventId, project: &str) -> NewEvent {
 
 /// Copies a ledger in order of arrival. `goal` returns `Some(None)` for events to leave out and
 /// `Some(Some(project))` for events that change their project.
-fn copy_but(
+fn copy_ledger(
     old: &Ledger,
     new: &Ledger,
     goal: &dyn Fn(&Event) -> Option<Option<String>>,
 ) -> Result<(), HomeError> {
     let mut from_seq = 0;
     loop {
-        let entries = old.outbox(from_seq, BATCH_EVENTS)?;
+        let entries = old.read_outbox(from_seq, BATCH_EVENTS)?;
         let Some(last) = entries.last() else { break };
         from_seq = last.seq;
         let mut batch = Vec::with_capacity(entries.len());
@@ -185,7 +190,7 @@ fn copy_but(
                 Some(None) => continue,
             };
             let id = event.id.clone();
-            batch.push(encoded(event, id, &project));
+            batch.push(encode_event(event, id, &project));
         }
         new.append(batch)?;
     }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tome_model::{Clock, Millis, ModelError, Scope, SessionId};
-use tome_notebook::{Notebook, Rules};
+use tome_notebook::{Notebook, NotebookRules};
 
 use crate::{Home, HomeError, Projects, in_repository, layout};
 
@@ -27,15 +27,15 @@ const OPEN_MAX: usize = 16;
 pub struct Notebooks {
     home: Home,
     projects: Arc<Projects>,
-    rules: Rules,
+    rules: NotebookRules,
     clock: Arc<dyn Clock>,
     /// Least recently used first.
-    kept: Mutex<Vec<Kept>>,
+    open: Mutex<Vec<OpenNotebook>>,
 }
 
 /// Identifies a notebook by its owner.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Whose {
+pub struct NotebookOwner {
     /// Session, project or coder.
     pub scope: Scope,
     /// An absolute working directory in the project; unused for the coder.
@@ -45,7 +45,7 @@ pub struct Whose {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct NotebookLocation {
     scope: Scope,
     root: PathBuf,
     /// `None` if it is inside `root`.
@@ -54,15 +54,15 @@ struct Place {
     project: Option<(String, PathBuf)>,
 }
 
-struct Kept {
-    place: Place,
+struct OpenNotebook {
+    place: NotebookLocation,
     notebook: Arc<Notebook>,
     used: Millis,
 }
 
 /// The outcome of `move_into_repository`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Moved {
+pub struct MovedNotes {
     /// The folder in use from now on.
     pub folder: PathBuf,
     /// Whether the folder was created by this call.
@@ -75,52 +75,58 @@ pub struct Moved {
 
 impl Notebooks {
     /// Creates the notebooks of a home; opens none yet.
-    pub fn new(home: Home, projects: Arc<Projects>, rules: Rules, clock: Arc<dyn Clock>) -> Self {
-        Self { home, projects, rules, clock, kept: Mutex::default() }
+    pub fn new(
+        home: Home,
+        projects: Arc<Projects>,
+        rules: NotebookRules,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        Self { home, projects, rules, clock, open: Mutex::default() }
     }
 
     /// Opens a notebook, or hands out the one that is open.
-    pub fn open(&self, whose: &Whose) -> Result<Arc<Notebook>, HomeError> {
-        let place = self.place(whose)?;
+    pub fn open(&self, whose: &NotebookOwner) -> Result<Arc<Notebook>, HomeError> {
+        let place = self.resolve_location(whose)?;
         let now = self.clock.now();
-        let mut kept = self.kept();
+        let mut kept = self.lock_open();
         kept.retain(|one| !one.place.is_replaced_by(&place));
         let known = kept.iter().position(|one| one.place == place);
         let notebook = match known {
             Some(at) => kept.remove(at).notebook,
-            None => Arc::new(self.notebook_at(&place, self.rules.clone())),
+            None => Arc::new(self.build_notebook(&place, self.rules.clone())),
         };
-        kept.push(Kept { place, notebook: Arc::clone(&notebook), used: now });
-        drop_surplus(&mut kept);
+        kept.push(OpenNotebook { place, notebook: Arc::clone(&notebook), used: now });
+        close_surplus(&mut kept);
         Ok(notebook)
     }
 
     /// Returns all open notebooks.
-    pub fn open_now(&self) -> Vec<Arc<Notebook>> {
-        self.kept().iter().map(|one| Arc::clone(&one.notebook)).collect()
+    pub fn open_notebooks(&self) -> Vec<Arc<Notebook>> {
+        self.lock_open().iter().map(|one| Arc::clone(&one.notebook)).collect()
     }
 
     /// Closes notebooks that were idle for `idle_ms` and are not in use. Returns how many.
     pub fn close_idle(&self, idle_ms: u64) -> usize {
         let now = self.clock.now();
-        let mut kept = self.kept();
+        let mut kept = self.lock_open();
         let before = kept.len();
-        kept.retain(|one| one.is_held() || now.distance_ms(one.used) < idle_ms);
+        kept.retain(|one| one.is_in_use() || now.distance_ms(one.used) < idle_ms);
         before - kept.len()
     }
 
     /// Makes `.memory/` in the project's repository and moves the project's notes into it. What was
     /// cut short is finished by doing it again.
-    pub fn move_into_repository(&self, cwd: &str) -> Result<Moved, HomeError> {
-        let whose = Whose { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };
-        let root = self.root_of(&whose)?;
-        let created = in_repository::make(Path::new(&root))?;
-        let project = self.projects.folder(&root, self.clock.now())?;
-        let folder = in_repository::folder(Path::new(&root));
-        let from = self.to_move(layout::memory_in(&project), &project);
-        let to = self.to_move(folder.clone(), &project);
-        let mut moved = Moved { folder, created, moved: Vec::new(), kept_back: Vec::new() };
-        for note in from.list()? {
+    pub fn move_into_repository(&self, cwd: &str) -> Result<MovedNotes, HomeError> {
+        let whose =
+            NotebookOwner { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };
+        let root = self.resolve_project(&whose)?;
+        let created = in_repository::create_folder(Path::new(&root))?;
+        let project = self.projects.ensure_folder(&root, self.clock.now())?;
+        let folder = in_repository::notebook_folder(Path::new(&root));
+        let from = self.build_for_move(layout::notebook_dir(&project), &project);
+        let to = self.build_for_move(folder.clone(), &project);
+        let mut moved = MovedNotes { folder, created, moved: Vec::new(), kept_back: Vec::new() };
+        for note in from.list_notes()? {
             if in_repository::move_note(&from, &to, &note.path)? {
                 moved.moved.push(note.path);
             } else {
@@ -133,36 +139,45 @@ impl Notebooks {
 
     /// Opens a notebook for the move, with a separate history: in the notebook's own history a
     /// moved note does not change.
-    fn to_move(&self, root: PathBuf, project: &Path) -> Notebook {
+    fn build_for_move(&self, root: PathBuf, project: &Path) -> Notebook {
         // Existing notes are exempt from the rules for new facts.
-        let rules = Rules { facts_bytes_max: u64::MAX, facts_allowed: None };
-        let history = Some(layout::moved_in(project));
-        self.notebook_at(&Place { scope: Scope::Project, root, history, project: None }, rules)
+        let rules = NotebookRules { facts_bytes_max: u64::MAX, facts_allowed: None };
+        let history = Some(layout::moved_notes_dir(project));
+        self.build_notebook(
+            &NotebookLocation { scope: Scope::Project, root, history, project: None },
+            rules,
+        )
     }
 
-    fn place(&self, whose: &Whose) -> Result<Place, HomeError> {
+    fn resolve_location(&self, whose: &NotebookOwner) -> Result<NotebookLocation, HomeError> {
         let scope = whose.scope;
         if scope == Scope::Coder {
-            return Ok(Place { scope, root: self.home.coder(), history: None, project: None });
+            return Ok(NotebookLocation {
+                scope,
+                root: self.home.coder(),
+                history: None,
+                project: None,
+            });
         }
-        let root = self.root_of(whose)?;
-        let folder = self.projects.would_be_folder(&root);
+        let root = self.resolve_project(whose)?;
+        let folder = self.projects.planned_folder(&root);
         let project = Some((root.clone(), folder.clone()));
         if scope == Scope::Session {
-            let session = session_of(whose)?;
-            let root = layout::session_in(&folder, session.as_str()).join("working-memory");
-            return Ok(Place { scope, root, history: None, project });
+            let session = require_session(whose)?;
+            let root = layout::session_dir(&folder, session.as_str()).join("working-memory");
+            return Ok(NotebookLocation { scope, root, history: None, project });
         }
         let inside = {
             let root = PathBuf::from(&root);
             let looked_at = root.to_string_lossy().into_owned();
-            self.projects.run_within_time(&looked_at, move || in_repository::find(&root))??
+            self.projects
+                .run_with_timeout(&looked_at, move || in_repository::find_folder(&root))??
         };
-        let root = inside.unwrap_or_else(|| layout::memory_in(&folder));
-        Ok(Place { scope, root, history: Some(layout::history_in(&folder)), project })
+        let root = inside.unwrap_or_else(|| layout::notebook_dir(&folder));
+        Ok(NotebookLocation { scope, root, history: Some(layout::history_dir(&folder)), project })
     }
 
-    fn root_of(&self, whose: &Whose) -> Result<String, HomeError> {
+    fn resolve_project(&self, whose: &NotebookOwner) -> Result<String, HomeError> {
         let cwd = whose.cwd.as_deref().filter(|cwd| !cwd.is_empty()).ok_or_else(|| {
             ModelError::invalid(
                 "cwd",
@@ -174,11 +189,11 @@ impl Notebooks {
             let problem = format!("{said:?} is not an absolute path");
             return Err(ModelError::invalid("cwd", problem).into());
         }
-        Ok(self.projects.root_of(cwd, None))
+        Ok(self.projects.resolve_project_or_guess(cwd, None))
     }
 
-    fn notebook_at(&self, place: &Place, rules: Rules) -> Notebook {
-        let notebook = Notebook::at(place.scope, &place.root, Arc::clone(&self.clock));
+    fn build_notebook(&self, place: &NotebookLocation, rules: NotebookRules) -> Notebook {
+        let notebook = Notebook::new(place.scope, &place.root, Arc::clone(&self.clock));
         let mut notebook = notebook.with_rules(rules);
         if let Some(history) = &place.history {
             notebook = notebook.with_history(history);
@@ -186,7 +201,7 @@ impl Notebooks {
         let Some((root, folder)) = place.project.clone() else { return notebook };
         let (projects, clock) = (Arc::clone(&self.projects), Arc::clone(&self.clock));
         notebook.with_preparation(move || {
-            let made = projects.folder(&root, clock.now()).map_err(std::io::Error::other)?;
+            let made = projects.ensure_folder(&root, clock.now()).map_err(std::io::Error::other)?;
             if made == folder {
                 return Ok(());
             }
@@ -196,13 +211,13 @@ impl Notebooks {
         })
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<Kept>> {
+    fn lock_open(&self) -> MutexGuard<'_, Vec<OpenNotebook>> {
         // This is only a cache: a panic elsewhere cannot leave it inconsistent.
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Place {
+impl NotebookLocation {
     /// Whether the project's notebook is elsewhere now. Two open notebooks would share one history
     /// and record each other's notes as deleted.
     fn is_replaced_by(&self, now: &Self) -> bool {
@@ -210,22 +225,22 @@ impl Place {
     }
 }
 
-impl Kept {
-    fn is_held(&self) -> bool {
+impl OpenNotebook {
+    fn is_in_use(&self) -> bool {
         Arc::strong_count(&self.notebook) > 1
     }
 }
 
-fn drop_surplus(kept: &mut Vec<Kept>) {
+fn close_surplus(kept: &mut Vec<OpenNotebook>) {
     let mut surplus = kept.len().saturating_sub(OPEN_MAX);
     kept.retain(|one| {
-        let goes = surplus > 0 && !one.is_held();
+        let goes = surplus > 0 && !one.is_in_use();
         surplus -= usize::from(goes);
         !goes
     });
 }
 
-fn session_of(whose: &Whose) -> Result<SessionId, HomeError> {
+fn require_session(whose: &NotebookOwner) -> Result<SessionId, HomeError> {
     let session = whose.session.as_deref().ok_or_else(|| {
         ModelError::invalid("session_id", "is missing: give the session whose notebook is meant")
     })?;

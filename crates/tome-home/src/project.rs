@@ -13,7 +13,7 @@ use crate::io_timeout::TimedCalls;
 
 /// The project that a folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Located {
+pub struct ProjectLocation {
     /// The project's root.
     pub root: PathBuf,
     /// The top of the linked worktree that contains the folder, if any.
@@ -24,28 +24,28 @@ pub struct Located {
 const NAME_BYTES_MAX: usize = 200;
 
 /// Finds the project of a folder; `None` if the folder does not exist.
-pub fn locate(cwd: &Path) -> Option<Located> {
+pub fn locate_project(cwd: &Path) -> Option<ProjectLocation> {
     let cwd = cwd.canonicalize().ok().filter(|cwd| cwd.is_dir())?;
-    Some(repository_of(&cwd).unwrap_or(Located { root: cwd, worktree: None }))
+    Some(find_repository(&cwd).unwrap_or(ProjectLocation { root: cwd, worktree: None }))
 }
 
 /// Finds the repository of a folder that no longer exists, starting at its nearest existing
 /// ancestor.
-pub(crate) fn locate_missing(cwd: &Path) -> Option<Located> {
+pub(crate) fn locate_missing_folder(cwd: &Path) -> Option<ProjectLocation> {
     let above = cwd.ancestors().skip(1).find_map(|above| above.canonicalize().ok())?;
-    repository_of(&above).filter(|_| above.is_dir())
+    find_repository(&above).filter(|_| above.is_dir())
 }
 
-fn repository_of(cwd: &Path) -> Option<Located> {
+fn find_repository(cwd: &Path) -> Option<ProjectLocation> {
     for top in cwd.ancestors() {
         let dot_git = top.join(".git");
         if dot_git.join("HEAD").is_file() {
-            return Some(Located { root: top.to_path_buf(), worktree: None });
+            return Some(ProjectLocation { root: top.to_path_buf(), worktree: None });
         }
         if dot_git.is_file() {
-            return Some(match git::main_worktree(top) {
-                Some(root) => Located { root, worktree: Some(top.to_path_buf()) },
-                None => Located { root: top.to_path_buf(), worktree: None },
+            return Some(match git::find_main_worktree(top) {
+                Some(root) => ProjectLocation { root, worktree: Some(top.to_path_buf()) },
+                None => ProjectLocation { root: top.to_path_buf(), worktree: None },
             });
         }
     }
@@ -53,15 +53,17 @@ fn repository_of(cwd: &Path) -> Option<Located> {
 }
 
 /// Like `locate_project`, but gives up if the file system does not answer in time.
-pub fn locate_within(cwd: &Path, timeout: Duration) -> Option<Located> {
+pub fn locate_project_within(cwd: &Path, timeout: Duration) -> Option<ProjectLocation> {
     let folder = cwd.to_path_buf();
-    TimedCalls::default().run(&cwd.to_string_lossy(), timeout, move || locate(&folder)).flatten()
+    TimedCalls::default()
+        .run(&cwd.to_string_lossy(), timeout, move || locate_project(&folder))
+        .flatten()
 }
 
 /// Returns the folder name of a project: the path without its first separator, separators and
 /// colons as `-`, between `--` and `--`. Two paths can get the same name; `Projects` resolves the
 /// collision.
-pub fn folder_name(root: &str) -> String {
+pub fn project_folder_name(root: &str) -> String {
     let trimmed = root.trim_end_matches(['/', '\\']);
     let inner = trimmed.strip_prefix(['/', '\\']).unwrap_or(trimmed);
     let inner: String =
@@ -70,11 +72,11 @@ pub fn folder_name(root: &str) -> String {
         return format!("--{inner}--");
     }
     let kept = truncate_to(&inner, NAME_BYTES_MAX - 4 - 13);
-    format!("--{kept}-{}--", fingerprint(root, 12))
+    format!("--{kept}-{}--", path_hash(root, 12))
 }
 
 /// Returns the first digits of a hash of a path.
-pub(crate) fn fingerprint(root: &str, digits: usize) -> String {
+pub(crate) fn path_hash(root: &str, digits: usize) -> String {
     blake3::hash(root.as_bytes()).to_hex().chars().take(digits).collect()
 }
 
@@ -84,12 +86,12 @@ mod tests {
 
     #[test]
     fn names_follow_the_path() {
-        assert_eq!(folder_name("/Users/dev/project/ai"), "--Users-dev-project-ai--");
-        assert_eq!(folder_name("/Users/dev/project/ai/"), "--Users-dev-project-ai--");
-        assert_eq!(folder_name("C:\\code\\app"), "--C--code-app--");
-        assert_eq!(folder_name("/"), "----");
+        assert_eq!(project_folder_name("/Users/dev/project/ai"), "--Users-dev-project-ai--");
+        assert_eq!(project_folder_name("/Users/dev/project/ai/"), "--Users-dev-project-ai--");
+        assert_eq!(project_folder_name("C:\\code\\app"), "--C--code-app--");
+        assert_eq!(project_folder_name("/"), "----");
         let long = format!("/{}", "ä".repeat(500));
-        assert!(folder_name(&long).len() <= NAME_BYTES_MAX);
-        assert_ne!(folder_name(&long), folder_name(&format!("{long}b")));
+        assert!(project_folder_name(&long).len() <= NAME_BYTES_MAX);
+        assert_ne!(project_folder_name(&long), project_folder_name(&format!("{long}b")));
     }
 }

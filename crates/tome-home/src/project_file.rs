@@ -28,7 +28,7 @@ const SEARCHED_SESSIONS_MAX: usize = 100;
 
 /// The contents of `project.toml`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub(crate) struct ProjectRecord {
     pub(crate) root: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) remote: Option<String>,
@@ -38,8 +38,8 @@ pub(crate) struct Record {
     pub(crate) created: String,
 }
 
-pub(crate) enum Loaded {
-    Sound(Record),
+pub(crate) enum LoadedRecord {
+    Sound(ProjectRecord),
     /// There is no file and no content that would need one: creating the folder was interrupted.
     Unfinished,
     /// The file is damaged, and nothing in the folder names the root.
@@ -47,83 +47,87 @@ pub(crate) enum Loaded {
 }
 
 /// Reads the record of a folder; restores it if it is damaged.
-pub(crate) fn load(folder: &Path) -> Loaded {
-    let found = read(&folder.join(FILE));
+pub(crate) fn load_record(folder: &Path) -> LoadedRecord {
+    let found = read_record(&folder.join(FILE));
     if let Some(record) = &found
-        && fits(folder, &record.root)
+        && matches_folder(folder, &record.root)
     {
         if !folder.join(COPY).exists() {
             // The copy is optional: if writing it fails, the file alone is enough.
-            let _ = write(&folder.join(COPY), record);
+            let _ = write_record(&folder.join(COPY), record);
         }
-        return Loaded::Sound(record.clone());
+        return LoadedRecord::Sound(record.clone());
     }
-    let is_fitting = |record: &Record| fits(folder, &record.root);
-    let restored = read(&folder.join(COPY)).filter(is_fitting);
-    match restored.or_else(|| from_root(root_named_in(folder)?)) {
+    let is_fitting = |record: &ProjectRecord| matches_folder(folder, &record.root);
+    let restored = read_record(&folder.join(COPY)).filter(is_fitting);
+    match restored.or_else(|| record_from_root(find_root_in_files(folder)?)) {
         Some(record) if found.is_none() || is_fitting(&record) => {
-            let _ = restore(folder, &record);
-            Loaded::Sound(record)
+            let _ = restore_record(folder, &record);
+            LoadedRecord::Sound(record)
         }
         // Someone has renamed the folder.
         _ => match found {
-            Some(record) => Loaded::Sound(record),
-            None if folder.join(FILE).exists() || layout::has_content(folder) => Loaded::Damaged,
-            None => Loaded::Unfinished,
+            Some(record) => LoadedRecord::Sound(record),
+            None if folder.join(FILE).exists() || layout::has_content(folder) => {
+                LoadedRecord::Damaged
+            }
+            None => LoadedRecord::Unfinished,
         },
     }
 }
 
 /// Builds a record from a root.
-pub(crate) fn from_root(root: String) -> Option<Record> {
-    let remote = git::remote(Path::new(&root));
-    Some(Record { root, remote, aliases: Vec::new(), created: String::new() })
+pub(crate) fn record_from_root(root: String) -> Option<ProjectRecord> {
+    let remote = git::read_origin_url(Path::new(&root));
+    Some(ProjectRecord { root, remote, aliases: Vec::new(), created: String::new() })
 }
 
 /// Puts a record in the place of a damaged one, which is kept.
-pub(crate) fn restore(folder: &Path, record: &Record) -> Result<(), HomeError> {
+pub(crate) fn restore_record(folder: &Path, record: &ProjectRecord) -> Result<(), HomeError> {
     let (file, kept) = (folder.join(FILE), folder.join(DAMAGED));
     if file.exists() {
         std::fs::rename(&file, &kept).map_err(HomeError::file("rename", &file))?;
     } else {
         write_atomic(&kept, b"")?;
     }
-    save(folder, record)
+    save_record(folder, record)
 }
 
 /// Writes a record and its copy.
-pub(crate) fn save(folder: &Path, record: &Record) -> Result<(), HomeError> {
-    write(&folder.join(FILE), record)?;
-    write(&folder.join(COPY), record)
+pub(crate) fn save_record(folder: &Path, record: &ProjectRecord) -> Result<(), HomeError> {
+    write_record(&folder.join(FILE), record)?;
+    write_record(&folder.join(COPY), record)
 }
 
-fn write(path: &Path, record: &Record) -> Result<(), HomeError> {
+fn write_record(path: &Path, record: &ProjectRecord) -> Result<(), HomeError> {
     let text = toml::to_string(record)
         .map_err(|error| HomeError::file("write", path)(std::io::Error::other(error)))?;
     write_atomic(path, text.as_bytes())
 }
 
 /// Reads a record; `None` if it is missing or unreadable.
-pub(crate) fn read(path: &Path) -> Option<Record> {
-    toml::from_str(&read_start(path)?).ok()
+pub(crate) fn read_record(path: &Path) -> Option<ProjectRecord> {
+    toml::from_str(&read_prefix(path)?).ok()
 }
 
 /// Whether this folder has the name that belongs to `root`.
-pub(crate) fn fits(folder: &Path, root: &str) -> bool {
+pub(crate) fn matches_folder(folder: &Path, root: &str) -> bool {
     let name = folder.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let own = project::folder_name(root);
-    name == own || name == format!("{own}.{}", project::fingerprint(root, 8))
+    let own = project::project_folder_name(root);
+    name == own || name == format!("{own}.{}", project::path_hash(root, 8))
 }
 
 /// Finds the root in a transcript or an injection log of this folder.
-fn root_named_in(folder: &Path) -> Option<String> {
-    let sessions = std::fs::read_dir(layout::sessions_in(folder)).into_iter().flatten().flatten();
+fn find_root_in_files(folder: &Path) -> Option<String> {
+    let sessions = std::fs::read_dir(layout::sessions_dir(folder)).into_iter().flatten().flatten();
     let transcripts =
         sessions.take(SEARCHED_SESSIONS_MAX).map(|session| session.path().join("messages.jsonl"));
     let records = transcripts.chain(std::iter::once(folder.join("injections.jsonl")));
     for record in records {
-        let roots = read_start(&record).unwrap_or_default();
-        let found = roots.lines().find_map(|line| root_in(line).filter(|root| fits(folder, root)));
+        let roots = read_prefix(&record).unwrap_or_default();
+        let found = roots
+            .lines()
+            .find_map(|line| parse_root(line).filter(|root| matches_folder(folder, root)));
         if found.is_some() {
             return found;
         }
@@ -131,7 +135,7 @@ fn root_named_in(folder: &Path) -> Option<String> {
     None
 }
 
-fn root_in(line: &str) -> Option<String> {
+fn parse_root(line: &str) -> Option<String> {
     #[derive(Deserialize)]
     struct Named {
         project: String,
@@ -140,7 +144,7 @@ fn root_in(line: &str) -> Option<String> {
 }
 
 /// Reads the beginning of a regular file as text.
-fn read_start(path: &Path) -> Option<String> {
+fn read_prefix(path: &Path) -> Option<String> {
     if !std::fs::symlink_metadata(path).ok()?.is_file() {
         return None;
     }

@@ -1,6 +1,6 @@
 //! Projections: what is built from a ledger's events and can be rebuilt from them.
 
-use tome_ledger::{Ledger, LedgerError, OutboxEntry, Work};
+use tome_ledger::{Ledger, LedgerError, OutboxEntry, WorkerCommit};
 
 use crate::{HomeError, Store};
 
@@ -70,20 +70,21 @@ pub fn follow_outbox(
     name: &str,
     batch_max: usize,
     stop: &dyn Fn() -> bool,
-    mut process: impl FnMut(u64, &[OutboxEntry]) -> Result<(u64, Work), HomeError>,
+    mut process: impl FnMut(u64, &[OutboxEntry]) -> Result<(u64, WorkerCommit), HomeError>,
 ) -> Result<u64, HomeError> {
     let mut processed = 0;
     while !stop() {
         let from_seq = ledger.cursor(name)?;
-        let entries = ledger.outbox(from_seq, batch_max)?;
+        let entries = ledger.read_outbox(from_seq, batch_max)?;
         if entries.is_empty() {
             break;
         }
         let (upto_seq, results) = process(from_seq, &entries)?;
-        match ledger.commit(Work { worker: name.to_owned(), from_seq, upto_seq, ..results }) {
+        match ledger.commit(WorkerCommit { worker: name.to_owned(), from_seq, upto_seq, ..results })
+        {
             Ok(()) => processed += upto_seq.saturating_sub(from_seq),
             // Another thread has processed this batch.
-            Err(LedgerError::Cursor { .. }) if ledger.cursor(name)? > from_seq => {}
+            Err(LedgerError::InvalidCommit { .. }) if ledger.cursor(name)? > from_seq => {}
             Err(error) => return Err(error.into()),
         }
     }

@@ -17,8 +17,8 @@ use tome_model::Millis;
 
 use crate::durable::sync_folder;
 use crate::io_timeout::TimedCalls;
-use crate::project_file::{self, Loaded, Record};
-use crate::{Damage, Home, HomeError, Located, git, project};
+use crate::project_file::{self, LoadedRecord, ProjectRecord};
+use crate::{Damage, Home, HomeError, ProjectLocation, git, project};
 
 /// Worktrees remembered per project; the oldest are dropped first.
 const ALIASES_MAX: usize = 64;
@@ -28,19 +28,19 @@ const CACHE_MAX: usize = 4096;
 
 /// Timeout for file system calls on a project's folder. A local disk answers in microseconds, a
 /// busy one in seconds, a network mount whose server is gone never.
-const LOOK_TIMEOUT: Duration = Duration::from_secs(5);
+const FS_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The projects that have a folder in the home.
 #[derive(Debug)]
 pub struct Projects {
     home: Home,
-    known: Mutex<Known>,
+    known: Mutex<ProjectTable>,
     /// For folders that may be on a mount that hangs.
-    looks: TimedCalls,
+    timed_calls: TimedCalls,
 }
 
-enum Lookup {
-    Found(Located),
+enum ProjectLookup {
+    Found(ProjectLocation),
     /// The folder does not exist. `above` is the repository above it, or else its own path.
     Missing {
         above: String,
@@ -49,37 +49,37 @@ enum Lookup {
 }
 
 #[derive(Debug, Default)]
-struct Known {
+struct ProjectTable {
     /// By root.
-    projects: HashMap<String, Entry>,
+    projects: HashMap<String, ProjectEntry>,
     /// Worktree to root.
     aliases: HashMap<String, String>,
     /// The projects of existing working directories.
-    located: HashMap<String, Located>,
+    located: HashMap<String, ProjectLocation>,
     /// Folders whose `project.toml` is damaged, so that their root is unknown.
     damaged: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone)]
-struct Entry {
+struct ProjectEntry {
     folder: PathBuf,
-    record: Record,
+    record: ProjectRecord,
 }
 
 impl Projects {
     /// Reads all project folders. Restores damaged `project.toml` files; a folder whose file cannot
     /// be restored is hidden.
     pub fn load(home: &Home) -> Self {
-        let mut known = Known::default();
+        let mut known = ProjectTable::default();
         let folders = std::fs::read_dir(home.projects()).into_iter().flatten().flatten();
         for folder in folders.map(|entry| entry.path()) {
-            match project_file::load(&folder) {
-                Loaded::Sound(record) => known.insert(Entry { folder, record }),
-                Loaded::Damaged => known.damaged.push(folder),
-                Loaded::Unfinished => {}
+            match project_file::load_record(&folder) {
+                LoadedRecord::Sound(record) => known.insert(ProjectEntry { folder, record }),
+                LoadedRecord::Damaged => known.damaged.push(folder),
+                LoadedRecord::Unfinished => {}
             }
         }
-        Self { home: home.clone(), known: Mutex::new(known), looks: TimedCalls::default() }
+        Self { home: home.clone(), known: Mutex::new(known), timed_calls: TimedCalls::default() }
     }
 
     /// Returns the roots of all known projects with their folders, sorted by root.
@@ -95,30 +95,32 @@ impl Projects {
     }
 
     /// Folders whose `project.toml` is damaged and whose root could not be recovered.
-    pub(crate) fn damaged(&self) -> Vec<PathBuf> {
+    pub(crate) fn damaged_folders(&self) -> Vec<PathBuf> {
         self.lock().damaged.clone()
     }
 
     /// Gives a damaged folder its root back, if the root fits its name and is not another's.
-    pub(crate) fn restore(&self, folder: &Path, root: &str) -> Result<bool, HomeError> {
+    pub(crate) fn restore_root(&self, folder: &Path, root: &str) -> Result<bool, HomeError> {
         let mut known = self.lock();
-        if !project_file::fits(folder, root) || known.projects.contains_key(root) {
+        if !project_file::matches_folder(folder, root) || known.projects.contains_key(root) {
             return Ok(false);
         }
-        let Some(record) = project_file::from_root(root.to_owned()) else { return Ok(false) };
-        project_file::restore(folder, &record)?;
+        let Some(record) = project_file::record_from_root(root.to_owned()) else {
+            return Ok(false);
+        };
+        project_file::restore_record(folder, &record)?;
         known.damaged.retain(|damaged| damaged != folder);
-        known.insert(Entry { folder: folder.to_owned(), record });
+        known.insert(ProjectEntry { folder: folder.to_owned(), record });
         Ok(true)
     }
 
     /// Reports project files that are damaged, or were and have been restored.
-    pub(crate) fn damage(&self) -> Vec<Damage> {
+    pub(crate) fn find_damage(&self) -> Vec<Damage> {
         let mut damage = Vec::new();
-        for folder in self.damaged() {
+        for folder in self.damaged_folders() {
             let file = folder.join(project_file::FILE);
             damage.push(Damage {
-                found: format!("{} is damaged: its project is not shown", file.display()),
+                problem: format!("{} is damaged: its project is not shown", file.display()),
                 remedy:
                     "write the line `root = \"/path/of/the/project\"` into it, then `tome stop`"
                         .to_owned(),
@@ -129,7 +131,7 @@ impl Projects {
             if kept.exists() {
                 let file = folder.join(project_file::FILE);
                 damage.push(Damage {
-                    found: format!("{} was damaged and has been restored", file.display()),
+                    problem: format!("{} was damaged and has been restored", file.display()),
                     remedy: format!("check it, then delete {}", kept.display()),
                 });
             }
@@ -143,102 +145,110 @@ impl Projects {
     /// other projects are known, so the order of events does not matter. If the file system does
     /// not answer, guesses in the same way: good enough for reading; use `resolve_project`
     /// before storing.
-    pub fn root_of(&self, cwd: &str, hint: Option<&str>) -> String {
-        self.resolve(cwd, hint)
-            .unwrap_or_else(|_| self.lock().worktree_above(cwd).unwrap_or_else(|| clean(cwd)))
+    pub fn resolve_project_or_guess(&self, cwd: &str, hint: Option<&str>) -> String {
+        self.resolve_project(cwd, hint).unwrap_or_else(|_| {
+            self.lock().find_worktree_root(cwd).unwrap_or_else(|| normalize_path(cwd))
+        })
     }
 
     /// The same, but fails for a folder that does not answer and whose project nobody has noted:
     /// an event stored under a guessed project would stay there.
-    pub fn resolve(&self, cwd: &str, hint: Option<&str>) -> Result<String, HomeError> {
+    pub fn resolve_project(&self, cwd: &str, hint: Option<&str>) -> Result<String, HomeError> {
         // Also with a hint: it tells which worktree the folder is in.
-        match (hint, self.look_up(cwd)) {
-            (Some(root), _) => Ok(clean(root)),
-            (None, Lookup::Found(found)) => Ok(found.root.to_string_lossy().into_owned()),
-            (None, Lookup::Missing { above }) => {
-                Ok(self.lock().worktree_above(cwd).unwrap_or(above))
+        match (hint, self.look_up_project(cwd)) {
+            (Some(root), _) => Ok(normalize_path(root)),
+            (None, ProjectLookup::Found(found)) => Ok(found.root.to_string_lossy().into_owned()),
+            (None, ProjectLookup::Missing { above }) => {
+                Ok(self.lock().find_worktree_root(cwd).unwrap_or(above))
             }
-            (None, Lookup::NoAnswer) => Err(no_answer("find the project of", cwd)),
+            (None, ProjectLookup::NoAnswer) => Err(timeout_error("find the project of", cwd)),
         }
     }
 
     /// Runs a call on a project's files; fails if the file system does not answer in time.
-    pub(crate) fn run_within_time<T: Send + 'static>(
+    pub(crate) fn run_with_timeout<T: Send + 'static>(
         &self,
         root: &str,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HomeError> {
-        self.looks.run(root, LOOK_TIMEOUT, call).ok_or_else(|| no_answer("look at", root))
+        self.timed_calls.run(root, FS_TIMEOUT, call).ok_or_else(|| timeout_error("look at", root))
     }
 
     /// Whether the project of a working directory is cached.
-    pub fn is_resolved(&self, cwd: &str) -> bool {
+    pub fn is_cached(&self, cwd: &str) -> bool {
         self.lock().located.contains_key(cwd)
     }
 
-    fn look_up(&self, cwd: &str) -> Lookup {
+    fn look_up_project(&self, cwd: &str) -> ProjectLookup {
         if let Some(found) = self.lock().located.get(cwd) {
-            return Lookup::Found(found.clone());
+            return ProjectLookup::Found(found.clone());
         }
         let folder = cwd.to_owned();
-        let look = move || project::locate(Path::new(&folder)).ok_or_else(|| missing_root(&folder));
-        match self.looks.run(cwd, LOOK_TIMEOUT, look) {
+        let look = move || {
+            project::locate_project(Path::new(&folder))
+                .ok_or_else(|| resolve_missing_folder(&folder))
+        };
+        match self.timed_calls.run(cwd, FS_TIMEOUT, look) {
             Some(Ok(found)) => {
-                self.lock().remember(cwd, &found);
-                Lookup::Found(found)
+                self.lock().cache_location(cwd, &found);
+                ProjectLookup::Found(found)
             }
-            Some(Err(above)) => Lookup::Missing { above },
-            None => Lookup::NoAnswer,
+            Some(Err(above)) => ProjectLookup::Missing { above },
+            None => ProjectLookup::NoAnswer,
         }
     }
 
     /// Returns the project of a working directory if it has a folder in the home.
-    pub fn known_root_of(&self, cwd: &str) -> Option<String> {
-        let root = self.root_of(cwd, None);
+    pub fn find_known_project(&self, cwd: &str) -> Option<String> {
+        let root = self.resolve_project_or_guess(cwd, None);
         self.lock().projects.contains_key(&root).then_some(root)
     }
 
     /// Returns the folder of a known project.
-    pub fn known_folder(&self, root: &str) -> Option<PathBuf> {
+    pub fn find_folder(&self, root: &str) -> Option<PathBuf> {
         self.lock().projects.get(root).map(|entry| entry.folder.clone())
     }
 
     /// Returns the folder of a project, or the one it would get; creates nothing.
-    pub fn would_be_folder(&self, root: &str) -> PathBuf {
-        self.known_folder(root).unwrap_or_else(|| self.free_folder(root))
+    pub fn planned_folder(&self, root: &str) -> PathBuf {
+        self.find_folder(root).unwrap_or_else(|| self.choose_folder(root))
     }
 
     /// The folder of a project, made on first use.
-    pub fn folder(&self, root: &str, now: Millis) -> Result<PathBuf, HomeError> {
-        if let Some(folder) = self.known_folder(root) {
+    pub fn ensure_folder(&self, root: &str, now: Millis) -> Result<PathBuf, HomeError> {
+        if let Some(folder) = self.find_folder(root) {
             return Ok(folder);
         }
         // Read the project's files before taking the lock.
-        let remote = self.remote(root);
+        let remote = self.read_origin_url(root);
         let mut known = self.lock();
         if let Some(entry) = known.projects.get(root) {
             return Ok(entry.folder.clone());
         }
-        let folder = self.free_folder(root);
+        let folder = self.choose_folder(root);
         std::fs::create_dir_all(&folder).map_err(HomeError::file("create", &folder))?;
         let projects = self.home.projects();
         sync_folder(&projects).map_err(HomeError::file("sync", &projects))?;
-        let record =
-            Record { root: root.to_owned(), remote, aliases: Vec::new(), created: now.to_string() };
-        project_file::save(&folder, &record)?;
-        known.insert(Entry { folder: folder.clone(), record });
+        let record = ProjectRecord {
+            root: root.to_owned(),
+            remote,
+            aliases: Vec::new(),
+            created: now.to_string(),
+        };
+        project_file::save_record(&folder, &record)?;
+        known.insert(ProjectEntry { folder: folder.clone(), record });
         Ok(folder)
     }
 
     /// Returns the origin of a project's repository; `None` if the file system does not answer.
-    fn remote(&self, root: &str) -> Option<String> {
+    fn read_origin_url(&self, root: &str) -> Option<String> {
         let folder = PathBuf::from(root);
-        self.looks.run(root, LOOK_TIMEOUT, move || git::remote(&folder)).flatten()
+        self.timed_calls.run(root, FS_TIMEOUT, move || git::read_origin_url(&folder)).flatten()
     }
 
     /// Remembers the worktree that led to a project, so that events from it are still placed right
     /// after it has been removed.
-    pub fn note_worktree(&self, root: &str, cwd: &str) -> Result<(), HomeError> {
+    pub fn record_worktree(&self, root: &str, cwd: &str) -> Result<(), HomeError> {
         let mut known = self.lock();
         // Neither a project named by a payload nor a session that moved here makes a worktree part
         // of it.
@@ -256,75 +266,78 @@ impl Projects {
         entry.record.aliases.push(worktree.clone());
         let surplus = entry.record.aliases.len().saturating_sub(ALIASES_MAX);
         entry.record.aliases.drain(..surplus);
-        project_file::save(&entry.folder, &entry.record)?;
+        project_file::save_record(&entry.folder, &entry.record)?;
         known.aliases.insert(worktree, root.to_owned());
         Ok(())
     }
 
     /// Returns the folder of the project's name or, if another project has it, that name with a
     /// hash of the root.
-    fn free_folder(&self, root: &str) -> PathBuf {
-        let name = project::folder_name(root);
+    fn choose_folder(&self, root: &str) -> PathBuf {
+        let name = project::project_folder_name(root);
         let folder = self.home.projects().join(&name);
         // A folder without a record was left by an interrupted creation and is reused.
         let file = folder.join(project_file::FILE);
-        if file.exists() && project_file::read(&file).is_none_or(|record| record.root != root) {
-            return self.home.projects().join(format!("{name}.{}", project::fingerprint(root, 8)));
+        if file.exists()
+            && project_file::read_record(&file).is_none_or(|record| record.root != root)
+        {
+            return self.home.projects().join(format!("{name}.{}", project::path_hash(root, 8)));
         }
         folder
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, ProjectTable> {
         // Every change under this lock is a single insertion, so a panic elsewhere leaves it
         // consistent.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Known {
-    fn insert(&mut self, entry: Entry) {
+impl ProjectTable {
+    fn insert(&mut self, entry: ProjectEntry) {
         for alias in &entry.record.aliases {
             self.aliases.insert(alias.clone(), entry.record.root.clone());
         }
         self.projects.insert(entry.record.root.clone(), entry);
     }
 
-    fn remember(&mut self, cwd: &str, found: &Located) {
+    fn cache_location(&mut self, cwd: &str, found: &ProjectLocation) {
         if self.located.len() >= CACHE_MAX {
             self.located.clear();
         }
         self.located.insert(cwd.to_owned(), found.clone());
     }
 
-    fn worktree_above(&self, cwd: &str) -> Option<String> {
+    fn find_worktree_root(&self, cwd: &str) -> Option<String> {
         Path::new(cwd).ancestors().find_map(|above| self.aliases.get(above.to_str()?).cloned())
     }
 }
 
-fn no_answer(action: &'static str, folder: &str) -> HomeError {
+fn timeout_error(action: &'static str, folder: &str) -> HomeError {
     let problem = format!(
         "no answer within {} s; if it is on a network mount that is gone, bring it back or unmount it",
-        LOOK_TIMEOUT.as_secs()
+        FS_TIMEOUT.as_secs()
     );
     let problem = std::io::Error::new(std::io::ErrorKind::TimedOut, problem);
     HomeError::file(action, Path::new(folder))(problem)
 }
 
 /// Returns the project root of a working directory, from the disk alone.
-pub fn project_root(cwd: &str) -> String {
-    match project::locate(Path::new(cwd)) {
+pub fn resolve_project_root(cwd: &str) -> String {
+    match project::locate_project(Path::new(cwd)) {
         Some(found) => found.root.to_string_lossy().into_owned(),
-        None => missing_root(cwd),
+        None => resolve_missing_folder(cwd),
     }
 }
 
-fn missing_root(cwd: &str) -> String {
-    let repository = project::locate_missing(Path::new(cwd));
-    repository.map_or_else(|| clean(cwd), |found| found.root.to_string_lossy().into_owned())
+fn resolve_missing_folder(cwd: &str) -> String {
+    let repository = project::locate_missing_folder(Path::new(cwd));
+    repository
+        .map_or_else(|| normalize_path(cwd), |found| found.root.to_string_lossy().into_owned())
 }
 
 /// Normalizes a path lexically: removes trailing separators, `.` and `..`.
-fn clean(path: &str) -> String {
+fn normalize_path(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/') {
         match part {

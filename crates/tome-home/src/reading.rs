@@ -20,14 +20,14 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use serde_json::Value;
-use tome_ledger::{Direction, EventRange, LedgerError, Mark, Position};
+use tome_ledger::{EventPosition, EventRange, LedgerError, OrderKey, ScanDirection};
 use tome_model::{Agent, Event, EventId, EventKind, Millis, ModelError, SessionId};
 
 use crate::{HomeError, Store, Stores};
 
 /// Selects events.
 #[derive(Debug, Clone, Default)]
-pub struct Question {
+pub struct EventQuery {
     /// Start of the time range, inclusive.
     pub from: Option<Millis>,
     /// End of the time range, exclusive.
@@ -52,7 +52,7 @@ pub struct Question {
 
 /// A page of events, and where it continues.
 #[derive(Debug, Clone, Default)]
-pub struct Answer {
+pub struct EventPage {
     /// The events, in order.
     pub events: Vec<Event>,
     /// Continuation if there may be more. Never expires, since events never change.
@@ -62,10 +62,10 @@ pub struct Answer {
 }
 
 /// Limit of events scanned per query: a filter that matches nothing must not block the daemon.
-const LOOKED_AT_MAX: usize = 100_000;
+const SCANNED_EVENTS_MAX: usize = 100_000;
 
 /// Lower bound of that limit per wave.
-const LOOKED_AT_MIN: usize = 1_000;
+const SCANNED_EVENTS_MIN: usize = 1_000;
 
 /// Stores per wave.
 const WAVE_STORES: usize = 8;
@@ -74,23 +74,23 @@ const WAVE_STORES: usize = 8;
 const PREFIX_BYTES_MIN: usize = 4;
 
 /// Limit of ids with the same prefix, per store.
-const LIKE_MAX: usize = 4;
+const PREFIX_MATCHES_MAX: usize = 4;
 
 impl Stores {
     /// Reads events. Several stores are merged by time.
-    pub fn read(&self, question: &Question) -> Result<Answer, HomeError> {
+    pub fn query_events(&self, question: &EventQuery) -> Result<EventPage, HomeError> {
         let end = question.after.as_deref().map(PageEnd::parse).transpose()?;
-        let mut paths = self.asked(question.project.as_deref());
-        paths.sort_by_cached_key(|path| name(path));
+        let mut paths = self.paths_to_search(question.project.as_deref());
+        paths.sort_by_cached_key(|path| store_name(path));
         let waves = paths.chunks(WAVE_STORES);
-        let _few_at_a_time =
-            (waves.len() > 1).then(|| self.wide.lock().unwrap_or_else(PoisonError::into_inner));
-        let looked_at_max = (LOOKED_AT_MAX / waves.len().max(1)).max(LOOKED_AT_MIN);
-        let mut page = Page::default();
+        let _few_at_a_time = (waves.len() > 1)
+            .then(|| self.scan_lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let looked_at_max = (SCANNED_EVENTS_MAX / waves.len().max(1)).max(SCANNED_EVENTS_MIN);
+        let mut page = PageBuilder::default();
         for (n, wave) in waves.enumerate() {
             let stores = self.open_wave(question, n * WAVE_STORES, wave, &mut page)?;
-            page.read(&stores, question, end.as_ref(), looked_at_max)?;
-            page.note_damage(&stores);
+            page.read_stores(&stores, question, end.as_ref(), looked_at_max)?;
+            page.report_damage(&stores);
         }
         // Not one store could be read.
         if page.opened == 0
@@ -99,24 +99,24 @@ impl Stores {
             return Err(error);
         }
         let more_after = page.stop.filter(|_| page.has_more).and_then(|place| {
-            let store = name(paths.get(place.which)?);
-            Some(PageEnd { mark: Mark { at: place.at, seq: place.seq }, store }.to_string())
+            let store = store_name(paths.get(place.which)?);
+            Some(PageEnd { mark: OrderKey { at: place.at, seq: place.seq }, store }.to_string())
         });
         let mut events: Vec<Event> = page.found.into_values().collect();
         if question.newest_first {
             events.reverse();
         }
-        Ok(Answer { events, more_after, skipped: page.skipped })
+        Ok(EventPage { events, more_after, skipped: page.skipped })
     }
 
     /// Opens a wave of stores; `first` is the index of the first one. Stores that fail to open are
     /// skipped, unless the query names a project.
     fn open_wave(
         &self,
-        question: &Question,
+        question: &EventQuery,
         first: usize,
         paths: &[PathBuf],
-        page: &mut Page,
+        page: &mut PageBuilder,
     ) -> Result<Vec<(usize, Store)>, HomeError> {
         let mut stores = Vec::with_capacity(paths.len());
         for (which, path) in (first..).zip(paths) {
@@ -124,7 +124,7 @@ impl Stores {
                 Ok(store) => stores.push((which, store)),
                 Err(error) if question.project.is_some() => return Err(error),
                 Err(error) => {
-                    page.skipped.push(unreadable(path, &error));
+                    page.skipped.push(describe_unreadable(path, &error));
                     page.failed.get_or_insert(error);
                 }
             }
@@ -135,15 +135,15 @@ impl Stores {
 
     /// One event by its id or by the beginning of its id. One store at a time, those written to
     /// last first.
-    pub fn find(&self, id: &str, project: Option<&str>) -> Result<Event, HomeError> {
+    pub fn find_event(&self, id: &str, project: Option<&str>) -> Result<Event, HomeError> {
         let parsed = EventId::parse(id)?;
         let (mut like, mut skipped) = (BTreeMap::new(), Vec::new());
-        for path in self.asked(project) {
-            match self.look_in(&path, &parsed, &mut like) {
+        for path in self.paths_to_search(project) {
+            match self.find_in_store(&path, &parsed, &mut like) {
                 Ok(Some(event)) => return Ok(event),
                 Ok(None) => {}
                 Err(error) if project.is_some() => return Err(error),
-                Err(error) => skipped.push(unreadable(&path, &error)),
+                Err(error) => skipped.push(describe_unreadable(&path, &error)),
             }
         }
         if like.len() > 1 {
@@ -160,7 +160,7 @@ impl Stores {
     }
 
     /// Finds an event in one store. If there is none, adds the ids with this prefix to `like`.
-    fn look_in(
+    fn find_in_store(
         &self,
         path: &Path,
         id: &EventId,
@@ -169,23 +169,23 @@ impl Stores {
         let store = self.open(path)?;
         let event = store.event(id)?;
         if event.is_none() && id.as_str().len() >= PREFIX_BYTES_MIN {
-            for id in store.ids_with_prefix(id.as_str(), LIKE_MAX)? {
+            for id in store.ids_with_prefix(id.as_str(), PREFIX_MATCHES_MAX)? {
                 like.entry(id).or_insert_with(|| path.to_path_buf());
             }
         }
         Ok(event)
     }
 
-    fn asked(&self, project: Option<&str>) -> Vec<PathBuf> {
+    fn paths_to_search(&self, project: Option<&str>) -> Vec<PathBuf> {
         match project {
-            Some(root) => self.existing(root).into_iter().collect(),
-            None => self.paths(),
+            Some(root) => self.find_store_path(root).into_iter().collect(),
+            None => self.list_paths(),
         }
     }
 }
 /// The position of an event in the merged order; `which` is the store's index, sorted by name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
+struct MergePosition {
     at: Millis,
     which: usize,
     seq: u64,
@@ -193,10 +193,10 @@ struct Place {
 
 /// A page under construction.
 #[derive(Default)]
-struct Page {
-    found: BTreeMap<Place, Event>,
+struct PageBuilder {
+    found: BTreeMap<MergePosition, Event>,
     /// End of the page: everything up to it has been read, nothing behind it.
-    stop: Option<Place>,
+    stop: Option<MergePosition>,
     /// Whether there are events behind the end.
     has_more: bool,
     skipped: Vec<String>,
@@ -206,14 +206,14 @@ struct Page {
 }
 
 /// The streams of a wave's stores, with the next event of each.
-struct Heads<'a, I> {
+struct StoreStreams<'a, I> {
     streams: Vec<(&'a (usize, Store), I)>,
-    next: BTreeMap<Place, (usize, Event)>,
+    next: BTreeMap<MergePosition, (usize, Event)>,
 }
 
-impl<I: Iterator<Item = Result<(Position, Event), LedgerError>>> Heads<'_, I> {
+impl<I: Iterator<Item = Result<(EventPosition, Event), LedgerError>>> StoreStreams<'_, I> {
     /// Reads the next event of one of the stores.
-    fn pull(&mut self, n: usize) -> Result<(), (PathBuf, HomeError)> {
+    fn advance(&mut self, n: usize) -> Result<(), (PathBuf, HomeError)> {
         let Some(((which, store), stream)) = self.streams.get_mut(n) else {
             return Ok(());
         };
@@ -221,27 +221,27 @@ impl<I: Iterator<Item = Result<(Position, Event), LedgerError>>> Heads<'_, I> {
             return Ok(());
         };
         let (position, event) = next.map_err(|error| (store.path().to_path_buf(), error.into()))?;
-        let place = Place { at: position.at, which: *which, seq: position.seq };
+        let place = MergePosition { at: position.at, which: *which, seq: position.seq };
         self.next.insert(place, (n, event));
         Ok(())
     }
 }
 
-impl Page {
+impl PageBuilder {
     /// Reads stores up to the end of the page and merges their events into it.
-    fn read(
+    fn read_stores(
         &mut self,
         stores: &[(usize, Store)],
-        question: &Question,
+        question: &EventQuery,
         end: Option<&PageEnd>,
         looked_at_max: usize,
     ) -> Result<(), HomeError> {
-        let range = |store: &Store| question.range(end, &name(store.path()));
+        let range = |store: &Store| question.range_for_store(end, &store_name(store.path()));
         let streams =
             stores.iter().map(|store| (store, store.1.events(&range(&store.1)))).collect();
-        let mut heads = Heads { streams, next: BTreeMap::new() };
+        let mut heads = StoreStreams { streams, next: BTreeMap::new() };
         for n in 0..stores.len() {
-            self.note(heads.pull(n), question)?;
+            self.record_read_error(heads.advance(n), question)?;
         }
         let (mut looked_at, mut events, mut bytes) = (0, 0, 0);
         loop {
@@ -250,43 +250,43 @@ impl Page {
             let Some((place, (n, event))) = next else {
                 break;
             };
-            if self.stop.is_some_and(|stop| question.is_behind(place, stop)) {
+            if self.stop.is_some_and(|stop| question.is_after(place, stop)) {
                 self.has_more = true;
                 break;
             }
-            self.note(heads.pull(n), question)?;
+            self.record_read_error(heads.advance(n), question)?;
             looked_at += 1;
-            if question.wants(&event) {
+            if question.matches_event(&event) {
                 events += 1;
-                bytes += weight(&event);
+                bytes += estimate_bytes(&event);
                 self.found.insert(place, event);
             }
             if question.is_full(events, bytes) || looked_at >= looked_at_max {
                 self.has_more |= !heads.next.is_empty();
-                self.end_at(place, question);
+                self.truncate_at(place, question);
                 break;
             }
         }
-        self.end_when_full(question);
+        self.truncate_when_full(question);
         Ok(())
     }
 
     /// Records a read error: that store's stream ends, and the query fails if it names a project.
-    fn note(
+    fn record_read_error(
         &mut self,
         pulled: Result<(), (PathBuf, HomeError)>,
-        question: &Question,
+        question: &EventQuery,
     ) -> Result<(), HomeError> {
         match pulled {
             Err((_, error)) if question.project.is_some() => return Err(error),
-            Err((path, error)) => self.skipped.push(unreadable(&path, &error)),
+            Err((path, error)) => self.skipped.push(describe_unreadable(&path, &error)),
             Ok(()) => {}
         }
         Ok(())
     }
 
     /// Reports stores whose damage may hide events.
-    fn note_damage(&mut self, stores: &[(usize, Store)]) {
+    fn report_damage(&mut self, stores: &[(usize, Store)]) {
         for (_, store) in stores {
             if let Some(first) = store.damage().first() {
                 let path = store.path().display();
@@ -298,11 +298,11 @@ impl Page {
     }
 
     /// Truncates the page once it is full.
-    fn end_when_full(&mut self, question: &Question) {
+    fn truncate_when_full(&mut self, question: &EventQuery) {
         let (mut events, mut bytes) = (0, 0);
         let mut is_full = |event: &Event| {
             events += 1;
-            bytes += weight(event);
+            bytes += estimate_bytes(event);
             question.is_full(events, bytes)
         };
         let mut found = self.found.iter();
@@ -312,21 +312,21 @@ impl Page {
             found.find(|(_, event)| is_full(event))
         };
         if let Some(last) = last.map(|(place, _)| *place) {
-            self.end_at(last, question);
+            self.truncate_at(last, question);
         }
     }
 
-    fn end_at(&mut self, stop: Place, question: &Question) {
+    fn truncate_at(&mut self, stop: MergePosition, question: &EventQuery) {
         let before = self.found.len();
-        self.found.retain(|place, _| !question.is_behind(*place, stop));
+        self.found.retain(|place, _| !question.is_after(*place, stop));
         self.has_more |= self.found.len() < before;
         self.stop = Some(stop);
     }
 }
 
-impl Question {
+impl EventQuery {
     /// Whether `place` comes after `other` in the query's order.
-    fn is_behind(&self, place: Place, other: Place) -> bool {
+    fn is_after(&self, place: MergePosition, other: MergePosition) -> bool {
         if self.newest_first { place < other } else { place > other }
     }
 
@@ -335,17 +335,21 @@ impl Question {
     }
 
     /// The range to read from the store of this name.
-    fn range(&self, end: Option<&PageEnd>, store: &str) -> EventRange {
+    fn range_for_store(&self, end: Option<&PageEnd>, store: &str) -> EventRange {
         EventRange {
             from: self.from,
             to: self.to,
             session: self.session.clone(),
-            after: end.map(|end| end.seen_of(store)),
-            direction: if self.newest_first { Direction::Backward } else { Direction::Forward },
+            after: end.map(|end| end.mark_for_store(store)),
+            direction: if self.newest_first {
+                ScanDirection::Backward
+            } else {
+                ScanDirection::Forward
+            },
         }
     }
 
-    fn wants(&self, event: &Event) -> bool {
+    fn matches_event(&self, event: &Event) -> bool {
         (self.agents.is_empty() || self.agents.contains(&event.agent))
             && (self.kinds.is_empty() || self.kinds.contains(&event.kind))
             && self.project.as_ref().is_none_or(|root| *root == event.project)
@@ -355,7 +359,7 @@ impl Question {
 /// The position of the last event scanned for a page.
 #[derive(Debug, PartialEq, Eq)]
 struct PageEnd {
-    mark: Mark,
+    mark: OrderKey,
     store: String,
 }
 
@@ -367,7 +371,7 @@ impl PageEnd {
             let at = Millis(part()?.parse().ok()?);
             let seq = part()?.parse().ok()?;
             let store = part()?.to_owned();
-            let mark = Mark { at, seq };
+            let mark = OrderKey { at, seq };
             Some(Self { mark, store })
         })();
         parsed
@@ -378,13 +382,13 @@ impl PageEnd {
     /// Returns how far a store has been read, in either direction. At the page's last millisecond,
     /// stores sorted before that of the last event are read completely and those after it not at
     /// all; sequence numbers start at 1.
-    fn seen_of(&self, store: &str) -> Mark {
+    fn mark_for_store(&self, store: &str) -> OrderKey {
         let seq = match store.cmp(&self.store) {
             Ordering::Less => u64::MAX,
             Ordering::Equal => self.mark.seq,
             Ordering::Greater => 0,
         };
-        Mark { seq, ..self.mark }
+        OrderKey { seq, ..self.mark }
     }
 }
 
@@ -395,30 +399,33 @@ impl std::fmt::Display for PageEnd {
 }
 
 /// The name of a store: that of the folder around its ledger.
-fn name(ledger: &Path) -> String {
+fn store_name(ledger: &Path) -> String {
     let folder = ledger.parent().and_then(Path::file_name);
     folder.map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
 /// What is said of a store that was left out. The path comes first, unless the reason names it.
-fn unreadable(path: &Path, error: &HomeError) -> String {
+fn describe_unreadable(path: &Path, error: &HomeError) -> String {
     let (path, why) = (path.display().to_string(), error.explained());
     if why.contains(&path) { why } else { format!("{path}: {why}") }
 }
 
 /// Estimates the bytes that an event adds to a page.
-fn weight(event: &Event) -> usize {
-    let tool =
-        event.tool.as_ref().map_or(0, |tool| json_weight(&tool.input) + json_weight(&tool.output));
+fn estimate_bytes(event: &Event) -> usize {
+    let tool = event
+        .tool
+        .as_ref()
+        .map_or(0, |tool| estimate_json_bytes(&tool.input) + estimate_json_bytes(&tool.output));
     event.text.len() + tool + 256
 }
 
-fn json_weight(value: &Value) -> usize {
+fn estimate_json_bytes(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(json_weight).sum::<usize>() + 2,
+        Value::Array(items) => items.iter().map(estimate_json_bytes).sum::<usize>() + 2,
         Value::Object(map) => {
-            map.iter().map(|(name, item)| name.len() + 4 + json_weight(item)).sum::<usize>() + 2
+            map.iter().map(|(name, item)| name.len() + 4 + estimate_json_bytes(item)).sum::<usize>()
+                + 2
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
     }

@@ -31,13 +31,13 @@ use crate::{HomeError, write_atomic};
 const VERSION: u32 = 1;
 
 /// Hash of an agent and a session id: a home may have a million sessions, and ids are long.
-type Key = [u8; 16];
+type SessionHash = [u8; 16];
 
 /// Maps sessions to projects.
 #[derive(Debug)]
 pub struct SessionIndex {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<SessionTable>,
     /// Whether the table has unwritten lines.
     is_unwritten: AtomicBool,
 }
@@ -64,19 +64,19 @@ pub(crate) struct StoredSession {
 }
 
 #[derive(Debug, Default)]
-struct State {
-    known: HashMap<Key, u32>,
+struct SessionTable {
+    known: HashMap<SessionHash, u32>,
     /// Project roots; sessions refer to them by index.
     roots: Vec<Arc<str>>,
     numbers: HashMap<Arc<str>, u32>,
-    split: HashMap<Key, SplitSession>,
+    split: HashMap<SessionHash, SplitSession>,
     unwritten: Vec<u8>,
     /// Whether the file may end in a partial line left by an earlier write.
     is_torn: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Line {
+struct SessionLine {
     v: u32,
     agent: Agent,
     session: SessionId,
@@ -88,21 +88,21 @@ struct Line {
 impl SessionIndex {
     /// Reads the index at a path. `None` if it is missing or damaged and must be rebuilt. A partial
     /// last line is not damage: no event of its session was stored.
-    pub fn read(path: &Path) -> Option<Self> {
+    pub fn open(path: &Path) -> Option<Self> {
         let bytes = std::fs::read(path).ok()?;
-        let mut state = State::default();
+        let mut state = SessionTable::default();
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
         let (lines, torn) = bytes.split_at_checked(whole)?;
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
         {
-            let line: Line = serde_json::from_slice(line).ok()?;
+            let line: SessionLine = serde_json::from_slice(line).ok()?;
             if line.v != VERSION {
                 return None;
             }
-            state.add(line);
+            state.add_line(line);
         }
         state.is_torn = !torn.is_empty();
-        Some(Self::with(path, state))
+        Some(Self::from_table(path, state))
     }
 
     /// Writes a new index from the stores' sessions, which must come in the order in which they
@@ -111,23 +111,23 @@ impl SessionIndex {
         path: &Path,
         stored: impl IntoIterator<Item = StoredSession>,
     ) -> Result<Self, HomeError> {
-        let mut state = State::default();
+        let mut state = SessionTable::default();
         let mut bytes = Vec::new();
         for StoredSession { agent, session, project } in stored {
-            if is_nameless(&session) {
+            if is_unknown(&session) {
                 continue;
             }
-            let line = Line { v: VERSION, agent, session, project, only: false };
-            line.write(&mut bytes);
-            state.add(line);
+            let line = SessionLine { v: VERSION, agent, session, project, only: false };
+            line.append_to(&mut bytes);
+            state.add_line(line);
         }
         let folder = path.parent().unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(HomeError::file("create", folder))?;
         write_atomic(path, &bytes)?;
-        Ok(Self::with(path, state))
+        Ok(Self::from_table(path, state))
     }
 
-    fn with(path: &Path, state: State) -> Self {
+    fn from_table(path: &Path, state: SessionTable) -> Self {
         Self {
             path: path.to_path_buf(),
             state: Mutex::new(state),
@@ -136,44 +136,44 @@ impl SessionIndex {
     }
 
     /// Returns the project of a known session.
-    pub fn project_of(&self, agent: &Agent, session: &SessionId) -> Option<String> {
+    pub fn find_project(&self, agent: &Agent, session: &SessionId) -> Option<String> {
         let state = self.lock();
-        let number = state.known.get(&key(agent, session))?;
-        state.root(*number)
+        let number = state.known.get(&hash_session(agent, session))?;
+        state.root_by_number(*number)
     }
 
     /// The project of a session: the known one, or else the one that `resolve` finds, which is then
     /// the session's. It is durable after the next `write_new`. Payloads that name no session share
     /// an id and nothing else; each belongs to its own folder.
-    pub fn assign<E>(
+    pub fn assign_project<E>(
         &self,
         agent: &Agent,
         session: &SessionId,
         resolve: impl FnOnce() -> Result<String, E>,
     ) -> Result<String, E> {
-        if is_nameless(session) {
+        if is_unknown(session) {
             return resolve();
         }
-        if let Some(known) = self.project_of(agent, session) {
+        if let Some(known) = self.find_project(agent, session) {
             return Ok(known);
         }
         // Resolving reads the disk, so not under the lock.
         let project = resolve()?;
         let mut state = self.lock();
         // Another thread may have been faster.
-        let number = state.known.get(&key(agent, session)).copied();
-        if let Some(known) = number.and_then(|number| state.root(number)) {
+        let number = state.known.get(&hash_session(agent, session)).copied();
+        if let Some(known) = number.and_then(|number| state.root_by_number(number)) {
             return Ok(known);
         }
-        let line = Line {
+        let line = SessionLine {
             v: VERSION,
             agent: agent.clone(),
             session: session.clone(),
             project: project.clone(),
             only: false,
         };
-        line.write(&mut state.unwritten);
-        state.add(line);
+        line.append_to(&mut state.unwritten);
+        state.add_line(line);
         self.is_unwritten.store(true, Ordering::Release);
         Ok(project)
     }
@@ -185,7 +185,7 @@ impl SessionIndex {
 
     /// Writes and syncs the sessions that are new. Whoever stores an event calls this first. After a
     /// failure the lines are kept and written the next time.
-    pub fn write_new(&self) -> Result<(), HomeError> {
+    pub fn flush(&self) -> Result<(), HomeError> {
         if self.is_written() {
             return Ok(());
         }
@@ -193,7 +193,7 @@ impl SessionIndex {
         if state.unwritten.is_empty() {
             return Ok(());
         }
-        let appended = self.append(&state);
+        let appended = self.append_unwritten(&state);
         // A failed write may leave a partial line, which the next attempt truncates.
         state.is_torn = appended.is_err();
         appended.map_err(HomeError::file("write", &self.path))?;
@@ -202,7 +202,7 @@ impl SessionIndex {
         Ok(())
     }
 
-    fn append(&self, state: &State) -> std::io::Result<()> {
+    fn append_unwritten(&self, state: &SessionTable) -> std::io::Result<()> {
         let is_new = !self.path.exists();
         let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
         if state.is_torn {
@@ -226,13 +226,13 @@ impl SessionIndex {
     }
 
     /// Records that all events of a session are now in one project.
-    pub(crate) fn unite(
+    pub(crate) fn record_merge(
         &self,
         agent: &Agent,
         session: &SessionId,
         project: &str,
     ) -> Result<(), HomeError> {
-        let line = Line {
+        let line = SessionLine {
             v: VERSION,
             agent: agent.clone(),
             session: session.clone(),
@@ -241,22 +241,22 @@ impl SessionIndex {
         };
         {
             let mut state = self.lock();
-            line.write(&mut state.unwritten);
-            state.add(line);
+            line.append_to(&mut state.unwritten);
+            state.add_line(line);
             self.is_unwritten.store(true, Ordering::Release);
         }
-        self.write_new()
+        self.flush()
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, SessionTable> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
-    fn add(&mut self, line: Line) {
-        let key = key(&line.agent, &line.session);
-        let number = self.number(&line.project);
+impl SessionTable {
+    fn add_line(&mut self, line: SessionLine) {
+        let key = hash_session(&line.agent, &line.session);
+        let number = self.intern_root(&line.project);
         if line.only {
             self.known.insert(key, number);
             self.split.remove(&key);
@@ -266,7 +266,7 @@ impl State {
         if first == number {
             return;
         }
-        let Some(project) = self.root(first) else { return };
+        let Some(project) = self.root_by_number(first) else { return };
         let split = self.split.entry(key).or_insert_with(|| SplitSession {
             agent: line.agent,
             session: line.session,
@@ -278,7 +278,7 @@ impl State {
         }
     }
 
-    fn number(&mut self, root: &str) -> u32 {
+    fn intern_root(&mut self, root: &str) -> u32 {
         if let Some(number) = self.numbers.get(root) {
             return *number;
         }
@@ -289,13 +289,13 @@ impl State {
         number
     }
 
-    fn root(&self, number: u32) -> Option<String> {
+    fn root_by_number(&self, number: u32) -> Option<String> {
         self.roots.get(number as usize).map(|root| root.as_ref().to_owned())
     }
 }
 
-impl Line {
-    fn write(&self, bytes: &mut Vec<u8>) {
+impl SessionLine {
+    fn append_to(&self, bytes: &mut Vec<u8>) {
         // Serializing strings and numbers cannot fail.
         bytes.extend(serde_json::to_vec(self).unwrap_or_default());
         bytes.push(b'\n');
@@ -304,28 +304,31 @@ impl Line {
 
 /// Finds the sessions that the stores hold in several projects. The index decides which project a
 /// known session belongs to.
-pub(crate) fn split_of(stored: Vec<StoredSession>, index: &SessionIndex) -> Vec<SplitSession> {
-    let mut state = State::default();
+pub(crate) fn find_split_sessions(
+    stored: Vec<StoredSession>,
+    index: &SessionIndex,
+) -> Vec<SplitSession> {
+    let mut state = SessionTable::default();
     for StoredSession { agent, session, project } in stored {
-        if is_nameless(&session) {
+        if is_unknown(&session) {
             continue;
         }
-        if let Some(known) = index.project_of(&agent, &session) {
+        if let Some(known) = index.find_project(&agent, &session) {
             let (agent, session) = (agent.clone(), session.clone());
-            state.add(Line { v: VERSION, agent, session, project: known, only: false });
+            state.add_line(SessionLine { v: VERSION, agent, session, project: known, only: false });
         }
-        state.add(Line { v: VERSION, agent, session, project, only: false });
+        state.add_line(SessionLine { v: VERSION, agent, session, project, only: false });
     }
     let mut split: Vec<SplitSession> = state.split.into_values().collect();
     split.sort_by(|a, b| (&a.agent, &a.session).cmp(&(&b.agent, &b.session)));
     split
 }
 
-fn is_nameless(session: &SessionId) -> bool {
+fn is_unknown(session: &SessionId) -> bool {
     session.as_str() == SessionId::UNKNOWN
 }
 
-fn key(agent: &Agent, session: &SessionId) -> Key {
+fn hash_session(agent: &Agent, session: &SessionId) -> SessionHash {
     let mut hasher = blake3::Hasher::new();
     for part in [agent.as_str(), session.as_str()] {
         hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
@@ -338,7 +341,7 @@ mod tests {
     use super::*;
 
     fn index(path: &Path) -> SessionIndex {
-        SessionIndex::read(path).unwrap_or_else(|| SessionIndex::rebuild(path, []).unwrap())
+        SessionIndex::open(path).unwrap_or_else(|| SessionIndex::rebuild(path, []).unwrap())
     }
 
     fn agent(name: &str) -> Agent {
@@ -363,16 +366,16 @@ mod tests {
         let path = folder.path().join("sessions.jsonl");
         let codex = agent("codex");
         let first = index(&path);
-        assert_eq!(first.assign(&codex, &session("s"), || at("/a")), at("/a"));
-        assert_eq!(first.assign(&codex, &session("s"), || at("/b")), at("/a"));
-        assert_eq!(first.assign(&agent("gemini"), &session("s"), || at("/b")), at("/b"));
+        assert_eq!(first.assign_project(&codex, &session("s"), || at("/a")), at("/a"));
+        assert_eq!(first.assign_project(&codex, &session("s"), || at("/b")), at("/a"));
+        assert_eq!(first.assign_project(&agent("gemini"), &session("s"), || at("/b")), at("/b"));
         assert!(!first.is_written());
-        first.write_new().unwrap();
+        first.flush().unwrap();
         let again = index(&path);
-        assert_eq!(again.project_of(&codex, &session("s")).as_deref(), Some("/a"));
-        assert_eq!(again.project_of(&agent("gemini"), &session("s")).as_deref(), Some("/b"));
-        assert_eq!(again.assign(&codex, &session("unknown"), || at("/c")), at("/c"));
-        assert_eq!(again.assign(&codex, &session("unknown"), || at("/d")), at("/d"));
+        assert_eq!(again.find_project(&codex, &session("s")).as_deref(), Some("/a"));
+        assert_eq!(again.find_project(&agent("gemini"), &session("s")).as_deref(), Some("/b"));
+        assert_eq!(again.assign_project(&codex, &session("unknown"), || at("/c")), at("/c"));
+        assert_eq!(again.assign_project(&codex, &session("unknown"), || at("/d")), at("/d"));
     }
 
     #[test]
@@ -381,18 +384,18 @@ mod tests {
         let path = folder.path().join("sessions.jsonl");
         let codex = agent("codex");
         let first = index(&path);
-        first.assign(&codex, &session("s"), || at("/a")).unwrap();
-        first.write_new().unwrap();
+        first.assign_project(&codex, &session("s"), || at("/a")).unwrap();
+        first.flush().unwrap();
         let whole = std::fs::read_to_string(&path).unwrap();
         write_atomic(&path, format!("{whole}{{\"v\":1,\"agent\":\"co").as_bytes()).unwrap();
         let torn = index(&path);
-        torn.assign(&codex, &session("t"), || at("/b")).unwrap();
-        torn.write_new().unwrap();
+        torn.assign_project(&codex, &session("t"), || at("/b")).unwrap();
+        torn.flush().unwrap();
         let again = index(&path);
-        assert_eq!(again.project_of(&codex, &session("s")).as_deref(), Some("/a"));
-        assert_eq!(again.project_of(&codex, &session("t")).as_deref(), Some("/b"));
+        assert_eq!(again.find_project(&codex, &session("s")).as_deref(), Some("/a"));
+        assert_eq!(again.find_project(&codex, &session("t")).as_deref(), Some("/b"));
         write_atomic(&path, format!("no json\n{whole}").as_bytes()).unwrap();
-        assert!(SessionIndex::read(&path).is_none());
+        assert!(SessionIndex::open(&path).is_none());
     }
 
     #[test]
@@ -408,7 +411,7 @@ mod tests {
             (split[0].project.as_str(), &split[0].elsewhere[..]),
             ("/a", &["/a/b".to_owned()][..])
         );
-        read.unite(&split[0].agent, &split[0].session, "/a").unwrap();
+        read.record_merge(&split[0].agent, &split[0].session, "/a").unwrap();
         assert_eq!(index(&path).split_sessions(), []);
     }
 }

@@ -79,15 +79,15 @@ pub struct Stores {
     sessions: OnceLock<SessionIndex>,
     /// Held while the session index is rebuilt.
     rebuilding: Mutex<()>,
-    slots: Mutex<HashMap<PathBuf, Arc<Mutex<Slot>>>>,
+    slots: Mutex<HashMap<PathBuf, Arc<Mutex<StoreSlot>>>>,
     open_max: usize,
     /// Held by whoever goes through more stores than may be open.
-    pub wide: Mutex<()>,
+    pub scan_lock: Mutex<()>,
 }
 
 /// Holds one ledger. Locked while the ledger is opened, so that it is opened once.
 #[derive(Default)]
-pub(crate) struct Slot {
+pub(crate) struct StoreSlot {
     open: Option<Store>,
     used: Millis,
     opened: Millis,
@@ -108,7 +108,7 @@ impl Stores {
             rebuilding: Mutex::default(),
             slots: Mutex::default(),
             open_max: OPEN_MAX,
-            wide: Mutex::default(),
+            scan_lock: Mutex::default(),
         };
         stores.finish_rewrites();
         stores
@@ -117,7 +117,7 @@ impl Stores {
     /// Lowers the limit of open stores to fit the process's file descriptors: a third of them for
     /// idle stores, the rest for stores in use, clients and notebooks.
     #[must_use]
-    pub fn within_descriptors(mut self, descriptors: u64) -> Self {
+    pub fn with_descriptor_limit(mut self, descriptors: u64) -> Self {
         let fitting = usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_MAX);
         self.open_max = fitting.clamp(OPEN_MIN, OPEN_MAX);
         self
@@ -134,13 +134,13 @@ impl Stores {
     }
 
     /// The known projects, for other owners.
-    pub fn projects_shared(&self) -> Arc<Projects> {
+    pub fn shared_projects(&self) -> Arc<Projects> {
         Arc::clone(&self.projects)
     }
 
     /// The project of each session. Read from its file on first use; where that is missing or
     /// damaged it is rebuilt, which opens every store once.
-    pub fn sessions(&self) -> Result<&SessionIndex, HomeError> {
+    pub fn session_index(&self) -> Result<&SessionIndex, HomeError> {
         if let Some(sessions) = self.sessions.get() {
             return Ok(sessions);
         }
@@ -149,27 +149,27 @@ impl Stores {
             return Ok(sessions);
         }
         let path = self.home.session_index();
-        let sessions = match SessionIndex::read(&path) {
+        let sessions = match SessionIndex::open(&path) {
             Some(sessions) => sessions,
-            None => SessionIndex::rebuild(&path, self.stored_sessions())?,
+            None => SessionIndex::rebuild(&path, self.load_stored_sessions())?,
         };
         Ok(self.sessions.get_or_init(|| sessions))
     }
 
     /// Whether `session_index` returns without I/O.
-    pub fn has_sessions(&self) -> bool {
+    pub fn has_session_index(&self) -> bool {
         self.sessions.get().is_some()
     }
 
     /// Collects the sessions of all stores in the order in which they began. Skips unreadable
     /// stores; their sessions are added at their next event.
-    pub(crate) fn stored_sessions(&self) -> Vec<StoredSession> {
+    pub(crate) fn load_stored_sessions(&self) -> Vec<StoredSession> {
         let mut tallies = Vec::new();
-        for path in self.paths() {
+        for path in self.list_paths() {
             let was_open = self.is_open(&path);
             let read = self.open(&path).and_then(|store| {
-                tally::catch_up(&store)?;
-                Ok(store.session_tallies()?)
+                tally::catch_up_session_stats(&store)?;
+                Ok(store.all_session_stats()?)
             });
             if !was_open {
                 self.close(&path);
@@ -177,7 +177,7 @@ impl Stores {
             tallies.extend(read.unwrap_or_default());
         }
         tallies.sort_by(|a, b| (a.first_at, &a.project).cmp(&(b.first_at, &b.project)));
-        let session = |tally: tome_model::SessionTally| StoredSession {
+        let session = |tally: tome_model::SessionStats| StoredSession {
             agent: tally.agent,
             session: tally.session,
             project: tally.project,
@@ -191,8 +191,8 @@ impl Stores {
     }
 
     /// The store that a project's events go to, made on first use.
-    pub fn of_project(&self, root: &str) -> Result<Store, HomeError> {
-        let folder = self.projects.folder(root, self.clock.now())?;
+    pub fn open_project(&self, root: &str) -> Result<Store, HomeError> {
+        let folder = self.projects.ensure_folder(root, self.clock.now())?;
         match self.mode {
             StoreMode::PerProject => self.open(&folder.join("ledger")),
             StoreMode::Unified => self.open(&self.home.unified_ledger()),
@@ -200,7 +200,7 @@ impl Stores {
     }
 
     /// Returns the path of the store with a project's events, if it exists.
-    pub fn existing(&self, root: &str) -> Option<PathBuf> {
+    pub fn find_store_path(&self, root: &str) -> Option<PathBuf> {
         let path = match self.mode {
             StoreMode::Unified => Some(self.home.unified_ledger()),
             StoreMode::PerProject => self
@@ -214,16 +214,16 @@ impl Stores {
     }
 
     /// Returns the paths of all stores, the last written first.
-    pub fn paths(&self) -> Vec<PathBuf> {
-        let mut paths = self.all_paths();
+    pub fn list_paths(&self) -> Vec<PathBuf> {
+        let mut paths = self.candidate_paths();
         paths.retain(|path| path.is_dir());
-        paths.sort_by_cached_key(|path| std::cmp::Reverse(last_written(path)));
+        paths.sort_by_cached_key(|path| std::cmp::Reverse(last_modified(path)));
         paths
     }
 
     /// Rewrites a store: `work` copies from the old ledger to a new one, which then replaces it.
     /// Blocks other users meanwhile. Returns where the old one is kept.
-    pub(crate) fn rewrite(
+    pub(crate) fn rewrite_store(
         &self,
         path: &Path,
         work: impl FnOnce(&Ledger, &Ledger) -> Result<(), HomeError>,
@@ -235,7 +235,7 @@ impl Stores {
             }
         }
         drop(self.open(path)?);
-        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+        let slot = Arc::clone(self.lock_slots().entry(path.to_path_buf()).or_default());
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         let old = match slot.open.take() {
             Some(old) if Arc::strong_count(&old) == 1 => old,
@@ -245,7 +245,7 @@ impl Stores {
             }
         };
         std::fs::create_dir_all(&fresh).map_err(HomeError::file("create", &fresh))?;
-        let new = Ledger::open_or_make(&fresh, old.engine())?;
+        let new = Ledger::open_or_create(&fresh, old.engine())?;
         work(&old, &new)?;
         new.flush()?;
         drop((old, new));
@@ -263,7 +263,7 @@ impl Stores {
     /// Completes a `rewrite_store` that a crash interrupted after the old ledger was moved away and
     /// before the new one replaced it.
     fn finish_rewrites(&self) {
-        for path in self.all_paths() {
+        for path in self.candidate_paths() {
             let complete = path.with_file_name(REWRITTEN);
             if !path.exists() && complete.is_dir() {
                 // If this fails, opening the store fails too and reports it.
@@ -272,7 +272,7 @@ impl Stores {
         }
     }
 
-    fn all_paths(&self) -> Vec<PathBuf> {
+    fn candidate_paths(&self) -> Vec<PathBuf> {
         match self.mode {
             StoreMode::Unified => vec![self.home.unified_ledger()],
             StoreMode::PerProject => {
@@ -287,16 +287,16 @@ impl Stores {
 
     /// Opens the store at a path, or hands out the one that is open.
     pub fn open(&self, path: &Path) -> Result<Store, HomeError> {
-        let slot = Arc::clone(self.slots().entry(path.to_path_buf()).or_default());
+        let slot = Arc::clone(self.lock_slots().entry(path.to_path_buf()).or_default());
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
         slot.used = now;
-        slot.drop_refusing(now);
+        slot.close_if_rejecting(now);
         if let Some(store) = &slot.open {
             return Ok(Arc::clone(store));
         }
         std::fs::create_dir_all(path).map_err(HomeError::file("create", path))?;
-        let store = Arc::new(Ledger::open_or_make(path, self.engine)?);
+        let store = Arc::new(Ledger::open_or_create(path, self.engine)?);
         slot.open = Some(Arc::clone(&store));
         slot.opened = now;
         drop(slot);
@@ -307,8 +307,8 @@ impl Stores {
     /// Closes the least recently used stores beyond the limit. Workers catch up at the next
     /// opening.
     fn close_surplus(&self) {
-        let slots: Vec<_> = self.slots().values().cloned().collect();
-        let used = |slot: &Arc<Mutex<Slot>>| {
+        let slots: Vec<_> = self.lock_slots().values().cloned().collect();
+        let used = |slot: &Arc<Mutex<StoreSlot>>| {
             let slot = slot.try_lock().ok()?;
             slot.open.as_ref().map(|_| slot.used)
         };
@@ -329,15 +329,15 @@ impl Stores {
     }
 
     /// Returns the open stores.
-    pub fn open_now(&self) -> Vec<Store> {
-        let slots: Vec<_> = self.slots().values().cloned().collect();
+    pub fn open_stores(&self) -> Vec<Store> {
+        let slots: Vec<_> = self.lock_slots().values().cloned().collect();
         // A locked slot is being opened or closed.
         slots.iter().filter_map(|slot| slot.try_lock().ok()?.open.clone()).collect()
     }
 
     /// Closes the store at a path if it is not in use, for callers that open many stores once.
     pub fn close(&self, path: &Path) {
-        let slot = self.slots().get(path).cloned();
+        let slot = self.lock_slots().get(path).cloned();
         if let Some(slot) = slot
             && let Ok(mut slot) = slot.try_lock()
             && slot.is_unused()
@@ -348,7 +348,7 @@ impl Stores {
 
     /// Whether the store at a path is open.
     pub fn is_open(&self, path: &Path) -> bool {
-        let slot = self.slots().get(path).cloned();
+        let slot = self.lock_slots().get(path).cloned();
         slot.is_some_and(|slot| slot.try_lock().map_or(true, |slot| slot.open.is_some()))
     }
 
@@ -357,7 +357,7 @@ impl Stores {
         // Stores over the limit may have been in use before.
         self.close_surplus();
         let now = self.clock.now();
-        let slots: Vec<_> = self.slots().values().cloned().collect();
+        let slots: Vec<_> = self.lock_slots().values().cloned().collect();
         let mut closed = 0;
         for slot in slots {
             let Ok(mut slot) = slot.try_lock() else {
@@ -366,7 +366,7 @@ impl Stores {
             if slot.is_unused() && now.distance_ms(slot.used) >= idle_ms {
                 if let Some(store) = &slot.open {
                     // Best effort: the next opening catches up.
-                    let _ = tally::catch_up(store);
+                    let _ = tally::catch_up_session_stats(store);
                 }
                 slot.open = None;
                 closed += 1;
@@ -375,12 +375,12 @@ impl Stores {
         closed
     }
 
-    pub(crate) fn slots(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Mutex<Slot>>>> {
+    pub(crate) fn lock_slots(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<Mutex<StoreSlot>>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Slot {
+impl StoreSlot {
     /// Whether the store is open and in use.
     pub(crate) fn is_in_use(&self) -> bool {
         self.open.is_some() && !self.is_unused()
@@ -399,11 +399,11 @@ impl Slot {
     /// may be over. Only if it is not in use, not more often than `REOPEN_EVERY_MS`, and only if
     /// its folder is writable: otherwise it could not be reopened, and it can still be read as it
     /// is.
-    fn drop_refusing(&mut self, now: Millis) {
+    fn close_if_rejecting(&mut self, now: Millis) {
         let refuses = self
             .open
             .as_ref()
-            .is_some_and(|store| store.is_refusing().is_some() && Arc::strong_count(store) == 1);
+            .is_some_and(|store| store.write_failure().is_some() && Arc::strong_count(store) == 1);
         if !refuses || now.distance_ms(self.opened) < REOPEN_EVERY_MS {
             return;
         }
@@ -416,7 +416,7 @@ impl Slot {
 
 /// Restores the roots of folders whose `project.toml` is damaged, from the events in their ledgers.
 fn restore_projects(projects: &Projects) {
-    for folder in projects.damaged() {
+    for folder in projects.damaged_folders() {
         let path = folder.join("ledger");
         if !path.is_dir() {
             continue;
@@ -425,12 +425,12 @@ fn restore_projects(projects: &Projects) {
         let first = ledger.events(&EventRange::default()).next();
         if let Some(Ok((_, event))) = first {
             // A failure is reported, and retried at the next start.
-            let _ = projects.restore(&folder, &event.project);
+            let _ = projects.restore_root(&folder, &event.project);
         }
     }
 }
 
-fn last_written(ledger: &Path) -> Option<std::time::SystemTime> {
+fn last_modified(ledger: &Path) -> Option<std::time::SystemTime> {
     let files = std::fs::read_dir(ledger).into_iter().flatten().flatten();
     let newest = files.filter_map(|file| file.metadata().ok()?.modified().ok()).max();
     newest.or_else(|| ledger.metadata().ok()?.modified().ok())

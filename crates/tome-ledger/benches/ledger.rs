@@ -17,14 +17,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Map, json};
-use tome_ledger::{Direction, Engine, EventRange, Ledger, NewEvent};
+use tome_ledger::{Engine, EventRange, Ledger, NewEvent, ScanDirection};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, Role, SessionId, Tool};
 
 const BULK: usize = 200_000;
 const BATCH: usize = 1_000;
 
 fn main() {
-    for engine in Engine::BUILT {
+    for engine in Engine::AVAILABLE {
         println!("\n{engine}");
         let home = tempfile::tempdir().unwrap();
         many_stores(*engine, home.path());
@@ -65,7 +65,7 @@ fn append_bulk(engine: Engine, dir: &Path) {
         let (sender, receiver) = std::sync::mpsc::channel();
         for batch in batches {
             let sender = sender.clone();
-            ledger.append_then(batch, move |result| {
+            ledger.append_with_callback(batch, move |result| {
                 sender.send(result.unwrap().len()).unwrap();
             });
         }
@@ -106,9 +106,9 @@ fn open_closed(engine: Engine, dir: &Path) {
 
 fn read(engine: Engine, dir: &Path) {
     let ledger = Ledger::open_with(dir, engine).unwrap();
-    for direction in [Direction::Forward, Direction::Backward] {
+    for direction in [ScanDirection::Forward, ScanDirection::Backward] {
         let range = EventRange {
-            from: (direction == Direction::Forward).then_some(Millis(1_794_702_500_000)),
+            from: (direction == ScanDirection::Forward).then_some(Millis(1_794_702_500_000)),
             direction,
             ..EventRange::default()
         };

@@ -8,13 +8,13 @@ use crate::Family;
 
 /// Puts and deletes across families that are written atomically.
 #[derive(Debug, Clone, Default)]
-pub struct Batch {
+pub struct KvBatch {
     bytes: Vec<u8>,
-    ops: Vec<Placed>,
+    ops: Vec<OpRanges>,
 }
 
 #[derive(Debug, Clone)]
-struct Placed {
+struct OpRanges {
     family: Family,
     key: Range<usize>,
     value: Option<Range<usize>>,
@@ -22,7 +22,7 @@ struct Placed {
 
 /// One put or delete of a batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Op<'a> {
+pub struct BatchOp<'a> {
     /// The family of the key.
     pub family: Family,
     /// The key.
@@ -31,7 +31,7 @@ pub struct Op<'a> {
     pub value: Option<&'a [u8]>,
 }
 
-impl Batch {
+impl KvBatch {
     /// Sets a key.
     pub fn put(&mut self, family: Family, key: &[u8], value: &[u8]) {
         self.put_joined(family, &[key], &[value]);
@@ -39,23 +39,23 @@ impl Batch {
 
     /// Sets a key, with key and value given in parts. Saves the caller from concatenating them.
     pub fn put_joined(&mut self, family: Family, key: &[&[u8]], value: &[&[u8]]) {
-        let key = self.place(key);
-        let value = Some(self.place(value));
-        self.ops.push(Placed { family, key, value });
+        let key = self.push_bytes(key);
+        let value = Some(self.push_bytes(value));
+        self.ops.push(OpRanges { family, key, value });
     }
 
     /// Removes a key.
     pub fn delete(&mut self, family: Family, key: &[u8]) {
-        let key = self.place(&[key]);
-        self.ops.push(Placed { family, key, value: None });
+        let key = self.push_bytes(&[key]);
+        self.ops.push(OpRanges { family, key, value: None });
     }
 
     /// The operations, in insertion order.
-    pub fn ops(&self) -> impl ExactSizeIterator<Item = Op<'_>> {
-        self.ops.iter().map(|op| Op {
+    pub fn ops(&self) -> impl ExactSizeIterator<Item = BatchOp<'_>> {
+        self.ops.iter().map(|op| BatchOp {
             family: op.family,
-            key: self.at(&op.key),
-            value: op.value.as_ref().map(|value| self.at(value)),
+            key: self.slice(&op.key),
+            value: op.value.as_ref().map(|value| self.slice(value)),
         })
     }
 
@@ -72,12 +72,12 @@ impl Batch {
     /// Removes all operations and keeps the allocation, unless it is unusually large.
     pub fn clear(&mut self) {
         self.bytes.clear();
-        self.bytes.shrink_to(crate::limits::BATCH_ROOM_BYTES);
+        self.bytes.shrink_to(crate::limits::BATCH_CAPACITY_BYTES);
         self.ops.clear();
-        self.ops.shrink_to(crate::limits::BATCH_ROOM_BYTES / 64);
+        self.ops.shrink_to(crate::limits::BATCH_CAPACITY_BYTES / 64);
     }
 
-    fn place(&mut self, parts: &[&[u8]]) -> Range<usize> {
+    fn push_bytes(&mut self, parts: &[&[u8]]) -> Range<usize> {
         let start = self.bytes.len();
         for part in parts {
             self.bytes.extend_from_slice(part);
@@ -85,7 +85,7 @@ impl Batch {
         start..self.bytes.len()
     }
 
-    fn at(&self, range: &Range<usize>) -> &[u8] {
+    fn slice(&self, range: &Range<usize>) -> &[u8] {
         // Ranges come from `push_bytes`, and the buffer only grows until both are cleared together.
         self.bytes.get(range.clone()).unwrap_or_default()
     }
@@ -97,12 +97,12 @@ mod tests {
 
     #[test]
     fn a_batch_gives_back_what_was_put() {
-        let mut batch = Batch::default();
+        let mut batch = KvBatch::default();
         assert!(batch.is_empty());
         batch.put(Family::Ids, b"k", b"value");
         batch.delete(Family::Events, b"gone");
         batch.put_joined(Family::Sessions, &[b"s", b"", b"t"], &[]);
-        let ops: Vec<Op<'_>> = batch.ops().collect();
+        let ops: Vec<BatchOp<'_>> = batch.ops().collect();
         assert_eq!(ops.len(), 3);
         assert_eq!((ops[0].key, ops[0].value), (&b"k"[..], Some(&b"value"[..])));
         assert_eq!((ops[1].family, ops[1].value), (Family::Events, None));

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use serde::{Deserialize, Serialize};
 use zstd::bulk::{Compressor, Decompressor};
 
-use crate::error::readable;
+use crate::error::escape_key;
 use crate::limits::{COMPRESS_BYTES_MIN, EVENT_BYTES_MAX};
 use crate::{Family, KvError, LedgerError};
 
@@ -24,30 +24,30 @@ const TAG_RAW: u8 = 0;
 const TAG_ZSTD: u8 = 1;
 
 /// The fastest level: higher ones save a few percent of space and take several times as long.
-const LEVEL: i32 = 1;
+const ZSTD_LEVEL: i32 = 1;
 
 /// Buffer capacity that a thread keeps for the next value.
 const SCRATCH_BYTES: usize = 64 * 1024;
 
 /// Where a value is stored, for error messages.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place<'a> {
+pub(crate) struct KvLocation<'a> {
     pub(crate) family: Family,
     pub(crate) key: &'a [u8],
 }
 
-impl Place<'_> {
+impl KvLocation<'_> {
     pub(crate) fn corrupt(&self, problem: impl Into<KvError>) -> LedgerError {
         LedgerError::corrupt(self.family, self.key, problem)
     }
 
-    fn unknown(&self, what: &'static str, found: u8) -> LedgerError {
-        LedgerError::UnknownVersion { family: self.family, key: readable(self.key), what, found }
+    fn unknown_version(&self, what: &'static str, found: u8) -> LedgerError {
+        LedgerError::UnknownVersion { family: self.family, key: escape_key(self.key), what, found }
     }
 }
 
 /// Per-thread zstd contexts and buffers. Contexts are large and slow to create.
-struct Tools {
+struct CodecBuffers {
     compressor: Option<Compressor<'static>>,
     decompressor: Option<Decompressor<'static>>,
     encoded: Vec<u8>,
@@ -55,8 +55,8 @@ struct Tools {
 }
 
 thread_local! {
-    static TOOLS: RefCell<Tools> = const {
-        RefCell::new(Tools { compressor: None, decompressor: None, encoded: Vec::new(), packed: Vec::new() })
+    static TOOLS: RefCell<CodecBuffers> = const {
+        RefCell::new(CodecBuffers { compressor: None, decompressor: None, encoded: Vec::new(), packed: Vec::new() })
     };
 }
 
@@ -73,36 +73,36 @@ pub(crate) fn pack(version: u8, value: &impl Serialize) -> Result<Vec<u8>, Strin
             ));
         }
         let value = if tools.compress()? {
-            join(&[version, TAG_ZSTD], &len_u32(&tools.encoded), &tools.packed)
+            concat_parts(&[version, TAG_ZSTD], &encode_len(&tools.encoded), &tools.packed)
         } else {
-            join(&[version, TAG_RAW], &[], &tools.encoded)
+            concat_parts(&[version, TAG_RAW], &[], &tools.encoded)
         };
-        tools.forget_large();
+        tools.shrink_buffers();
         Ok(value)
     })
 }
 
 /// Unpacks a value whose version is one of `known`. Returns the version and the body.
 pub(crate) fn unpack<'a>(
-    place: Place<'_>,
+    place: KvLocation<'_>,
     known: &[u8],
     bytes: &'a [u8],
 ) -> Result<(u8, Cow<'a, [u8]>), LedgerError> {
     let (&version, rest) = bytes.split_first().ok_or_else(|| place.corrupt("it is empty"))?;
     if !known.contains(&version) {
-        return Err(place.unknown("version", version));
+        return Err(place.unknown_version("version", version));
     }
     let (&tag, body) = rest.split_first().ok_or_else(|| place.corrupt("it ends early"))?;
     match tag {
         TAG_RAW => Ok((version, Cow::Borrowed(body))),
         TAG_ZSTD => Ok((version, Cow::Owned(decompress(place, body)?))),
-        _ => Err(place.unknown("tag", tag)),
+        _ => Err(place.unknown_version("tag", tag)),
     }
 }
 
 /// Decodes the body of a value; trailing bytes are an error.
 pub(crate) fn decode<'a, T: Deserialize<'a>>(
-    place: Place<'_>,
+    place: KvLocation<'_>,
     body: &'a [u8],
 ) -> Result<T, LedgerError> {
     let (value, rest) = postcard::take_from_bytes(body).map_err(|error| place.corrupt(error))?;
@@ -113,7 +113,7 @@ pub(crate) fn decode<'a, T: Deserialize<'a>>(
     }
 }
 
-fn decompress(place: Place<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
+fn decompress(place: KvLocation<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
     let (len, frame) =
         body.split_first_chunk::<4>().ok_or_else(|| place.corrupt("it ends early"))?;
     let len = usize::try_from(u32::from_be_bytes(*len)).unwrap_or(usize::MAX);
@@ -129,7 +129,7 @@ fn decompress(place: Place<'_>, body: &[u8]) -> Result<Vec<u8>, LedgerError> {
     Ok(bytes)
 }
 
-impl Tools {
+impl CodecBuffers {
     /// Compresses the encoded value. Returns whether that makes it shorter.
     fn compress(&mut self) -> Result<bool, String> {
         if self.encoded.len() < COMPRESS_BYTES_MIN {
@@ -155,7 +155,7 @@ impl Tools {
     }
 
     /// Shrinks the buffers, so that one huge event does not keep its memory forever.
-    fn forget_large(&mut self) {
+    fn shrink_buffers(&mut self) {
         self.encoded.clear();
         self.encoded.shrink_to(SCRATCH_BYTES);
         self.packed.clear();
@@ -164,18 +164,18 @@ impl Tools {
 }
 
 fn new_compressor() -> std::io::Result<Compressor<'static>> {
-    let mut compressor = Compressor::new(LEVEL)?;
+    let mut compressor = Compressor::new(ZSTD_LEVEL)?;
     // The length precedes the frame, where it is checked before anything is allocated.
     compressor.set_parameter(zstd::zstd_safe::CParameter::ContentSizeFlag(false))?;
     compressor.set_parameter(zstd::zstd_safe::CParameter::ChecksumFlag(false))?;
     Ok(compressor)
 }
 
-fn len_u32(bytes: &[u8]) -> [u8; 4] {
+fn encode_len(bytes: &[u8]) -> [u8; 4] {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX).to_be_bytes()
 }
 
-fn join(head: &[u8], len: &[u8], body: &[u8]) -> Vec<u8> {
+fn concat_parts(head: &[u8], len: &[u8], body: &[u8]) -> Vec<u8> {
     let mut value = Vec::with_capacity(head.len() + len.len() + body.len());
     value.extend_from_slice(head);
     value.extend_from_slice(len);
@@ -189,7 +189,7 @@ mod tests {
 
     use super::*;
 
-    const PLACE: Place<'static> = Place { family: Family::Events, key: b"k" };
+    const PLACE: KvLocation<'static> = KvLocation { family: Family::Events, key: b"k" };
 
     fn round_trip(value: &str) -> (Vec<u8>, String) {
         let packed = pack(7, &value).unwrap();

@@ -21,13 +21,15 @@ use std::sync::{Mutex, PoisonError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::limits::COUNTS_BYTES_MAX;
-use crate::{Direction, Family, KeyValue, LedgerError, Span, key, outbox, projection, store_file};
+use crate::{
+    Family, KeyRange, KeyValue, LedgerError, ScanDirection, key, outbox, projection, store_file,
+};
 
-const NAME: &str = "COUNTS";
+const FILE_NAME: &str = "COUNTS";
 const HEADER: &str = "counts 1";
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
+pub(crate) struct StoreCounts {
     /// Number of the last acknowledged event.
     pub(crate) last_seq: u64,
     /// Events up to `last_seq` that a repair could not restore.
@@ -36,7 +38,7 @@ pub(crate) struct Counts {
     pub(crate) families: u32,
 }
 
-impl Counts {
+impl StoreCounts {
     fn to_text(self) -> String {
         let Self { last_seq, missing, families } = self;
         let lines = format!(
@@ -58,11 +60,11 @@ impl Counts {
 
 pub(crate) struct CountsFile {
     path: PathBuf,
-    open: Mutex<(Option<File>, Counts)>,
+    open: Mutex<(Option<File>, StoreCounts)>,
 }
 
 /// The state of a store compared with its counts.
-pub(crate) struct Checked {
+pub(crate) struct CheckedStore {
     pub(crate) file: CountsFile,
     /// Number of the last event in the outbox.
     pub(crate) last_seq: u64,
@@ -74,7 +76,7 @@ pub(crate) struct Checked {
 
 impl CountsFile {
     /// Raises the number of the last acknowledged event.
-    pub(crate) fn raise(&self, last_seq: u64) {
+    pub(crate) fn raise_last_seq(&self, last_seq: u64) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, counts) = &mut *open;
         if last_seq <= counts.last_seq {
@@ -82,41 +84,45 @@ impl CountsFile {
         }
         counts.last_seq = last_seq;
         // The file only helps to detect losses: failing to write it must not fail an append.
-        let _ = overwrite(&self.path, file, *counts);
+        let _ = overwrite_file(&self.path, file, *counts);
     }
 }
 
 impl CountsFile {
     /// Records the families in use, before the store is closed.
-    pub(crate) fn note_families(&self, kv: &dyn KeyValue) {
+    pub(crate) fn record_families(&self, kv: &dyn KeyValue) {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
         let (file, counts) = &mut *open;
         let families = check_families(kv, counts.families, &mut Vec::new());
         if families != counts.families {
             counts.families = families;
-            let _ = overwrite(&self.path, file, *counts);
+            let _ = overwrite_file(&self.path, file, *counts);
         }
     }
 }
 
 /// Writes the counts of a newly built store.
-pub(crate) fn write(dir: &Path, counts: Counts) -> Result<(), LedgerError> {
-    let path = dir.join(NAME);
-    overwrite(&path, &mut None, counts).map_err(LedgerError::io("write", &path))
+pub(crate) fn write(dir: &Path, counts: StoreCounts) -> Result<(), LedgerError> {
+    let path = dir.join(FILE_NAME);
+    overwrite_file(&path, &mut None, counts).map_err(LedgerError::io("write", &path))
 }
 
 /// Reads the counts of a store, or zeros if there are none or they are damaged.
-pub(crate) fn read_or_default(dir: &Path) -> Counts {
-    read(&dir.join(NAME)).ok().flatten().unwrap_or_default()
+pub(crate) fn read_or_default(dir: &Path) -> StoreCounts {
+    read_counts(&dir.join(FILE_NAME)).ok().flatten().unwrap_or_default()
 }
 
-fn overwrite(path: &Path, file: &mut Option<File>, counts: Counts) -> std::io::Result<()> {
+fn overwrite_file(
+    path: &Path,
+    file: &mut Option<File>,
+    counts: StoreCounts,
+) -> std::io::Result<()> {
     let file = match file {
         Some(file) => file,
         none => {
             let mut options = OpenOptions::new();
             options.write(true).create(true).truncate(false);
-            none.insert(store_file::for_owner(&mut options).open(path)?)
+            none.insert(store_file::owner_only(&mut options).open(path)?)
         }
     };
     file.seek(SeekFrom::Start(0))?;
@@ -124,7 +130,7 @@ fn overwrite(path: &Path, file: &mut Option<File>, counts: Counts) -> std::io::R
 }
 
 /// Reads the counts from a file; `None` if it is missing or empty, an error if it is damaged.
-fn read(path: &Path) -> Result<Option<Counts>, String> {
+fn read_counts(path: &Path) -> Result<Option<StoreCounts>, String> {
     let mut bytes = Vec::new();
     match File::open(path).and_then(|file| file.take(COUNTS_BYTES_MAX).read_to_end(&mut bytes)) {
         Ok(_) => {}
@@ -135,15 +141,15 @@ fn read(path: &Path) -> Result<Option<Counts>, String> {
     if bytes.iter().all(|byte| *byte == 0) {
         return Ok(None);
     }
-    let parsed = std::str::from_utf8(&bytes).ok().and_then(Counts::parse);
+    let parsed = std::str::from_utf8(&bytes).ok().and_then(StoreCounts::parse);
     parsed.map(Some).ok_or_else(|| "its checksum does not match".to_owned())
 }
 
 /// Compares a store with its counts. Takes a few lookups if they agree.
-pub(crate) fn check(kv: &dyn KeyValue) -> Result<Checked, LedgerError> {
-    let path = kv.path().join(NAME);
+pub(crate) fn check(kv: &dyn KeyValue) -> Result<CheckedStore, LedgerError> {
+    let path = kv.path().join(FILE_NAME);
     let mut findings = Vec::new();
-    let stored = read(&path).unwrap_or_else(|problem| {
+    let stored = read_counts(&path).unwrap_or_else(|problem| {
         findings.push(format!("{} is damaged: {problem}", path.display()));
         None
     });
@@ -161,27 +167,27 @@ pub(crate) fn check(kv: &dyn KeyValue) -> Result<Checked, LedgerError> {
         check_key_count(kv, family, expected, &mut findings);
     }
     let families = check_families(kv, known.families, &mut findings);
-    let counts = Counts { last_seq: highest_seq, families, ..known };
+    let counts = StoreCounts { last_seq: highest_seq, families, ..known };
     let mut file = None;
     if stored != Some(counts) {
         // As above: without the file the store works as before, but losses go unnoticed.
-        let _ = overwrite(&path, &mut file, counts);
+        let _ = overwrite_file(&path, &mut file, counts);
     }
     let file = CountsFile { path, open: Mutex::new((file, counts)) };
-    Ok(Checked { file, last_seq, highest_seq, findings })
+    Ok(CheckedStore { file, last_seq, highest_seq, findings })
 }
 
 /// Returns the number of the last event in the outbox and checks that all its keys exist.
 fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
     let storage = |source| LedgerError::Storage { path: kv.path().to_owned(), source };
-    let last = kv.scan(Family::Outbox, Span::ALL, Direction::Backward).next();
+    let last = kv.scan(Family::Outbox, KeyRange::ALL, ScanDirection::Backward).next();
     let Some((key, run)) = last.transpose().map_err(storage)? else { return Ok(0) };
-    let last_seq = key::read_u64(Family::Outbox, &key, &key)?;
-    match outbox::read_run(&key, &run).map(|mut run| run.pop()) {
+    let last_seq = key::decode_u64(Family::Outbox, &key, &key)?;
+    match outbox::decode_run(&key, &run).map(|mut run| run.pop()) {
         Ok(Some(last)) => {
             let id = last.position.id.as_str().as_bytes();
             for (family, key) in
-                [(Family::Events, key::event(&last.position)), (Family::Ids, id.to_vec())]
+                [(Family::Events, key::event_key(&last.position)), (Family::Ids, id.to_vec())]
             {
                 match kv.get(family, &key) {
                     Ok(Some(_)) => {}
@@ -199,10 +205,10 @@ fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64
 /// Returns the position of the most advanced worker. A cursor is never ahead of the events.
 fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
     let mut highest = 0;
-    for pair in kv.scan(Family::Checkpoints, Span::ALL, Direction::Forward) {
+    for pair in kv.scan(Family::Checkpoints, KeyRange::ALL, ScanDirection::Forward) {
         let (worker, value) =
             pair.map_err(|source| LedgerError::Storage { path: kv.path().to_owned(), source })?;
-        match projection::read_cursor(&String::from_utf8_lossy(&worker), &value) {
+        match projection::decode_cursor(&String::from_utf8_lossy(&worker), &value) {
             Ok((seq, _)) => highest = highest.max(seq),
             Err(error) if error.is_damage() => findings.push(error.to_string()),
             // Written by a newer version: ignored.
@@ -231,7 +237,8 @@ fn check_key_count(kv: &dyn KeyValue, family: Family, expected: u64, findings: &
         return;
     }
     // The engine's count is an estimate, so a mismatch is verified by counting the keys.
-    let counted = kv.scan(family, Span::ALL, Direction::Forward).filter(Result::is_ok).count();
+    let counted =
+        kv.scan(family, KeyRange::ALL, ScanDirection::Forward).filter(Result::is_ok).count();
     let counted = u64::try_from(counted).unwrap_or(u64::MAX);
     if counted < expected {
         let missing = expected - counted;
@@ -247,16 +254,16 @@ mod tests {
 
     #[test]
     fn counts_come_back_and_every_changed_byte_shows() {
-        let text = Counts { last_seq: 120, missing: 3, families: 0x1f }.to_text();
+        let text = StoreCounts { last_seq: 120, missing: 3, families: 0x1f }.to_text();
         assert_eq!(
-            Counts::parse(&text),
-            Some(Counts { last_seq: 120, missing: 3, families: 0x1f })
+            StoreCounts::parse(&text),
+            Some(StoreCounts { last_seq: 120, missing: 3, families: 0x1f })
         );
         for at in 0..text.len() {
             let mut bytes = text.clone().into_bytes();
             bytes[at] ^= 1;
             let spoiled = String::from_utf8(bytes).unwrap();
-            assert_eq!(Counts::parse(&spoiled), None, "{spoiled}");
+            assert_eq!(StoreCounts::parse(&spoiled), None, "{spoiled}");
         }
     }
 }

@@ -89,7 +89,7 @@ impl Ledger {
     }
 
     /// Records that the event behind an index entry is missing, and returns the error for it.
-    pub(crate) fn lost(&self, family: Family, key: &[u8]) -> LedgerError {
+    pub(crate) fn record_lost_event(&self, family: Family, key: &[u8]) -> LedgerError {
         let error = LedgerError::corrupt(family, key, "its event is damaged or missing");
         self.shared.damage.record(error.describe_damage());
         error

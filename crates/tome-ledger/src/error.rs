@@ -47,7 +47,7 @@ pub enum LedgerError {
     },
     /// The store needs an engine that is not part of this build.
     #[error("the ledger at {} needs {engine}: use a build with the cargo feature `{engine}`", path.display())]
-    EngineMissing {
+    EngineUnavailable {
         /// The store.
         path: PathBuf,
         /// The engine it needs.
@@ -65,7 +65,7 @@ pub enum LedgerError {
     },
     /// The store's `STORE` file cannot be read.
     #[error("{} is damaged ({problem}): restore it from a backup, or write the lines that its first line describes", path.display())]
-    Damaged {
+    DamagedFile {
         /// The file or directory.
         path: PathBuf,
         /// What is wrong with it.
@@ -81,7 +81,7 @@ pub enum LedgerError {
     },
     /// An earlier write failed, so writes are disabled until the ledger is reopened.
     #[error("the ledger at {} accepts no more writes because one failed ({cause}): fix the cause and reopen it", path.display())]
-    Refusing {
+    WritesDisabled {
         /// The store.
         path: PathBuf,
         /// The first failure.
@@ -119,7 +119,7 @@ pub enum LedgerError {
     },
     /// A node of the contents was changed concurrently.
     #[error("{id} is now at version {latest}, not {seen}: read it again")]
-    Changed {
+    VersionConflict {
         /// The node.
         id: String,
         /// Its latest version.
@@ -129,7 +129,7 @@ pub enum LedgerError {
     },
     /// A worker's commit does not fit its cursor.
     #[error("worker {worker:?} cannot go from {at} to {upto}: {problem}")]
-    Cursor {
+    InvalidCommit {
         /// The worker.
         worker: String,
         /// The current cursor.
@@ -147,11 +147,11 @@ impl LedgerError {
     }
 
     pub(crate) fn corrupt(family: Family, key: &[u8], problem: impl Into<KvError>) -> Self {
-        Self::Corrupt { family, key: readable(key), problem: problem.into().to_string() }
+        Self::Corrupt { family, key: escape_key(key), problem: problem.into().to_string() }
     }
 }
 
 /// Escapes a key so that people can read it and tools can find it.
-pub(crate) fn readable(key: &[u8]) -> String {
+pub(crate) fn escape_key(key: &[u8]) -> String {
     key.escape_ascii().to_string()
 }

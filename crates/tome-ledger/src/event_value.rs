@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tome_model::{Agent, Draft, Event, EventKind, Millis, Role, SessionId, Tool};
 
-use crate::codec::{Place, decode, pack, unpack};
+use crate::codec::{KvLocation, decode, pack, unpack};
 use crate::limits::JSON_DEPTH_MAX;
-use crate::{Family, LedgerError, Position};
+use crate::{EventPosition, Family, LedgerError};
 
 const VERSION: u8 = 1;
 
@@ -39,10 +39,10 @@ struct StoredTool<'a> {
 /// Encodes the value of an event. The error describes the problem with the event.
 pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Vec<u8>, String> {
     let (input, output) = match &draft.tool {
-        Some(tool) => (json_text(&tool.input)?, json_text(&tool.output)?),
+        Some(tool) => (encode_json(&tool.input)?, encode_json(&tool.output)?),
         None => Default::default(),
     };
-    let meta = meta_text(&draft.meta)?;
+    let meta = encode_meta(&draft.meta)?;
     let stored = StoredEvent {
         arrived: arrived.0,
         session: draft.session.as_str(),
@@ -64,7 +64,7 @@ pub(crate) fn encode(draft: &Draft, project: &str, arrived: Millis) -> Result<Ve
 
 /// A borrowed view of a stored event: nothing is copied or parsed as JSON. A search over many events
 /// uses it to decide which ones to decode.
-pub struct Glimpse<'a> {
+pub struct EventRef<'a> {
     /// The session's id.
     pub session: &'a str,
     /// The agent's name.
@@ -78,33 +78,33 @@ pub struct Glimpse<'a> {
     /// The tool's input and output as compact JSON; an empty text stands for null.
     pub tool: Option<(&'a str, &'a str)>,
     key: &'a [u8],
-    position: &'a Position,
+    position: &'a EventPosition,
     body: &'a [u8],
 }
 
-impl Glimpse<'_> {
+impl EventRef<'_> {
     /// Decodes the event.
-    pub fn event(&self) -> Result<Event, LedgerError> {
-        let place = Place { family: Family::Events, key: self.key };
-        whole(place, self.position.clone(), self.body)
+    pub fn to_event(&self) -> Result<Event, LedgerError> {
+        let place = KvLocation { family: Family::Events, key: self.key };
+        decode_body(place, self.position.clone(), self.body)
     }
 }
 
 /// Decodes a borrowed view of an event and passes it to `show`.
-pub(crate) fn glimpse<T>(
+pub(crate) fn with_event_ref<T>(
     key: &[u8],
-    position: &Position,
+    position: &EventPosition,
     bytes: &[u8],
-    show: impl FnOnce(&Glimpse<'_>) -> T,
+    show: impl FnOnce(&EventRef<'_>) -> T,
 ) -> Result<T, LedgerError> {
-    let place = Place { family: Family::Events, key };
+    let place = KvLocation { family: Family::Events, key };
     let (_, body) = unpack(place, &[VERSION], bytes)?;
     let stored: StoredEvent<'_> = decode(place, &body)?;
-    Ok(show(&Glimpse {
+    Ok(show(&EventRef {
         session: stored.session,
         agent: stored.agent,
         project: stored.project,
-        kind: known_kind(place, stored.kind)?,
+        kind: decode_kind(place, stored.kind)?,
         text: stored.text,
         tool: stored.tool.as_ref().map(|tool| (tool.input, tool.output)),
         key,
@@ -114,17 +114,25 @@ pub(crate) fn glimpse<T>(
 }
 
 /// Decodes an event from its key and value.
-pub(crate) fn read(key: &[u8], position: Position, bytes: &[u8]) -> Result<Event, LedgerError> {
-    let place = Place { family: Family::Events, key };
+pub(crate) fn decode_event(
+    key: &[u8],
+    position: EventPosition,
+    bytes: &[u8],
+) -> Result<Event, LedgerError> {
+    let place = KvLocation { family: Family::Events, key };
     let (_, body) = unpack(place, &[VERSION], bytes)?;
-    whole(place, position, &body)
+    decode_body(place, position, &body)
 }
 
-fn known_kind(place: Place<'_>, code: u8) -> Result<EventKind, LedgerError> {
+fn decode_kind(place: KvLocation<'_>, code: u8) -> Result<EventKind, LedgerError> {
     EventKind::from_code(code).ok_or_else(|| place.corrupt(format!("unknown kind {code}")))
 }
 
-fn whole(place: Place<'_>, position: Position, body: &[u8]) -> Result<Event, LedgerError> {
+fn decode_body(
+    place: KvLocation<'_>,
+    position: EventPosition,
+    body: &[u8],
+) -> Result<Event, LedgerError> {
     let stored: StoredEvent<'_> = decode(place, body)?;
     Ok(Event {
         id: position.id,
@@ -134,44 +142,44 @@ fn whole(place: Place<'_>, position: Position, body: &[u8]) -> Result<Event, Led
         agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
         project: stored.project.to_owned(),
         cwd: stored.cwd.to_owned(),
-        kind: known_kind(place, stored.kind)?,
+        kind: decode_kind(place, stored.kind)?,
         role: Role::from_code(stored.role)
             .ok_or_else(|| place.corrupt(format!("unknown role {}", stored.role)))?,
         text: stored.text.to_owned(),
-        tool: stored.tool.map(|tool| read_tool(place, &tool)).transpose()?,
-        meta: read_meta(place, stored.meta)?,
+        tool: stored.tool.map(|tool| decode_tool(place, &tool)).transpose()?,
+        meta: decode_meta(place, stored.meta)?,
     })
 }
 
-fn read_tool(place: Place<'_>, tool: &StoredTool<'_>) -> Result<Tool, LedgerError> {
+fn decode_tool(place: KvLocation<'_>, tool: &StoredTool<'_>) -> Result<Tool, LedgerError> {
     Ok(Tool {
         name: tool.name.to_owned(),
-        input: read_json(place, tool.input)?,
-        output: read_json(place, tool.output)?,
+        input: decode_json(place, tool.input)?,
+        output: decode_json(place, tool.output)?,
     })
 }
 
-fn json_text(value: &Value) -> Result<String, String> {
+fn encode_json(value: &Value) -> Result<String, String> {
     if value.is_null() {
         return Ok(String::new());
     }
     if !nests_at_most(value, JSON_DEPTH_MAX) {
-        return Err(too_deep());
+        return Err(too_deep_error());
     }
     serde_json::to_string(value).map_err(|error| error.to_string())
 }
 
-fn meta_text(meta: &Map<String, Value>) -> Result<String, String> {
+fn encode_meta(meta: &Map<String, Value>) -> Result<String, String> {
     if meta.is_empty() {
         return Ok(String::new());
     }
     if !meta.values().all(|value| nests_at_most(value, JSON_DEPTH_MAX)) {
-        return Err(too_deep());
+        return Err(too_deep_error());
     }
     serde_json::to_string(meta).map_err(|error| error.to_string())
 }
 
-fn too_deep() -> String {
+fn too_deep_error() -> String {
     format!("its JSON is nested deeper than {JSON_DEPTH_MAX} levels: send it as text")
 }
 
@@ -185,14 +193,14 @@ fn nests_at_most(value: &Value, depth: usize) -> bool {
     }
 }
 
-fn read_json(place: Place<'_>, text: &str) -> Result<Value, LedgerError> {
+fn decode_json(place: KvLocation<'_>, text: &str) -> Result<Value, LedgerError> {
     if text.is_empty() {
         return Ok(Value::Null);
     }
     serde_json::from_str(text).map_err(|error| place.corrupt(error))
 }
 
-fn read_meta(place: Place<'_>, text: &str) -> Result<Map<String, Value>, LedgerError> {
+fn decode_meta(place: KvLocation<'_>, text: &str) -> Result<Map<String, Value>, LedgerError> {
     if text.is_empty() {
         return Ok(Map::new());
     }
@@ -253,15 +261,15 @@ mod tests {
         )
     }
 
-    fn position(at: Millis) -> Position {
-        Position { at, seq: 1, id: EventId::parse("e1").unwrap() }
+    fn position(at: Millis) -> EventPosition {
+        EventPosition { at, seq: 1, id: EventId::parse("e1").unwrap() }
     }
 
     proptest! {
         #[test]
         fn an_event_comes_back_as_it_went_in(draft in draft(), arrived in any::<u64>()) {
             let bytes = encode(&draft, "/home/dev/app", Millis(arrived)).unwrap();
-            let event = read(b"k", position(draft.at), &bytes).unwrap();
+            let event = decode_event(b"k", position(draft.at), &bytes).unwrap();
             prop_assert_eq!(event.arrived, Millis(arrived));
             prop_assert_eq!((event.at, event.kind, event.role), (draft.at, draft.kind, draft.role));
             prop_assert_eq!((event.session, event.agent), (draft.session, draft.agent));
@@ -274,8 +282,8 @@ mod tests {
             let mut bytes = encode(&draft, "/p", Millis(1)).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;
-            let _ = read(b"k", position(draft.at), &bytes);
-            let cut = read(b"k", position(draft.at), &bytes[..at]);
+            let _ = decode_event(b"k", position(draft.at), &bytes);
+            let cut = decode_event(b"k", position(draft.at), &bytes[..at]);
             prop_assert!(cut.is_err());
         }
     }
@@ -290,7 +298,7 @@ mod tests {
         draft.tool =
             Some(Tool { name: "t".into(), input: nested(JSON_DEPTH_MAX), output: Value::Null });
         let bytes = encode(&draft, "/p", Millis(1)).unwrap();
-        assert_eq!(read(b"k", position(draft.at), &bytes).unwrap().tool, draft.tool);
+        assert_eq!(decode_event(b"k", position(draft.at), &bytes).unwrap().tool, draft.tool);
         draft.tool =
             Some(Tool { name: "t".into(), input: Value::Null, output: nested(JSON_DEPTH_MAX + 1) });
         assert!(encode(&draft, "/p", Millis(1)).unwrap_err().contains("nested deeper"));

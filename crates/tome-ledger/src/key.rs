@@ -16,92 +16,107 @@
 
 use tome_model::{EventId, Millis, SessionId};
 
-use crate::{Batch, Family, LedgerError, Position};
+use crate::{EventPosition, Family, KvBatch, LedgerError};
 
-const END: u8 = 0x00;
+const TERMINATOR: u8 = 0x00;
 
 /// Adds all keys of a new event to a batch. The order matters: readers of some engines can see a part
 /// of a batch, so entries that point to the event come after it.
-pub(crate) fn put_event(batch: &mut Batch, session: &SessionId, position: &Position, body: &[u8]) {
+pub(crate) fn put_event(
+    batch: &mut KvBatch,
+    session: &SessionId,
+    position: &EventPosition,
+    body: &[u8],
+) {
     let (at, seq) = (&position.at.0.to_be_bytes(), &position.seq.to_be_bytes());
     let id = position.id.as_str().as_bytes();
     let session = session.as_str().as_bytes();
     batch.put_joined(Family::Events, &[at, seq, id], &[body]);
-    batch.put_joined(Family::Sessions, &[session, &[END], at, seq, id], &[]);
+    batch.put_joined(Family::Sessions, &[session, &[TERMINATOR], at, seq, id], &[]);
     batch.put_joined(Family::Ids, &[id], &[at, seq]);
 }
 
-pub(crate) fn event(position: &Position) -> Vec<u8> {
+pub(crate) fn event_key(position: &EventPosition) -> Vec<u8> {
     [&position.at.0.to_be_bytes(), &position.seq.to_be_bytes(), position.id.as_str().as_bytes()]
         .concat()
 }
 
 /// The prefix of an event's key: time and number. At most one event has it.
-pub(crate) fn mark(at: Millis, seq: u64) -> [u8; 16] {
+pub(crate) fn order_prefix(at: Millis, seq: u64) -> [u8; 16] {
     (u128::from(at.0) << 64 | u128::from(seq)).to_be_bytes()
 }
 
 /// The prefix of all keys of a session in `sessions`.
 pub(crate) fn session_prefix(session: &SessionId) -> Vec<u8> {
-    [session.as_str().as_bytes(), &[END]].concat()
+    [session.as_str().as_bytes(), &[TERMINATOR]].concat()
 }
 
 /// The key of an occurrence of repeated words in `sightings`.
-pub(crate) fn sighting(words: &str, at: Millis) -> Vec<u8> {
-    [words.as_bytes(), &[END], &at.0.to_be_bytes()].concat()
+pub(crate) fn sighting_key(words: &str, at: Millis) -> Vec<u8> {
+    [words.as_bytes(), &[TERMINATOR], &at.0.to_be_bytes()].concat()
 }
 
 /// Parses a position from `at_ms ++ seq ++ id`.
-pub(crate) fn read_event(
+pub(crate) fn parse_event_key(
     family: Family,
     key: &[u8],
     bytes: &[u8],
-) -> Result<Position, LedgerError> {
+) -> Result<EventPosition, LedgerError> {
     let corrupt = |problem: &str| LedgerError::corrupt(family, key, problem);
     let (mark, id) = bytes
         .split_first_chunk::<16>()
         .ok_or_else(|| corrupt("it is too short for a time and a number"))?;
     let id = std::str::from_utf8(id).map_err(|_| corrupt("its id is not text"))?;
-    let (at, seq) = split_mark(*mark);
-    Ok(Position { at, seq, id: EventId::parse(id).map_err(|error| corrupt(&error.to_string()))? })
+    let (at, seq) = split_order_prefix(*mark);
+    Ok(EventPosition {
+        at,
+        seq,
+        id: EventId::parse(id).map_err(|error| corrupt(&error.to_string()))?,
+    })
 }
 
 /// The key of a session's statistics in a project. Session ids contain no control characters.
-pub(crate) fn tally(session: &SessionId, project: &str) -> Vec<u8> {
+pub(crate) fn session_stats_key(session: &SessionId, project: &str) -> Vec<u8> {
     [session.as_str().as_bytes(), b"\0", project.as_bytes()].concat()
 }
 
 /// Parses the event position in a key of `sessions`.
-pub(crate) fn read_session(session: &SessionId, key: &[u8]) -> Result<Position, LedgerError> {
+pub(crate) fn parse_session_key(
+    session: &SessionId,
+    key: &[u8],
+) -> Result<EventPosition, LedgerError> {
     let behind = key.get(session.as_str().len() + 1..).unwrap_or_default();
-    read_event(Family::Sessions, key, behind)
+    parse_event_key(Family::Sessions, key, behind)
 }
 
 /// Decodes time and number from a value in `ids`.
-pub(crate) fn read_id(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerError> {
+pub(crate) fn decode_id_value(id: &[u8], bytes: &[u8]) -> Result<(Millis, u64), LedgerError> {
     let mark = bytes.try_into().map_err(|_| {
         LedgerError::corrupt(Family::Ids, id, "it is not a time and a number of 8 bytes each")
     })?;
-    Ok(split_mark(mark))
+    Ok(split_order_prefix(mark))
 }
 
 /// Parses the session id in a key of `sessions`.
-pub(crate) fn session_of(key: &[u8]) -> Result<SessionId, LedgerError> {
+pub(crate) fn parse_session_id(key: &[u8]) -> Result<SessionId, LedgerError> {
     let corrupt = |problem: &str| LedgerError::corrupt(Family::Sessions, key, problem);
-    let end = key.iter().position(|&byte| byte == END).ok_or_else(|| corrupt("it does not end"))?;
+    let end = key
+        .iter()
+        .position(|&byte| byte == TERMINATOR)
+        .ok_or_else(|| corrupt("it does not end"))?;
     let text = key.get(..end).and_then(|text| std::str::from_utf8(text).ok());
     let text = text.ok_or_else(|| corrupt("it names no session"))?;
     SessionId::parse(text).map_err(|error| corrupt(&error.to_string()))
 }
 
-pub(crate) fn split_mark(mark: [u8; 16]) -> (Millis, u64) {
+pub(crate) fn split_order_prefix(mark: [u8; 16]) -> (Millis, u64) {
     let mark = u128::from_be_bytes(mark);
     let low = |number: u128| u64::try_from(number & u128::from(u64::MAX)).unwrap_or_default();
     (Millis(low(mark >> 64)), low(mark))
 }
 
 /// Decodes a number that is a whole key or value.
-pub(crate) fn read_u64(family: Family, key: &[u8], bytes: &[u8]) -> Result<u64, LedgerError> {
+pub(crate) fn decode_u64(family: Family, key: &[u8], bytes: &[u8]) -> Result<u64, LedgerError> {
     let bytes = bytes
         .try_into()
         .map_err(|_| LedgerError::corrupt(family, key, "it is not a number of 8 bytes"))?;
@@ -109,7 +124,7 @@ pub(crate) fn read_u64(family: Family, key: &[u8], bytes: &[u8]) -> Result<u64, 
 }
 
 /// Decodes the occurrence number of a sighting.
-pub(crate) fn read_occurrence(key: &[u8], bytes: &[u8]) -> Result<u32, LedgerError> {
+pub(crate) fn decode_occurrence(key: &[u8], bytes: &[u8]) -> Result<u32, LedgerError> {
     let bytes = bytes.try_into().map_err(|_| {
         LedgerError::corrupt(Family::Sightings, key, "it is not a number of 4 bytes")
     })?;
@@ -126,9 +141,13 @@ mod tests {
         "[!-~]{1,40}".prop_map(|id| EventId::parse(&id).unwrap())
     }
 
-    fn position() -> impl Strategy<Value = Position> {
+    fn position() -> impl Strategy<Value = EventPosition> {
         let number = || prop_oneof![any::<u64>(), 0u64..3];
-        (number(), number(), id()).prop_map(|(at, seq, id)| Position { at: Millis(at), seq, id })
+        (number(), number(), id()).prop_map(|(at, seq, id)| EventPosition {
+            at: Millis(at),
+            seq,
+            id,
+        })
     }
 
     fn session_id() -> impl Strategy<Value = SessionId> {
@@ -136,8 +155,8 @@ mod tests {
     }
 
     /// The keys of an event, in the order of the families in `put_event`.
-    fn keys(session: &SessionId, position: &Position) -> Vec<Vec<u8>> {
-        let mut batch = Batch::default();
+    fn keys(session: &SessionId, position: &EventPosition) -> Vec<Vec<u8>> {
+        let mut batch = KvBatch::default();
         put_event(&mut batch, session, position, b"body");
         batch.ops().map(|op| op.key.to_vec()).collect()
     }
@@ -145,11 +164,11 @@ mod tests {
     proptest! {
         #[test]
         fn the_order_of_bytes_is_the_order_of_time_and_arrival(a in position(), b in position()) {
-            prop_assert_eq!(event(&a).cmp(&event(&b)), a.cmp(&b));
+            prop_assert_eq!(event_key(&a).cmp(&event_key(&b)), a.cmp(&b));
             let session = SessionId::parse("s").unwrap();
-            prop_assert_eq!(&keys(&session, &a)[0], &event(&a));
-            prop_assert!(event(&a).starts_with(&mark(a.at, a.seq)));
-            prop_assert_eq!(read_id(b"id", &mark(a.at, a.seq)).unwrap(), (a.at, a.seq));
+            prop_assert_eq!(&keys(&session, &a)[0], &event_key(&a));
+            prop_assert!(event_key(&a).starts_with(&order_prefix(a.at, a.seq)));
+            prop_assert_eq!(decode_id_value(b"id", &order_prefix(a.at, a.seq)).unwrap(), (a.at, a.seq));
         }
 
         #[test]
@@ -159,13 +178,13 @@ mod tests {
             let (a_key, b_key) = (&keys(&a, &a_at)[1], &keys(&b, &b_at)[1]);
             prop_assert_eq!(b_key.starts_with(&session_prefix(&a)), a == b);
             prop_assert_eq!(a_key.cmp(b_key), (a.as_str(), &a_at).cmp(&(b.as_str(), &b_at)));
-            prop_assert_eq!(read_session(&a, a_key).unwrap(), a_at);
+            prop_assert_eq!(parse_session_key(&a, a_key).unwrap(), a_at);
         }
 
         #[test]
         fn any_bytes_are_a_position_or_an_error(bytes in proptest::collection::vec(any::<u8>(), 0..40)) {
-            if let Ok(position) = read_event(Family::Events, b"k", &bytes) {
-                prop_assert_eq!(event(&position), bytes);
+            if let Ok(position) = parse_event_key(Family::Events, b"k", &bytes) {
+                prop_assert_eq!(event_key(&position), bytes);
             }
         }
     }

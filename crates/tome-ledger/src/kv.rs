@@ -7,7 +7,7 @@
 use std::ops::Bound;
 use std::path::Path;
 
-use crate::{Batch, Direction, Engine, KvError};
+use crate::{Engine, KvBatch, KvError, ScanDirection};
 
 /// A key space: RocksDB's column family, fjall's keyspace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,7 +25,7 @@ pub enum Family {
     /// Cursors of the workers.
     Checkpoints,
     /// Statistics of the sessions.
-    Tallies,
+    SessionStats,
     /// Every version of every node of the contents.
     TocNodes,
     /// Header of the latest version of each node, and the segments of each session.
@@ -45,7 +45,7 @@ impl Family {
         Self::Sightings,
         Self::Outbox,
         Self::Checkpoints,
-        Self::Tallies,
+        Self::SessionStats,
         Self::TocNodes,
         Self::TocLatest,
         Self::Grips,
@@ -61,7 +61,7 @@ impl Family {
             Self::Sightings => "sightings",
             Self::Outbox => "outbox",
             Self::Checkpoints => "checkpoints",
-            Self::Tallies => "tallies",
+            Self::SessionStats => "tallies",
             Self::TocNodes => "toc_nodes",
             Self::TocLatest => "toc_latest",
             Self::Grips => "grips",
@@ -91,27 +91,27 @@ pub enum Durability {
 }
 
 /// A key and its value.
-pub type Pair = (Vec<u8>, Vec<u8>);
+pub type KvPair = (Vec<u8>, Vec<u8>);
 
 /// A lazy iterator over keys and values.
-pub type Pairs<'a> = Box<dyn Iterator<Item = Result<Pair, KvError>> + Send + 'a>;
+pub type KvPairs<'a> = Box<dyn Iterator<Item = Result<KvPair, KvError>> + Send + 'a>;
 
 /// A range of keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct KeyRange {
     /// Lower bound.
     pub from: Bound<Vec<u8>>,
     /// Upper bound.
     pub to: Bound<Vec<u8>>,
 }
 
-impl Span {
+impl KeyRange {
     /// Every key.
     pub const ALL: Self = Self { from: Bound::Unbounded, to: Bound::Unbounded };
 
     /// All keys that begin with `prefix`.
     pub fn prefix(prefix: &[u8]) -> Self {
-        Self { from: Bound::Included(prefix.to_vec()), to: after_prefix(prefix) }
+        Self { from: Bound::Included(prefix.to_vec()), to: prefix_end(prefix) }
     }
 
     /// Whether the range cannot contain a key. Engines panic or fail on such a range.
@@ -126,7 +126,7 @@ impl Span {
 }
 
 /// The upper bound of all keys that begin with `prefix`.
-fn after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
+fn prefix_end(prefix: &[u8]) -> Bound<Vec<u8>> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
         if last < u8::MAX {
@@ -149,10 +149,10 @@ pub trait KeyValue: Send + Sync {
     fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, KvError>;
 
     /// Iterates over the keys of a range, in either direction.
-    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_>;
+    fn scan(&self, family: Family, span: KeyRange, direction: ScanDirection) -> KvPairs<'_>;
 
     /// Writes a batch atomically.
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError>;
+    fn write(&self, batch: &KvBatch, durability: Durability) -> Result<(), KvError>;
 
     /// Makes all previous writes survive power loss.
     fn sync(&self) -> Result<(), KvError>;
@@ -189,11 +189,14 @@ mod tests {
 
     #[test]
     fn a_prefix_spans_exactly_its_keys() {
-        let span = Span::prefix(b"a\xff");
+        let span = KeyRange::prefix(b"a\xff");
         assert_eq!(span.from, Bound::Included(b"a\xff".to_vec()));
         assert_eq!(span.to, Bound::Excluded(b"b".to_vec()));
-        assert_eq!(Span::prefix(b"\xff").to, Bound::Unbounded);
-        assert_eq!(Span::prefix(b""), Span { from: Bound::Included(vec![]), to: Bound::Unbounded });
+        assert_eq!(KeyRange::prefix(b"\xff").to, Bound::Unbounded);
+        assert_eq!(
+            KeyRange::prefix(b""),
+            KeyRange { from: Bound::Included(vec![]), to: Bound::Unbounded }
+        );
     }
 
     #[test]

@@ -6,22 +6,23 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread::JoinHandle;
 
-use tome_model::{DeliveryId, Event, EventId, SessionId, SessionTally};
+use tome_model::{DeliveryId, Event, EventId, SessionId, SessionStats};
 
 use crate::limits::{BATCH_BYTES_MAX, WORKER_BYTES_MAX};
-use crate::queue::Request;
-use crate::writer::{self, Shared};
+use crate::queue::AppendRequest;
+use crate::writer::{self, LedgerState};
 use crate::{
-    Appended, Batch, Direction, Durability, Engine, EventRange, Family, Glimpse, GripWrite,
-    KeyValue, KvError, LedgerError, Mark, NewEvent, NodeWrite, OutboxEntry, Pair, Position, Span,
-    Store, StretchWrite, counts, delivery, event_value, key, outbox, projection, store_file,
+    AppendedEvent, DiskStore, Durability, Engine, EventPosition, EventRange, EventRef, Family,
+    GripWrite, KeyRange, KeyValue, KvBatch, KvError, KvPair, LedgerError, NewEvent, NodeWrite,
+    OrderKey, OutboxEntry, ScanDirection, SegmentWrite, counts, delivery, event_value, key, outbox,
+    projection, store_file,
 };
 
 /// The append-only store of events and of data derived from them.
 ///
 /// Dropping it completes queued appends, flushes and releases the store.
 pub struct Ledger {
-    pub(crate) shared: Arc<Shared>,
+    pub(crate) shared: Arc<LedgerState>,
     writer: Option<JoinHandle<()>>,
     /// Held while a worker's cursor is compared and moved. Contains the last change number assigned to
     /// a node since the ledger was opened.
@@ -30,7 +31,7 @@ pub struct Ledger {
 
 /// Results of a worker and its new cursor, written atomically.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Work {
+pub struct WorkerCommit {
     /// The worker's name.
     pub worker: String,
     /// The worker's cursor when it began. If another commit has moved it since, the same events were
@@ -41,11 +42,11 @@ pub struct Work {
     /// State that the worker stores beside its cursor, such as its settings. `None` keeps it.
     pub memo: Option<String>,
     /// Current session statistics.
-    pub tallies: Vec<SessionTally>,
+    pub session_stats: Vec<SessionStats>,
     /// Node changes, at most one per node.
     pub nodes: Vec<NodeWrite>,
     /// Changes of segment boundaries, at most one per position.
-    pub stretches: Vec<StretchWrite>,
+    pub segments: Vec<SegmentWrite>,
     /// Grip changes.
     pub grips: Vec<GripWrite>,
 }
@@ -53,29 +54,29 @@ pub struct Work {
 impl Ledger {
     /// Opens the ledger in a directory with its engine, or creates one with the default engine.
     pub fn open(dir: &Path) -> Result<Self, LedgerError> {
-        Self::on(Box::new(Store::open(dir, None)?))
+        Self::with_store(Box::new(DiskStore::open(dir, None)?))
     }
 
     /// Opens the ledger in a directory with its engine, or creates one with this engine.
-    pub fn open_or_make(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
+    pub fn open_or_create(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
         let engine = if store_file::is_store(dir) { None } else { Some(engine) };
-        Self::on(Box::new(Store::open(dir, engine)?))
+        Self::with_store(Box::new(DiskStore::open(dir, engine)?))
     }
 
     /// Opens or creates the ledger in a directory, and fails if it was created with another engine.
     pub fn open_with(dir: &Path, engine: Engine) -> Result<Self, LedgerError> {
-        Self::on(Box::new(Store::open(dir, Some(engine))?))
+        Self::with_store(Box::new(DiskStore::open(dir, Some(engine))?))
     }
 
     /// Creates a ledger on any key-value store.
-    pub fn on(kv: Box<dyn KeyValue>) -> Result<Self, LedgerError> {
+    pub fn with_store(kv: Box<dyn KeyValue>) -> Result<Self, LedgerError> {
         let checked = counts::check(kv.as_ref())?;
-        let shared = Arc::new(Shared::new(kv, checked));
+        let shared = Arc::new(LedgerState::new(kv, checked));
         let writer = std::thread::Builder::new()
             .name("ledger-writer".to_owned())
             .spawn({
                 let shared = Arc::clone(&shared);
-                move || writer::run(&shared)
+                move || writer::run_writer(&shared)
             })
             .map_err(LedgerError::io("start the writer of", shared.kv.path()))?;
         Ok(Self { shared, writer: Some(writer), commits: Mutex::new(None) })
@@ -93,27 +94,27 @@ impl Ledger {
 
     /// Appends events and waits until they are synced. Events that are already stored are not written
     /// again. After an error some of them may be stored; appending all of them again is always safe.
-    pub fn append(&self, events: Vec<NewEvent>) -> Result<Vec<Appended>, LedgerError> {
+    pub fn append(&self, events: Vec<NewEvent>) -> Result<Vec<AppendedEvent>, LedgerError> {
         let (sender, receiver) = mpsc::sync_channel(1);
-        self.append_then(events, move |result| {
+        self.append_with_callback(events, move |result| {
             let _ = sender.send(result);
         });
         match receiver.recv() {
             Ok(result) => result,
-            Err(mpsc::RecvError) => Err(self.stopped()),
+            Err(mpsc::RecvError) => Err(self.writer_stopped_error()),
         }
     }
 
     /// Appends events and calls `done` on the writer's thread when they are synced or have failed.
     /// `done` must be fast and must not append. Blocks only if the queue is full.
-    pub fn append_then(
+    pub fn append_with_callback(
         &self,
         events: Vec<NewEvent>,
-        done: impl FnOnce(Result<Vec<Appended>, LedgerError>) + Send + 'static,
+        done: impl FnOnce(Result<Vec<AppendedEvent>, LedgerError>) + Send + 'static,
     ) {
-        let request = Request::new(events, Box::new(done));
+        let request = AppendRequest::new(events, Box::new(done));
         if let Err(request) = self.shared.queue.push(request) {
-            (request.done)(Err(self.stopped()));
+            (request.done)(Err(self.writer_stopped_error()));
         }
     }
 
@@ -122,12 +123,12 @@ impl Ledger {
         let name = id.as_str().as_bytes();
         match self.get(Family::Ids, name)? {
             Some(bytes) => {
-                let (at, seq) = key::read_id(name, &bytes)?;
+                let (at, seq) = key::decode_id_value(name, &bytes)?;
                 let id = id.clone();
-                let position = Position { at, seq, id };
+                let position = EventPosition { at, seq, id };
                 match self.event_at(&position)? {
                     Some(event) => Ok(Some(event)),
-                    None => Err(self.lost(Family::Ids, name)),
+                    None => Err(self.record_lost_event(Family::Ids, name)),
                 }
             }
             None => Ok(None),
@@ -135,22 +136,22 @@ impl Ledger {
     }
 
     /// Returns the event at this position. Damage is recorded and treated as a missing event.
-    pub fn event_at(&self, position: &Position) -> Result<Option<Event>, LedgerError> {
-        let key = key::event(position);
+    pub fn event_at(&self, position: &EventPosition) -> Result<Option<Event>, LedgerError> {
+        let key = key::event_key(position);
         let event = self.get(Family::Events, &key).and_then(|value| {
-            value.map(|bytes| event_value::read(&key, position.clone(), &bytes)).transpose()
+            value.map(|bytes| event_value::decode_event(&key, position.clone(), &bytes)).transpose()
         });
         self.skip_damage(event).map(Option::flatten)
     }
 
     /// Returns the event with this time and number, if there is one.
-    pub fn event_of(&self, mark: Mark) -> Result<Option<Event>, LedgerError> {
+    pub fn event_by_order(&self, mark: OrderKey) -> Result<Option<Event>, LedgerError> {
         // A narrow range, so that the engine opens no other tables.
-        let only = Span::prefix(&key::mark(mark.at, mark.seq));
-        match self.scan(Family::Events, only, Direction::Forward).next().transpose()? {
+        let only = KeyRange::prefix(&key::order_prefix(mark.at, mark.seq));
+        match self.scan(Family::Events, only, ScanDirection::Forward).next().transpose()? {
             Some((key, value)) => {
-                let event = key::read_event(Family::Events, &key, &key)
-                    .and_then(|position| event_value::read(&key, position, &value));
+                let event = key::parse_event_key(Family::Events, &key, &key)
+                    .and_then(|position| event_value::decode_event(&key, position, &value));
                 self.skip_damage(event)
             }
             None => Ok(None),
@@ -159,7 +160,7 @@ impl Ledger {
 
     /// Returns the first ids that begin with `prefix`, in order.
     pub fn ids_with_prefix(&self, prefix: &str, limit: usize) -> Result<Vec<EventId>, LedgerError> {
-        self.scan(Family::Ids, Span::prefix(prefix.as_bytes()), Direction::Forward)
+        self.scan(Family::Ids, KeyRange::prefix(prefix.as_bytes()), ScanDirection::Forward)
             .take(limit)
             .map(|pair| {
                 let (id, _) = pair?;
@@ -175,21 +176,21 @@ impl Ledger {
     pub fn events<'a>(
         &'a self,
         range: &EventRange,
-    ) -> impl Iterator<Item = Result<(Position, Event), LedgerError>> + use<'a> {
+    ) -> impl Iterator<Item = Result<(EventPosition, Event), LedgerError>> + use<'a> {
         let session = range.session.clone();
         let family = match session {
             Some(_) => Family::Sessions,
             None => Family::Events,
         };
-        let mut pairs = self.scan(family, range.span(), range.direction);
+        let mut pairs = self.scan(family, range.key_range(), range.direction);
         let mut failed = false;
         std::iter::from_fn(move || {
             while !failed {
                 let event = pairs.next()?.and_then(|(key, value)| match &session {
-                    Some(session) => self.event_of_session(session, &key),
+                    Some(session) => self.load_session_event(session, &key),
                     None => {
-                        let position = key::read_event(Family::Events, &key, &key)?;
-                        let event = event_value::read(&key, position.clone(), &value)?;
+                        let position = key::parse_event_key(Family::Events, &key, &key)?;
+                        let event = event_value::decode_event(&key, position.clone(), &value)?;
                         Ok((position, event))
                     }
                 });
@@ -208,20 +209,21 @@ impl Ledger {
 
     /// Passes borrowed views of the events in a range to `show` until it breaks. Much faster than
     /// decoding all.
-    pub fn glimpse(
+    pub fn visit_events(
         &self,
         range: &EventRange,
-        mut show: impl FnMut(&Position, &Glimpse<'_>) -> Result<ControlFlow<()>, LedgerError>,
+        mut show: impl FnMut(&EventPosition, &EventRef<'_>) -> Result<ControlFlow<()>, LedgerError>,
     ) -> Result<(), LedgerError> {
         let family = if range.session.is_some() { Family::Sessions } else { Family::Events };
-        for pair in self.scan(family, range.span(), range.direction) {
+        for pair in self.scan(family, range.key_range(), range.direction) {
             let (key, value) = pair?;
             let found = match &range.session {
-                Some(session) => self.value_of_session(session, &key),
-                None => key::read_event(Family::Events, &key, &key).map(|at| (at, key, value)),
+                Some(session) => self.load_session_value(session, &key),
+                None => key::parse_event_key(Family::Events, &key, &key).map(|at| (at, key, value)),
             };
             let Some((position, key, value)) = self.skip_damage(found)? else { continue };
-            let shown = event_value::glimpse(&key, &position, &value, |it| show(&position, it));
+            let shown =
+                event_value::with_event_ref(&key, &position, &value, |it| show(&position, it));
             let Some(shown) = self.skip_damage(shown)? else { continue };
             if shown?.is_break() {
                 break;
@@ -231,15 +233,15 @@ impl Ledger {
     }
 
     /// Loads position, key and value of an event from its entry in `sessions`.
-    fn value_of_session(
+    fn load_session_value(
         &self,
         session: &SessionId,
         key: &[u8],
-    ) -> Result<(Position, Vec<u8>, Vec<u8>), LedgerError> {
-        let position = key::read_session(session, key)?;
-        let at = key::event(&position);
+    ) -> Result<(EventPosition, Vec<u8>, Vec<u8>), LedgerError> {
+        let position = key::parse_session_key(session, key)?;
+        let at = key::event_key(&position);
         let value = self.get(Family::Events, &at)?;
-        let value = value.ok_or_else(|| self.lost(Family::Sessions, key))?;
+        let value = value.ok_or_else(|| self.record_lost_event(Family::Sessions, key))?;
         Ok((position, at, value))
     }
 
@@ -247,33 +249,33 @@ impl Ledger {
     pub fn positions<'a>(
         &'a self,
         range: &EventRange,
-    ) -> impl Iterator<Item = Result<Position, LedgerError>> + use<'a> {
+    ) -> impl Iterator<Item = Result<EventPosition, LedgerError>> + use<'a> {
         let session = range.session.clone();
         let family = if session.is_some() { Family::Sessions } else { Family::Events };
-        self.scan(family, range.span(), range.direction).filter_map(move |pair| {
+        self.scan(family, range.key_range(), range.direction).filter_map(move |pair| {
             let position = pair.and_then(|(key, _)| match &session {
-                Some(session) => key::read_session(session, &key),
-                None => key::read_event(Family::Events, &key, &key),
+                Some(session) => key::parse_session_key(session, &key),
+                None => key::parse_event_key(Family::Events, &key, &key),
             });
             self.skip_damage(position).transpose()
         })
     }
 
     /// Returns the position of an event.
-    pub fn position(&self, id: &EventId) -> Result<Option<Position>, LedgerError> {
+    pub fn position(&self, id: &EventId) -> Result<Option<EventPosition>, LedgerError> {
         let name = id.as_str().as_bytes();
         match self.get(Family::Ids, name)? {
             Some(bytes) => {
-                let (at, seq) = key::read_id(name, &bytes)?;
-                Ok(Some(Position { at, seq, id: id.clone() }))
+                let (at, seq) = key::decode_id_value(name, &bytes)?;
+                Ok(Some(EventPosition { at, seq, id: id.clone() }))
             }
             None => Ok(None),
         }
     }
 
     /// Whether this delivery is stored, as long as deliveries are remembered.
-    pub fn has_arrived(&self, id: DeliveryId) -> Result<bool, LedgerError> {
-        delivery::has_arrived(self.shared.kv.as_ref(), id)
+    pub fn has_delivery(&self, id: DeliveryId) -> Result<bool, LedgerError> {
+        delivery::has_delivery(self.shared.kv.as_ref(), id)
     }
 
     /// Returns the first session after `after` in order of ids, or the first of all.
@@ -281,26 +283,30 @@ impl Ledger {
         &self,
         after: Option<&SessionId>,
     ) -> Result<Option<SessionId>, LedgerError> {
-        let mut span = Span::ALL;
+        let mut span = KeyRange::ALL;
         if let Some(after) = after {
             // Session ids end with 0x00 in keys, so this sorts after all keys of the session.
             let behind = [after.as_str().as_bytes(), &[1]].concat();
             span.from = std::ops::Bound::Included(behind);
         }
-        let next = self.scan(Family::Sessions, span, Direction::Forward).next();
-        next.transpose()?.map(|(key, _)| key::session_of(&key)).transpose()
+        let next = self.scan(Family::Sessions, span, ScanDirection::Forward).next();
+        next.transpose()?.map(|(key, _)| key::parse_session_id(&key)).transpose()
     }
 
     /// Returns the events that arrived after number `after_seq`, in order of arrival.
-    pub fn outbox(&self, after_seq: u64, limit: usize) -> Result<Vec<OutboxEntry>, LedgerError> {
+    pub fn read_outbox(
+        &self,
+        after_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<OutboxEntry>, LedgerError> {
         // Entries beyond the published number belong to a write in progress.
         let last_seq = self.last_seq();
-        let mut span = Span::ALL;
+        let mut span = KeyRange::ALL;
         span.from = std::ops::Bound::Excluded(after_seq.to_be_bytes().to_vec());
         let mut entries = Vec::new();
-        for pair in self.scan(Family::Outbox, span, Direction::Forward) {
+        for pair in self.scan(Family::Outbox, span, ScanDirection::Forward) {
             let (key, value) = pair?;
-            let Some(run) = self.skip_damage(outbox::read_run(&key, &value))? else { continue };
+            let Some(run) = self.skip_damage(outbox::decode_run(&key, &value))? else { continue };
             entries.extend(
                 run.into_iter().filter(|entry| entry.seq > after_seq && entry.seq <= last_seq),
             );
@@ -321,9 +327,9 @@ impl Ledger {
     /// events of this
     /// one, so that it recognizes the same duplicates. Entries without an event are harmless.
     pub fn copy_dedup_entries(&self, to: &Self) -> Result<(), LedgerError> {
-        let mut batch = Batch::default();
+        let mut batch = KvBatch::default();
         for family in [Family::Sightings, Family::Deliveries] {
-            for pair in self.scan(family, Span::ALL, Direction::Forward) {
+            for pair in self.scan(family, KeyRange::ALL, ScanDirection::Forward) {
                 let (key, value) = pair?;
                 batch.put(family, &key, &value);
                 if batch.bytes_len() >= BATCH_BYTES_MAX {
@@ -338,7 +344,7 @@ impl Ledger {
     /// Returns a worker's cursor: everything up to this number is processed. 0 if it never ran.
     pub fn cursor(&self, worker: &str) -> Result<u64, LedgerError> {
         match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => projection::read_cursor(worker, &bytes).map(|(seq, _)| seq),
+            Some(bytes) => projection::decode_cursor(worker, &bytes).map(|(seq, _)| seq),
             None => Ok(0),
         }
     }
@@ -346,16 +352,25 @@ impl Ledger {
     /// Returns the state that a worker stores beside its cursor; empty if there is none.
     pub fn memo(&self, worker: &str) -> Result<String, LedgerError> {
         match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => projection::read_cursor(worker, &bytes).map(|(_, memo)| memo),
+            Some(bytes) => projection::decode_cursor(worker, &bytes).map(|(_, memo)| memo),
             None => Ok(String::new()),
         }
     }
 
     /// Writes a worker's results and its cursor atomically. They are not synced: if they are lost, the
     /// worker repeats its work. A cursor never moves backwards or ahead of the events.
-    pub fn commit(&self, work: Work) -> Result<(), LedgerError> {
-        let Work { worker, from_seq, upto_seq, memo, tallies, nodes, stretches, grips } = work;
-        self.shared.check()?;
+    pub fn commit(&self, work: WorkerCommit) -> Result<(), LedgerError> {
+        let WorkerCommit {
+            worker,
+            from_seq,
+            upto_seq,
+            memo,
+            session_stats: tallies,
+            nodes,
+            segments: stretches,
+            grips,
+        } = work;
+        self.shared.check_writable()?;
         let mut last_change = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
         let at = self.cursor(&worker)?;
         let problem = match upto_seq {
@@ -365,17 +380,17 @@ impl Ledger {
             _ => None,
         };
         if let Some(problem) = problem {
-            return Err(LedgerError::Cursor { worker, at, upto: upto_seq, problem });
+            return Err(LedgerError::InvalidCommit { worker, at, upto: upto_seq, problem });
         }
-        let mut batch = Batch::default();
+        let mut batch = KvBatch::default();
         for tally in &tallies {
-            let key = key::tally(&tally.session, &tally.project);
-            batch.put(Family::Tallies, &key, &projection::encode_tally(tally)?);
+            let key = key::session_stats_key(&tally.session, &tally.project);
+            batch.put(Family::SessionStats, &key, &projection::encode_session_stats(tally)?);
         }
         let changed = self.put_nodes(&mut batch, nodes)?;
-        Self::put_stretches(&mut batch, &stretches)?;
+        Self::put_segments(&mut batch, &stretches)?;
         self.put_grips(&mut batch, &grips)?;
-        self.put_changed(&mut batch, &changed, &mut last_change)?;
+        self.put_node_changes(&mut batch, &changed, &mut last_change)?;
         let memo = match memo {
             Some(memo) => memo,
             None => self.memo(&worker)?,
@@ -386,39 +401,41 @@ impl Ledger {
     }
 
     /// Returns the statistics of a session in a project.
-    pub fn session_tally(
+    pub fn session_stats(
         &self,
         session: &SessionId,
         project: &str,
-    ) -> Result<Option<SessionTally>, LedgerError> {
-        let key = key::tally(session, project);
-        match self.get(Family::Tallies, &key)? {
-            Some(bytes) => projection::read_tally(&key, &bytes).map(Some),
+    ) -> Result<Option<SessionStats>, LedgerError> {
+        let key = key::session_stats_key(session, project);
+        match self.get(Family::SessionStats, &key)? {
+            Some(bytes) => projection::decode_session_stats(&key, &bytes).map(Some),
             None => Ok(None),
         }
     }
 
     /// Returns the statistics of all sessions, in order of their ids.
-    pub fn session_tallies(&self) -> Result<Vec<SessionTally>, LedgerError> {
-        self.scan(Family::Tallies, Span::ALL, Direction::Forward)
-            .map(|pair| pair.and_then(|(key, bytes)| projection::read_tally(&key, &bytes)))
+    pub fn all_session_stats(&self) -> Result<Vec<SessionStats>, LedgerError> {
+        self.scan(Family::SessionStats, KeyRange::ALL, ScanDirection::Forward)
+            .map(|pair| {
+                pair.and_then(|(key, bytes)| projection::decode_session_stats(&key, &bytes))
+            })
             .filter_map(|tally| self.skip_damage(tally).transpose())
             .collect()
     }
 
     /// Moves memtables into tables: frees memory and leaves nothing to replay.
     pub fn flush(&self) -> Result<(), LedgerError> {
-        self.shared.check()?;
+        self.shared.check_writable()?;
         let flushed = self.shared.kv.flush();
-        flushed.map_err(|cause| self.shared.refuse(&cause))
+        flushed.map_err(|cause| self.shared.disable_writes(&cause))
     }
 
     /// Rewrites the tables without obsolete entries. Takes long on a large store; fjall frees the space
     /// of the old tables at the next open.
     pub fn compact(&self) -> Result<(), LedgerError> {
-        self.shared.check()?;
+        self.shared.check_writable()?;
         let compacted = self.shared.kv.compact();
-        compacted.map_err(|cause| self.shared.refuse(&cause))
+        compacted.map_err(|cause| self.shared.disable_writes(&cause))
     }
 
     /// Bytes used on disk.
@@ -427,52 +444,52 @@ impl Ledger {
     }
 
     /// Number of appends that wait for the writer.
-    pub fn queued(&self) -> usize {
+    pub fn queue_len(&self) -> usize {
         self.shared.queue.len()
     }
 
     /// The failure that disabled writes, if any.
-    pub fn is_refusing(&self) -> Option<String> {
-        self.shared.refusal().map(str::to_owned)
+    pub fn write_failure(&self) -> Option<String> {
+        self.shared.write_failure().map(str::to_owned)
     }
 
-    fn event_of_session(
+    fn load_session_event(
         &self,
         session: &SessionId,
         key: &[u8],
-    ) -> Result<(Position, Event), LedgerError> {
-        let position = key::read_session(session, key)?;
+    ) -> Result<(EventPosition, Event), LedgerError> {
+        let position = key::parse_session_key(session, key)?;
         match self.event_at(&position)? {
             Some(event) => Ok((position, event)),
-            None => Err(self.lost(Family::Sessions, key)),
+            None => Err(self.record_lost_event(Family::Sessions, key)),
         }
     }
 
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, LedgerError> {
         let value = self.shared.kv.get(family, key);
-        value.map_err(|source| storage(self.path(), source))
+        value.map_err(|source| storage_error(self.path(), source))
     }
 
     pub(crate) fn scan<'a>(
         &'a self,
         family: Family,
-        span: Span,
-        direction: Direction,
-    ) -> impl Iterator<Item = Result<Pair, LedgerError>> + use<'a> {
+        span: KeyRange,
+        direction: ScanDirection,
+    ) -> impl Iterator<Item = Result<KvPair, LedgerError>> + use<'a> {
         let pairs = self.shared.kv.scan(family, span, direction);
-        pairs.map(|pair| pair.map_err(|source| storage(self.path(), source)))
+        pairs.map(|pair| pair.map_err(|source| storage_error(self.path(), source)))
     }
 
-    pub(crate) fn write(&self, batch: &Batch, durability: Durability) -> Result<(), LedgerError> {
+    pub(crate) fn write(&self, batch: &KvBatch, durability: Durability) -> Result<(), LedgerError> {
         let written = self.shared.kv.write(batch, durability);
-        written.map_err(|cause| self.shared.refuse(&cause))
+        written.map_err(|cause| self.shared.disable_writes(&cause))
     }
 
     /// The error for an append after the writer has stopped.
-    fn stopped(&self) -> LedgerError {
-        LedgerError::Refusing {
+    fn writer_stopped_error(&self) -> LedgerError {
+        LedgerError::WritesDisabled {
             path: self.path().to_owned(),
-            cause: self.is_refusing().unwrap_or_else(|| "the writer stopped".to_owned()),
+            cause: self.write_failure().unwrap_or_else(|| "the writer stopped".to_owned()),
         }
     }
 }
@@ -487,18 +504,18 @@ impl Drop for Ledger {
         // closes the store after the callback.
         if writer.thread().id() != std::thread::current().id() {
             let _ = writer.join();
-            self.shared.counts.note_families(self.shared.kv.as_ref());
+            self.shared.counts.record_families(self.shared.kv.as_ref());
         }
     }
 }
 
-fn storage(path: &Path, source: KvError) -> LedgerError {
+fn storage_error(path: &Path, source: KvError) -> LedgerError {
     LedgerError::Storage { path: path.to_owned(), source }
 }
 
 fn worker_key(worker: &str) -> Result<&[u8], LedgerError> {
     if worker.is_empty() || worker.len() > WORKER_BYTES_MAX {
-        return Err(LedgerError::Cursor {
+        return Err(LedgerError::InvalidCommit {
             worker: tome_model::truncate_to(worker, WORKER_BYTES_MAX).to_owned(),
             at: 0,
             upto: 0,

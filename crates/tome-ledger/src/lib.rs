@@ -32,18 +32,19 @@ mod store_file;
 mod verify;
 mod writer;
 
-pub use batch::{Batch, Op};
+pub use batch::{BatchOp, KvBatch};
 pub use contents::{
-    Began, GripWrite, Head, NodeChange, NodeChanged, NodeWrite, Stretch, StretchWrite,
+    GripWrite, NodeChange, NodeChangeEntry, NodeHeader, NodeWrite, SegmentEntry,
+    SegmentStartReason, SegmentWrite,
 };
 pub use damage::DamagedBlock;
 pub use engine::Engine;
 pub use error::{KvError, LedgerError};
-pub use event_value::Glimpse;
-pub use kv::{Durability, Family, KeyValue, Pair, Pairs, Span};
-pub use ledger::{Ledger, Work};
-pub use new_event::{Appended, NewEvent, Outcome};
+pub use event_value::EventRef;
+pub use kv::{Durability, Family, KeyRange, KeyValue, KvPair, KvPairs};
+pub use ledger::{Ledger, WorkerCommit};
+pub use new_event::{AppendOutcome, AppendedEvent, NewEvent};
 pub use outbox::OutboxEntry;
-pub use range::{Direction, EventRange, Mark, Position};
-pub use repair::{Repaired, repair};
-pub use store::Store;
+pub use range::{EventPosition, EventRange, OrderKey, ScanDirection};
+pub use repair::{RepairReport, repair};
+pub use store::DiskStore;

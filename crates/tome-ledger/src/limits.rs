@@ -22,7 +22,7 @@ pub(crate) const GROUP_EVENTS_MAX: usize = 16 * 1024;
 pub(crate) const BATCH_BYTES_MAX: usize = 2 * 1024 * 1024;
 
 /// Capacity that a cleared batch keeps.
-pub(crate) const BATCH_ROOM_BYTES: usize = 64 * 1024;
+pub(crate) const BATCH_CAPACITY_BYTES: usize = 64 * 1024;
 
 /// Maximum bytes of queued appends; further callers block.
 pub(crate) const QUEUE_BYTES_MAX: usize = 32 * 1024 * 1024;
@@ -45,12 +45,12 @@ pub(crate) const CHANGES_RESERVED: u64 = 1 << 32;
 
 /// How long deliveries are remembered. A spooled delivery waits until a daemon runs, and a machine may
 /// be off for weeks. A later one is still recognized by its content.
-pub(crate) const DELIVERIES_KEPT_MS: u64 = 30 * 24 * 3_600 * 1_000;
+pub(crate) const DELIVERIES_TTL_MS: u64 = 30 * 24 * 3_600 * 1_000;
 
 /// Expired deliveries are pruned once per this many new ones, in portions that do not delay their
 /// batch. A portion is larger than what was added since, so pruning keeps up.
-pub(crate) const DELIVERIES_PRUNED_EVERY: u64 = 256;
-pub(crate) const DELIVERIES_PRUNED_MAX: usize = 1024;
+pub(crate) const DELIVERIES_PRUNE_INTERVAL: u64 = 256;
+pub(crate) const DELIVERIES_PRUNE_BATCH: usize = 1024;
 
 /// Findings of damage kept per open store: enough to see the pattern without using much memory.
 pub(crate) const DAMAGE_ENTRIES_MAX: usize = 64;

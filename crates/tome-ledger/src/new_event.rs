@@ -18,16 +18,16 @@ pub struct NewEvent {
 
 /// The result of appending an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendedEvent {
     /// The id of the stored event.
     pub id: EventId,
     /// Whether it was new.
-    pub outcome: Outcome,
+    pub outcome: AppendOutcome,
 }
 
 /// Whether an event was new.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum AppendOutcome {
     /// It is new and now stored.
     Stored,
     /// It was already stored, or occurs earlier in the same append; nothing changed.
@@ -56,7 +56,7 @@ impl NewEvent {
 
     /// Sets the delivery of this event, by which repeated arrivals are recognized.
     #[must_use]
-    pub fn brought_by(mut self, delivery: Option<DeliveryPart>) -> Self {
+    pub fn with_delivery(mut self, delivery: Option<DeliveryPart>) -> Self {
         self.delivery = delivery;
         self
     }

@@ -9,7 +9,7 @@
 
 use tome_model::{EventId, Millis};
 
-use crate::{Batch, Family, LedgerError, Position, key};
+use crate::{EventPosition, Family, KvBatch, LedgerError, key};
 
 /// Events per run. A worker whose cursor is inside a run reads it again from its start.
 const RUN_EVENTS_MAX: usize = 64;
@@ -20,18 +20,18 @@ pub struct OutboxEntry {
     /// The event's number: 1 for the first event ever appended, without gaps.
     pub seq: u64,
     /// The position of the event, with the same number.
-    pub position: Position,
+    pub position: EventPosition,
 }
 
 /// Events of the current run that are not in a batch yet.
 #[derive(Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct OutboxRun {
     bytes: Vec<u8>,
     len: usize,
 }
 
-impl Run {
-    pub(crate) fn push(&mut self, position: &Position) {
+impl OutboxRun {
+    pub(crate) fn push(&mut self, position: &EventPosition) {
         let id = position.id.as_str().as_bytes();
         self.bytes.extend_from_slice(&position.at.0.to_be_bytes());
         // An id has at most 128 bytes.
@@ -45,7 +45,7 @@ impl Run {
     }
 
     /// Adds the run to a batch, if it is not empty, and starts the next one.
-    pub(crate) fn put(&mut self, batch: &mut Batch, last_seq: u64) {
+    pub(crate) fn flush_into(&mut self, batch: &mut KvBatch, last_seq: u64) {
         if self.len > 0 {
             batch.put(Family::Outbox, &last_seq.to_be_bytes(), &self.bytes);
         }
@@ -55,13 +55,13 @@ impl Run {
 }
 
 /// Decodes the entries of a run, in order.
-pub(crate) fn read_run(key: &[u8], value: &[u8]) -> Result<Vec<OutboxEntry>, LedgerError> {
+pub(crate) fn decode_run(key: &[u8], value: &[u8]) -> Result<Vec<OutboxEntry>, LedgerError> {
     let corrupt = |problem: &str| LedgerError::corrupt(Family::Outbox, key, problem);
-    let last_seq = key::read_u64(Family::Outbox, key, key)?;
+    let last_seq = key::decode_u64(Family::Outbox, key, key)?;
     let mut entries = Vec::new();
     let mut rest = value;
     while !rest.is_empty() {
-        let (position, behind) = read_position(rest).ok_or_else(|| corrupt("it ends early"))?;
+        let (position, behind) = decode_position(rest).ok_or_else(|| corrupt("it ends early"))?;
         let position = position.map_err(|error| corrupt(&error.to_string()))?;
         entries.push(OutboxEntry { seq: 0, position });
         rest = behind;
@@ -77,15 +77,15 @@ pub(crate) fn read_run(key: &[u8], value: &[u8]) -> Result<Vec<OutboxEntry>, Led
     Ok(entries)
 }
 
-type Parsed<'a> = (Result<Position, tome_model::ModelError>, &'a [u8]);
+type ParsedPosition<'a> = (Result<EventPosition, tome_model::ModelError>, &'a [u8]);
 
-fn read_position(bytes: &[u8]) -> Option<Parsed<'_>> {
+fn decode_position(bytes: &[u8]) -> Option<ParsedPosition<'_>> {
     let (at, rest) = bytes.split_first_chunk::<8>()?;
     let (len, rest) = rest.split_first()?;
     let (id, rest) = rest.split_at_checked(usize::from(*len))?;
     let id = EventId::parse(std::str::from_utf8(id).ok()?);
     let at = Millis(u64::from_be_bytes(*at));
-    Some((id.map(|id| Position { at, seq: 0, id }), rest))
+    Some((id.map(|id| EventPosition { at, seq: 0, id }), rest))
 }
 
 #[cfg(test)]
@@ -97,25 +97,25 @@ mod tests {
     proptest! {
         #[test]
         fn a_run_comes_back(arrived in proptest::collection::vec((any::<u64>(), "[!-~]{1,128}"), 1..20), before in 0u64..1000) {
-            let mut run = Run::default();
+            let mut run = OutboxRun::default();
             let mut expected = Vec::new();
             for (seq, (at, id)) in (before + 1..).zip(&arrived) {
-                let position = Position { at: Millis(*at), seq, id: EventId::parse(id).unwrap() };
+                let position = EventPosition { at: Millis(*at), seq, id: EventId::parse(id).unwrap() };
                 run.push(&position);
                 expected.push(OutboxEntry { seq, position });
             }
-            let mut batch = Batch::default();
-            run.put(&mut batch, before + arrived.len() as u64);
-            run.put(&mut batch, 0);
+            let mut batch = KvBatch::default();
+            run.flush_into(&mut batch, before + arrived.len() as u64);
+            run.flush_into(&mut batch, 0);
             let ops: Vec<_> = batch.ops().collect();
             prop_assert_eq!(ops.len(), 1);
-            prop_assert_eq!(read_run(ops[0].key, ops[0].value.unwrap()).unwrap(), expected);
+            prop_assert_eq!(decode_run(ops[0].key, ops[0].value.unwrap()).unwrap(), expected);
         }
 
         #[test]
         fn garbage_is_an_error_or_a_run(key in any::<[u8; 8]>(), bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let _ = read_run(&key, &bytes);
-            prop_assert!(read_run(&key[1..], &bytes).is_err());
+            let _ = decode_run(&key, &bytes);
+            prop_assert!(decode_run(&key[1..], &bytes).is_err());
         }
     }
 }

@@ -7,18 +7,18 @@
 //! ```
 
 use serde::{Deserialize, Serialize};
-use tome_model::{Agent, Millis, SessionId, SessionTally};
+use tome_model::{Agent, Millis, SessionId, SessionStats};
 
-use crate::codec::{Place, decode, pack, unpack};
-use crate::error::readable;
+use crate::codec::{KvLocation, decode, pack, unpack};
+use crate::error::escape_key;
 use crate::{Family, LedgerError, key};
 
-const TALLY_VERSION: u8 = 1;
+const SESSION_STATS_VERSION: u8 = 1;
 const CURSOR_VERSION: u8 = 1;
 const CURSOR_WITH_MEMO_VERSION: u8 = 2;
 
 #[derive(Serialize, Deserialize)]
-struct StoredTally<'a> {
+struct StoredSessionStats<'a> {
     agent: &'a str,
     first_at: u64,
     last_at: u64,
@@ -27,8 +27,8 @@ struct StoredTally<'a> {
     tool_results: u64,
 }
 
-pub(crate) fn encode_tally(tally: &SessionTally) -> Result<Vec<u8>, LedgerError> {
-    let stored = StoredTally {
+pub(crate) fn encode_session_stats(tally: &SessionStats) -> Result<Vec<u8>, LedgerError> {
+    let stored = StoredSessionStats {
         agent: tally.agent.as_str(),
         first_at: tally.first_at.0,
         last_at: tally.last_at.0,
@@ -36,20 +36,20 @@ pub(crate) fn encode_tally(tally: &SessionTally) -> Result<Vec<u8>, LedgerError>
         user_messages: tally.user_messages,
         tool_results: tally.tool_results,
     };
-    pack(TALLY_VERSION, &stored).map_err(|problem| LedgerError::Rejected {
+    pack(SESSION_STATS_VERSION, &stored).map_err(|problem| LedgerError::Rejected {
         name: format!("tally of {}", tally.session),
         problem,
     })
 }
 
-pub(crate) fn read_tally(key: &[u8], bytes: &[u8]) -> Result<SessionTally, LedgerError> {
-    let place = Place { family: Family::Tallies, key };
-    let (_, body) = unpack(place, &[TALLY_VERSION], bytes)?;
-    let stored: StoredTally<'_> = decode(place, &body)?;
+pub(crate) fn decode_session_stats(key: &[u8], bytes: &[u8]) -> Result<SessionStats, LedgerError> {
+    let place = KvLocation { family: Family::SessionStats, key };
+    let (_, body) = unpack(place, &[SESSION_STATS_VERSION], bytes)?;
+    let stored: StoredSessionStats<'_> = decode(place, &body)?;
     let text = std::str::from_utf8(key).map_err(|error| place.corrupt(error))?;
     let (session, project) =
         text.split_once('\0').ok_or_else(|| place.corrupt("its key names no project"))?;
-    Ok(SessionTally {
+    Ok(SessionStats {
         session: SessionId::parse(session).map_err(|error| place.corrupt(error))?,
         agent: Agent::parse(stored.agent).map_err(|error| place.corrupt(error))?,
         project: project.to_owned(),
@@ -69,12 +69,12 @@ pub(crate) fn encode_cursor(seq: u64, memo: &str) -> Vec<u8> {
 }
 
 /// Decodes a worker's cursor and memo.
-pub(crate) fn read_cursor(worker: &str, bytes: &[u8]) -> Result<(u64, String), LedgerError> {
+pub(crate) fn decode_cursor(worker: &str, bytes: &[u8]) -> Result<(u64, String), LedgerError> {
     let name = worker.as_bytes();
     let corrupt = |problem: &str| LedgerError::corrupt(Family::Checkpoints, name, problem);
     match bytes.split_first() {
         Some((&CURSOR_VERSION, seq)) => {
-            Ok((key::read_u64(Family::Checkpoints, name, seq)?, String::new()))
+            Ok((key::decode_u64(Family::Checkpoints, name, seq)?, String::new()))
         }
         Some((&CURSOR_WITH_MEMO_VERSION, rest)) => {
             let (seq, memo) =
@@ -87,7 +87,7 @@ pub(crate) fn read_cursor(worker: &str, bytes: &[u8]) -> Result<(u64, String), L
         }
         Some((&found, _)) => Err(LedgerError::UnknownVersion {
             family: Family::Checkpoints,
-            key: readable(name),
+            key: escape_key(name),
             what: "version",
             found,
         }),
@@ -104,7 +104,7 @@ mod tests {
     proptest! {
         #[test]
         fn tallies_and_cursors_come_back(session in "[ -~é]{1,30}", project in "\\PC{0,400}", n in any::<[u64; 6]>()) {
-            let tally = SessionTally {
+            let tally = SessionStats {
                 session: SessionId::parse(&session).unwrap(),
                 agent: Agent::parse("gemini").unwrap(),
                 project,
@@ -114,20 +114,20 @@ mod tests {
                 user_messages: n[3],
                 tool_results: n[4],
             };
-            let bytes = encode_tally(&tally).unwrap();
-            let key = key::tally(&tally.session, &tally.project);
-            prop_assert_eq!(&read_tally(&key, &bytes).unwrap(), &tally);
+            let bytes = encode_session_stats(&tally).unwrap();
+            let key = key::session_stats_key(&tally.session, &tally.project);
+            prop_assert_eq!(&decode_session_stats(&key, &bytes).unwrap(), &tally);
             for memo in ["", tally.project.as_str()] {
-                let read = read_cursor("w", &encode_cursor(n[5], memo)).unwrap();
+                let read = decode_cursor("w", &encode_cursor(n[5], memo)).unwrap();
                 prop_assert_eq!(read, (n[5], memo.to_owned()));
             }
         }
 
         #[test]
         fn garbage_is_an_error_or_a_value(bytes in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let _ = read_tally(b"s\0/p", &bytes);
-            prop_assert!(read_tally(b"s", &bytes).is_err());
-            if let Ok((seq, memo)) = read_cursor("w", &bytes) {
+            let _ = decode_session_stats(b"s\0/p", &bytes);
+            prop_assert!(decode_session_stats(b"s", &bytes).is_err());
+            if let Ok((seq, memo)) = decode_cursor("w", &bytes) {
                 prop_assert_eq!(encode_cursor(seq, &memo), bytes);
             }
         }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn an_unknown_cursor_is_named() {
-        let error = read_cursor("contents", &[9, 0]).unwrap_err().to_string();
+        let error = decode_cursor("contents", &[9, 0]).unwrap_err().to_string();
         assert_eq!(error, "checkpoints contents: unknown version 9: upgrade Tome");
     }
 }

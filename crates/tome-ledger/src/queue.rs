@@ -7,28 +7,28 @@ use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::limits::{GROUP_BYTES_MAX, GROUP_EVENTS_MAX, QUEUE_BYTES_MAX};
-use crate::{Appended, LedgerError, NewEvent};
+use crate::{AppendedEvent, LedgerError, NewEvent};
 
 /// Called when an append is synced or has failed.
-pub(crate) type Done = Box<dyn FnOnce(Result<Vec<Appended>, LedgerError>) + Send>;
+pub(crate) type AppendCallback = Box<dyn FnOnce(Result<Vec<AppendedEvent>, LedgerError>) + Send>;
 
 /// Events to append, with their callback.
-pub(crate) struct Request {
+pub(crate) struct AppendRequest {
     pub(crate) events: Vec<NewEvent>,
-    pub(crate) done: Done,
+    pub(crate) done: AppendCallback,
     bytes: usize,
 }
 
-impl Request {
-    pub(crate) fn new(events: Vec<NewEvent>, done: Done) -> Self {
+impl AppendRequest {
+    pub(crate) fn new(events: Vec<NewEvent>, done: AppendCallback) -> Self {
         let bytes = events.iter().map(NewEvent::bytes_len).sum();
         Self { events, done, bytes }
     }
 }
 
 #[derive(Default)]
-pub(crate) struct Queue {
-    state: Mutex<State>,
+pub(crate) struct AppendQueue {
+    state: Mutex<QueueState>,
     /// Signals a push or the closing of the queue.
     filled: Condvar,
     /// Signals a removal or the closing of the queue.
@@ -36,15 +36,15 @@ pub(crate) struct Queue {
 }
 
 #[derive(Default)]
-struct State {
-    waiting: VecDeque<Request>,
+struct QueueState {
+    waiting: VecDeque<AppendRequest>,
     bytes: usize,
     closed: bool,
 }
 
-impl Queue {
+impl AppendQueue {
     /// Adds a request, or returns it if the queue is closed.
-    pub(crate) fn push(&self, request: Request) -> Result<(), Request> {
+    pub(crate) fn push(&self, request: AppendRequest) -> Result<(), AppendRequest> {
         let mut state = self.lock();
         while !state.closed && state.bytes > 0 && state.bytes + request.bytes > QUEUE_BYTES_MAX {
             state = self.drained.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -59,7 +59,7 @@ impl Queue {
     }
 
     /// Waits for requests and removes one group of them. Empty if the queue is closed and drained.
-    pub(crate) fn take_group(&self) -> Vec<Request> {
+    pub(crate) fn take_group(&self) -> Vec<AppendRequest> {
         let mut state = self.lock();
         while state.waiting.is_empty() && !state.closed {
             state = self.filled.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +73,7 @@ impl Queue {
             }
             count += 1;
         }
-        let group: Vec<Request> = state.waiting.drain(..count).collect();
+        let group: Vec<AppendRequest> = state.waiting.drain(..count).collect();
         state.bytes -= group.iter().map(|request| request.bytes).sum::<usize>();
         self.drained.notify_all();
         group
@@ -90,7 +90,7 @@ impl Queue {
         self.drained.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
         // The state is consistent even if a holder of the lock panicked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

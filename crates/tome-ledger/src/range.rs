@@ -4,11 +4,11 @@ use std::ops::Bound;
 
 use tome_model::{EventId, Millis, SessionId};
 
-use crate::{Span, key};
+use crate::{KeyRange, key};
 
 /// The direction of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Direction {
+pub enum ScanDirection {
     /// Oldest first.
     #[default]
     Forward,
@@ -18,7 +18,7 @@ pub enum Direction {
 
 /// The position of an event, ordered by time and then by arrival.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position {
+pub struct EventPosition {
     /// When the event happened.
     pub at: Millis,
     /// The event's number in the outbox, unique in a store.
@@ -27,16 +27,16 @@ pub struct Position {
     pub id: EventId,
 }
 
-impl Position {
+impl EventPosition {
     /// The sort key of this position, without the id.
-    pub fn mark(&self) -> Mark {
-        Mark { at: self.at, seq: self.seq }
+    pub fn order_key(&self) -> OrderKey {
+        OrderKey { at: self.at, seq: self.seq }
     }
 }
 
 /// A point in the order of events, whether or not there is an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Mark {
+pub struct OrderKey {
     /// The time.
     pub at: Millis,
     /// The number in the outbox.
@@ -53,34 +53,34 @@ pub struct EventRange {
     /// Only events of this session.
     pub session: Option<SessionId>,
     /// Only events after this point in the direction of the scan: the end of the previous page.
-    pub after: Option<Mark>,
+    pub after: Option<OrderKey>,
     /// Oldest or newest first.
-    pub direction: Direction,
+    pub direction: ScanDirection,
 }
 
 impl EventRange {
     /// The key range in `events`, or in `sessions` if a session is selected.
-    pub(crate) fn span(&self) -> Span {
+    pub(crate) fn key_range(&self) -> KeyRange {
         let prefix = self.session.as_ref().map(key::session_prefix).unwrap_or_default();
         let moment = |at: Millis| [prefix.as_slice(), at.0.to_be_bytes().as_slice()].concat();
-        let mut span = Span::prefix(&prefix);
+        let mut span = KeyRange::prefix(&prefix);
         if let Some(from) = self.from {
             span.from = Bound::Included(moment(from));
         }
         if let Some(to) = self.to {
             span.to = Bound::Excluded(moment(to));
         }
-        if let Some(Mark { at, seq }) = self.after {
+        if let Some(OrderKey { at, seq }) = self.after {
             // The prefix of the event's key.
-            let there = [prefix.as_slice(), &key::mark(at, seq)].concat();
+            let there = [prefix.as_slice(), &key::order_prefix(at, seq)].concat();
             match self.direction {
-                Direction::Forward if starts_before(&span.from, &there) => {
-                    span.from = behind(&there);
+                ScanDirection::Forward if starts_before(&span.from, &there) => {
+                    span.from = start_after_prefix(&there);
                 }
-                Direction::Backward if ends_after(&span.to, &there) => {
+                ScanDirection::Backward if ends_after(&span.to, &there) => {
                     span.to = Bound::Excluded(there);
                 }
-                Direction::Forward | Direction::Backward => {}
+                ScanDirection::Forward | ScanDirection::Backward => {}
             }
         }
         span
@@ -88,8 +88,8 @@ impl EventRange {
 }
 
 /// The lower bound of keys that sort after all keys with `prefix`.
-fn behind(prefix: &[u8]) -> Bound<Vec<u8>> {
-    match Span::prefix(prefix).to {
+fn start_after_prefix(prefix: &[u8]) -> Bound<Vec<u8>> {
+    match KeyRange::prefix(prefix).to {
         Bound::Excluded(end) => Bound::Included(end),
         // No key sorts after this prefix; no id is this long.
         Bound::Included(_) | Bound::Unbounded => {

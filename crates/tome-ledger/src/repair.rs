@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 use tome_model::{Draft, Event, EventId, Millis, SessionId};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::counts::{self, Counts};
+use crate::counts::{self, StoreCounts};
 use crate::engine::{self, salvage};
 use crate::limits::{BATCH_BYTES_MAX, DAMAGED_FOLDERS_MAX};
-use crate::outbox::Run;
+use crate::outbox::OutboxRun;
 use crate::{
-    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, LedgerError, Position, Span,
-    Store, event_value, key, projection, store_file,
+    DiskStore, Durability, Engine, EventPosition, Family, KeyRange, KeyValue, KvBatch, KvError,
+    LedgerError, ScanDirection, event_value, key, projection, store_file,
 };
 
 const COMPLETE: &str = "COMPLETE";
@@ -34,7 +34,7 @@ const DERIVED: [Family; 4] =
 
 /// The outcome of a repair.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Repaired {
+pub struct RepairReport {
     /// Events read from the old store.
     pub kept: u64,
     /// Events restored from second copies.
@@ -54,31 +54,31 @@ pub fn repair(
     dir: &Path,
     copies: &mut dyn Iterator<Item = Event>,
     recounted: &str,
-) -> Result<Repaired, LedgerError> {
-    finish(dir)?;
-    let lock = store_file::lock(dir)?;
-    let engine = engine_of(dir)?;
-    engine::check_built(engine, dir)?;
+) -> Result<RepairReport, LedgerError> {
+    finish_repair(dir)?;
+    let lock = store_file::lock_store(dir)?;
+    let engine = detect_engine(dir)?;
+    engine::check_available(engine, dir)?;
     let known = counts::read_or_default(dir);
-    let building = building_of(dir);
+    let building = building_path(dir);
     remove_folder(&building)?;
-    let mut rebuild = Rebuild::new(Store::open(&building, Some(engine))?);
+    let mut rebuild = StoreRebuild::new(DiskStore::open(&building, Some(engine))?);
     if engine == Engine::Fjall {
-        salvage::events(dir, &mut |key, value| rebuild.add_stored(key, value))?;
+        salvage::visit_events(dir, &mut |key, value| rebuild.add_stored(key, value))?;
     }
-    let old = open_old(dir, engine);
+    let old = open_damaged_store(dir, engine);
     if let Some(old) = &old {
-        rebuild.add_open(old.as_ref())?;
+        rebuild.add_readable(old.as_ref())?;
     }
     let kept = rebuild.count();
     for event in copies {
-        let number = old.as_ref().and_then(|old| number_of(old.as_ref(), &event));
+        let number = old.as_ref().and_then(|old| find_seq(old.as_ref(), &event));
         rebuild.add_copy(event, number)?;
     }
-    let highest = old.as_ref().and_then(|old| highest_number(old.as_ref())).unwrap_or(0);
-    let highest = highest.max(known.last_seq).max(rebuild.highest());
+    let highest = old.as_ref().and_then(|old| find_highest_seq(old.as_ref())).unwrap_or(0);
+    let highest = highest.max(known.last_seq).max(rebuild.highest_seq());
     let expected = highest.saturating_sub(known.missing);
-    let last_seq = rebuild.place_late(highest)?;
+    let last_seq = rebuild.number_late_events(highest)?;
     let total = rebuild.count();
     let derived_dropped = match &old {
         Some(old) => !rebuild.copy_derived(old.as_ref(), recounted, last_seq)?,
@@ -88,49 +88,49 @@ pub fn repair(
     rebuild.put_outbox()?;
     rebuild.close()?;
     let missing = last_seq.saturating_sub(total);
-    counts::write(&building, Counts { last_seq, missing, ..Counts::default() })?;
+    counts::write(&building, StoreCounts { last_seq, missing, ..StoreCounts::default() })?;
     let complete = building.join(COMPLETE);
     std::fs::File::create(&complete)
         .and_then(|file| file.sync_all())
         .map_err(LedgerError::io("write", &complete))?;
-    sync(&building)?;
-    let set_aside = free_name(dir)?;
+    sync_folder(&building)?;
+    let set_aside = find_free_name(dir)?;
     drop(lock);
     std::fs::rename(dir, &set_aside).map_err(LedgerError::io("rename", dir))?;
-    finish(dir)?;
+    finish_repair(dir)?;
     let lost = expected.saturating_sub(total);
-    Ok(Repaired { kept, restored: total - kept, lost, derived_dropped, set_aside })
+    Ok(RepairReport { kept, restored: total - kept, lost, derived_dropped, set_aside })
 }
 
 /// Completes a repair that was interrupted after the old store was set aside.
-pub(crate) fn finish(dir: &Path) -> Result<(), LedgerError> {
-    let building = building_of(dir);
+pub(crate) fn finish_repair(dir: &Path) -> Result<(), LedgerError> {
+    let building = building_path(dir);
     let complete = building.join(COMPLETE);
     if dir.exists() || !complete.exists() {
         return Ok(());
     }
     std::fs::rename(&building, dir).map_err(LedgerError::io("rename", &building))?;
-    sync(dir.parent().unwrap_or(dir))?;
+    sync_folder(dir.parent().unwrap_or(dir))?;
     let complete = dir.join(COMPLETE);
     std::fs::remove_file(&complete).map_err(LedgerError::io("remove", &complete))
 }
 
-fn sync(dir: &Path) -> Result<(), LedgerError> {
+fn sync_folder(dir: &Path) -> Result<(), LedgerError> {
     store_file::sync_dir(dir).map_err(LedgerError::io("sync", dir))
 }
 
-fn building_of(dir: &Path) -> PathBuf {
-    beside(dir, "-repairing")
+fn building_path(dir: &Path) -> PathBuf {
+    sibling_path(dir, "-repairing")
 }
 
-fn beside(dir: &Path, suffix: &str) -> PathBuf {
+fn sibling_path(dir: &Path, suffix: &str) -> PathBuf {
     let mut name = dir.file_name().unwrap_or_default().to_owned();
     name.push(suffix);
     dir.with_file_name(name)
 }
 
-fn free_name(dir: &Path) -> Result<PathBuf, LedgerError> {
-    let mut names = (1..=DAMAGED_FOLDERS_MAX).map(|n| beside(dir, &format!("-damaged-{n}")));
+fn find_free_name(dir: &Path) -> Result<PathBuf, LedgerError> {
+    let mut names = (1..=DAMAGED_FOLDERS_MAX).map(|n| sibling_path(dir, &format!("-damaged-{n}")));
     names.find(|path| !path.exists()).ok_or_else(|| {
         let full = std::io::Error::other("too many damaged folders are beside it: remove some");
         LedgerError::io("set aside", dir)(full)
@@ -147,10 +147,10 @@ fn remove_folder(dir: &Path) -> Result<(), LedgerError> {
 }
 
 /// Determines the engine of a store whose description may be damaged.
-fn engine_of(dir: &Path) -> Result<Engine, LedgerError> {
-    match store_file::read(dir) {
+fn detect_engine(dir: &Path) -> Result<Engine, LedgerError> {
+    match store_file::read_engine(dir) {
         Ok(Some(engine)) => Ok(engine),
-        Ok(None) | Err(LedgerError::Damaged { .. }) => {
+        Ok(None) | Err(LedgerError::DamagedFile { .. }) => {
             let is_rocksdb = dir.join(Engine::RocksDb.as_str()).is_dir();
             Ok(if is_rocksdb { Engine::RocksDb } else { Engine::DEFAULT })
         }
@@ -159,7 +159,7 @@ fn engine_of(dir: &Path) -> Result<Engine, LedgerError> {
 }
 
 /// Opens the old store if possible, cutting damaged journals if necessary.
-fn open_old(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
+fn open_damaged_store(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
     let files = dir.join(engine.as_str());
     if !files.is_dir() {
         return None;
@@ -173,22 +173,22 @@ fn open_old(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
 }
 
 /// Finds the number of an event in the old store's index.
-fn number_of(old: &dyn KeyValue, event: &Event) -> Option<u64> {
+fn find_seq(old: &dyn KeyValue, event: &Event) -> Option<u64> {
     let name = event.id.as_str().as_bytes();
-    let (at, seq) = key::read_id(name, &old.get(Family::Ids, name).ok()??).ok()?;
+    let (at, seq) = key::decode_id_value(name, &old.get(Family::Ids, name).ok()??).ok()?;
     (at == event.at).then_some(seq)
 }
 
 /// Finds the highest number in the old store's outbox.
-fn highest_number(old: &dyn KeyValue) -> Option<u64> {
-    let (key, _) = old.scan(Family::Outbox, Span::ALL, Direction::Backward).next()?.ok()?;
-    key::read_u64(Family::Outbox, &key, &key).ok()
+fn find_highest_seq(old: &dyn KeyValue) -> Option<u64> {
+    let (key, _) = old.scan(Family::Outbox, KeyRange::ALL, ScanDirection::Backward).next()?.ok()?;
+    key::decode_u64(Family::Outbox, &key, &key).ok()
 }
 
 /// The new store under construction.
-struct Rebuild {
-    store: Store,
-    batch: Batch,
+struct StoreRebuild {
+    store: DiskStore,
+    batch: KvBatch,
     /// Events by number.
     numbers: BTreeMap<u64, (Millis, EventId)>,
     /// Hashes of all ids: a third of the memory of the ids themselves.
@@ -197,18 +197,18 @@ struct Rebuild {
     late: Vec<(Millis, EventId, SessionId, Vec<u8>)>,
 }
 
-impl Rebuild {
-    fn new(store: Store) -> Self {
+impl StoreRebuild {
+    fn new(store: DiskStore) -> Self {
         Self {
             store,
-            batch: Batch::default(),
+            batch: KvBatch::default(),
             numbers: BTreeMap::new(),
             ids: HashSet::new(),
             late: Vec::new(),
         }
     }
 
-    fn highest(&self) -> u64 {
+    fn highest_seq(&self) -> u64 {
         self.numbers.last_key_value().map_or(0, |(seq, _)| *seq)
     }
 
@@ -218,19 +218,21 @@ impl Rebuild {
 
     /// Adds an event in its stored form. Unreadable events are skipped.
     fn add_stored(&mut self, key: &[u8], value: &[u8]) -> Result<(), LedgerError> {
-        let Ok(position) = key::read_event(Family::Events, key, key) else { return Ok(()) };
-        let event = match event_value::read(key, position.clone(), value) {
+        let Ok(position) = key::parse_event_key(Family::Events, key, key) else { return Ok(()) };
+        let event = match event_value::decode_event(key, position.clone(), value) {
             Ok(event) => event,
             Err(error) if error.is_damage() => return Ok(()),
             // Written by a newer version: skipping it would lose it.
             Err(error) => return Err(error),
         };
-        self.add(position.at, Some(position.seq), position.id, event.session, value.to_vec())
+        self.add_event(position.at, Some(position.seq), position.id, event.session, value.to_vec())
     }
 
     /// Adds the events that the open store can still read.
-    fn add_open(&mut self, old: &dyn KeyValue) -> Result<(), LedgerError> {
-        for (key, value) in old.scan(Family::Events, Span::ALL, Direction::Forward).flatten() {
+    fn add_readable(&mut self, old: &dyn KeyValue) -> Result<(), LedgerError> {
+        for (key, value) in
+            old.scan(Family::Events, KeyRange::ALL, ScanDirection::Forward).flatten()
+        {
             self.add_stored(&key, &value)?;
         }
         Ok(())
@@ -245,10 +247,10 @@ impl Rebuild {
         let Ok(body) = event_value::encode(&draft, &project, arrived) else {
             return Ok(());
         };
-        self.add(at, number, id, session, body)
+        self.add_event(at, number, id, session, body)
     }
 
-    fn add(
+    fn add_event(
         &mut self,
         at: Millis,
         number: Option<u64>,
@@ -260,7 +262,7 @@ impl Rebuild {
             return Ok(());
         }
         match number.filter(|number| *number > 0 && !self.numbers.contains_key(number)) {
-            Some(seq) => self.put(Position { at, seq, id }, &session, &body),
+            Some(seq) => self.put_event(EventPosition { at, seq, id }, &session, &body),
             None => {
                 self.late.push((at, id, session, body));
                 Ok(())
@@ -268,9 +270,9 @@ impl Rebuild {
         }
     }
 
-    fn put(
+    fn put_event(
         &mut self,
-        position: Position,
+        position: EventPosition,
         session: &SessionId,
         body: &[u8],
     ) -> Result<(), LedgerError> {
@@ -280,28 +282,28 @@ impl Rebuild {
     }
 
     /// Numbers the remaining events after `highest`, and returns the last number.
-    fn place_late(&mut self, highest: u64) -> Result<u64, LedgerError> {
+    fn number_late_events(&mut self, highest: u64) -> Result<u64, LedgerError> {
         let mut last = highest;
         let mut late = std::mem::take(&mut self.late);
         late.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
         for (at, id, session, body) in late {
             last += 1;
-            self.put(Position { at, seq: last, id }, &session, &body)?;
+            self.put_event(EventPosition { at, seq: last, id }, &session, &body)?;
         }
         Ok(last)
     }
 
     fn put_outbox(&mut self) -> Result<(), LedgerError> {
-        let (mut run, mut last) = (Run::default(), 0);
+        let (mut run, mut last) = (OutboxRun::default(), 0);
         for (seq, (at, id)) in std::mem::take(&mut self.numbers) {
             if run.is_full() || seq != last + 1 {
-                run.put(&mut self.batch, last);
+                run.flush_into(&mut self.batch, last);
                 self.write_full_batch()?;
             }
-            run.push(&Position { at, seq, id });
+            run.push(&EventPosition { at, seq, id });
             last = seq;
         }
-        run.put(&mut self.batch, last);
+        run.flush_into(&mut self.batch, last);
         Ok(())
     }
 
@@ -313,13 +315,15 @@ impl Rebuild {
         last_seq: u64,
     ) -> Result<bool, LedgerError> {
         // Needed to recognize repeated words, and not derivable: copy whatever is readable.
-        for (key, value) in old.scan(Family::Sightings, Span::ALL, Direction::Forward).flatten() {
+        for (key, value) in
+            old.scan(Family::Sightings, KeyRange::ALL, ScanDirection::Forward).flatten()
+        {
             self.batch.put(Family::Sightings, &key, &value);
             self.write_full_batch()?;
         }
         let before = old.damage().len();
         for family in DERIVED {
-            let mut pairs = old.scan(family, Span::ALL, Direction::Forward).peekable();
+            let mut pairs = old.scan(family, KeyRange::ALL, ScanDirection::Forward).peekable();
             if pairs.peek().is_none() || pairs.any(|pair| pair.is_err()) {
                 return Ok(false);
             }
@@ -328,10 +332,10 @@ impl Rebuild {
             return Ok(false);
         }
         for family in DERIVED {
-            for (key, value) in old.scan(family, Span::ALL, Direction::Forward).flatten() {
+            for (key, value) in old.scan(family, KeyRange::ALL, ScanDirection::Forward).flatten() {
                 let value = match family {
                     Family::Checkpoints if key == recounted.as_bytes() => continue,
-                    Family::Checkpoints => capped_cursor(&key, value, last_seq),
+                    Family::Checkpoints => cap_cursor(&key, value, last_seq),
                     _ => value,
                 };
                 self.batch.put(family, &key, &value);
@@ -351,23 +355,23 @@ impl Rebuild {
     fn write(&mut self, durability: Durability) -> Result<(), LedgerError> {
         let written = self.store.write(&self.batch, durability);
         self.batch.clear();
-        written.map_err(|source| self.failed(source))
+        written.map_err(|source| self.storage_error(source))
     }
 
     /// Writes the remaining batch and closes the store.
     fn close(mut self) -> Result<(), LedgerError> {
         self.write(Durability::Synced)?;
-        self.store.flush().map_err(|source| self.failed(source))
+        self.store.flush().map_err(|source| self.storage_error(source))
     }
 
-    fn failed(&self, source: KvError) -> LedgerError {
+    fn storage_error(&self, source: KvError) -> LedgerError {
         LedgerError::Storage { path: self.store.path().to_owned(), source }
     }
 }
 
 /// Caps a cursor at the last event; an unreadable one is returned unchanged.
-fn capped_cursor(worker: &[u8], value: Vec<u8>, last_seq: u64) -> Vec<u8> {
-    match projection::read_cursor(&String::from_utf8_lossy(worker), &value) {
+fn cap_cursor(worker: &[u8], value: Vec<u8>, last_seq: u64) -> Vec<u8> {
+    match projection::decode_cursor(&String::from_utf8_lossy(worker), &value) {
         Ok((seq, memo)) if seq > last_seq => projection::encode_cursor(last_seq, &memo),
         _ => value,
     }

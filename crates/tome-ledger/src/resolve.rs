@@ -13,27 +13,27 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 
-use tome_model::{EventId, Identity, Millis, limits::SAME_SIGHTING_MS};
+use tome_model::{EventId, Identity, Millis, limits::DUPLICATE_WINDOW_MS};
 
 use crate::limits::{OCCURRENCES_MAX, OCCURRENCES_PROBED};
-use crate::{Direction, Family, KeyValue, KvError, LedgerError, Span, key};
+use crate::{Family, KeyRange, KeyValue, KvError, LedgerError, ScanDirection, key};
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Resolved {
+pub(crate) enum Resolution {
     /// New, with this id. Late occurrences of words also get an entry in `sightings`.
     New { id: EventId, sighting: Option<u32> },
     /// Already stored.
-    Known { id: EventId },
+    Duplicate { id: EventId },
 }
 
 /// Events in the batch that is not written yet.
 #[derive(Debug, Default)]
-pub(crate) struct Pending {
+pub(crate) struct PendingEvents {
     ids: HashMap<EventId, Millis>,
     sightings: BTreeMap<Vec<u8>, u32>,
 }
 
-impl Pending {
+impl PendingEvents {
     pub(crate) fn add(&mut self, id: EventId, at: Millis) {
         self.ids.insert(id, at);
     }
@@ -49,17 +49,21 @@ impl Pending {
 }
 
 /// Resolves identities against the store and the pending batch.
-pub(crate) struct Resolver<'a> {
+pub(crate) struct IdentityResolver<'a> {
     pub(crate) kv: &'a dyn KeyValue,
-    pub(crate) pending: &'a Pending,
+    pub(crate) pending: &'a PendingEvents,
 }
 
-impl Resolver<'_> {
-    pub(crate) fn resolve(&self, identity: &Identity, at: Millis) -> Result<Resolved, LedgerError> {
+impl IdentityResolver<'_> {
+    pub(crate) fn resolve(
+        &self,
+        identity: &Identity,
+        at: Millis,
+    ) -> Result<Resolution, LedgerError> {
         match identity {
-            Identity::Fixed(id) => Ok(match self.stored_at(id)? {
-                Some(_) => Resolved::Known { id: id.clone() },
-                None => Resolved::New { id: id.clone(), sighting: None },
+            Identity::Fixed(id) => Ok(match self.find_time(id)? {
+                Some(_) => Resolution::Duplicate { id: id.clone() },
+                None => Resolution::New { id: id.clone(), sighting: None },
             }),
             Identity::Repeats(words) => self.resolve_words(identity, words, at),
         }
@@ -70,33 +74,33 @@ impl Resolver<'_> {
         identity: &Identity,
         words: &str,
         at: Millis,
-    ) -> Result<Resolved, LedgerError> {
+    ) -> Result<Resolution, LedgerError> {
         for occurrence in 0..OCCURRENCES_PROBED {
-            let id = identity.id(occurrence);
-            match self.stored_at(&id)? {
-                None => return Ok(Resolved::New { id, sighting: None }),
-                Some(then) if then.distance_ms(at) <= SAME_SIGHTING_MS => {
-                    return Ok(Resolved::Known { id });
+            let id = identity.event_id(occurrence);
+            match self.find_time(&id)? {
+                None => return Ok(Resolution::New { id, sighting: None }),
+                Some(then) if then.distance_ms(at) <= DUPLICATE_WINDOW_MS => {
+                    return Ok(Resolution::Duplicate { id });
                 }
                 Some(_) => {}
             }
         }
-        if let Some(occurrence) = self.seen_near(words, at)? {
-            let id = identity.id(occurrence);
-            return Ok(Resolved::Known { id });
+        if let Some(occurrence) = self.find_occurrence_near(words, at)? {
+            let id = identity.event_id(occurrence);
+            return Ok(Resolution::Duplicate { id });
         }
-        let occurrence = self.next_free(identity)?;
-        Ok(Resolved::New { id: identity.id(occurrence), sighting: Some(occurrence) })
+        let occurrence = self.find_free_occurrence(identity)?;
+        Ok(Resolution::New { id: identity.event_id(occurrence), sighting: Some(occurrence) })
     }
 
     /// Returns the time of the event with this id, if it is stored or pending.
-    fn stored_at(&self, id: &EventId) -> Result<Option<Millis>, LedgerError> {
+    fn find_time(&self, id: &EventId) -> Result<Option<Millis>, LedgerError> {
         if let Some(at) = self.pending.ids.get(id) {
             return Ok(Some(*at));
         }
         let name = id.as_str().as_bytes();
-        match self.kv.get(Family::Ids, name).map_err(|e| self.storage(e))? {
-            Some(bytes) => Ok(Some(key::read_id(name, &bytes)?.0)),
+        match self.kv.get(Family::Ids, name).map_err(|e| self.storage_error(e))? {
+            Some(bytes) => Ok(Some(key::decode_id_value(name, &bytes)?.0)),
             None => Ok(None),
         }
     }
@@ -104,37 +108,37 @@ impl Resolver<'_> {
     /// Returns the first late occurrence within `SAME_SIGHTING_MS`, stored or pending, so that the
     /// result does not
     /// depend on batching. There are at most two, because occurrences are further apart than that.
-    fn seen_near(&self, words: &str, at: Millis) -> Result<Option<u32>, LedgerError> {
-        let first = key::sighting(words, Millis(at.0.saturating_sub(SAME_SIGHTING_MS)));
-        let last = key::sighting(words, Millis(at.0.saturating_add(SAME_SIGHTING_MS)));
+    fn find_occurrence_near(&self, words: &str, at: Millis) -> Result<Option<u32>, LedgerError> {
+        let first = key::sighting_key(words, Millis(at.0.saturating_sub(DUPLICATE_WINDOW_MS)));
+        let last = key::sighting_key(words, Millis(at.0.saturating_add(DUPLICATE_WINDOW_MS)));
         let pending = self.pending.sightings.range(first.clone()..=last.clone());
         let mut seen = pending.map(|(_, occurrence)| *occurrence).min();
-        let span = Span { from: Bound::Included(first), to: Bound::Included(last) };
-        for found in self.kv.scan(Family::Sightings, span, Direction::Forward) {
-            let (key, bytes) = found.map_err(|e| self.storage(e))?;
-            let occurrence = key::read_occurrence(&key, &bytes)?;
+        let span = KeyRange { from: Bound::Included(first), to: Bound::Included(last) };
+        for found in self.kv.scan(Family::Sightings, span, ScanDirection::Forward) {
+            let (key, bytes) = found.map_err(|e| self.storage_error(e))?;
+            let occurrence = key::decode_occurrence(&key, &bytes)?;
             seen = Some(seen.map_or(occurrence, |before| before.min(occurrence)));
         }
         Ok(seen)
     }
 
     /// Returns the next unassigned occurrence. The first few are known to be assigned.
-    fn next_free(&self, identity: &Identity) -> Result<u32, LedgerError> {
+    fn find_free_occurrence(&self, identity: &Identity) -> Result<u32, LedgerError> {
         let mut taken = OCCURRENCES_PROBED - 1;
         let mut free = OCCURRENCES_PROBED;
-        while self.stored_at(&identity.id(free))?.is_some() {
+        while self.find_time(&identity.event_id(free))?.is_some() {
             taken = free;
             free = free.saturating_mul(2);
             if free > OCCURRENCES_MAX {
                 return Err(LedgerError::Rejected {
-                    name: identity.id(0).to_string(),
+                    name: identity.event_id(0).to_string(),
                     problem: format!("its words were repeated more than {OCCURRENCES_MAX} times"),
                 });
             }
         }
         while free - taken > 1 {
             let middle = taken + (free - taken) / 2;
-            match self.stored_at(&identity.id(middle))? {
+            match self.find_time(&identity.event_id(middle))? {
                 Some(_) => taken = middle,
                 None => free = middle,
             }
@@ -142,7 +146,7 @@ impl Resolver<'_> {
         Ok(free)
     }
 
-    fn storage(&self, source: KvError) -> LedgerError {
+    fn storage_error(&self, source: KvError) -> LedgerError {
         LedgerError::Storage { path: self.kv.path().to_owned(), source }
     }
 }

@@ -8,35 +8,35 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, LedgerError, Pairs, Span,
-    engine, repair, store_file,
+    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, LedgerError,
+    ScanDirection, engine, repair, store_file,
 };
 
 /// An open and locked store on disk.
-pub struct Store {
+pub struct DiskStore {
     /// Must be closed before the lock is released: fields are dropped in declaration order.
     kv: Box<dyn KeyValue>,
     dir: PathBuf,
-    _lock: store_file::Lock,
+    _lock: store_file::StoreLock,
 }
 
-impl Store {
+impl DiskStore {
     /// Opens the store in a directory with the engine it was created with. Creates one with `engine`,
     /// or the default engine, if there is none. If `engine` is given, an existing store must use it.
     pub fn open(dir: &Path, engine: Option<Engine>) -> Result<Self, LedgerError> {
-        repair::finish(dir)?;
+        repair::finish_repair(dir)?;
         store_file::create_dir(dir)?;
-        let lock = store_file::lock(dir)?;
-        let found = store_file::read(dir)?;
+        let lock = store_file::lock_store(dir)?;
+        let found = store_file::read_engine(dir)?;
         if let (Some(found), Some(asked)) = (found, engine)
             && found != asked
         {
             return Err(LedgerError::WrongEngine { path: dir.to_owned(), found, asked });
         }
         let engine = found.or(engine).unwrap_or(Engine::DEFAULT);
-        engine::check_built(engine, dir)?;
+        engine::check_available(engine, dir)?;
         if found.is_none() {
-            store_file::write(dir, engine)?;
+            store_file::write_description(dir, engine)?;
         }
         let kv = engine::open(engine, &dir.join(engine.as_str()))
             .map_err(|source| LedgerError::Storage { path: dir.to_owned(), source })?;
@@ -44,7 +44,7 @@ impl Store {
     }
 }
 
-impl KeyValue for Store {
+impl KeyValue for DiskStore {
     fn path(&self) -> &Path {
         &self.dir
     }
@@ -57,11 +57,11 @@ impl KeyValue for Store {
         self.kv.get(family, key)
     }
 
-    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
+    fn scan(&self, family: Family, span: KeyRange, direction: ScanDirection) -> KvPairs<'_> {
         self.kv.scan(family, span, direction)
     }
 
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+    fn write(&self, batch: &KvBatch, durability: Durability) -> Result<(), KvError> {
         self.kv.write(batch, durability)
     }
 

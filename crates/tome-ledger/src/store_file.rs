@@ -49,9 +49,9 @@ pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {
 }
 
 /// The lock of a store, released when dropped.
-pub(crate) struct Lock(File);
+pub(crate) struct StoreLock(File);
 
-impl Drop for Lock {
+impl Drop for StoreLock {
     fn drop(&mut self) {
         // Closing the file is not enough: a child process that is just being started may still hold a
         // copy of the descriptor.
@@ -60,33 +60,33 @@ impl Drop for Lock {
 }
 
 /// Locks a store.
-pub(crate) fn lock(dir: &Path) -> Result<Lock, LedgerError> {
+pub(crate) fn lock_store(dir: &Path) -> Result<StoreLock, LedgerError> {
     let path = dir.join(LOCK);
-    let file = for_owner(OpenOptions::new().create(true).write(true))
+    let file = owner_only(OpenOptions::new().create(true).write(true))
         .open(&path)
         .map_err(LedgerError::io("open", &path))?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock(file)),
+        Ok(()) => Ok(StoreLock(file)),
         Err(TryLockError::WouldBlock) => Err(LedgerError::Locked { path: dir.to_owned() }),
         Err(TryLockError::Error(error)) => Err(LedgerError::io("lock", &path)(error)),
     }
 }
 
 /// Reads the engine of a store; `None` if there is no store yet.
-pub(crate) fn read(dir: &Path) -> Result<Option<Engine>, LedgerError> {
+pub(crate) fn read_engine(dir: &Path) -> Result<Option<Engine>, LedgerError> {
     let path = dir.join(STORE);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) if error.kind() == ErrorKind::InvalidData => {
-            return Err(damaged(&path, "it is not text"));
+            return Err(damaged_error(&path, "it is not text"));
         }
         Err(error) => return Err(LedgerError::io("read", &path)(error)),
     };
     // The format comes first, because a newer one may describe the rest differently.
-    let format: u32 = field(&text, "format")
+    let format: u32 = find_field(&text, "format")
         .and_then(|format| format.parse().ok())
-        .ok_or_else(|| damaged(&path, "it has no line `format = <number>`"))?;
+        .ok_or_else(|| damaged_error(&path, "it has no line `format = <number>`"))?;
     if format > FORMAT {
         return Err(LedgerError::NewerFormat {
             path: dir.to_owned(),
@@ -94,24 +94,24 @@ pub(crate) fn read(dir: &Path) -> Result<Option<Engine>, LedgerError> {
             known: FORMAT,
         });
     }
-    let engine = field(&text, "engine")
+    let engine = find_field(&text, "engine")
         .and_then(|engine| engine.strip_prefix('"')?.strip_suffix('"'))
-        .ok_or_else(|| damaged(&path, "it has no line `engine = \"<name>\"`"))?;
-    match Engine::named(engine) {
+        .ok_or_else(|| damaged_error(&path, "it has no line `engine = \"<name>\"`"))?;
+    match Engine::from_name(engine) {
         Some(engine) if format == FORMAT => Ok(Some(engine)),
-        Some(_) => Err(damaged(&path, "its format is unknown")),
-        None => Err(damaged(&path, "its engine is neither fjall nor rocksdb")),
+        Some(_) => Err(damaged_error(&path, "its format is unknown")),
+        None => Err(damaged_error(&path, "its engine is neither fjall nor rocksdb")),
     }
 }
 
 /// Writes the description of a new store atomically.
-pub(crate) fn write(dir: &Path, engine: Engine) -> Result<(), LedgerError> {
+pub(crate) fn write_description(dir: &Path, engine: Engine) -> Result<(), LedgerError> {
     let text = format!(
         "# A ledger of Tome. This file says `engine = \"fjall\"` or `engine = \"rocksdb\"`, and `format = {FORMAT}`.\n\
          engine = \"{engine}\"\nformat = {FORMAT}\n"
     );
     let (path, new) = (dir.join(STORE), dir.join("STORE.new"));
-    let written = for_owner(OpenOptions::new().create(true).truncate(true).write(true))
+    let written = owner_only(OpenOptions::new().create(true).truncate(true).write(true))
         .open(&new)
         .and_then(|mut file| {
             file.write_all(text.as_bytes())?;
@@ -142,32 +142,32 @@ pub(crate) fn disk_bytes(dir: &Path) -> u64 {
     };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
         Ok(found) if found.is_dir() => disk_bytes(&entry.path()),
-        Ok(found) => allocated(&found),
+        Ok(found) => allocated_bytes(&found),
         Err(_) => 0,
     };
     entries.flatten().map(size).sum()
 }
 
-fn allocated(found: &std::fs::Metadata) -> u64 {
+fn allocated_bytes(found: &std::fs::Metadata) -> u64 {
     #[cfg(unix)]
     return std::os::unix::fs::MetadataExt::blocks(found) * 512;
     #[cfg(not(unix))]
     return found.len();
 }
 
-pub(crate) fn for_owner(options: &mut OpenOptions) -> &mut OpenOptions {
+pub(crate) fn owner_only(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
     options
 }
 
-fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+fn find_field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let (found, value) = line.split_once('=')?;
         (found.trim() == name).then(|| value.trim())
     })
 }
 
-fn damaged(path: &Path, problem: &str) -> LedgerError {
-    LedgerError::Damaged { path: path.to_owned(), problem: problem.to_owned() }
+fn damaged_error(path: &Path, problem: &str) -> LedgerError {
+    LedgerError::DamagedFile { path: path.to_owned(), problem: problem.to_owned() }
 }

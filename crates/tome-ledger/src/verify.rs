@@ -1,9 +1,9 @@
 //! Full verification of a store: every file against its checksum, every event under all its keys.
 
-use crate::{Direction, Family, Ledger, LedgerError, Span};
+use crate::{Family, KeyRange, Ledger, LedgerError, ScanDirection};
 
 /// Outbox entries checked at a time.
-const PAGE: usize = 4_096;
+const PAGE_ENTRIES: usize = 4_096;
 
 impl Ledger {
     /// Checks every file against its checksum, without decoding events. Returns the mismatches.
@@ -17,7 +17,7 @@ impl Ledger {
         let mut findings = self.verify_files()?;
         let (mut after, mut listed, mut lost) = (0, 0u64, 0u64);
         loop {
-            let entries = self.outbox(after, PAGE)?;
+            let entries = self.read_outbox(after, PAGE_ENTRIES)?;
             let Some(last) = entries.last() else { break };
             after = last.seq;
             listed += entries.len() as u64;
@@ -33,7 +33,7 @@ impl Ledger {
             findings.push(format!("{lost} of {listed} events cannot be read"));
         }
         for family in [Family::Events, Family::Sessions] {
-            let keys = self.scan(family, Span::ALL, Direction::Forward);
+            let keys = self.scan(family, KeyRange::ALL, ScanDirection::Forward);
             let count = keys.filter(Result::is_ok).count() as u64;
             if count != listed {
                 findings.push(format!("{family}: {count} entries, the outbox has {listed}"));

@@ -13,22 +13,22 @@ use std::sync::{Arc, OnceLock};
 
 use tome_model::{EventId, Identity, Millis};
 
-use crate::counts::{Checked, CountsFile};
+use crate::counts::{CheckedStore, CountsFile};
 use crate::damage::DamageLog;
-use crate::delivery::Deliveries;
+use crate::delivery::DeliveryIndex;
 use crate::limits::BATCH_BYTES_MAX;
-use crate::outbox::Run;
-use crate::queue::{Done, Queue, Request};
-use crate::resolve::{Pending, Resolved, Resolver};
+use crate::outbox::OutboxRun;
+use crate::queue::{AppendCallback, AppendQueue, AppendRequest};
+use crate::resolve::{IdentityResolver, PendingEvents, Resolution};
 use crate::{
-    Appended, Batch, Durability, Family, KeyValue, KvError, LedgerError, NewEvent, Outcome,
-    Position, key,
+    AppendOutcome, AppendedEvent, Durability, EventPosition, Family, KeyValue, KvBatch, KvError,
+    LedgerError, NewEvent, key,
 };
 
 /// State shared by the writer and the readers of a ledger.
-pub(crate) struct Shared {
+pub(crate) struct LedgerState {
     pub(crate) kv: Box<dyn KeyValue>,
-    pub(crate) queue: Queue,
+    pub(crate) queue: AppendQueue,
     pub(crate) last_seq: AtomicU64,
     /// Raised with every acknowledged group.
     pub(crate) counts: CountsFile,
@@ -36,51 +36,51 @@ pub(crate) struct Shared {
     pub(crate) damage: DamageLog,
     /// Numbers up to this one were assigned before, even if their events are lost.
     highest_seq: u64,
-    refusal: OnceLock<String>,
+    write_failure: OnceLock<String>,
 }
 
-impl Shared {
-    pub(crate) fn new(kv: Box<dyn KeyValue>, checked: Checked) -> Self {
-        let Checked { file, last_seq, highest_seq, findings } = checked;
+impl LedgerState {
+    pub(crate) fn new(kv: Box<dyn KeyValue>, checked: CheckedStore) -> Self {
+        let CheckedStore { file, last_seq, highest_seq, findings } = checked;
         let damage = DamageLog::default();
         findings.into_iter().for_each(|finding| damage.record(finding));
         Self {
             kv,
-            queue: Queue::default(),
+            queue: AppendQueue::default(),
             last_seq: AtomicU64::new(last_seq),
             counts: file,
             damage,
             highest_seq,
-            refusal: OnceLock::new(),
+            write_failure: OnceLock::new(),
         }
     }
 
     /// The failure that disabled writes, if any.
-    pub(crate) fn refusal(&self) -> Option<&str> {
-        self.refusal.get().map(String::as_str)
+    pub(crate) fn write_failure(&self) -> Option<&str> {
+        self.write_failure.get().map(String::as_str)
     }
 
     /// Disables all further writes. The first cause is kept and reported.
-    pub(crate) fn refuse(&self, cause: &KvError) -> LedgerError {
-        self.refuse_because(causes(cause.as_ref()))
+    pub(crate) fn disable_writes(&self, cause: &KvError) -> LedgerError {
+        self.disable_writes_because(render_error_chain(cause.as_ref()))
     }
 
-    fn refuse_because(&self, cause: String) -> LedgerError {
-        let cause = self.refusal.get_or_init(|| cause).clone();
-        LedgerError::Refusing { path: self.kv.path().to_owned(), cause }
+    fn disable_writes_because(&self, cause: String) -> LedgerError {
+        let cause = self.write_failure.get_or_init(|| cause).clone();
+        LedgerError::WritesDisabled { path: self.kv.path().to_owned(), cause }
     }
 
     /// Fails if writes are disabled.
-    pub(crate) fn check(&self) -> Result<(), LedgerError> {
-        match self.refusal.get() {
-            Some(cause) => Err(self.refuse_because(cause.clone())),
+    pub(crate) fn check_writable(&self) -> Result<(), LedgerError> {
+        match self.write_failure.get() {
+            Some(cause) => Err(self.disable_writes_because(cause.clone())),
             None => Ok(()),
         }
     }
 }
 
 /// Renders an error and its causes in one line.
-fn causes(error: &(dyn std::error::Error + 'static)) -> String {
+fn render_error_chain(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
     while let Some(cause) = next {
@@ -92,14 +92,14 @@ fn causes(error: &(dyn std::error::Error + 'static)) -> String {
 }
 
 /// Processes the queue until it is closed and empty.
-pub(crate) fn run(shared: &Arc<Shared>) {
+pub(crate) fn run_writer(shared: &Arc<LedgerState>) {
     let _closing = CloseOnExit(shared);
-    let mut writer = Writer {
+    let mut writer = LedgerWriter {
         shared,
-        batch: Batch::default(),
-        run: Run::default(),
-        pending: Pending::default(),
-        deliveries: Deliveries::default(),
+        batch: KvBatch::default(),
+        run: OutboxRun::default(),
+        pending: PendingEvents::default(),
+        deliveries: DeliveryIndex::default(),
         next_seq: shared.highest_seq + 1,
         unsynced: false,
     };
@@ -113,12 +113,12 @@ pub(crate) fn run(shared: &Arc<Shared>) {
 }
 
 /// Closes the queue and fails its requests, however the writer ends, so that no caller waits forever.
-struct CloseOnExit<'a>(&'a Arc<Shared>);
+struct CloseOnExit<'a>(&'a Arc<LedgerState>);
 
 impl Drop for CloseOnExit<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.0.refuse_because("the writer stopped unexpectedly".to_owned());
+            self.0.disable_writes_because("the writer stopped unexpectedly".to_owned());
         }
         self.0.queue.close();
         loop {
@@ -127,31 +127,31 @@ impl Drop for CloseOnExit<'_> {
                 return;
             }
             for request in left {
-                let error = self.0.refuse_because("the writer stopped".to_owned());
-                answer(request.done, Err(error));
+                let error = self.0.disable_writes_because("the writer stopped".to_owned());
+                call_back(request.done, Err(error));
             }
         }
     }
 }
 
-struct Writer<'a> {
-    shared: &'a Arc<Shared>,
-    batch: Batch,
+struct LedgerWriter<'a> {
+    shared: &'a Arc<LedgerState>,
+    batch: KvBatch,
     /// The events of the batch that are not in it as outbox entries yet.
-    run: Run,
-    pending: Pending,
-    deliveries: Deliveries,
+    run: OutboxRun,
+    pending: PendingEvents,
+    deliveries: DeliveryIndex,
     next_seq: u64,
     /// Whether part of the current group is written but not synced.
     unsynced: bool,
 }
 
 /// A processed request that waits for the sync.
-type Answered = (Done, Result<Vec<Appended>, LedgerError>);
+type ProcessedRequest = (AppendCallback, Result<Vec<AppendedEvent>, LedgerError>);
 
-impl Writer<'_> {
-    fn append_group(&mut self, group: Vec<Request>) {
-        let mut answers: Vec<Answered> = Vec::with_capacity(group.len());
+impl LedgerWriter<'_> {
+    fn append_group(&mut self, group: Vec<AppendRequest>) {
+        let mut answers: Vec<ProcessedRequest> = Vec::with_capacity(group.len());
         for request in group {
             let result = self.append_request(&request.events);
             answers.push((request.done, result));
@@ -159,21 +159,21 @@ impl Writer<'_> {
         let synced = self.sync_group();
         for (done, result) in answers {
             // Results are valid only if the whole group is on disk.
-            answer(done, if synced.is_ok() { result } else { self.refused(result) });
+            call_back(done, if synced.is_ok() { result } else { self.apply_write_failure(result) });
         }
     }
 
-    fn refused(
+    fn apply_write_failure(
         &self,
-        result: Result<Vec<Appended>, LedgerError>,
-    ) -> Result<Vec<Appended>, LedgerError> {
-        result.and_then(|appended| self.shared.check().map(|()| appended))
+        result: Result<Vec<AppendedEvent>, LedgerError>,
+    ) -> Result<Vec<AppendedEvent>, LedgerError> {
+        result.and_then(|appended| self.shared.check_writable().map(|()| appended))
     }
 
     /// Resolves the events of one request into the batch. An error affects this request only; events it
     /// resolved before stay in the batch, and a retry finds them stored.
-    fn append_request(&mut self, events: &[NewEvent]) -> Result<Vec<Appended>, LedgerError> {
-        self.shared.check()?;
+    fn append_request(&mut self, events: &[NewEvent]) -> Result<Vec<AppendedEvent>, LedgerError> {
+        self.shared.check_writable()?;
         let bodies: Vec<&[u8]> = events.iter().map(NewEvent::body).collect::<Result<_, _>>()?;
         let mut appended = Vec::with_capacity(events.len());
         for (event, body) in events.iter().zip(bodies) {
@@ -186,39 +186,48 @@ impl Writer<'_> {
     }
 
     /// Appends an event unless its delivery has arrived before, whatever its content.
-    fn append_event(&mut self, event: &NewEvent, body: &[u8]) -> Result<Appended, LedgerError> {
+    fn append_event(
+        &mut self,
+        event: &NewEvent,
+        body: &[u8],
+    ) -> Result<AppendedEvent, LedgerError> {
         let Some(part) = event.delivery else { return self.append_new(event, body) };
         let kv = self.shared.kv.as_ref();
         if let Some(id) = self.deliveries.find(kv, part)? {
-            return Ok(Appended { id, outcome: Outcome::Duplicate });
+            return Ok(AppendedEvent { id, outcome: AppendOutcome::Duplicate });
         }
         let appended = self.append_new(event, body)?;
-        self.deliveries.put(&mut self.batch, part, &appended.id);
+        self.deliveries.insert(&mut self.batch, part, &appended.id);
         self.deliveries.prune(self.shared.kv.as_ref(), &mut self.batch, event.arrived)?;
         Ok(appended)
     }
 
-    fn append_new(&mut self, event: &NewEvent, body: &[u8]) -> Result<Appended, LedgerError> {
-        let resolver = Resolver { kv: self.shared.kv.as_ref(), pending: &self.pending };
+    fn append_new(&mut self, event: &NewEvent, body: &[u8]) -> Result<AppendedEvent, LedgerError> {
+        let resolver = IdentityResolver { kv: self.shared.kv.as_ref(), pending: &self.pending };
         match resolver.resolve(&event.identity, event.at)? {
-            Resolved::Known { id } => Ok(Appended { id, outcome: Outcome::Duplicate }),
-            Resolved::New { id, sighting } => {
+            Resolution::Duplicate { id } => {
+                Ok(AppendedEvent { id, outcome: AppendOutcome::Duplicate })
+            }
+            Resolution::New { id, sighting } => {
                 if let (Some(occurrence), Identity::Repeats(words)) = (sighting, &event.identity) {
                     self.put_sighting(words, event.at, occurrence);
                 }
-                Ok(Appended { id: self.put(event, id, body), outcome: Outcome::Stored })
+                Ok(AppendedEvent {
+                    id: self.put_event(event, id, body),
+                    outcome: AppendOutcome::Stored,
+                })
             }
         }
     }
 
-    fn put(&mut self, event: &NewEvent, id: EventId, body: &[u8]) -> EventId {
+    fn put_event(&mut self, event: &NewEvent, id: EventId, body: &[u8]) -> EventId {
         let at = event.at;
         let seq = self.next_seq;
-        let position = Position { at, seq, id };
+        let position = EventPosition { at, seq, id };
         key::put_event(&mut self.batch, &event.session, &position, body);
         self.run.push(&position);
         if self.run.is_full() {
-            self.run.put(&mut self.batch, self.next_seq);
+            self.run.flush_into(&mut self.batch, self.next_seq);
         }
         self.next_seq += 1;
         self.pending.add(position.id.clone(), at);
@@ -226,7 +235,7 @@ impl Writer<'_> {
     }
 
     fn put_sighting(&mut self, words: &str, at: Millis, occurrence: u32) {
-        let key = key::sighting(words, at);
+        let key = key::sighting_key(words, at);
         self.batch.put(Family::Sightings, &key, &occurrence.to_be_bytes());
         self.pending.add_sighting(key, occurrence);
     }
@@ -234,26 +243,26 @@ impl Writer<'_> {
     /// Writes the rest of a group and syncs all of it. A group of duplicates needs no sync, because
     /// their originals were synced with an earlier group.
     fn sync_group(&mut self) -> Result<(), LedgerError> {
-        self.shared.check()?;
+        self.shared.check_writable()?;
         if !self.batch.is_empty() {
             self.write(Durability::Synced)?;
         } else if self.unsynced {
             let synced = self.shared.kv.sync();
-            synced.map_err(|cause| self.shared.refuse(&cause))?;
+            synced.map_err(|cause| self.shared.disable_writes(&cause))?;
         }
         self.unsynced = false;
-        self.shared.counts.raise(self.next_seq - 1);
+        self.shared.counts.raise_last_seq(self.next_seq - 1);
         Ok(())
     }
 
     fn write(&mut self, durability: Durability) -> Result<(), LedgerError> {
         // The outbox entry comes last, so that a reader who sees it also sees its events.
-        self.run.put(&mut self.batch, self.next_seq - 1);
+        self.run.flush_into(&mut self.batch, self.next_seq - 1);
         let written = self.shared.kv.write(&self.batch, durability);
         self.batch.clear();
         self.pending.clear();
         self.deliveries.clear_pending();
-        written.map_err(|cause| self.shared.refuse(&cause))?;
+        written.map_err(|cause| self.shared.disable_writes(&cause))?;
         self.unsynced = true;
         self.shared.last_seq.store(self.next_seq - 1, Ordering::Release);
         Ok(())
@@ -261,6 +270,6 @@ impl Writer<'_> {
 }
 
 /// Calls back; a panic in the callback must not end the writer.
-fn answer(done: Done, result: Result<Vec<Appended>, LedgerError>) {
+fn call_back(done: AppendCallback, result: Result<Vec<AppendedEvent>, LedgerError>) {
     let _ = catch_unwind(AssertUnwindSafe(|| done(result)));
 }

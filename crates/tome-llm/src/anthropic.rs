@@ -3,16 +3,16 @@
 use serde_json::{Value, json};
 use tome_text::budget_tokens;
 
-use crate::http::{Endpoint, Http};
-use crate::{Completion, LanguageModel, ModelFailure, Prompt};
+use crate::http::{HttpClient, ModelEndpoint};
+use crate::{Completion, CompletionRequest, LanguageModel, ModelFailure};
 
 /// The protocol version sent with every request.
-pub(crate) const VERSION: &str = "2023-06-01";
+pub(crate) const API_VERSION: &str = "2023-06-01";
 
 /// A model behind Anthropic's Messages API.
 #[derive(Debug)]
 pub struct AnthropicModel {
-    pub(crate) http: Http,
+    pub(crate) http: HttpClient,
     pub(crate) model: String,
     pub(crate) name: String,
 }
@@ -22,31 +22,37 @@ impl AnthropicModel {
     pub const BASE_URL: &str = "https://api.anthropic.com";
 
     /// Creates a client for `model` at `endpoint`. Sends nothing.
-    pub fn new(endpoint: &Endpoint, model: &str) -> Result<Self, ModelFailure> {
+    pub fn new(endpoint: &ModelEndpoint, model: &str) -> Result<Self, ModelFailure> {
         // Users configure the address with and without `/v1`.
         let base = endpoint.base_url.trim().trim_end_matches('/').trim_end_matches("/v1");
-        let endpoint = Endpoint { base_url: base.to_owned(), ..endpoint.clone() };
-        let http = Http::new(&endpoint, "/v1/messages")?;
+        let endpoint = ModelEndpoint { base_url: base.to_owned(), ..endpoint.clone() };
+        let http = HttpClient::new(&endpoint, "/v1/messages")?;
         Ok(Self { http, model: model.to_owned(), name: format!("anthropic/{model}") })
     }
 
-    fn read(&self, answer: &Value, prompt: &Prompt) -> Result<Completion, ModelFailure> {
-        let text = texts_of(answer);
+    fn parse_completion(
+        &self,
+        answer: &Value,
+        prompt: &CompletionRequest,
+    ) -> Result<Completion, ModelFailure> {
+        let text = collect_text(answer);
         match answer.get("stop_reason").and_then(Value::as_str) {
             Some("end_turn" | "stop_sequence") => {}
             Some("max_tokens" | "model_context_window_exceeded") => {
                 return Err(ModelFailure::Truncated { tokens_max: prompt.tokens_max });
             }
             Some("refusal") => {
-                return Err(ModelFailure::Refused { said: self.http.short(&text) });
+                return Err(ModelFailure::Refused { message: self.http.redact_message(&text) });
             }
             other => {
-                let said = self.http.short(&format!("stop_reason {}", other.unwrap_or("missing")));
-                return Err(ModelFailure::Malformed { said });
+                let said = self
+                    .http
+                    .redact_message(&format!("stop_reason {}", other.unwrap_or("missing")));
+                return Err(ModelFailure::Malformed { message: said });
             }
         }
         if text.trim().is_empty() {
-            return Err(ModelFailure::Malformed { said: "it contains no text".to_owned() });
+            return Err(ModelFailure::Malformed { message: "it contains no text".to_owned() });
         }
         let used = |field: &str| answer.get("usage")?.get(field)?.as_u64();
         let cached = ["cache_creation_input_tokens", "cache_read_input_tokens"];
@@ -67,21 +73,21 @@ impl LanguageModel for AnthropicModel {
         &self.name
     }
 
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
         let body = json!({
             "model": self.model,
             "max_tokens": prompt.tokens_max,
             "system": prompt.system,
             "messages": [{"role": "user", "content": prompt.user}],
         });
-        let headers = [("x-api-key", "{key}"), ("anthropic-version", VERSION)];
+        let headers = [("x-api-key", "{key}"), ("anthropic-version", API_VERSION)];
         let answer = self.http.post(&headers, &body)?;
-        self.read(&answer, prompt)
+        self.parse_completion(&answer, prompt)
     }
 }
 
 /// Concatenates the text blocks. Other blocks, such as thinking, are not part of the answer.
-fn texts_of(answer: &Value) -> String {
+fn collect_text(answer: &Value) -> String {
     let blocks = answer.get("content").and_then(Value::as_array).into_iter().flatten();
     blocks
         .filter(|block| block.get("type").and_then(Value::as_str) == Some("text"))

@@ -13,22 +13,22 @@ use crate::ModelFailure;
 /// Reserves tokens before a call and records its actual cost afterwards.
 pub trait Budget: Send + Sync {
     /// Reserves tokens on `day` (`2026-11-15`), or rejects the call with [`ModelFailure::OverBudget`].
-    fn reserve(&self, day: &str, needed: Needed) -> Result<Reserved, ModelFailure>;
+    fn reserve(&self, day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure>;
 
     /// Records the outcome of the call, once per reservation.
-    fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent);
+    fn settle(&self, day: &str, reserved: &Reservation, spent: &CallCost);
 }
 
 /// The estimated maximum cost of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Needed {
+pub struct CostEstimate {
     /// Estimated input tokens.
     pub input_tokens: u64,
     /// Maximum output tokens.
     pub output_tokens_max: u64,
 }
 
-impl Needed {
+impl CostEstimate {
     /// Input and output together.
     pub fn tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens_max)
@@ -38,16 +38,16 @@ impl Needed {
 /// Tokens reserved for one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use = "a reservation must be settled"]
-pub struct Reserved {
+pub struct Reservation {
     /// Identifies the reservation in the meter.
     pub id: u64,
     /// The estimate it was made for.
-    pub needed: Needed,
+    pub estimate: CostEstimate,
 }
 
 /// The actual cost of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Spent {
+pub struct CallCost {
     /// Input tokens.
     pub input_tokens: u64,
     /// Output tokens.
@@ -57,11 +57,11 @@ pub struct Spent {
 }
 
 impl<B: Budget + ?Sized> Budget for Arc<B> {
-    fn reserve(&self, day: &str, needed: Needed) -> Result<Reserved, ModelFailure> {
+    fn reserve(&self, day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
         (**self).reserve(day, needed)
     }
 
-    fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent) {
+    fn settle(&self, day: &str, reserved: &Reservation, spent: &CallCost) {
         (**self).settle(day, reserved, spent);
     }
 }

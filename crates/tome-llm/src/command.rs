@@ -13,9 +13,11 @@ use std::time::{Duration, Instant};
 use tome_model::truncate_to;
 use tome_text::budget_tokens;
 
-use crate::group::Group;
-use crate::limits::{OUTPUT_BYTES_MAX, OUTPUT_GRACE, SAID_BYTES_MAX, STDERR_BYTES_MAX, STOP_LOOK};
-use crate::{Completion, LanguageModel, ModelFailure, Prompt, Stop};
+use crate::group::ProcessGroup;
+use crate::limits::{
+    CANCEL_POLL_INTERVAL, MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX, OUTPUT_GRACE, STDERR_BYTES_MAX,
+};
+use crate::{CancelToken, Completion, CompletionRequest, LanguageModel, ModelFailure};
 
 /// The command to run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,20 +48,20 @@ pub struct CommandModel {
     program: String,
     arguments: Vec<String>,
     name: String,
-    stop: Stop,
+    stop: CancelToken,
 }
 
 /// A message from a thread that reads a pipe.
-enum Heard {
-    Output(Vec<u8>),
-    TooMuch,
+enum PipeOutput {
+    Stdout(Vec<u8>),
+    TooLong,
     /// The tail of stderr.
-    Errors(Vec<u8>),
+    Stderr(Vec<u8>),
 }
 
 impl CommandModel {
     /// Creates the model without running anything. `stop` cancels running commands.
-    pub fn new(settings: CommandSettings, stop: Stop) -> Result<Self, ModelFailure> {
+    pub fn new(settings: CommandSettings, stop: CancelToken) -> Result<Self, ModelFailure> {
         let words = match &settings.line {
             CommandLine::Program(words) => words.clone(),
             CommandLine::Shell(line) if line.trim().is_empty() => Vec::new(),
@@ -79,50 +81,50 @@ impl CommandModel {
         }
     }
 
-    fn start(&self) -> Result<Group, ModelFailure> {
+    fn spawn(&self) -> Result<ProcessGroup, ModelFailure> {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).envs(self.settings.variables.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(dir) = &self.settings.dir {
             command.current_dir(dir);
         }
-        Group::start(&mut command).map_err(|cause| ModelFailure::CommandMissing {
+        ProcessGroup::spawn(&mut command).map_err(|cause| ModelFailure::SpawnFailed {
             program: self.program.clone(),
             cause: cause.to_string(),
         })
     }
 
     /// Waits until the command exits, and collects its output.
-    fn attend(
+    fn wait_for_exit(
         &self,
-        group: &mut Group,
-        heard: &Receiver<Heard>,
-        said: &mut Said,
+        group: &mut ProcessGroup,
+        heard: &Receiver<PipeOutput>,
+        said: &mut CommandOutput,
     ) -> Result<(), ModelFailure> {
         let start = Instant::now();
-        while group.runs() {
-            if self.stop.is_stopped() {
-                return Err(ModelFailure::Stopped);
+        while group.is_running() {
+            if self.stop.is_cancelled() {
+                return Err(ModelFailure::Cancelled);
             }
             let left = self.settings.timeout.saturating_sub(start.elapsed());
             if left.is_zero() {
                 return Err(ModelFailure::TimedOut { after: self.settings.timeout });
             }
-            if let Ok(heard) = heard.recv_timeout(left.min(STOP_LOOK)) {
-                said.note(heard)?;
+            if let Ok(heard) = heard.recv_timeout(left.min(CANCEL_POLL_INTERVAL)) {
+                said.record(heard)?;
             }
         }
         Ok(())
     }
 
-    fn failed(&self, status: ExitStatus, said: &Said) -> ModelFailure {
+    fn exit_failure(&self, status: ExitStatus, said: &CommandOutput) -> ModelFailure {
         // Some programs report errors on stdout.
-        let errors = Some(said.errors.as_deref().unwrap_or_default());
-        let words = errors.filter(|words| !words.is_empty()).or(said.output.as_deref());
+        let errors = Some(said.stderr.as_deref().unwrap_or_default());
+        let words = errors.filter(|words| !words.is_empty()).or(said.stdout.as_deref());
         ModelFailure::CommandFailed {
             program: self.program.clone(),
             status: status.to_string(),
-            said: short(words.unwrap_or_default()),
+            message: shorten_output(words.unwrap_or_default()),
         }
     }
 }
@@ -132,24 +134,25 @@ impl LanguageModel for CommandModel {
         &self.name
     }
 
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
-        let mut group = self.start()?;
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
+        let mut group = self.spawn()?;
         let (hear, heard) = channel();
-        open_pipes(&mut group, whole(prompt), &hear);
-        let mut said = Said::default();
-        let attended = self.attend(&mut group, &heard, &mut said);
+        spawn_pipe_threads(&mut group, render_prompt(prompt), &hear);
+        let mut said = CommandOutput::default();
+        let attended = self.wait_for_exit(&mut group, &heard, &mut said);
         // Killing the group closes the pipes and ends the threads that read them.
-        let status = group.end();
+        let status = group.kill_and_wait();
         attended?;
         said.wait_for_rest(&heard)?;
-        let status = status.map_err(|cause| ModelFailure::Down { said: cause.to_string() })?;
+        let status =
+            status.map_err(|cause| ModelFailure::Unreachable { message: cause.to_string() })?;
         if !status.success() {
-            return Err(self.failed(status, &said));
+            return Err(self.exit_failure(status, &said));
         }
-        let text = String::from_utf8_lossy(&said.output.unwrap_or_default()).trim().to_owned();
+        let text = String::from_utf8_lossy(&said.stdout.unwrap_or_default()).trim().to_owned();
         if text.is_empty() {
             let said = format!("{} wrote nothing to stdout", self.program);
-            return Err(ModelFailure::Malformed { said });
+            return Err(ModelFailure::Malformed { message: said });
         }
         Ok(Completion {
             input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
@@ -160,19 +163,19 @@ impl LanguageModel for CommandModel {
 }
 
 #[derive(Default)]
-struct Said {
-    output: Option<Vec<u8>>,
-    errors: Option<Vec<u8>>,
+struct CommandOutput {
+    stdout: Option<Vec<u8>>,
+    stderr: Option<Vec<u8>>,
 }
 
-impl Said {
-    fn note(&mut self, heard: Heard) -> Result<(), ModelFailure> {
+impl CommandOutput {
+    fn record(&mut self, heard: PipeOutput) -> Result<(), ModelFailure> {
         match heard {
-            Heard::Output(bytes) => self.output = Some(bytes),
-            Heard::Errors(bytes) => self.errors = Some(bytes),
-            Heard::TooMuch => {
+            PipeOutput::Stdout(bytes) => self.stdout = Some(bytes),
+            PipeOutput::Stderr(bytes) => self.stderr = Some(bytes),
+            PipeOutput::TooLong => {
                 let said = format!("longer than {OUTPUT_BYTES_MAX} bytes");
-                return Err(ModelFailure::Malformed { said });
+                return Err(ModelFailure::Malformed { message: said });
             }
         }
         Ok(())
@@ -180,24 +183,24 @@ impl Said {
 
     /// Reads the rest of the output after the command has exited. A process that left the group may
     /// hold the pipes open, so this gives up after a grace period.
-    fn wait_for_rest(&mut self, heard: &Receiver<Heard>) -> Result<(), ModelFailure> {
-        while self.output.is_none() || self.errors.is_none() {
+    fn wait_for_rest(&mut self, heard: &Receiver<PipeOutput>) -> Result<(), ModelFailure> {
+        while self.stdout.is_none() || self.stderr.is_none() {
             let Ok(more) = heard.recv_timeout(OUTPUT_GRACE) else { break };
-            self.note(more)?;
+            self.record(more)?;
         }
         Ok(())
     }
 }
 
 /// Joins both parts of the prompt, because a command has a single input.
-fn whole(prompt: &Prompt) -> String {
+fn render_prompt(prompt: &CompletionRequest) -> String {
     let mut text = prompt.system.clone();
     let _ = write!(text, "\n\n{}\n", prompt.user);
     text
 }
 
 /// Starts one thread per pipe, so that none blocks the others.
-fn open_pipes(group: &mut Group, prompt: String, hear: &Sender<Heard>) {
+fn spawn_pipe_threads(group: &mut ProcessGroup, prompt: String, hear: &Sender<PipeOutput>) {
     let child = group.child();
     if let Some(mut stdin) = child.stdin.take() {
         // A command may exit without reading all input; its exit status tells whether it failed.
@@ -205,23 +208,23 @@ fn open_pipes(group: &mut Group, prompt: String, hear: &Sender<Heard>) {
     }
     if let Some(stdout) = child.stdout.take() {
         let hear = hear.clone();
-        std::thread::spawn(move || hear.send(read_output(stdout)));
+        std::thread::spawn(move || hear.send(read_stdout(stdout)));
     }
     if let Some(stderr) = child.stderr.take() {
         let hear = hear.clone();
-        std::thread::spawn(move || hear.send(Heard::Errors(read_end(stderr))));
+        std::thread::spawn(move || hear.send(PipeOutput::Stderr(read_stderr_tail(stderr))));
     }
 }
 
-fn read_output(stdout: impl Read) -> Heard {
+fn read_stdout(stdout: impl Read) -> PipeOutput {
     let mut bytes = Vec::new();
     let most = u64::try_from(OUTPUT_BYTES_MAX).unwrap_or(u64::MAX);
     // Use what was read before an error.
     let _ = stdout.take(most.saturating_add(1)).read_to_end(&mut bytes);
-    if bytes.len() > OUTPUT_BYTES_MAX { Heard::TooMuch } else { Heard::Output(bytes) }
+    if bytes.len() > OUTPUT_BYTES_MAX { PipeOutput::TooLong } else { PipeOutput::Stdout(bytes) }
 }
 
-fn read_end(mut stderr: impl Read) -> Vec<u8> {
+fn read_stderr_tail(mut stderr: impl Read) -> Vec<u8> {
     let mut end = Vec::new();
     let mut part = [0; STDERR_BYTES_MAX];
     while let Ok(read @ 1..) = stderr.read(&mut part) {
@@ -232,10 +235,10 @@ fn read_end(mut stderr: impl Read) -> Vec<u8> {
 }
 
 /// Returns the end of the output as one short line.
-fn short(bytes: &[u8]) -> String {
+fn shorten_output(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(
-        bytes.get(bytes.len().saturating_sub(SAID_BYTES_MAX)..).unwrap_or(bytes),
+        bytes.get(bytes.len().saturating_sub(MESSAGE_BYTES_MAX)..).unwrap_or(bytes),
     )
     .into_owned();
-    truncate_to(&tome_text::collapse_whitespace(&text), SAID_BYTES_MAX).to_owned()
+    truncate_to(&tome_text::collapse_whitespace(&text), MESSAGE_BYTES_MAX).to_owned()
 }

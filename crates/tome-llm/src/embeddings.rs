@@ -7,32 +7,32 @@
 use serde_json::{Value, json};
 use tome_model::truncate_to;
 
-use crate::http::{Endpoint, Http};
+use crate::http::{HttpClient, ModelEndpoint};
 use crate::limits::{
     EMBEDDED_BYTES_MAX, EMBEDDED_NUMBER_BYTES, EMBEDDED_TEXTS_MAX, RESPONSE_BYTES_MAX,
 };
-use crate::retry::Again;
-use crate::{ModelFailure, Retry, Stop};
+use crate::retry::RetryLoop;
+use crate::{CancelToken, ModelFailure, Retry};
 
 /// A client for an embeddings endpoint.
 #[derive(Debug)]
-pub struct Embeddings {
-    http: Http,
+pub struct EmbeddingsClient {
+    http: HttpClient,
     model: String,
     name: String,
     dimensions: usize,
-    again: Again,
+    retry: RetryLoop,
 }
 
-impl Embeddings {
+impl EmbeddingsClient {
     /// Creates a client for `model` at `endpoint`, whose vectors have `dimensions` numbers. Sends
     /// nothing. Transient failures are retried as `retry` specifies, until `stop` is cancelled.
     pub fn new(
-        endpoint: &Endpoint,
+        endpoint: &ModelEndpoint,
         model: &str,
         dimensions: usize,
         retry: Retry,
-        stop: Stop,
+        stop: CancelToken,
     ) -> Result<Self, ModelFailure> {
         if dimensions == 0 {
             let problem =
@@ -40,11 +40,11 @@ impl Embeddings {
             return Err(ModelFailure::Misconfigured(problem.to_owned()));
         }
         Ok(Self {
-            http: Http::new(endpoint, "/embeddings")?,
+            http: HttpClient::new(endpoint, "/embeddings")?,
             model: model.to_owned(),
             name: format!("openai/{model}/{dimensions}"),
             dimensions,
-            again: Again::new(retry, stop),
+            retry: RetryLoop::new(retry, stop),
         })
     }
 
@@ -63,10 +63,10 @@ impl Embeddings {
         let mut vectors = vec![vec![0.0; self.dimensions]; texts.len()];
         let mut asked: Vec<_> =
             vectors.iter_mut().zip(texts).filter(|(_, text)| !text.trim().is_empty()).collect();
-        for batch in asked.chunks_mut(self.texts_max()) {
+        for batch in asked.chunks_mut(self.batch_size()) {
             let texts: Vec<&str> =
                 batch.iter().map(|(_, text)| truncate_to(text, EMBEDDED_BYTES_MAX)).collect();
-            let answers = self.again.ask(|| self.ask(&texts))?;
+            let answers = self.retry.run(|| self.request_batch(&texts))?;
             for ((vector, _), answer) in batch.iter_mut().zip(answers) {
                 **vector = answer;
             }
@@ -75,21 +75,22 @@ impl Embeddings {
     }
 
     /// Number of texts per request, such that the vectors fit into one response.
-    fn texts_max(&self) -> usize {
+    fn batch_size(&self) -> usize {
         let fit =
             RESPONSE_BYTES_MAX / (self.dimensions as u64).saturating_mul(EMBEDDED_NUMBER_BYTES);
         usize::try_from(fit.clamp(1, EMBEDDED_TEXTS_MAX)).unwrap_or(1)
     }
 
-    fn ask(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelFailure> {
+    fn request_batch(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, ModelFailure> {
         let headers = [("authorization", "Bearer {key}")];
         let body = json!({"model": self.model, "input": texts, "encoding_format": "float"});
         let answer = self.http.post(&headers, &body)?;
-        self.read(&answer, texts.len()).map_err(|said| ModelFailure::Malformed { said })
+        self.parse_vectors(&answer, texts.len())
+            .map_err(|said| ModelFailure::Malformed { message: said })
     }
 
     /// Parses the vectors in the order of the texts, or returns what is wrong with them.
-    fn read(&self, answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, String> {
+    fn parse_vectors(&self, answer: &Value, count: usize) -> Result<Vec<Vec<f32>>, String> {
         let items = answer.get("data").and_then(Value::as_array).ok_or("it contains no vectors")?;
         if items.len() != count {
             return Err(format!("{} vectors for {count} texts", items.len()));
@@ -100,14 +101,14 @@ impl Embeddings {
             let index = item.get("index").map_or(Some(place as u64), Value::as_u64);
             let slot = index.and_then(|index| vectors.get_mut(usize::try_from(index).ok()?));
             let slot = slot.ok_or("it contains a vector for a text that was not sent")?;
-            if slot.replace(self.vector(item)?).is_some() {
+            if slot.replace(self.parse_vector(item)?).is_some() {
                 return Err("it contains two vectors for one text".to_owned());
             }
         }
         Ok(vectors.into_iter().flatten().collect())
     }
 
-    fn vector(&self, item: &Value) -> Result<Vec<f32>, String> {
+    fn parse_vector(&self, item: &Value) -> Result<Vec<f32>, String> {
         let numbers =
             item.get("embedding").and_then(Value::as_array).ok_or("it contains no vectors")?;
         if numbers.len() != self.dimensions {

@@ -8,24 +8,24 @@ use thiserror::Error;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelFailure {
     /// The endpoint is overloaded or limits the rate (429, 503, 529).
-    #[error("the model is busy: {said}")]
-    Busy {
+    #[error("the model is busy: {message}")]
+    Overloaded {
         /// How long the endpoint asks to wait.
         retry_after: Option<Duration>,
         /// The endpoint's message.
-        said: String,
+        message: String,
     },
     /// The endpoint cannot be reached, or failed internally.
-    #[error("the model cannot be reached: {said}")]
-    Down {
+    #[error("the model cannot be reached: {message}")]
+    Unreachable {
         /// The cause.
-        said: String,
+        message: String,
     },
     /// The reply began but was interrupted.
-    #[error("the reply broke off: {said}")]
-    BrokenOff {
+    #[error("the reply broke off: {message}")]
+    Interrupted {
         /// The cause.
-        said: String,
+        message: String,
     },
     /// The call took too long.
     #[error("the model gave no answer within {} s: raise the timeout or use a faster model", after.as_secs_f32())]
@@ -34,10 +34,10 @@ pub enum ModelFailure {
         after: Duration,
     },
     /// The model refused to answer.
-    #[error("the model refused: {said}")]
+    #[error("the model refused: {message}")]
     Refused {
         /// The model's explanation.
-        said: String,
+        message: String,
     },
     /// The answer reached the token limit.
     #[error("the answer was cut off after {tokens_max} tokens")]
@@ -46,54 +46,54 @@ pub enum ModelFailure {
         tokens_max: u32,
     },
     /// The response does not follow the protocol.
-    #[error("the answer cannot be read: {said}")]
+    #[error("the answer cannot be read: {message}")]
     Malformed {
         /// What is wrong with the response.
-        said: String,
+        message: String,
     },
     /// The API key is missing or wrong (401, 403).
-    #[error("the endpoint rejected the API key: {said}")]
+    #[error("the endpoint rejected the API key: {message}")]
     Unauthorized {
         /// The endpoint's message.
-        said: String,
+        message: String,
     },
     /// The model or the endpoint does not exist.
-    #[error("no such model or endpoint: {said}")]
+    #[error("no such model or endpoint: {message}")]
     NotFound {
         /// The endpoint's message.
-        said: String,
+        message: String,
     },
     /// The endpoint rejected the request (400, 413, …); retrying does not help.
-    #[error("the endpoint rejected the request ({status}): {said}")]
+    #[error("the endpoint rejected the request ({status}): {message}")]
     Rejected {
         /// The HTTP status.
         status: u16,
         /// The endpoint's message.
-        said: String,
+        message: String,
     },
     /// The conversation exceeds the model's context window.
-    #[error("the conversation exceeds the model's context window: {said}")]
+    #[error("the conversation exceeds the model's context window: {message}")]
     ContextTooLong {
         /// The endpoint's message.
-        said: String,
+        message: String,
     },
     /// The command could not be started.
     #[error("cannot start {program}: {cause}")]
-    CommandMissing {
+    SpawnFailed {
         /// The program.
         program: String,
         /// The cause.
         cause: String,
     },
     /// The command exited with an error.
-    #[error("{program} failed ({status}): {said}")]
+    #[error("{program} failed ({status}): {message}")]
     CommandFailed {
         /// The program.
         program: String,
         /// Its exit status, or the signal that killed it.
         status: String,
         /// The end of its stderr.
-        said: String,
+        message: String,
     },
     /// The call would exceed the daily token budget.
     #[error("{spent} of today's {budget} tokens are spent and this call needs about {needed}")]
@@ -106,61 +106,64 @@ pub enum ModelFailure {
         needed: u64,
     },
     /// The budget's owner cannot be reached, so the call was not made.
-    #[error("the model was not called because its cost cannot be recorded: {said}")]
-    Uncounted {
+    #[error("the model was not called because its cost cannot be recorded: {message}")]
+    BudgetUnavailable {
         /// The cause.
-        said: String,
+        message: String,
     },
     /// The settings are invalid.
     #[error("{0}")]
     Misconfigured(String),
     /// The call was cancelled.
     #[error("cancelled before there was an answer")]
-    Stopped,
+    Cancelled,
 }
 
 impl ModelFailure {
     /// Whether retrying the same call may succeed.
-    pub fn may_pass(&self) -> bool {
+    pub fn is_transient(&self) -> bool {
         matches!(
             self,
-            Self::Busy { .. } | Self::Down { .. } | Self::BrokenOff { .. } | Self::TimedOut { .. }
+            Self::Overloaded { .. }
+                | Self::Unreachable { .. }
+                | Self::Interrupted { .. }
+                | Self::TimedOut { .. }
         )
     }
 
     /// The text that came from a server or a command, if any.
-    pub(crate) fn said_mut(&mut self) -> Option<&mut String> {
+    pub(crate) fn message_mut(&mut self) -> Option<&mut String> {
         match self {
-            Self::Busy { said, .. }
-            | Self::BrokenOff { said }
-            | Self::Down { said }
-            | Self::Refused { said }
-            | Self::Malformed { said }
-            | Self::Unauthorized { said }
-            | Self::NotFound { said }
-            | Self::Rejected { said, .. }
-            | Self::ContextTooLong { said }
-            | Self::CommandFailed { said, .. } => Some(said),
+            Self::Overloaded { message: said, .. }
+            | Self::Interrupted { message: said }
+            | Self::Unreachable { message: said }
+            | Self::Refused { message: said }
+            | Self::Malformed { message: said }
+            | Self::Unauthorized { message: said }
+            | Self::NotFound { message: said }
+            | Self::Rejected { message: said, .. }
+            | Self::ContextTooLong { message: said }
+            | Self::CommandFailed { message: said, .. } => Some(said),
             Self::TimedOut { .. }
             | Self::Truncated { .. }
-            | Self::CommandMissing { .. }
+            | Self::SpawnFailed { .. }
             | Self::OverBudget { .. }
-            | Self::Uncounted { .. }
+            | Self::BudgetUnavailable { .. }
             | Self::Misconfigured(_)
-            | Self::Stopped => None,
+            | Self::Cancelled => None,
         }
     }
 
     /// Whether the provider may bill the call although it failed.
-    pub fn may_have_cost(&self) -> bool {
+    pub fn may_be_billed(&self) -> bool {
         matches!(
             self,
             Self::TimedOut { .. }
-                | Self::BrokenOff { .. }
+                | Self::Interrupted { .. }
                 | Self::Refused { .. }
                 | Self::Truncated { .. }
                 | Self::Malformed { .. }
-                | Self::Stopped
+                | Self::Cancelled
         )
     }
 }

@@ -8,13 +8,13 @@ use std::process::{Child, Command, ExitStatus};
 
 /// A running command, killed when dropped.
 #[derive(Debug)]
-pub(crate) struct Group {
+pub(crate) struct ProcessGroup {
     child: Child,
     ended: bool,
 }
 
-impl Group {
-    pub(crate) fn start(command: &mut Command) -> std::io::Result<Self> {
+impl ProcessGroup {
+    pub(crate) fn spawn(command: &mut Command) -> std::io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
         Ok(Self { child: command.spawn()?, ended: false })
@@ -25,7 +25,7 @@ impl Group {
     }
 
     /// Whether the command is running. If not, other processes of its group may be.
-    pub(crate) fn runs(&mut self) -> bool {
+    pub(crate) fn is_running(&mut self) -> bool {
         #[cfg(unix)]
         {
             use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -37,7 +37,7 @@ impl Group {
     }
 
     /// Kills the remaining processes of the group and returns the command's exit status.
-    pub(crate) fn end(&mut self) -> std::io::Result<ExitStatus> {
+    pub(crate) fn kill_and_wait(&mut self) -> std::io::Result<ExitStatus> {
         if !self.ended {
             self.ended = true;
             self.kill();
@@ -58,8 +58,8 @@ impl Group {
     }
 }
 
-impl Drop for Group {
+impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        let _ = self.end();
+        let _ = self.kill_and_wait();
     }
 }

@@ -15,13 +15,13 @@ use ureq::tls::{RootCerts, TlsConfig};
 use ureq::typestate::WithBody;
 
 use crate::limits::{
-    CONNECT_MAX, RESPONSE_BYTES_MAX, SAID_BYTES_MAX, SPARE_AGENTS_MAX, STREAM_TIME_MAX,
+    CONNECT_TIMEOUT, IDLE_AGENTS_MAX, MESSAGE_BYTES_MAX, RESPONSE_BYTES_MAX, STREAM_TIMEOUT,
 };
 use crate::{ApiKey, ModelFailure, sorting};
 
 /// The HTTP endpoint of a model.
 #[derive(Debug, Clone)]
-pub struct Endpoint {
+pub struct ModelEndpoint {
     /// Base URL without the protocol's path: `https://api.anthropic.com`, `http://127.0.0.1:11434/v1`.
     pub base_url: String,
     /// The API key, if the endpoint needs one.
@@ -34,20 +34,20 @@ pub struct Endpoint {
 
 /// A client for one endpoint.
 #[derive(Debug)]
-pub(crate) struct Http {
+pub(crate) struct HttpClient {
     agent: ureq::Agent,
     url: String,
     key: Option<ApiKey>,
     timeout: Duration,
     streaming: Config,
     /// Agents with idle connections. Each stream uses one exclusively.
-    spare: Mutex<Vec<ureq::Agent>>,
+    idle_agents: Mutex<Vec<ureq::Agent>>,
 }
 
-impl Http {
+impl HttpClient {
     /// Creates a client for `path` below the base URL. Sends nothing.
-    pub(crate) fn new(endpoint: &Endpoint, path: &str) -> Result<Self, ModelFailure> {
-        let url = format!("{}{path}", checked_base(&endpoint.base_url)?);
+    pub(crate) fn new(endpoint: &ModelEndpoint, path: &str) -> Result<Self, ModelFailure> {
+        let url = format!("{}{path}", validate_base_url(&endpoint.base_url)?);
         // Set it even if it is `None`; otherwise ureq reads the environment.
         let proxy = endpoint.proxy.as_deref().map(ureq::Proxy::new).transpose().map_err(|_| {
             ModelFailure::Misconfigured(
@@ -56,7 +56,7 @@ impl Http {
         })?;
         // Use the system's root certificates, because a company may have its own.
         let tls = TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build();
-        let connect_max = CONNECT_MAX.min(endpoint.timeout);
+        let connect_max = CONNECT_TIMEOUT.min(endpoint.timeout);
         let config = || {
             ureq::Agent::config_builder()
                 .proxy(proxy.clone())
@@ -73,26 +73,26 @@ impl Http {
             .timeout_recv_response(Some(endpoint.timeout))
             .timeout_per_read(Some(endpoint.timeout))
             .timeout_per_write(Some(endpoint.timeout))
-            .timeout_global(Some(STREAM_TIME_MAX.max(endpoint.timeout)));
+            .timeout_global(Some(STREAM_TIMEOUT.max(endpoint.timeout)));
         Ok(Self {
             agent: config().timeout_global(Some(endpoint.timeout)).build().new_agent(),
             url,
             key: endpoint.key.clone(),
             timeout: endpoint.timeout,
             streaming: streaming.build(),
-            spare: Mutex::default(),
+            idle_agents: Mutex::default(),
         })
     }
 
     /// Takes an agent for exclusive use; [`HttpClient::return_agent`] gives it back.
-    pub(crate) fn spare_agent(&self) -> ureq::Agent {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    pub(crate) fn take_agent(&self) -> ureq::Agent {
+        let spare = self.idle_agents.lock().unwrap_or_else(PoisonError::into_inner).pop();
         spare.unwrap_or_else(|| self.streaming.new_agent())
     }
 
-    pub(crate) fn keep_spare(&self, agent: ureq::Agent) {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        if spare.len() < SPARE_AGENTS_MAX {
+    pub(crate) fn return_agent(&self, agent: ureq::Agent) {
+        let mut spare = self.idle_agents.lock().unwrap_or_else(PoisonError::into_inner);
+        if spare.len() < IDLE_AGENTS_MAX {
             spare.push(agent);
         }
     }
@@ -105,19 +105,21 @@ impl Http {
         body: &Value,
     ) -> Result<Value, ModelFailure> {
         let request = self.request(&self.agent, headers);
-        let mut response =
-            request.send(body.to_string().as_bytes()).map_err(|error| self.failed(error))?;
+        let mut response = request
+            .send(body.to_string().as_bytes())
+            .map_err(|error| self.classify_error(error))?;
         let status = response.status().as_u16();
-        let retry_after = sorting::retry_after(response.headers());
+        let retry_after = sorting::parse_retry_after(response.headers());
         let read = response.body_mut().with_config().limit(RESPONSE_BYTES_MAX).read_to_vec();
         if (200..300).contains(&status) {
-            let read = read.map_err(|error| self.failed(error))?;
-            return serde_json::from_slice(&read)
-                .map_err(|error| ModelFailure::Malformed { said: format!("not JSON: {error}") });
+            let read = read.map_err(|error| self.classify_error(error))?;
+            return serde_json::from_slice(&read).map_err(|error| ModelFailure::Malformed {
+                message: format!("not JSON: {error}"),
+            });
         }
         // Even if the error's body cannot be read, its status is known.
-        let failure = sorting::failure_of(status, retry_after, &read.unwrap_or_default());
-        Err(self.without_key(failure))
+        let failure = sorting::classify_status(status, retry_after, &read.unwrap_or_default());
+        Err(self.redact_failure(failure))
     }
 
     pub(crate) fn request(
@@ -139,46 +141,46 @@ impl Http {
     }
 
     /// Shortens the failure's message and removes the key from it.
-    pub(crate) fn without_key(&self, mut failure: ModelFailure) -> ModelFailure {
-        if let Some(said) = failure.said_mut() {
-            *said = self.short(said);
+    pub(crate) fn redact_failure(&self, mut failure: ModelFailure) -> ModelFailure {
+        if let Some(said) = failure.message_mut() {
+            *said = self.redact_message(said);
         }
         failure
     }
 
     /// Converts a transport error to a failure.
-    pub(crate) fn failed(&self, error: ureq::Error) -> ModelFailure {
+    pub(crate) fn classify_error(&self, error: ureq::Error) -> ModelFailure {
         use ureq::Error;
         match error {
             Error::Timeout(ureq::Timeout::Connect | ureq::Timeout::Resolve) => {
-                ModelFailure::Down { said: "timed out while connecting".to_owned() }
+                ModelFailure::Unreachable { message: "timed out while connecting".to_owned() }
             }
             Error::Timeout(_) => ModelFailure::TimedOut { after: self.timeout },
             Error::Io(error) if error.kind() == std::io::ErrorKind::TimedOut => {
                 ModelFailure::TimedOut { after: self.timeout }
             }
             Error::BodyExceedsLimit(most) => {
-                ModelFailure::Malformed { said: format!("longer than {most} bytes") }
+                ModelFailure::Malformed { message: format!("longer than {most} bytes") }
             }
-            Error::Protocol(_) | Error::LargeResponseHeader(..) => {
-                ModelFailure::Malformed { said: self.short(&format!("not HTTP: {error}")) }
-            }
-            other => ModelFailure::Down { said: self.short(&other.to_string()) },
+            Error::Protocol(_) | Error::LargeResponseHeader(..) => ModelFailure::Malformed {
+                message: self.redact_message(&format!("not HTTP: {error}")),
+            },
+            other => ModelFailure::Unreachable { message: self.redact_message(&other.to_string()) },
         }
     }
 
     /// Shortens a foreign message to one line and removes the key.
-    pub(crate) fn short(&self, said: &str) -> String {
+    pub(crate) fn redact_message(&self, said: &str) -> String {
         let said = tome_text::collapse_whitespace(said);
         // Remove the key before cutting: even half a key must not leak.
-        let said = self.key.as_ref().map_or(said.clone(), |key| key.cut_from(&said));
-        truncate_to(&said, SAID_BYTES_MAX).to_owned()
+        let said = self.key.as_ref().map_or(said.clone(), |key| key.redact(&said));
+        truncate_to(&said, MESSAGE_BYTES_MAX).to_owned()
     }
 }
 
 /// Validates a base URL and removes a trailing slash. It must be `http` or `https` with a host, and
 /// without a password, which would end up in logs.
-fn checked_base(base_url: &str) -> Result<&str, ModelFailure> {
+fn validate_base_url(base_url: &str) -> Result<&str, ModelFailure> {
     let base = base_url.trim().trim_end_matches('/');
     let refused = |why: &str| Err(ModelFailure::Misconfigured(format!("the base URL {why}")));
     let Ok(uri) = base.parse::<Uri>() else {

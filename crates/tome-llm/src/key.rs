@@ -30,7 +30,7 @@ impl ApiKey {
     }
 
     /// Masks the key in a text: servers repeat keys in their errors.
-    pub(crate) fn cut_from(&self, text: &str) -> String {
+    pub(crate) fn redact(&self, text: &str) -> String {
         text.replace(&self.0, MASK)
     }
 }

@@ -18,7 +18,7 @@ impl ApiKey {
         let shown = path.display();
         let refused =
             |why: String| ModelFailure::Misconfigured(format!("the key file {shown} {why}"));
-        let file = opened(path).map_err(&refused)?;
+        let file = open_owner_only(path).map_err(&refused)?;
         let mut text = String::new();
         let read = file.take(KEY_FILE_BYTES_MAX + 1).read_to_string(&mut text);
         if read.is_err() || text.len() as u64 > KEY_FILE_BYTES_MAX {
@@ -31,7 +31,7 @@ impl ApiKey {
 }
 
 #[cfg(unix)]
-fn opened(path: &Path) -> Result<File, String> {
+fn open_owner_only(path: &Path) -> Result<File, String> {
     use std::os::unix::fs::MetadataExt;
 
     use rustix::fs::{Mode, OFlags};

@@ -32,22 +32,22 @@ mod stream;
 mod talk;
 
 pub use anthropic::AnthropicModel;
-pub use budget::{Budget, Needed, Reserved, Spent};
+pub use budget::{Budget, CallCost, CostEstimate, Reservation};
 pub use command::{CommandLine, CommandModel, CommandSettings};
-pub use embeddings::Embeddings;
+pub use embeddings::EmbeddingsClient;
 pub use error::ModelFailure;
-pub use http::Endpoint;
+pub use http::ModelEndpoint;
 pub use key::ApiKey;
-pub use meter::{Meter, MeterReading, MeterState};
+pub use meter::{MeterSnapshot, MeterState, TokenMeter};
 pub use metered::Metered;
-pub use model::{Completion, LanguageModel, Prompt};
+pub use model::{Completion, CompletionRequest, LanguageModel};
 pub use openai::OpenAiModel;
 pub use prices::Prices;
 pub use retry::{Retry, Retrying};
-pub use scripted::Scripted;
+pub use scripted::ScriptedModel;
 pub use scripted_chat::ScriptedChat;
-pub use stop::{Stop, Waited};
+pub use stop::{CancelToken, WaitOutcome};
 pub use talk::{
-    ChatModel, End, Heard, Message, OfferedTool, Part, Reply, Role, SystemPart, Talk, ToolCall,
-    ToolResult, Usage,
+    ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatRole, ContentPart, StopReason,
+    StreamEvent, SystemPart, ToolCall, ToolDefinition, ToolResult, Usage,
 };

@@ -12,19 +12,19 @@ pub const OUTPUT_BYTES_MAX: usize = 1024 * 1024;
 pub const STDERR_BYTES_MAX: usize = 4 * 1024;
 
 /// Maximum length of a server's or command's message in failures and logs.
-pub const SAID_BYTES_MAX: usize = 300;
+pub const MESSAGE_BYTES_MAX: usize = 300;
 
 /// Maximum time to connect, whatever the timeout of the call.
-pub const CONNECT_MAX: Duration = Duration::from_secs(10);
+pub const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Longest wait before a retry. If the endpoint asks for more, the call fails instead.
-pub const PAUSE_MAX: Duration = Duration::from_secs(60);
+pub const BACKOFF_MAX: Duration = Duration::from_secs(60);
 
 /// Maximum attempts per call.
 pub const ATTEMPTS_MAX: u32 = 10;
 
 /// How often the caller of a running command checks for cancellation.
-pub const STOP_LOOK: Duration = Duration::from_millis(100);
+pub const CANCEL_POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long to wait for output that a command's children still hold after it has exited.
 pub const OUTPUT_GRACE: Duration = Duration::from_secs(2);
@@ -39,13 +39,13 @@ pub const EMBEDDED_TEXTS_MAX: u64 = 64;
 pub const EMBEDDED_NUMBER_BYTES: u64 = 28;
 
 /// Maximum duration of a streamed reply: 64,000 tokens at about 40 per second.
-pub const STREAM_TIME_MAX: Duration = Duration::from_secs(30 * 60);
+pub const STREAM_TIMEOUT: Duration = Duration::from_secs(30 * 60);
 
 /// Maximum bytes of a stream: every token has an envelope of about a hundred bytes.
 pub const STREAM_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Maximum bytes of one server-sent event; some endpoints send all arguments of a call in one.
-pub const EVENT_BYTES_MAX: usize = 1024 * 1024;
+pub const SSE_EVENT_BYTES_MAX: usize = 1024 * 1024;
 
 /// Maximum bytes of a reply: ten times the longest output of current models.
 pub const REPLY_BYTES_MAX: usize = 4 * 1024 * 1024;
@@ -57,16 +57,16 @@ pub const REPLY_PARTS_MAX: usize = 256;
 pub const ERROR_BYTES_MAX: u64 = 64 * 1024;
 
 /// How often the reader of a stream checks for cancellation.
-pub const STREAM_LOOK: Duration = Duration::from_millis(50);
+pub const STREAM_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How long to wait for the end of a response after its reply is complete, to reuse the connection.
-pub const LAST_CHUNK_MAX: Duration = Duration::from_millis(20);
+pub const LAST_CHUNK_TIMEOUT: Duration = Duration::from_millis(20);
 
 /// Idle connections kept for later streams.
-pub const SPARE_AGENTS_MAX: usize = 4;
+pub const IDLE_AGENTS_MAX: usize = 4;
 
 /// When an unsettled reservation expires: no call takes longer.
-pub const RESERVED_MAX: Duration = Duration::from_secs(31 * 60);
+pub const RESERVATION_TTL: Duration = Duration::from_secs(31 * 60);
 
 /// Maximum bytes read of a key file.
 pub const KEY_FILE_BYTES_MAX: u64 = 4 * 1024;

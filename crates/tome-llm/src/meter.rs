@@ -13,31 +13,31 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::RESERVED_MAX;
-use crate::{Budget, ModelFailure, Needed, Reserved, Spent};
+use crate::limits::RESERVATION_TTL;
+use crate::{Budget, CallCost, CostEstimate, ModelFailure, Reservation};
 
 /// Counts the tokens of a day and rejects calls that would exceed the budget.
 #[derive(Debug)]
-pub struct Meter {
+pub struct TokenMeter {
     daily_tokens_max: Option<u64>,
     reserved_max: Duration,
-    counted: Mutex<Counted>,
+    counted: Mutex<MeterCounts>,
 }
 
 #[derive(Debug)]
-struct Counted {
+struct MeterCounts {
     state: MeterState,
     /// Unsettled reservations by id.
-    under_way: BTreeMap<u64, UnderWay>,
+    open: BTreeMap<u64, OpenReservation>,
     reservations: u64,
 }
 
 #[derive(Debug)]
-struct UnderWay {
-    needed: Needed,
+struct OpenReservation {
+    estimate: CostEstimate,
     since: Instant,
     /// Not settled in time: already counted and no longer reserved.
-    is_let_go: bool,
+    is_expired: bool,
 }
 
 /// Usage on the last active day; persisted by the caller.
@@ -60,7 +60,7 @@ pub struct MeterState {
 
 /// A snapshot of the meter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct MeterReading {
+pub struct MeterSnapshot {
     /// Today's usage.
     #[serde(flatten)]
     pub today: MeterState,
@@ -77,25 +77,25 @@ impl MeterState {
     }
 }
 
-impl Meter {
+impl TokenMeter {
     /// Continues from a persisted state. Without `daily_tokens_max` it only counts.
     pub fn new(daily_tokens_max: Option<u64>, state: MeterState) -> Self {
-        let counted = Counted { state, under_way: BTreeMap::new(), reservations: 0 };
-        Self { daily_tokens_max, reserved_max: RESERVED_MAX, counted: Mutex::new(counted) }
+        let counted = MeterCounts { state, open: BTreeMap::new(), reservations: 0 };
+        Self { daily_tokens_max, reserved_max: RESERVATION_TTL, counted: Mutex::new(counted) }
     }
 
     /// Sets when unsettled reservations expire, instead of after half an hour.
     #[must_use]
-    pub fn letting_go_after(mut self, time: Duration) -> Self {
+    pub fn with_reservation_ttl(mut self, time: Duration) -> Self {
         self.reserved_max = time;
         self
     }
 
     /// Returns the usage on `day` and what is left.
-    pub fn reading(&self, day: &str) -> MeterReading {
-        let counted = self.on(day);
-        let used = counted.spoken_for();
-        MeterReading {
+    pub fn snapshot(&self, day: &str) -> MeterSnapshot {
+        let counted = self.lock_day(day);
+        let used = counted.committed_tokens();
+        MeterSnapshot {
             today: counted.state.clone(),
             daily_tokens_max: self.daily_tokens_max,
             tokens_left: self.daily_tokens_max.map(|max| max.saturating_sub(used)),
@@ -108,25 +108,25 @@ impl Meter {
     }
 
     /// Locks the counters, resets them if the day has changed, and expires old reservations.
-    fn on(&self, day: &str) -> MutexGuard<'_, Counted> {
+    fn lock_day(&self, day: &str) -> MutexGuard<'_, MeterCounts> {
         let mut counted = self.lock();
         if counted.state.day != day {
             counted.state = MeterState { day: day.to_owned(), ..MeterState::default() };
-            counted.under_way.retain(|_, one| !one.is_let_go);
+            counted.open.retain(|_, one| !one.is_expired);
         }
-        counted.let_go(self.reserved_max);
+        counted.expire_reservations(self.reserved_max);
         counted
     }
 
-    fn lock(&self) -> MutexGuard<'_, Counted> {
+    fn lock(&self) -> MutexGuard<'_, MeterCounts> {
         self.counted.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Budget for Meter {
-    fn reserve(&self, day: &str, needed: Needed) -> Result<Reserved, ModelFailure> {
-        let mut counted = self.on(day);
-        let spent = counted.spoken_for();
+impl Budget for TokenMeter {
+    fn reserve(&self, day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
+        let mut counted = self.lock_day(day);
+        let spent = counted.committed_tokens();
         if let Some(budget) = self.daily_tokens_max
             && spent.saturating_add(needed.tokens()) > budget
         {
@@ -134,53 +134,53 @@ impl Budget for Meter {
         }
         counted.reservations += 1;
         let id = counted.reservations;
-        let one = UnderWay { needed, since: Instant::now(), is_let_go: false };
-        counted.under_way.insert(id, one);
-        Ok(Reserved { id, needed })
+        let one = OpenReservation { estimate: needed, since: Instant::now(), is_expired: false };
+        counted.open.insert(id, one);
+        Ok(Reservation { id, estimate: needed })
     }
 
-    fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent) {
-        let mut counted = self.on(day);
+    fn settle(&self, day: &str, reserved: &Reservation, spent: &CallCost) {
+        let mut counted = self.lock_day(day);
         // After a restart, an id of the previous meter may belong to another reservation.
         let is_its_own =
-            counted.under_way.get(&reserved.id).is_some_and(|one| one.needed == reserved.needed);
-        let known = if is_its_own { counted.under_way.remove(&reserved.id) } else { None };
+            counted.open.get(&reserved.id).is_some_and(|one| one.estimate == reserved.estimate);
+        let known = if is_its_own { counted.open.remove(&reserved.id) } else { None };
         let input = match known {
             // Expired and counted with the estimated input: add only what exceeds it.
-            Some(one) if one.is_let_go => {
+            Some(one) if one.is_expired => {
                 let state = &mut counted.state;
                 state.calls = state.calls.saturating_sub(1);
                 state.failures = state.failures.saturating_sub(1);
-                spent.input_tokens.saturating_sub(one.needed.input_tokens)
+                spent.input_tokens.saturating_sub(one.estimate.input_tokens)
             }
             _ => spent.input_tokens,
         };
-        counted.count(input, spent.output_tokens, spent.failure.clone());
+        counted.record_call(input, spent.output_tokens, spent.failure.clone());
     }
 }
 
-impl Counted {
+impl MeterCounts {
     /// Tokens used and reserved.
-    fn spoken_for(&self) -> u64 {
-        let under_way = self.under_way.values().filter(|one| !one.is_let_go);
-        under_way.map(|one| one.needed.tokens()).fold(self.state.tokens(), u64::saturating_add)
+    fn committed_tokens(&self) -> u64 {
+        let under_way = self.open.values().filter(|one| !one.is_expired);
+        under_way.map(|one| one.estimate.tokens()).fold(self.state.tokens(), u64::saturating_add)
     }
 
-    fn let_go(&mut self, after: Duration) {
-        let over = self.under_way.values_mut();
-        let over = over.filter(|one| !one.is_let_go && one.since.elapsed() >= after);
+    fn expire_reservations(&mut self, after: Duration) {
+        let over = self.open.values_mut();
+        let over = over.filter(|one| !one.is_expired && one.since.elapsed() >= after);
         let inputs: Vec<u64> = over
             .map(|one| {
-                one.is_let_go = true;
-                one.needed.input_tokens
+                one.is_expired = true;
+                one.estimate.input_tokens
             })
             .collect();
         for input in inputs {
-            self.count(input, 0, Some("the call was never settled".to_owned()));
+            self.record_call(input, 0, Some("the call was never settled".to_owned()));
         }
     }
 
-    fn count(&mut self, input: u64, output: u64, failure: Option<String>) {
+    fn record_call(&mut self, input: u64, output: u64, failure: Option<String>) {
         let state = &mut self.state;
         state.calls = state.calls.saturating_add(1);
         state.input_tokens = state.input_tokens.saturating_add(input);

@@ -6,18 +6,18 @@
 use tome_text::budget_tokens;
 
 use crate::{
-    Budget, ChatModel, Completion, Heard, LanguageModel, ModelFailure, Needed, Prompt, Reply,
-    Spent, Stop, Talk,
+    Budget, CallCost, CancelToken, ChatModel, ChatRequest, ChatResponse, Completion,
+    CompletionRequest, CostEstimate, LanguageModel, ModelFailure, StreamEvent,
 };
 
 /// Returns the current day as `2026-11-15`, in the caller's time zone.
-type Today = Box<dyn Fn() -> String + Send + Sync>;
+type TodayFn = Box<dyn Fn() -> String + Send + Sync>;
 
 /// A model whose calls are counted against a [`Budget`].
 pub struct Metered<M> {
     model: M,
     budget: Box<dyn Budget>,
-    today: Today,
+    today: TodayFn,
 }
 
 impl<M> Metered<M> {
@@ -31,10 +31,10 @@ impl<M> Metered<M> {
     }
 
     /// Reserves tokens, makes the call, and settles the cost that the call reports.
-    fn count<T>(
+    fn call_metered<T>(
         &self,
-        needed: Needed,
-        call: impl FnOnce() -> (Result<T, ModelFailure>, Spent),
+        needed: CostEstimate,
+        call: impl FnOnce() -> (Result<T, ModelFailure>, CallCost),
     ) -> Result<T, ModelFailure> {
         let reserved = self.budget.reserve(&(self.today)(), needed)?;
         let (outcome, spent) = call();
@@ -48,15 +48,15 @@ impl<M: LanguageModel> LanguageModel for Metered<M> {
         self.model.name()
     }
 
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
         let input_tokens =
             budget_tokens(&prompt.system).saturating_add(budget_tokens(&prompt.user));
-        let needed = Needed { input_tokens, output_tokens_max: u64::from(prompt.tokens_max) };
-        self.count(needed, || {
+        let needed = CostEstimate { input_tokens, output_tokens_max: u64::from(prompt.tokens_max) };
+        self.call_metered(needed, || {
             let outcome = self.model.complete(prompt);
             let spent = match &outcome {
-                Ok(done) => spent(done.input_tokens, done.output_tokens),
-                Err(failure) => spent_in_vain(failure, needed, 0),
+                Ok(done) => call_cost(done.input_tokens, done.output_tokens),
+                Err(failure) => failed_call_cost(failure, needed, 0),
             };
             (outcome, spent)
         })
@@ -70,44 +70,44 @@ impl<M: ChatModel> ChatModel for Metered<M> {
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure> {
-        let needed = Needed {
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
+        let needed = CostEstimate {
             input_tokens: talk.budget_tokens(),
             output_tokens_max: u64::from(talk.tokens_max),
         };
-        self.count(needed, || {
+        self.call_metered(needed, || {
             let mut heard_tokens = 0_u64;
-            let mut listen = |piece: Heard<'_>| {
+            let mut listen = |piece: StreamEvent<'_>| {
                 heard_tokens = heard_tokens.saturating_add(match piece {
-                    Heard::Text(text) => budget_tokens(text),
-                    Heard::Call { name } => budget_tokens(name),
-                    Heard::Again => 0,
+                    StreamEvent::Text(text) => budget_tokens(text),
+                    StreamEvent::ToolCallStart { name } => budget_tokens(name),
+                    StreamEvent::Retry => 0,
                 });
                 heard(piece);
             };
             let outcome = self.model.reply(talk, &mut listen, stop);
             let spent = match &outcome {
-                Ok(reply) => spent(reply.usage.read(), reply.usage.output),
-                Err(failure) => spent_in_vain(failure, needed, heard_tokens),
+                Ok(reply) => call_cost(reply.usage.input_total(), reply.usage.output),
+                Err(failure) => failed_call_cost(failure, needed, heard_tokens),
             };
             (outcome, spent)
         })
     }
 }
 
-fn spent(input_tokens: u64, output_tokens: u64) -> Spent {
-    Spent { input_tokens, output_tokens, failure: None }
+fn call_cost(input_tokens: u64, output_tokens: u64) -> CallCost {
+    CallCost { input_tokens, output_tokens, failure: None }
 }
 
 /// The cost of a failed call.
-fn spent_in_vain(failure: &ModelFailure, needed: Needed, heard_tokens: u64) -> Spent {
+fn failed_call_cost(failure: &ModelFailure, needed: CostEstimate, heard_tokens: u64) -> CallCost {
     let (input_tokens, output_tokens) = match failure {
         ModelFailure::Truncated { .. } => (needed.input_tokens, needed.output_tokens_max),
-        _ if failure.may_have_cost() || heard_tokens > 0 => (needed.input_tokens, heard_tokens),
+        _ if failure.may_be_billed() || heard_tokens > 0 => (needed.input_tokens, heard_tokens),
         _ => (0, 0),
     };
-    Spent { input_tokens, output_tokens, failure: Some(failure.to_string()) }
+    CallCost { input_tokens, output_tokens, failure: Some(failure.to_string()) }
 }

@@ -9,12 +9,12 @@ pub trait LanguageModel: Send + Sync {
     /// The model's name, stored with its output: `anthropic/claude-…`, `openai/…`, `command/…`.
     fn name(&self) -> &str;
     /// Completes one prompt.
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure>;
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure>;
 }
 
 /// A single prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Prompt {
+pub struct CompletionRequest {
     /// The system prompt: the task.
     pub system: String,
     /// The user message: the input.
@@ -41,7 +41,7 @@ impl<M: LanguageModel + ?Sized> LanguageModel for Arc<M> {
         (**self).name()
     }
 
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
         (**self).complete(prompt)
     }
 }
@@ -51,7 +51,7 @@ impl<M: LanguageModel + ?Sized> LanguageModel for Box<M> {
         (**self).name()
     }
 
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
         (**self).complete(prompt)
     }
 }

@@ -5,9 +5,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::limits::{ATTEMPTS_MAX, PAUSE_MAX};
+use crate::limits::{ATTEMPTS_MAX, BACKOFF_MAX};
 use crate::{
-    ChatModel, Completion, Heard, LanguageModel, ModelFailure, Prompt, Reply, Stop, Talk, Waited,
+    CancelToken, ChatModel, ChatRequest, ChatResponse, Completion, CompletionRequest,
+    LanguageModel, ModelFailure, StreamEvent, WaitOutcome,
 };
 
 /// The retry policy: number of attempts and backoff.
@@ -25,13 +26,13 @@ pub struct Retry {
 #[derive(Debug)]
 pub struct Retrying<M> {
     model: M,
-    again: Again,
+    retry: RetryLoop,
 }
 
 impl<M> Retrying<M> {
     /// Retries calls of `model` as `retry` specifies, until `stop` is cancelled.
-    pub fn new(model: M, retry: Retry, stop: Stop) -> Self {
-        Self { model, again: Again::new(retry, stop) }
+    pub fn new(model: M, retry: Retry, stop: CancelToken) -> Self {
+        Self { model, retry: RetryLoop::new(retry, stop) }
     }
 }
 
@@ -40,8 +41,8 @@ impl<M: LanguageModel> LanguageModel for Retrying<M> {
         self.model.name()
     }
 
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
-        self.again.ask(|| self.model.complete(prompt))
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
+        self.retry.run(|| self.model.complete(prompt))
     }
 }
 
@@ -52,16 +53,16 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure> {
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
         let mut has_said = false;
-        self.again.ask_until(stop, || {
+        self.retry.run_until(stop, || {
             if std::mem::take(&mut has_said) {
-                heard(Heard::Again);
+                heard(StreamEvent::Retry);
             }
-            let mut listen = |piece: Heard<'_>| {
+            let mut listen = |piece: StreamEvent<'_>| {
                 has_said = true;
                 heard(piece);
             };
@@ -72,66 +73,68 @@ impl<M: ChatModel> ChatModel for Retrying<M> {
 
 /// Runs any call with retries.
 #[derive(Debug)]
-pub(crate) struct Again {
+pub(crate) struct RetryLoop {
     retry: Retry,
-    stop: Stop,
-    chance: AtomicU64,
+    stop: CancelToken,
+    rng_state: AtomicU64,
 }
 
-impl Again {
-    pub(crate) fn new(retry: Retry, stop: Stop) -> Self {
-        Self { retry, stop, chance: AtomicU64::new(retry.seed) }
+impl RetryLoop {
+    pub(crate) fn new(retry: Retry, stop: CancelToken) -> Self {
+        Self { retry, stop, rng_state: AtomicU64::new(retry.seed) }
     }
 
     /// Returns the first success or the last failure.
-    pub(crate) fn ask<T>(
+    pub(crate) fn run<T>(
         &self,
         call: impl FnMut() -> Result<T, ModelFailure>,
     ) -> Result<T, ModelFailure> {
-        self.ask_until(&self.stop, call)
+        self.run_until(&self.stop, call)
     }
 
     /// Like [`RetryLoop::run`], but also stops when this call is cancelled.
-    fn ask_until<T>(
+    fn run_until<T>(
         &self,
-        stop: &Stop,
+        stop: &CancelToken,
         mut call: impl FnMut() -> Result<T, ModelFailure>,
     ) -> Result<T, ModelFailure> {
         let attempts = self.retry.attempts.clamp(1, ATTEMPTS_MAX);
         for attempt in 0..attempts {
             let failure = match call() {
                 Ok(answer) => return Ok(answer),
-                Err(failure) if !failure.may_pass() || attempt + 1 == attempts => {
+                Err(failure) if !failure.is_transient() || attempt + 1 == attempts => {
                     return Err(failure);
                 }
                 Err(failure) => failure,
             };
-            let Some(pause) = self.pause(attempt, &failure) else { return Err(failure) };
-            if stop.wait(pause) == Waited::Stopped || self.stop.is_stopped() {
-                return Err(ModelFailure::Stopped);
+            let Some(pause) = self.backoff(attempt, &failure) else { return Err(failure) };
+            if stop.wait(pause) == WaitOutcome::Cancelled || self.stop.is_cancelled() {
+                return Err(ModelFailure::Cancelled);
             }
         }
-        Err(ModelFailure::Stopped)
+        Err(ModelFailure::Cancelled)
     }
 
     /// Returns the pause after an attempt (from 0), or `None` if the endpoint asks for too long a wait.
-    fn pause(&self, attempt: u32, failure: &ModelFailure) -> Option<Duration> {
+    fn backoff(&self, attempt: u32, failure: &ModelFailure) -> Option<Duration> {
         let doubled = self.retry.base.saturating_mul(2_u32.saturating_pow(attempt));
-        let backoff = doubled.min(PAUSE_MAX);
+        let backoff = doubled.min(BACKOFF_MAX);
         // Jitter: between half and all of the backoff.
-        let share = u32::try_from(self.next_chance() % 1_000).unwrap_or(0);
+        let share = u32::try_from(self.next_random() % 1_000).unwrap_or(0);
         let jittered = backoff / 2 + (backoff / 2_000) * share;
         match failure {
-            ModelFailure::Busy { retry_after: Some(asked), .. } if *asked > PAUSE_MAX => None,
-            ModelFailure::Busy { retry_after: Some(asked), .. } => Some(jittered.max(*asked)),
+            ModelFailure::Overloaded { retry_after: Some(asked), .. } if *asked > BACKOFF_MAX => {
+                None
+            }
+            ModelFailure::Overloaded { retry_after: Some(asked), .. } => Some(jittered.max(*asked)),
             _ => Some(jittered),
         }
     }
 
     /// Returns the next pseudo-random number (SplitMix64).
-    fn next_chance(&self) -> u64 {
+    fn next_random(&self) -> u64 {
         const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
-        let mut mixed = self.chance.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        let mut mixed = self.rng_state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         mixed ^ (mixed >> 31)
@@ -144,19 +147,19 @@ mod tests {
 
     fn busy(after_s: Option<u64>) -> ModelFailure {
         let retry_after = after_s.map(Duration::from_secs);
-        ModelFailure::Busy { retry_after, said: "429".to_owned() }
+        ModelFailure::Overloaded { retry_after, message: "429".to_owned() }
     }
 
     fn pauses(seed: u64, failure: &ModelFailure) -> Vec<Option<Duration>> {
         let retry = Retry { attempts: 9, base: Duration::from_secs(1), seed };
-        let again = Again::new(retry, Stop::default());
-        (0..8).map(|attempt| again.pause(attempt, failure)).collect()
+        let again = RetryLoop::new(retry, CancelToken::default());
+        (0..8).map(|attempt| again.backoff(attempt, failure)).collect()
     }
 
     #[test]
     fn pauses_double_up_to_a_bound_and_are_jittered_downwards() {
         for (attempt, pause) in pauses(7, &busy(None)).into_iter().enumerate() {
-            let whole = Duration::from_secs(1 << attempt).min(PAUSE_MAX);
+            let whole = Duration::from_secs(1 << attempt).min(BACKOFF_MAX);
             let pause = pause.unwrap();
             assert!(pause >= whole / 2 && pause <= whole, "{attempt}: {pause:?} of {whole:?}");
         }

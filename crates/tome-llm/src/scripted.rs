@@ -4,37 +4,38 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use tome_text::budget_tokens;
 
-use crate::{Completion, LanguageModel, ModelFailure, Prompt};
+use crate::{Completion, CompletionRequest, LanguageModel, ModelFailure};
 
 /// Answers in the order of its script and records the prompts.
 #[derive(Debug, Default)]
-pub struct Scripted {
+pub struct ScriptedModel {
     script: Mutex<VecDeque<Result<String, ModelFailure>>>,
-    asked: Mutex<Vec<Prompt>>,
+    asked: Mutex<Vec<CompletionRequest>>,
 }
 
-impl Scripted {
+impl ScriptedModel {
     /// Creates a model with these answers. After the last one it is unreachable.
     pub fn new(answers: impl IntoIterator<Item = Result<String, ModelFailure>>) -> Self {
         Self { script: Mutex::new(answers.into_iter().collect()), asked: Mutex::default() }
     }
 
     /// The prompts received, in order.
-    pub fn asked(&self) -> Vec<Prompt> {
+    pub fn requests(&self) -> Vec<CompletionRequest> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-impl LanguageModel for Scripted {
+impl LanguageModel for ScriptedModel {
     fn name(&self) -> &str {
         "scripted"
     }
 
-    fn complete(&self, prompt: &Prompt) -> Result<Completion, ModelFailure> {
+    fn complete(&self, prompt: &CompletionRequest) -> Result<Completion, ModelFailure> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(prompt.clone());
         let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let text = next
-            .unwrap_or_else(|| Err(ModelFailure::Down { said: "the script is over".to_owned() }))?;
+        let text = next.unwrap_or_else(|| {
+            Err(ModelFailure::Unreachable { message: "the script is over".to_owned() })
+        })?;
         Ok(Completion {
             input_tokens: budget_tokens(&prompt.system) + budget_tokens(&prompt.user),
             output_tokens: budget_tokens(&text),

@@ -3,59 +3,61 @@
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 
-use crate::{ChatModel, Heard, ModelFailure, Part, Reply, Stop, Talk};
+use crate::{
+    CancelToken, ChatModel, ChatRequest, ChatResponse, ContentPart, ModelFailure, StreamEvent,
+};
 
 /// Replies in the order of its script and records the requests.
 #[derive(Debug, Default)]
 pub struct ScriptedChat {
-    script: Mutex<VecDeque<Result<Reply, ModelFailure>>>,
-    asked: Mutex<Vec<Talk>>,
-    piece_chars: Option<usize>,
-    said_before_failing: String,
+    script: Mutex<VecDeque<Result<ChatResponse, ModelFailure>>>,
+    asked: Mutex<Vec<ChatRequest>>,
+    chunk_chars: Option<usize>,
+    text_before_failure: String,
 }
 
 impl ScriptedChat {
     /// Creates a model with these replies. After the last one it is unreachable.
-    pub fn new(replies: impl IntoIterator<Item = Result<Reply, ModelFailure>>) -> Self {
+    pub fn new(replies: impl IntoIterator<Item = Result<ChatResponse, ModelFailure>>) -> Self {
         Self { script: Mutex::new(replies.into_iter().collect()), ..Self::default() }
     }
 
     /// Streams text in pieces of this many characters instead of whole.
     #[must_use]
-    pub fn in_pieces_of(mut self, chars: usize) -> Self {
-        self.piece_chars = Some(chars.max(1));
+    pub fn with_chunk_size(mut self, chars: usize) -> Self {
+        self.chunk_chars = Some(chars.max(1));
         self
     }
 
     /// Streams this text before each scripted failure.
     #[must_use]
-    pub fn failing_after(mut self, said: &str) -> Self {
-        said.clone_into(&mut self.said_before_failing);
+    pub fn with_text_before_failure(mut self, said: &str) -> Self {
+        said.clone_into(&mut self.text_before_failure);
         self
     }
 
     /// Appends a reply to the script.
-    pub fn then(&self, reply: Result<Reply, ModelFailure>) {
+    pub fn push(&self, reply: Result<ChatResponse, ModelFailure>) {
         self.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(reply);
     }
 
     /// The requests received, in order.
-    pub fn asked(&self) -> Vec<Talk> {
+    pub fn requests(&self) -> Vec<ChatRequest> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    fn say(
+    fn emit_text(
         &self,
         text: &str,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
     ) -> Result<(), ModelFailure> {
         let chars: Vec<char> = text.chars().collect();
-        for piece in chars.chunks(self.piece_chars.unwrap_or(usize::MAX)) {
-            if stop.is_stopped() {
-                return Err(ModelFailure::Stopped);
+        for piece in chars.chunks(self.chunk_chars.unwrap_or(usize::MAX)) {
+            if stop.is_cancelled() {
+                return Err(ModelFailure::Cancelled);
             }
-            heard(Heard::Text(&piece.iter().collect::<String>()));
+            heard(StreamEvent::Text(&piece.iter().collect::<String>()));
         }
         Ok(())
     }
@@ -68,28 +70,30 @@ impl ChatModel for ScriptedChat {
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure> {
-        if stop.is_stopped() {
-            return Err(ModelFailure::Stopped);
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
+        if stop.is_cancelled() {
+            return Err(ModelFailure::Cancelled);
         }
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(talk.clone());
         let next = self.script.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        let over = || Err(ModelFailure::Down { said: "the script is over".to_owned() });
+        let over = || Err(ModelFailure::Unreachable { message: "the script is over".to_owned() });
         let reply = match next.unwrap_or_else(over) {
             Ok(reply) => reply,
             Err(failure) => {
-                self.say(&self.said_before_failing, heard, stop)?;
+                self.emit_text(&self.text_before_failure, heard, stop)?;
                 return Err(failure);
             }
         };
         for part in &reply.parts {
             match part {
-                Part::Text(text) => self.say(text, heard, stop)?,
-                Part::Call(call) => heard(Heard::Call { name: &call.name }),
-                Part::Result(_) => {}
+                ContentPart::Text(text) => self.emit_text(text, heard, stop)?,
+                ContentPart::ToolCall(call) => {
+                    heard(StreamEvent::ToolCallStart { name: &call.name })
+                }
+                ContentPart::ToolResult(_) => {}
             }
         }
         Ok(reply)

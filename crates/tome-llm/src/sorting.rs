@@ -27,26 +27,30 @@ const TOO_LONG: [&str; 10] = [
 const TOO_LONG_CODES: [&str; 2] = ["context_length_exceeded", "request_too_large"];
 
 /// Classifies a response with an error status.
-pub(crate) fn failure_of(status: u16, retry_after: Option<Duration>, body: &[u8]) -> ModelFailure {
+pub(crate) fn classify_status(
+    status: u16,
+    retry_after: Option<Duration>,
+    body: &[u8],
+) -> ModelFailure {
     let json = serde_json::from_slice::<Value>(body).unwrap_or_default();
     let said = if json.is_null() {
         String::from_utf8_lossy(body.get(..2_000).unwrap_or(body)).into_owned()
     } else {
-        said_in(&json)
+        find_message(&json)
     };
-    let codes = codes_in(json.get("error").unwrap_or(&json));
-    sorted(status, retry_after, &said, &codes)
+    let codes = collect_codes(json.get("error").unwrap_or(&json));
+    build_failure(status, retry_after, &said, &codes)
 }
 
 /// Finds an error inside a response or event with a successful status.
-pub(crate) fn failure_in(answer: &Value) -> Option<ModelFailure> {
+pub(crate) fn find_failure(answer: &Value) -> Option<ModelFailure> {
     let error = answer.get("error").filter(|error| !error.is_null());
     let kind = |field: &str| answer.get(field).and_then(Value::as_str);
     if error.is_none() && kind("type") != Some("error") && kind("object") != Some("error") {
         return None;
     }
     let error = error.unwrap_or(answer);
-    let codes = codes_in(error);
+    let codes = collect_codes(error);
     let is = |known: &[&str]| codes.iter().any(|code| known.iter().any(|k| code.contains(k)));
     let status = error.get("code").and_then(Value::as_u64).and_then(|code| code.try_into().ok());
     let status = match status {
@@ -57,10 +61,10 @@ pub(crate) fn failure_in(answer: &Value) -> Option<ModelFailure> {
         _ if is(&["invalid_request", "too_large", "context_length"]) => 400,
         _ => 500,
     };
-    Some(sorted(status, None, &said_in(answer), &codes))
+    Some(build_failure(status, None, &find_message(answer), &codes))
 }
 
-fn sorted(
+fn build_failure(
     status: u16,
     retry_after: Option<Duration>,
     said: &str,
@@ -68,18 +72,18 @@ fn sorted(
 ) -> ModelFailure {
     let said_status = format!("{status} {said}");
     if matches!(status, 400 | 413 | 422 | 500) && is_too_long(said, codes) {
-        return ModelFailure::ContextTooLong { said: said_status };
+        return ModelFailure::ContextTooLong { message: said_status };
     }
     let said = said_status;
     match status {
-        429 | 503 | 529 => ModelFailure::Busy { retry_after, said },
-        500.. => ModelFailure::Down { said },
-        401 | 403 => ModelFailure::Unauthorized { said },
-        404 => ModelFailure::NotFound { said },
+        429 | 503 | 529 => ModelFailure::Overloaded { retry_after, message: said },
+        500.. => ModelFailure::Unreachable { message: said },
+        401 | 403 => ModelFailure::Unauthorized { message: said },
+        404 => ModelFailure::NotFound { message: said },
         300..=399 => ModelFailure::NotFound {
-            said: format!("{said} the endpoint has moved: set its new address as base URL"),
+            message: format!("{said} the endpoint has moved: set its new address as base URL"),
         },
-        _ => ModelFailure::Rejected { status, said },
+        _ => ModelFailure::Rejected { status, message: said },
     }
 }
 
@@ -90,13 +94,13 @@ fn is_too_long(said: &str, codes: &[String]) -> bool {
 }
 
 /// Returns the type and the code of an error, in lower case.
-fn codes_in(error: &Value) -> Vec<String> {
+fn collect_codes(error: &Value) -> Vec<String> {
     let codes = ["type", "code"].iter().filter_map(|field| error.get(field)?.as_str());
     codes.map(str::to_lowercase).collect()
 }
 
 /// Finds the message of an error response in any of the usual shapes.
-fn said_in(json: &Value) -> String {
+fn find_message(json: &Value) -> String {
     ["/error/message", "/error", "/message", "/detail"]
         .iter()
         .find_map(|place| json.pointer(place).and_then(Value::as_str))
@@ -105,7 +109,7 @@ fn said_in(json: &Value) -> String {
 
 /// Parses the pause the endpoint asks for, in seconds or milliseconds. A date is ignored, because this
 /// crate does not read the clock.
-pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn parse_retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| -> Option<f64> {
         headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok()
     };

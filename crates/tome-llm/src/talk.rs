@@ -8,7 +8,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tome_text::budget_tokens;
 
-use crate::{ModelFailure, Stop};
+use crate::{CancelToken, ModelFailure};
 
 /// A model that takes part in a conversation. A call blocks until the reply is complete, the timeout
 /// expires, or the call is cancelled.
@@ -19,21 +19,21 @@ pub trait ChatModel: Send + Sync {
     /// Requests the next reply. Reports each piece of it to the callback as it arrives.
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure>;
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure>;
 }
 
 /// A request: everything the model sees.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Talk {
+pub struct ChatRequest {
     /// The system prompt, most stable parts first, so that providers can cache the prefix.
     pub system: Vec<SystemPart>,
     /// The tools the model may call.
-    pub tools: Vec<OfferedTool>,
+    pub tools: Vec<ToolDefinition>,
     /// The conversation, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ChatMessage>,
     /// Maximum tokens of the reply.
     pub tokens_max: u32,
 }
@@ -44,12 +44,12 @@ pub struct SystemPart {
     /// The text.
     pub text: String,
     /// Whether everything up to here stays the same, so that a provider may cache it.
-    pub cache_until_here: bool,
+    pub cache_breakpoint: bool,
 }
 
 /// The definition of a tool.
 #[derive(Debug, Clone, PartialEq)]
-pub struct OfferedTool {
+pub struct ToolDefinition {
     /// The tool's name.
     pub name: String,
     /// What it does.
@@ -60,16 +60,16 @@ pub struct OfferedTool {
 
 /// A message of the conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Message {
+pub struct ChatMessage {
     /// The author.
-    pub role: Role,
+    pub role: ChatRole,
     /// The content, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ContentPart>,
 }
 
 /// The author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
+pub enum ChatRole {
     /// The user; also carries tool results and injected text.
     User,
     /// The model.
@@ -78,13 +78,13 @@ pub enum Role {
 
 /// A part of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Part {
+pub enum ContentPart {
     /// Text.
     Text(String),
     /// A tool call, only in messages of the assistant.
-    Call(ToolCall),
+    ToolCall(ToolCall),
     /// A tool result, only in the user message that follows the call.
-    Result(ToolResult),
+    ToolResult(ToolResult),
 }
 
 /// A tool call of the model.
@@ -111,40 +111,40 @@ pub struct ToolResult {
 
 /// A piece of a reply as it arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard<'a> {
+pub enum StreamEvent<'a> {
     /// The next piece of text.
     Text(&'a str),
     /// A tool call has begun; its arguments are in the complete reply.
-    Call {
+    ToolCallStart {
         /// The tool's name.
         name: &'a str,
     },
     /// Discard what has arrived so far: the reply failed and is being retried.
-    Again,
+    Retry,
 }
 
 /// A complete reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reply {
+pub struct ChatResponse {
     /// Text and tool calls, in order.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ContentPart>,
     /// Why it ended.
-    pub end: End,
+    pub stop_reason: StopReason,
     /// Tokens used.
     pub usage: Usage,
 }
 
 /// Why a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum End {
+pub enum StopReason {
     /// The model finished its turn.
-    Done,
+    EndTurn,
     /// The model waits for the results of its tool calls.
-    Calls,
+    ToolCalls,
     /// The reply reached the token limit.
-    Cut,
+    MaxTokens,
     /// The model or the provider refused.
-    Refused,
+    Refusal,
 }
 
 /// Token usage of one reply, or a total.
@@ -160,54 +160,59 @@ pub struct Usage {
     pub output: u64,
 }
 
-impl Message {
+impl ChatMessage {
     /// Creates a user message.
     pub fn user(text: impl Into<String>) -> Self {
-        Self { role: Role::User, parts: vec![Part::Text(text.into())] }
+        Self { role: ChatRole::User, parts: vec![ContentPart::Text(text.into())] }
     }
 
     /// Creates an assistant message.
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self { role: Role::Assistant, parts: vec![Part::Text(text.into())] }
+        Self { role: ChatRole::Assistant, parts: vec![ContentPart::Text(text.into())] }
     }
 
     /// The text, without tool calls and results.
     pub fn text(&self) -> String {
-        text_of(&self.parts)
+        concat_text(&self.parts)
     }
 }
 
-impl Reply {
+impl ChatResponse {
     /// Creates a reply with text only. Its usage is estimated.
-    pub fn said(text: impl Into<String>) -> Self {
+    pub fn from_text(text: impl Into<String>) -> Self {
         let text = text.into();
         let usage = Usage { output: budget_tokens(&text), ..Usage::default() };
-        Self { parts: vec![Part::Text(text)], end: End::Done, usage }
+        Self { parts: vec![ContentPart::Text(text)], stop_reason: StopReason::EndTurn, usage }
     }
 
     /// Creates a reply with tool calls, after text if it is not empty. Its usage is estimated.
-    pub fn calling(text: &str, calls: impl IntoIterator<Item = ToolCall>) -> Self {
-        let words = (!text.is_empty()).then(|| Part::Text(text.to_owned()));
-        let parts: Vec<Part> = words.into_iter().chain(calls.into_iter().map(Part::Call)).collect();
-        let output = parts.iter().map(Part::budget_tokens).sum();
-        Self { parts, end: End::Calls, usage: Usage { output, ..Usage::default() } }
+    pub fn from_calls(text: &str, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+        let words = (!text.is_empty()).then(|| ContentPart::Text(text.to_owned()));
+        let parts: Vec<ContentPart> =
+            words.into_iter().chain(calls.into_iter().map(ContentPart::ToolCall)).collect();
+        let output = parts.iter().map(ContentPart::budget_tokens).sum();
+        Self {
+            parts,
+            stop_reason: StopReason::ToolCalls,
+            usage: Usage { output, ..Usage::default() },
+        }
     }
 
     /// The text of the reply.
     pub fn text(&self) -> String {
-        text_of(&self.parts)
+        concat_text(&self.parts)
     }
 
     /// The tool calls, in order.
-    pub fn calls(&self) -> impl Iterator<Item = &ToolCall> {
+    pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Call(call) => Some(call),
-            Part::Text(_) | Part::Result(_) => None,
+            ContentPart::ToolCall(call) => Some(call),
+            ContentPart::Text(_) | ContentPart::ToolResult(_) => None,
         })
     }
 }
 
-impl Talk {
+impl ChatRequest {
     /// Estimates the input tokens, erring on the high side; see [`budget_tokens`].
     pub fn budget_tokens(&self) -> u64 {
         let system = self.system.iter().map(|part| budget_tokens(&part.text));
@@ -217,27 +222,27 @@ impl Talk {
                 .saturating_add(budget_tokens(&tool.schema.to_string()))
         });
         let messages = self.messages.iter().flat_map(|message| &message.parts);
-        let parts = messages.map(Part::budget_tokens);
+        let parts = messages.map(ContentPart::budget_tokens);
         system.chain(tools).chain(parts).fold(0, u64::saturating_add)
     }
 }
 
-impl Part {
+impl ContentPart {
     /// Estimates the tokens of this part.
     pub fn budget_tokens(&self) -> u64 {
         match self {
             Self::Text(text) => budget_tokens(text),
-            Self::Call(call) => {
+            Self::ToolCall(call) => {
                 budget_tokens(&call.name).saturating_add(budget_tokens(&call.arguments))
             }
-            Self::Result(result) => budget_tokens(&result.text),
+            Self::ToolResult(result) => budget_tokens(&result.text),
         }
     }
 }
 
 impl Usage {
     /// Total input tokens, cached or not.
-    pub fn read(&self) -> u64 {
+    pub fn input_total(&self) -> u64 {
         self.input.saturating_add(self.cache_read).saturating_add(self.cache_written)
     }
 
@@ -253,10 +258,10 @@ impl Usage {
     }
 }
 
-fn text_of(parts: &[Part]) -> String {
+fn concat_text(parts: &[ContentPart]) -> String {
     let mut said = String::new();
     for part in parts {
-        if let Part::Text(text) = part {
+        if let ContentPart::Text(text) = part {
             said.push_str(text);
         }
     }
@@ -270,10 +275,10 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure> {
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
         (**self).reply(talk, heard, stop)
     }
 }
@@ -285,10 +290,10 @@ impl<M: ChatModel + ?Sized> ChatModel for Box<M> {
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure> {
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
         (**self).reply(talk, heard, stop)
     }
 }

@@ -24,7 +24,7 @@ impl DeliveryId {
     }
 
     /// When the hook started.
-    pub fn started(self) -> Millis {
+    pub fn started_at(self) -> Millis {
         Millis(u64::try_from(self.0 >> RANDOM_BITS).unwrap_or(u64::MAX))
     }
 
@@ -45,14 +45,14 @@ impl DeliveryId {
 
     /// Parses the printed form.
     pub fn parse(text: &str) -> Result<Self, ModelError> {
-        let bits = ulid::parse(text).and_then(|text| ulid::read(&text));
+        let bits = ulid::parse(text).and_then(|text| ulid::decode(&text));
         bits.map(Self).ok_or_else(|| ModelError::invalid("delivery", "is not a ULID"))
     }
 }
 
 impl fmt::Display for DeliveryId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&ulid::write(self.0))
+        f.pad(&ulid::encode(self.0))
     }
 }
 
@@ -82,16 +82,16 @@ impl fmt::Display for DeliveryPart {
 
 /// A draft with its delivery.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Delivered {
+pub struct DeliveredDraft {
     /// The draft.
     pub draft: Draft,
     /// The delivery; `None` for drafts that do not come from a hook.
     pub delivery: Option<DeliveryPart>,
 }
 
-impl Delivered {
+impl DeliveredDraft {
     /// Numbers the drafts of one delivery in order.
-    pub fn number(id: DeliveryId, drafts: Vec<Draft>) -> Vec<Self> {
+    pub fn number_drafts(id: DeliveryId, drafts: Vec<Draft>) -> Vec<Self> {
         (0..)
             .zip(drafts)
             .map(|(part, draft)| Self { draft, delivery: Some(DeliveryPart { id, part }) })
@@ -99,7 +99,7 @@ impl Delivered {
     }
 }
 
-impl From<Draft> for Delivered {
+impl From<Draft> for DeliveredDraft {
     fn from(draft: Draft) -> Self {
         Self { draft, delivery: None }
     }
@@ -118,7 +118,7 @@ mod tests {
         for id in [early, late] {
             assert_eq!(DeliveryId::parse(&id.to_string()).unwrap(), id);
             assert_eq!(DeliveryId::from_bytes(id.to_bytes()), id);
-            assert!(DeliveryId::first_at(id.started()) <= id);
+            assert!(DeliveryId::first_at(id.started_at()) <= id);
             let part = DeliveryPart { id, part: 7 };
             assert_eq!(DeliveryPart::parse(&part.to_string()).unwrap(), part);
         }

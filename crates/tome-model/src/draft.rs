@@ -50,7 +50,7 @@ impl Draft {
     }
 
     /// Replaces JSON that is nested too deeply for some parsers by its text.
-    pub fn flatten_deep(&mut self) {
+    pub fn flatten_deep_json(&mut self) {
         let tool = self.tool.iter_mut().flat_map(|tool| [&mut tool.input, &mut tool.output]);
         for value in tool.chain(self.meta.values_mut()) {
             if !nests_at_most(value, limits::JSON_DEPTH_MAX) {
@@ -82,7 +82,7 @@ impl Identity {
     /// The identity of an event that the agent names itself, such as a tool call or a message. It
     /// includes the role but not the kind: the final message of a turn is one event, whether a hook
     /// reports it as a stop or a transcript as a message.
-    pub fn named(agent: &Agent, session: &SessionId, role: Role, name: &str) -> Self {
+    pub fn from_name(agent: &Agent, session: &SessionId, role: Role, name: &str) -> Self {
         Self::Fixed(EventId::derive(&[
             "named",
             agent.as_str(),
@@ -93,14 +93,14 @@ impl Identity {
     }
 
     /// The identity of words that have no id.
-    pub fn words(agent: &Agent, session: &SessionId, role: Role, text: &str) -> Self {
+    pub fn from_words(agent: &Agent, session: &SessionId, role: Role, text: &str) -> Self {
         let key =
             EventId::derive(&["words", agent.as_str(), session.as_str(), role.as_str(), text]);
         Self::Repeats(key.as_str().to_owned())
     }
 
     /// Returns the event id of the n-th occurrence; always the same for a fixed identity.
-    pub fn id(&self, occurrence: u32) -> EventId {
+    pub fn event_id(&self, occurrence: u32) -> EventId {
         match self {
             Self::Fixed(id) => id.clone(),
             Self::Repeats(key) => EventId::derive(&["occurrence", key, &occurrence.to_string()]),

@@ -29,4 +29,4 @@ pub const META_BYTES_MAX: usize = 64 * 1024;
 
 /// The same words within this time in one session are a duplicate (two hooks installed for one
 /// agent); later they are a repetition by the user.
-pub const SAME_SIGHTING_MS: u64 = 2_000;
+pub const DUPLICATE_WINDOW_MS: u64 = 2_000;

@@ -79,8 +79,8 @@ impl EventLine {
             Some(role) => role.parse()?,
             None => kind.default_role(),
         };
-        let cwd = absolute("cwd", self.cwd)?;
-        let project = self.project.map(|root| absolute("project", root)).transpose()?;
+        let cwd = check_absolute_path("cwd", self.cwd)?;
+        let project = self.project.map(|root| check_absolute_path("project", root)).transpose()?;
         check_meta(&self.meta)?;
         let identity = match (self.id, self.key) {
             (Some(id), _) => Identity::Fixed(EventId::parse(&id)?),
@@ -140,7 +140,7 @@ impl From<Draft> for EventLine {
 
 /// Validates an absolute path. Windows drives are accepted everywhere, so that a history can be
 /// read on another machine.
-fn absolute(field: &'static str, path: String) -> Result<String, ModelError> {
+fn check_absolute_path(field: &'static str, path: String) -> Result<String, ModelError> {
     let bytes = path.as_bytes();
     let drive = bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
     if path.is_empty() {
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_draft_survives_the_spool() {
         let mut draft = EventLine::parse(LINE).unwrap().into_draft().unwrap();
-        draft.identity = Identity::words(&draft.agent, &draft.session, draft.role, "hi");
+        draft.identity = Identity::from_words(&draft.agent, &draft.session, draft.role, "hi");
         draft.tool = Some(Tool {
             name: "Bash".into(),
             input: serde_json::json!({"command": "ls"}),

@@ -12,7 +12,7 @@ use std::fmt;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 use serde::{Deserialize, Serialize};
 
-use crate::ulid::{self, ulid};
+use crate::ulid::{self, derive_ulid};
 use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
 
 /// The first year with representable days: west of Greenwich, 1970 UTC begins on December 31, 1969.
@@ -30,7 +30,7 @@ pub struct GripId(String);
 
 impl NodeId {
     /// The id of a period's node.
-    pub fn of(period: Period) -> Self {
+    pub fn from_period(period: Period) -> Self {
         Self(match period {
             Period::Year(year) => format!("toc:year:{year:04}"),
             Period::Month(year, month) => format!("toc:month:{year:04}-{month:02}"),
@@ -41,8 +41,8 @@ impl NodeId {
 
     /// The id of a session's segment that starts with an event. Deterministic. For a period longer
     /// than a day, the first day counts.
-    pub fn segment(day: &Period, start: Millis, session: &SessionId, first: &EventId) -> Self {
-        let name = ulid(start, "tome segment id v1", &[session.as_str(), first.as_str()]);
+    pub fn for_segment(day: &Period, start: Millis, session: &SessionId, first: &EventId) -> Self {
+        let name = derive_ulid(start, "tome segment id v1", &[session.as_str(), first.as_str()]);
         Self(format!("toc:segment:{}:{name}", day.bounds().0))
     }
 
@@ -54,18 +54,18 @@ impl NodeId {
             .and_then(|rest| rest.split_once(':'))
             .ok_or_else(|| unknown_node(id))?;
         let (period, example) = match kind {
-            "year" => (year(place).map(Period::Year), "toc:year:2026"),
-            "month" => (month(place), "toc:month:2026-11"),
-            "week" => (week(place), "toc:week:2026-W46"),
-            "day" => (date(place).map(Period::Day), "toc:day:2026-11-14"),
+            "year" => (parse_year(place).map(Period::Year), "toc:year:2026"),
+            "month" => (parse_month(place), "toc:month:2026-11"),
+            "week" => (parse_week(place), "toc:week:2026-W46"),
+            "day" => (parse_date(place).map(Period::Day), "toc:day:2026-11-14"),
             "segment" => {
-                return segment(place).ok_or_else(|| {
+                return parse_segment(place).ok_or_else(|| {
                     malformed("node", id, "toc:segment:2026-11-14:01KA1B2C3D4E5F6G7H8J9KABCD")
                 });
             }
             _ => return Err(unknown_node(id)),
         };
-        period.map(Self::of).ok_or_else(|| malformed("node", id, example))
+        period.map(Self::from_period).ok_or_else(|| malformed("node", id, example))
     }
 
     /// The level of the node.
@@ -84,10 +84,10 @@ impl NodeId {
         let mut parts = self.0.split(':').skip(1);
         let (kind, place) = (parts.next()?, parts.next()?);
         match kind {
-            "year" => year(place).map(Period::Year),
-            "month" => month(place),
-            "week" => week(place),
-            _ => date(place).map(Period::Day),
+            "year" => parse_year(place).map(Period::Year),
+            "month" => parse_month(place),
+            "week" => parse_week(place),
+            _ => parse_date(place).map(Period::Day),
         }
     }
 
@@ -104,8 +104,8 @@ impl NodeId {
 
 impl GripId {
     /// The id of an excerpt of an event. Deterministic.
-    pub fn of(at: Millis, event: &EventId, excerpt: &str) -> Self {
-        let name = ulid(at, "tome grip id v1", &[event.as_str(), excerpt]);
+    pub fn from_excerpt(at: Millis, event: &EventId, excerpt: &str) -> Self {
+        let name = derive_ulid(at, "tome grip id v1", &[event.as_str(), excerpt]);
         Self(format!("grip:{}:{name}", at.0))
     }
 
@@ -176,38 +176,38 @@ fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
 }
 
 /// Parses a number with exactly `count` digits.
-pub fn digits(text: &str, count: usize) -> Option<i16> {
+pub fn parse_digits(text: &str, count: usize) -> Option<i16> {
     let plain = text.len() == count && text.bytes().all(|byte| byte.is_ascii_digit());
     text.parse().ok().filter(|_| plain)
 }
 
-fn year(text: &str) -> Option<i16> {
-    digits(text, 4).filter(|year| *year >= FIRST_YEAR)
+fn parse_year(text: &str) -> Option<i16> {
+    parse_digits(text, 4).filter(|year| *year >= FIRST_YEAR)
 }
 
-fn month(place: &str) -> Option<Period> {
+fn parse_month(place: &str) -> Option<Period> {
     let (of, month) = place.split_once(['-', ':'])?;
-    let month = i8::try_from(digits(month, 2)?).ok()?;
-    (1..=12).contains(&month).then_some(Period::Month(year(of)?, month))
+    let month = i8::try_from(parse_digits(month, 2)?).ok()?;
+    (1..=12).contains(&month).then_some(Period::Month(parse_year(of)?, month))
 }
 
-fn week(place: &str) -> Option<Period> {
+fn parse_week(place: &str) -> Option<Period> {
     let (of, week) = place.split_once(['-', ':'])?;
-    let week = i8::try_from(digits(week.strip_prefix(['W', 'w'])?, 2)?).ok()?;
+    let week = i8::try_from(parse_digits(week.strip_prefix(['W', 'w'])?, 2)?).ok()?;
     // Every week has a Monday to Thursday; the last one ends beyond the calendar.
-    let monday = ISOWeekDate::new(year(of)?, week, Weekday::Monday).ok()?;
-    Some(Period::week_of(monday.date()))
+    let monday = ISOWeekDate::new(parse_year(of)?, week, Weekday::Monday).ok()?;
+    Some(Period::week_containing(monday.date()))
 }
 
-fn date(place: &str) -> Option<Date> {
+fn parse_date(place: &str) -> Option<Date> {
     let mut parts = place.split('-');
-    let (of, month, day) = (year(parts.next()?)?, parts.next()?, parts.next()?);
-    let (month, day) = (digits(month, 2)?, digits(day, 2)?);
+    let (of, month, day) = (parse_year(parts.next()?)?, parts.next()?, parts.next()?);
+    let (month, day) = (parse_digits(month, 2)?, parse_digits(day, 2)?);
     let none_left = parts.next().is_none();
     Date::new(of, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok().filter(|_| none_left)
 }
 
-fn segment(place: &str) -> Option<NodeId> {
+fn parse_segment(place: &str) -> Option<NodeId> {
     let (day, name) = place.split_once(':')?;
-    Some(NodeId(format!("toc:segment:{}:{}", date(day)?, ulid::parse(name)?)))
+    Some(NodeId(format!("toc:segment:{}:{}", parse_date(day)?, ulid::parse(name)?)))
 }

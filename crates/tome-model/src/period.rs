@@ -27,7 +27,7 @@ pub enum Period {
 
 impl Period {
     /// Returns the day that contains a moment.
-    pub fn day_of(at: Millis, zone: &Zone) -> Self {
+    pub fn day_containing(at: Millis, zone: &Zone) -> Self {
         Self::Day(zone.date_of(at))
     }
 
@@ -48,7 +48,7 @@ impl Period {
 
     /// The id of its node.
     pub fn id(&self) -> NodeId {
-        NodeId::of(*self)
+        NodeId::from_period(*self)
     }
 
     /// Its parent in the tree: a day's week, a week's month (by its Thursday), a month's year.
@@ -57,10 +57,10 @@ impl Period {
             Self::Year(_) => None,
             Self::Month(year, _) => Some(Self::Year(year)),
             Self::Week(year, week) => {
-                let thursday = day_of_week(year, week, Weekday::Thursday)?;
+                let thursday = iso_week_day(year, week, Weekday::Thursday)?;
                 Some(Self::Month(thursday.year(), thursday.month()))
             }
-            Self::Day(date) => Some(Self::week_of(date)),
+            Self::Day(date) => Some(Self::week_containing(date)),
         }
     }
 
@@ -76,7 +76,7 @@ impl Period {
             Self::Year(year) => (1..=12).map(|month| Self::Month(year, month)).collect(),
             Self::Month(..) => {
                 let thursdays = self.dates().filter(|date| date.weekday() == Weekday::Thursday);
-                thursdays.map(Self::week_of).collect()
+                thursdays.map(Self::week_containing).collect()
             }
             Self::Week(..) => self.days().collect(),
             Self::Day(_) => Vec::new(),
@@ -92,7 +92,7 @@ impl Period {
     /// zone skips.
     pub fn range(&self, zone: &Zone) -> (Millis, Millis) {
         let (first, last) = self.bounds();
-        (zone.start_of(first), last.tomorrow().map_or(Zone::end(), |next| zone.start_of(next)))
+        (zone.day_start(first), last.tomorrow().map_or(Zone::end(), |next| zone.day_start(next)))
     }
 
     /// Its title: `2026`, `November 2026`, `Week 46 of 2026 (Nov 9 – 15)`, `Saturday, November 14,
@@ -117,7 +117,7 @@ impl Period {
     }
 
     /// The ISO week of a date.
-    pub fn week_of(date: Date) -> Self {
+    pub fn week_containing(date: Date) -> Self {
         let week = date.iso_week_date();
         Self::Week(week.year(), week.week())
     }
@@ -126,15 +126,15 @@ impl Period {
     pub fn bounds(&self) -> (Date, Date) {
         match *self {
             Self::Year(year) => {
-                let first = first_of(year, 1);
+                let first = first_of_month(year, 1);
                 (first, first.last_of_year())
             }
             Self::Month(year, month) => {
-                let first = first_of(year, month);
+                let first = first_of_month(year, month);
                 (first, first.last_of_month())
             }
             Self::Week(year, week) => {
-                let first = day_of_week(year, week, Weekday::Monday).unwrap_or(Date::MAX);
+                let first = iso_week_day(year, week, Weekday::Monday).unwrap_or(Date::MAX);
                 (first, first.saturating_add(6.days()))
             }
             Self::Day(date) => (date, date),
@@ -153,11 +153,11 @@ pub fn days_between(first: Date, last: Date) -> impl Iterator<Item = Date> {
         .take_while(move |date| *date <= last)
 }
 
-fn first_of(year: i16, month: i8) -> Date {
+fn first_of_month(year: i16, month: i8) -> Date {
     Date::new(year.clamp(-9999, 9999), month.clamp(1, 12), 1).unwrap_or(Date::MAX)
 }
 
-fn day_of_week(year: i16, week: i8, day: Weekday) -> Option<Date> {
+fn iso_week_day(year: i16, week: i8, day: Weekday) -> Option<Date> {
     let year = year.clamp(-9998, 9999);
     let weeks = ISOWeekDate::new(year, 1, Weekday::Monday).ok()?.weeks_in_year();
     ISOWeekDate::new(year, week.clamp(1, weeks), day).ok().map(ISOWeekDate::date)

@@ -26,7 +26,7 @@ impl Scope {
     }
 
     /// Parses a name.
-    pub fn named(text: &str) -> Option<Self> {
+    pub fn from_name(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.as_str() == text)
     }
 }

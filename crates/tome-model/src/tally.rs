@@ -6,7 +6,7 @@ use crate::{Agent, Event, EventKind, Millis, SessionId};
 
 /// Statistics of a session in one project. A projection, derived from its events.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SessionTally {
+pub struct SessionStats {
     /// The session.
     #[serde(rename = "session_id")]
     pub session: SessionId,
@@ -26,9 +26,9 @@ pub struct SessionTally {
     pub tool_results: u64,
 }
 
-impl SessionTally {
+impl SessionStats {
     /// Creates the statistics from the first counted event.
-    pub fn of_first(event: &Event) -> Self {
+    pub fn from_first_event(event: &Event) -> Self {
         let mut tally = Self {
             session: event.session.clone(),
             agent: event.agent.clone(),
@@ -39,12 +39,12 @@ impl SessionTally {
             user_messages: 0,
             tool_results: 0,
         };
-        tally.add(event);
+        tally.count_event(event);
         tally
     }
 
     /// Counts an event.
-    pub fn add(&mut self, event: &Event) {
+    pub fn count_event(&mut self, event: &Event) {
         self.first_at = self.first_at.min(event.at);
         self.last_at = self.last_at.max(event.at);
         self.events += 1;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// A text within a size limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Capped {
+pub struct CappedText {
     /// The text, with a mark where it was cut.
     pub text: String,
     /// Number of bytes removed; 0 if it was not cut.
@@ -26,7 +26,7 @@ pub fn truncate_to(text: &str, bytes_max: usize) -> &str {
 }
 
 /// The longest suffix of at most `bytes_max` bytes that starts at a char boundary.
-fn tail_of(text: &str, bytes_max: usize) -> &str {
+fn truncate_start(text: &str, bytes_max: usize) -> &str {
     let mut start = text.len().saturating_sub(bytes_max);
     while !text.is_char_boundary(start) {
         start += 1;
@@ -36,16 +36,16 @@ fn tail_of(text: &str, bytes_max: usize) -> &str {
 
 /// Keeps the head and tail of an overlong text and marks the cut. The result, including the mark,
 /// is at most `bytes_max` long, if that is enough for the mark.
-pub fn cap_text(text: &str, bytes_max: usize) -> Capped {
+pub fn cap_text(text: &str, bytes_max: usize) -> CappedText {
     if text.len() <= bytes_max {
-        return Capped { text: text.to_owned(), cut_bytes: 0 };
+        return CappedText { text: text.to_owned(), cut_bytes: 0 };
     }
     // Use the total length for the mark: it has at least as many digits as the cut.
     let room = bytes_max.saturating_sub(cut_mark(text.len()).len());
     let head = truncate_to(text, room.div_ceil(2));
-    let tail = tail_of(text, room - room.div_ceil(2));
+    let tail = truncate_start(text, room - room.div_ceil(2));
     let cut_bytes = text.len() - head.len() - tail.len();
-    Capped { text: format!("{head}{}{tail}", cut_mark(cut_bytes)), cut_bytes }
+    CappedText { text: format!("{head}{}{tail}", cut_mark(cut_bytes)), cut_bytes }
 }
 
 /// The mark that replaces removed text.
@@ -63,7 +63,7 @@ pub fn cap_json(value: Value, bytes_max: usize) -> (Value, usize) {
     let mut leaf_max = bytes_max / 2;
     while leaf_max >= 256 {
         let mut capped = value.clone();
-        let cut = cap_leaves(&mut capped, leaf_max);
+        let cut = cap_strings(&mut capped, leaf_max);
         if json_len(&capped) <= bytes_max {
             return (capped, cut);
         }
@@ -73,15 +73,15 @@ pub fn cap_json(value: Value, bytes_max: usize) -> (Value, usize) {
     (Value::String(capped.text), capped.cut_bytes)
 }
 
-fn cap_leaves(value: &mut Value, leaf_max: usize) -> usize {
+fn cap_strings(value: &mut Value, leaf_max: usize) -> usize {
     match value {
         Value::String(text) => {
             let capped = cap_text(text, leaf_max);
             *text = capped.text;
             capped.cut_bytes
         }
-        Value::Array(items) => items.iter_mut().map(|item| cap_leaves(item, leaf_max)).sum(),
-        Value::Object(map) => map.values_mut().map(|item| cap_leaves(item, leaf_max)).sum(),
+        Value::Array(items) => items.iter_mut().map(|item| cap_strings(item, leaf_max)).sum(),
+        Value::Object(map) => map.values_mut().map(|item| cap_strings(item, leaf_max)).sum(),
         Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }

@@ -11,7 +11,7 @@ const LEN: usize = 26;
 
 /// Builds the ULID of something with a time and identifying parts. `context` separates kinds of
 /// ids; parts are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
-pub(crate) fn ulid(at: Millis, context: &str, parts: &[&str]) -> String {
+pub(crate) fn derive_ulid(at: Millis, context: &str, parts: &[&str]) -> String {
     let mut hasher = blake3::Hasher::new_derive_key(context);
     for part in parts {
         hasher.update(&(part.len() as u64).to_be_bytes());
@@ -20,7 +20,7 @@ pub(crate) fn ulid(at: Millis, context: &str, parts: &[&str]) -> String {
     let mut hash = [0; 16];
     hasher.finalize_xof().fill(&mut hash);
     let time = u128::from(at.0.min((1 << 48) - 1)) << 80;
-    write(time | (u128::from_be_bytes(hash) >> 48))
+    encode(time | (u128::from_be_bytes(hash) >> 48))
 }
 
 /// Returns the text in uppercase if it is a ULID.
@@ -32,14 +32,14 @@ pub(crate) fn parse(text: &str) -> Option<String> {
 }
 
 /// Decodes an uppercase ULID.
-pub(crate) fn read(text: &str) -> Option<u128> {
+pub(crate) fn decode(text: &str) -> Option<u128> {
     text.bytes().try_fold(0, |bits: u128, byte| {
         let five = DIGITS.iter().position(|digit| *digit == byte)?;
         Some(bits << 5 | u128::try_from(five).ok()?)
     })
 }
 
-pub(crate) fn write(bits: u128) -> String {
+pub(crate) fn encode(bits: u128) -> String {
     let digit = |place: usize| {
         let five = usize::try_from((bits >> (5 * place)) & 31).unwrap_or(0);
         DIGITS.get(five).map_or('0', |byte| char::from(*byte))
@@ -53,18 +53,21 @@ mod tests {
 
     #[test]
     fn all_the_bits_are_written() {
-        assert_eq!(write(0), "00000000000000000000000000");
-        assert_eq!(write(u128::MAX), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
+        assert_eq!(encode(0), "00000000000000000000000000");
+        assert_eq!(encode(u128::MAX), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
         // The example of the ULID specification: this time has these ten digits.
-        assert!(ulid(Millis(1_469_918_176_385), "test", &[]).starts_with("01ARYZ6S41"));
+        assert!(derive_ulid(Millis(1_469_918_176_385), "test", &[]).starts_with("01ARYZ6S41"));
     }
 
     #[test]
     fn only_ulids_are_read() {
-        let one = ulid(Millis(1), "test", &["a"]);
+        let one = derive_ulid(Millis(1), "test", &["a"]);
         assert_eq!(parse(&one.to_lowercase()), Some(one.clone()));
-        assert_ne!(one, ulid(Millis(1), "test", &["b"]));
-        assert_ne!(ulid(Millis(1), "test", &["ab", "c"]), ulid(Millis(1), "test", &["a", "bc"]));
+        assert_ne!(one, derive_ulid(Millis(1), "test", &["b"]));
+        assert_ne!(
+            derive_ulid(Millis(1), "test", &["ab", "c"]),
+            derive_ulid(Millis(1), "test", &["a", "bc"])
+        );
         for bad in [
             "",
             "0",

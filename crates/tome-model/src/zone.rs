@@ -31,7 +31,7 @@ impl Zone {
             return Self::utc();
         }
         // The rules may have no name (a copied /etc/localtime).
-        let name = rules.iana_name().map_or_else(|| fixed_name(&rules), str::to_owned);
+        let name = rules.iana_name().map_or_else(|| offset_name(&rules), str::to_owned);
         Self { name, rules }
     }
 
@@ -41,7 +41,7 @@ impl Zone {
     }
 
     /// Parses a name: `Europe/Berlin`, `UTC`, `system`, or a fixed offset such as `+02:00`.
-    pub fn named(name: &str) -> Result<Self, ModelError> {
+    pub fn parse(name: &str) -> Result<Self, ModelError> {
         let name = name.trim();
         if name.is_empty() {
             return Err(ModelError::Missing { field: "zone" });
@@ -49,16 +49,16 @@ impl Zone {
         if name.eq_ignore_ascii_case(SYSTEM) {
             return Ok(Self::system());
         }
-        if let Some(offset) = offset_of(name) {
+        if let Some(offset) = parse_offset(name) {
             let rules = TimeZone::fixed(offset);
-            return Ok(Self { name: fixed_name(&rules), rules });
+            return Ok(Self { name: offset_name(&rules), rules });
         }
         match TimeZone::get(name) {
             Ok(rules) if !rules.is_unknown() => {
                 let name = rules.iana_name().unwrap_or(name).to_owned();
                 Ok(Self { name, rules })
             }
-            _ => Err(unknown(name)),
+            _ => Err(unknown_zone(name)),
         }
     }
 
@@ -69,14 +69,14 @@ impl Zone {
 
     /// Returns the day that contains a moment.
     pub fn date_of(&self, at: Millis) -> Date {
-        let date = self.shown(at);
+        let date = self.shown_date(at);
         // When clocks are set back over midnight, they show the new date briefly, then the old one
         // again.
-        if at < self.start_of(date) { date.yesterday().unwrap_or(date) } else { date }
+        if at < self.day_start(date) { date.yesterday().unwrap_or(date) } else { date }
     }
 
     /// Returns the first moment of a day; never before 1970.
-    pub fn start_of(&self, date: Date) -> Millis {
+    pub fn day_start(&self, date: Date) -> Millis {
         match self.midnight(date) {
             Some(stamp) => Millis(u64::try_from(stamp.as_millisecond()).unwrap_or(0)),
             // In some zones the calendar ends shortly before the end of its last day.
@@ -91,8 +91,8 @@ impl Zone {
     }
 
     /// The date that a clock shows.
-    fn shown(&self, at: Millis) -> Date {
-        self.rules.to_datetime(stamp_of(at)).date()
+    fn shown_date(&self, at: Millis) -> Date {
+        self.rules.to_datetime(to_timestamp(at)).date()
     }
 
     fn midnight(&self, date: Date) -> Option<Timestamp> {
@@ -107,18 +107,18 @@ impl Zone {
                 // before midnight.
                 let (first, second) = (midnight.earlier().ok()?, midnight.later().ok()?);
                 let before = u64::try_from(second.as_millisecond()).unwrap_or(0).saturating_sub(1);
-                Some(if self.shown(Millis(before)) >= date { first } else { second })
+                Some(if self.shown_date(Millis(before)) >= date { first } else { second })
             }
         }
     }
 }
 
-fn stamp_of(at: Millis) -> Timestamp {
+fn to_timestamp(at: Millis) -> Timestamp {
     let ms = i64::try_from(at.0.min(LAST_MS)).unwrap_or(0);
     Timestamp::from_millisecond(ms).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-fn fixed_name(rules: &TimeZone) -> String {
+fn offset_name(rules: &TimeZone) -> String {
     match rules.to_fixed_offset().map(Offset::seconds) {
         Ok(0) => "UTC".to_owned(),
         Ok(seconds) => {
@@ -131,7 +131,7 @@ fn fixed_name(rules: &TimeZone) -> String {
 }
 
 /// Parses `+02:00`, `-0330` and `+2`.
-fn offset_of(name: &str) -> Option<Offset> {
+fn parse_offset(name: &str) -> Option<Offset> {
     let (sign, digits) = match name.strip_prefix('+') {
         Some(digits) => (1, digits),
         None => (-1, name.strip_prefix('-')?),
@@ -149,7 +149,7 @@ fn offset_of(name: &str) -> Option<Offset> {
     Offset::from_seconds(sign * seconds).ok()
 }
 
-fn unknown(name: &str) -> ModelError {
+fn unknown_zone(name: &str) -> ModelError {
     ModelError::invalid(
         "zone",
         format!(

@@ -11,18 +11,18 @@ use std::path::{Path, PathBuf};
 
 use tome_model::Scope;
 
-use crate::folder::{Folder, Keep, Staged, Stamp};
-use crate::inventory::{Entry, Inventory};
+use crate::folder::{FileDurability, FileStamp, Folder, StagedFile};
+use crate::inventory::{Inventory, NoteEntry};
 use crate::path::NotePath;
 use crate::{NotebookError, Result, index};
 
 /// The known state of the built files.
-pub(crate) struct Built {
+pub(crate) struct BuiltFiles {
     memo: PathBuf,
-    files: BTreeMap<NotePath, OnDisk>,
+    files: BTreeMap<NotePath, BuiltFile>,
 }
 
-struct OnDisk {
+struct BuiltFile {
     /// The text last written; `None` until the file has been checked.
     text: Option<String>,
     /// The file's stamp at that time.
@@ -33,27 +33,28 @@ struct OnDisk {
 
 /// Staged changes that bring the built files up to date.
 #[derive(Default)]
-pub(crate) struct Rebuild<'f> {
-    staged: Vec<(NotePath, String, Staged<'f>)>,
+pub(crate) struct StagedRebuild<'f> {
+    staged: Vec<(NotePath, String, StagedFile<'f>)>,
     untouched: Vec<(NotePath, String)>,
     /// Built files that are no longer needed.
     stale: Vec<NotePath>,
     /// Manual edits that the rebuild will overwrite.
-    pub by_hand: Vec<(NotePath, Vec<u8>)>,
+    pub manual_edits: Vec<(NotePath, Vec<u8>)>,
 }
 
-impl Built {
-    pub fn of(history: &Path) -> Self {
+impl BuiltFiles {
+    pub fn load(history: &Path) -> Self {
         let memo = history.join("built");
-        let files = noted(&memo).into_iter();
-        let files = files.map(|(path, stamp)| (path, OnDisk { text: None, stamp, doubtful: true }));
+        let files = read_memo(&memo).into_iter();
+        let files =
+            files.map(|(path, stamp)| (path, BuiltFile { text: None, stamp, doubtful: true }));
         Self { files: files.collect(), memo }
     }
 
     /// Marks a file as possibly changed if its stamp differs.
-    pub fn doubt(&mut self, folder: &Folder, path: &NotePath) {
+    pub fn mark_doubtful(&mut self, folder: &Folder, path: &NotePath) {
         if let Some(file) = self.files.get_mut(path) {
-            let stamp = folder.stamp(path).ok().flatten();
+            let stamp = folder.read_stamp(path).ok().flatten();
             file.doubtful |= stamp.is_none_or(|stamp| stamp.to_text() != file.stamp);
         }
     }
@@ -63,41 +64,41 @@ impl Built {
         self.files.values().any(|file| file.doubtful)
     }
 
-    pub fn doubt_all(&mut self) {
+    pub fn mark_all_doubtful(&mut self) {
         self.files.values_mut().for_each(|file| file.doubtful = true);
     }
 
     /// Computes the built files after a change to one note from their current text; `None` if they
     /// have to be rebuilt.
-    pub fn respliced(
+    pub fn splice_index(
         &self,
         scope: Scope,
         inventory: &Inventory,
         path: &NotePath,
-        old: Option<&Entry>,
+        old: Option<&NoteEntry>,
     ) -> Option<BTreeMap<NotePath, String>> {
         if scope != Scope::Project {
             return None;
         }
         let (index, file) = self.files.first_key_value()?;
         let text = file.text.as_deref().filter(|_| !file.doubtful)?;
-        let text = index::respliced(text, inventory, path, old)?;
+        let text = index::splice_line(text, inventory, path, old)?;
         Some(BTreeMap::from([(index.clone(), text)]))
     }
 
     /// Stages everything needed to bring the built files up to date.
-    pub fn prepare<'f>(
+    pub fn stage_rebuild<'f>(
         &self,
         folder: &'f Folder,
         wanted: BTreeMap<NotePath, String>,
-    ) -> Result<Rebuild<'f>> {
-        let mut rebuild = Rebuild::default();
+    ) -> Result<StagedRebuild<'f>> {
+        let mut rebuild = StagedRebuild::default();
         for path in self.files.keys().filter(|path| !wanted.contains_key(*path)) {
             rebuild.stale.push(path.clone());
-            if let Some((bytes, stamp)) = read(folder, path)?
-                && !self.is_own(path, &bytes, stamp)
+            if let Some((bytes, stamp)) = read_built_file(folder, path)?
+                && !self.is_built_by_tome(path, &bytes, stamp)
             {
-                rebuild.by_hand.push((path.clone(), bytes));
+                rebuild.manual_edits.push((path.clone(), bytes));
             }
         }
         for (path, text) in wanted {
@@ -107,56 +108,56 @@ impl Built {
             if trusted == Some(&text) {
                 continue;
             }
-            let there = if trusted.is_some() { None } else { read(folder, &path)? };
+            let there = if trusted.is_some() { None } else { read_built_file(folder, &path)? };
             if let Some((bytes, stamp)) = there {
                 if bytes == text.as_bytes() {
                     rebuild.untouched.push((path, text));
                     continue;
                 }
-                if !self.is_own(&path, &bytes, stamp) {
-                    rebuild.by_hand.push((path.clone(), bytes));
+                if !self.is_built_by_tome(&path, &bytes, stamp) {
+                    rebuild.manual_edits.push((path.clone(), bytes));
                 }
             }
-            let staged = folder.stage(&path, text.as_bytes(), Keep::Rebuildable)?;
+            let staged = folder.stage_file(&path, text.as_bytes(), FileDurability::Rebuildable)?;
             rebuild.staged.push((path, text, staged));
         }
         Ok(rebuild)
     }
 
     /// Whether Tome built a file in its current state; another Tome process may have done so since.
-    fn is_own(&self, path: &NotePath, bytes: &[u8], stamp: Stamp) -> bool {
+    fn is_built_by_tome(&self, path: &NotePath, bytes: &[u8], stamp: FileStamp) -> bool {
         let known = self.files.get(path).and_then(|known| known.text.as_ref());
         known.map(String::as_bytes) == Some(bytes)
-            || noted(&self.memo).get(path) == Some(&stamp.to_text())
+            || read_memo(&self.memo).get(path) == Some(&stamp.to_text())
     }
 
     /// Moves the staged files into place.
-    pub fn land(&mut self, folder: &Folder, rebuild: Rebuild<'_>) -> Result<()> {
+    pub fn apply_rebuild(&mut self, folder: &Folder, rebuild: StagedRebuild<'_>) -> Result<()> {
         let changed = !(rebuild.staged.is_empty() && rebuild.stale.is_empty());
         for path in rebuild.stale {
-            folder.remove(&path)?;
-            folder.remove_empty_above(&path);
+            folder.remove_file(&path)?;
+            folder.remove_empty_parents(&path);
             self.files.remove(&path);
         }
         for (path, text, staged) in rebuild.staged {
-            staged.land_over()?;
-            self.know(folder, path, text);
+            staged.rename_into_place()?;
+            self.remember_file(folder, path, text);
         }
         for (path, text) in rebuild.untouched {
-            self.know(folder, path, text);
+            self.remember_file(folder, path, text);
         }
         if changed {
-            self.note_down();
+            self.write_memo();
         }
         Ok(())
     }
 
-    fn know(&mut self, folder: &Folder, path: NotePath, text: String) {
-        let stamp = folder.stamp(&path).ok().flatten().unwrap_or_default().to_text();
-        self.files.insert(path, OnDisk { text: Some(text), stamp, doubtful: false });
+    fn remember_file(&mut self, folder: &Folder, path: NotePath, text: String) {
+        let stamp = folder.read_stamp(&path).ok().flatten().unwrap_or_default().to_text();
+        self.files.insert(path, BuiltFile { text: Some(text), stamp, doubtful: false });
     }
 
-    fn note_down(&self) {
+    fn write_memo(&self) {
         let mut text = String::new();
         for (path, file) in &self.files {
             text.push_str(&file.stamp);
@@ -171,20 +172,21 @@ impl Built {
 }
 
 /// Reads the stamps of the built files as last written.
-fn noted(memo: &Path) -> BTreeMap<NotePath, String> {
+fn read_memo(memo: &Path) -> BTreeMap<NotePath, String> {
     let text = std::fs::read_to_string(memo).unwrap_or_default();
     let lines = text.lines().filter_map(|line| line.split_once(' '));
-    let files = lines
-        .filter_map(|(stamp, path)| Some((NotePath::for_reading(path).ok()?, stamp.to_owned())));
+    let files = lines.filter_map(|(stamp, path)| {
+        Some((NotePath::parse_for_reading(path).ok()?, stamp.to_owned()))
+    });
     // Listed files that are no longer needed are deleted, so a note must never count, whatever the
     // file says.
     files.filter(|(path, _)| path.is_index()).collect()
 }
 
 /// Reads a built file. Special files and links count as missing here; staging rejects them.
-fn read(folder: &Folder, path: &NotePath) -> Result<Option<(Vec<u8>, Stamp)>> {
-    match folder.read(path) {
-        Err(NotebookError::Unreadable { .. } | NotebookError::Escapes(_)) => Ok(None),
+fn read_built_file(folder: &Folder, path: &NotePath) -> Result<Option<(Vec<u8>, FileStamp)>> {
+    match folder.read_file(path) {
+        Err(NotebookError::Unreadable { .. } | NotebookError::PathEscapes(_)) => Ok(None),
         other => other,
     }
 }

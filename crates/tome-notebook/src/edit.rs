@@ -7,7 +7,7 @@ use tome_model::Scope;
 use crate::inventory::Inventory;
 use crate::limits::{NOTE_BYTES_MAX, PATCHES_MAX};
 use crate::path::NotePath;
-use crate::{NoteKind, NotebookError, Patch, Result, Rules};
+use crate::{NoteKind, NotebookError, NotebookRules, Result, TextPatch};
 
 /// Rejects text that is too long or contains NUL.
 pub(crate) fn check_text(what: &str, text: &str) -> Result<()> {
@@ -27,7 +27,7 @@ pub(crate) fn check_text(what: &str, text: &str) -> Result<()> {
 }
 
 /// Rejects an empty or oversized list of patches, and empty search texts.
-pub(crate) fn check_patches(patches: &[Patch]) -> Result<()> {
+pub(crate) fn check_patches(patches: &[TextPatch]) -> Result<()> {
     if patches.is_empty() || patches.len() > PATCHES_MAX {
         let said = format!("a call takes 1 to {PATCHES_MAX} patches, not {}", patches.len());
         return Err(NotebookError::Invalid(said));
@@ -40,7 +40,7 @@ pub(crate) fn check_patches(patches: &[Patch]) -> Result<()> {
 }
 
 /// Rejects a fact file that the configured allow-list does not contain.
-pub(crate) fn check_allowed(rules: &Rules, scope: Scope, path: &NotePath) -> Result<()> {
+pub(crate) fn check_allowed(rules: &NotebookRules, scope: Scope, path: &NotePath) -> Result<()> {
     match &rules.facts_allowed {
         Some(allowed)
             if path.kind(scope) == NoteKind::Fact
@@ -58,7 +58,7 @@ pub(crate) fn check_allowed(rules: &Rules, scope: Scope, path: &NotePath) -> Res
 /// Rejects changes that would make `facts/` exceed its budget; shrinking it is always allowed.
 /// `sizes` lists all changed notes with their new sizes, 0 for deleted ones.
 pub(crate) fn check_budget(
-    rules: &Rules,
+    rules: &NotebookRules,
     scope: Scope,
     sizes: &[(&NotePath, usize)],
     inventory: &Inventory,
@@ -76,23 +76,29 @@ pub(crate) fn check_budget(
     let added: u64 = facts().map(|(_, bytes)| *bytes as u64).sum();
     let after = before.saturating_sub(freed) + added;
     if after > rules.facts_bytes_max && after >= before {
-        return Err(NotebookError::FactsBudget { bytes: after, bytes_max: rules.facts_bytes_max });
+        return Err(NotebookError::FactsBudgetExceeded {
+            bytes: after,
+            bytes_max: rules.facts_bytes_max,
+        });
     }
     Ok(())
 }
 
 /// Applies patches in order, all or none; each old text must occur exactly once.
-pub(crate) fn patched(path: &str, text: &str, patches: &[Patch]) -> Result<String> {
+pub(crate) fn apply_patches(path: &str, text: &str, patches: &[TextPatch]) -> Result<String> {
     let mut text = text.to_owned();
     for (number, patch) in patches.iter().enumerate() {
-        let (old, new) = in_line_endings_of(&text, &patch.old, &patch.new);
-        let mut starts = starts_of(&text, &old);
+        let (old, new) = match_line_endings(&text, &patch.old, &patch.new);
+        let mut starts = find_occurrences(&text, &old);
         let Some(start) = starts.next() else {
             return Err(NotebookError::TextNotFound { path: path.to_owned(), patch: number });
         };
         if starts.next().is_some() {
-            let lines = starts_of(&text, &old).take(20).map(|at| line_at(&text, at)).collect();
-            return Err(NotebookError::TextFoundTwice {
+            let lines = find_occurrences(&text, &old)
+                .take(20)
+                .map(|at| line_number_at(&text, at))
+                .collect();
+            return Err(NotebookError::TextAmbiguous {
                 path: path.to_owned(),
                 patch: number,
                 lines,
@@ -104,8 +110,8 @@ pub(crate) fn patched(path: &str, text: &str, patches: &[Patch]) -> Result<Strin
     Ok(text)
 }
 
-pub(crate) fn first_replaced(path: &str, text: &str, old: &str, new: &str) -> Result<String> {
-    let (old, new) = in_line_endings_of(text, old, new);
+pub(crate) fn replace_first(path: &str, text: &str, old: &str, new: &str) -> Result<String> {
+    let (old, new) = match_line_endings(text, old, new);
     let Some(start) = text.find(old.as_str()) else {
         return Err(NotebookError::TextNotFound { path: path.to_owned(), patch: 0 });
     };
@@ -115,7 +121,7 @@ pub(crate) fn first_replaced(path: &str, text: &str, old: &str, new: &str) -> Re
 }
 
 /// Appends an entry after a blank line, ending with one line break.
-pub(crate) fn added(text: &str, entry: &str) -> String {
+pub(crate) fn append_entry(text: &str, entry: &str) -> String {
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let (text, entry) = (text.trim_end(), entry.trim_end());
     if text.is_empty() {
@@ -126,7 +132,7 @@ pub(crate) fn added(text: &str, entry: &str) -> String {
 
 /// Converts a patch to the file's CRLF line endings if it does not match as given: callers rarely
 /// write CRLF.
-fn in_line_endings_of(text: &str, old: &str, new: &str) -> (String, String) {
+fn match_line_endings(text: &str, old: &str, new: &str) -> (String, String) {
     if text.contains("\r\n") && !old.contains("\r\n") && !text.contains(old) {
         let windows = |text: &str| text.replace("\r\n", "\n").replace('\n', "\r\n");
         let old = windows(old);
@@ -138,7 +144,7 @@ fn in_line_endings_of(text: &str, old: &str, new: &str) -> (String, String) {
 }
 
 /// Yields the offsets of a text, overlaps included: `aa` occurs twice in `aaa`.
-fn starts_of<'t>(text: &'t str, old: &'t str) -> impl Iterator<Item = usize> + 't {
+fn find_occurrences<'t>(text: &'t str, old: &'t str) -> impl Iterator<Item = usize> + 't {
     let mut from = 0;
     std::iter::from_fn(move || {
         let at = from + text.get(from..)?.find(old)?;
@@ -147,7 +153,7 @@ fn starts_of<'t>(text: &'t str, old: &'t str) -> impl Iterator<Item = usize> + '
     })
 }
 
-fn line_at(text: &str, at: usize) -> usize {
+fn line_number_at(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
@@ -157,16 +163,16 @@ mod tests {
 
     use super::*;
 
-    fn patch(old: &str, new: &str) -> Patch {
-        Patch { old: old.to_owned(), new: new.to_owned() }
+    fn patch(old: &str, new: &str) -> TextPatch {
+        TextPatch { old: old.to_owned(), new: new.to_owned() }
     }
 
     #[test]
     fn a_patch_is_literal_and_applies_once() {
-        let patched = |text, old, new| patched("a.md", text, &[patch(old, new)]);
+        let patched = |text, old, new| apply_patches("a.md", text, &[patch(old, new)]);
         assert_eq!(patched("costs x", "x", "$& $1 $$ \\0").expect("applied"), "costs $& $1 $$ \\0");
         assert!(
-            matches!(patched("aaa", "aa", "b"), Err(NotebookError::TextFoundTwice { lines, .. }) if lines == [1, 1])
+            matches!(patched("aaa", "aa", "b"), Err(NotebookError::TextAmbiguous { lines, .. }) if lines == [1, 1])
         );
         assert!(matches!(patched("abc", "x", "b"), Err(NotebookError::TextNotFound { .. })));
         assert_eq!(patched("a\r\nb\r\nc", "a\nb", "x\ny\nz").expect("applied"), "x\r\ny\r\nz\r\nc");
@@ -175,8 +181,8 @@ mod tests {
     #[test]
     fn patches_are_applied_all_or_none_and_in_order() {
         let both = [patch("one", "two"), patch("two!", "three")];
-        assert_eq!(patched("a.md", "one!", &both).expect("applied"), "three");
-        let refused = patched("a.md", "one", &[patch("one", "two"), patch("missing", "x")]);
+        assert_eq!(apply_patches("a.md", "one!", &both).expect("applied"), "three");
+        let refused = apply_patches("a.md", "one", &[patch("one", "two"), patch("missing", "x")]);
         assert!(matches!(refused, Err(NotebookError::TextNotFound { patch: 1, .. })));
     }
 
@@ -184,19 +190,19 @@ mod tests {
         #[test]
         fn what_is_around_a_patch_stays(head in "\\PC{0,20}", old in "[xyz]{3,8}", new in "\\PC{0,20}", tail in "\\PC{0,20}") {
             let text = format!("{head}{old}{tail}");
-            match patched("a.md", &text, &[patch(&old, &new)]) {
+            match apply_patches("a.md", &text, &[patch(&old, &new)]) {
                 Ok(patched) => {
                     prop_assert_eq!(patched, text.replacen(&old, &new, 1));
                 }
-                Err(NotebookError::TextFoundTwice { lines, .. }) => prop_assert!(lines.len() > 1),
+                Err(NotebookError::TextAmbiguous { lines, .. }) => prop_assert!(lines.len() > 1),
                 Err(other) => prop_assert!(false, "{other}"),
             }
         }
 
         #[test]
         fn any_patch_of_any_text_ends(text in ".{0,80}", old in ".{1,4}", new in ".{0,8}") {
-            let _ = patched("a.md", &text, &[patch(&old, &new)]);
-            let _ = first_replaced("a.md", &text, &old, &new);
+            let _ = apply_patches("a.md", &text, &[patch(&old, &new)]);
+            let _ = replace_first("a.md", &text, &old, &new);
         }
     }
 }

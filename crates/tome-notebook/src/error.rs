@@ -9,7 +9,7 @@ use thiserror::Error;
 pub enum NotebookError {
     /// The path leads, or tries to lead, out of the notebook.
     #[error("Path escapes memory directory: {0}")]
-    Escapes(String),
+    PathEscapes(String),
     /// The path is not a valid path of a note.
     #[error("{path:?} cannot be a note: {why}")]
     BadPath {
@@ -20,7 +20,7 @@ pub enum NotebookError {
     },
     /// The file is built by Tome.
     #[error("{0} is generated from the other files: change those instead")]
-    Reserved(String),
+    IndexReadOnly(String),
     /// The note, version or folder does not exist.
     #[error("{path} does not exist{}", hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default())]
     NotFound {
@@ -31,7 +31,7 @@ pub enum NotebookError {
     },
     /// A note or folder already exists at the path.
     #[error("{0} already exists")]
-    Exists(String),
+    AlreadyExists(String),
     /// The text to replace does not occur in the note.
     #[error("String not found in {path}")]
     TextNotFound {
@@ -43,9 +43,9 @@ pub enum NotebookError {
     /// The text to replace occurs more than once in the note.
     #[error(
         "String appears multiple times in {path} (lines {}): provide more context",
-        said(lines)
+        join_line_numbers(lines)
     )]
-    TextFoundTwice {
+    TextAmbiguous {
         /// The note.
         path: String,
         /// Index of the patch.
@@ -57,7 +57,7 @@ pub enum NotebookError {
     #[error(
         "{path} has changed since it was read (now version {found}, expected {expected}): read it again"
     )]
-    Changed {
+    VersionConflict {
         /// The note.
         path: String,
         /// The version that the caller had read; empty if it expected no note.
@@ -70,7 +70,7 @@ pub enum NotebookError {
         "facts/ would take {bytes} bytes and exceed the {}KB limit. Condense existing facts before adding new content.",
         bytes_max / 1024
     )]
-    FactsBudget {
+    FactsBudgetExceeded {
         /// The resulting size.
         bytes: u64,
         /// The budget.
@@ -89,7 +89,7 @@ pub enum NotebookError {
     Invalid(String),
     /// Insights violate the store guide; one reason per line.
     #[error("{}", .0.join("\n"))]
-    BreaksGuide(Vec<String>),
+    GuideViolations(Vec<String>),
     /// The file exists but cannot be read as text.
     #[error("{path} cannot be read: {why}")]
     Unreadable {
@@ -100,7 +100,7 @@ pub enum NotebookError {
     },
     /// The disk failed after the change was made: the only error that may leave a change behind.
     #[error("{path} was changed, but then the disk failed ({cause}): read it before trying again")]
-    Unsure {
+    PartiallyCommitted {
         /// The first note of the change.
         path: String,
         /// The underlying error.
@@ -108,7 +108,7 @@ pub enum NotebookError {
     },
     /// A file operation failed.
     #[error("cannot {action} {path}: {cause}", path = path.display())]
-    File {
+    Io {
         /// The attempted action, as a verb.
         action: &'static str,
         /// The file or folder.
@@ -119,16 +119,19 @@ pub enum NotebookError {
 }
 
 impl NotebookError {
-    pub(crate) fn file(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn file_error(
+        action: &'static str,
+        path: &Path,
+    ) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_path_buf();
-        move |cause| Self::File { action, path, cause }
+        move |cause| Self::Io { action, path, cause }
     }
 
-    pub(crate) fn missing(path: impl Into<String>) -> Self {
+    pub(crate) fn not_found(path: impl Into<String>) -> Self {
         Self::NotFound { path: path.into(), hint: None }
     }
 }
 
-fn said(lines: &[usize]) -> String {
+fn join_line_numbers(lines: &[usize]) -> String {
     lines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ")
 }

@@ -17,7 +17,7 @@ use crate::path::NotePath;
 use crate::{NotebookError, Result};
 
 /// Name prefix of temporary files.
-const STAGED: &str = ".tome-";
+const TEMPORARY_PREFIX: &str = ".tome-";
 
 pub(crate) struct Folder {
     dir: Dir,
@@ -26,7 +26,7 @@ pub(crate) struct Folder {
 
 /// Size, times and inode of a file. An equal stamp most likely means unchanged content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     pub bytes: u64,
     pub modified_ms: u64,
     modified_ns: i128,
@@ -35,16 +35,16 @@ pub(crate) struct Stamp {
 }
 
 /// A temporary file waiting to be renamed into place; deleted on drop.
-pub(crate) struct Staged<'f> {
+pub(crate) struct StagedFile<'f> {
     folder: &'f Folder,
     temporary: String,
     path: String,
-    landed: bool,
+    is_in_place: bool,
 }
 
 /// Whether a file must survive power loss or can be rebuilt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Keep {
+pub(crate) enum FileDurability {
     Synced,
     Rebuildable,
 }
@@ -55,14 +55,14 @@ impl Folder {
         match Dir::open_ambient_dir(path, ambient_authority()) {
             Ok(dir) => Ok(Some(Self { dir, path: path.to_path_buf() })),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(NotebookError::file("open", path)(error)),
+            Err(error) => Err(NotebookError::file_error("open", path)(error)),
         }
     }
 
     /// Opens a folder, creating it and its parents with owner-only permissions.
-    pub fn make(path: &Path) -> Result<Self> {
-        make_private(path).map_err(NotebookError::file("create", path))?;
-        Self::open(path)?.ok_or_else(|| NotebookError::missing(path.display().to_string()))
+    pub fn create(path: &Path) -> Result<Self> {
+        create_private_folder(path).map_err(NotebookError::file_error("create", path))?;
+        Self::open(path)?.ok_or_else(|| NotebookError::not_found(path.display().to_string()))
     }
 
     /// Whether the path still leads to this folder.
@@ -80,96 +80,103 @@ impl Folder {
         Ok(self.dir.open(".")?.into_std())
     }
 
-    pub fn full(&self, path: &str) -> PathBuf {
+    pub fn absolute_path(&self, path: &str) -> PathBuf {
         self.path.join(path)
     }
 
-    pub fn stamp(&self, path: &NotePath) -> Result<Option<Stamp>> {
-        Ok(self.plain_file(path)?.as_ref().map(Stamp::of))
+    pub fn read_stamp(&self, path: &NotePath) -> Result<Option<FileStamp>> {
+        Ok(self.find_regular_file(path)?.as_ref().map(FileStamp::from_metadata))
     }
 
     /// Reads a file; `None` if it does not exist.
-    pub fn read(&self, path: &NotePath) -> Result<Option<(Vec<u8>, Stamp)>> {
-        let Some(metadata) = self.plain_file(path)? else { return Ok(None) };
+    pub fn read_file(&self, path: &NotePath) -> Result<Option<(Vec<u8>, FileStamp)>> {
+        let Some(metadata) = self.find_regular_file(path)? else { return Ok(None) };
         if metadata.len() > KEPT_BYTES_MAX {
             let why = format!("it is larger than {} MiB", KEPT_BYTES_MAX / 1024 / 1024);
-            return Err(unreadable(path, why));
+            return Err(unreadable_error(path, why));
         }
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0) + 1);
-        let read = open_regular(&self.dir, path.as_str()).and_then(|file| {
-            let stamp = Stamp::of(&file.metadata()?);
+        let read = open_regular_file(&self.dir, path.as_str()).and_then(|file| {
+            let stamp = FileStamp::from_metadata(&file.metadata()?);
             file.take(KEPT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
             Ok(stamp)
         });
         match read {
             Ok(stamp) => Ok(Some((bytes, stamp))),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(unreadable(path, error.to_string())),
+            Err(error) => Err(unreadable_error(path, error.to_string())),
         }
     }
 
     /// The metadata of a path, provided it is a regular file in regular folders.
-    fn plain_file(&self, path: &NotePath) -> Result<Option<Metadata>> {
+    fn find_regular_file(&self, path: &NotePath) -> Result<Option<Metadata>> {
         let mut above = String::new();
         for folder in path.folders() {
             above.push_str(folder);
             match self.dir.symlink_metadata(&above) {
                 Ok(metadata) if metadata.is_dir() => {}
                 Ok(metadata) if metadata.is_symlink() => {
-                    return Err(NotebookError::Escapes(path.to_string()));
+                    return Err(NotebookError::PathEscapes(path.to_string()));
                 }
-                Ok(_) => return Err(unreadable(path, format!("{above} is not a folder"))),
-                Err(error) => return absent(path, &error),
+                Ok(_) => return Err(unreadable_error(path, format!("{above} is not a folder"))),
+                Err(error) => return none_if_not_found(path, &error),
             }
             above.push('/');
         }
         match self.dir.symlink_metadata(path.as_str()) {
             Ok(metadata) if metadata.is_file() => Ok(Some(metadata)),
-            Ok(metadata) if metadata.is_symlink() => Err(NotebookError::Escapes(path.to_string())),
-            Ok(_) => Err(unreadable(path, "it is not a file")),
-            Err(error) => absent(path, &error),
+            Ok(metadata) if metadata.is_symlink() => {
+                Err(NotebookError::PathEscapes(path.to_string()))
+            }
+            Ok(_) => Err(unreadable_error(path, "it is not a file")),
+            Err(error) => none_if_not_found(path, &error),
         }
     }
 
     /// Writes a temporary file beside the target. It gets the target's mode, or owner-only
     /// permissions if there is no target yet.
-    pub fn stage(&self, path: &NotePath, bytes: &[u8], keep: Keep) -> Result<Staged<'_>> {
-        let there = match self.plain_file(path) {
+    pub fn stage_file(
+        &self,
+        path: &NotePath,
+        bytes: &[u8],
+        keep: FileDurability,
+    ) -> Result<StagedFile<'_>> {
+        let there = match self.find_regular_file(path) {
             // A link in place of a top-level index is replaced, not followed.
-            Err(NotebookError::Escapes(_))
-                if keep == Keep::Rebuildable && path.folders().next().is_none() =>
+            Err(NotebookError::PathEscapes(_))
+                if keep == FileDurability::Rebuildable && path.folders().next().is_none() =>
             {
                 None
             }
             there => there?,
         };
         let mode = there.map(|metadata| metadata.permissions());
-        let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
-        self.make_folders(above)?;
-        let temporary = self.temporary_beside(path);
+        let above = path.as_str().strip_suffix(path.file_name()).unwrap_or_default();
+        self.create_folders(above)?;
+        let temporary = self.temporary_name_for(path);
         let path_on_disk = path.as_str().to_owned();
-        let staged = Staged { folder: self, temporary, path: path_on_disk, landed: false };
-        self.fill(&staged.temporary, bytes, mode, keep)
-            .map_err(NotebookError::file("write", &self.full(path.as_str())))?;
+        let staged = StagedFile { folder: self, temporary, path: path_on_disk, is_in_place: false };
+        self.write_temporary_file(&staged.temporary, bytes, mode, keep)
+            .map_err(NotebookError::file_error("write", &self.absolute_path(path.as_str())))?;
         Ok(staged)
     }
 
-    fn fill(
+    fn write_temporary_file(
         &self,
         name: &str,
         bytes: &[u8],
         mode: Option<Permissions>,
-        keep: Keep,
+        keep: FileDurability,
     ) -> std::io::Result<()> {
-        let mut file = self.dir.open_with(name, &private_file())?;
+        let mut file = self.dir.open_with(name, &private_file_options())?;
         file.write_all(bytes)?;
         if let Some(mode) = mode {
             file.set_permissions(mode)?;
         }
-        if keep == Keep::Synced { file.sync_all() } else { Ok(()) }
+        if keep == FileDurability::Synced { file.sync_all() } else { Ok(()) }
     }
 
-    fn make_folders(&self, above: &str) -> Result<()> {
+    fn create_folders(&self, above: &str) -> Result<()> {
         let above = above.trim_end_matches('/');
         if above.is_empty() || self.dir.is_dir(above) {
             return Ok(());
@@ -178,10 +185,14 @@ impl Folder {
         for part in above.split('/') {
             let within = made.clone();
             made.push_str(part);
-            match self.dir.create_dir_with(&made, &private_folder()) {
+            match self.dir.create_dir_with(&made, &private_folder_builder()) {
                 Ok(()) => self.sync_folder(within.trim_end_matches('/'))?,
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(NotebookError::file("create", &self.full(&made))(error)),
+                Err(error) => {
+                    return Err(NotebookError::file_error("create", &self.absolute_path(&made))(
+                        error,
+                    ));
+                }
             }
             made.push('/');
         }
@@ -190,13 +201,16 @@ impl Folder {
 
     /// Deletes a file and returns the bytes it held at that moment: the file is renamed aside
     /// first, because another program may just have saved it.
-    pub fn remove(&self, path: &NotePath) -> Result<Option<Vec<u8>>> {
-        let aside = self.temporary_beside(path);
+    pub fn remove_file(&self, path: &NotePath) -> Result<Option<Vec<u8>>> {
+        let aside = self.temporary_name_for(path);
         match self.dir.rename(path.as_str(), &self.dir, &aside) {
             Ok(()) => {}
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => {
-                return Err(NotebookError::file("delete", &self.full(path.as_str()))(error));
+                return Err(NotebookError::file_error(
+                    "delete",
+                    &self.absolute_path(path.as_str()),
+                )(error));
             }
         }
         let mut removed = Vec::new();
@@ -204,20 +218,20 @@ impl Folder {
         let read = read.and_then(|file| file.take(KEPT_BYTES_MAX).read_to_end(&mut removed));
         self.dir
             .remove_file(&aside)
-            .map_err(NotebookError::file("delete", &self.full(path.as_str())))?;
+            .map_err(NotebookError::file_error("delete", &self.absolute_path(path.as_str())))?;
         Ok(read.is_ok().then_some(removed))
     }
 
     /// A unique temporary name in the note's folder.
-    fn temporary_beside(&self, path: &NotePath) -> String {
+    fn temporary_name_for(&self, path: &NotePath) -> String {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let above = path.as_str().strip_suffix(path.name()).unwrap_or_default();
+        let above = path.as_str().strip_suffix(path.file_name()).unwrap_or_default();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        format!("{above}{STAGED}{}-{number}.tmp", std::process::id())
+        format!("{above}{TEMPORARY_PREFIX}{}-{number}.tmp", std::process::id())
     }
 
     /// Removes the empty folders above a path, bottom up.
-    pub fn remove_empty_above(&self, path: &NotePath) {
+    pub fn remove_empty_parents(&self, path: &NotePath) {
         let mut above = path.as_str();
         while let Some((folder, _)) = above.rsplit_once('/') {
             // Fails for a folder that is not empty, which ends the loop.
@@ -241,13 +255,13 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
         };
-        synced.map_err(NotebookError::file("sync", &self.full(folder)))
+        synced.map_err(NotebookError::file_error("sync", &self.absolute_path(folder)))
     }
 
     /// Lists every possible note with its stamp. `enter` is called with each folder before it is
     /// listed. With `sweep`, leftover temporary files are deleted; the caller holds the lock, so no
     /// write is using them.
-    pub fn walk(&self, enter: &mut dyn FnMut(&str), sweep: bool) -> Result<Walked> {
+    pub fn list_files(&self, enter: &mut dyn FnMut(&str), sweep: bool) -> Result<FolderListing> {
         let mut found = Vec::new();
         let mut seen = 0;
         let mut waiting = vec![String::new()];
@@ -258,7 +272,11 @@ impl Folder {
             let entries = match listed {
                 Ok(entries) => entries,
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
-                Err(error) => return Err(NotebookError::file("list", &self.full(&folder))(error)),
+                Err(error) => {
+                    return Err(NotebookError::file_error("list", &self.absolute_path(&folder))(
+                        error,
+                    ));
+                }
             };
             for entry in entries.flatten() {
                 let Ok(name) = entry.file_name().into_string() else { continue };
@@ -267,52 +285,52 @@ impl Folder {
                 let Ok(kind) = entry.file_type() else { continue };
                 if kind.is_dir() && !name.starts_with('.') && depth(&path) <= FOLDERS_MAX {
                     waiting.push(path);
-                } else if sweep && name.starts_with(STAGED) && name.ends_with(".tmp") {
+                } else if sweep && name.starts_with(TEMPORARY_PREFIX) && name.ends_with(".tmp") {
                     let _ = self.dir.remove_file(&path);
                 } else if kind.is_file()
-                    && let Ok(path) = NotePath::for_reading(&path)
+                    && let Ok(path) = NotePath::parse_for_reading(&path)
                     && let Ok(metadata) = entry.metadata()
                 {
-                    found.push((path, Stamp::of(&metadata)));
+                    found.push((path, FileStamp::from_metadata(&metadata)));
                 }
                 seen += 1;
                 if seen >= ENTRIES_MAX {
-                    return Ok(Walked { found, is_whole: false });
+                    return Ok(FolderListing { files: found, is_complete: false });
                 }
             }
         }
-        Ok(Walked { found, is_whole: true })
+        Ok(FolderListing { files: found, is_complete: true })
     }
 }
 
-pub(crate) struct Walked {
-    pub found: Vec<(NotePath, Stamp)>,
+pub(crate) struct FolderListing {
+    pub files: Vec<(NotePath, FileStamp)>,
     /// False if the listing stopped at `ENTRIES_MAX`.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
-impl Staged<'_> {
+impl StagedFile<'_> {
     /// Moves the file into place. Where the system can exchange two files atomically, returns the
     /// bytes that were replaced: another program may have saved the note just before.
-    pub fn land(self) -> Result<Option<Vec<u8>>> {
+    pub fn exchange_into_place(self) -> Result<Option<Vec<u8>>> {
         let dir = &self.folder.dir;
-        if exchange(dir, &self.temporary, &self.path) {
+        if exchange_files(dir, &self.temporary, &self.path) {
             let mut replaced = Vec::new();
-            let read = open_regular(dir, &self.temporary);
+            let read = open_regular_file(dir, &self.temporary);
             let read = read.and_then(|file| file.take(KEPT_BYTES_MAX).read_to_end(&mut replaced));
             // Dropping `self` deletes the replaced file, which now has the temporary name.
             return Ok(read.is_ok().then_some(replaced));
         }
-        self.land_over()?;
+        self.rename_into_place()?;
         Ok(None)
     }
 
     /// Moves the file into place, replacing anything there.
-    pub fn land_over(mut self) -> Result<()> {
+    pub fn rename_into_place(mut self) -> Result<()> {
         let dir = &self.folder.dir;
         dir.rename(&self.temporary, dir, &self.path)
-            .map_err(NotebookError::file("write", &self.folder.full(&self.path)))?;
-        self.landed = true;
+            .map_err(NotebookError::file_error("write", &self.folder.absolute_path(&self.path)))?;
+        self.is_in_place = true;
         Ok(())
     }
 }
@@ -337,7 +355,7 @@ pub fn move_if_free(from: &Path, to: &Path) -> std::io::Result<()> {
 
 /// Atomically exchanges two files of one folder; `false` if one is missing or the system cannot.
 #[cfg(target_os = "linux")]
-fn exchange(dir: &Dir, one: &str, other: &str) -> bool {
+fn exchange_files(dir: &Dir, one: &str, other: &str) -> bool {
     use rustix::fs::{RenameFlags, renameat_with};
     let (above, name) = other.rsplit_once('/').unwrap_or((".", other));
     let own = one.rsplit('/').next().unwrap_or(one);
@@ -351,14 +369,14 @@ fn exchange(_: &Dir, _: &str, _: &str) -> bool {
     false
 }
 
-impl Drop for Staged<'_> {
+impl Drop for StagedFile<'_> {
     fn drop(&mut self) {
-        if self.landed {
+        if self.is_in_place {
             return;
         }
         let _ = self.folder.dir.remove_file(&self.temporary);
-        if let Ok(path) = NotePath::for_reading(&self.path) {
-            self.folder.remove_empty_above(&path);
+        if let Ok(path) = NotePath::parse_for_reading(&self.path) {
+            self.folder.remove_empty_parents(&path);
         }
     }
 }
@@ -367,19 +385,19 @@ fn depth(folder: &str) -> usize {
     folder.split('/').count()
 }
 
-fn absent<T>(path: &NotePath, error: &std::io::Error) -> Result<Option<T>> {
+fn none_if_not_found<T>(path: &NotePath, error: &std::io::Error) -> Result<Option<T>> {
     match error.kind() {
         ErrorKind::NotFound => Ok(None),
-        _ => Err(unreadable(path, error.to_string())),
+        _ => Err(unreadable_error(path, error.to_string())),
     }
 }
 
-fn unreadable(path: &NotePath, why: impl Into<String>) -> NotebookError {
+fn unreadable_error(path: &NotePath, why: impl Into<String>) -> NotebookError {
     NotebookError::Unreadable { path: path.to_string(), why: why.into() }
 }
 
 /// Opens a file with owner-only permissions, in a folder that is not a notebook's (the history's).
-pub(crate) fn append_to(path: &Path) -> std::io::Result<std::fs::File> {
+pub(crate) fn open_for_append(path: &Path) -> std::io::Result<std::fs::File> {
     let mut options = std::fs::OpenOptions::new();
     options.read(true).append(true).create(true);
     #[cfg(unix)]
@@ -389,7 +407,7 @@ pub(crate) fn append_to(path: &Path) -> std::io::Result<std::fs::File> {
 
 /// Creates a folder and its parents with owner-only permissions, and syncs the parents: a synced
 /// file is lost if its folder's entry is.
-pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
+pub(crate) fn create_private_folder(path: &Path) -> std::io::Result<()> {
     let made = path.ancestors().take_while(|folder| !folder.is_dir());
     let above: Vec<&Path> = made.filter_map(Path::parent).collect();
     if above.is_empty() {
@@ -400,18 +418,18 @@ pub(crate) fn make_private(path: &Path) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(path)?;
-    above.into_iter().try_for_each(sync_to_disk)
+    above.into_iter().try_for_each(sync_folder_path)
 }
 
 /// Syncs a folder, so that new, renamed and deleted entries survive power loss.
-pub(crate) fn sync_to_disk(folder: &Path) -> std::io::Result<()> {
+pub(crate) fn sync_folder_path(folder: &Path) -> std::io::Result<()> {
     let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
     if cfg!(windows) { Ok(()) } else { std::fs::File::open(folder)?.sync_all() }
 }
 
 /// Opens a regular file and nothing else. Another program may replace a note with a named pipe
 /// after its metadata was read; opening one must not block, so the handle's type is checked again.
-fn open_regular(dir: &Dir, path: &str) -> std::io::Result<cap_std::fs::File> {
+fn open_regular_file(dir: &Dir, path: &str) -> std::io::Result<cap_std::fs::File> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -426,7 +444,7 @@ fn open_regular(dir: &Dir, path: &str) -> std::io::Result<cap_std::fs::File> {
     }
 }
 
-fn private_file() -> OpenOptions {
+fn private_file_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
@@ -434,7 +452,7 @@ fn private_file() -> OpenOptions {
     options
 }
 
-fn private_folder() -> cap_std::fs::DirBuilder {
+fn private_folder_builder() -> cap_std::fs::DirBuilder {
     #[cfg_attr(not(unix), allow(unused_mut))]
     let mut builder = cap_std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -442,9 +460,9 @@ fn private_folder() -> cap_std::fs::DirBuilder {
     builder
 }
 
-impl Stamp {
+impl FileStamp {
     /// The stamp of a file that is not written yet.
-    pub fn expected(bytes: usize) -> Self {
+    pub fn for_unwritten_file(bytes: usize) -> Self {
         Self { bytes: bytes as u64, ..Self::default() }
     }
 
@@ -454,7 +472,7 @@ impl Stamp {
     }
 
     #[cfg(unix)]
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         use cap_std::fs::MetadataExt;
         let ns = |seconds: i64, rest: i64| i128::from(seconds) * 1_000_000_000 + i128::from(rest);
         let modified_ns = ns(metadata.mtime(), metadata.mtime_nsec());

@@ -6,32 +6,39 @@ use std::fmt::Write;
 
 use tome_model::Scope;
 
-use crate::inventory::{Entry, Inventory};
+use crate::inventory::{Inventory, NoteEntry};
 use crate::path::{INDEX, NotePath, README};
-use crate::{NoteKind, NoteType, Prompt, coder};
+use crate::{IndexExcerpt, NoteKind, NoteType, coder};
 
 const SECTIONS: [&str; 7] =
     ["User", "Feedback", "Project", "Reference", "Other", "Facts", "Episodes"];
 const EMPTY: &str = "# Memory\n\n(empty)\n";
 
 /// Renders every file that Tome builds for a notebook, by path.
-pub(crate) fn build(scope: Scope, inventory: &Inventory) -> BTreeMap<NotePath, String> {
+pub(crate) fn render_built_files(
+    scope: Scope,
+    inventory: &Inventory,
+) -> BTreeMap<NotePath, String> {
     let built = match scope {
-        Scope::Project => BTreeMap::from([(INDEX.to_owned(), memory(inventory.iter()))]),
-        Scope::Coder => readmes(inventory.iter()),
+        Scope::Project => {
+            BTreeMap::from([(INDEX.to_owned(), render_project_index(inventory.iter()))])
+        }
+        Scope::Coder => render_readmes(inventory.iter()),
         Scope::Session => BTreeMap::new(),
     };
     let paths = built.into_iter();
-    paths.filter_map(|(path, text)| Some((NotePath::for_reading(&path).ok()?, text))).collect()
+    paths
+        .filter_map(|(path, text)| Some((NotePath::parse_for_reading(&path).ok()?, text)))
+        .collect()
 }
 
 /// Updates the text of `MEMORY.md` after one note has changed; `None` if it has to be rebuilt. The
 /// result equals a rebuild and costs less.
-pub(crate) fn respliced(
+pub(crate) fn splice_line(
     text: &str,
     inventory: &Inventory,
     path: &NotePath,
-    old: Option<&Entry>,
+    old: Option<&NoteEntry>,
 ) -> Option<String> {
     let new = inventory.get(path);
     let (old_section, new_section) = (old.map(section_of), new.map(section_of));
@@ -39,18 +46,18 @@ pub(crate) fn respliced(
     if let (Some(old), Some(new)) = (old, new)
         && old_section == new_section
     {
-        replace_line(&mut text, &old.line, &new.line)?;
+        replace_line(&mut text, &old.index_line, &new.index_line)?;
         return Some(text);
     }
     if let Some(old) = old {
         // Without neighbours the section's heading would have to go too: rebuild.
-        neighbour(inventory, path, section_of(old))?;
-        replace_line(&mut text, &old.line, "")?;
+        find_neighbour(inventory, path, section_of(old))?;
+        replace_line(&mut text, &old.index_line, "")?;
     }
     if let Some(new) = new {
-        let both = match neighbour(inventory, path, section_of(new))? {
-            Neighbour::Before(line) => (line, format!("{line}{}", new.line)),
-            Neighbour::After(line) => (line, format!("{}{line}", new.line)),
+        let both = match find_neighbour(inventory, path, section_of(new))? {
+            Neighbour::Before(line) => (line, format!("{line}{}", new.index_line)),
+            Neighbour::After(line) => (line, format!("{}{line}", new.index_line)),
         };
         replace_line(&mut text, both.0, &both.1)?;
     }
@@ -63,16 +70,16 @@ enum Neighbour<'i> {
 }
 
 /// Finds the line before or after a note's own in its section, among the nearest 256 notes.
-fn neighbour<'i>(
+fn find_neighbour<'i>(
     inventory: &'i Inventory,
     path: &NotePath,
     section: usize,
 ) -> Option<Neighbour<'i>> {
     const NEAR: usize = 256;
-    let same = |(_, entry): &(&NotePath, &Entry)| section_of(entry) == section;
+    let same = |(_, entry): &(&NotePath, &NoteEntry)| section_of(entry) == section;
     let before = inventory.range::<NotePath, _>(..path).rev().take(NEAR).find(same);
     if let Some((_, entry)) = before {
-        return Some(Neighbour::Before(&entry.line));
+        return Some(Neighbour::Before(&entry.index_line));
     }
     // The following line is adjacent only if no line of the section comes before.
     if inventory.range::<NotePath, _>(..path).nth(NEAR).is_some() {
@@ -83,7 +90,7 @@ fn neighbour<'i>(
         .filter(|(other, _)| *other != path)
         .take(NEAR)
         .find(same);
-    after.map(|(_, entry)| Neighbour::After(&entry.line))
+    after.map(|(_, entry)| Neighbour::After(&entry.index_line))
 }
 
 /// Replaces a line, given with its line ending. It is unique: it contains the note's path.
@@ -94,23 +101,23 @@ fn replace_line(text: &mut String, old: &str, new: &str) -> Option<()> {
     Some(())
 }
 
-pub(crate) fn main(scope: Scope, inventory: &Inventory) -> String {
-    of(scope, inventory.iter())
+pub(crate) fn render_index(scope: Scope, inventory: &Inventory) -> String {
+    render_entries(scope, inventory.iter())
 }
 
 /// Renders the index of the newest notes that fit, followed by the number of omitted ones.
-pub(crate) fn prompt(
+pub(crate) fn render_excerpt(
     scope: Scope,
     inventory: &Inventory,
     lines_max: usize,
     bytes_max: usize,
-) -> Prompt {
-    let mut newest: Vec<(&NotePath, &Entry)> = inventory.iter().collect();
+) -> IndexExcerpt {
+    let mut newest: Vec<(&NotePath, &NoteEntry)> = inventory.iter().collect();
     newest.sort_by(|one, other| {
         other.1.stamp.modified_ms.cmp(&one.1.stamp.modified_ms).then(one.0.cmp(other.0))
     });
     let fits = |count: usize| {
-        let text = with_notice(scope, &newest, count);
+        let text = render_with_notice(scope, &newest, count);
         text.len() <= bytes_max && text.lines().count() <= lines_max
     };
     // Upper bound: every entry takes at least one line and eight bytes.
@@ -124,13 +131,13 @@ pub(crate) fn prompt(
             if fits(middle) { low = middle } else { high = middle - 1 }
         }
     }
-    Prompt { text: with_notice(scope, &newest, low), left_out: newest.len() - low }
+    IndexExcerpt { text: render_with_notice(scope, &newest, low), omitted: newest.len() - low }
 }
 
-fn with_notice(scope: Scope, newest: &[(&NotePath, &Entry)], count: usize) -> String {
-    let mut kept: Vec<(&NotePath, &Entry)> = newest.iter().take(count).copied().collect();
+fn render_with_notice(scope: Scope, newest: &[(&NotePath, &NoteEntry)], count: usize) -> String {
+    let mut kept: Vec<(&NotePath, &NoteEntry)> = newest.iter().take(count).copied().collect();
     kept.sort_by(|one, other| one.0.cmp(other.0));
-    let mut text = of(scope, kept.into_iter());
+    let mut text = render_entries(scope, kept.into_iter());
     let left_out = newest.len() - count;
     if left_out > 0 {
         let entries = if left_out == 1 { "entry" } else { "entries" };
@@ -139,19 +146,24 @@ fn with_notice(scope: Scope, newest: &[(&NotePath, &Entry)], count: usize) -> St
     text
 }
 
-fn of<'e>(scope: Scope, entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>) -> String {
+fn render_entries<'e>(
+    scope: Scope,
+    entries: impl Iterator<Item = (&'e NotePath, &'e NoteEntry)>,
+) -> String {
     match scope {
-        Scope::Project => memory(entries),
-        Scope::Coder => readmes(entries).remove(README).unwrap_or_default(),
-        Scope::Session => session(entries),
+        Scope::Project => render_project_index(entries),
+        Scope::Coder => render_readmes(entries).remove(README).unwrap_or_default(),
+        Scope::Session => render_session_index(entries),
     }
 }
 
-fn memory<'e>(entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>) -> String {
+fn render_project_index<'e>(
+    entries: impl Iterator<Item = (&'e NotePath, &'e NoteEntry)>,
+) -> String {
     let mut sections: [String; 7] = std::array::from_fn(|_| String::new());
     for (_, entry) in entries {
         if let Some(section) = sections.get_mut(section_of(entry)) {
-            section.push_str(&entry.line);
+            section.push_str(&entry.index_line);
         }
     }
     if sections.iter().all(String::is_empty) {
@@ -165,7 +177,7 @@ fn memory<'e>(entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>) -> Strin
     text
 }
 
-fn section_of(entry: &Entry) -> usize {
+fn section_of(entry: &NoteEntry) -> usize {
     match (entry.kind, entry.note_type) {
         (NoteKind::Fact, _) => 5,
         (NoteKind::Episode, _) => 6,
@@ -178,19 +190,21 @@ fn section_of(entry: &Entry) -> usize {
 }
 
 /// Renders a note's line in the index.
-pub(crate) fn line(path: &NotePath, entry: &Entry) -> String {
+pub(crate) fn render_index_line(path: &NotePath, entry: &NoteEntry) -> String {
     let shown = path.to_string();
-    let (target, size) = (target(&shown), size(entry.stamp.bytes));
+    let (target, size) = (render_link_target(&shown), render_size(entry.stamp.bytes));
     match entry.kind {
         NoteKind::Fact | NoteKind::Episode => {
             format!("- [{path}]({target}) ({size}): {}\n", entry.summary)
         }
-        NoteKind::Typed => format!("- [{}]({target}) - {}\n", label(&entry.name), entry.summary),
+        NoteKind::Typed => {
+            format!("- [{}]({target}) - {}\n", escape_link_label(&entry.name), entry.summary)
+        }
         _ => format!("- {path} ({size}): {}\n", entry.summary),
     }
 }
 
-fn label(name: &str) -> String {
+fn escape_link_label(name: &str) -> String {
     if name.contains(['[', ']', '\\']) {
         name.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
     } else {
@@ -198,12 +212,12 @@ fn label(name: &str) -> String {
     }
 }
 
-fn target(path: &str) -> std::borrow::Cow<'_, str> {
+fn render_link_target(path: &str) -> std::borrow::Cow<'_, str> {
     if path.contains([' ', '(', ')', '<', '>']) { format!("<{path}>").into() } else { path.into() }
 }
 
 /// Renders a size such as `1.5KB`.
-pub(crate) fn size(bytes: u64) -> String {
+pub(crate) fn render_size(bytes: u64) -> String {
     if bytes < 1000 {
         return format!("{bytes}B");
     }
@@ -215,16 +229,18 @@ pub(crate) fn size(bytes: u64) -> String {
     format!("{}.{}MB", tenths / 10, tenths % 10)
 }
 
-fn readmes<'e>(
-    entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>,
+fn render_readmes<'e>(
+    entries: impl Iterator<Item = (&'e NotePath, &'e NoteEntry)>,
 ) -> BTreeMap<String, String> {
     let heads: BTreeMap<String, coder::FileHead> =
         entries.filter_map(|(path, entry)| Some((path.to_string(), entry.head.clone()?))).collect();
     // Without insights there is no index.
-    if heads.is_empty() { BTreeMap::new() } else { coder::readmes(&heads) }
+    if heads.is_empty() { BTreeMap::new() } else { coder::render_readmes(&heads) }
 }
 
-fn session<'e>(entries: impl Iterator<Item = (&'e NotePath, &'e Entry)>) -> String {
-    let lines: String = entries.map(|(_, entry)| entry.line.as_str()).collect();
+fn render_session_index<'e>(
+    entries: impl Iterator<Item = (&'e NotePath, &'e NoteEntry)>,
+) -> String {
+    let lines: String = entries.map(|(_, entry)| entry.index_line.as_str()).collect();
     format!("# Session\n\n{}", if lines.is_empty() { "(empty)\n" } else { &lines })
 }

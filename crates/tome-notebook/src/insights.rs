@@ -4,84 +4,97 @@ use std::collections::BTreeMap;
 
 use tome_model::Scope;
 
-use crate::coder::{self, Tree};
-use crate::commit::Change;
-use crate::notebook::{Make, Notebook, note};
+use crate::coder::{self, InsightTree};
+use crate::commit::NoteChange;
+use crate::notebook::{CreateMode, Notebook, decode_note};
 use crate::path::NotePath;
-use crate::shelf::Shelf;
+use crate::shelf::NotebookState;
 use crate::{
-    Ask, Author, Finding, InsightDraft, NotebookError, Recalled, Result, Stored, Tidied, edit,
+    Author, InsightDraft, InsightQuery, InsightRecall, LintFinding, NotebookError, Result,
+    StoredInsight, TidyReport, edit,
 };
 
 impl Notebook {
     /// Stores insights, all or none (coder's notebook only).
-    pub fn store(&self, by: &Author, drafts: &[InsightDraft]) -> Result<Vec<Stored>> {
-        self.check_scope()?;
+    pub fn store_insights(
+        &self,
+        by: &Author,
+        drafts: &[InsightDraft],
+    ) -> Result<Vec<StoredInsight>> {
+        self.check_coder_scope()?;
         // Reject drafts that violate the guide before the notebook is created.
         let today = self.clock.today();
-        coder::store(&Tree::new(), drafts, &today).map_err(NotebookError::BreaksGuide)?;
-        let stored = self.writing(Make::IfMissing, |shelf| {
-            let mut tree = tree(shelf)?;
+        coder::store_insights(&InsightTree::new(), drafts, &today)
+            .map_err(NotebookError::GuideViolations)?;
+        let stored = self.write_current(CreateMode::IfMissing, |shelf| {
+            let mut tree = load_tree(shelf)?;
             let mut seeded = Vec::new();
-            for (path, text) in coder::seeds() {
-                if !tree.contains_key(path) && shelf.history.latest(path).is_none() {
+            for (path, text) in coder::initial_files() {
+                if !tree.contains_key(path) && shelf.history.latest_version(path).is_none() {
                     tree.insert(path.to_owned(), text.to_owned());
-                    seeded
-                        .push(coder::Change { path: path.to_owned(), text: Some(text.to_owned()) });
+                    seeded.push(coder::FileChange {
+                        path: path.to_owned(),
+                        text: Some(text.to_owned()),
+                    });
                 }
             }
-            let (changes, stored) =
-                coder::store(&tree, drafts, &today).map_err(NotebookError::BreaksGuide)?;
+            let (changes, stored) = coder::store_insights(&tree, drafts, &today)
+                .map_err(NotebookError::GuideViolations)?;
             seeded.extend(changes);
-            self.apply(shelf, by, seeded)?;
+            self.apply_insight_changes(shelf, by, seeded)?;
             Ok(stored)
         })?;
         Ok(stored.unwrap_or_default())
     }
 
     /// Finds the most relevant insights, possibly none. Read-only.
-    pub fn recall(&self, ask: &Ask) -> Result<Recalled> {
-        self.check_scope()?;
-        let tree = self.reading(tree)?.unwrap_or_default();
-        coder::recall(&tree, ask).map_err(NotebookError::Invalid)
+    pub fn recall_insights(&self, ask: &InsightQuery) -> Result<InsightRecall> {
+        self.check_coder_scope()?;
+        let tree = self.read_current(load_tree)?.unwrap_or_default();
+        coder::recall_insights(&tree, ask).map_err(NotebookError::Invalid)
     }
 
     /// Checks every insight file against the store guide.
-    pub fn lint(&self) -> Result<Vec<Finding>> {
-        self.check_scope()?;
-        let read = self.reading(|shelf| Ok((tree(shelf)?, readmes(shelf)?)))?;
+    pub fn lint_insights(&self) -> Result<Vec<LintFinding>> {
+        self.check_coder_scope()?;
+        let read = self.read_current(|shelf| Ok((load_tree(shelf)?, read_readmes(shelf)?)))?;
         let (tree, readmes) = read.unwrap_or_default();
         Ok(coder::lint(&tree, &readmes))
     }
 
     /// Merges duplicate insights and splits oversized files, without losing content.
-    pub fn tidy(&self, by: &Author) -> Result<Tidied> {
-        self.check_scope()?;
-        let tidied = self.writing(Make::Never, |shelf| {
-            let (changes, tidied) = coder::tidy(&tree(shelf)?);
-            self.apply(shelf, by, changes)?;
+    pub fn tidy_insights(&self, by: &Author) -> Result<TidyReport> {
+        self.check_coder_scope()?;
+        let tidied = self.write_current(CreateMode::Never, |shelf| {
+            let (changes, tidied) = coder::tidy_insights(&load_tree(shelf)?);
+            self.apply_insight_changes(shelf, by, changes)?;
             Ok(tidied)
         })?;
         Ok(tidied.unwrap_or_default())
     }
 
-    fn apply(&self, shelf: &mut Shelf, by: &Author, changes: Vec<coder::Change>) -> Result<()> {
+    fn apply_insight_changes(
+        &self,
+        shelf: &mut NotebookState,
+        by: &Author,
+        changes: Vec<coder::FileChange>,
+    ) -> Result<()> {
         // The last change to a file wins.
         let changes: BTreeMap<String, Option<String>> =
             changes.into_iter().map(|change| (change.path, change.text)).collect();
         let mut planned = Vec::new();
         for (path, after) in changes {
-            let path = NotePath::for_reading(&path)?;
+            let path = NotePath::parse_for_reading(&path)?;
             if let Some(text) = &after {
                 edit::check_text(path.as_str(), text)?;
             }
-            let before = shelf.folder.read(&path)?.map(|(bytes, _)| bytes);
-            planned.push(Change { path, before, after: after.map(String::into_bytes) });
+            let before = shelf.folder.read_file(&path)?.map(|(bytes, _)| bytes);
+            planned.push(NoteChange { path, before, after: after.map(String::into_bytes) });
         }
         shelf.commit(by, self.clock.now(), planned)
     }
 
-    fn check_scope(&self) -> Result<()> {
+    fn check_coder_scope(&self) -> Result<()> {
         if self.scope() == Scope::Coder {
             return Ok(());
         }
@@ -90,11 +103,11 @@ impl Notebook {
 }
 
 /// Loads all insight files and guides; skips those that are not UTF-8.
-fn tree(shelf: &Shelf) -> Result<Tree> {
-    let mut tree = Tree::new();
+fn load_tree(shelf: &NotebookState) -> Result<InsightTree> {
+    let mut tree = InsightTree::new();
     for path in shelf.inventory.keys() {
-        if let Ok(Some((bytes, _))) = shelf.folder.read(path)
-            && let Ok(note) = note(path, bytes)
+        if let Ok(Some((bytes, _))) = shelf.folder.read_file(path)
+            && let Ok(note) = decode_note(path, bytes)
         {
             tree.insert(path.to_string(), note.text);
         }
@@ -103,11 +116,11 @@ fn tree(shelf: &Shelf) -> Result<Tree> {
 }
 
 /// Reads the READMEs as they are on disk.
-fn readmes(shelf: &Shelf) -> Result<BTreeMap<String, String>> {
+fn read_readmes(shelf: &NotebookState) -> Result<BTreeMap<String, String>> {
     let mut readmes = BTreeMap::new();
-    for (path, _) in shelf.folder.walk(&mut |_| {}, false)?.found {
+    for (path, _) in shelf.folder.list_files(&mut |_| {}, false)?.files {
         if path.is_index()
-            && let Some((bytes, _)) = shelf.folder.read(&path)?
+            && let Some((bytes, _)) = shelf.folder.read_file(&path)?
         {
             readmes.insert(path.to_string(), String::from_utf8_lossy(&bytes).into_owned());
         }

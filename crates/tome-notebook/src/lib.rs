@@ -29,17 +29,18 @@ mod watch;
 mod words;
 
 pub use coder::{
-    Ask, Decision, Finding, InsightDraft, InsightKind, Recalled, RecalledInsight, Stored, Tidied,
+    InsightDraft, InsightKind, InsightQuery, InsightRecall, LintFinding, RecalledInsight,
+    StoreDecision, StoredInsight, TidyReport,
 };
 pub use error::NotebookError;
 pub use folder::move_if_free;
 pub use history::check_history;
 pub use notebook::Notebook;
-pub use session::OVERVIEW;
-pub use watch::{Changed, Watch};
+pub use session::OVERVIEW_TEMPLATE;
+pub use watch::{FolderChanges, FolderWatch};
 pub use words::{
-    Author, Listed, Note, NoteKind, NoteType, Op, Patch, Prompt, Rules, Typed, Version, Who,
-    Written,
+    Actor, Author, IndexExcerpt, Note, NoteHeader, NoteKind, NoteListing, NoteOp, NoteType,
+    NoteVersion, NotebookRules, TextPatch, WrittenNote,
 };
 
 pub(crate) type Result<T> = std::result::Result<T, NotebookError>;

@@ -10,7 +10,7 @@ use crate::frontmatter;
 
 /// The syntactic context of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum LineContext {
     /// Between the fences of the frontmatter, or one of the fences.
     Frontmatter,
     /// A code fence, or a line inside one.
@@ -21,33 +21,33 @@ pub(crate) enum Place {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Line<'a> {
+pub(crate) struct MarkdownLine<'a> {
     /// The line with its ending.
     pub raw: &'a str,
     /// The line without its ending and without the file's byte order mark.
     pub text: &'a str,
-    pub place: Place,
+    pub context: LineContext,
 }
 
-impl<'a> Line<'a> {
+impl<'a> MarkdownLine<'a> {
     pub fn is_blank(&self) -> bool {
         self.text.trim().is_empty()
     }
 
     /// Level and text of a heading; `None` in code and comments.
-    pub fn heading(&self) -> Option<(usize, &'a str)> {
-        if self.place == Place::Text { heading(self.text) } else { None }
+    pub fn parse_heading(&self) -> Option<(usize, &'a str)> {
+        if self.context == LineContext::Text { parse_heading(self.text) } else { None }
     }
 }
 
 /// Iterates over the lines of a file.
-pub(crate) fn lines(text: &str) -> Lines<'_> {
-    Lines { frontmatter_left: frontmatter::len(text), ..fragment_lines(text) }
+pub(crate) fn split_lines(text: &str) -> MarkdownLines<'_> {
+    MarkdownLines { frontmatter_left: frontmatter::byte_len(text), ..split_fragment_lines(text) }
 }
 
 /// Iterates over the lines of a fragment, in which `---` opens no frontmatter.
-pub(crate) fn fragment_lines(text: &str) -> Lines<'_> {
-    Lines {
+pub(crate) fn split_fragment_lines(text: &str) -> MarkdownLines<'_> {
+    MarkdownLines {
         raw: text.split_inclusive('\n'),
         is_first: true,
         frontmatter_left: 0,
@@ -56,17 +56,17 @@ pub(crate) fn fragment_lines(text: &str) -> Lines<'_> {
     }
 }
 
-pub(crate) struct Lines<'a> {
+pub(crate) struct MarkdownLines<'a> {
     raw: SplitInclusive<'a, char>,
     is_first: bool,
     frontmatter_left: usize,
-    fence: Option<Fence>,
+    fence: Option<CodeFence>,
     in_comment: bool,
 }
 
-impl Lines<'_> {
+impl MarkdownLines<'_> {
     /// Consumes the lines and returns the line that would close a fence still open at the end.
-    pub fn unclosed_fence(mut self) -> Option<String> {
+    pub fn find_unclosed_fence(mut self) -> Option<String> {
         self.by_ref().for_each(drop);
         self.fence.map(|fence| {
             let mark = fence.mark.to_string().repeat(fence.marks);
@@ -74,55 +74,55 @@ impl Lines<'_> {
         })
     }
 
-    fn place_of(&mut self, text: &str) -> Place {
+    fn classify_line(&mut self, text: &str) -> LineContext {
         if let Some(fence) = self.fence {
             if fence.is_closed_by(text) {
                 self.fence = None;
             }
-            return Place::Code;
+            return LineContext::Code;
         }
-        self.fence = Fence::opened_by(text);
+        self.fence = CodeFence::parse_opening(text);
         if self.fence.is_some() {
-            return Place::Code;
+            return LineContext::Code;
         }
         let opened = text.trim_start().strip_prefix("<!--");
         if !self.in_comment && opened.is_none() {
-            return Place::Text;
+            return LineContext::Text;
         }
         let rest = if self.in_comment { text } else { opened.unwrap_or_default() };
         self.in_comment = !rest.contains("-->");
-        Place::Comment
+        LineContext::Comment
     }
 }
 
-impl<'a> Iterator for Lines<'a> {
-    type Item = Line<'a>;
+impl<'a> Iterator for MarkdownLines<'a> {
+    type Item = MarkdownLine<'a>;
 
-    fn next(&mut self) -> Option<Line<'a>> {
+    fn next(&mut self) -> Option<MarkdownLine<'a>> {
         let raw = self.raw.next()?;
-        let mut text = without_ending(raw);
+        let mut text = strip_line_ending(raw);
         if std::mem::take(&mut self.is_first) {
             text = text.strip_prefix('\u{feff}').unwrap_or(text);
         }
         if self.frontmatter_left > 0 {
             self.frontmatter_left = self.frontmatter_left.saturating_sub(raw.len());
-            return Some(Line { raw, text, place: Place::Frontmatter });
+            return Some(MarkdownLine { raw, text, context: LineContext::Frontmatter });
         }
-        Some(Line { raw, text, place: self.place_of(text) })
+        Some(MarkdownLine { raw, text, context: self.classify_line(text) })
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Fence {
+struct CodeFence {
     indent: usize,
     mark: char,
     marks: usize,
 }
 
-impl Fence {
-    fn opened_by(text: &str) -> Option<Self> {
+impl CodeFence {
+    fn parse_opening(text: &str) -> Option<Self> {
         let mut inner = text.trim_start_matches([' ', '\t']);
-        while let Some(item) = list_item(inner) {
+        while let Some(item) = strip_list_marker(inner) {
             inner = item;
         }
         let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -140,7 +140,7 @@ impl Fence {
 }
 
 /// The text of a list item; `None` if the line is not one.
-pub(crate) fn list_item(text: &str) -> Option<&str> {
+pub(crate) fn strip_list_marker(text: &str) -> Option<&str> {
     let digits = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let rest = if digits.len() < text.len() {
         digits.strip_prefix(['.', ')'])?
@@ -150,7 +150,7 @@ pub(crate) fn list_item(text: &str) -> Option<&str> {
     rest.strip_prefix([' ', '\t']).map(|item| item.trim_start_matches([' ', '\t']))
 }
 
-fn heading(text: &str) -> Option<(usize, &str)> {
+fn parse_heading(text: &str) -> Option<(usize, &str)> {
     let inner = text.trim_start_matches(' ');
     let rest = inner.trim_start_matches('#');
     let level = inner.len() - rest.len();
@@ -166,13 +166,13 @@ fn heading(text: &str) -> Option<(usize, &str)> {
     Some((level, if is_closed { open.trim() } else { title }))
 }
 
-pub(crate) fn without_ending(raw: &str) -> &str {
+pub(crate) fn strip_line_ending(raw: &str) -> &str {
     let text = raw.strip_suffix('\n').unwrap_or(raw);
     text.strip_suffix('\r').unwrap_or(text)
 }
 
 /// Detects a file's line ending from its first line.
-pub(crate) fn ending_of(text: &str) -> &'static str {
+pub(crate) fn detect_line_ending(text: &str) -> &'static str {
     match text.split_once('\n') {
         Some((first, _)) if first.ends_with('\r') => "\r\n",
         _ => "\n",
@@ -180,10 +180,10 @@ pub(crate) fn ending_of(text: &str) -> &'static str {
 }
 
 /// Inserts a block of whole lines at an offset, with blank lines around it.
-pub(crate) fn inserted(text: &str, at: usize, block: &str) -> String {
+pub(crate) fn insert_block(text: &str, at: usize, block: &str) -> String {
     let bom = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
     let (before, after) = text.split_at_checked(at.max(bom)).unwrap_or(("", text));
-    let ending = ending_of(text);
+    let ending = detect_line_ending(text);
     let mut out = before.to_owned();
     if at > 0 {
         out.push_str(if before.ends_with('\n') { "" } else { ending });
@@ -228,7 +228,7 @@ mod tests {
 
     fn check_places(text: &str, expected: &Expect) {
         let said: Vec<String> =
-            lines(text).map(|line| format!("{:?} {}", line.place, line.text)).collect();
+            split_lines(text).map(|line| format!("{:?} {}", line.context, line.text)).collect();
         expected.assert_eq(&said.join("\n"));
     }
 
@@ -259,13 +259,16 @@ mod tests {
 
     #[test]
     fn an_open_fence_is_told_of() {
-        assert_eq!(lines("a\n  ~~~~ x\nb\n~~~\n").unclosed_fence().as_deref(), Some("  ~~~~"));
-        assert_eq!(lines("1. ```\nb\n   ```\n").unclosed_fence(), None);
+        assert_eq!(
+            split_lines("a\n  ~~~~ x\nb\n~~~\n").find_unclosed_fence().as_deref(),
+            Some("  ~~~~")
+        );
+        assert_eq!(split_lines("1. ```\nb\n   ```\n").find_unclosed_fence(), None);
     }
 
     #[test]
     fn headings_are_those_of_markdown() {
-        let of = |text| heading(text);
+        let of = |text| parse_heading(text);
         assert_eq!(of("## A b ##"), Some((2, "A b")));
         assert_eq!(of("   # C#"), Some((1, "C#")));
         assert_eq!(of("#"), Some((1, "")));

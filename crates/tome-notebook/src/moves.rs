@@ -1,31 +1,31 @@
 //! Renaming notes and folders, and deleting folders.
 
-use crate::commit::Change;
-use crate::notebook::{Make, Notebook};
+use crate::commit::NoteChange;
+use crate::notebook::{CreateMode, Notebook};
 use crate::path::NotePath;
-use crate::shelf::Shelf;
+use crate::shelf::NotebookState;
 use crate::{Author, NotebookError, Result, edit};
 
 impl Notebook {
     /// Moves a note, or a folder with all its notes, to an unused path.
     pub fn rename(&self, by: &Author, from: &str, to: &str) -> Result<()> {
         if from.ends_with(".md") {
-            let from = NotePath::for_writing(self.scope, from)?;
-            let to = NotePath::for_writing(self.scope, to)?;
-            return self.moved(by, from.as_str(), |_| Ok(vec![(from.clone(), to.clone())]));
+            let from = NotePath::parse_for_writing(self.scope, from)?;
+            let to = NotePath::parse_for_writing(self.scope, to)?;
+            return self.move_notes(by, from.as_str(), |_| Ok(vec![(from.clone(), to.clone())]));
         }
-        let (from, to) = (NotePath::folder(from)?, NotePath::folder(to)?);
+        let (from, to) = (NotePath::parse_folder(from)?, NotePath::parse_folder(to)?);
         if to.ends_with(".md") || to.starts_with(&format!("{from}/")) {
             let why = "a folder cannot become a note or move into itself".to_owned();
             return Err(NotebookError::BadPath { path: to, why });
         }
-        self.moved(by, &from, |shelf| {
+        self.move_notes(by, &from, |shelf| {
             let target = |path: &NotePath| {
                 let rest = path.as_str().strip_prefix(from.as_str()).unwrap_or_default();
-                NotePath::for_writing(self.scope, &format!("{to}{rest}"))
+                NotePath::parse_for_writing(self.scope, &format!("{to}{rest}"))
             };
-            if shelf.inventory.keys().any(|path| is_in(path, &to)) {
-                return Err(NotebookError::Exists(to.clone()));
+            if shelf.inventory.keys().any(|path| is_inside_folder(path, &to)) {
+                return Err(NotebookError::AlreadyExists(to.clone()));
             }
             notes_in(shelf, &from).map(|path| Ok((path.clone(), target(path)?))).collect()
         })
@@ -33,12 +33,12 @@ impl Notebook {
 
     /// Deletes a folder with all its notes. Returns the number of notes.
     pub fn delete_folder(&self, by: &Author, folder: &str) -> Result<usize> {
-        let folder = NotePath::folder(folder)?;
-        let deleted = self.writing(Make::Never, |shelf| {
+        let folder = NotePath::parse_folder(folder)?;
+        let deleted = self.write_current(CreateMode::Never, |shelf| {
             let mut changes = Vec::new();
             for path in notes_in(shelf, &folder) {
-                let before = shelf.folder.read(path)?.map(|(bytes, _)| bytes);
-                changes.push(Change { path: path.clone(), before, after: None });
+                let before = shelf.folder.read_file(path)?.map(|(bytes, _)| bytes);
+                changes.push(NoteChange { path: path.clone(), before, after: None });
             }
             let count = changes.len();
             if count > 0 {
@@ -48,35 +48,39 @@ impl Notebook {
         })?;
         match deleted {
             Some(count) if count > 0 => Ok(count),
-            _ => Err(NotebookError::missing(folder)),
+            _ => Err(NotebookError::not_found(folder)),
         }
     }
 
-    fn moved(
+    fn move_notes(
         &self,
         by: &Author,
         from: &str,
-        plan: impl FnOnce(&Shelf) -> Result<Vec<(NotePath, NotePath)>>,
+        plan: impl FnOnce(&NotebookState) -> Result<Vec<(NotePath, NotePath)>>,
     ) -> Result<()> {
-        let moved = self.writing(Make::Never, |shelf| {
+        let moved = self.write_current(CreateMode::Never, |shelf| {
             let plan = plan(shelf)?;
             let mut changes = Vec::new();
             for (from, to) in &plan {
                 edit::check_allowed(&self.rules, self.scope, to)?;
                 let read = |path| -> Result<Option<Vec<u8>>> {
-                    Ok(shelf.folder.read(path)?.map(|(bytes, _)| bytes))
+                    Ok(shelf.folder.read_file(path)?.map(|(bytes, _)| bytes))
                 };
-                let bytes = read(from)?.ok_or_else(|| NotebookError::missing(from.as_str()))?;
+                let bytes = read(from)?.ok_or_else(|| NotebookError::not_found(from.as_str()))?;
                 if from != to && read(to)?.is_some() {
-                    return Err(NotebookError::Exists(to.to_string()));
+                    return Err(NotebookError::AlreadyExists(to.to_string()));
                 }
-                changes.push(Change { path: to.clone(), before: None, after: Some(bytes.clone()) });
-                changes.push(Change { path: from.clone(), before: Some(bytes), after: None });
+                changes.push(NoteChange {
+                    path: to.clone(),
+                    before: None,
+                    after: Some(bytes.clone()),
+                });
+                changes.push(NoteChange { path: from.clone(), before: Some(bytes), after: None });
             }
             if plan.iter().any(|(from, to)| from == to) {
-                return Err(NotebookError::Exists(from.to_owned()));
+                return Err(NotebookError::AlreadyExists(from.to_owned()));
             }
-            let size = |change: &Change| change.after.as_ref().map_or(0, Vec::len);
+            let size = |change: &NoteChange| change.after.as_ref().map_or(0, Vec::len);
             let sizes: Vec<_> = changes.iter().map(|change| (&change.path, size(change))).collect();
             edit::check_budget(&self.rules, self.scope, &sizes, &shelf.inventory)?;
             if !plan.is_empty() {
@@ -86,15 +90,15 @@ impl Notebook {
         })?;
         match moved {
             Some(count) if count > 0 => Ok(()),
-            _ => Err(NotebookError::missing(from)),
+            _ => Err(NotebookError::not_found(from)),
         }
     }
 }
 
-fn is_in(path: &NotePath, folder: &str) -> bool {
+fn is_inside_folder(path: &NotePath, folder: &str) -> bool {
     path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-fn notes_in<'s>(shelf: &'s Shelf, folder: &'s str) -> impl Iterator<Item = &'s NotePath> {
-    shelf.inventory.keys().filter(move |path| is_in(path, folder))
+fn notes_in<'s>(shelf: &'s NotebookState, folder: &'s str) -> impl Iterator<Item = &'s NotePath> {
+    shelf.inventory.keys().filter(move |path| is_inside_folder(path, folder))
 }

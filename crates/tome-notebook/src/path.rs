@@ -24,45 +24,48 @@ pub(crate) struct NotePath(String);
 
 impl NotePath {
     /// Validates a path for reading: it stays inside and is Markdown. Indexes are allowed.
-    pub fn for_reading(path: &str) -> Result<Self, NotebookError> {
+    pub fn parse_for_reading(path: &str) -> Result<Self, NotebookError> {
         let path = &*visible::unescape(path);
         check_escape(path)?;
         let parts: Vec<&str> = path.split('/').collect();
         for part in &parts {
-            check_part(path, part)?;
+            check_component(path, part)?;
         }
         if path.len() > PATH_BYTES_MAX || parts.len() > FOLDERS_MAX + 1 {
             let why = format!("it is too long or more than {FOLDERS_MAX} folders deep");
-            return Err(bad(path, why));
+            return Err(bad_path_error(path, why));
         }
         if stem_of(path).is_none() {
-            return Err(bad(path, not_markdown(&parts)));
+            return Err(bad_path_error(path, not_markdown_reason(&parts)));
         }
         Ok(Self(path.to_owned()))
     }
 
     /// Validates a path for writing: not an index, and in a location that this scope allows.
-    pub fn for_writing(scope: Scope, path: &str) -> Result<Self, NotebookError> {
-        let path = Self::for_reading(path)?;
+    pub fn parse_for_writing(scope: Scope, path: &str) -> Result<Self, NotebookError> {
+        let path = Self::parse_for_reading(path)?;
         if path.is_index() {
-            return Err(NotebookError::Reserved(path.0));
+            return Err(NotebookError::IndexReadOnly(path.0));
         }
-        if let Some(why) = path.misplaced(scope) {
-            return Err(bad(&path.0, why));
+        if let Some(why) = path.misplacement_reason(scope) {
+            return Err(bad_path_error(&path.0, why));
         }
         check_visible(&path.0)?;
         if path.0.contains(['<', '>', ':', '"', '|', '?', '*']) {
-            return Err(bad(&path.0, "some systems do not allow < > : \" | ? * in file names"));
+            return Err(bad_path_error(
+                &path.0,
+                "some systems do not allow < > : \" | ? * in file names",
+            ));
         }
         Ok(path)
     }
 
     /// Validates the path of a folder.
-    pub fn folder(path: &str) -> Result<String, NotebookError> {
+    pub fn parse_folder(path: &str) -> Result<String, NotebookError> {
         let path = path.trim_end_matches('/');
         check_escape(path)?;
         for part in path.split('/') {
-            check_part(path, part)?;
+            check_component(path, part)?;
         }
         check_visible(path)?;
         Ok(path.to_owned())
@@ -72,7 +75,7 @@ impl NotePath {
         &self.0
     }
 
-    pub fn name(&self) -> &str {
+    pub fn file_name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }
 
@@ -89,7 +92,7 @@ impl NotePath {
 
     /// Whether Tome builds this file from the others. Ignores case, as some file systems do.
     pub fn is_index(&self) -> bool {
-        self.name().eq_ignore_ascii_case(README) || self.0.eq_ignore_ascii_case(INDEX)
+        self.file_name().eq_ignore_ascii_case(README) || self.0.eq_ignore_ascii_case(INDEX)
     }
 
     pub fn kind(&self, scope: Scope) -> NoteKind {
@@ -106,7 +109,7 @@ impl NotePath {
     }
 
     /// Why a path is not allowed in this scope; `None` if it is.
-    fn misplaced(&self, scope: Scope) -> Option<String> {
+    fn misplacement_reason(&self, scope: Scope) -> Option<String> {
         let folders: Vec<&str> = self.folders().collect();
         match scope {
             Scope::Project => None,
@@ -114,10 +117,10 @@ impl NotePath {
             Scope::Session if folders.first() == Some(&"detail") => None,
             Scope::Session => Some(format!(
                 "a session has only overview.md and detail/: use detail/{}",
-                self.name()
+                self.file_name()
             )),
             Scope::Coder if folders.is_empty() && self.0.ends_with("-guide.md") => None,
-            Scope::Coder if folders.first().is_none_or(|top| InsightKind::named(top).is_none()) => {
+            Scope::Coder if folders.first().is_none_or(|top| InsightKind::parse(top).is_none()) => {
                 Some("the coder's notes are in episodic/, procedural/ and semantic/".to_owned())
             }
             Scope::Coder if folders.len() > CODER_FOLDERS_MAX => {
@@ -149,7 +152,7 @@ fn check_escape(path: &str) -> Result<(), NotebookError> {
     let drive = matches!(path.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
     let climbs = path.split(['/', '\\']).any(|part| part.trim() == "..");
     if path.starts_with(['/', '\\', '~']) || encoded || drive || climbs || path.contains('\0') {
-        return Err(NotebookError::Escapes(clip(path)));
+        return Err(NotebookError::PathEscapes(clip_for_message(path)));
     }
     Ok(())
 }
@@ -158,12 +161,12 @@ fn check_escape(path: &str) -> Result<(), NotebookError> {
 fn check_visible(path: &str) -> Result<(), NotebookError> {
     if path.contains(visible::is_invisible) {
         let why = "it contains an invisible or bidirectional control character: remove it";
-        return Err(bad(path, why));
+        return Err(bad_path_error(path, why));
     }
     Ok(())
 }
 
-fn check_part(path: &str, part: &str) -> Result<(), NotebookError> {
+fn check_component(path: &str, part: &str) -> Result<(), NotebookError> {
     let device = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
     let numbered = ["com", "lpt"].iter().any(|port| {
         device.strip_prefix(port).is_some_and(|rest| {
@@ -185,7 +188,7 @@ fn check_part(path: &str, part: &str) -> Result<(), NotebookError> {
     } else {
         return Ok(());
     };
-    Err(bad(path, why))
+    Err(bad_path_error(path, why))
 }
 
 /// The file name without `.md`; `None` if it is not Markdown.
@@ -194,18 +197,18 @@ fn stem_of(path: &str) -> Option<&str> {
     name.strip_suffix(EXTENSION).filter(|stem| !stem.is_empty())
 }
 
-fn not_markdown(parts: &[&str]) -> String {
+fn not_markdown_reason(parts: &[&str]) -> String {
     let name = parts.last().copied().unwrap_or_default();
     let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     format!("notes are Markdown files: use {}.md", tome_model::truncate_to(stem, 80))
 }
 
-fn bad(path: &str, why: impl Into<String>) -> NotebookError {
-    NotebookError::BadPath { path: clip(path), why: why.into() }
+fn bad_path_error(path: &str, why: impl Into<String>) -> NotebookError {
+    NotebookError::BadPath { path: clip_for_message(path), why: why.into() }
 }
 
 /// Clips and escapes a path for an error message.
-fn clip(path: &str) -> String {
+fn clip_for_message(path: &str) -> String {
     let shown = tome_model::truncate_to(path, 200);
     let more = if shown.len() < path.len() { "…" } else { "" };
     format!("{}{more}", visible::escape(shown))
@@ -231,7 +234,7 @@ mod tests {
             "a/ .. /x.md",
         ] {
             assert!(
-                matches!(NotePath::for_reading(path), Err(NotebookError::Escapes(_))),
+                matches!(NotePath::parse_for_reading(path), Err(NotebookError::PathEscapes(_))),
                 "{path:?}"
             );
         }
@@ -256,28 +259,28 @@ mod tests {
             "a/b/c/d/e/f.md",
             &long,
         ] {
-            assert!(NotePath::for_reading(path).is_err(), "{path:?}");
+            assert!(NotePath::parse_for_reading(path).is_err(), "{path:?}");
         }
         for path in
             ["x.md", "facts/user.md", "日本語.md", "a b.md", "a.b.md", "facts/memory.md", "why?.md"]
         {
-            assert!(NotePath::for_reading(path).is_ok(), "{path:?}");
+            assert!(NotePath::parse_for_reading(path).is_ok(), "{path:?}");
         }
     }
 
     #[test]
     fn an_index_can_be_read_and_not_written() {
         for path in ["MEMORY.md", "memory.md", "README.md", "semantic/ReadMe.md"] {
-            assert!(NotePath::for_reading(path).is_ok());
-            let refused = NotePath::for_writing(Scope::Project, path);
-            assert!(matches!(refused, Err(NotebookError::Reserved(_))), "{path:?}");
+            assert!(NotePath::parse_for_reading(path).is_ok());
+            let refused = NotePath::parse_for_writing(Scope::Project, path);
+            assert!(matches!(refused, Err(NotebookError::IndexReadOnly(_))), "{path:?}");
         }
-        assert!(NotePath::for_writing(Scope::Project, "facts/memory.md").is_ok());
+        assert!(NotePath::parse_for_writing(Scope::Project, "facts/memory.md").is_ok());
     }
 
     #[test]
     fn each_scope_has_its_places() {
-        let fits = |scope, path| NotePath::for_writing(scope, path).is_ok();
+        let fits = |scope, path| NotePath::parse_for_writing(scope, path).is_ok();
         assert!(fits(Scope::Session, "overview.md") && fits(Scope::Session, "detail/auth.md"));
         assert!(!fits(Scope::Session, "auth.md"));
         assert!(

@@ -21,12 +21,12 @@ use std::collections::HashMap;
 use serde_json::Value;
 use tome_text::{StopClass, is_stop_word, is_unspaced};
 
-use crate::line::{Place, ending_of, inserted, lines};
+use crate::line::{LineContext, detect_line_ending, insert_block, split_lines};
 use crate::{frontmatter, title as titles};
 
 /// Template of a session's overview. Recall skips files that equal it byte for byte, so changing it
 /// would make the unedited overviews of earlier versions searchable.
-pub const OVERVIEW: &str = "\
+pub const OVERVIEW_TEMPLATE: &str = "\
 # Working Memory
 
 ## Current Task
@@ -45,22 +45,22 @@ pub const OVERVIEW: &str = "\
 <!-- The last few steps, in a line each -->
 ";
 
-pub(crate) fn title(text: &str) -> Option<String> {
-    titles::of(text)
+pub(crate) fn find_title(text: &str) -> Option<String> {
+    titles::find_first_heading(text)
 }
 
 /// The META comment of a detail note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Meta {
+pub(crate) struct DetailMeta {
     /// Creation time, as written in the note.
     pub created: Option<String>,
     pub keywords: Vec<String>,
 }
 
 /// Parses the META comment of a note, if it has one.
-pub(crate) fn meta(text: &str) -> Option<Meta> {
+pub(crate) fn parse_meta(text: &str) -> Option<DetailMeta> {
     let mut comment = String::new();
-    for line in lines(text).filter(|line| line.place == Place::Comment) {
+    for line in split_lines(text).filter(|line| line.context == LineContext::Comment) {
         let said = line.text.trim();
         let said =
             if comment.is_empty() { said.strip_prefix("<!--").unwrap_or(said) } else { said };
@@ -70,7 +70,7 @@ pub(crate) fn meta(text: &str) -> Option<Meta> {
         comment.push('\n');
         if is_over {
             if let Some(said) = comment.trim().strip_prefix("META:") {
-                return Some(Meta::said_by(said));
+                return Some(DetailMeta::parse(said));
             }
             comment.clear();
         }
@@ -78,9 +78,9 @@ pub(crate) fn meta(text: &str) -> Option<Meta> {
     None
 }
 
-impl Meta {
+impl DetailMeta {
     /// Parses one key per line, with or without a bullet, or all on one line, separated by bullets.
-    fn said_by(said: &str) -> Self {
+    fn parse(said: &str) -> Self {
         let mut meta = Self::default();
         let said = said.trim();
         let parts: Vec<&str> =
@@ -92,14 +92,14 @@ impl Meta {
                 meta.created =
                     Some(created.trim().to_owned()).filter(|created| !created.is_empty());
             } else if let Some(keywords) = part.strip_prefix("keywords:") {
-                meta.keywords = listed(keywords.trim());
+                meta.keywords = parse_keyword_list(keywords.trim());
             }
         }
         meta
     }
 }
 
-fn listed(keywords: &str) -> Vec<String> {
+fn parse_keyword_list(keywords: &str) -> Vec<String> {
     serde_json::from_str(keywords).unwrap_or_else(|_| {
         let bare = keywords.trim_matches(['[', ']']).split(',');
         let words = bare.map(|word| word.trim().trim_matches(['"', '\'']).to_owned());
@@ -109,13 +109,15 @@ fn listed(keywords: &str) -> Vec<String> {
 
 /// Inserts a META comment below the heading, adding a heading if there is none. A note that already
 /// has the comment stays unchanged.
-pub(crate) fn with_meta(text: &str, path: &str, now: &str) -> String {
-    if meta(text).is_some() {
+pub(crate) fn ensure_meta(text: &str, path: &str, now: &str) -> String {
+    if parse_meta(text).is_some() {
         return text.to_owned();
     }
-    let ending = ending_of(text);
-    let keywords: Vec<String> =
-        keywords(text, path).into_iter().map(|word| Value::from(word).to_string()).collect();
+    let ending = detect_line_ending(text);
+    let keywords: Vec<String> = extract_keywords(text, path)
+        .into_iter()
+        .map(|word| Value::from(word).to_string())
+        .collect();
     let keywords = keywords.join(", ");
     let comment = [
         "<!--",
@@ -126,20 +128,20 @@ pub(crate) fn with_meta(text: &str, path: &str, now: &str) -> String {
         "",
     ]
     .join(ending);
-    let below_heading = heading_end(text).map(|at| inserted(text, at, &comment));
+    let below_heading = find_heading_end(text).map(|at| insert_block(text, at, &comment));
     // Between two rules at the top, the comment would turn the lines between them into frontmatter.
-    if let Some(note) = below_heading.filter(|note| meta(note).is_some()) {
+    if let Some(note) = below_heading.filter(|note| parse_meta(note).is_some()) {
         return note;
     }
-    let heading = format!("# {}{ending}{ending}", titles::for_path(path));
-    inserted(text, frontmatter::len(text), &(heading + &comment))
+    let heading = format!("# {}{ending}{ending}", titles::from_path(path));
+    insert_block(text, frontmatter::byte_len(text), &(heading + &comment))
 }
 
-fn heading_end(text: &str) -> Option<usize> {
+fn find_heading_end(text: &str) -> Option<usize> {
     let mut at = 0;
-    lines(text).find_map(|line| {
+    split_lines(text).find_map(|line| {
         at += line.raw.len();
-        line.heading().map(|_| at)
+        line.parse_heading().map(|_| at)
     })
 }
 
@@ -150,20 +152,20 @@ const KEYWORD_CHARS_MAX: usize = 32;
 const PHRASE_CHARS_MAX: usize = 8;
 
 /// Extracts the most frequent words, weighting headings higher.
-fn keywords(text: &str, path: &str) -> Vec<String> {
+fn extract_keywords(text: &str, path: &str) -> Vec<String> {
     let mut scores: HashMap<String, (usize, usize)> = HashMap::new();
     let mut count = |text: &str, weight: usize| {
-        for word in words(text) {
+        for word in split_words(text) {
             let place = scores.len();
             scores.entry(word).or_insert((0, place)).0 += weight;
         }
     };
-    count(&titles::for_path(path), 2);
-    for line in lines(text) {
-        match line.heading() {
+    count(&titles::from_path(path), 2);
+    for line in split_lines(text) {
+        match line.parse_heading() {
             Some((1, title)) => count(title, 4),
             Some((_, title)) => count(title, 2),
-            None if line.place == Place::Text => count(line.text, 1),
+            None if line.context == LineContext::Text => count(line.text, 1),
             None => {}
         }
     }
@@ -172,14 +174,14 @@ fn keywords(text: &str, path: &str) -> Vec<String> {
     ranked.into_iter().take(KEYWORDS_MAX).map(|(word, _)| word).collect()
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> {
+fn split_words(text: &str) -> impl Iterator<Item = String> {
     text.split(|part: char| !(part.is_alphanumeric() || part == '_' || part == '-'))
         .flat_map(|word| word.split("--"))
         .map(|word| word.trim_matches(['-', '_']))
-        .filter_map(keyword)
+        .filter_map(normalize_keyword)
 }
 
-fn keyword(word: &str) -> Option<String> {
+fn normalize_keyword(word: &str) -> Option<String> {
     let chars = word.chars().take(KEYWORD_CHARS_MAX + 1).count();
     if word.chars().any(is_unspaced) {
         return (chars >= 2).then(|| word.chars().take(PHRASE_CHARS_MAX).collect());
@@ -215,7 +217,7 @@ mod tests {
 
             Using JWT for authentication, with rotation of the JWT.
         "##]]
-        .assert_eq(&with_meta(text, "detail/auth.md", NOW));
+        .assert_eq(&ensure_meta(text, "detail/auth.md", NOW));
     }
 
     #[test]
@@ -235,22 +237,22 @@ mod tests {
 
             slow
         "#]]
-        .assert_eq(&with_meta("---\nname: x\n---\nslow\n", "detail/build-log.md", NOW));
+        .assert_eq(&ensure_meta("---\nname: x\n---\nslow\n", "detail/build-log.md", NOW));
     }
 
     #[test]
     fn nothing_in_a_note_ends_the_comment() {
         let text = "# a --> \"quoted\" b-->c\r\n--> x--y <!-- 使用认证令牌来登录系统 -->\r\n";
-        let note = with_meta(text, "detail/-->.md", NOW);
+        let note = ensure_meta(text, "detail/-->.md", NOW);
         expect![[r#"["quoted", "使用认证令牌来登"]"#]]
-            .assert_eq(&format!("{:?}", meta(&note).unwrap().keywords));
+            .assert_eq(&format!("{:?}", parse_meta(&note).unwrap().keywords));
         assert_eq!(note.matches('\n').count(), note.matches("\r\n").count());
         assert!(note.ends_with("-->\r\n\r\n--> x--y <!-- 使用认证令牌来登录系统 -->\r\n"));
     }
 
     #[test]
     fn both_shapes_of_meta_are_read() {
-        let full = Meta {
+        let full = DetailMeta {
             created: Some("2024-01-15T10:30:00Z".into()),
             keywords: vec!["authentication".into(), "jwt".into()],
         };
@@ -259,18 +261,19 @@ mod tests {
             "# A\r\n<!-- hint -->\r\n<!--\r\nMETA:\r\ncreated: 2024-01-15T10:30:00Z\r\nkeywords: [authentication, 'jwt']\r\n-->\r\n",
             "<!-- META: - created: 2024-01-15T10:30:00Z - keywords: [\"authentication\", \"jwt\"] -->\n",
         ] {
-            assert_eq!(meta(text).as_ref(), Some(&full));
-            assert_eq!(with_meta(text, "detail/a.md", NOW), text);
+            assert_eq!(parse_meta(text).as_ref(), Some(&full));
+            assert_eq!(ensure_meta(text, "detail/a.md", NOW), text);
         }
         assert_eq!(
-            meta("```\n<!--\nMETA:\ncreated: x\n-->\n```\n<!-- META -->\n<!--\nMETA:\n"),
+            parse_meta("```\n<!--\nMETA:\ncreated: x\n-->\n```\n<!-- META -->\n<!--\nMETA:\n"),
             None
         );
     }
 
     #[test]
     fn the_overview_has_its_five_parts() {
-        let headings: Vec<&str> = OVERVIEW.lines().filter(|line| line.starts_with('#')).collect();
+        let headings: Vec<&str> =
+            OVERVIEW_TEMPLATE.lines().filter(|line| line.starts_with('#')).collect();
         assert_eq!(
             headings,
             [
@@ -282,7 +285,7 @@ mod tests {
                 "## Recent Operations"
             ]
         );
-        assert_eq!(OVERVIEW.matches("<!--").count(), 5);
+        assert_eq!(OVERVIEW_TEMPLATE.matches("<!--").count(), 5);
     }
 
     proptest! {
@@ -295,14 +298,14 @@ mod tests {
             path in any::<String>(),
         ) {
             let text = pieces.concat();
-            let note = with_meta(&text, &path, NOW);
-            if meta(&text).is_none() {
-                let meta = meta(&note).unwrap();
+            let note = ensure_meta(&text, &path, NOW);
+            if parse_meta(&text).is_none() {
+                let meta = parse_meta(&note).unwrap();
                 prop_assert_eq!(meta.created.as_deref(), Some(NOW));
                 prop_assert!(meta.keywords.len() <= 7);
-                prop_assert!(title(&note).is_some() || text.contains('#'));
+                prop_assert!(find_title(&note).is_some() || text.contains('#'));
             }
-            prop_assert_eq!(&with_meta(&note, &path, NOW), &note);
+            prop_assert_eq!(&ensure_meta(&note, &path, NOW), &note);
             let mut after = note.lines();
             for line in text.lines() {
                 let line = line.trim_matches(['\u{feff}', '\r']);

@@ -1,17 +1,17 @@
 //! The title of a note: its first heading, or one derived from its path.
 
-use crate::line::lines;
+use crate::line::split_lines;
 
 /// The text of the first heading of any level.
-pub(crate) fn of(text: &str) -> Option<String> {
-    lines(text)
-        .filter_map(|line| line.heading())
+pub(crate) fn find_first_heading(text: &str) -> Option<String> {
+    split_lines(text)
+        .filter_map(|line| line.parse_heading())
         .find(|(_, title)| !title.is_empty())
         .map(|(_, title)| title.to_owned())
 }
 
 /// `User prefs` for `facts/user-prefs.md`; dates such as `2026-02` keep their dashes.
-pub(crate) fn for_path(path: &str) -> String {
+pub(crate) fn from_path(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or(path);
     let stem = name.strip_suffix(".md").unwrap_or(name);
     let mut out = String::with_capacity(stem.len());
@@ -49,14 +49,14 @@ mod tests {
             ("#.md", "Notes"),
             ("", "Notes"),
         ] {
-            assert_eq!(for_path(path), title);
+            assert_eq!(from_path(path), title);
         }
     }
 
     #[test]
     fn the_first_heading_is_the_title() {
         let text = "---\n# note\nname: x\n---\n```\n# code\n```\n<!--\n# hint\n-->\n#\n## Real `one` ##\n# Later\n";
-        assert_eq!(of(text).as_deref(), Some("Real `one`"));
-        assert_eq!(of("no heading\n#tag\n"), None);
+        assert_eq!(find_first_heading(text).as_deref(), Some("Real `one`"));
+        assert_eq!(find_first_heading("no heading\n#tag\n"), None);
     }
 }

@@ -1,28 +1,28 @@
 //! Reads the history of a notebook and restores earlier versions.
 
-use crate::commit::Change;
-use crate::history::{GONE, History, version_of};
-use crate::notebook::{Make, Notebook, note};
+use crate::commit::NoteChange;
+use crate::history::{DELETED_VERSION, History, content_version};
+use crate::notebook::{CreateMode, Notebook, decode_note};
 use crate::path::NotePath;
-use crate::{Author, Note, NotebookError, Result, Version, Written, edit};
+use crate::{Author, Note, NoteVersion, NotebookError, Result, WrittenNote, edit};
 
 /// Digits required to identify a version.
 const VERSION_DIGITS_MIN: usize = 4;
 
 impl Notebook {
     /// Reads the history, oldest first, of one note (even a deleted one) or of all.
-    pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
-        let path = path.map(NotePath::for_reading).transpose()?;
+    pub fn read_history(&self, path: Option<&str>) -> Result<Vec<NoteVersion>> {
+        let path = path.map(NotePath::parse_for_reading).transpose()?;
         let path = path.as_ref().map(NotePath::as_str);
-        let versions = self.reading(|shelf| shelf.history.log(path))?;
+        let versions = self.read_current(|shelf| shelf.history.read_versions(path))?;
         let versions = match versions {
             Some(versions) => versions,
             // The folder is gone, but the history is still readable.
-            None => History::of(self.history()).log(path)?,
+            None => History::new(self.history_folder()).read_versions(path)?,
         };
         match path {
             Some(path) if versions.is_empty() => {
-                self.read(path)?;
+                self.read_note(path)?;
                 Ok(versions)
             }
             _ => Ok(versions),
@@ -30,43 +30,48 @@ impl Notebook {
     }
 
     /// Reads the text of a note at a version, given in full or as a prefix.
-    pub fn version(&self, path: &str, version: &str) -> Result<Note> {
-        let path = NotePath::for_reading(path)?;
+    pub fn read_version(&self, path: &str, version: &str) -> Result<Note> {
+        let path = NotePath::parse_for_reading(path)?;
         self.refresh()?;
-        let bytes = self.content_at(&path, version)?;
-        note(&path, bytes)
+        let bytes = self.load_content_at(&path, version)?;
+        decode_note(&path, bytes)
     }
 
     /// Restores a version: the given one, else the one before the current (for a deleted note, its
     /// last).
-    pub fn restore(&self, by: &Author, path: &str, version: Option<&str>) -> Result<Written> {
-        let path = NotePath::for_writing(self.scope, path)?;
+    pub fn restore_version(
+        &self,
+        by: &Author,
+        path: &str,
+        version: Option<&str>,
+    ) -> Result<WrittenNote> {
+        let path = NotePath::parse_for_writing(self.scope, path)?;
         edit::check_allowed(&self.rules, self.scope, &path)?;
         if !self.root().exists() {
             // A restore that cannot succeed must not create the notebook.
             match version {
-                Some(version) => self.content_at(&path, version)?,
-                None => previous(&History::of(self.history()), &path, None)?,
+                Some(version) => self.load_content_at(&path, version)?,
+                None => find_previous_content(&History::new(self.history_folder()), &path, None)?,
             };
         }
-        let restored = self.writing(Make::IfMissing, |shelf| {
-            let before = shelf.folder.read(&path)?.map(|(bytes, _)| bytes);
+        let restored = self.write_current(CreateMode::IfMissing, |shelf| {
+            let before = shelf.folder.read_file(&path)?.map(|(bytes, _)| bytes);
             let after = match version {
-                Some(version) => self.content_at(&path, version)?,
-                None => previous(&shelf.history, &path, before.as_deref())?,
+                Some(version) => self.load_content_at(&path, version)?,
+                None => find_previous_content(&shelf.history, &path, before.as_deref())?,
             };
             let sizes = [(&path, after.len())];
             edit::check_budget(&self.rules, self.scope, &sizes, &shelf.inventory)?;
-            let (bytes, version) = (after.len() as u64, version_of(&after));
-            let change = Change { path: path.clone(), before, after: Some(after) };
+            let (bytes, version) = (after.len() as u64, content_version(&after));
+            let change = NoteChange { path: path.clone(), before, after: Some(after) };
             shelf.commit(by, self.clock.now(), vec![change])?;
-            Ok(Written { path: path.to_string(), bytes, version, applied: 0 })
+            Ok(WrittenNote { path: path.to_string(), bytes, version, applied: 0 })
         })?;
-        restored.ok_or_else(|| NotebookError::missing(path.as_str()))
+        restored.ok_or_else(|| NotebookError::not_found(path.as_str()))
     }
 
-    fn content_at(&self, path: &NotePath, version: &str) -> Result<Vec<u8>> {
-        if version.len() < VERSION_DIGITS_MIN || version == GONE {
+    fn load_content_at(&self, path: &NotePath, version: &str) -> Result<Vec<u8>> {
+        if version.len() < VERSION_DIGITS_MIN || version == DELETED_VERSION {
             let said = format!(
                 "{version:?} is not a version: give at least {VERSION_DIGITS_MIN} digits of one listed by `tome memory log {path}`"
             );
@@ -74,15 +79,18 @@ impl Notebook {
         }
         let mut found: Option<(String, Vec<u8>)> = None;
         let mut ambiguous = false;
-        History::of(self.history()).each_content(path.as_str(), &mut |known, content| {
-            let is_other = |(other, _): &(String, Vec<u8>)| other != known;
-            match content {
-                _ if !known.starts_with(version) => {}
-                _ if found.as_ref().is_some_and(is_other) => ambiguous = true,
-                Some(content) => found = Some((known.to_owned(), content.to_vec())),
-                None => {}
-            }
-        })?;
+        History::new(self.history_folder()).for_each_content(
+            path.as_str(),
+            &mut |known, content| {
+                let is_other = |(other, _): &(String, Vec<u8>)| other != known;
+                match content {
+                    _ if !known.starts_with(version) => {}
+                    _ if found.as_ref().is_some_and(is_other) => ambiguous = true,
+                    Some(content) => found = Some((known.to_owned(), content.to_vec())),
+                    None => {}
+                }
+            },
+        )?;
         if ambiguous {
             let said = format!("{version} matches several versions: give more digits");
             return Err(NotebookError::Invalid(said));
@@ -95,9 +103,13 @@ impl Notebook {
 }
 
 /// Finds the latest content that differs from the current one.
-fn previous(history: &History, path: &NotePath, now: Option<&[u8]>) -> Result<Vec<u8>> {
+fn find_previous_content(
+    history: &History,
+    path: &NotePath,
+    now: Option<&[u8]>,
+) -> Result<Vec<u8>> {
     let mut last = None;
-    history.each_content(path.as_str(), &mut |_, content| {
+    history.for_each_content(path.as_str(), &mut |_, content| {
         if content.is_some() && content != now {
             last = content.map(<[u8]>::to_vec);
         }

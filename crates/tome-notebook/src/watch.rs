@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Changes since the last call.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Changed {
+pub enum FolderChanges {
     /// At most these files; an empty set means no changes.
     Files(BTreeSet<String>),
     /// Unknown: check everything.
@@ -17,7 +17,7 @@ pub enum Changed {
 }
 
 #[cfg(target_os = "linux")]
-pub use linux::Watch;
+pub use linux::FolderWatch;
 #[cfg(not(target_os = "linux"))]
 pub use nowhere::Watch;
 
@@ -31,7 +31,7 @@ mod linux {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags};
     use rustix::io::Errno;
 
-    use super::Changed;
+    use super::FolderChanges;
 
     /// Magic numbers of file systems whose every change passes through this kernel: ext, xfs,
     /// btrfs, tmpfs, f2fs, zfs, overlayfs, bcachefs. Changes made by another machine to a network
@@ -48,28 +48,33 @@ mod linux {
     ];
 
     /// An inotify watch over a folder and its subfolders.
-    pub struct Watch {
-        notes: OwnedFd,
+    pub struct FolderWatch {
+        inotify: OwnedFd,
         root: PathBuf,
         folders: HashMap<i32, String>,
         /// Whether a folder could not be watched, so that the queue is incomplete.
-        blind: bool,
+        is_incomplete: bool,
     }
 
-    impl Watch {
+    impl FolderWatch {
         /// Creates a watch without folders; `None` if the file system or inotify does not allow
         /// one.
-        pub fn over(root: &Path) -> Option<Self> {
+        pub fn open(root: &Path) -> Option<Self> {
             let kind = rustix::fs::statfs(root).ok()?.f_type;
             if !LOCAL.contains(&(u64::try_from(kind).ok()? & 0xFFFF_FFFF)) {
                 return None;
             }
             let notes = inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK).ok()?;
-            Some(Self { notes, root: root.to_path_buf(), folders: HashMap::new(), blind: false })
+            Some(Self {
+                inotify: notes,
+                root: root.to_path_buf(),
+                folders: HashMap::new(),
+                is_incomplete: false,
+            })
         }
 
         /// Starts watching a folder beneath the root (`""` for the root itself).
-        pub fn add(&mut self, folder: &str) {
+        pub fn add_folder(&mut self, folder: &str) {
             let flags = WatchFlags::CREATE
                 | WatchFlags::DELETE
                 | WatchFlags::MODIFY
@@ -80,25 +85,25 @@ mod linux {
                 | WatchFlags::MOVE_SELF
                 | WatchFlags::ONLYDIR
                 | WatchFlags::DONT_FOLLOW;
-            match inotify::add_watch(&self.notes, self.root.join(folder), flags) {
+            match inotify::add_watch(&self.inotify, self.root.join(folder), flags) {
                 Ok(number) => {
                     self.folders.insert(number, folder.to_owned());
                 }
-                Err(_) => self.blind = true,
+                Err(_) => self.is_incomplete = true,
             }
         }
 
         /// Whether all folders added are being watched.
-        pub fn sees_all(&self) -> bool {
-            !self.blind
+        pub fn is_complete(&self) -> bool {
+            !self.is_incomplete
         }
 
         /// Drains the changes since the last call.
-        pub fn take(&mut self) -> Changed {
+        pub fn take_changes(&mut self) -> FolderChanges {
             let mut changed = BTreeSet::new();
-            let mut unknown = self.blind;
+            let mut unknown = self.is_incomplete;
             let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
-            let mut reader = inotify::Reader::new(&self.notes, &mut buffer);
+            let mut reader = inotify::Reader::new(&self.inotify, &mut buffer);
             loop {
                 let note = match reader.next() {
                     Ok(note) => note,
@@ -134,19 +139,19 @@ mod linux {
                     changed.insert(path);
                 }
             }
-            if unknown { Changed::Unknown } else { Changed::Files(changed) }
+            if unknown { FolderChanges::Unknown } else { FolderChanges::Files(changed) }
         }
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 mod nowhere {
-    use super::Changed;
+    use super::FolderChanges;
 
     /// Never created: this system has no inotify.
     pub struct Watch;
 
-    impl Watch {
+    impl FolderWatch {
         pub fn over(_: &std::path::Path) -> Option<Self> {
             None
         }
@@ -154,8 +159,8 @@ mod nowhere {
         pub fn sees_all(&self) -> bool {
             false
         }
-        pub fn take(&mut self) -> Changed {
-            Changed::Unknown
+        pub fn take(&mut self) -> FolderChanges {
+            FolderChanges::Unknown
         }
     }
 }

@@ -64,14 +64,14 @@ impl NoteType {
     }
 
     /// Parses the value of a frontmatter key or a tool argument.
-    pub fn named(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
 /// Frontmatter fields of a typed note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Typed {
+pub struct NoteHeader {
     /// Display name.
     pub name: String,
     /// One-line description.
@@ -82,7 +82,7 @@ pub struct Typed {
 
 /// One literal replacement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Patch {
+pub struct TextPatch {
     /// Text that must occur exactly once.
     pub old: String,
     /// Literal replacement.
@@ -93,14 +93,14 @@ pub struct Patch {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Author {
     /// The author.
-    pub who: Who,
+    pub who: Actor,
     /// Tool or command, e.g. `memory_patch` or `tome memory edit`.
     pub tool: String,
 }
 
 /// The author of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
+pub enum Actor {
     /// A coding agent.
     Agent {
         /// Agent name.
@@ -116,7 +116,7 @@ pub enum Who {
 
 /// One note in a listing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Listed {
+pub struct NoteListing {
     /// Path relative to the notebook.
     pub path: String,
     /// Kind, derived from the path.
@@ -150,7 +150,7 @@ pub struct Note {
 
 /// The result of a change, which has been synced to disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Written {
+pub struct WrittenNote {
     /// Path relative to the notebook.
     pub path: String,
     /// Resulting size; 0 if deleted.
@@ -163,16 +163,16 @@ pub struct Written {
 
 /// An index cut to a budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct IndexExcerpt {
     /// The text, including a notice about omitted entries.
     pub text: String,
     /// Number of omitted entries.
-    pub left_out: usize,
+    pub omitted: usize,
 }
 
 /// What a change did to a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Op {
+pub enum NoteOp {
     /// It did not exist before.
     Created,
     /// Its content was replaced.
@@ -181,7 +181,7 @@ pub enum Op {
     Deleted,
 }
 
-impl Op {
+impl NoteOp {
     /// Lower-case name, for display.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -194,7 +194,7 @@ impl Op {
 
 /// One entry of a notebook's history.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Version {
+pub struct NoteVersion {
     /// Sequence number within the notebook, from 1.
     pub number: u64,
     /// Time of the change.
@@ -202,7 +202,7 @@ pub struct Version {
     /// Path of the note.
     pub path: String,
     /// Kind of change.
-    pub op: Op,
+    pub op: NoteOp,
     /// Author and tool.
     pub by: Author,
     /// Version after the change; `-` if deleted.
@@ -217,14 +217,14 @@ pub struct Version {
 
 /// Configurable limits of a notebook.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Rules {
+pub struct NotebookRules {
     /// Total size limit of `facts/`.
     pub facts_bytes_max: u64,
     /// The only file names allowed in `facts/`; `None` allows any.
     pub facts_allowed: Option<Vec<String>>,
 }
 
-impl Default for Rules {
+impl Default for NotebookRules {
     fn default() -> Self {
         Self { facts_bytes_max: crate::limits::FACTS_BYTES_MAX, facts_allowed: None }
     }

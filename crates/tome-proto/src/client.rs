@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tome_model::{Delivered, Event, EventKind, Millis};
+use tome_model::{DeliveredDraft, Event, EventKind, Millis};
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::service::Interceptor;
 use tonic::service::interceptor::InterceptedService;
@@ -17,17 +17,17 @@ use crate::v1::daemon_client::DaemonClient;
 use crate::v1::events_client::EventsClient;
 use crate::{ClientError, convert, limits, v1};
 
-pub(crate) type Wire = InterceptedService<Channel, Token>;
+pub(crate) type AuthorizedChannel = InterceptedService<Channel, BearerToken>;
 
 /// A connection to the daemon.
 #[derive(Debug, Clone)]
 pub struct Client {
-    pub(crate) wire: Wire,
+    pub(crate) wire: AuthorizedChannel,
 }
 
 /// Selects events.
 #[derive(Debug, Clone, Default)]
-pub struct Query {
+pub struct EventListQuery {
     /// Start of the time range, inclusive.
     pub from: Option<Millis>,
     /// End of the time range, exclusive.
@@ -50,7 +50,7 @@ pub struct Query {
 
 /// A page of events.
 #[derive(Debug, Clone)]
-pub struct Page {
+pub struct EventListPage {
     /// The events, in the query's order.
     pub events: Vec<Event>,
     /// Continuation for the next page; `None` on the last.
@@ -84,22 +84,22 @@ impl Client {
                     "the token contains characters that are not allowed in a header".into(),
                 )
             })?;
-        Ok(Self { wire: InterceptedService::new(channel, Token(bearer)) })
+        Ok(Self { wire: InterceptedService::new(channel, BearerToken(bearer)) })
     }
 
     /// Stores an event. With a delivery it is stored once, however often it arrives.
     pub async fn ingest(
         &self,
-        event: impl Into<Delivered>,
+        event: impl Into<DeliveredDraft>,
         within: Duration,
     ) -> Result<v1::IngestEventResponse, ClientError> {
-        let Delivered { draft, delivery } = event.into();
+        let DeliveredDraft { draft, delivery } = event.into();
         let request = v1::IngestEventRequest {
             event: Some(convert::draft_to_wire(draft)),
             delivery: delivery.map(|part| part.to_string()).unwrap_or_default(),
         };
-        let mut capture = self.capture();
-        call(within, capture.ingest_event(request)).await
+        let mut capture = self.capture_client();
+        call_with_deadline(within, capture.ingest_event(request)).await
     }
 
     /// Opens a bulk stream: batches go in, one response per batch comes out, in order.
@@ -107,12 +107,12 @@ impl Client {
         &self,
         batches: impl tonic::IntoStreamingRequest<Message = v1::IngestEventsRequest>,
     ) -> Result<Streaming<v1::IngestEventsResponse>, ClientError> {
-        let mut capture = self.capture();
+        let mut capture = self.capture_client();
         Ok(capture.ingest_events(batches).await?.into_inner())
     }
 
     /// Reads a page of events.
-    pub async fn events(&self, query: Query) -> Result<Page, ClientError> {
+    pub async fn list_events(&self, query: EventListQuery) -> Result<EventListPage, ClientError> {
         let request = v1::GetEventsRequest {
             from_ms: query.from.map(|at| at.0),
             to_ms: query.to.map(|at| at.0),
@@ -125,38 +125,44 @@ impl Client {
             continuation: query.continuation,
         };
         let mut events = self.events_client();
-        let page = call(limits::LONG_CALL_TIMEOUT, events.get_events(request)).await?;
+        let page =
+            call_with_deadline(limits::LONG_CALL_TIMEOUT, events.get_events(request)).await?;
         let events =
             page.events.into_iter().map(convert::event_from_wire).collect::<Result<_, _>>();
-        Ok(Page {
-            events: events.map_err(|error| ClientError::Garbled(error.to_string()))?,
+        Ok(EventListPage {
+            events: events.map_err(|error| ClientError::Malformed(error.to_string()))?,
             continuation: Some(page.continuation).filter(|token| !token.is_empty()),
             skipped: page.skipped,
         })
     }
 
     /// Reads an event by its id or an id prefix.
-    pub async fn event(&self, id: &str, project: Option<&str>) -> Result<Event, ClientError> {
+    pub async fn get_event(&self, id: &str, project: Option<&str>) -> Result<Event, ClientError> {
         let request = v1::GetEventRequest {
             id: id.to_owned(),
             project: project.unwrap_or_default().to_owned(),
         };
         let mut events = self.events_client();
-        let found = call(limits::LONG_CALL_TIMEOUT, events.get_event(request)).await?;
+        let found =
+            call_with_deadline(limits::LONG_CALL_TIMEOUT, events.get_event(request)).await?;
         let event =
-            found.event.ok_or_else(|| ClientError::Garbled("it contains no event".into()))?;
-        convert::event_from_wire(event).map_err(|error| ClientError::Garbled(error.to_string()))
+            found.event.ok_or_else(|| ClientError::Malformed("it contains no event".into()))?;
+        convert::event_from_wire(event).map_err(|error| ClientError::Malformed(error.to_string()))
     }
 
     /// Returns the daemon's status; `counts` adds what its stores contain.
-    pub async fn status(&self, counts: bool) -> Result<v1::StatusResponse, ClientError> {
+    pub async fn get_status(&self, counts: bool) -> Result<v1::StatusResponse, ClientError> {
         let within = if counts { limits::LONG_CALL_TIMEOUT } else { limits::CALL_TIMEOUT };
-        call(within, self.daemon().status(v1::StatusRequest { counts })).await
+        call_with_deadline(within, self.daemon_client().status(v1::StatusRequest { counts })).await
     }
 
     /// Flushes memory tables to disk.
     pub async fn flush(&self) -> Result<v1::FlushResponse, ClientError> {
-        call(limits::LONG_CALL_TIMEOUT, self.daemon().flush(v1::FlushRequest {})).await
+        call_with_deadline(
+            limits::LONG_CALL_TIMEOUT,
+            self.daemon_client().flush(v1::FlushRequest {}),
+        )
+        .await
     }
 
     /// Merges sessions that are stored in several projects.
@@ -165,12 +171,17 @@ impl Client {
         dry_run: bool,
     ) -> Result<v1::MergeSessionsResponse, ClientError> {
         let request = v1::MergeSessionsRequest { dry_run };
-        call(limits::LONG_CALL_TIMEOUT, self.daemon().merge_sessions(request)).await
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.daemon_client().merge_sessions(request))
+            .await
     }
 
     /// Rewrites the stores without superseded data.
     pub async fn compact(&self) -> Result<v1::CompactResponse, ClientError> {
-        call(limits::LONG_CALL_TIMEOUT, self.daemon().compact(v1::CompactRequest {})).await
+        call_with_deadline(
+            limits::LONG_CALL_TIMEOUT,
+            self.daemon_client().compact(v1::CompactRequest {}),
+        )
+        .await
     }
 
     /// Verifies every file of the stores.
@@ -178,7 +189,8 @@ impl Client {
         &self,
         request: v1::VerifyStoresRequest,
     ) -> Result<v1::VerifyStoresResponse, ClientError> {
-        call(limits::REBUILD_TIMEOUT, self.daemon().verify_stores(request)).await
+        call_with_deadline(limits::REBUILD_TIMEOUT, self.daemon_client().verify_stores(request))
+            .await
     }
 
     /// Rebuilds damaged stores.
@@ -186,30 +198,36 @@ impl Client {
         &self,
         request: v1::RepairStoresRequest,
     ) -> Result<Vec<v1::StoreRepaired>, ClientError> {
-        Ok(call(limits::REBUILD_TIMEOUT, self.daemon().repair_stores(request)).await?.stores)
+        Ok(call_with_deadline(limits::REBUILD_TIMEOUT, self.daemon_client().repair_stores(request))
+            .await?
+            .stores)
     }
 
     /// Asks the daemon to finish and exit.
     pub async fn shutdown(&self) -> Result<v1::ShutdownResponse, ClientError> {
-        call(limits::CALL_TIMEOUT, self.daemon().shutdown(v1::ShutdownRequest {})).await
+        call_with_deadline(
+            limits::CALL_TIMEOUT,
+            self.daemon_client().shutdown(v1::ShutdownRequest {}),
+        )
+        .await
     }
 
-    fn capture(&self) -> CaptureClient<Wire> {
+    fn capture_client(&self) -> CaptureClient<AuthorizedChannel> {
         CaptureClient::new(self.wire.clone())
             .max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
             .max_encoding_message_size(limits::MESSAGE_BYTES_MAX)
     }
 
-    fn events_client(&self) -> EventsClient<Wire> {
+    fn events_client(&self) -> EventsClient<AuthorizedChannel> {
         EventsClient::new(self.wire.clone()).max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
     }
 
-    fn daemon(&self) -> DaemonClient<Wire> {
+    fn daemon_client(&self) -> DaemonClient<AuthorizedChannel> {
         DaemonClient::new(self.wire.clone())
     }
 }
 
-pub(crate) async fn call<T>(
+pub(crate) async fn call_with_deadline<T>(
     within: Duration,
     answer: impl Future<Output = Result<tonic::Response<T>, Status>>,
 ) -> Result<T, ClientError> {
@@ -229,9 +247,9 @@ fn root_cause(error: &dyn std::error::Error) -> String {
 
 /// Adds the bearer token to every call.
 #[derive(Debug, Clone)]
-pub(crate) struct Token(Option<MetadataValue<Ascii>>);
+pub(crate) struct BearerToken(Option<MetadataValue<Ascii>>);
 
-impl Interceptor for Token {
+impl Interceptor for BearerToken {
     fn call(&mut self, mut request: Request<()>) -> Result<Request<()>, Status> {
         if let Some(bearer) = &self.0 {
             request.metadata_mut().insert("authorization", bearer.clone());

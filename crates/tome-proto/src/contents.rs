@@ -2,17 +2,18 @@
 
 use tonic::Streaming;
 
-use crate::client::{Client, Wire, call};
+use crate::client::{AuthorizedChannel, Client, call_with_deadline};
 use crate::v1::contents_client::ContentsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
     /// Returns the calendar from the top.
-    pub async fn toc_root(
+    pub async fn get_toc_root(
         &self,
         request: v1::GetTocRootRequest,
     ) -> Result<v1::GetTocRootResponse, ClientError> {
-        call(limits::LONG_CALL_TIMEOUT, self.contents().get_toc_root(request)).await
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.contents_client().get_toc_root(request))
+            .await
     }
 
     /// Returns a page of a node's children, or of a time in words.
@@ -20,23 +21,29 @@ impl Client {
         &self,
         request: v1::BrowseTocRequest,
     ) -> Result<v1::BrowseTocResponse, ClientError> {
-        call(limits::LONG_CALL_TIMEOUT, self.contents().browse_toc(request)).await
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.contents_client().browse_toc(request))
+            .await
     }
 
     /// Returns a whole node, for each project that has it.
-    pub async fn node(
+    pub async fn get_node(
         &self,
         request: v1::GetNodeRequest,
     ) -> Result<v1::GetNodeResponse, ClientError> {
-        call(limits::LONG_CALL_TIMEOUT, self.contents().get_node(request)).await
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.contents_client().get_node(request))
+            .await
     }
 
     /// Returns the versions of a node.
-    pub async fn node_versions(
+    pub async fn get_node_versions(
         &self,
         request: v1::GetVersionsRequest,
     ) -> Result<Vec<v1::NodeVersion>, ClientError> {
-        let found = call(limits::LONG_CALL_TIMEOUT, self.contents().get_versions(request)).await?;
+        let found = call_with_deadline(
+            limits::LONG_CALL_TIMEOUT,
+            self.contents_client().get_versions(request),
+        )
+        .await?;
         Ok(found.versions)
     }
 
@@ -45,7 +52,8 @@ impl Client {
         &self,
         request: v1::ExpandGripRequest,
     ) -> Result<v1::ExpandGripResponse, ClientError> {
-        call(limits::LONG_CALL_TIMEOUT, self.contents().expand_grip(request)).await
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.contents_client().expand_grip(request))
+            .await
     }
 
     /// Verifies every node and every grip.
@@ -53,7 +61,12 @@ impl Client {
         &self,
         request: v1::VerifyContentsRequest,
     ) -> Result<Vec<v1::StoreChecked>, ClientError> {
-        Ok(call(limits::REBUILD_TIMEOUT, self.contents().verify_contents(request)).await?.stores)
+        Ok(call_with_deadline(
+            limits::REBUILD_TIMEOUT,
+            self.contents_client().verify_contents(request),
+        )
+        .await?
+        .stores)
     }
 
     /// Rebuilds the contents; streams one response per store.
@@ -61,18 +74,18 @@ impl Client {
         &self,
         request: v1::RebuildContentsRequest,
     ) -> Result<Streaming<v1::RebuildContentsResponse>, ClientError> {
-        let mut contents = self.contents();
-        call(limits::LONG_CALL_TIMEOUT, contents.rebuild_contents(request)).await
+        let mut contents = self.contents_client();
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, contents.rebuild_contents(request)).await
     }
 
     /// Returns the progress of the workers.
-    pub async fn workers(&self) -> Result<Vec<v1::StoreWorkers>, ClientError> {
-        let mut contents = self.contents();
+    pub async fn get_workers(&self) -> Result<Vec<v1::StoreWorkers>, ClientError> {
+        let mut contents = self.contents_client();
         let answer = contents.get_workers(v1::GetWorkersRequest {});
-        Ok(call(limits::LONG_CALL_TIMEOUT, answer).await?.stores)
+        Ok(call_with_deadline(limits::LONG_CALL_TIMEOUT, answer).await?.stores)
     }
 
-    fn contents(&self) -> ContentsClient<Wire> {
+    fn contents_client(&self) -> ContentsClient<AuthorizedChannel> {
         ContentsClient::new(self.wire.clone()).max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
     }
 }

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 use tome_model::{
-    Agent, Delivered, DeliveryPart, Draft, Event, EventId, EventLine, Identity, Millis, ModelError,
-    SessionId, Tool,
+    Agent, DeliveredDraft, DeliveryPart, Draft, Event, EventId, EventLine, Identity, Millis,
+    ModelError, SessionId, Tool,
 };
 
 use crate::v1;
@@ -32,11 +32,11 @@ pub fn draft_from_wire(draft: v1::Draft) -> Result<Draft, ModelError> {
 /// Parses and validates a draft with its delivery. `None` if the request has no event.
 pub fn delivered_from_wire(
     request: v1::IngestEventRequest,
-) -> Result<Option<Delivered>, ModelError> {
+) -> Result<Option<DeliveredDraft>, ModelError> {
     let Some(event) = request.event else { return Ok(None) };
     let delivery = Some(request.delivery).filter(|text| !text.is_empty());
     let delivery = delivery.map(|text| DeliveryPart::parse(&text)).transpose()?;
-    Ok(Some(Delivered { draft: draft_from_wire(event)?, delivery }))
+    Ok(Some(DeliveredDraft { draft: draft_from_wire(event)?, delivery }))
 }
 
 /// Converts a draft.
@@ -100,8 +100,8 @@ pub fn event_to_wire(event: Event) -> v1::Event {
 fn tool_from_wire(tool: v1::Tool) -> Result<Tool, ModelError> {
     Ok(Tool {
         name: tool.name,
-        input: json("tool.input", &tool.input_json)?,
-        output: json("tool.output", &tool.output_json)?,
+        input: parse_json("tool.input", &tool.input_json)?,
+        output: parse_json("tool.output", &tool.output_json)?,
     })
 }
 
@@ -113,7 +113,7 @@ fn tool_to_wire(tool: Tool) -> v1::Tool {
 }
 
 fn meta_from_wire(text: &str) -> Result<Map<String, Value>, ModelError> {
-    match json("meta", text)? {
+    match parse_json("meta", text)? {
         Value::Null => Ok(Map::new()),
         Value::Object(map) => Ok(map),
         _ => Err(ModelError::invalid("meta", "has to be a JSON object")),
@@ -124,7 +124,7 @@ fn meta_to_wire(meta: &Map<String, Value>) -> String {
     if meta.is_empty() { String::new() } else { serde_json::to_string(meta).unwrap_or_default() }
 }
 
-fn json(field: &'static str, text: &str) -> Result<Value, ModelError> {
+fn parse_json(field: &'static str, text: &str) -> Result<Value, ModelError> {
     if text.is_empty() {
         return Ok(Value::Null);
     }

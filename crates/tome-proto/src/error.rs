@@ -29,7 +29,7 @@ pub enum ClientError {
     Failed(String),
     /// The response could not be parsed.
     #[error("cannot parse the daemon's answer: {0}")]
-    Garbled(String),
+    Malformed(String),
 }
 
 impl From<Status> for ClientError {

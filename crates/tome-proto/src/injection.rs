@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::client::{Client, Wire, call};
+use crate::client::{AuthorizedChannel, Client, call_with_deadline};
 use crate::v1::injections_client::InjectionsClient;
 use crate::{ClientError, limits, v1};
 
@@ -13,16 +13,17 @@ impl Client {
         request: v1::InjectRequest,
         within: Duration,
     ) -> Result<String, ClientError> {
-        Ok(call(within, self.injections().inject(request)).await?.text)
+        Ok(call_with_deadline(within, self.injections_client().inject(request)).await?.text)
     }
 
     /// Lists injections.
-    pub async fn injected(
+    pub async fn list_injections(
         &self,
         request: v1::ListInjectionsRequest,
     ) -> Result<Vec<v1::InjectionRecord>, ClientError> {
-        let mut injections = self.injections();
-        let listed = call(limits::CALL_TIMEOUT, injections.list_injections(request)).await?;
+        let mut injections = self.injections_client();
+        let listed =
+            call_with_deadline(limits::CALL_TIMEOUT, injections.list_injections(request)).await?;
         Ok(listed.injections)
     }
 
@@ -31,7 +32,11 @@ impl Client {
         &self,
         request: v1::PreviewInjectionRequest,
     ) -> Result<v1::PreviewInjectionResponse, ClientError> {
-        call(limits::NOTE_CALL_TIMEOUT, self.injections().preview_injection(request)).await
+        call_with_deadline(
+            limits::NOTE_CALL_TIMEOUT,
+            self.injections_client().preview_injection(request),
+        )
+        .await
     }
 
     /// Logs a text that the caller gave to an agent.
@@ -41,11 +46,15 @@ impl Client {
         record: v1::InjectionRecord,
     ) -> Result<(), ClientError> {
         let request = v1::RecordInjectionRequest { cwd: cwd.to_owned(), record: Some(record) };
-        call(limits::CALL_TIMEOUT, self.injections().record_injection(request)).await?;
+        call_with_deadline(
+            limits::CALL_TIMEOUT,
+            self.injections_client().record_injection(request),
+        )
+        .await?;
         Ok(())
     }
 
-    fn injections(&self) -> InjectionsClient<Wire> {
+    fn injections_client(&self) -> InjectionsClient<AuthorizedChannel> {
         InjectionsClient::new(self.wire.clone())
             .max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
     }

@@ -29,9 +29,9 @@ pub mod v1 {
     pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/tome.bin"));
 }
 
-pub use client::{Client, Page, Query};
+pub use client::{Client, EventListPage, EventListQuery};
 pub use convert::{
     delivered_from_wire, draft_from_wire, draft_to_wire, event_from_wire, event_to_wire,
 };
 pub use error::ClientError;
-pub use notes::fitting;
+pub use notes::take_fitting;

@@ -1,6 +1,6 @@
 //! Client calls of the Models and Reflections services: the daily token budget, and reflections.
 
-use crate::client::{Client, Wire, call};
+use crate::client::{AuthorizedChannel, Client, call_with_deadline};
 use crate::v1::models_client::ModelsClient;
 use crate::v1::reflections_client::ReflectionsClient;
 use crate::{ClientError, limits, v1};
@@ -11,17 +11,23 @@ impl Client {
         &self,
         request: v1::ReserveRequest,
     ) -> Result<v1::ReserveResponse, ClientError> {
-        call(limits::CALL_TIMEOUT, self.models().reserve(request)).await
+        call_with_deadline(limits::CALL_TIMEOUT, self.models_client().reserve(request)).await
     }
 
     /// Reports the actual cost of the call.
     pub async fn settle_tokens(&self, request: v1::SettleRequest) -> Result<(), ClientError> {
-        call(limits::CALL_TIMEOUT, self.models().settle(request)).await.map(drop)
+        call_with_deadline(limits::CALL_TIMEOUT, self.models_client().settle(request))
+            .await
+            .map(drop)
     }
 
     /// Returns today's usage.
-    pub async fn tokens_used(&self) -> Result<v1::ReadingResponse, ClientError> {
-        call(limits::CALL_TIMEOUT, self.models().reading(v1::ReadingRequest {})).await
+    pub async fn get_token_usage(&self) -> Result<v1::ReadingResponse, ClientError> {
+        call_with_deadline(
+            limits::CALL_TIMEOUT,
+            self.models_client().reading(v1::ReadingRequest {}),
+        )
+        .await
     }
 
     /// Reflects on a session.
@@ -30,10 +36,10 @@ impl Client {
         request: v1::ReflectRequest,
     ) -> Result<v1::ReflectResponse, ClientError> {
         let mut reflections = ReflectionsClient::new(self.wire.clone());
-        call(limits::LONG_CALL_TIMEOUT, reflections.reflect(request)).await
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, reflections.reflect(request)).await
     }
 
-    fn models(&self) -> ModelsClient<Wire> {
+    fn models_client(&self) -> ModelsClient<AuthorizedChannel> {
         ModelsClient::new(self.wire.clone())
     }
 }

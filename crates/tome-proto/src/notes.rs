@@ -1,15 +1,17 @@
 //! Client calls of the Tools and Notebook services.
 
-use crate::client::{Client, Wire, call};
+use crate::client::{AuthorizedChannel, Client, call_with_deadline};
 use crate::v1::notebook_client::NotebookClient;
 use crate::v1::tools_client::ToolsClient;
 use crate::{ClientError, limits, v1};
 
 impl Client {
     /// Lists the tools, optionally of one toolset.
-    pub async fn tools(&self, toolset: &str) -> Result<Vec<v1::ToolSpec>, ClientError> {
+    pub async fn list_tools(&self, toolset: &str) -> Result<Vec<v1::ToolSpec>, ClientError> {
         let request = v1::ListToolsRequest { toolset: toolset.to_owned() };
-        let listed = call(limits::CALL_TIMEOUT, self.tools_client().list_tools(request)).await?;
+        let listed =
+            call_with_deadline(limits::CALL_TIMEOUT, self.tools_client().list_tools(request))
+                .await?;
         Ok(listed.tools)
     }
 
@@ -19,35 +21,40 @@ impl Client {
         &self,
         request: v1::CallToolRequest,
     ) -> Result<v1::CallToolResponse, ClientError> {
-        call(limits::NOTE_CALL_TIMEOUT, self.tools_client().call_tool(request)).await
+        call_with_deadline(limits::NOTE_CALL_TIMEOUT, self.tools_client().call_tool(request)).await
     }
 
     /// Returns the location of a notebook.
-    pub async fn locate(&self, whose: v1::Whose) -> Result<v1::LocateResponse, ClientError> {
+    pub async fn locate_notebook(
+        &self,
+        whose: v1::Whose,
+    ) -> Result<v1::LocateResponse, ClientError> {
         let request = v1::LocateRequest { whose: Some(whose) };
-        call(limits::NOTE_CALL_TIMEOUT, self.notebook().locate(request)).await
+        call_with_deadline(limits::NOTE_CALL_TIMEOUT, self.notebook_client().locate(request)).await
     }
 
     /// Lists all notes of a notebook.
-    pub async fn notes(&self, whose: v1::Whose) -> Result<v1::ListNotesResponse, ClientError> {
+    pub async fn list_notes(&self, whose: v1::Whose) -> Result<v1::ListNotesResponse, ClientError> {
         let request = v1::ListNotesRequest { whose: Some(whose) };
-        call(limits::NOTE_CALL_TIMEOUT, self.notebook().list_notes(request)).await
+        call_with_deadline(limits::NOTE_CALL_TIMEOUT, self.notebook_client().list_notes(request))
+            .await
     }
 
     /// Returns the history of a notebook, newest first.
-    pub async fn note_log(
+    pub async fn get_note_log(
         &self,
         request: v1::GetLogRequest,
     ) -> Result<v1::GetLogResponse, ClientError> {
-        call(limits::NOTE_CALL_TIMEOUT, self.notebook().get_log(request)).await
+        call_with_deadline(limits::NOTE_CALL_TIMEOUT, self.notebook_client().get_log(request)).await
     }
 
     /// Returns a note's text, current or at a version.
-    pub async fn note_version(
+    pub async fn get_note_version(
         &self,
         request: v1::GetVersionRequest,
     ) -> Result<v1::GetVersionResponse, ClientError> {
-        call(limits::NOTE_CALL_TIMEOUT, self.notebook().get_version(request)).await
+        call_with_deadline(limits::NOTE_CALL_TIMEOUT, self.notebook_client().get_version(request))
+            .await
     }
 
     /// Restores a version of a note.
@@ -55,20 +62,22 @@ impl Client {
         &self,
         request: v1::RestoreRequest,
     ) -> Result<v1::RestoreResponse, ClientError> {
-        call(limits::NOTE_CALL_TIMEOUT, self.notebook().restore(request)).await
+        call_with_deadline(limits::NOTE_CALL_TIMEOUT, self.notebook_client().restore(request)).await
     }
 
     /// Checks the coder's insights.
-    pub async fn lint(&self) -> Result<Vec<v1::Finding>, ClientError> {
-        let mut notebook = self.notebook();
-        let found = call(limits::LONG_CALL_TIMEOUT, notebook.lint(v1::LintRequest {})).await?;
+    pub async fn lint_insights(&self) -> Result<Vec<v1::Finding>, ClientError> {
+        let mut notebook = self.notebook_client();
+        let found =
+            call_with_deadline(limits::LONG_CALL_TIMEOUT, notebook.lint(v1::LintRequest {}))
+                .await?;
         Ok(found.findings)
     }
 
     /// Reorganizes the coder's insights.
-    pub async fn tidy(&self, by: v1::Author) -> Result<v1::TidyResponse, ClientError> {
+    pub async fn tidy_insights(&self, by: v1::Author) -> Result<v1::TidyResponse, ClientError> {
         let request = v1::TidyRequest { by: Some(by) };
-        call(limits::LONG_CALL_TIMEOUT, self.notebook().tidy(request)).await
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.notebook_client().tidy(request)).await
     }
 
     /// Moves a project's notes into its repository.
@@ -77,23 +86,27 @@ impl Client {
         cwd: &str,
     ) -> Result<v1::MoveIntoRepositoryResponse, ClientError> {
         let request = v1::MoveIntoRepositoryRequest { cwd: cwd.to_owned() };
-        call(limits::LONG_CALL_TIMEOUT, self.notebook().move_into_repository(request)).await
+        call_with_deadline(
+            limits::LONG_CALL_TIMEOUT,
+            self.notebook_client().move_into_repository(request),
+        )
+        .await
     }
 
-    fn tools_client(&self) -> ToolsClient<Wire> {
+    fn tools_client(&self) -> ToolsClient<AuthorizedChannel> {
         ToolsClient::new(self.wire.clone())
             .max_decoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
             .max_encoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
     }
 
-    fn notebook(&self) -> NotebookClient<Wire> {
+    fn notebook_client(&self) -> NotebookClient<AuthorizedChannel> {
         NotebookClient::new(self.wire.clone())
             .max_decoding_message_size(limits::NOTE_MESSAGE_BYTES_MAX)
     }
 }
 
 /// Takes as many messages as fit into one response, with space to spare.
-pub fn fitting<T: prost::Message>(all: impl Iterator<Item = T>) -> Vec<T> {
+pub fn take_fitting<T: prost::Message>(all: impl Iterator<Item = T>) -> Vec<T> {
     let mut room = limits::NOTE_MESSAGE_BYTES_MAX / 2;
     let fits = |one: &T| {
         let size = one.encoded_len() + 8;

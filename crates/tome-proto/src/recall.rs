@@ -1,6 +1,6 @@
 //! Client calls of the Recall service.
 
-use crate::client::{Client, call};
+use crate::client::{Client, call_with_deadline};
 use crate::v1::recall_client::RecallClient;
 use crate::{ClientError, limits, v1};
 
@@ -14,6 +14,6 @@ impl Client {
         let mut recall = recall
             .max_encoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX)
             .max_decoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
-        call(limits::RECALL_TIMEOUT, recall.recall(request)).await
+        call_with_deadline(limits::RECALL_TIMEOUT, recall.recall(request)).await
     }
 }

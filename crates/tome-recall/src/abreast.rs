@@ -8,12 +8,13 @@ const THREADS_MAX: usize = 4;
 
 /// Applies `work` to each item and returns the results in order. Starts one more thread per
 /// `worth_a_thread` items; threads take items from the front.
-pub(super) fn each<T: Send, R: Send>(
+pub(super) fn map<T: Send, R: Send>(
     things: Vec<T>,
     worth_a_thread: usize,
     work: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
-    let threads = (things.len() / worth_a_thread.max(1)).min(tome_finder::cores()).min(THREADS_MAX);
+    let threads =
+        (things.len() / worth_a_thread.max(1)).min(tome_finder::available_cores()).min(THREADS_MAX);
     if threads < 2 {
         return things.into_iter().map(work).collect();
     }
@@ -41,13 +42,13 @@ pub(super) fn each<T: Send, R: Send>(
 
 #[cfg(test)]
 mod tests {
-    use super::each;
+    use super::map;
 
     #[test]
     fn all_is_done_in_order() {
         for (count, worth) in [(0, 1), (1, 1), (2, 1), (7, 2), (23, 24), (48, 24), (1_001, 10)] {
             let mut things: Vec<usize> = (0..count).collect();
-            let doubled = each(things.iter_mut().collect(), worth, |thing| {
+            let doubled = map(things.iter_mut().collect(), worth, |thing| {
                 *thing += 1;
                 *thing * 2
             });

@@ -2,37 +2,37 @@
 
 use std::borrow::Cow;
 
-use tome_finder::{Found, Key, Part, Source};
-use tome_ledger::{Direction, EventRange, Ledger, Mark};
+use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit};
+use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventId, GripId, Millis, Node, NodeId};
 
-use super::keeper::{self, Keeper, Page};
-use super::literal::{Seen, text_of_node};
+use super::keeper::{self, Indexer, PageKey};
+use super::literal::{ScanMatch, node_text};
 use crate::RecallError;
 
 /// A possible hit: an event, or a part of a page.
-pub(super) struct Candidate {
+pub(super) struct RecallCandidate {
     /// Index of the searched index set.
-    pub desk: usize,
-    pub key: Key,
-    pub source: Source,
+    pub set_index: usize,
+    pub key: EntryKey,
+    pub source: EntrySource,
     /// The part of a page, or the best-matching chunk of an event.
-    pub part: Part,
+    pub range: ByteRange,
     pub at: Millis,
     pub line: u32,
     /// Best BM25 score.
-    pub words: Option<f32>,
+    pub bm25_score: Option<f32>,
     /// Chunks that an index returned.
-    pub pieces: Vec<Part>,
+    pub chunks: Vec<ByteRange>,
     /// Cosine similarities of its closest chunks, in descending order.
     pub cosines: Vec<f32>,
     /// Score of the text scan, if that found it.
-    pub looked: Option<f32>,
+    pub literal_score: Option<f32>,
     /// Set once the text has been read.
-    pub body: Option<Body>,
+    pub body: Option<CandidateBody>,
 }
 
-pub(super) struct Body {
+pub(super) struct CandidateBody {
     pub text: String,
     pub title: String,
     pub keywords: String,
@@ -42,17 +42,17 @@ pub(super) struct Body {
     pub kind: String,
     /// Name of the tool that produced the event.
     pub tool: Option<String>,
-    pub what: What,
+    pub record: CandidateRecord,
 }
 
 /// The record, as needed for the citation.
-pub(super) enum What {
+pub(super) enum CandidateRecord {
     Event {
         id: EventId,
-        mark: Mark,
+        mark: OrderKey,
     },
     /// A line of a session's transcript that Tome did not write.
-    Line {
+    ForeignLine {
         folder: String,
     },
     Node {
@@ -63,68 +63,69 @@ pub(super) enum What {
     },
     /// A file of the project's, the coder's or a session's notebook.
     File {
-        page: Page,
+        page: PageKey,
     },
 }
 
-impl Candidate {
-    pub(super) fn of(desk: usize, found: &Found) -> Self {
+impl RecallCandidate {
+    pub(super) fn from_hit(desk: usize, found: &IndexHit) -> Self {
         Self {
-            desk,
+            set_index: desk,
             key: found.key.clone(),
             source: found.source,
-            part: found.part,
+            range: found.range,
             at: found.at,
             line: found.line,
-            words: None,
-            pieces: Vec::new(),
+            bm25_score: None,
+            chunks: Vec::new(),
             cosines: Vec::new(),
-            looked: None,
+            literal_score: None,
             body: None,
         }
     }
 
-    pub(super) fn of_event(desk: usize, mark: Mark, event: &Event) -> Self {
-        let body = Body::of_event(mark, event);
+    pub(super) fn from_event(desk: usize, mark: OrderKey, event: &Event) -> Self {
+        let body = CandidateBody::from_event(mark, event);
         Self {
-            desk,
-            key: Key::Event(mark.seq),
-            source: Source::Event,
-            part: Part::default(),
+            set_index: desk,
+            key: EntryKey::Event(mark.seq),
+            source: EntrySource::Event,
+            range: ByteRange::default(),
             at: event.at,
             line: 0,
-            words: None,
-            pieces: Vec::new(),
+            bm25_score: None,
+            chunks: Vec::new(),
             cosines: Vec::new(),
-            looked: None,
+            literal_score: None,
             body: Some(body),
         }
     }
 
     /// Length of the text; 0 before it is read.
-    pub(super) fn bytes(&self) -> usize {
+    pub(super) fn text_bytes(&self) -> usize {
         self.body.as_ref().map_or(0, |body| body.text.len())
     }
 
-    pub(super) fn of_seen(desk: usize, seen: &Seen) -> Self {
+    pub(super) fn from_match(desk: usize, seen: &ScanMatch) -> Self {
         Self {
-            desk,
-            key: page_of(seen).map_or_else(|| seen.key.clone(), |page| Key::Named(page.name())),
+            set_index: desk,
+            key: match_page(seen)
+                .map_or_else(|| seen.key.clone(), |page| EntryKey::Named(page.name())),
             source: seen.source,
-            part: seen.part,
+            range: seen.range,
             at: seen.at,
             line: seen.line,
-            words: None,
-            pieces: Vec::new(),
+            bm25_score: None,
+            chunks: Vec::new(),
             cosines: Vec::new(),
-            looked: Some(seen.look.score()),
+            literal_score: Some(seen.text_match.score()),
             body: None,
         }
     }
 
     /// A line of a session's transcript that is not an event of the ledger.
-    pub(super) fn of_line(desk: usize, seen: &Seen, folder: &str) -> Self {
-        let body = Body {
+    pub(super) fn from_foreign_line(desk: usize, seen: &ScanMatch, folder: &str) -> Self {
+        let body = CandidateBody {
             text: seen.snippet.clone(),
             title: String::new(),
             keywords: String::new(),
@@ -133,94 +134,96 @@ impl Candidate {
             agent: Some(seen.agent.clone()).filter(|agent| !agent.is_empty()),
             kind: seen.kind.clone(),
             tool: None,
-            what: What::Line { folder: folder.to_owned() },
+            record: CandidateRecord::ForeignLine { folder: folder.to_owned() },
         };
-        let key = Key::Named(format!("line {folder} {}", seen.line));
-        Self { key, part: Part::default(), body: Some(body), ..Self::of_seen(desk, seen) }
+        let key = EntryKey::Named(format!("line {folder} {}", seen.line));
+        Self { key, range: ByteRange::default(), body: Some(body), ..Self::from_match(desk, seen) }
     }
 
     /// Identity of a candidate: an event as a whole, or a part of a page.
-    pub(super) fn id(&self) -> (usize, Key, Part) {
+    pub(super) fn id(&self) -> (usize, EntryKey, ByteRange) {
         match self.source {
-            Source::Event => (self.desk, self.key.clone(), Part::default()),
-            _ => (self.desk, self.key.clone(), self.part),
+            EntrySource::Event => (self.set_index, self.key.clone(), ByteRange::default()),
+            _ => (self.set_index, self.key.clone(), self.range),
         }
     }
 }
 
 /// A loaded record, from which the bodies of its candidates are built.
-enum Whole {
-    Event(Mark, Event),
+enum LoadedCandidate {
+    Event(OrderKey, Event),
     Node { project: String, node: Node },
     Grip { project: String, id: GripId },
-    File { page: Page, text: String },
+    File { page: PageKey, text: String },
 }
 
 /// Loads the bodies of candidates that belong to one record. They stay unset if the record no
 /// longer exists.
-pub(super) fn read_together(
-    candidates: &mut [Candidate],
-    keeper: &Keeper,
+pub(super) fn load_bodies(
+    candidates: &mut [RecallCandidate],
+    keeper: &Indexer,
     ledger: Option<&Ledger>,
 ) -> Result<(), RecallError> {
     let mut unread = candidates.iter_mut().filter(|one| one.body.is_none()).peekable();
     let Some(first) = unread.peek() else { return Ok(()) };
-    let Some(whole) = Whole::of(first, keeper, ledger)? else { return Ok(()) };
+    let Some(whole) = LoadedCandidate::load(first, keeper, ledger)? else { return Ok(()) };
     for one in unread {
         one.body = match &whole {
-            Whole::Event(mark, event) => Some(Body::of_event(*mark, event)),
-            Whole::Node { project, node } if one.source == Source::Node => {
-                Some(Body::of_node(project, node))
+            LoadedCandidate::Event(mark, event) => Some(CandidateBody::from_event(*mark, event)),
+            LoadedCandidate::Node { project, node } if one.source == EntrySource::Node => {
+                Some(CandidateBody::from_node(project, node))
             }
-            Whole::Node { project, node } => {
+            LoadedCandidate::Node { project, node } => {
                 let mut grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-                match grips.nth(one.part.from as usize).zip(ledger) {
-                    Some((id, ledger)) => of_grip(ledger, project, id, Some(node))?,
+                match grips.nth(one.range.from as usize).zip(ledger) {
+                    Some((id, ledger)) => build_grip_body(ledger, project, id, Some(node))?,
                     None => None,
                 }
             }
-            Whole::Grip { project, id } => match ledger {
-                Some(ledger) => of_grip(ledger, project, id, None)?,
+            LoadedCandidate::Grip { project, id } => match ledger {
+                Some(ledger) => build_grip_body(ledger, project, id, None)?,
                 None => None,
             },
-            Whole::File { page, text } => Some(Body::of_file(keeper, page, text, one.part)),
+            LoadedCandidate::File { page, text } => {
+                Some(CandidateBody::from_file(keeper, page, text, one.range))
+            }
         };
     }
     Ok(())
 }
 
-impl Whole {
-    fn of(
-        one: &Candidate,
-        keeper: &Keeper,
+impl LoadedCandidate {
+    fn load(
+        one: &RecallCandidate,
+        keeper: &Indexer,
         ledger: Option<&Ledger>,
     ) -> Result<Option<Self>, RecallError> {
         let name = match (&one.key, ledger) {
-            (Key::Event(seq), Some(ledger)) => {
-                let mark = Mark { at: one.at, seq: *seq };
-                return Ok(ledger.event_of(mark)?.map(|event| Self::Event(mark, event)));
+            (EntryKey::Event(seq), Some(ledger)) => {
+                let mark = OrderKey { at: one.at, seq: *seq };
+                return Ok(ledger.event_by_order(mark)?.map(|event| Self::Event(mark, event)));
             }
-            (Key::Event(_), None) => return Ok(None),
-            (Key::Named(name), _) => name,
+            (EntryKey::Event(_), None) => return Ok(None),
+            (EntryKey::Named(name), _) => name,
         };
-        Ok(match (Page::parse(name), ledger) {
-            (Some(Page::Node { project, id }), Some(ledger)) => {
+        Ok(match (PageKey::parse(name), ledger) {
+            (Some(PageKey::Node { project, id }), Some(ledger)) => {
                 ledger.node(&project, &id, None)?.map(|node| Self::Node { project, node })
             }
-            (Some(Page::Grip { project, id }), Some(_)) => Some(Self::Grip { project, id }),
-            (Some(Page::Node { .. } | Page::Grip { .. }) | None, _) => None,
-            (Some(page), _) => keeper.text_of_file(&page).map(|text| Self::File { page, text }),
+            (Some(PageKey::Grip { project, id }), Some(_)) => Some(Self::Grip { project, id }),
+            (Some(PageKey::Node { .. } | PageKey::Grip { .. }) | None, _) => None,
+            (Some(page), _) => keeper.read_file_text(&page).map(|text| Self::File { page, text }),
         })
     }
 }
 
 /// Builds the body of a source excerpt. `read` is its node, if already loaded.
-fn of_grip(
+fn build_grip_body(
     ledger: &Ledger,
     project: &str,
     id: &GripId,
     read: Option<&Node>,
-) -> Result<Option<Body>, RecallError> {
+) -> Result<Option<CandidateBody>, RecallError> {
     let Some(grip) = ledger.grip(project, id)? else { return Ok(None) };
     let node = match read.filter(|node| node.id == grip.node) {
         Some(node) => Some(Cow::Borrowed(node)),
@@ -230,7 +233,7 @@ fn of_grip(
         [one] => Some((*one).to_owned()),
         _ => None,
     };
-    Ok(Some(Body {
+    Ok(Some(CandidateBody {
         text: grip.excerpt,
         title: node.as_ref().map(|node| node.title.clone()).unwrap_or_default(),
         keywords: String::new(),
@@ -247,39 +250,39 @@ fn of_grip(
             .collect()),
         kind: grip.kind.as_str().to_owned(),
         tool: None,
-        what: What::Grip { id: grip.id },
+        record: CandidateRecord::Grip { id: grip.id },
     }))
 }
 
 /// Returns the page of a match in the contents.
-fn page_of(seen: &Seen) -> Option<Page> {
-    let Key::Named(id) = &seen.key else { return None };
+fn match_page(seen: &ScanMatch) -> Option<PageKey> {
+    let EntryKey::Named(id) = &seen.key else { return None };
     let project = seen.project.clone();
     match seen.source {
-        Source::Node => Some(Page::Node { project, id: NodeId::parse(id).ok()? }),
-        Source::Grip => Some(Page::Grip { project, id: GripId::parse(id).ok()? }),
+        EntrySource::Node => Some(PageKey::Node { project, id: NodeId::parse(id).ok()? }),
+        EntrySource::Grip => Some(PageKey::Grip { project, id: GripId::parse(id).ok()? }),
         _ => None,
     }
 }
 
-impl Body {
-    pub(super) fn of_event(mark: Mark, event: &Event) -> Self {
+impl CandidateBody {
+    pub(super) fn from_event(mark: OrderKey, event: &Event) -> Self {
         Self {
-            text: keeper::joined(event),
+            text: keeper::event_text(event),
             title: String::new(),
-            keywords: keeper::beside(event),
+            keywords: keeper::event_keywords(event),
             project: event.project.clone(),
             session: Some(event.session.as_str().to_owned()),
             agent: Some(event.agent.as_str().to_owned()),
             kind: event.kind.as_str().to_owned(),
             tool: event.tool.as_ref().map(|tool| tool.name.clone()),
-            what: What::Event { id: event.id.clone(), mark },
+            record: CandidateRecord::Event { id: event.id.clone(), mark },
         }
     }
 
-    fn of_node(project: &str, node: &Node) -> Self {
+    fn from_node(project: &str, node: &Node) -> Self {
         Self {
-            text: text_of_node(node),
+            text: node_text(node),
             title: node.title.clone(),
             keywords: node.keywords.join(" "),
             project: project.to_owned(),
@@ -293,52 +296,52 @@ impl Body {
             },
             kind: format!("{:?}", node.id.level()).to_lowercase(),
             tool: None,
-            what: What::Node { id: node.id.clone() },
+            record: CandidateRecord::Node { id: node.id.clone() },
         }
     }
 
-    fn of_file(keeper: &Keeper, page: &Page, text: &str, part: Part) -> Self {
+    fn from_file(keeper: &Indexer, page: &PageKey, text: &str, part: ByteRange) -> Self {
         let (project, session) = match page {
-            Page::Detail { project, folder, .. } => (project.clone(), Some(folder.clone())),
-            Page::Note { project, .. } => (project.clone(), None),
+            PageKey::Detail { project, folder, .. } => (project.clone(), Some(folder.clone())),
+            PageKey::Note { project, .. } => (project.clone(), None),
             _ => (String::new(), None),
         };
         Self {
-            text: keeper::cut(text, part).to_owned(),
-            title: keeper.title_of_file(page, text),
+            text: keeper::slice_text(text, part).to_owned(),
+            title: keeper.file_title(page, text),
             keywords: String::new(),
             project,
             session,
             agent: None,
             kind: String::new(),
             tool: None,
-            what: What::File { page: page.clone() },
+            record: CandidateRecord::File { page: page.clone() },
         }
     }
 
     /// Position of the event in the ledger, if it is one.
-    pub(super) fn mark(&self) -> Option<Mark> {
-        match &self.what {
-            What::Event { mark, .. } => Some(*mark),
+    pub(super) fn mark(&self) -> Option<OrderKey> {
+        match &self.record {
+            CandidateRecord::Event { mark, .. } => Some(*mark),
             _ => None,
         }
     }
 }
 
 /// Neighboring events, closest first.
-pub(super) type Side = Vec<(Mark, Event)>;
+pub(super) type NeighborEvents = Vec<(OrderKey, Event)>;
 
 /// Loads up to `count` events of the same session and project before and after an event, closest
 /// first.
-pub(super) fn around(
+pub(super) fn load_neighbors(
     ledger: &Ledger,
-    event: &Body,
-    mark: Mark,
+    event: &CandidateBody,
+    mark: OrderKey,
     count: usize,
-) -> Result<(Side, Side), RecallError> {
+) -> Result<(NeighborEvents, NeighborEvents), RecallError> {
     let Some(session) = &event.session else { return Ok((Vec::new(), Vec::new())) };
     let session = tome_model::SessionId::parse(session)?;
-    let side = |direction: Direction| -> Result<Vec<(Mark, Event)>, RecallError> {
+    let side = |direction: ScanDirection| -> Result<Vec<(OrderKey, Event)>, RecallError> {
         let range = EventRange {
             session: Some(session.clone()),
             after: Some(mark),
@@ -349,10 +352,10 @@ pub(super) fn around(
         for pair in ledger.events(&range).take(count) {
             let (position, other) = pair?;
             if other.project == event.project {
-                side.push((position.mark(), other));
+                side.push((position.order_key(), other));
             }
         }
         Ok(side)
     };
-    Ok((side(Direction::Backward)?, side(Direction::Forward)?))
+    Ok((side(ScanDirection::Backward)?, side(ScanDirection::Forward)?))
 }

@@ -3,97 +3,107 @@
 
 use std::collections::HashSet;
 
-use tome_finder::{Part, Source};
-use tome_ledger::{EventRange, Ledger, Mark};
+use tome_finder::{ByteRange, EntrySource};
+use tome_ledger::{EventRange, Ledger, OrderKey};
 use tome_model::{Event, EventKind, SessionId};
 use tome_text::plain_words;
 
-use super::candidate::{Body, Candidate, What};
-use super::gather::Gathered;
-use super::rank::Ranked;
-use super::{Recall, RecallHit, RecallQuestion};
+use super::candidate::{CandidateBody, CandidateRecord, RecallCandidate};
+use super::gather::CandidatePool;
+use super::rank::RankedCandidate;
+use super::{Recall, RecallHit, RecallQuery};
 use crate::RecallError;
 
 /// Events read after a prompt to find its answer; longer turns are cut off here.
 const TURN_EVENTS_MAX: usize = 200;
 /// Repeated prompts whose answers are looked up; further ones are dropped.
-const COPIES_MAX: usize = 6;
+const REPEATS_MAX: usize = 6;
 
 impl Recall {
     /// Replaces repetitions of the query by their answers.
-    pub(super) fn answer_copies(
+    pub(super) fn replace_repeated_prompts(
         &self,
-        question: &RecallQuestion,
-        gathered: &Gathered,
-        ranked: &mut Vec<Ranked>,
+        question: &RecallQuery,
+        gathered: &CandidatePool,
+        ranked: &mut Vec<RankedCandidate>,
     ) -> Result<(), RecallError> {
-        let asked = Asked::of(question);
+        let asked = LivePrompts::from_query(question);
         if asked.0.is_empty() {
             return Ok(());
         }
         let mut looked_up = 0;
         let mut kept = Vec::with_capacity(ranked.len());
         for mut one in std::mem::take(ranked) {
-            let is_copy = one.candidate.body.as_ref().is_some_and(|body| asked.is_copy(body));
+            let is_copy =
+                one.candidate.body.as_ref().is_some_and(|body| asked.is_repeated_prompt(body));
             if is_copy {
                 looked_up += 1;
-                let asked = gathered.asked.get(one.candidate.desk);
-                let answer = match asked.filter(|_| looked_up <= COPIES_MAX) {
-                    Some(asked) => match asked.open(&self.keeper)?.ledger {
-                        Some(ledger) => answer_of(&ledger, &one.candidate)?,
+                let asked = gathered.searched.get(one.candidate.set_index);
+                let answer = match asked.filter(|_| looked_up <= REPEATS_MAX) {
+                    Some(asked) => match asked.open(&self.indexer)?.ledger {
+                        Some(ledger) => find_answer(&ledger, &one.candidate)?,
                         None => None,
                     },
                     None => None,
                 };
                 let Some((mark, event)) = answer else { continue };
-                let answer = Candidate::of_event(one.candidate.desk, mark, &event);
+                let answer = RecallCandidate::from_event(one.candidate.set_index, mark, &event);
                 one.candidate = answer;
-                one.best = Part::default();
+                one.best_range = ByteRange::default();
             }
             kept.push(one);
         }
         // The answer may also be a hit of its own.
         let mut seen = HashSet::new();
-        kept.retain(|one| one.candidate.source != Source::Event || seen.insert(one.candidate.id()));
+        kept.retain(|one| {
+            one.candidate.source != EntrySource::Event || seen.insert(one.candidate.id())
+        });
         *ranked = kept;
         Ok(())
     }
 }
 
 /// Drops titles and bullets of the contents that only repeat the query.
-pub(super) fn drop_bare_questions(question: &RecallQuestion, hits: &mut Vec<RecallHit>) {
-    let asked = Asked::of(question);
+pub(super) fn drop_query_echoes(question: &RecallQuery, hits: &mut Vec<RecallHit>) {
+    let asked = LivePrompts::from_query(question);
     hits.retain(|hit| {
-        let is_summary = matches!(hit.source, Source::Node | Source::Grip);
-        !(is_summary && asked.says(&hit.text))
+        let is_summary = matches!(hit.source, EntrySource::Node | EntrySource::Grip);
+        !(is_summary && asked.matches_summary(&hit.text))
     });
 }
 
 /// The words of the live prompts, lower case.
-struct Asked(Vec<Vec<String>>);
+struct LivePrompts(Vec<Vec<String>>);
 
-impl Asked {
-    fn of(question: &RecallQuestion) -> Self {
-        let texts = question.live_questions.iter().map(|text| plain_words(text).collect());
+impl LivePrompts {
+    fn from_query(question: &RecallQuery) -> Self {
+        let texts = question.live_prompts.iter().map(|text| plain_words(text).collect());
         Self(texts.filter(|words: &Vec<String>| !words.is_empty()).collect())
     }
 
-    fn says(&self, text: &str) -> bool {
+    fn matches_summary(&self, text: &str) -> bool {
         const OPENINGS: [&str; 3] = ["Asked: ", "Also asked: ", "Said: "];
         let opened = OPENINGS.iter().find_map(|opening| text.strip_prefix(opening));
         !self.0.is_empty() && self.0.contains(&plain_words(opened.unwrap_or(text)).collect())
     }
 
-    fn is_copy(&self, body: &Body) -> bool {
+    fn is_repeated_prompt(&self, body: &CandidateBody) -> bool {
         let is_said = body.kind == EventKind::UserMessage.as_str();
-        let is_event =
-            matches!(body.what, What::Event { .. } | What::Grip { .. } | What::Line { .. });
+        let is_event = matches!(
+            body.record,
+            CandidateRecord::Event { .. }
+                | CandidateRecord::Grip { .. }
+                | CandidateRecord::ForeignLine { .. }
+        );
         is_said && is_event && self.0.contains(&plain_words(&body.text).collect())
     }
 }
 
 /// The last words of the agent in the turn that a prompt began.
-fn answer_of(ledger: &Ledger, prompt: &Candidate) -> Result<Option<(Mark, Event)>, RecallError> {
+fn find_answer(
+    ledger: &Ledger,
+    prompt: &RecallCandidate,
+) -> Result<Option<(OrderKey, Event)>, RecallError> {
     let Some(body) = &prompt.body else { return Ok(None) };
     let (Some(mark), Some(session)) = (body.mark(), &body.session) else { return Ok(None) };
     let range = EventRange {
@@ -109,7 +119,7 @@ fn answer_of(ledger: &Ledger, prompt: &Candidate) -> Result<Option<(Mark, Event)
             EventKind::AssistantMessage | EventKind::AssistantStop
                 if event.project == body.project && !event.text.trim().is_empty() =>
             {
-                answer = Some((position.mark(), event));
+                answer = Some((position.order_key(), event));
             }
             _ => {}
         }

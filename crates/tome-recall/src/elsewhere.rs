@@ -9,46 +9,44 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::gather::Gathered;
-use super::keeper::Desk;
-use super::plan::{HITS_MAX, Plan};
-use super::{Across, Elsewhere, Recall, RecallAnswer, RecallQuestion};
+use super::gather::CandidatePool;
+use super::keeper::IndexSet;
+use super::plan::{HITS_MAX, RecallPlan};
+use super::{Across, OtherProjectHits, Recall, RecallAnswer, RecallQuery};
 
 /// Maximum number of projects to name.
 const NAMED_MAX: usize = 8;
 /// Time limit for searching other projects.
-const PATIENCE: Duration = Duration::from_millis(500);
+const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
 /// Maximum number of projects to search; each stays open meanwhile.
-const ASKED_MAX: usize = 32;
+const SEARCHED_MAX: usize = 32;
 
 impl Recall {
     /// Adds to an answer without hits which other projects have some. Errors in those are ignored.
-    pub(super) fn look_elsewhere(&self, question: &RecallQuestion, answer: &mut RecallAnswer) {
-        let question = RecallQuestion {
-            across: Across::All,
-            limit: HITS_MAX,
-            tokens_max: 0,
-            ..question.clone()
+    pub(super) fn count_other_projects(&self, question: &RecallQuery, answer: &mut RecallAnswer) {
+        let question =
+            RecallQuery { across: Across::All, limit: HITS_MAX, tokens_max: 0, ..question.clone() };
+        let Ok(plan) = RecallPlan::from_query(&question, &*self.clock, self.calendar.zone()) else {
+            return;
         };
-        let Ok(plan) = Plan::of(&question, &*self.clock, self.calendar.zone()) else { return };
         let began = Instant::now();
-        let others = self.others(question.project.as_deref());
-        let mut gathered = Gathered::new(true);
+        let others = self.other_project_sets(question.project.as_deref());
+        let mut gathered = CandidatePool::new(true);
         // A query over all stores may hold this for long; skip the other projects then.
-        let turn = self.keeper.stores.wide.try_lock();
+        let turn = self.indexer.stores.scan_lock.try_lock();
         let mut asked = 0;
-        for desk in others.iter().take(ASKED_MAX) {
-            if began.elapsed() > PATIENCE || turn.is_err() {
+        for desk in others.iter().take(SEARCHED_MAX) {
+            if began.elapsed() > SEARCH_TIME_MAX || turn.is_err() {
                 break;
             }
             asked += 1;
-            let _ = self.ask_desk(&mut gathered, &plan, desk, None, false);
+            let _ = self.collect_from_set(&mut gathered, &plan, desk, None, false);
         }
-        if let Ok(found) = self.answer(&question, &plan, gathered) {
-            answer.elsewhere = counted(&found, question.project.as_deref());
+        if let Ok(found) = self.build_answer(&question, &plan, gathered) {
+            answer.other_projects = count_hits_by_project(&found, question.project.as_deref());
         }
         let left = others.len() - asked;
-        if left > 0 && answer.elsewhere.is_empty() {
+        if left > 0 && answer.other_projects.is_empty() {
             answer
                 .unread
                 .push(format!("{left} other projects: search all projects to include them"));
@@ -56,11 +54,11 @@ impl Recall {
     }
 
     /// Index sets of the other projects, most recently written first.
-    fn others(&self, here: Option<&str>) -> Vec<Arc<Desk>> {
-        let paths = self.keeper.stores.paths();
+    fn other_project_sets(&self, here: Option<&str>) -> Vec<Arc<IndexSet>> {
+        let paths = self.indexer.stores.list_paths();
         let places: HashMap<&PathBuf, usize> = paths.iter().zip(0..).collect();
-        let mut desks = self.keeper.all();
-        desks.retain(|desk| !desk.is_of(here));
+        let mut desks = self.indexer.all_sets();
+        desks.retain(|desk| !desk.is_project(here));
         desks.sort_by_key(|desk| {
             desk.ledger
                 .as_ref()
@@ -73,15 +71,15 @@ impl Recall {
 }
 
 /// Counts hits per project, in order of each project's best hit.
-fn counted(found: &RecallAnswer, here: Option<&str>) -> Vec<Elsewhere> {
-    let mut counts: Vec<Elsewhere> = Vec::new();
+fn count_hits_by_project(found: &RecallAnswer, here: Option<&str>) -> Vec<OtherProjectHits> {
+    let mut counts: Vec<OtherProjectHits> = Vec::new();
     for hit in &found.hits {
         if hit.project.is_empty() || Some(hit.project.as_str()) == here {
             continue;
         }
         match counts.iter_mut().find(|one| one.project == hit.project) {
             Some(one) => one.hits += 1,
-            None => counts.push(Elsewhere { project: hit.project.clone(), hits: 1 }),
+            None => counts.push(OtherProjectHits { project: hit.project.clone(), hits: 1 }),
         }
     }
     counts.truncate(NAMED_MAX);

@@ -12,157 +12,171 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use tome_finder::{EmbedError, Embedder};
-use tome_llm::{Embeddings, ModelFailure};
+use tome_llm::{EmbeddingsClient, ModelFailure};
 
 use tome_redact::Redactor;
 
 /// Backoff after the first failure; it doubles with each further one, up to the maximum. The
 /// maximum is short, so that an endpoint that recovers is used again within a minute.
-const PAUSE_MIN: Duration = Duration::from_secs(1);
-const PAUSE_MAX: Duration = Duration::from_secs(60);
+const BACKOFF_MIN: Duration = Duration::from_secs(1);
+const BACKOFF_MAX: Duration = Duration::from_secs(60);
 /// Upper limit for a pause that the endpoint requests.
-const ASKED_PAUSE_MAX: Duration = Duration::from_secs(600);
+const RETRY_AFTER_MAX: Duration = Duration::from_secs(600);
 /// Number of cached query vectors; one recall sends the same query to several indexes.
-const QUESTIONS_MAX: usize = 64;
+const CACHED_QUERIES_MAX: usize = 64;
 
 /// Sentences that have nothing in common.
-const UNRELATED: [&str; 4] = [
+const UNRELATED_TEXTS: [&str; 4] = [
     "The kettle boils on the stove in the kitchen.",
     "Parliament adjourned without a vote on the treaty.",
     "A migration failed because the column was not nullable.",
     "Fresh snow fell on the northern slopes all night.",
 ];
 /// Upper limit for the measured baseline, in case a model finds everything similar.
-const UNRELATED_MAX: f32 = 0.9;
+const UNRELATED_SIMILARITY_MAX: f32 = 0.9;
 
 /// An embedder behind an OpenAI-compatible endpoint.
 pub struct EndpointEmbedder {
     name: String,
     dimensions: usize,
-    clients: Result<Clients, String>,
+    clients: Result<EndpointClients, String>,
     redactor: Arc<Redactor>,
-    state: Mutex<State>,
+    state: Mutex<EndpointState>,
 }
 
 /// Clients with a long timeout for indexing and a short one for queries.
-struct Clients {
-    patient: Embeddings,
-    quick: Embeddings,
+struct EndpointClients {
+    indexing: EmbeddingsClient,
+    query: EmbeddingsClient,
 }
 
 #[derive(Default)]
-struct State {
+struct EndpointState {
     texts: u64,
     failures: u32,
     problem: Option<String>,
-    until: Option<Instant>,
+    retry_at: Option<Instant>,
     /// Cosine similarity of unrelated texts; `None` until measured.
-    unrelated: Option<f32>,
+    unrelated_similarity: Option<f32>,
     /// Cached query vectors, newest last.
-    questions: VecDeque<(blake3::Hash, Vec<f32>)>,
+    cached_queries: VecDeque<(blake3::Hash, Vec<f32>)>,
 }
 
 /// Status of the endpoint.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EmbedderReading {
+pub struct EmbedderStatus {
     /// Texts embedded so far.
     pub texts: u64,
     /// Reason for the last failure; `None` after a success.
     pub problem: Option<String>,
     /// Time until the next attempt.
-    pub again_in: Option<Duration>,
+    pub retry_in: Option<Duration>,
 }
 
 impl EndpointEmbedder {
     /// Creates an embedder. `patient` embeds stored texts, `quick` queries: same endpoint and
     /// model, different timeouts. Neither may retry by itself.
-    pub fn new(patient: Embeddings, quick: Embeddings, redactor: Arc<Redactor>) -> Self {
+    pub fn new(
+        patient: EmbeddingsClient,
+        quick: EmbeddingsClient,
+        redactor: Arc<Redactor>,
+    ) -> Self {
         let (name, dimensions) = (patient.name().to_owned(), patient.dimensions());
-        Self::with(name, dimensions, Ok(Clients { patient, quick }), redactor)
+        Self::with_clients(
+            name,
+            dimensions,
+            Ok(EndpointClients { indexing: patient, query: quick }),
+            redactor,
+        )
     }
 
     /// Creates an embedder for an invalid configuration: it always fails with `problem`. Existing
     /// vectors are kept.
     pub fn unusable(name: String, problem: String, redactor: Arc<Redactor>) -> Self {
-        Self::with(name, 1, Err(problem), redactor)
+        Self::with_clients(name, 1, Err(problem), redactor)
     }
 
-    fn with(
+    fn with_clients(
         name: String,
         dimensions: usize,
-        clients: Result<Clients, String>,
+        clients: Result<EndpointClients, String>,
         redactor: Arc<Redactor>,
     ) -> Self {
         let problem = clients.as_ref().err().cloned();
-        let state = Mutex::new(State { problem, ..State::default() });
+        let state = Mutex::new(EndpointState { problem, ..EndpointState::default() });
         Self { name, dimensions, clients, redactor, state }
     }
 
     /// Returns the current status.
-    pub fn reading(&self) -> EmbedderReading {
-        let state = self.state();
-        let again_in = state.until.and_then(|until| until.checked_duration_since(Instant::now()));
-        EmbedderReading { texts: state.texts, problem: state.problem.clone(), again_in }
+    pub fn status(&self) -> EmbedderStatus {
+        let state = self.lock_state();
+        let again_in =
+            state.retry_at.and_then(|until| until.checked_duration_since(Instant::now()));
+        EmbedderStatus { texts: state.texts, problem: state.problem.clone(), retry_in: again_in }
     }
 
     /// Returns whether no requests should be sent at the moment.
-    pub fn is_resting(&self) -> bool {
-        self.clients.is_err() || self.state().rests_for().is_some()
+    pub fn is_backing_off(&self) -> bool {
+        self.clients.is_err() || self.lock_state().remaining_backoff().is_some()
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn lock_state(&self) -> MutexGuard<'_, EndpointState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn clients(&self) -> Result<&Clients, EmbedError> {
-        self.clients.as_ref().map_err(|problem| self.error(problem))
+    fn clients(&self) -> Result<&EndpointClients, EmbedError> {
+        self.clients.as_ref().map_err(|problem| self.embed_error(problem))
     }
 
-    fn error(&self, problem: &str) -> EmbedError {
+    fn embed_error(&self, problem: &str) -> EmbedError {
         EmbedError { embedder: self.name.clone(), problem: problem.to_owned() }
     }
 
-    fn ask(&self, client: &Embeddings, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+    fn request_vectors(
+        &self,
+        client: &EmbeddingsClient,
+        texts: &[&str],
+    ) -> Result<Vec<Vec<f32>>, EmbedError> {
         let clean: Vec<_> = texts.iter().map(|text| self.redactor.redact(text)).collect();
         let borrowed: Vec<&str> = clean.iter().map(|text| &**text).collect();
         let answered = client.embed(&borrowed);
-        let mut state = self.state();
+        let mut state = self.lock_state();
         match answered {
             Ok(vectors) => {
                 state.texts += texts.len() as u64;
-                (state.failures, state.problem, state.until) = (0, None, None);
+                (state.failures, state.problem, state.retry_at) = (0, None, None);
                 Ok(vectors)
             }
             Err(failure) => {
-                let problem = explained(&failure);
-                state.fail(problem.clone(), &failure);
-                Err(self.error(&problem))
+                let problem = explain_failure(&failure);
+                state.record_failure(problem.clone(), &failure);
+                Err(self.embed_error(&problem))
             }
         }
     }
 }
 
-impl State {
-    fn rests_for(&self) -> Option<Duration> {
-        self.until?.checked_duration_since(Instant::now())
+impl EndpointState {
+    fn remaining_backoff(&self) -> Option<Duration> {
+        self.retry_at?.checked_duration_since(Instant::now())
     }
 
-    fn fail(&mut self, problem: String, failure: &ModelFailure) {
-        let doubled = PAUSE_MIN.saturating_mul(2_u32.saturating_pow(self.failures));
+    fn record_failure(&mut self, problem: String, failure: &ModelFailure) {
+        let doubled = BACKOFF_MIN.saturating_mul(2_u32.saturating_pow(self.failures));
         let pause = match failure {
-            ModelFailure::Busy { retry_after: Some(asked), .. } => {
-                doubled.min(PAUSE_MAX).max((*asked).min(ASKED_PAUSE_MAX))
+            ModelFailure::Overloaded { retry_after: Some(asked), .. } => {
+                doubled.min(BACKOFF_MAX).max((*asked).min(RETRY_AFTER_MAX))
             }
-            _ => doubled.min(PAUSE_MAX),
+            _ => doubled.min(BACKOFF_MAX),
         };
         self.failures = self.failures.saturating_add(1);
         self.problem = Some(problem);
-        self.until = Instant::now().checked_add(pause);
+        self.retry_at = Instant::now().checked_add(pause);
     }
 }
 
 /// Mean pairwise cosine similarity of unit vectors.
-fn in_common(vectors: &[Vec<f32>]) -> f32 {
+fn mean_cosine(vectors: &[Vec<f32>]) -> f32 {
     let mut cosines = Vec::new();
     for (n, one) in vectors.iter().enumerate() {
         for other in vectors.iter().skip(n + 1) {
@@ -173,9 +187,9 @@ fn in_common(vectors: &[Vec<f32>]) -> f32 {
 }
 
 /// Describes a failure, with a next step if one is known.
-fn explained(failure: &ModelFailure) -> String {
+fn explain_failure(failure: &ModelFailure) -> String {
     match failure {
-        ModelFailure::Malformed { said } if said.contains("dimensions instead of") => {
+        ModelFailure::Malformed { message: said } if said.contains("dimensions instead of") => {
             format!("returned {said}: set embed.dimensions to the model's dimensions")
         }
         other => other.to_string(),
@@ -191,19 +205,19 @@ impl Embedder for EndpointEmbedder {
         self.dimensions
     }
 
-    fn is_far(&self) -> bool {
+    fn is_remote(&self) -> bool {
         true
     }
 
-    fn unrelated(&self) -> f32 {
-        self.state().unrelated.unwrap_or(0.0)
+    fn unrelated_similarity(&self) -> f32 {
+        self.lock_state().unrelated_similarity.unwrap_or(0.0)
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        self.ask(&self.clients()?.patient, texts)
+        self.request_vectors(&self.clients()?.indexing, texts)
     }
 
-    fn embed_question(
+    fn embed_query(
         &self,
         text: &str,
         _weight: &dyn Fn(u32) -> f32,
@@ -211,29 +225,32 @@ impl Embedder for EndpointEmbedder {
         let clients = self.clients()?;
         let hash = blake3::hash(text.as_bytes());
         {
-            let state = self.state();
-            if let Some((_, vector)) = state.questions.iter().find(|(known, _)| *known == hash) {
+            let state = self.lock_state();
+            if let Some((_, vector)) = state.cached_queries.iter().find(|(known, _)| *known == hash)
+            {
                 return Ok(vector.clone());
             }
-            if state.rests_for().is_some() {
+            if state.remaining_backoff().is_some() {
                 return Err(
-                    self.error(state.problem.as_deref().unwrap_or("paused after a failure"))
+                    self.embed_error(state.problem.as_deref().unwrap_or("paused after a failure"))
                 );
             }
         }
-        let is_measured = self.state().unrelated.is_some();
-        let along: &[&str] = if is_measured { &[] } else { &UNRELATED };
-        let mut vectors = self.ask(&clients.quick, &[&[text], along].concat())?.into_iter();
+        let is_measured = self.lock_state().unrelated_similarity.is_some();
+        let along: &[&str] = if is_measured { &[] } else { &UNRELATED_TEXTS };
+        let mut vectors =
+            self.request_vectors(&clients.query, &[&[text], along].concat())?.into_iter();
         let vector = vectors.next().unwrap_or_default();
-        let mut state = self.state();
+        let mut state = self.lock_state();
         if !is_measured {
             let others: Vec<_> = vectors.collect();
-            state.unrelated = Some(in_common(&others).clamp(0.0, UNRELATED_MAX));
+            state.unrelated_similarity =
+                Some(mean_cosine(&others).clamp(0.0, UNRELATED_SIMILARITY_MAX));
         }
-        if state.questions.len() >= QUESTIONS_MAX {
-            state.questions.pop_front();
+        if state.cached_queries.len() >= CACHED_QUERIES_MAX {
+            state.cached_queries.pop_front();
         }
-        state.questions.push_back((hash, vector.clone()));
+        state.cached_queries.push_back((hash, vector.clone()));
         Ok(vector)
     }
 }

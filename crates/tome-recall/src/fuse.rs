@@ -3,7 +3,7 @@
 use super::weights::RRF_K;
 
 /// Ranks all positive scores, starting from 1; ties keep the order of the candidates.
-pub(super) fn ranks(scores: &[Option<f32>]) -> Vec<Option<usize>> {
+pub(super) fn rank_scores(scores: &[Option<f32>]) -> Vec<Option<usize>> {
     let mut order: Vec<(usize, f32)> = scores
         .iter()
         .enumerate()
@@ -20,7 +20,7 @@ pub(super) fn ranks(scores: &[Option<f32>]) -> Vec<Option<usize>> {
 }
 
 /// Returns the fused score of each candidate: the sum over all lists of weight / (k + rank).
-pub(super) fn fuse(lists: &[(f64, &[Option<usize>])], count: usize) -> Vec<f64> {
+pub(super) fn fuse_ranks(lists: &[(f64, &[Option<usize>])], count: usize) -> Vec<f64> {
     let mut scores = vec![0.0; count];
     for (weight, ranks) in lists {
         for (score, rank) in scores.iter_mut().zip(ranks.iter()) {
@@ -38,11 +38,11 @@ mod tests {
 
     #[test]
     fn an_example_by_hand() {
-        let words = ranks(&[Some(3.0), Some(7.5), None, Some(0.0)]);
-        let meanings = ranks(&[Some(0.9), None, Some(0.5), None]);
+        let words = rank_scores(&[Some(3.0), Some(7.5), None, Some(0.0)]);
+        let meanings = rank_scores(&[Some(0.9), None, Some(0.5), None]);
         assert_eq!(words, [Some(2), Some(1), None, None]);
         assert_eq!(meanings, [Some(1), None, Some(2), None]);
-        let fused = fuse(&[(1.0, &words), (0.5, &meanings)], 4);
+        let fused = fuse_ranks(&[(1.0, &words), (0.5, &meanings)], 4);
         let expected = [1.0 / 62.0 + 0.5 / 61.0, 1.0 / 61.0, 0.5 / 62.0, 0.0];
         for (fused, expected) in fused.iter().zip(expected) {
             assert!((fused - expected).abs() < 1e-12);
@@ -51,6 +51,6 @@ mod tests {
 
     #[test]
     fn equal_scores_keep_their_order() {
-        assert_eq!(ranks(&[Some(1.0), Some(1.0), Some(2.0)]), [Some(2), Some(3), Some(1)]);
+        assert_eq!(rank_scores(&[Some(1.0), Some(1.0), Some(2.0)]), [Some(2), Some(3), Some(1)]);
     }
 }

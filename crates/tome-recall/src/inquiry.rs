@@ -3,78 +3,80 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use tome_finder::{Bearing, Filter, FinderError, Found, Meanings, Words, WordsQuery};
+use tome_finder::{
+    Bm25Index, Bm25Query, EntryFilter, FinderError, IndexHit, QueryVector, VectorIndex,
+};
 
 use super::{Tier, abreast};
 
 /// A query to a pair of indexes.
-pub(super) struct Inquiry {
-    pub words: Option<Arc<Words>>,
-    pub meanings: Option<Arc<Meanings>>,
-    pub filter: Filter,
+pub(super) struct IndexQuery {
+    pub bm25: Option<Arc<Bm25Index>>,
+    pub vectors: Option<Arc<VectorIndex>>,
+    pub filter: EntryFilter,
     /// Maximum number of chunks from BM25 and from vectors.
     pub depths: (usize, usize),
 }
 
 /// Result of an index, and how long it took.
-pub(super) type Reply<T> = (Result<T, FinderError>, Duration);
+pub(super) type IndexReply<T> = (Result<T, FinderError>, Duration);
 
 /// Results of a pair of indexes; the vectors' with the embedded query.
-pub(super) struct Replies {
-    pub words: Option<Reply<Vec<Found>>>,
-    pub meanings: Option<Reply<(Vec<Found>, Bearing)>>,
+pub(super) struct PairReplies {
+    pub bm25: Option<IndexReply<Vec<IndexHit>>>,
+    pub vectors: Option<IndexReply<(Vec<IndexHit>, QueryVector)>>,
 }
 
 /// Searches several pairs of indexes in parallel: vectors with `text`, BM25 with the selected
 /// `words`.
-pub(super) fn ask<const N: usize>(
+pub(super) fn search_pairs<const N: usize>(
     text: &str,
     words: &str,
-    pairs: [Option<&Inquiry>; N],
-) -> [Replies; N] {
+    pairs: [Option<&IndexQuery>; N],
+) -> [PairReplies; N] {
     let of = |tier: Tier| {
         let pairs = pairs.iter().enumerate();
         pairs.filter_map(move |(n, inquiry)| Some((n, (*inquiry)?, tier)))
     };
     // Start with the slower tier.
-    let all = of(Tier::Meanings).chain(of(Tier::Words));
-    let all = all.filter(|(_, inquiry, tier)| inquiry.has(*tier)).collect();
-    let mut replies = [const { Replies { words: None, meanings: None } }; N];
-    for (n, said) in abreast::each(all, 1, |(n, of, tier)| {
-        let text = if tier == Tier::Meanings { text } else { words };
-        (n, of.ask(text, tier))
+    let all = of(Tier::Vectors).chain(of(Tier::Bm25));
+    let all = all.filter(|(_, inquiry, tier)| inquiry.has_tier(*tier)).collect();
+    let mut replies = [const { PairReplies { bm25: None, vectors: None } }; N];
+    for (n, said) in abreast::map(all, 1, |(n, of, tier)| {
+        let text = if tier == Tier::Vectors { text } else { words };
+        (n, of.search_tier(text, tier))
     }) {
         if let Some(replies) = replies.get_mut(n) {
-            replies.words = replies.words.take().or(said.words);
-            replies.meanings = replies.meanings.take().or(said.meanings);
+            replies.bm25 = replies.bm25.take().or(said.bm25);
+            replies.vectors = replies.vectors.take().or(said.vectors);
         }
     }
     replies
 }
 
-impl Inquiry {
-    fn has(&self, tier: Tier) -> bool {
+impl IndexQuery {
+    fn has_tier(&self, tier: Tier) -> bool {
         match tier {
-            Tier::Meanings => self.meanings.is_some(),
-            _ => self.words.is_some(),
+            Tier::Vectors => self.vectors.is_some(),
+            _ => self.bm25.is_some(),
         }
     }
 
-    fn ask(&self, text: &str, tier: Tier) -> Replies {
+    fn search_tier(&self, text: &str, tier: Tier) -> PairReplies {
         let since = Instant::now();
         match tier {
-            Tier::Meanings => {
-                let found = self.meanings.as_ref().map(|meanings| {
-                    let question = meanings.question(text)?;
-                    Ok((meanings.search_for(&question, &self.filter, self.depths.1)?, question))
+            Tier::Vectors => {
+                let found = self.vectors.as_ref().map(|meanings| {
+                    let question = meanings.embed_query(text)?;
+                    Ok((meanings.search_vector(&question, &self.filter, self.depths.1)?, question))
                 });
-                Replies { meanings: found.map(|found| (found, since.elapsed())), words: None }
+                PairReplies { vectors: found.map(|found| (found, since.elapsed())), bm25: None }
             }
             _ => {
-                let query = WordsQuery { text: text.to_owned() };
+                let query = Bm25Query { text: text.to_owned() };
                 let found =
-                    self.words.as_ref().map(|it| it.search(&query, &self.filter, self.depths.0));
-                Replies { words: found.map(|found| (found, since.elapsed())), meanings: None }
+                    self.bm25.as_ref().map(|it| it.search(&query, &self.filter, self.depths.0));
+                PairReplies { bm25: found.map(|found| (found, since.elapsed())), vectors: None }
             }
         }
     }

@@ -37,42 +37,45 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tome_finder::{Embedder, Source};
+use tome_finder::{Embedder, EntrySource};
 use tome_ledger::EventRange;
 use tome_model::Clock;
 
 use tome_contents::Calendar;
 use tome_home::{Home, HomeError, Notebooks, Projection, ProjectionReport, Store, Stores};
 
-use asked::HELD_MAX;
-use cite::Cite;
-use floor::Evidence;
-use gather::Gathered;
-use keeper::{Desk, Keeper, Sessions};
-use pack::Chosen;
-use plan::Plan;
-use rank::Ranked;
+use asked::OPEN_SETS_MAX;
+use cite::CitationContext;
+use floor::RelevanceEvidence;
+use gather::CandidatePool;
+use keeper::{IndexSet, Indexer, SessionFiles};
+use pack::ChosenHit;
+use plan::RecallPlan;
+use rank::RankedCandidate;
 
-pub use citation::{Citation, Citations, CitedPlace, Opened, OpenedPlace, Viewpoint};
-pub use endpoint::{EmbedderReading, EndpointEmbedder};
+pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCitation, Viewpoint};
+pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
-pub use keeper::{DeskReport, Followed};
-pub use own::OwnPrompt;
+pub use keeper::{IndexReport, IndexUpdate};
+pub use own::ExcludedPrompt;
 pub use proactive::is_worth_searching;
 pub use question::{
-    Across, Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Stage, Tier, Within, source_name,
+    Across, OtherProjectHits, RecallAnswer, RecallHit, RecallQuery, RecallScope, SearchStage, Tier,
+    source_name,
 };
-pub use transcript::{COPY, Copied, CopiedLine, CopiesRebuilt, SessionCopies};
+pub use transcript::{
+    SessionTranscriptLine, TRANSCRIPT_WORKER, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
+};
 
 /// Maximum lag, in events, up to which contents are updated before a query.
 const CATCH_UP_MAX: u64 = 50;
 
 /// An index set to search, with the project to filter by.
-type DeskAsked = (Arc<Desk>, Option<String>);
+type TargetSet = (Arc<IndexSet>, Option<String>);
 
 /// Recall over one home.
 pub struct Recall {
-    keeper: Keeper,
+    indexer: Indexer,
     calendar: Arc<Calendar>,
     clock: Arc<dyn Clock>,
 }
@@ -84,43 +87,43 @@ impl Recall {
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
-        copies: Arc<SessionCopies>,
+        copies: Arc<Transcripts>,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
-        let keeper = Keeper {
+        let keeper = Indexer {
             home,
             stores,
             notebooks,
-            copies,
+            transcripts: copies,
             embedder,
-            desks,
+            sets: desks,
             uses: AtomicU64::new(0),
-            portions: Mutex::new(()),
-            sessions: Sessions::default(),
+            batch_lock: Mutex::new(()),
+            session_files: SessionFiles::default(),
         };
-        Self { keeper, calendar, clock }
+        Self { indexer: keeper, calendar, clock }
     }
 
     /// Answers a question.
-    pub fn ask(&self, question: &RecallQuestion) -> Result<RecallAnswer, RecallError> {
+    pub fn search(&self, question: &RecallQuery) -> Result<RecallAnswer, RecallError> {
         let began = Instant::now();
-        let mut plan = Plan::of(question, &*self.clock, self.calendar.zone())?;
-        let desks = self.desks(&plan, question)?;
-        if !plan.asks_what_happened() && !self.has_events_then(&plan, &desks)? {
-            plan.take_time_as_words();
+        let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
+        let desks = self.target_sets(&plan, question)?;
+        if !plan.is_time_only() && !self.has_events_in_span(&plan, &desks)? {
+            plan.treat_time_as_words();
         }
-        let is_wide = desks.len() > HELD_MAX;
+        let is_wide = desks.len() > OPEN_SETS_MAX;
         // One wide query at a time, because each opens stores that others do not need.
-        let wide = &self.keeper.stores.wide;
+        let wide = &self.indexer.stores.scan_lock;
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut gathered = Gathered::new(is_wide);
-        gathered.stage("understand", began, plan.explained());
+        let mut gathered = CandidatePool::new(is_wide);
+        gathered.record_stage("understand", began, plan.explain());
         for (desk, project) in desks {
-            let unasked = question.unasked;
+            let unasked = question.proactive;
             if let Err(error) =
-                self.ask_desk(&mut gathered, &plan, &desk, project.as_deref(), unasked)
+                self.collect_from_set(&mut gathered, &plan, &desk, project.as_deref(), unasked)
             {
                 if question.across != Across::All {
                     return Err(error);
@@ -128,23 +131,27 @@ impl Recall {
                 gathered.unread.push(error.explained());
             }
         }
-        let mut answer = self.answer(question, &plan, gathered)?;
-        let is_asked = plan.limit > 0 && !question.unasked;
+        let mut answer = self.build_answer(question, &plan, gathered)?;
+        let is_asked = plan.limit > 0 && !question.proactive;
         if answer.hits.is_empty() && is_asked && question.across == Across::Project {
-            self.look_elsewhere(question, &mut answer);
+            self.count_other_projects(question, &mut answer);
         }
         Ok(answer)
     }
 
     /// Whether anything was recorded in the time that the question names, if it names one. Where many
     /// stores would have to be opened for that, it is taken for granted.
-    fn has_events_then(&self, plan: &Plan, desks: &[DeskAsked]) -> Result<bool, RecallError> {
+    fn has_events_in_span(
+        &self,
+        plan: &RecallPlan,
+        desks: &[TargetSet],
+    ) -> Result<bool, RecallError> {
         let (Some((from, to)), false) = (plan.span, plan.across == Across::All) else {
             return Ok(true);
         };
         for path in desks.iter().filter_map(|(desk, _)| desk.ledger.as_ref()) {
             let range = EventRange { from: Some(from), to: Some(to), ..EventRange::default() };
-            if self.keeper.stores.open(path)?.events(&range).next().transpose()?.is_some() {
+            if self.indexer.stores.open(path)?.events(&range).next().transpose()?.is_some() {
                 return Ok(true);
             }
         }
@@ -152,61 +159,61 @@ impl Recall {
     }
 
     /// Collects candidates from one index set. Proactive queries skip catching up first.
-    fn ask_desk(
+    fn collect_from_set(
         &self,
-        gathered: &mut Gathered,
-        plan: &Plan,
-        desk: &Arc<Desk>,
+        gathered: &mut CandidatePool,
+        plan: &RecallPlan,
+        desk: &Arc<IndexSet>,
         project: Option<&str>,
         unasked: bool,
     ) -> Result<(), RecallError> {
         if !unasked {
-            gathered.behind = gathered.behind.max(self.catch_up(plan, desk)?);
+            gathered.behind = gathered.behind.max(self.catch_up_contents(plan, desk)?);
         }
-        match plan.asks_what_happened() {
-            true => gathered.ask_then(&self.keeper, plan, desk, project),
-            false => gathered.ask(&self.keeper, plan, desk, project),
+        match plan.is_time_only() {
+            true => gathered.collect_segments(&self.indexer, plan, desk, project),
+            false => gathered.search_set(&self.indexer, plan, desk, project),
         }
     }
 
     /// Ranks the candidates and builds the answer.
-    fn answer(
+    fn build_answer(
         &self,
-        question: &RecallQuestion,
-        plan: &Plan,
-        gathered: Gathered,
+        question: &RecallQuery,
+        plan: &RecallPlan,
+        gathered: CandidatePool,
     ) -> Result<RecallAnswer, RecallError> {
-        let (mut ranked, gathered) = match plan.asks_what_happened() {
+        let (mut ranked, gathered) = match plan.is_time_only() {
             true => {
-                let (mut ranked, gathered) = gathered.newest_first(&self.keeper, plan)?;
-                self.without_own(question, &mut ranked)?;
-                self.answer_copies(question, &gathered, &mut ranked)?;
+                let (mut ranked, gathered) = gathered.sort_newest_first(&self.indexer, plan)?;
+                self.drop_current_turn(question, &mut ranked)?;
+                self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
                 (ranked, gathered)
             }
-            false => self.relevant(question, plan, gathered)?,
+            false => self.rank_relevant(question, plan, gathered)?,
         };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
-        let projects = self.keeper.stores.projects();
-        let cite = Cite { projects, project: question.project.as_deref(), session };
+        let projects = self.indexer.stores.projects();
+        let cite = CitationContext { projects, project: question.project.as_deref(), session };
         let since = Instant::now();
-        let chosen = pack::choose(&ranked, plan);
-        match question.unasked {
-            true => without_lines(&mut ranked),
-            false => self.number_lines(&mut ranked, &chosen, &gathered)?,
+        let chosen = pack::choose_hits(&ranked, plan);
+        match question.proactive {
+            true => clear_event_lines(&mut ranked),
+            false => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
         }
-        let mut packed = pack::pack(&ranked, &chosen, plan, &cite, question.tokens_max);
-        copies::drop_bare_questions(question, &mut packed.hits);
+        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.tokens_max);
+        copies::drop_query_echoes(question, &mut packed.hits);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
             unread: gathered.unread,
             hits: packed.hits,
             more: packed.more,
-            elsewhere: Vec::new(),
-            time: plan.said.clone(),
+            other_projects: Vec::new(),
+            time: plan.time_phrase.clone(),
             stages: gathered.stages,
         };
-        answer.stages.push(Stage {
+        answer.stages.push(SearchStage {
             name: "pack".to_owned(),
             found: format!("{} hits", answer.hits.len()),
             took: since.elapsed(),
@@ -215,39 +222,42 @@ impl Recall {
     }
 
     /// Returns the relevant candidates, best first.
-    fn relevant(
+    fn rank_relevant(
         &self,
-        question: &RecallQuestion,
-        plan: &Plan,
-        gathered: Gathered,
-    ) -> Result<(Vec<Ranked>, Gathered), RecallError> {
-        let (mut ranked, mut gathered) = gathered.rank(&self.keeper, plan)?;
+        question: &RecallQuery,
+        plan: &RecallPlan,
+        gathered: CandidatePool,
+    ) -> Result<(Vec<RankedCandidate>, CandidatePool), RecallError> {
+        let (mut ranked, mut gathered) = gathered.rank(&self.indexer, plan)?;
         let since = Instant::now();
-        if question.unasked {
-            ranked.retain(|one| floor::stands_alone(one) && !plan.is_of_its_session(one));
+        if question.proactive {
+            ranked.retain(|one| {
+                floor::passes_proactive_threshold(one) && !plan.is_in_current_session(one)
+            });
         }
-        self.without_own(question, &mut ranked)?;
-        self.answer_copies(question, &gathered, &mut ranked)?;
-        let evidence = Evidence::of(&ranked, plan);
-        if !question.no_floor && !evidence.is_enough() {
+        self.drop_current_turn(question, &mut ranked)?;
+        self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
+        let evidence = RelevanceEvidence::from_ranked(&ranked, plan);
+        if !question.no_threshold && !evidence.passes_threshold() {
             ranked.clear();
         }
-        ranked.retain(|one| evidence.admits(one));
-        gathered.stage("threshold", since, evidence.explained());
-        plan.prefer_its_time(&mut ranked);
+        ranked.retain(|one| evidence.admits_hit(one));
+        gathered.record_stage("threshold", since, evidence.explain());
+        plan.boost_time_span(&mut ranked);
         Ok((ranked, gathered))
     }
 
     /// Contents that are only a little behind are made first: what was just said is in the answer.
     /// Says how far behind they are then.
-    fn catch_up(&self, plan: &Plan, desk: &Desk) -> Result<u64, RecallError> {
-        let Some(path) = desk.ledger.as_ref().filter(|_| plan.pages().contains(&Source::Node))
+    fn catch_up_contents(&self, plan: &RecallPlan, desk: &IndexSet) -> Result<u64, RecallError> {
+        let Some(path) =
+            desk.ledger.as_ref().filter(|_| plan.page_sources().contains(&EntrySource::Node))
         else {
             return Ok(0);
         };
-        let store = self.keeper.stores.open(path)?;
+        let store = self.indexer.stores.open(path)?;
         let behind = || -> Result<u64, RecallError> {
-            Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS)?))
+            Ok(store.last_seq().saturating_sub(store.cursor(tome_contents::CONTENTS_WORKER)?))
         };
         if (1..=CATCH_UP_MAX).contains(&behind()?) {
             self.calendar.catch_up(&store, &|| false)?;
@@ -256,33 +266,34 @@ impl Recall {
     }
 
     /// Looks up the transcript lines of cited events that no index provided.
-    fn number_lines(
+    fn find_cited_lines(
         &self,
-        ranked: &mut [Ranked],
-        chosen: &[Chosen],
-        gathered: &Gathered,
+        ranked: &mut [RankedCandidate],
+        chosen: &[ChosenHit],
+        gathered: &CandidatePool,
     ) -> Result<(), RecallError> {
-        for at in chosen.iter().flat_map(Chosen::cited) {
+        for at in chosen.iter().flat_map(ChosenHit::cited_indexes) {
             let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
-            let Some(asked) = gathered.asked.get(candidate.desk) else { continue };
-            let Some(mark) = candidate.body.as_ref().and_then(candidate::Body::mark) else {
+            let Some(asked) = gathered.searched.get(candidate.set_index) else { continue };
+            let Some(mark) = candidate.body.as_ref().and_then(candidate::CandidateBody::mark)
+            else {
                 continue;
             };
             if candidate.line > 0 {
                 continue;
             }
-            let open = asked.open(&self.keeper)?;
+            let open = asked.open(&self.indexer)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
             // The index has the line, which avoids reading the transcript.
-            let known = open.meanings.as_ref().and_then(|meanings| meanings.line(mark.seq));
+            let known = open.vectors.as_ref().and_then(|meanings| meanings.event_line(mark.seq));
             if let Some(line) = known.filter(|line| *line > 0) {
                 candidate.line = line;
                 continue;
             }
-            self.keeper.copies.write_new(ledger)?;
-            if let Some(event) = ledger.event_of(mark)? {
-                let lines = self.keeper.copies.lines(ledger, &[&event])?;
+            self.indexer.transcripts.write_new(ledger)?;
+            if let Some(event) = ledger.event_by_order(mark)? {
+                let lines = self.indexer.transcripts.find_lines(ledger, &[&event])?;
                 candidate.line = lines.first().copied().unwrap_or(0);
             }
         }
@@ -290,15 +301,19 @@ impl Recall {
     }
 
     /// The desks that a question is about, each with the project that is meant.
-    fn desks(&self, plan: &Plan, question: &RecallQuestion) -> Result<Vec<DeskAsked>, RecallError> {
+    fn target_sets(
+        &self,
+        plan: &RecallPlan,
+        question: &RecallQuery,
+    ) -> Result<Vec<TargetSet>, RecallError> {
         let mut desks = Vec::new();
-        if question.within != Within::Coder {
+        if question.scope != RecallScope::Coder {
             match (&question.project, question.across) {
                 (_, Across::All) => {
-                    desks.extend(self.keeper.all().into_iter().map(|desk| (desk, None)));
+                    desks.extend(self.indexer.all_sets().into_iter().map(|desk| (desk, None)));
                 }
                 (Some(root), _) => {
-                    let desk = self.keeper.of_project(root);
+                    let desk = self.indexer.project_set(root);
                     desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
                 }
                 (None, _) => {
@@ -307,30 +322,37 @@ impl Recall {
                 }
             }
         }
-        if plan.has_coder() {
-            desks.push((self.keeper.coder(), None));
+        if plan.includes_coder() {
+            desks.push((self.indexer.coder_set(), None));
         }
         Ok(desks)
     }
 
     /// Brings the indexes over a store up to date, if they are behind.
-    pub fn keep_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<Followed, RecallError> {
-        let Some(desk) = self.keeper.of_ledger(store.path()) else {
-            return Ok(Followed::default());
+    pub fn catch_up_indexes(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let Some(desk) = self.indexer.ledger_set(store.path()) else {
+            return Ok(IndexUpdate::default());
         };
-        match self.keeper.is_behind(&desk, Some(store)) {
-            true => self.keeper.keep_up(&desk, stop),
-            false => Ok(Followed::default()),
+        match self.indexer.is_behind(&desk, Some(store)) {
+            true => self.indexer.catch_up(&desk, stop),
+            false => Ok(IndexUpdate::default()),
         }
     }
 
     /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
     /// date where a question has seen that they are behind.
-    pub fn keep_up_notes(&self, stop: &dyn Fn() -> bool) -> Result<Followed, RecallError> {
-        let mut done = Followed::default();
-        for desk in self.keeper.known_desks() {
-            if desk.ledger.is_none() && desk.wanting.load(Ordering::Relaxed) {
-                done.pages += self.keeper.keep_up(&desk, stop)?.pages;
+    pub fn catch_up_note_indexes(
+        &self,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let mut done = IndexUpdate::default();
+        for desk in self.indexer.used_sets() {
+            if desk.ledger.is_none() && desk.is_outdated.load(Ordering::Relaxed) {
+                done.pages += self.indexer.catch_up(&desk, stop)?.pages;
             }
         }
         Ok(done)
@@ -338,30 +360,30 @@ impl Recall {
 
     /// Updates the vectors of a store with a remote embedder. Sends no request if they are up to
     /// date.
-    pub fn keep_up_meanings(
+    pub fn catch_up_vectors(
         &self,
         store: &Store,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Followed, RecallError> {
-        let Some(desk) = self.keeper.of_ledger(store.path()) else {
-            return Ok(Followed::default());
+    ) -> Result<IndexUpdate, RecallError> {
+        let Some(desk) = self.indexer.ledger_set(store.path()) else {
+            return Ok(IndexUpdate::default());
         };
-        match self.keeper.are_meanings_behind(&desk, Some(store)) {
-            true => self.keeper.keep_up_meanings(&desk, stop),
-            false => Ok(Followed::default()),
+        match self.indexer.are_vectors_behind(&desk, Some(store)) {
+            true => self.indexer.catch_up_vectors(&desk, stop),
+            false => Ok(IndexUpdate::default()),
         }
     }
 
     /// Like [`catch_up_vectors`](Self::catch_up_vectors), for the coder's notebook and projects
     /// without events that were queried.
-    pub fn keep_up_meanings_of_notes(
+    pub fn catch_up_note_vectors(
         &self,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Followed, RecallError> {
-        let mut done = Followed::default();
-        for desk in self.keeper.known_desks() {
-            if desk.ledger.is_none() && self.keeper.are_meanings_behind(&desk, None) {
-                done.pages += self.keeper.keep_up_meanings(&desk, stop)?.pages;
+    ) -> Result<IndexUpdate, RecallError> {
+        let mut done = IndexUpdate::default();
+        for desk in self.indexer.used_sets() {
+            if desk.ledger.is_none() && self.indexer.are_vectors_behind(&desk, None) {
+                done.pages += self.indexer.catch_up_vectors(&desk, stop)?.pages;
             }
         }
         Ok(done)
@@ -369,32 +391,32 @@ impl Recall {
 
     /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
-        let (notebooks, copies) = (&self.keeper.notebooks, &self.keeper.copies);
+        let (notebooks, copies) = (&self.indexer.notebooks, &self.indexer.transcripts);
         Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
     }
 
     /// Name and version of the embedder.
-    pub fn embedder(&self) -> &str {
-        self.keeper.embedder.name()
+    pub fn embedder_name(&self) -> &str {
+        self.indexer.embedder.name()
     }
 
     /// How the indexes over a store are, read from their files; nothing is opened or made.
-    pub fn index_report(&self, store: &Store) -> Result<Option<DeskReport>, RecallError> {
-        let desk = self.keeper.of_ledger(store.path());
-        desk.map(|desk| self.keeper.report(&desk, Some(store))).transpose()
+    pub fn index_report(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
+        let desk = self.indexer.ledger_set(store.path());
+        desk.map(|desk| self.indexer.report_set(&desk, Some(store))).transpose()
     }
 
     /// How the indexes over the coder's notebook are.
-    pub fn report_of_coder(&self) -> Result<DeskReport, RecallError> {
-        self.keeper.report(&self.keeper.coder(), None)
+    pub fn report_coder(&self) -> Result<IndexReport, RecallError> {
+        self.indexer.report_set(&self.indexer.coder_set(), None)
     }
 
     /// Closes the indexes of stores that are no longer open.
     pub fn close_unused(&self) {
-        for desk in self.keeper.known_desks() {
-            if desk.ledger.as_deref().is_some_and(|ledger| !self.keeper.stores.is_open(ledger)) {
+        for desk in self.indexer.used_sets() {
+            if desk.ledger.as_deref().is_some_and(|ledger| !self.indexer.stores.is_open(ledger)) {
                 desk.close();
-                self.keeper.forget_sessions(&desk);
+                self.indexer.unwatch_sessions(&desk);
             }
         }
     }
@@ -413,20 +435,20 @@ impl Projection for Recall {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let desk = self.keeper.of_ledger(store.path());
-        Ok(desk.is_some_and(|desk| self.keeper.is_behind(&desk, Some(store))))
+        let desk = self.indexer.ledger_set(store.path());
+        Ok(desk.is_some_and(|desk| self.indexer.is_behind(&desk, Some(store))))
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        self.keep_up(store, stop)?;
+        self.catch_up_indexes(store, stop)?;
         Ok(())
     }
 
     /// Deletes the indexes and builds them again; queries are answered from the texts meanwhile.
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
-        if let Some(desk) = self.keeper.of_ledger(store.path()) {
+        if let Some(desk) = self.indexer.ledger_set(store.path()) {
             desk.close();
-            let folder = tome_home::layout::indexes_beside(store.path());
+            let folder = tome_home::layout::index_dir(store.path());
             match std::fs::remove_dir_all(&folder) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     return Err(HomeError::file("delete", &folder)(error));
@@ -456,13 +478,13 @@ impl Projection for RemoteVectors {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let keeper = &self.0.keeper;
-        let desk = keeper.of_ledger(store.path());
-        Ok(desk.is_some_and(|desk| keeper.are_meanings_behind(&desk, Some(store))))
+        let keeper = &self.0.indexer;
+        let desk = keeper.ledger_set(store.path());
+        Ok(desk.is_some_and(|desk| keeper.are_vectors_behind(&desk, Some(store))))
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        self.0.keep_up_meanings(store, stop)?;
+        self.0.catch_up_vectors(store, stop)?;
         Ok(())
     }
 
@@ -478,7 +500,7 @@ impl Projection for RemoteVectors {
 }
 
 /// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
-fn without_lines(ranked: &mut [Ranked]) {
-    let events = ranked.iter_mut().filter(|one| one.candidate.source == Source::Event);
+fn clear_event_lines(ranked: &mut [RankedCandidate]) {
+    let events = ranked.iter_mut().filter(|one| one.candidate.source == EntrySource::Event);
     events.for_each(|one| one.candidate.line = 0);
 }

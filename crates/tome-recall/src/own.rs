@@ -4,12 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use tome_ledger::{Direction, EventRange};
+use tome_ledger::{EventRange, ScanDirection};
 use tome_model::{Event, EventId, EventKind, Millis, SessionId};
 
-use super::candidate::What;
-use super::rank::Ranked;
-use super::{Recall, RecallQuestion};
+use super::candidate::CandidateRecord;
+use super::rank::RankedCandidate;
+use super::{Recall, RecallQuery};
 use crate::RecallError;
 
 /// Number of recent events searched for the prompt. A prompt further back may have left the agent's
@@ -18,11 +18,11 @@ const EVENTS_BACK_MAX: usize = 256;
 
 /// Maximum age of a prompt that is assumed to be the agent's if the session is unknown. An agent
 /// with tools but no hooks records none.
-const GUESS_MS_MAX: u64 = 6 * 60 * 60 * 1000;
+const ASSUMED_AGE_MS_MAX: u64 = 6 * 60 * 60 * 1000;
 
 /// A prompt whose turn is excluded from the results.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnPrompt {
+pub struct ExcludedPrompt {
     session: String,
     id: EventId,
     at: Millis,
@@ -30,8 +30,8 @@ pub struct OwnPrompt {
     pub text: String,
 }
 
-impl OwnPrompt {
-    fn of(event: Event) -> Self {
+impl ExcludedPrompt {
+    fn from_event(event: Event) -> Self {
         let session = event.session.as_str().to_owned();
         Self { session, id: event.id, at: event.at, text: event.text }
     }
@@ -40,20 +40,22 @@ impl OwnPrompt {
 impl Recall {
     /// Finds the prompts that an agent may be working on: the newest one of its session. If the
     /// session is unknown, those of all its turns without a recorded end, otherwise its newest.
-    pub fn own_prompts(
+    pub fn find_excluded_prompts(
         &self,
         project: &str,
         session: Option<&str>,
         agent: &str,
-    ) -> Result<Vec<OwnPrompt>, RecallError> {
-        let Some(path) = self.keeper.stores.existing(project) else { return Ok(Vec::new()) };
-        let store = self.keeper.stores.open(&path)?;
+    ) -> Result<Vec<ExcludedPrompt>, RecallError> {
+        let Some(path) = self.indexer.stores.find_store_path(project) else {
+            return Ok(Vec::new());
+        };
+        let store = self.indexer.stores.open(&path)?;
         let session = session.map(SessionId::parse).transpose()?;
-        let not_before = Millis(self.clock.now().0.saturating_sub(GUESS_MS_MAX));
+        let not_before = Millis(self.clock.now().0.saturating_sub(ASSUMED_AGE_MS_MAX));
         let range = EventRange {
             from: session.is_none().then_some(not_before),
             session: session.clone(),
-            direction: Direction::Backward,
+            direction: ScanDirection::Backward,
             ..EventRange::default()
         };
         let (mut open, mut newest) = (Vec::new(), None);
@@ -67,11 +69,11 @@ impl Recall {
             }
             match event.kind {
                 EventKind::UserMessage if session.is_some() => {
-                    return Ok(vec![OwnPrompt::of(event)]);
+                    return Ok(vec![ExcludedPrompt::from_event(event)]);
                 }
                 EventKind::UserMessage => {
                     let is_open = seen.insert(event.session.clone());
-                    let own = OwnPrompt::of(event);
+                    let own = ExcludedPrompt::from_event(event);
                     if is_open {
                         open.push(own.clone());
                     }
@@ -88,14 +90,14 @@ impl Recall {
 
     /// Drops the current turn, and its sources and open segment in the contents. Other events of
     /// that segment can still be found themselves.
-    pub(super) fn without_own(
+    pub(super) fn drop_current_turn(
         &self,
-        question: &RecallQuestion,
-        ranked: &mut Vec<Ranked>,
+        question: &RecallQuery,
+        ranked: &mut Vec<RankedCandidate>,
     ) -> Result<(), RecallError> {
         let mut failed = None;
         ranked.retain(|one| {
-            question.own_prompts.iter().all(|own| match self.is_own(own, one) {
+            question.exclude_prompts.iter().all(|own| match self.is_in_current_turn(own, one) {
                 Ok(is_own) => !is_own,
                 Err(error) => {
                     failed = Some(error);
@@ -106,22 +108,26 @@ impl Recall {
         failed.map_or(Ok(()), Err)
     }
 
-    fn is_own(&self, own: &OwnPrompt, one: &Ranked) -> Result<bool, RecallError> {
+    fn is_in_current_turn(
+        &self,
+        own: &ExcludedPrompt,
+        one: &RankedCandidate,
+    ) -> Result<bool, RecallError> {
         let Some(body) = &one.candidate.body else { return Ok(false) };
         if body.session.as_deref() != Some(own.session.as_str()) {
             return Ok(false);
         }
-        Ok(match &body.what {
-            What::Event { id, .. } => *id == own.id || one.candidate.at >= own.at,
-            What::Grip { .. } => one.candidate.at >= own.at,
-            What::Node { id } => {
-                let Some(path) = self.keeper.stores.existing(&body.project) else {
+        Ok(match &body.record {
+            CandidateRecord::Event { id, .. } => *id == own.id || one.candidate.at >= own.at,
+            CandidateRecord::Grip { .. } => one.candidate.at >= own.at,
+            CandidateRecord::Node { id } => {
+                let Some(path) = self.indexer.stores.find_store_path(&body.project) else {
                     return Ok(false);
                 };
-                let node = self.keeper.stores.open(&path)?.node(&body.project, id, None)?;
+                let node = self.indexer.stores.open(&path)?.node(&body.project, id, None)?;
                 node.is_some_and(|node| node.last_at >= own.at)
             }
-            What::Line { .. } | What::File { .. } => false,
+            CandidateRecord::ForeignLine { .. } | CandidateRecord::File { .. } => false,
         })
     }
 }

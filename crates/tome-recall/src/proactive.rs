@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 
-use tome_finder::Words;
+use tome_finder::Bm25Index;
 use tome_text::{StopClass, is_stop_word, is_unspaced, plain_words};
 
 use super::Recall;
@@ -28,7 +28,7 @@ pub fn is_worth_searching(prompt: &str) -> bool {
 }
 
 /// Returns the rarest words of a text that occur in an index, in text order.
-pub(super) fn rarest_words(text: &str, index: &Words) -> String {
+pub(super) fn select_rarest_words(text: &str, index: &Bm25Index) -> String {
     let mut words: Vec<(usize, &str)> = Vec::new();
     for word in text.split_whitespace() {
         if !words.iter().any(|(_, known)| *known == word) {
@@ -40,7 +40,7 @@ pub(super) fn rarest_words(text: &str, index: &Words) -> String {
     }
     let rarity = |word: &str| -> Option<f32> {
         let terms = tome_text::stemmed_terms(word);
-        let known = terms.iter().filter(|term| index.has(term).unwrap_or(false));
+        let known = terms.iter().filter(|term| index.has_term(term).unwrap_or(false));
         known.filter_map(|term| index.idf(term).ok()).reduce(f32::max)
     };
     let mut rated: Vec<(usize, &str, f32)> =
@@ -53,17 +53,17 @@ pub(super) fn rarest_words(text: &str, index: &Words) -> String {
 
 impl Recall {
     /// Opens the indexes of a project, so that the first prompt of a session does not wait for that.
-    pub fn warm(&self, project: &str) -> Result<(), RecallError> {
-        let desks = self.keeper.of_project(project).into_iter().chain([self.keeper.coder()]);
+    pub fn warm_up(&self, project: &str) -> Result<(), RecallError> {
+        let desks = self.indexer.project_set(project).into_iter().chain([self.indexer.coder_set()]);
         for desk in desks {
             if let Some(path) = desk.ledger.as_ref() {
-                self.keeper.stores.open(path)?;
+                self.indexer.stores.open(path)?;
             }
-            desk.events.look(&self.keeper.embedder);
-            desk.pages.look(&self.keeper.embedder);
+            desk.events.open_existing(&self.indexer.embedder);
+            desk.pages.open_existing(&self.indexer.embedder);
         }
         // The embedder pages in its model with the first text.
-        self.keeper.embedder.tokens("warm");
+        self.indexer.embedder.token_ids("warm");
         Ok(())
     }
 }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use tome_finder::Source;
+use tome_finder::EntrySource;
 use tome_model::Millis;
 
-use super::own::OwnPrompt;
+use super::own::ExcludedPrompt;
 
 /// The kinds of sources to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Within {
+pub enum RecallScope {
     /// All kinds.
     #[default]
     All,
@@ -43,20 +43,20 @@ pub enum Tier {
     /// Text scan.
     Literal,
     /// BM25 index.
-    Words,
+    Bm25,
     /// Vector index.
-    Meanings,
+    Vectors,
     /// All of them, combined by rank fusion.
     Fused,
 }
 
 /// A query.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct RecallQuestion {
+pub struct RecallQuery {
     /// The query as entered.
     pub query: String,
     /// Kinds of sources to search.
-    pub within: Within,
+    pub scope: RecallScope,
     /// Projects and sessions to search.
     pub across: Across,
     /// Maximum number of hits.
@@ -80,15 +80,15 @@ pub struct RecallQuestion {
     /// Whether the query is a regular expression, matched line by line in a text scan.
     pub is_regex: bool,
     /// Returns hits even below the relevance threshold; for measurements only.
-    pub no_floor: bool,
+    pub no_threshold: bool,
     /// Whether the query was made for a hint: returns only hits from other sessions that are
     /// relevant by themselves, and none from other projects.
-    pub unasked: bool,
+    pub proactive: bool,
     /// Prompts whose turns are excluded, because the query may come from them.
-    pub own_prompts: Vec<OwnPrompt>,
+    pub exclude_prompts: Vec<ExcludedPrompt>,
     /// The query as the agent or its user phrased it: an earlier prompt with the same text is
     /// replaced by its answer.
-    pub live_questions: Vec<String>,
+    pub live_prompts: Vec<String>,
 }
 
 /// The result of a query.
@@ -106,18 +106,18 @@ pub struct RecallAnswer {
     /// Number of further relevant hits beyond the limit or the token budget.
     pub more: usize,
     /// Other projects with hits, if this one has none.
-    pub elsewhere: Vec<Elsewhere>,
+    pub other_projects: Vec<OtherProjectHits>,
     /// The words of the query that name a time span.
     pub time: Option<String>,
     /// Steps performed, for `--explain`.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<SearchStage>,
 }
 
 /// A hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallHit {
     /// Kind of record.
-    pub source: Source,
+    pub source: EntrySource,
     /// Opens with `tome show`.
     pub citation: String,
     /// File part of the citation, for notes and details.
@@ -150,7 +150,7 @@ pub struct RecallHit {
 
 /// Another project with hits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Elsewhere {
+pub struct OtherProjectHits {
     /// Root folder.
     pub project: String,
     /// Lower bound on the number of hits.
@@ -159,7 +159,7 @@ pub struct Elsewhere {
 
 /// A step of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stage {
+pub struct SearchStage {
     /// Name of the step.
     pub name: String,
     /// Short summary of its result.
@@ -169,14 +169,14 @@ pub struct Stage {
 }
 
 /// Name of a source in answers.
-pub fn source_name(source: Source) -> &'static str {
+pub fn source_name(source: EntrySource) -> &'static str {
     match source {
-        Source::Event => "messages",
-        Source::Node => "contents",
-        Source::Grip => "grips",
-        Source::Note => "notes",
-        Source::Detail => "detail",
-        Source::Insight => "coder",
+        EntrySource::Event => "messages",
+        EntrySource::Node => "contents",
+        EntrySource::Grip => "grips",
+        EntrySource::Note => "notes",
+        EntrySource::Detail => "detail",
+        EntrySource::Insight => "coder",
     }
 }
 
@@ -206,7 +206,7 @@ macro_rules! named {
 }
 
 named!(
-    Within,
+    RecallScope,
     "scope",
     All = "all",
     Detail = "detail",
@@ -216,4 +216,4 @@ named!(
     Contents = "contents"
 );
 named!(Across, "across", Session = "session", Project = "project", All = "all");
-named!(Tier, "tier", Literal = "literal", Words = "bm25", Meanings = "vectors", Fused = "fused");
+named!(Tier, "tier", Literal = "literal", Bm25 = "bm25", Vectors = "vectors", Fused = "fused");

@@ -4,22 +4,22 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use tome_finder::{Entry, Found, Key, Part};
+use tome_finder::{ByteRange, EntryKey, IndexEntry, IndexHit};
 use tome_ledger::Ledger;
 
-use super::candidate::Candidate;
-use super::gather::{Gathered, LOOK_TIME, Visit};
-use super::keeper::{Desk, FileFound, of_node, said_in};
+use super::candidate::RecallCandidate;
+use super::gather::{CandidatePool, SCAN_TIME_MAX, SetSearch};
+use super::keeper::{IndexSet, IndexableFile, node_entries, parse_note_sections};
 use crate::RecallError;
 
 /// Maximum number of changed nodes that a query reads directly.
 const CHANGED_MAX: usize = 200;
 
-impl Gathered {
+impl CandidatePool {
     /// Scans the nodes that changed since the index read them.
-    pub(super) fn look_at_changed(
+    pub(super) fn scan_changed_nodes(
         &mut self,
-        visit: &Visit<'_>,
+        visit: &SetSearch<'_>,
         ledger: &Ledger,
         cursor: u64,
     ) -> Result<u64, RecallError> {
@@ -28,26 +28,26 @@ impl Gathered {
         self.behind = self.behind.max(changed.len() as u64);
         if changed.len() > CHANGED_MAX {
             changed.truncate(CHANGED_MAX);
-            self.leave_out("recently changed contents: try again in a moment".to_owned());
+            self.report_unread("recently changed contents: try again in a moment".to_owned());
         }
         for change in &changed {
             let Some(node) = ledger.node(&change.project, &change.id, None)? else { continue };
             let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
             let grips: Result<Vec<_>, _> =
                 grips.filter_map(|grip| ledger.grip(&change.project, grip).transpose()).collect();
-            for entry in of_node(&change.project, &node, &grips?) {
-                self.look_at_entry(visit, &entry);
+            for entry in node_entries(&change.project, &node, &grips?) {
+                self.match_entry(visit, &entry);
             }
         }
         Ok(changed.len() as u64)
     }
 
     /// Scans the files that the index does not have in their current version.
-    pub(super) fn look_at_files(
+    pub(super) fn scan_unindexed_files(
         &mut self,
-        visit: &Visit<'_>,
-        desk: &Desk,
-        files: &[FileFound],
+        visit: &SetSearch<'_>,
+        desk: &IndexSet,
+        files: &[IndexableFile],
         known: &HashSet<String>,
     ) -> Result<u64, RecallError> {
         let since = Instant::now();
@@ -57,68 +57,72 @@ impl Gathered {
                 had += 1;
                 continue;
             }
-            if !file.is_wanted(&visit.filter) {
+            if !file.matches_filter(&visit.filter) {
                 continue;
             }
-            if since.elapsed() > LOOK_TIME {
+            if since.elapsed() > SCAN_TIME_MAX {
                 late += 1;
                 continue;
             }
             looked += 1;
-            let Some(text) = visit.keeper.text_of_file(&file.page) else { continue };
-            self.look_at_note(visit, file, &text);
+            let Some(text) = visit.indexer.read_file_text(&file.page) else { continue };
+            self.match_note(visit, file, &text);
         }
         if late > 0 {
-            self.leave_out(format!("{late} notes that are not indexed yet"));
+            self.report_unread(format!("{late} notes that are not indexed yet"));
         }
         // Deleted files are no hits, but still affect the index's statistics until it is updated.
         let gone = known.len().saturating_sub(had) as u64;
         if looked + gone > 0 {
             self.behind = self.behind.max(looked + gone);
-            desk.wanting.store(true, Ordering::Relaxed);
+            desk.is_outdated.store(true, Ordering::Relaxed);
         }
         Ok(looked)
     }
 
-    fn look_at_note(&mut self, visit: &Visit<'_>, file: &FileFound, text: &str) {
-        for section in said_in(&file.page, text).sections {
-            let part = Part {
+    fn match_note(&mut self, visit: &SetSearch<'_>, file: &IndexableFile, text: &str) {
+        for section in parse_note_sections(&file.page, text).sections {
+            let part = ByteRange {
                 from: u32::try_from(section.range.start).unwrap_or(u32::MAX),
                 to: u32::try_from(section.range.end).unwrap_or(u32::MAX),
             };
             let title = format!("{} {}", file.name, section.heading);
             let said = text.get(section.range).unwrap_or_default();
-            let Some(look) = visit.plan.needle.look_under(&title, said) else { continue };
-            let found = Found {
-                key: Key::Named(file.page.name()),
-                part,
+            let Some(look) = visit.plan.matcher.match_with_title(&title, said) else { continue };
+            let found = IndexHit {
+                key: EntryKey::Named(file.page.name()),
+                range: part,
                 source: file.source(),
                 at: file.modified,
                 line: section.line,
                 score: look.score(),
             };
-            if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
-                candidate.looked = Some(found.score);
+            if let Some(candidate) =
+                self.add_candidate(RecallCandidate::from_hit(visit.set_index, &found))
+            {
+                candidate.literal_score = Some(found.score);
             }
         }
     }
 
-    fn look_at_entry(&mut self, visit: &Visit<'_>, entry: &Entry) {
+    fn match_entry(&mut self, visit: &SetSearch<'_>, entry: &IndexEntry) {
         let title = format!("{} {}", entry.title, entry.keywords);
         if !visit.filter.admits(entry) {
             return;
         }
-        let Some(look) = visit.plan.needle.look_under(&title, &entry.text) else { return };
-        let found = Found {
+        let Some(look) = visit.plan.matcher.match_with_title(&title, &entry.text) else { return };
+        let found = IndexHit {
             key: entry.key.clone(),
-            part: entry.part,
+            range: entry.range,
             source: entry.source,
             at: entry.at,
             line: entry.line,
             score: look.score(),
         };
-        if let Some(candidate) = self.add(Candidate::of(visit.number, &found)) {
-            candidate.looked = Some(found.score);
+        if let Some(candidate) =
+            self.add_candidate(RecallCandidate::from_hit(visit.set_index, &found))
+        {
+            candidate.literal_score = Some(found.score);
         }
     }
 }

@@ -6,45 +6,47 @@
 pub(super) const K1: f32 = 0.9;
 pub(super) const B: f32 = 0.5;
 /// Weight of the second, third … best chunk of an event: this to the power of its rank.
-pub(super) const PIECE_SHARE: f32 = 0.3;
+pub(super) const CHUNK_DECAY: f32 = 0.3;
 /// Number of chunks per event that count.
-pub(super) const PIECES_COUNTED: usize = 5;
+pub(super) const CHUNKS_COUNTED: usize = 5;
 /// Penalty for events with many chunks, which have more chances to match. It must level off, or
 /// long sessions are never found.
-pub(super) const MANY_PIECES: f32 = 1.5;
+pub(super) const MANY_CHUNKS_PENALTY: f32 = 1.5;
 /// Weight of a user message relative to an answer.
-pub(super) const SAID_BY_USER: f32 = 1.3;
+pub(super) const USER_MESSAGE_WEIGHT: f32 = 1.3;
 /// If the query contains several questions: weight of the best answer to one of them, relative to
 /// the match with the whole query.
-pub(super) const ONE_OF_SEVERAL: f32 = 4.0;
+pub(super) const SUB_QUESTION_WEIGHT: f32 = 4.0;
 /// Share of terms that a turn gets from its neighbors, by distance.
-pub(super) const NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.6), (1, 0.4), (-2, 0.3), (2, 0.2)];
+pub(super) const NEIGHBOR_TERM_SHARES: [(isize, f32); 4] =
+    [(-1, 0.6), (1, 0.4), (-2, 0.3), (2, 0.2)];
 /// Share of similarity that a turn gets from its neighbors, by distance.
-pub(super) const NEAR_NEIGHBOURS: [(isize, f32); 4] = [(-1, 0.2), (1, 0.12), (-2, 0.06), (2, 0.06)];
+pub(super) const NEIGHBOR_SIMILARITY_SHARES: [(isize, f32); 4] =
+    [(-1, 0.2), (1, 0.12), (-2, 0.06), (2, 0.06)];
 /// Turns up to this many words get the full share; longer ones proportionally less.
-pub(super) const NEIGHBOURS_WORDS: f32 = 50.0;
+pub(super) const NEIGHBOR_WORDS: f32 = 50.0;
 /// Longer turns, in bytes, do not pair with long neighbors.
-pub(super) const NEIGHBOURS_BYTES_MAX: usize = 2_400;
+pub(super) const NEIGHBOR_BYTES_MAX: usize = 2_400;
 /// Still longer ones are documents rather than turns and have no neighbors.
-pub(super) const TELLING_BYTES_MAX: usize = 16_000;
+pub(super) const TURN_BYTES_MAX: usize = 16_000;
 /// Number of closest chunks that determine an event's similarity.
-pub(super) const NEAREST_PIECES: usize = 3;
+pub(super) const CLOSEST_CHUNKS: usize = 3;
 /// Penalty for events with many chunks in the vector ranking.
-pub(super) const MANY_NEAR_PIECES: f32 = 0.2;
+pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 
 /// The constant k of reciprocal rank fusion.
 pub(super) const RRF_K: f64 = 60.0;
 /// Weights of the tiers in rank fusion. Vectors weigh little: with the same weight as BM25, they
 /// put merely similar texts above exact answers.
-pub(super) const WORDS_WEIGHT: f64 = 1.0;
-pub(super) const MEANINGS_WEIGHT: f64 = 0.35;
+pub(super) const BM25_WEIGHT: f64 = 1.0;
+pub(super) const VECTORS_WEIGHT: f64 = 0.35;
 pub(super) const LITERAL_WEIGHT: f64 = 0.1;
 /// Weight of a node or source relative to the events that it summarizes.
 pub(super) const CONTENTS_WEIGHT: f64 = 0.6;
 
 /// Number of chunks to take from each index.
-pub(super) const WORDS_DEPTH: usize = 150;
-pub(super) const MEANINGS_DEPTH: usize = 100;
+pub(super) const BM25_DEPTH: usize = 150;
+pub(super) const VECTORS_DEPTH: usize = 100;
 /// Limits of a proactive query: words to search for, chunks of events, and texts of events and
 /// pages to read. Small, because an agent waits and at most three hits are shown.
 pub(super) const PROACTIVE_WORDS_MAX: usize = 8;
@@ -56,7 +58,7 @@ pub(super) const PAGES_DEPTH: usize = 40;
 /// Number of texts to read: events found by BM25 or a text scan, events found by vectors, and
 /// pages.
 pub(super) const READ_MAX: usize = 40;
-pub(super) const NEAR_READ_MAX: usize = 20;
+pub(super) const VECTORS_READ_MAX: usize = 20;
 pub(super) const PAGES_READ_MAX: usize = 12;
 /// Number of best events whose neighbors are read too.
-pub(super) const NEIGHBOURS_READ_MAX: usize = 16;
+pub(super) const NEIGHBORS_READ_MAX: usize = 16;

@@ -4,35 +4,35 @@
 //! the value, and `value` decides whether it is a secret.
 
 use super::binding::{self, Binding};
-use super::cut::{Confidence, Cut};
+use super::cut::{Confidence, RedactionCut};
 use super::haystack::{Haystack, is_quote};
-use super::name::{Name, NameStrength};
+use super::name::{NameStrength, SecretName};
 use super::randomness::is_random;
 use super::value::{self, ValueContext};
 use super::value_span::{self, ValueSpan, find_value};
 
 /// Finds the secret assigned to the name around this stem.
-pub(crate) fn find_assignment(hay: Haystack<'_>, stem: usize) -> Option<Cut<'static>> {
-    let name = Name::around(hay, stem)?;
-    let (binding, start) = binding::find(hay, &name)?;
+pub(crate) fn find_assignment(hay: Haystack<'_>, stem: usize) -> Option<RedactionCut<'static>> {
+    let name = SecretName::find_around(hay, stem)?;
+    let (binding, start) = binding::find_binding(hay, &name)?;
     // Checked last: it is the most expensive step, and most names bind nothing.
-    let strength = name.assess()?;
-    if !fits_binding(hay, &name, binding, strength) {
+    let strength = name.rate()?;
+    if !is_plausible_binding(hay, &name, binding, strength) {
         return None;
     }
-    let bound = Bound { name, binding, strength };
+    let bound = BoundName { name, binding, strength };
     let typed = binding == Binding::Spaced && hay.slice(bound.name.end, start).starts_with(':');
-    let behind = typed.then(|| binding::behind_type(hay, start)).flatten();
+    let behind = typed.then(|| binding::find_value_after_type(hay, start)).flatten();
     bound
-        .secret_at(hay, start)
-        .or_else(|| bound.literal_at(hay, behind?))
-        .or_else(|| bound.secret_at(hay, value_span::block_line(hay, start)?))
+        .find_secret_at(hay, start)
+        .or_else(|| bound.find_literal_at(hay, behind?))
+        .or_else(|| bound.find_secret_at(hay, value_span::find_block_scalar(hay, start)?))
 }
 
 /// Weak names count only in settings, and some names only in URLs or headers.
-fn fits_binding(
+fn is_plausible_binding(
     hay: Haystack<'_>,
-    name: &Name<'_>,
+    name: &SecretName<'_>,
     binding: Binding,
     strength: NameStrength,
 ) -> bool {
@@ -51,11 +51,11 @@ fn fits_binding(
         binding,
         Binding::Tight | Binding::Spaced | Binding::Keyed | Binding::Flag | Binding::Cell
     );
-    strength != NameStrength::Weak || stated || binding == Binding::Listed && name.is_shouted()
+    strength != NameStrength::Weak || stated || binding == Binding::Listed && name.is_upper_case()
 }
 
 /// The password after `identified `: `IDENTIFIED BY 'x'`, `identified with plugin by "x"`.
-pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Cut<'static>> {
+pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<RedactionCut<'static>> {
     const PLUGIN_BYTES_MAX: usize = 64;
     let reach = hay.floor_boundary(from + PLUGIN_BYTES_MAX);
     let clause = hay.slice(from, reach).to_ascii_lowercase();
@@ -63,74 +63,74 @@ pub(crate) fn find_identified_by(hay: Haystack<'_>, from: usize) -> Option<Cut<'
     let start = hay.skip_blanks(from + by + "by ".len());
     let start = if hay.starts_with_ignore_case(start, "password ") { start + 9 } else { start };
     let value = find_value(hay, start)?;
-    let text = value_span::judged(hay, value);
+    let text = value_span::examined_text(hay, value);
     let context = if value.quoted { ValueContext::Quoted } else { ValueContext::Bare };
     let shouted = hay.slice(from - 2, from).bytes().all(|b| !b.is_ascii_lowercase());
     // Prose quotes names with other quotes.
     let stated = shouted || value.quoted && hay.byte_before(value.start) == b'\'';
     (stated && value::is_secret(text, context, NameStrength::Firm))
-        .then(|| Cut::secret(value.start, value.end, "password", Confidence::Placed))
+        .then(|| RedactionCut::secret(value.start, value.end, "password", Confidence::Placed))
 }
 
 /// The new value in a plan that replaces an old one (`"old" -> "new"`); the old value ends at
 /// `end`.
-pub(crate) fn find_replacement(hay: Haystack<'_>, end: usize) -> Option<Cut<'static>> {
+pub(crate) fn find_replacement(hay: Haystack<'_>, end: usize) -> Option<RedactionCut<'static>> {
     let quote = hay.skip_while_within(end, 4, |b| is_quote(b) || b == b'\\');
     let arrow = hay.skip_blanks(quote);
     if quote == end || !hay.starts_with(arrow, "->") {
         return None;
     }
-    let value = value_span::quoted(hay, hay.skip_blanks(arrow + 2))?;
-    let text = value_span::judged(hay, value);
+    let value = value_span::find_quoted(hay, hay.skip_blanks(arrow + 2))?;
+    let text = value_span::examined_text(hay, value);
     value::is_secret(text, ValueContext::Quoted, NameStrength::Firm)
-        .then(|| Cut::secret(value.start, value.end, "password", Confidence::Placed))
+        .then(|| RedactionCut::secret(value.start, value.end, "password", Confidence::Placed))
 }
 
 /// A name and how its value is bound to it.
-struct Bound<'t> {
-    name: Name<'t>,
+struct BoundName<'t> {
+    name: SecretName<'t>,
     binding: Binding,
     strength: NameStrength,
 }
 
-impl Bound<'_> {
-    fn secret_at(&self, hay: Haystack<'_>, start: usize) -> Option<Cut<'static>> {
+impl BoundName<'_> {
+    fn find_secret_at(&self, hay: Haystack<'_>, start: usize) -> Option<RedactionCut<'static>> {
         if is_closing_quote(hay, &self.name, start) {
             return None;
         }
         let value = match self.binding {
-            Binding::Fallback => value_span::until(hay, start, b'}')?,
-            Binding::Element => value_span::element(hay, &self.name, start)?,
+            Binding::Fallback => value_span::find_until(hay, start, b'}')?,
+            Binding::Element => value_span::find_element_text(hay, &self.name, start)?,
             _ => find_value(hay, start)?,
         };
         let cut = |value: ValueSpan| {
             let kind = match self.strength {
                 NameStrength::Weak => "secret",
-                _ => self.name.kind(),
+                _ => self.name.secret_kind(),
             };
-            Cut::secret(value.start, value.end_in(hay), kind, Confidence::Placed)
+            RedactionCut::secret(value.start, value.find_real_end(hay), kind, Confidence::Placed)
         };
-        let text = value_span::judged(hay, value);
-        if self.binds(hay, value, text)
-            && value::is_secret(text, self.context(hay, value), self.strength)
+        let text = value_span::examined_text(hay, value);
+        if self.is_plausible_value(hay, value, text)
+            && value::is_secret(text, self.value_context(hay, value), self.strength)
         {
             return Some(cut(value));
         }
-        let inner = value_span::wrapped(hay, start)?;
-        value::is_secret(value_span::judged(hay, inner), ValueContext::Quoted, self.strength)
+        let inner = value_span::find_wrapped_literal(hay, start)?;
+        value::is_secret(value_span::examined_text(hay, inner), ValueContext::Quoted, self.strength)
             .then(|| cut(inner))
     }
 
     /// After a type annotation only a literal is a secret.
-    fn literal_at(&self, hay: Haystack<'_>, start: usize) -> Option<Cut<'static>> {
+    fn find_literal_at(&self, hay: Haystack<'_>, start: usize) -> Option<RedactionCut<'static>> {
         (find_value(hay, start).is_some_and(|value| value.quoted)
-            || value_span::wrapped(hay, start).is_some())
-        .then(|| self.secret_at(hay, start))
+            || value_span::find_wrapped_literal(hay, start).is_some())
+        .then(|| self.find_secret_at(hay, start))
         .flatten()
     }
 
     /// Some bindings also match ordinary text; there the value itself has to look like a secret.
-    fn binds(&self, hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
+    fn is_plausible_value(&self, hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
         let mixed = text.len() >= 6
             && text.bytes().any(|b| b.is_ascii_digit())
             && text.bytes().any(|b| b.is_ascii_alphabetic());
@@ -141,26 +141,26 @@ impl Bound<'_> {
         match self.binding {
             Binding::Compared => value.quoted,
             Binding::Listed => {
-                let certain = self.strength == NameStrength::Firm || self.name.is_shouted();
-                value.quoted && mixed && certain && !value::is_wordy(text)
+                let certain = self.strength == NameStrength::Firm || self.name.is_upper_case();
+                value.quoted && mixed && certain && !value::is_made_of_words(text)
             }
-            Binding::Said if !is_password(&self.name) => {
-                is_random(text) || text.len() == 40 && self.name.kind() == "aws"
+            Binding::Spoken if !is_password(&self.name) => {
+                is_random(text) || text.len() == 40 && self.name.secret_kind() == "aws"
             }
-            Binding::Said if value.quoted => mixed || self.name.is_shouted(),
-            Binding::Said if is_said(hay, &self.name, value) => mixed,
-            Binding::Said => is_random(text) || is_login(hay, &self.name, value),
+            Binding::Spoken if value.quoted => mixed || self.name.is_upper_case(),
+            Binding::Spoken if has_word_between(hay, &self.name, value) => mixed,
+            Binding::Spoken => is_random(text) || is_netrc_login(hay, &self.name, value),
             Binding::Cell => self.strength == NameStrength::Firm,
             Binding::Flag => !is_prose(hay, value, text),
             _ => true,
         }
     }
 
-    fn context(&self, hay: Haystack<'_>, value: ValueSpan) -> ValueContext {
+    fn value_context(&self, hay: Haystack<'_>, value: ValueSpan) -> ValueContext {
         if value.quoted {
             return ValueContext::Quoted;
         }
-        let shouted = self.name.is_shouted();
+        let shouted = self.name.is_upper_case();
         let argument = matches!(hay.byte_at(value.end), b',' | b')');
         let alone = hay.skip_blanks(value.end);
         let ends_line = matches!(hay.byte_at(alone), b'\n' | b'\r' | b'#' | 0);
@@ -170,15 +170,17 @@ impl Bound<'_> {
                 ValueContext::Bare
             }
             Binding::Spaced | Binding::Keyed if shouted && ends_line => ValueContext::Bare,
-            Binding::Spaced if ends_line && is_yaml(hay, &self.name, value) => ValueContext::Bare,
-            Binding::Said if is_login(hay, &self.name, value) => ValueContext::Bare,
+            Binding::Spaced if ends_line && is_yaml_value(hay, &self.name, value) => {
+                ValueContext::Bare
+            }
+            Binding::Spoken if is_netrc_login(hay, &self.name, value) => ValueContext::Bare,
             _ => ValueContext::Loose,
         }
     }
 }
 
 /// `print("password: " + x)`: the quote after the name closes the string that contains the name.
-fn is_closing_quote(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> bool {
+fn is_closing_quote(hay: Haystack<'_>, name: &SecretName<'_>, start: usize) -> bool {
     const LINE_BYTES_MAX: usize = 256;
     let quote = hay.byte_at(start);
     if !is_quote(quote) || is_quote(hay.byte_at(name.end)) {
@@ -193,19 +195,19 @@ fn is_closing_quote(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> bool {
     opens.count() % 2 == 1
 }
 
-fn is_password(name: &Name<'_>) -> bool {
+fn is_password(name: &SecretName<'_>) -> bool {
     let lower = name.text.to_ascii_lowercase();
     lower.contains("pass") || lower.contains("pwd") || lower.ends_with("psk")
 }
 
 /// `the password is …`: a word separates name and value.
-fn is_said(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
+fn has_word_between(hay: Haystack<'_>, name: &SecretName<'_>, value: ValueSpan) -> bool {
     hay.skip_blanks(name.end) != value.start
 }
 
 /// In a `.netrc` the value follows the name after whitespace.
-fn is_login(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
-    !value.quoted && !is_said(hay, name, value) && binding::follows_login(hay, name)
+fn is_netrc_login(hay: Haystack<'_>, name: &SecretName<'_>, value: ValueSpan) -> bool {
+    !value.quoted && !has_word_between(hay, name, value) && binding::follows_login(hay, name)
 }
 
 /// `the --password flag to`: a word followed by another lower-case word.
@@ -219,7 +221,7 @@ fn is_prose(hay: Haystack<'_>, value: ValueSpan, text: &str) -> bool {
 
 /// `  password: postgres` alone on its line, unless a closing bracket after it suggests source
 /// code.
-fn is_yaml(hay: Haystack<'_>, name: &Name<'_>, value: ValueSpan) -> bool {
+fn is_yaml_value(hay: Haystack<'_>, name: &SecretName<'_>, value: ValueSpan) -> bool {
     let indent = hay.skip_back_while(name.start, 64, |b| matches!(b, b' ' | b'-'));
     let next = hay.skip_while(value.end, |b| b.is_ascii_whitespace());
     let word = hay.slice(value.start, value.end);

@@ -5,7 +5,7 @@ pub(crate) fn decode_prefix(text: &[u8], bytes_max: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(bytes_max.min(text.len()));
     let (mut bits, mut count) = (0u32, 0u32);
     for b in text {
-        let Some(value) = sextet(*b) else { break };
+        let Some(value) = decode_sextet(*b) else { break };
         bits = (bits << 6 | u32::from(value)) & 0xFFFF;
         count += 6;
         if count >= 8 {
@@ -19,7 +19,7 @@ pub(crate) fn decode_prefix(text: &[u8], bytes_max: usize) -> Vec<u8> {
     out
 }
 
-fn sextet(b: u8) -> Option<u8> {
+fn decode_sextet(b: u8) -> Option<u8> {
     match b {
         b'A'..=b'Z' => Some(b - b'A'),
         b'a'..=b'z' => Some(b - b'a' + 26),
@@ -34,7 +34,7 @@ fn sextet(b: u8) -> Option<u8> {
 pub(crate) fn is_encoded_login(text: &str) -> bool {
     const BYTES_MAX: usize = 512;
     let unpadded = text.trim_end_matches('=').as_bytes();
-    if unpadded.len() < 6 || unpadded.iter().any(|b| sextet(*b).is_none()) {
+    if unpadded.len() < 6 || unpadded.iter().any(|b| decode_sextet(*b).is_none()) {
         return false;
     }
     let decoded = decode_prefix(unpadded, BYTES_MAX);

@@ -2,7 +2,7 @@
 //! a flag.
 
 use super::haystack::{Haystack, is_blank, is_quote};
-use super::name::Name;
+use super::name::SecretName;
 
 /// How a value is bound to its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) enum Binding {
     /// `${NAME:-value}`.
     Fallback,
     /// `PASSWORD 'value'`, `login x password value`, `the password is value`.
-    Said,
+    Spoken,
     /// `| name | value |`.
     Cell,
 }
@@ -33,7 +33,7 @@ pub(crate) enum Binding {
 const BLANKS_MAX: usize = 40;
 
 /// Finds the separator after a name and the start of the value.
-pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize)> {
+pub(crate) fn find_binding(hay: Haystack<'_>, name: &SecretName<'_>) -> Option<(Binding, usize)> {
     let first = hay.byte_at(name.end);
     match first {
         b'>' if hay.byte_before(name.start) == b'<' => {
@@ -55,11 +55,11 @@ pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize
     }
     if hay.byte_before(name.start) == b'{' && hay.byte_before(name.start.saturating_sub(1)) == b'$'
     {
-        return fallback(hay, name.end);
+        return find_fallback_binding(hay, name.end);
     }
     let closed = skip_closing_quote(hay, name.end);
     let quoted = closed > name.end;
-    if let Some(value) = paired_value(hay, closed, quoted) {
+    if let Some(value) = find_paired_value(hay, closed, quoted) {
         return Some((Binding::Keyed, value));
     }
     let mut at = skip_brackets(hay, closed, quoted);
@@ -71,12 +71,12 @@ pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize
     }
     // `getenv('PASSWORD') or '…'`: `or` is a separator only after a call.
     let called = quoted && hay.byte_before(at) == b')' || hay.byte_at(blank_end) != b'o';
-    let (sign, value) = match sign_at(hay, blank_end) {
+    let (sign, value) = match find_sign(hay, blank_end) {
         Some(found) if called => found,
-        _ => return unsigned(hay, name, quoted, at, blank_end),
+        _ => return find_unsigned_binding(hay, name, quoted, at, blank_end),
     };
     // `show ? "password" : "text"` is a conditional expression, not a binding.
-    if quoted && hay.byte_at(blank_end) == b':' && is_choice(hay, name.start) {
+    if quoted && hay.byte_at(blank_end) == b':' && is_conditional(hay, name.start) {
         return None;
     }
     let value = skip_stars(hay, value);
@@ -85,12 +85,12 @@ pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize
         return None;
     }
     let binding = match sign {
-        Sign::Equal if !quoted && blank_end == at && start == value => Binding::Tight,
-        Sign::Compare => Binding::Compared,
-        Sign::Comma if quoted => Binding::Listed,
-        Sign::Comma => return None,
-        Sign::Bar if start > value => Binding::Cell,
-        Sign::Bar => return None,
+        BindingSign::Equal if !quoted && blank_end == at && start == value => Binding::Tight,
+        BindingSign::Compare => Binding::Compared,
+        BindingSign::Comma if quoted => Binding::Listed,
+        BindingSign::Comma => return None,
+        BindingSign::Bar if start > value => Binding::Cell,
+        BindingSign::Bar => return None,
         _ if quoted => Binding::Keyed,
         _ => Binding::Spaced,
     };
@@ -98,7 +98,7 @@ pub(crate) fn find(hay: Haystack<'_>, name: &Name<'_>) -> Option<(Binding, usize
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum BindingSign {
     Equal,
     Colon,
     Arrow,
@@ -107,26 +107,26 @@ enum Sign {
     Bar,
 }
 
-fn sign_at(hay: Haystack<'_>, at: usize) -> Option<(Sign, usize)> {
-    let signs: &[(&str, Sign)] = &[
-        ("===", Sign::Compare),
-        ("!==", Sign::Compare),
-        ("==", Sign::Compare),
-        ("!=", Sign::Compare),
-        ("=>", Sign::Arrow),
-        (":=", Sign::Arrow),
-        ("<-", Sign::Arrow),
-        ("?=", Sign::Arrow),
-        ("=~", Sign::Compare),
-        ("=", Sign::Equal),
-        (":", Sign::Colon),
-        ("：", Sign::Colon),
-        (",", Sign::Comma),
-        ("||=", Sign::Arrow),
-        ("||", Sign::Compare),
-        ("??", Sign::Compare),
-        ("or ", Sign::Compare),
-        ("|", Sign::Bar),
+fn find_sign(hay: Haystack<'_>, at: usize) -> Option<(BindingSign, usize)> {
+    let signs: &[(&str, BindingSign)] = &[
+        ("===", BindingSign::Compare),
+        ("!==", BindingSign::Compare),
+        ("==", BindingSign::Compare),
+        ("!=", BindingSign::Compare),
+        ("=>", BindingSign::Arrow),
+        (":=", BindingSign::Arrow),
+        ("<-", BindingSign::Arrow),
+        ("?=", BindingSign::Arrow),
+        ("=~", BindingSign::Compare),
+        ("=", BindingSign::Equal),
+        (":", BindingSign::Colon),
+        ("：", BindingSign::Colon),
+        (",", BindingSign::Comma),
+        ("||=", BindingSign::Arrow),
+        ("||", BindingSign::Compare),
+        ("??", BindingSign::Compare),
+        ("or ", BindingSign::Compare),
+        ("|", BindingSign::Bar),
     ];
     let may_sign =
         matches!(hay.byte_at(at), b'=' | b'!' | b':' | b'<' | b'?' | b',' | b'|' | b'o' | 0xEF);
@@ -140,9 +140,9 @@ fn sign_at(hay: Haystack<'_>, at: usize) -> Option<(Sign, usize)> {
 }
 
 /// Handles a name whose value follows without an operator.
-fn unsigned(
+fn find_unsigned_binding(
     hay: Haystack<'_>,
-    name: &Name<'_>,
+    name: &SecretName<'_>,
     quoted: bool,
     at: usize,
     blank_end: usize,
@@ -160,7 +160,7 @@ fn unsigned(
     }
     if matches!(next, b'\'' | b'"' | b'`') || next == b'\\' && is_quote(hay.byte_at(blank_end + 1))
     {
-        return Some((Binding::Said, blank_end));
+        return Some((Binding::Spoken, blank_end));
     }
     if !next.is_ascii_alphanumeric() && !matches!(next, b'-' | b'/' | b'+') {
         return None;
@@ -177,15 +177,15 @@ fn unsigned(
         .iter()
         .find(|verb| hay.starts_with_ignore_case(blank_end, verb));
     if let Some(verb) = verb {
-        return Some((Binding::Said, hay.skip_blanks(blank_end + verb.len())));
+        return Some((Binding::Spoken, hay.skip_blanks(blank_end + verb.len())));
     }
-    (is_number_near(hay, blank_end) || follows_login(hay, name))
-        .then_some((Binding::Said, blank_end))
+    (is_generated_word_next(hay, blank_end) || follows_login(hay, name))
+        .then_some((Binding::Spoken, blank_end))
 }
 
 /// The value next to a name that is itself a value: `name: DB_PASSWORD` followed by a line `value:
 /// …`, `"key": "password", "value": …`, `name="password" value=…`.
-fn paired_value(hay: Haystack<'_>, at: usize, quoted: bool) -> Option<usize> {
+fn find_paired_value(hay: Haystack<'_>, at: usize, quoted: bool) -> Option<usize> {
     const GAP_BYTES_MAX: usize = 64;
     let gap = |b: u8| b.is_ascii_whitespace() || b == b',';
     let mut word = hay.skip_while_within(at, GAP_BYTES_MAX, gap);
@@ -209,20 +209,20 @@ fn paired_value(hay: Haystack<'_>, at: usize, quoted: bool) -> Option<usize> {
 }
 
 /// `ENV NAME value` in a Dockerfile, `setx NAME value` in a Windows shell.
-fn follows_setter(hay: Haystack<'_>, name: &Name<'_>) -> bool {
+fn follows_setter(hay: Haystack<'_>, name: &SecretName<'_>) -> bool {
     let ends =
         |word: &str| name.start >= word.len() && hay.starts_with(name.start - word.len(), word);
-    name.is_shouted() && (ends("ENV ") || ends("setx "))
+    name.is_upper_case() && (ends("ENV ") || ends("setx "))
 }
 
 /// Whether a word of at least 16 bytes with a digit follows, which is probably generated.
-fn is_number_near(hay: Haystack<'_>, at: usize) -> bool {
+fn is_generated_word_next(hay: Haystack<'_>, at: usize) -> bool {
     let end = hay.skip_while_within(at, 64, |b| b > b' ');
     end - at >= 16 && (at..end).any(|place| hay.byte_at(place).is_ascii_digit())
 }
 
 /// `machine x login y password z`.
-pub(crate) fn follows_login(hay: Haystack<'_>, name: &Name<'_>) -> bool {
+pub(crate) fn follows_login(hay: Haystack<'_>, name: &SecretName<'_>) -> bool {
     let name_start = name.start;
     if name.text != "password" {
         return false;
@@ -239,7 +239,7 @@ pub(crate) fn follows_login(hay: Haystack<'_>, name: &Name<'_>) -> bool {
 }
 
 /// `${NAME:-value}` and its variants.
-fn fallback(hay: Haystack<'_>, at: usize) -> Option<(Binding, usize)> {
+fn find_fallback_binding(hay: Haystack<'_>, at: usize) -> Option<(Binding, usize)> {
     [":-", ":=", "-", "="]
         .iter()
         .find(|sign| hay.starts_with(at, sign))
@@ -277,14 +277,14 @@ fn skip_stars(hay: Haystack<'_>, at: usize) -> usize {
     if hay.starts_with(at, "**") { at + 2 } else { at }
 }
 
-fn is_choice(hay: Haystack<'_>, name_start: usize) -> bool {
+fn is_conditional(hay: Haystack<'_>, name_start: usize) -> bool {
     let quote = hay.skip_back_while(name_start, 4, |b| is_quote(b) || b == b'\\');
     let blank = hay.skip_back_while(quote, 4, is_blank);
     hay.byte_before(blank) == b'?'
 }
 
 /// `let password: &str = "…"`: the start of the value after a possible type annotation.
-pub(crate) fn behind_type(hay: Haystack<'_>, at: usize) -> Option<usize> {
+pub(crate) fn find_value_after_type(hay: Haystack<'_>, at: usize) -> Option<usize> {
     const TYPE_BYTES_MAX: usize = 48;
     let end = hay.skip_while_within(at, TYPE_BYTES_MAX, |b| {
         b.is_ascii_alphanumeric() || b" _&<>[]'.,?|:*".contains(&b)

@@ -3,19 +3,19 @@
 //! A line is parsed once, from the first known command to its end; later commands on the same line
 //! (`sshpass … mysql …`) are recognised along the way.
 
-use super::commands::{COMMANDS, Command, Form};
+use super::commands::{COMMANDS, CommandRule, SecretForm};
 use super::cookie;
-use super::cut::{Confidence, Cut};
-use super::haystack::{Haystack, is_name, is_quote};
+use super::cut::{Confidence, RedactionCut};
+use super::haystack::{Haystack, is_name_byte, is_quote};
 use super::value;
 use super::value_span::{ValueSpan, find_value};
 
-use Form::{
+use SecretForm::{
     AfterColon, AfterComma, AfterName, AfterPass, AfterPercent, Attached, Cookies, Either, Next,
 };
 
 /// The names of all commands, as literals for the scanner.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn command_names() -> impl Iterator<Item = &'static str> {
     let mut before = "";
     COMMANDS.iter().map(|one| one.name).filter(move |name| {
         let new = *name != before;
@@ -25,7 +25,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// The table entries of a command, which are adjacent.
-fn entries_of(name: &str) -> Option<&'static [Command]> {
+fn find_entries(name: &str) -> Option<&'static [CommandRule]> {
     let first = COMMANDS.iter().position(|one| one.name == name)?;
     let rest = COMMANDS.get(first..)?;
     let count = rest.iter().take_while(|one| one.name == name).count();
@@ -33,7 +33,7 @@ fn entries_of(name: &str) -> Option<&'static [Command]> {
 }
 
 /// Whether a command name ends here, at a blank or a quote.
-pub(crate) fn ends_name(hay: Haystack<'_>, at: usize) -> bool {
+pub(crate) fn is_name_end(hay: Haystack<'_>, at: usize) -> bool {
     matches!(hay.byte_at(at), b' ' | b'\t' | b'"' | b'\'' | b',' | b'`' | b'.' | b'\\' | 0x1B)
 }
 
@@ -42,12 +42,12 @@ pub(crate) fn ends_name(hay: Haystack<'_>, at: usize) -> bool {
 pub(crate) fn find_arguments(
     hay: Haystack<'_>,
     start: usize,
-    cuts: &mut Vec<Cut<'static>>,
+    cuts: &mut Vec<RedactionCut<'static>>,
 ) -> usize {
     if !is_command_position(hay, start) {
         return start + 1;
     }
-    let mut parser = Parser {
+    let mut parser = CommandParser {
         hay,
         known: &[],
         subcommand: false,
@@ -60,10 +60,10 @@ pub(crate) fn find_arguments(
     let first = at;
     loop {
         at = skip_gap(hay, at);
-        if ends_line(hay, at) {
+        if is_line_end(hay, at) {
             return at.max(start + 1);
         }
-        let word = word_at(hay, at);
+        let word = find_word(hay, at);
         if word.end <= at {
             return at + 1;
         }
@@ -82,17 +82,17 @@ fn is_command_position(hay: Haystack<'_>, at: usize) -> bool {
     before <= b' '
         || is_quote(before)
         || matches!(before, b'/' | b'(' | b';' | b'|' | b'&' | b'$' | b'>' | b'[' | b',' | b':')
-        || hay.follows_escape(at)
+        || hay.is_after_escape(at)
 }
 
 /// `"mysql",` in an argument list: the quotes belong to the word.
 fn is_list_item(hay: Haystack<'_>, start: usize) -> bool {
     let quote = hay.byte_before(start);
-    let end = hay.skip_while_within(start, 32, is_name);
+    let end = hay.skip_while_within(start, 32, is_name_byte);
     is_quote(quote) && hay.byte_at(end) == quote
 }
 
-fn ends_line(hay: Haystack<'_>, at: usize) -> bool {
+fn is_line_end(hay: Haystack<'_>, at: usize) -> bool {
     at >= hay.len()
         || hay.byte_at(at) == b'\n'
         || hay.byte_at(at) == b'\\' && matches!(hay.byte_at(at + 1), b'n' | b'r')
@@ -114,9 +114,9 @@ fn skip_gap(hay: Haystack<'_>, from: usize) -> usize {
 }
 
 /// The next word, up to whitespace outside quotes.
-fn word_at(hay: Haystack<'_>, at: usize) -> ValueSpan {
+fn find_word(hay: Haystack<'_>, at: usize) -> ValueSpan {
     let mut end = at;
-    while end < hay.len() && hay.byte_at(end) > b' ' && !ends_line(hay, end) {
+    while end < hay.len() && hay.byte_at(end) > b' ' && !is_line_end(hay, end) {
         let quote = hay.byte_at(end);
         if is_quote(quote) {
             let close = hay.skip_while(end + 1, |b| b != quote && b != b'\n');
@@ -133,7 +133,7 @@ fn word_at(hay: Haystack<'_>, at: usize) -> ValueSpan {
 }
 
 /// Strips quotes and brackets around a word, such as `"-p…",` in an argument list.
-fn unquote(hay: Haystack<'_>, word: ValueSpan) -> ValueSpan {
+fn strip_quotes(hay: Haystack<'_>, word: ValueSpan) -> ValueSpan {
     let length = word.end - word.start;
     let start = hay.skip_while_within(word.start, length, |b| {
         is_quote(b) || matches!(b, b'(' | b'$' | b'[' | b'{')
@@ -148,10 +148,10 @@ fn unquote(hay: Haystack<'_>, word: ValueSpan) -> ValueSpan {
     ValueSpan { start, end, quoted: start > word.start }
 }
 
-struct Parser<'t> {
+struct CommandParser<'t> {
     hay: Haystack<'t>,
     /// The table entries of the current command.
-    known: &'static [Command],
+    known: &'static [CommandRule],
     subcommand: bool,
     /// Number of non-option arguments after the command or its subcommand.
     arguments: usize,
@@ -163,17 +163,17 @@ struct Parser<'t> {
     user_named: bool,
 }
 
-impl Parser<'_> {
+impl CommandParser<'_> {
     /// Reads one word. Returns the position to continue at.
-    fn read_word(&mut self, word: ValueSpan, cuts: &mut Vec<Cut<'static>>) -> usize {
+    fn read_word(&mut self, word: ValueSpan, cuts: &mut Vec<RedactionCut<'static>>) -> usize {
         let hay = self.hay;
         let after = word.end;
-        let word = unquote(hay, word);
+        let word = strip_quotes(hay, word);
         let text = hay.slice(word.start, word.end);
         let name = text.rsplit('/').next().unwrap_or(text);
         let name = name.trim_end_matches(['"', '\'', ',', ']', ')', ';']).trim_end_matches(".exe");
         if !text.starts_with('-')
-            && let Some(found) = entries_of(name)
+            && let Some(found) = find_entries(name)
         {
             if name == "chpasswd" {
                 self.cut_echoed(AfterColon, cuts);
@@ -215,7 +215,7 @@ impl Parser<'_> {
         &mut self,
         known: &'static str,
         word: ValueSpan,
-        cuts: &mut Vec<Cut<'static>>,
+        cuts: &mut Vec<RedactionCut<'static>>,
     ) -> usize {
         let hay = self.hay;
         let text = hay.slice(word.start, word.end);
@@ -247,7 +247,7 @@ impl Parser<'_> {
             }
             let (start, next) = if attached.is_empty() {
                 let next = skip_gap(hay, word.end);
-                if rest.starts_with('=') || ends_line(hay, next) || *form == Attached {
+                if rest.starts_with('=') || is_line_end(hay, next) || *form == Attached {
                     return word.end;
                 }
                 (next, true)
@@ -256,13 +256,13 @@ impl Parser<'_> {
             } else {
                 (word.end - attached.len(), false)
             };
-            let end = if next { word_at(hay, start).end } else { word.end };
+            let end = if next { find_word(hay, start).end } else { word.end };
             if *form == Cookies {
                 let first = hay.skip_while_within(start, 4, |b| is_quote(b) || b == b'\\');
-                cookie::find_pairs(hay, first, cuts);
+                cookie::find_cookie_pairs(hay, first, cuts);
                 return end;
             }
-            if let Some(cut) = cut_secret(hay, start, end, *form) {
+            if let Some(cut) = find_secret(hay, start, end, *form) {
                 cuts.push(cut);
             }
             return end;
@@ -271,10 +271,10 @@ impl Parser<'_> {
     }
 
     /// Cuts the text that `echo` pipes into a command that reads a password from stdin.
-    fn cut_echoed(&mut self, form: Form, cuts: &mut Vec<Cut<'static>>) {
+    fn cut_echoed(&mut self, form: SecretForm, cuts: &mut Vec<RedactionCut<'static>>) {
         if let Some(echoed) = self.echoed.take() {
             let start = echoed.start - usize::from(echoed.quoted);
-            cuts.extend(cut_secret(self.hay, start, echoed.end, form));
+            cuts.extend(find_secret(self.hay, start, echoed.end, form));
         }
     }
 
@@ -283,7 +283,7 @@ impl Parser<'_> {
         known: &'static str,
         argument: usize,
         word: ValueSpan,
-        cuts: &mut Vec<Cut<'static>>,
+        cuts: &mut Vec<RedactionCut<'static>>,
     ) {
         let hay = self.hay;
         let secret_argument = self
@@ -308,25 +308,25 @@ impl Parser<'_> {
                 let slash = hay.skip_while_within(word.start, 64, |b| b != b'/' && b > b' ');
                 let end = hay.skip_while_within(slash, 128, |b| b != b'@' && b > b' ');
                 if hay.byte_at(slash) == b'/' && slash > word.start {
-                    cuts.extend(cut_secret(hay, slash + 1, end.min(word.end), Next));
+                    cuts.extend(find_secret(hay, slash + 1, end.min(word.end), Next));
                 }
                 false
             }
             _ => secret_argument == Some(argument),
         };
         if secret {
-            cuts.extend(cut_secret(hay, word.start, word.end, Next));
+            cuts.extend(find_secret(hay, word.start, word.end, Next));
         }
     }
 }
 
 /// Builds the cut for a value, without its quotes.
-fn cut_secret(
+fn find_secret(
     hay: Haystack<'_>,
     start: usize,
     word_end: usize,
-    form: Form,
-) -> Option<Cut<'static>> {
+    form: SecretForm,
+) -> Option<RedactionCut<'static>> {
     let value = find_value(hay, start)?;
     let (mut start, mut end) = (value.start, value.end);
     if !value.quoted {
@@ -364,5 +364,5 @@ fn cut_secret(
         && !option
         && !value::is_placeholder(secret)
         && !value::is_placeholder_word(secret);
-    is_secret.then(|| Cut::secret(start, end, "password", Confidence::Placed))
+    is_secret.then(|| RedactionCut::secret(start, end, "password", Confidence::Placed))
 }

@@ -2,7 +2,7 @@
 
 /// How an option carries its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum SecretForm {
     /// `-p SECRET` or `-pSECRET`
     Either,
     /// `-pSECRET` only; `-p` alone prompts.
@@ -23,40 +23,43 @@ pub(crate) enum Form {
     Cookies,
 }
 
-use Form::{
+use SecretForm::{
     AfterColon, AfterComma, AfterName, AfterPass, AfterPercent, Attached, Cookies, Either, Next,
 };
 
 /// A command and its options that carry a secret.
-pub(crate) struct Command {
+pub(crate) struct CommandRule {
     pub name: &'static str,
     /// Applies only after this subcommand, such as `login`.
     pub subcommand: &'static str,
-    pub options: &'static [(&'static str, Form)],
+    pub options: &'static [(&'static str, SecretForm)],
     /// Position of a secret argument, counted from the command or subcommand.
     pub argument: Option<usize>,
 }
 
-const fn command(name: &'static str, options: &'static [(&'static str, Form)]) -> Command {
-    Command { name, subcommand: "", options, argument: None }
+const fn command(
+    name: &'static str,
+    options: &'static [(&'static str, SecretForm)],
+) -> CommandRule {
+    CommandRule { name, subcommand: "", options, argument: None }
 }
 
-const fn login(name: &'static str, options: &'static [(&'static str, Form)]) -> Command {
-    Command { name, subcommand: "login", options, argument: None }
+const fn login(name: &'static str, options: &'static [(&'static str, SecretForm)]) -> CommandRule {
+    CommandRule { name, subcommand: "login", options, argument: None }
 }
 
-const MYSQL: &[(&str, Form)] = &[("-p", Attached)];
-const MONGO: &[(&str, Form)] = &[("-p", Next)];
-const SQLCMD: &[(&str, Form)] = &[("-P", Either)];
-const LDAP: &[(&str, Form)] = &[("-w", Either)];
-const SMB: &[(&str, Form)] = &[("-U", AfterPercent), ("--user", AfterPercent)];
-const LOGIN: &[(&str, Form)] = &[("-p", Either)];
-const HTTP: &[(&str, Form)] = &[("-a", AfterColon), ("--auth", AfterColon)];
-const SNMP: &[(&str, Form)] = &[("-A", Next), ("-X", Next)];
+const MYSQL: &[(&str, SecretForm)] = &[("-p", Attached)];
+const MONGO: &[(&str, SecretForm)] = &[("-p", Next)];
+const SQLCMD: &[(&str, SecretForm)] = &[("-P", Either)];
+const LDAP: &[(&str, SecretForm)] = &[("-w", Either)];
+const SMB: &[(&str, SecretForm)] = &[("-U", AfterPercent), ("--user", AfterPercent)];
+const LOGIN: &[(&str, SecretForm)] = &[("-p", Either)];
+const HTTP: &[(&str, SecretForm)] = &[("-a", AfterColon), ("--auth", AfterColon)];
+const SNMP: &[(&str, SecretForm)] = &[("-A", Next), ("-X", Next)];
 
 /// The commands. A longer name precedes any name that is a prefix of it.
 #[rustfmt::skip]
-pub(crate) const COMMANDS: &[Command] = &[
+pub(crate) const COMMANDS: &[CommandRule] = &[
     command("curl", &[
         ("-u", AfterColon), ("--user", AfterColon), ("-U", AfterColon),
         ("--proxy-user", AfterColon), ("--oauth2-bearer", Next), ("--pass", Next),
@@ -106,17 +109,17 @@ pub(crate) const COMMANDS: &[Command] = &[
     login("buildah", LOGIN), login("skopeo", LOGIN), login("helm", LOGIN), login("oras", LOGIN),
     login("crane", LOGIN), login("az", LOGIN), login("oc", LOGIN), login("cf", LOGIN),
     login("ibmcloud", &[("-p", Next), ("-u", Next)]),
-    Command { name: "vault", subcommand: "login", options: &[], argument: Some(0) },
-    Command { name: "snyk", subcommand: "auth", options: &[], argument: Some(0) },
-    Command { name: "htpasswd", subcommand: "", options: &[], argument: None },
-    Command { name: "wpa_passphrase", subcommand: "", options: &[], argument: Some(1) },
-    Command { name: "bw", subcommand: "unlock", options: &[], argument: Some(0) },
-    Command { name: "security", subcommand: "add-generic-password", options: &[("-w", Next)], argument: None },
-    Command { name: "security", subcommand: "add-internet-password", options: &[("-w", Next)], argument: None },
-    Command { name: "security", subcommand: "unlock-keychain", options: &[("-p", Next)], argument: None },
-    Command { name: "security", subcommand: "import", options: &[("-P", Next)], argument: None },
-    Command { name: "kubectl", subcommand: "secret", options: &[("--from-literal", AfterName), ("--docker-password", Next)], argument: None },
-    Command { name: "gh", subcommand: "set", options: &[("-b", Next), ("--body", Next)], argument: None },
+    CommandRule { name: "vault", subcommand: "login", options: &[], argument: Some(0) },
+    CommandRule { name: "snyk", subcommand: "auth", options: &[], argument: Some(0) },
+    CommandRule { name: "htpasswd", subcommand: "", options: &[], argument: None },
+    CommandRule { name: "wpa_passphrase", subcommand: "", options: &[], argument: Some(1) },
+    CommandRule { name: "bw", subcommand: "unlock", options: &[], argument: Some(0) },
+    CommandRule { name: "security", subcommand: "add-generic-password", options: &[("-w", Next)], argument: None },
+    CommandRule { name: "security", subcommand: "add-internet-password", options: &[("-w", Next)], argument: None },
+    CommandRule { name: "security", subcommand: "unlock-keychain", options: &[("-p", Next)], argument: None },
+    CommandRule { name: "security", subcommand: "import", options: &[("-P", Next)], argument: None },
+    CommandRule { name: "kubectl", subcommand: "secret", options: &[("--from-literal", AfterName), ("--docker-password", Next)], argument: None },
+    CommandRule { name: "gh", subcommand: "set", options: &[("-b", Next), ("--body", Next)], argument: None },
     command("twine", &[("-p", Next)]),
     command("mosquitto_pub", &[("-P", Next)]), command("mosquitto_sub", &[("-P", Next)]),
     command("plink", &[("-pw", Next)]), command("pscp", &[("-pw", Next)]), command("psftp", &[("-pw", Next)]),
@@ -127,8 +130,8 @@ pub(crate) const COMMANDS: &[Command] = &[
     command("sqlplus", &[]), command("chpasswd", &[]), command("sudo", &[]), command("net", &[]),
     command("echo", &[]), command("printf", &[]),
     command("nmcli", &[("password", Next)]),
-    Command { name: "sentinel", subcommand: "auth-pass", options: &[], argument: Some(1) },
-    Command { name: "rabbitmqctl", subcommand: "add_user", options: &[], argument: Some(1) },
-    Command { name: "ConvertTo-SecureString", subcommand: "", options: &[("-String", Next)], argument: Some(0) },
-    Command { name: "ssh-keygen", subcommand: "", options: &[("-N", Next), ("-P", Next)], argument: None },
+    CommandRule { name: "sentinel", subcommand: "auth-pass", options: &[], argument: Some(1) },
+    CommandRule { name: "rabbitmqctl", subcommand: "add_user", options: &[], argument: Some(1) },
+    CommandRule { name: "ConvertTo-SecureString", subcommand: "", options: &[("-String", Next)], argument: Some(0) },
+    CommandRule { name: "ssh-keygen", subcommand: "", options: &[("-N", Next), ("-P", Next)], argument: None },
 ];

@@ -2,7 +2,7 @@
 //!
 //! Cookie names stay. Values that identify a session are cut; values such as `theme=dark` stay.
 
-use super::cut::{Confidence, Cut};
+use super::cut::{Confidence, RedactionCut};
 use super::haystack::{Haystack, is_quote};
 use super::randomness::is_random;
 use super::value;
@@ -33,7 +33,7 @@ pub(crate) fn find_cookies(
     hay: Haystack<'_>,
     start: usize,
     word_end: usize,
-    cuts: &mut Vec<Cut<'static>>,
+    cuts: &mut Vec<RedactionCut<'static>>,
 ) -> usize {
     let name_end = hay.skip_while_within(word_end, 8, |b| b.is_ascii_alphanumeric());
     let closed = hay.skip_while_within(name_end, 8, |b| is_quote(b) || matches!(b, b'\\' | b']'));
@@ -47,11 +47,15 @@ pub(crate) fn find_cookies(
     let first = hay.skip_while_within(value, 8, |b| {
         matches!(b, b' ' | b'\t' | b'\\' | b'{' | b'[') || is_quote(b)
     });
-    find_pairs(hay, first, cuts)
+    find_cookie_pairs(hay, first, cuts)
 }
 
 /// Finds `name=value; name=value` and `'name': 'value', …` up to the end of the line.
-pub(crate) fn find_pairs(hay: Haystack<'_>, from: usize, cuts: &mut Vec<Cut<'static>>) -> usize {
+pub(crate) fn find_cookie_pairs(
+    hay: Haystack<'_>,
+    from: usize,
+    cuts: &mut Vec<RedactionCut<'static>>,
+) -> usize {
     let mut at = from;
     loop {
         let name_end = hay.skip_while_within(at, 128, is_cookie_name);
@@ -73,8 +77,8 @@ pub(crate) fn find_pairs(hay: Haystack<'_>, from: usize, cuts: &mut Vec<Cut<'sta
         let value = hay.skip_while_within(sign + 1, 8, |b| b == b' ' || b == b'\\' || is_quote(b));
         let end = hay.skip_while(value, is_cookie_value);
         let name = hay.slice(at, name_end);
-        if is_session(name, hay.slice(value, end)) {
-            cuts.push(Cut::secret(value, end, "cookie", Confidence::Guessed));
+        if is_session_cookie(name, hay.slice(value, end)) {
+            cuts.push(RedactionCut::secret(value, end, "cookie", Confidence::Guessed));
         }
         let expires = name.eq_ignore_ascii_case("expires");
         let rest =
@@ -95,7 +99,7 @@ fn is_cookie_value(b: u8) -> bool {
     b > b' ' && b != 0x7F && !matches!(b, b';' | b',' | b'"' | b'\'' | b'`' | b'\\' | b'}' | b')')
 }
 
-fn is_session(name: &str, value: &str) -> bool {
+fn is_session_cookie(name: &str, value: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     if ATTRIBUTES.contains(&lower.as_str()) || value::is_placeholder(value) {
         return false;
@@ -105,7 +109,7 @@ fn is_session(name: &str, value: &str) -> bool {
     let mixed = judged.bytes().any(|b| b.is_ascii_digit())
         && judged.bytes().any(|b| b.is_ascii_alphabetic());
     // Long mixed values, such as web analytics ids, identify a visitor.
-    let long = judged.len() >= 24 && mixed && !value::is_wordy(judged);
+    let long = judged.len() >= 24 && mixed && !value::is_made_of_words(judged);
     named
         && judged.len() >= 6
         && !value::is_placeholder_word(judged)
@@ -115,9 +119,12 @@ fn is_session(name: &str, value: &str) -> bool {
 }
 
 /// The value at the end of a line in a cookie file: seven tab-separated fields.
-pub(crate) fn find_cookie_line(hay: Haystack<'_>, tab: usize) -> (Option<Cut<'static>>, usize) {
+pub(crate) fn find_cookie_line(
+    hay: Haystack<'_>,
+    tab: usize,
+) -> (Option<RedactionCut<'static>>, usize) {
     let (tab_text, line_end) = if hay.byte_at(tab) == b'\\' {
-        ("\\t", hay.line_end(tab).min(hay.skip_while(tab, |b| b != b'"' && b != b'\n')))
+        ("\\t", hay.find_line_end(tab).min(hay.skip_while(tab, |b| b != b'"' && b != b'\n')))
     } else {
         ("\t", hay.skip_while(tab, |b| b != b'\n'))
     };
@@ -132,7 +139,7 @@ pub(crate) fn find_cookie_line(hay: Haystack<'_>, tab: usize) -> (Option<Cut<'st
     let value = value.trim_end();
     let start = line_end - fields.last().map_or(0, |last| last.len());
     let is_secret = shaped && value.len() >= 8 && !value::is_placeholder(value);
-    let cut =
-        is_secret.then(|| Cut::secret(start, start + value.len(), "cookie", Confidence::Placed));
+    let cut = is_secret
+        .then(|| RedactionCut::secret(start, start + value.len(), "cookie", Confidence::Placed));
     (cut, line_end)
 }

@@ -1,7 +1,7 @@
 //! Credential files: `.netrc`, `.pgpass`, and password hashes as in `/etc/shadow`.
 
-use super::cut::{Confidence, Cut};
-use super::haystack::{Haystack, is_base64};
+use super::cut::{Confidence, RedactionCut};
+use super::haystack::{Haystack, is_base64_byte};
 use super::value;
 
 /// Words examined per `.netrc` entry.
@@ -11,14 +11,19 @@ const WORD_BYTES_MAX: usize = 1024;
 
 /// Finds the password of the `.netrc` entry that starts here (`machine host login … password …`).
 /// Returns the end of the parsed part.
-pub(crate) fn find_netrc(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'static>>) -> usize {
+pub(crate) fn find_netrc(
+    hay: Haystack<'_>,
+    start: usize,
+    cuts: &mut Vec<RedactionCut<'static>>,
+) -> usize {
     if !hay.is_word_start(start) {
         return start + 1;
     }
     let machine = hay.starts_with_ignore_case(start, "machine");
-    let mut at = next_word(hay, hay.skip_while_within(start, 8, |b| b.is_ascii_alphabetic())).0;
+    let mut at =
+        find_next_word(hay, hay.skip_while_within(start, 8, |b| b.is_ascii_alphabetic())).0;
     if machine {
-        let (word, end) = next_word(hay, at);
+        let (word, end) = find_next_word(hay, at);
         let host = hay.slice(word, end);
         if !host.bytes().all(|b| b.is_ascii_alphanumeric() || b"-._:[]%*".contains(&b)) {
             return start + 1;
@@ -27,12 +32,12 @@ pub(crate) fn find_netrc(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'st
     }
     let mut known = false;
     for _ in 0..NETRC_WORDS_MAX {
-        let (word, end) = next_word(hay, at);
+        let (word, end) = find_next_word(hay, at);
         let key = hay.slice(word, end);
         if !matches!(key, "login" | "password" | "passwd" | "account" | "port") {
             break;
         }
-        let (value, value_end) = next_word(hay, end);
+        let (value, value_end) = find_next_word(hay, end);
         let text = hay.slice(value, value_end);
         let secret = matches!(key, "password" | "passwd") && known || key == "password" && machine;
         if secret
@@ -40,7 +45,7 @@ pub(crate) fn find_netrc(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'st
             && !value::is_placeholder(text)
             && !value::is_placeholder_word(text)
         {
-            cuts.push(Cut::secret(value, value_end, "password", Confidence::Placed));
+            cuts.push(RedactionCut::secret(value, value_end, "password", Confidence::Placed));
         }
         known = true;
         at = value_end;
@@ -49,7 +54,7 @@ pub(crate) fn find_netrc(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'st
 }
 
 /// Start and end of the next word, skipping whitespace and escaped line breaks.
-fn next_word(hay: Haystack<'_>, from: usize) -> (usize, usize) {
+fn find_next_word(hay: Haystack<'_>, from: usize) -> (usize, usize) {
     let mut start = from;
     loop {
         start = hay.skip_while_within(start, WORD_BYTES_MAX, |b| b.is_ascii_whitespace());
@@ -67,7 +72,10 @@ fn next_word(hay: Haystack<'_>, from: usize) -> (usize, usize) {
 }
 
 /// The password at the end of a `host:port:database:user:password` line, and the line's end.
-pub(crate) fn find_pgpass(hay: Haystack<'_>, colon: usize) -> (Option<Cut<'static>>, usize) {
+pub(crate) fn find_pgpass(
+    hay: Haystack<'_>,
+    colon: usize,
+) -> (Option<RedactionCut<'static>>, usize) {
     let start = hay.skip_back_while(colon, 256, |b| b > b' ' && !super::haystack::is_quote(b));
     let end = hay.skip_while_within(colon, WORD_BYTES_MAX, |b| {
         b > b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'\\')
@@ -86,7 +94,8 @@ pub(crate) fn find_pgpass(hay: Haystack<'_>, colon: usize) -> (Option<Cut<'stati
         && !password.starts_with(':')
         && !value::is_placeholder(password)
         && !value::is_placeholder_word(password);
-    let cut = fits.then(|| Cut::secret(end - password.len(), end, "password", Confidence::Placed));
+    let cut = fits
+        .then(|| RedactionCut::secret(end - password.len(), end, "password", Confidence::Placed));
     (cut, end)
 }
 
@@ -95,13 +104,13 @@ pub(crate) fn find_password_hash(
     hay: Haystack<'_>,
     start: usize,
     literal_end: usize,
-) -> Option<Cut<'static>> {
+) -> Option<RedactionCut<'static>> {
     const BYTES_MIN: usize = 20;
     if hay.byte_at(start).is_ascii_alphabetic() && !hay.is_word_start(start) {
         return None;
     }
     let end = hay.skip_while_within(literal_end, WORD_BYTES_MAX, |b| {
-        is_base64(b) || matches!(b, b'$' | b'.' | b',' | b':' | b'}')
+        is_base64_byte(b) || matches!(b, b'$' | b'.' | b',' | b':' | b'}')
     });
     let end = hay.skip_back_while(end, end - literal_end, |b| matches!(b, b':' | b',' | b'.'));
     // In a shadow file the hash is followed by numeric fields.
@@ -114,5 +123,5 @@ pub(crate) fn find_password_hash(
     let longest = hash.split(['$', ':', ',', '}']).map(str::len).max().unwrap_or(0);
     let has = |class: fn(&u8) -> bool| hash.bytes().any(|b| class(&b));
     let fits = longest >= BYTES_MIN && has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
-    fits.then(|| Cut::secret(start, end, "password-hash", Confidence::Prefixed))
+    fits.then(|| RedactionCut::secret(start, end, "password-hash", Confidence::Prefixed))
 }

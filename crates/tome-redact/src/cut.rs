@@ -7,12 +7,12 @@ use super::haystack::Haystack;
 
 /// Longest kind in a mark.
 pub(crate) const KIND_BYTES_MAX: usize = 32;
-const OPEN: &str = "[redacted:";
-const PRIVATE: &str = "[private]";
+const SECRET_OPEN: &str = "[redacted:";
+const PRIVATE_MARK: &str = "[private]";
 
 /// The replacement text of a cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark<'r> {
+pub enum RedactionMark<'r> {
     /// `[private]`
     Private,
     /// `[redacted:kind]`
@@ -20,21 +20,21 @@ pub enum Mark<'r> {
 }
 
 #[expect(clippy::len_without_is_empty, reason = "a mark is never empty")]
-impl Mark<'_> {
+impl RedactionMark<'_> {
     /// Length in bytes.
     pub fn len(self) -> usize {
         match self {
-            Self::Private => PRIVATE.len(),
-            Self::Secret(kind) => OPEN.len() + kind.len() + 1,
+            Self::Private => PRIVATE_MARK.len(),
+            Self::Secret(kind) => SECRET_OPEN.len() + kind.len() + 1,
         }
     }
 
     /// Appends the mark to a text.
     pub fn push_to(self, out: &mut String) {
         match self {
-            Self::Private => out.push_str(PRIVATE),
+            Self::Private => out.push_str(PRIVATE_MARK),
             Self::Secret(kind) => {
-                out.push_str(OPEN);
+                out.push_str(SECRET_OPEN);
                 out.push_str(kind);
                 out.push(']');
             }
@@ -58,65 +58,65 @@ pub(crate) enum Confidence {
 
 /// A byte range to replace with a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cut<'r> {
+pub struct RedactionCut<'r> {
     /// First byte of the range.
     pub start: usize,
     /// End of the range.
     pub end: usize,
     /// The replacement text.
-    pub mark: Mark<'r>,
+    pub mark: RedactionMark<'r>,
     pub(crate) confidence: Confidence,
 }
 
-impl<'r> Cut<'r> {
+impl<'r> RedactionCut<'r> {
     pub(crate) fn secret(start: usize, end: usize, kind: &'r str, confidence: Confidence) -> Self {
-        Self { start, end, mark: Mark::Secret(kind), confidence }
+        Self { start, end, mark: RedactionMark::Secret(kind), confidence }
     }
 }
 
 /// The end of the mark that starts here.
-pub(crate) fn mark_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
-    if hay.starts_with(at, PRIVATE) {
-        return Some(at + PRIVATE.len());
+pub(crate) fn find_mark_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    if hay.starts_with(at, PRIVATE_MARK) {
+        return Some(at + PRIVATE_MARK.len());
     }
-    if !hay.starts_with(at, OPEN) {
+    if !hay.starts_with(at, SECRET_OPEN) {
         return None;
     }
-    let kind = at + OPEN.len();
-    let end = hay.skip_while(kind, is_kind);
+    let kind = at + SECRET_OPEN.len();
+    let end = hay.skip_while(kind, is_kind_byte);
     let fits = end > kind && end - kind <= KIND_BYTES_MAX;
     (fits && hay.byte_at(end) == b']').then_some(end + 1)
 }
 
 /// The range of the mark around a position, if there is one.
 pub fn find_mark_around(text: &str, at: usize) -> Option<(usize, usize)> {
-    mark_around(Haystack(text), at)
+    find_mark_range(Haystack(text), at)
 }
 
-pub(crate) fn mark_around(hay: Haystack<'_>, at: usize) -> Option<(usize, usize)> {
-    let longest = OPEN.len() + KIND_BYTES_MAX + 1;
+pub(crate) fn find_mark_range(hay: Haystack<'_>, at: usize) -> Option<(usize, usize)> {
+    let longest = SECRET_OPEN.len() + KIND_BYTES_MAX + 1;
     let start = hay.skip_back_while(at, longest, |b| b != b'[').checked_sub(1)?;
-    let end = mark_end(hay, start)?;
+    let end = find_mark_end(hay, start)?;
     (end > at).then_some((start, end))
 }
 
 /// Whether a byte may occur in a kind.
-pub(crate) fn is_kind(b: u8) -> bool {
+pub(crate) fn is_kind_byte(b: u8) -> bool {
     b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'
 }
 
 /// Sorts cuts, excludes marks at their edges, and joins overlapping ones. The result is disjoint
 /// and ordered, and every cut contains at least one byte outside a mark.
-pub(crate) fn settle<'r>(cuts: &mut Vec<Cut<'r>>, hay: Haystack<'_>) {
+pub(crate) fn normalize_cuts<'r>(cuts: &mut Vec<RedactionCut<'r>>, hay: Haystack<'_>) {
     for cut in cuts.iter_mut() {
-        free_marks(cut, hay);
+        exclude_marks(cut, hay);
     }
     cuts.retain(|cut| cut.start < cut.end);
-    join(cuts);
+    join_cuts(cuts);
 }
 
 /// Joins cuts that overlap, or that touch and have the same mark.
-pub(crate) fn join(cuts: &mut Vec<Cut<'_>>) {
+pub(crate) fn join_cuts(cuts: &mut Vec<RedactionCut<'_>>) {
     cuts.sort_by_key(|cut| (cut.start, cut.end));
     cuts.dedup_by(|next, kept| {
         let touch = next.start == kept.end && next.mark == kept.mark;
@@ -132,18 +132,18 @@ pub(crate) fn join(cuts: &mut Vec<Cut<'_>>) {
     });
 }
 
-fn free_marks(cut: &mut Cut<'_>, hay: Haystack<'_>) {
-    if let Some((_, end)) = mark_around(hay, cut.start) {
+fn exclude_marks(cut: &mut RedactionCut<'_>, hay: Haystack<'_>) {
+    if let Some((_, end)) = find_mark_range(hay, cut.start) {
         cut.start = end;
     }
-    while let Some(end) = mark_end(hay, cut.start) {
+    while let Some(end) = find_mark_end(hay, cut.start) {
         cut.start = end;
     }
     while cut.start < cut.end {
         // A mark that reaches or crosses the end of the cut.
-        match mark_around(hay, cut.end - 1) {
+        match find_mark_range(hay, cut.end - 1) {
             Some((start, _)) => cut.end = start,
-            None => match mark_end(hay, cut.end - 1) {
+            None => match find_mark_end(hay, cut.end - 1) {
                 Some(_) => cut.end -= 1,
                 None => return,
             },
@@ -152,7 +152,7 @@ fn free_marks(cut: &mut Cut<'_>, hay: Haystack<'_>) {
 }
 
 /// Replaces the cuts of a text with their marks. Cuts must be disjoint and ordered.
-pub fn apply_cuts(text: &str, cuts: &[Cut<'_>]) -> String {
+pub fn apply_cuts(text: &str, cuts: &[RedactionCut<'_>]) -> String {
     let mut out = String::with_capacity(text.len());
     let mut from = 0;
     for cut in cuts {
@@ -165,7 +165,10 @@ pub fn apply_cuts(text: &str, cuts: &[Cut<'_>]) -> String {
 }
 
 /// Adds cuts found in the text after the first cuts were applied, mapped back to the source.
-pub(crate) fn add_rendered<'r>(cuts: &mut Vec<Cut<'r>>, found: Vec<Cut<'r>>) {
+pub(crate) fn add_rendered_cuts<'r>(
+    cuts: &mut Vec<RedactionCut<'r>>,
+    found: Vec<RedactionCut<'r>>,
+) {
     let mut made = cuts.clone().into_iter().peekable();
     // Positions after the last mark passed, in the source and in the rendered text.
     let (mut source, mut rendered) = (0usize, 0usize);
@@ -181,7 +184,7 @@ pub(crate) fn add_rendered<'r>(cuts: &mut Vec<Cut<'r>>, found: Vec<Cut<'r>>) {
     };
     for cut in found {
         let (start, end) = (place(cut.start), place(cut.end));
-        cuts.push(Cut { start, end, ..cut });
+        cuts.push(RedactionCut { start, end, ..cut });
     }
-    join(cuts);
+    join_cuts(cuts);
 }

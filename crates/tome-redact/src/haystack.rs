@@ -88,7 +88,7 @@ impl<'t> Haystack<'t> {
     }
 
     /// The end of the line at this position: a line break, real or escaped.
-    pub fn line_end(self, at: usize) -> usize {
+    pub fn find_line_end(self, at: usize) -> usize {
         let mut end = at;
         loop {
             end = self.skip_while(end, |b| b != b'\n' && b != b'\\');
@@ -101,7 +101,7 @@ impl<'t> Haystack<'t> {
     }
 
     /// Whether an escaped line break or tab, such as `\n` in a quoted text, ends here.
-    pub fn follows_escape(self, at: usize) -> bool {
+    pub fn is_after_escape(self, at: usize) -> bool {
         let slash = at.checked_sub(2).map_or(0, |before| self.byte_at(before));
         slash == b'\\' && matches!(self.byte_before(at), b'n' | b'r' | b't')
     }
@@ -114,7 +114,7 @@ impl<'t> Haystack<'t> {
             return true;
         }
         let back = |n: usize| at.checked_sub(n).map_or(0, |before| self.byte_at(before));
-        self.follows_escape(at)
+        self.is_after_escape(at)
             || (back(3) == b'%' && back(2).is_ascii_hexdigit() && before.is_ascii_hexdigit())
     }
 }
@@ -128,18 +128,18 @@ pub(crate) fn is_quote(b: u8) -> bool {
 }
 
 /// Bytes of names such as `api_key`, `x-api-key` and `spring.datasource.password`.
-pub(crate) fn is_name(b: u8) -> bool {
+pub(crate) fn is_name_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')
 }
 
 /// Letters, digits, `_` and `-`: the alphabet of most tokens.
-pub(crate) fn is_wordlike(b: u8) -> bool {
+pub(crate) fn is_word_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-')
 }
 
 /// Base64 of either alphabet, including padding.
-pub(crate) fn is_base64(b: u8) -> bool {
-    is_wordlike(b) || matches!(b, b'+' | b'/' | b'=')
+pub(crate) fn is_base64_byte(b: u8) -> bool {
+    is_word_byte(b) || matches!(b, b'+' | b'/' | b'=')
 }
 
 /// Counts the bytes that matchers examine, so that tests can verify linear complexity. A no-op

@@ -21,12 +21,12 @@ impl Redactor {
 /// Replaces the secrets of keys that announce one with a mark, and every other string and key with
 /// the result of `leaf`.
 pub fn rewrite_json(value: &Value, leaf: &mut impl FnMut(&str) -> Cow<'_, str>) -> Value {
-    rewrite_value(value, Place::Plain, leaf)
+    rewrite_value(value, JsonContext::Plain, leaf)
 }
 
 /// The context of a JSON value.
 #[derive(Clone, Copy)]
-enum Place {
+enum JsonContext {
     /// Under no key, or one that does not announce a secret.
     Plain,
     /// Under a key that announces a secret.
@@ -39,7 +39,7 @@ enum Place {
 
 fn rewrite_value(
     value: &Value,
-    place: Place,
+    place: JsonContext,
     leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Value {
     match value {
@@ -50,8 +50,12 @@ fn rewrite_value(
     }
 }
 
-fn rewrite_text(text: &str, place: Place, leaf: &mut impl FnMut(&str) -> Cow<'_, str>) -> Value {
-    if let Place::Header(name) = place
+fn rewrite_text(
+    text: &str,
+    place: JsonContext,
+    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+) -> Value {
+    if let JsonContext::Header(name) = place
         && let Some(rest) = leaf(&format!("{name}: {text}")).strip_prefix(name)
         && let Some(rest) = rest.strip_prefix(": ")
     {
@@ -59,9 +63,9 @@ fn rewrite_text(text: &str, place: Place, leaf: &mut impl FnMut(&str) -> Cow<'_,
     }
     let new = leaf(text);
     let is_secret = match place {
-        Place::Named(strength) => is_keyed_secret(&new, strength),
-        Place::SecretData => !is_marked(&new) && !value::is_placeholder(&new),
-        Place::Plain | Place::Header(_) => false,
+        JsonContext::Named(strength) => is_keyed_secret(&new, strength),
+        JsonContext::SecretData => !starts_with_mark(&new) && !value::is_placeholder(&new),
+        JsonContext::Plain | JsonContext::Header(_) => false,
     };
     if is_secret { KEYED_MARK.into() } else { Value::String(new.into_owned()) }
 }
@@ -69,18 +73,18 @@ fn rewrite_text(text: &str, place: Place, leaf: &mut impl FnMut(&str) -> Cow<'_,
 /// Rewrites an array. In `["--password", "…"]` the option names the item after it.
 fn rewrite_items(
     items: &[Value],
-    place: Place,
+    place: JsonContext,
     leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Value {
     let mut option = None;
     let mut new = Vec::with_capacity(items.len());
     for item in items {
-        let item_place = option.map_or(place, Place::Named);
+        let item_place = option.map_or(place, JsonContext::Named);
         new.push(rewrite_value(item, item_place, leaf));
         option = item
             .as_str()
             .filter(|text| text.starts_with("--"))
-            .and_then(|text| name::assess_name(text.trim_start_matches('-')))
+            .and_then(|text| name::rate_name(text.trim_start_matches('-')))
             .filter(|strength| *strength == NameStrength::Firm);
     }
     Value::Array(new)
@@ -88,48 +92,50 @@ fn rewrite_items(
 
 fn rewrite_object(
     map: &Map<String, Value>,
-    place: Place,
+    place: JsonContext,
     leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Map<String, Value> {
-    let paired = paired_strength(map, leaf);
+    let paired = find_sibling_strength(map, leaf);
     let is_secret = map.get("kind").and_then(Value::as_str) == Some("Secret");
     let mut new = Map::new();
     for (key, value) in map {
         let new_key = leaf(key).into_owned();
         let value_place = match key.as_str() {
-            _ if matches!(place, Place::SecretData) => place,
-            "data" | "stringData" if is_secret => Place::SecretData,
-            _ if key.eq_ignore_ascii_case("cookie") => Place::Header("Cookie"),
-            _ if key.eq_ignore_ascii_case("set-cookie") => Place::Header("Set-Cookie"),
-            _ if key.eq_ignore_ascii_case("authorization") => Place::Header("Authorization"),
-            _ if key.eq_ignore_ascii_case("value") => paired.map_or(Place::Plain, Place::Named),
-            _ => assess_either(key, &new_key).map_or(Place::Plain, Place::Named),
+            _ if matches!(place, JsonContext::SecretData) => place,
+            "data" | "stringData" if is_secret => JsonContext::SecretData,
+            _ if key.eq_ignore_ascii_case("cookie") => JsonContext::Header("Cookie"),
+            _ if key.eq_ignore_ascii_case("set-cookie") => JsonContext::Header("Set-Cookie"),
+            _ if key.eq_ignore_ascii_case("authorization") => JsonContext::Header("Authorization"),
+            _ if key.eq_ignore_ascii_case("value") => {
+                paired.map_or(JsonContext::Plain, JsonContext::Named)
+            }
+            _ => rate_either_name(key, &new_key).map_or(JsonContext::Plain, JsonContext::Named),
         };
         let value = rewrite_value(value, value_place, leaf);
-        new.insert(free_key(&new, new_key), value);
+        new.insert(unused_key(&new, new_key), value);
     }
     new
 }
 
 /// `{"name": "DB_PASSWORD", "value": "…"}`: the name is a sibling of the value.
-fn paired_strength(
+fn find_sibling_strength(
     map: &Map<String, Value>,
     leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Option<NameStrength> {
     let name = ["name", "Name", "key", "Key", "variable"]
         .iter()
         .find_map(|key| map.get(*key)?.as_str())?;
-    assess_either(name, &leaf(name))
+    rate_either_name(name, &leaf(name))
 }
 
 /// The strength of a name before or after its own redaction: a second pass sees only the latter.
-fn assess_either(came: &str, kept: &str) -> Option<NameStrength> {
-    let (came, kept) = (name::assess_name(came), name::assess_name(kept));
+fn rate_either_name(came: &str, kept: &str) -> Option<NameStrength> {
+    let (came, kept) = (name::rate_name(came), name::rate_name(kept));
     [came, kept].into_iter().flatten().min()
 }
 
 /// Two keys may turn into the same mark; both values are kept.
-fn free_key(map: &Map<String, Value>, key: String) -> String {
+fn unused_key(map: &Map<String, Value>, key: String) -> String {
     if !map.contains_key(&key) {
         return key;
     }
@@ -139,10 +145,10 @@ fn free_key(map: &Map<String, Value>, key: String) -> String {
         .unwrap_or(key)
 }
 
-fn is_marked(text: &str) -> bool {
+fn starts_with_mark(text: &str) -> bool {
     text.starts_with("[redacted:") || text.starts_with("[private]")
 }
 
 fn is_keyed_secret(text: &str, strength: NameStrength) -> bool {
-    !is_marked(text) && value::is_secret(text, ValueContext::Quoted, strength)
+    !starts_with_mark(text) && value::is_secret(text, ValueContext::Quoted, strength)
 }

@@ -50,10 +50,10 @@ mod view;
 mod wallet;
 mod words;
 
-pub use cut::{Cut, Mark, apply_cuts, find_mark_around};
+pub use cut::{RedactionCut, RedactionMark, apply_cuts, find_mark_around};
 pub use error::PatternError;
 pub use json::rewrite_json;
-pub use redactor::{OwnPattern, Redactor};
+pub use redactor::{CustomPattern, Redactor};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Kubernetes secrets: the values under `data` and `stringData` of a document with `kind: Secret`,
 //! in YAML and JSON.
 
-use super::cut::{Confidence, Cut};
+use super::cut::{Confidence, RedactionCut};
 use super::haystack::{Haystack, is_quote};
 use super::value;
 use super::value_span::find_value;
@@ -14,49 +14,58 @@ pub(crate) fn is_secret_kind(hay: Haystack<'_>, kind_end: usize) -> bool {
         return false;
     }
     let word = quote(hay.skip_blanks(sign + 1));
-    hay.starts_with(word, "Secret") && !is_name(hay.byte_at(word + "Secret".len()))
+    hay.starts_with(word, "Secret") && !is_name_byte(hay.byte_at(word + "Secret".len()))
 }
 
-fn is_name(b: u8) -> bool {
+fn is_name_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-' | b'.')
 }
 
 /// Finds the values of all secrets, given the positions of `kind: Secret` in order.
-pub(crate) fn find_values(hay: Haystack<'_>, kinds: &[usize], cuts: &mut Vec<Cut<'static>>) {
+pub(crate) fn find_secret_values(
+    hay: Haystack<'_>,
+    kinds: &[usize],
+    cuts: &mut Vec<RedactionCut<'static>>,
+) {
     let mut from = 0;
     for (number, kind) in kinds.iter().enumerate() {
         let next = kinds.get(number + 1).copied().unwrap_or(hay.len());
         // The values may precede or follow the kind, but only within the same document.
         let before = hay.slice(from, *kind);
         let start = from + before.rfind("\n---").or(before.rfind("\\n---")).unwrap_or(0);
-        let start = start + last_kind(hay.slice(start, *kind));
-        let found = find_maps(hay, start, *kind, cuts);
+        let start = start + find_last_kind_end(hay.slice(start, *kind));
+        let found = find_data_maps(hay, start, *kind, cuts);
         let mut end = next;
         if !found {
             let after = hay.slice(*kind, next);
             end = kind + after.find("\n---").or(after.find("\\n---")).unwrap_or(after.len());
             let other = hay.slice(kind + 4, end).find("\"kind\"").map_or(end, |at| kind + 4 + at);
-            find_maps(hay, *kind, other, cuts);
+            find_data_maps(hay, *kind, other, cuts);
         }
         from = if found { *kind } else { end.min(next) };
     }
 }
 
 /// The end of the last `"kind"` of another JSON object.
-fn last_kind(text: &str) -> usize {
+fn find_last_kind_end(text: &str) -> usize {
     text.rfind("\"kind\"").map_or(0, |at| at + 6)
 }
 
 /// Finds the maps named `data` and `stringData` in a range. Returns whether there are any.
-fn find_maps(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) -> bool {
+fn find_data_maps(
+    hay: Haystack<'_>,
+    from: usize,
+    to: usize,
+    cuts: &mut Vec<RedactionCut<'static>>,
+) -> bool {
     let mut found = false;
     let mut at = from;
-    while let Some(offset) = find_data(hay.slice(at, to)) {
+    while let Some(offset) = find_data_key(hay.slice(at, to)) {
         let name = at + offset;
         at = name + "data".len();
         let string = hay.slice(name.saturating_sub(6), name) == "string";
         let start = if string { name - 6 } else { name };
-        if is_name(hay.byte_before(start)) && !hay.follows_escape(start) {
+        if is_name_byte(hay.byte_before(start)) && !hay.is_after_escape(start) {
             continue;
         }
         let quote = hay.skip_while_within(at, 4, |b| is_quote(b) || b == b'\\');
@@ -76,7 +85,7 @@ fn find_maps(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'stat
 }
 
 /// The next `data` or `Data`.
-fn find_data(text: &str) -> Option<usize> {
+fn find_data_key(text: &str) -> Option<usize> {
     memchr::memmem::find_iter(text.as_bytes(), "ata")
         .filter_map(|at| at.checked_sub(1))
         .find(|at| matches!(text.as_bytes().get(*at), Some(b'd' | b'D')))
@@ -87,7 +96,7 @@ fn find_json_values(
     hay: Haystack<'_>,
     from: usize,
     to: usize,
-    cuts: &mut Vec<Cut<'static>>,
+    cuts: &mut Vec<RedactionCut<'static>>,
 ) -> usize {
     let mut at = from;
     loop {
@@ -116,15 +125,15 @@ fn find_yaml_values(
     name: usize,
     from: usize,
     to: usize,
-    cuts: &mut Vec<Cut<'static>>,
+    cuts: &mut Vec<RedactionCut<'static>>,
 ) -> usize {
     let indent = name - hay.skip_back_while(name, 64, |b| b == b' ');
-    let mut at = hay.line_end(from);
+    let mut at = hay.find_line_end(from);
     let mut block: Option<(usize, usize)> = None;
     while at < to {
-        let line = skip_break(hay, at);
+        let line = skip_line_break(hay, at);
         let word = hay.skip_while(line, |b| b == b' ');
-        let end = hay.line_end(word);
+        let end = hay.find_line_end(word);
         let deeper = word - line > indent;
         if word < end && !deeper || line >= to {
             break;
@@ -136,7 +145,7 @@ fn find_yaml_values(
         match block {
             // A line of a block scalar.
             Some((key_indent, _)) if word - line > key_indent => {
-                cuts.push(Cut::secret(word, end, "kubernetes", Confidence::Placed));
+                cuts.push(RedactionCut::secret(word, end, "kubernetes", Confidence::Placed));
                 continue;
             }
             _ => block = None,
@@ -158,18 +167,18 @@ fn find_yaml_values(
     at
 }
 
-fn skip_break(hay: Haystack<'_>, at: usize) -> usize {
+fn skip_line_break(hay: Haystack<'_>, at: usize) -> usize {
     let written = hay.skip_while_within(at, 1, |b| b == b'\\');
     if written > at { written + 1 } else { at + 1 }
 }
 
 /// Adds a cut for the value that starts here. Returns the value's end.
-fn push_value(hay: Haystack<'_>, start: usize, cuts: &mut Vec<Cut<'static>>) -> usize {
+fn push_value(hay: Haystack<'_>, start: usize, cuts: &mut Vec<RedactionCut<'static>>) -> usize {
     let Some(value) = find_value(hay, start) else { return start };
-    let end = value.end_in(hay);
+    let end = value.find_real_end(hay);
     let text = hay.slice(value.start, end);
     if !value::is_placeholder(text) {
-        cuts.push(Cut::secret(value.start, end, "kubernetes", Confidence::Placed));
+        cuts.push(RedactionCut::secret(value.start, end, "kubernetes", Confidence::Placed));
     }
     end
 }

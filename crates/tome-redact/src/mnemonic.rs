@@ -6,7 +6,7 @@
 
 use std::sync::LazyLock;
 
-use super::cut::{Confidence, Cut};
+use super::cut::{Confidence, RedactionCut};
 use super::haystack::{Haystack, work};
 
 /// Words of the shortest mnemonic.
@@ -24,28 +24,28 @@ static WORDS: LazyLock<Vec<&'static str>> =
 const MNEMONIC_BYTES_MIN: usize = 4 * WORDS_MIN - 1;
 
 /// Finds the mnemonics in a text.
-pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<Cut<'static>>) {
+pub(crate) fn find_mnemonics(hay: Haystack<'_>, cuts: &mut Vec<RedactionCut<'static>>) {
     let bytes = hay.0.as_bytes();
     let mut at = 0;
     // Searching backwards rejects most windows of source code after a few bytes.
     while let Some(window) = bytes.get(at..at + MNEMONIC_BYTES_MIN) {
-        if let Some(offset) = window.iter().rposition(|b| !is_part(*b)) {
+        if let Some(offset) = window.iter().rposition(|b| !is_mnemonic_byte(*b)) {
             at += offset + 1;
             continue;
         }
-        let end = hay.skip_while(at + MNEMONIC_BYTES_MIN, is_part);
-        find_in_part(hay, at, end, cuts);
+        let end = hay.skip_while(at + MNEMONIC_BYTES_MIN, is_mnemonic_byte);
+        find_in_range(hay, at, end, cuts);
         at = end;
     }
 }
 
 /// A lower-case letter, or a byte that may separate two words.
-fn is_part(b: u8) -> bool {
-    b.is_ascii_lowercase() || is_gap(b)
+fn is_mnemonic_byte(b: u8) -> bool {
+    b.is_ascii_lowercase() || is_separator_byte(b)
 }
 
 /// Finds mnemonics in a range of lower-case letters and separators.
-fn find_in_part(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
+fn find_in_range(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<RedactionCut<'static>>) {
     let mut start = from;
     let mut words = 0;
     let mut word_bytes = 0;
@@ -65,25 +65,25 @@ fn find_in_part(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'s
         gap_bytes += 1;
         if word_bytes > 0 && !is_word || gap_bytes > GAP_BYTES_MAX {
             if words >= WORDS_MIN {
-                find_in_run(hay, start, at, cuts);
+                find_in_words(hay, start, at, cuts);
             }
             words = 0;
         }
         word_bytes = 0;
     }
     if words + usize::from(word_bytes > 0) >= WORDS_MIN {
-        find_in_run(hay, start, to, cuts);
+        find_in_words(hay, start, to, cuts);
     }
 }
 
-fn is_gap(b: u8) -> bool {
+fn is_separator_byte(b: u8) -> bool {
     b.is_ascii_digit()
         || matches!(b, b' ' | b'\t' | b'\n' | b'\r' | b',' | b'"' | b'\'' | b'.' | b')' | b'|')
 }
 
 /// Finds mnemonics in a sequence of words of plausible length.
-fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'static>>) {
-    let mut run = Run::default();
+fn find_in_words(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<RedactionCut<'static>>) {
+    let mut run = WordRun::default();
     let mut at = from;
     while at < to {
         let start = hay.skip_while(at, |b| !b.is_ascii_lowercase());
@@ -94,22 +94,22 @@ fn find_in_run(hay: Haystack<'_>, from: usize, to: usize, cuts: &mut Vec<Cut<'st
         work::count(1);
         match WORDS.binary_search(&hay.slice(start, end)) {
             Ok(number) => run.push(number, start, end),
-            Err(_) => cuts.extend(run.take()),
+            Err(_) => cuts.extend(run.take_mnemonic()),
         }
         at = end;
     }
-    cuts.extend(run.take());
+    cuts.extend(run.take_mnemonic());
 }
 
 /// Consecutive words from the list.
 #[derive(Default)]
-struct Run {
+struct WordRun {
     numbers: Vec<usize>,
     start: usize,
     end: usize,
 }
 
-impl Run {
+impl WordRun {
     fn push(&mut self, number: usize, start: usize, end: usize) {
         if self.numbers.is_empty() {
             self.start = start;
@@ -120,13 +120,13 @@ impl Run {
 
     /// Resets the run and returns its cut if it is a mnemonic. At least two thirds of the words
     /// must be distinct, unlike in numbered names (`part1 part2 …`).
-    fn take(&mut self) -> Option<Cut<'static>> {
+    fn take_mnemonic(&mut self) -> Option<RedactionCut<'static>> {
         let count = self.numbers.len();
         self.numbers.sort_unstable();
         self.numbers.dedup();
         let distinct = self.numbers.len();
         self.numbers.clear();
         (count >= WORDS_MIN && distinct * 3 >= count * 2)
-            .then(|| Cut::secret(self.start, self.end, "mnemonic", Confidence::Prefixed))
+            .then(|| RedactionCut::secret(self.start, self.end, "mnemonic", Confidence::Prefixed))
     }
 }

@@ -1,6 +1,6 @@
 //! Names that announce a secret: `password`, `api_key`, `clientSecret`, `GITHUB_TOKEN`.
 
-use super::haystack::{Haystack, is_name, is_wordlike};
+use super::haystack::{Haystack, is_name_byte, is_word_byte};
 
 /// Longer runs are not names.
 const NAME_BYTES_MAX: usize = 96;
@@ -20,19 +20,19 @@ pub(crate) enum NameStrength {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Name<'t> {
+pub(crate) struct SecretName<'t> {
     pub start: usize,
     pub end: usize,
     pub text: &'t str,
     stem: usize,
 }
 
-impl<'t> Name<'t> {
+impl<'t> SecretName<'t> {
     /// The name around a stem found in the text.
-    pub fn around(hay: Haystack<'t>, stem: usize) -> Option<Self> {
-        let start = hay.skip_back_while(stem, NAME_BYTES_MAX, is_name);
-        let start = if start == stem { spoken_owner(hay, stem) } else { start };
-        let end = hay.skip_while_within(stem, NAME_BYTES_MAX, is_wordlike);
+    pub fn find_around(hay: Haystack<'t>, stem: usize) -> Option<Self> {
+        let start = hay.skip_back_while(stem, NAME_BYTES_MAX, is_name_byte);
+        let start = if start == stem { find_owner_word(hay, stem) } else { start };
+        let end = hay.skip_while_within(stem, NAME_BYTES_MAX, is_word_byte);
         if end - stem >= NAME_BYTES_MAX {
             return None;
         }
@@ -40,29 +40,29 @@ impl<'t> Name<'t> {
     }
 
     /// Its strength; `None` if the stem is part of an unrelated word.
-    pub fn assess(&self) -> Option<NameStrength> {
-        assess(self.text, self.stem)
+    pub fn rate(&self) -> Option<NameStrength> {
+        rate_stem(self.text, self.stem)
     }
 
     /// `--password`, `-password`: the value follows after a blank.
     pub fn is_flag(&self) -> bool {
-        self.text.starts_with('-') || SPOKEN.contains(&self.text)
+        self.text.starts_with('-') || UNSIGNED_NAMES.contains(&self.text)
     }
 
     /// `DB_PASSWORD`: upper case, as in settings; never prose and rarely a variable in code.
-    pub fn is_shouted(&self) -> bool {
+    pub fn is_upper_case(&self) -> bool {
         self.text.len() > 1 && !self.text.bytes().any(|b| b.is_ascii_lowercase())
     }
 
     /// The kind of a secret with this name.
-    pub fn kind(&self) -> &'static str {
-        let plain = plain(self.text);
+    pub fn secret_kind(&self) -> &'static str {
+        let plain = normalize_name(self.text);
         if plain.contains("aws") || plain.contains("secretaccesskey") { "aws" } else { "password" }
     }
 }
 
 /// `api key: …` in prose: the start of the word before `key`.
-fn spoken_owner(hay: Haystack<'_>, stem: usize) -> usize {
+fn find_owner_word(hay: Haystack<'_>, stem: usize) -> usize {
     const OWNERS: &[&str] = &[
         "api",
         "access",
@@ -84,7 +84,7 @@ fn spoken_owner(hay: Haystack<'_>, stem: usize) -> usize {
 }
 
 /// Rates a whole name, for the keys of JSON objects.
-pub(crate) fn assess_name(name: &str) -> Option<NameStrength> {
+pub(crate) fn rate_name(name: &str) -> Option<NameStrength> {
     if name.len() > NAME_BYTES_MAX {
         return None;
     }
@@ -100,7 +100,7 @@ pub(crate) fn assess_name(name: &str) -> Option<NameStrength> {
         .iter()
         .map(|stem| stem.trim_end_matches(['"', '=', ':', '\\']))
         .flat_map(|stem| lower.rmatch_indices(stem).take(1))
-        .filter_map(|(at, _)| assess(name, at))
+        .filter_map(|(at, _)| rate_stem(name, at))
         .min()
 }
 
@@ -112,20 +112,21 @@ pub(crate) const STEMS: &[&str] = &[
     "sessionid", "sessid", "connect.sid", "passphrase", "mnemonic", "pepper", "_pat", "code=",
 ];
 
-fn assess(name: &str, stem: usize) -> Option<NameStrength> {
+fn rate_stem(name: &str, stem: usize) -> Option<NameStrength> {
     let (before, rest) = (name.get(..stem)?, name.get(stem..)?);
     // By far the most frequent, and a secret only as a URL parameter.
     if before.is_empty() && rest.eq_ignore_ascii_case("key") {
         return Some(NameStrength::Weak);
     }
-    let whole = plain(name);
+    let whole = normalize_name(name);
     if whole.ends_with("clientkeydata") {
         return Some(NameStrength::Firm);
     }
-    let rest = plain(rest);
+    let rest = normalize_name(rest);
     let tail = |stem: &str| {
-        rest.strip_prefix(stem)
-            .is_some_and(|suffix| is_suffix(suffix.trim_end_matches(|c: char| c.is_ascii_digit())))
+        rest.strip_prefix(stem).is_some_and(|suffix| {
+            is_known_suffix(suffix.trim_end_matches(|c: char| c.is_ascii_digit()))
+        })
     };
     if [
         "password",
@@ -144,7 +145,7 @@ fn assess(name: &str, stem: usize) -> Option<NameStrength> {
         return Some(NameStrength::Firm);
     }
     if tail("token") {
-        return Some(if ends_with_any(&plain(before), TOKEN_OWNERS) {
+        return Some(if ends_with_any(&normalize_name(before), TOKEN_OWNERS) {
             NameStrength::Firm
         } else {
             NameStrength::Faint
@@ -155,23 +156,23 @@ fn assess(name: &str, stem: usize) -> Option<NameStrength> {
         return Some(NameStrength::Faint);
     }
     if tail("key") {
-        return assess_key(&plain(before));
+        return rate_key(&normalize_name(before));
     }
-    if SPOKEN.contains(&name) {
+    if UNSIGNED_NAMES.contains(&name) {
         return Some(NameStrength::Firm);
     }
     // Test runners print a lone `PASS`.
     if before.is_empty() && matches!(name, "pass" | "Pass" | "pw" | "PW") {
         return Some(NameStrength::Fair);
     }
-    if tail("pass") && is_joined(before, name.get(stem..)?) {
-        return Some(if ends_with_any(&plain(before), PASS_OWNERS) {
+    if tail("pass") && is_separate_pass(before, name.get(stem..)?) {
+        return Some(if ends_with_any(&normalize_name(before), PASS_OWNERS) {
             NameStrength::Firm
         } else {
             NameStrength::Faint
         });
     }
-    let part_of_name = !before.is_empty() && !is_joined_part(before, name.get(stem..)?);
+    let part_of_name = !before.is_empty() && !is_separate_component(before, name.get(stem..)?);
     if tail("psk") && !part_of_name {
         return Some(NameStrength::Firm);
     }
@@ -190,16 +191,16 @@ fn assess(name: &str, stem: usize) -> Option<NameStrength> {
 }
 
 /// Whether the stem is a separate component: `wifi_psk`, `wifiPsk`.
-fn is_joined_part(before: &str, rest: &str) -> bool {
+fn is_separate_component(before: &str, rest: &str) -> bool {
     let camel = rest.starts_with(|c: char| c.is_ascii_uppercase())
         && before.ends_with(|c: char| c.is_ascii_lowercase());
     before.ends_with(['_', '-', '.']) || camel
 }
 
 /// Settings that take a password without an operator.
-const SPOKEN: &[&str] = &["requirepass", "masterauth"];
+const UNSIGNED_NAMES: &[&str] = &["requirepass", "masterauth"];
 
-fn assess_key(owner: &str) -> Option<NameStrength> {
+fn rate_key(owner: &str) -> Option<NameStrength> {
     let firm = ["api", "secret", "access", "account", "private", "preshared", "unseal"];
     if ends_with_any(owner, &firm) {
         Some(NameStrength::Firm)
@@ -214,13 +215,13 @@ fn assess_key(owner: &str) -> Option<NameStrength> {
 
 /// `db_pass`, `--pass`, `dbPass`: a separate component and not the whole name, since tests pass
 /// too.
-fn is_joined(before: &str, rest: &str) -> bool {
+fn is_separate_pass(before: &str, rest: &str) -> bool {
     let camel = rest.starts_with('P') && before.ends_with(|c: char| c.is_ascii_lowercase());
     before.ends_with(['_', '-', '.']) || camel
 }
 
 /// The letters and digits of a name, in lower case.
-fn plain(name: &str) -> String {
+fn normalize_name(name: &str) -> String {
     name.bytes()
         .filter(u8::is_ascii_alphanumeric)
         .map(|b| char::from(b.to_ascii_lowercase()))
@@ -231,7 +232,7 @@ fn ends_with_any(text: &str, ends: &[&str]) -> bool {
     ends.iter().any(|end| text.ends_with(end))
 }
 
-fn is_suffix(suffix: &str) -> bool {
+fn is_known_suffix(suffix: &str) -> bool {
     matches!(
         suffix,
         "" | "s"

@@ -6,18 +6,23 @@
 
 use memchr::memchr_iter;
 
-use super::cut::{Confidence, Cut, Mark};
+use super::cut::{Confidence, RedactionCut, RedactionMark};
 use super::haystack::Haystack;
 
 /// Length limit of a tag's attributes.
 const TAG_BYTES_MAX: usize = 4096;
-const NAME: &str = "private";
+const TAG_NAME: &str = "private";
 
 /// Finds the private parts of a text.
-pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<Cut<'static>> {
+pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<RedactionCut<'static>> {
     let mut cuts = Vec::new();
     let mut add = |start, end| {
-        cuts.push(Cut { start, end, mark: Mark::Private, confidence: Confidence::Stated });
+        cuts.push(RedactionCut {
+            start,
+            end,
+            mark: RedactionMark::Private,
+            confidence: Confidence::Stated,
+        });
     };
     let mut opened: Option<usize> = None;
     let mut depth = 0usize;
@@ -27,11 +32,11 @@ pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<Cut<'static>> {
         if at < tag_end {
             continue;
         }
-        if let Some(end) = opening_tag_end(hay, at) {
+        if let Some(end) = find_opening_tag_end(hay, at) {
             tag_end = end;
             opened.get_or_insert(at);
             depth += 1;
-        } else if let Some(end) = closing_tag_end(hay, at)
+        } else if let Some(end) = find_closing_tag_end(hay, at)
             && let Some(start) = opened
         {
             depth -= 1;
@@ -48,24 +53,29 @@ pub(crate) fn find_private_parts(hay: Haystack<'_>) -> Vec<Cut<'static>> {
 }
 
 /// The end of the opening tag that starts here: `<private>`, `<private reason="…">`.
-fn opening_tag_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
-    if !hay.starts_with_ignore_case(at + 1, NAME) {
+fn find_opening_tag_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    if !hay.starts_with_ignore_case(at + 1, TAG_NAME) {
         return None;
     }
-    let name_end = at + 1 + NAME.len();
+    let name_end = at + 1 + TAG_NAME.len();
     match hay.byte_at(name_end) {
         b'>' => return Some(name_end + 1),
         b if b.is_ascii_whitespace() => {}
         _ => return None,
     }
     let reach = (name_end + TAG_BYTES_MAX).min(hay.len());
-    attributes_end(hay, name_end, reach, true)
-        .or_else(|| attributes_end(hay, name_end, reach, false))
+    find_attributes_end(hay, name_end, reach, true)
+        .or_else(|| find_attributes_end(hay, name_end, reach, false))
 }
 
 /// The position after the `>` that closes a tag. With `quotes`, brackets in quoted values are
 /// ignored and an unclosed quote fails the match.
-fn attributes_end(hay: Haystack<'_>, from: usize, reach: usize, quotes: bool) -> Option<usize> {
+fn find_attributes_end(
+    hay: Haystack<'_>,
+    from: usize,
+    reach: usize,
+    quotes: bool,
+) -> Option<usize> {
     let mut at = from;
     while at < reach {
         match hay.byte_at(at) {
@@ -85,10 +95,10 @@ fn attributes_end(hay: Haystack<'_>, from: usize, reach: usize, quotes: bool) ->
     None
 }
 
-fn closing_tag_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
-    if hay.byte_at(at + 1) != b'/' || !hay.starts_with_ignore_case(at + 2, NAME) {
+fn find_closing_tag_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
+    if hay.byte_at(at + 1) != b'/' || !hay.starts_with_ignore_case(at + 2, TAG_NAME) {
         return None;
     }
-    let end = hay.skip_while_within(at + 2 + NAME.len(), 64, |b| b.is_ascii_whitespace());
+    let end = hay.skip_while_within(at + 2 + TAG_NAME.len(), 64, |b| b.is_ascii_whitespace());
     (hay.byte_at(end) == b'>').then_some(end + 1)
 }

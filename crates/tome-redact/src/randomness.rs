@@ -13,18 +13,18 @@ pub(crate) fn is_random(text: &str) -> bool {
     if text.len() < BYTES_MIN || !text.is_ascii() {
         return false;
     }
-    let mut letters = Letters::default();
-    let mut before = Kind::Other;
+    let mut letters = ClassCounts::default();
+    let mut before = ByteClass::Other;
     for b in text.bytes() {
-        let kind = Kind::of(b);
+        let kind = ByteClass::from_byte(b);
         letters.count(kind);
-        let named = before == Kind::Upper && kind == Kind::Lower;
-        if kind != before && !named && kind != Kind::Other && before != Kind::Other {
+        let named = before == ByteClass::Upper && kind == ByteClass::Lower;
+        if kind != before && !named && kind != ByteClass::Other && before != ByteClass::Other {
             letters.changes += 1;
         }
         before = kind;
     }
-    letters.are_random()
+    letters.is_random()
 }
 
 /// Whether a text consists of 8-4-4-4-12 hexadecimal digits.
@@ -42,15 +42,15 @@ pub(crate) fn is_hex(text: &str) -> bool {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum ByteClass {
     Lower,
     Upper,
     Digit,
     Other,
 }
 
-impl Kind {
-    fn of(b: u8) -> Self {
+impl ByteClass {
+    fn from_byte(b: u8) -> Self {
         match b {
             b'a'..=b'z' => Self::Lower,
             b'A'..=b'Z' => Self::Upper,
@@ -61,24 +61,24 @@ impl Kind {
 }
 
 #[derive(Default)]
-struct Letters {
+struct ClassCounts {
     lower: usize,
     upper: usize,
     digit: usize,
     changes: usize,
 }
 
-impl Letters {
-    fn count(&mut self, kind: Kind) {
+impl ClassCounts {
+    fn count(&mut self, kind: ByteClass) {
         match kind {
-            Kind::Lower => self.lower += 1,
-            Kind::Upper => self.upper += 1,
-            Kind::Digit => self.digit += 1,
-            Kind::Other => {}
+            ByteClass::Lower => self.lower += 1,
+            ByteClass::Upper => self.upper += 1,
+            ByteClass::Digit => self.digit += 1,
+            ByteClass::Other => {}
         }
     }
 
-    fn are_random(&self) -> bool {
+    fn is_random(&self) -> bool {
         let all = self.lower + self.upper + self.digit;
         if all < BYTES_MIN || self.digit == 0 || self.lower + self.upper == 0 {
             return false;

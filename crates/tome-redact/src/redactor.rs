@@ -8,16 +8,18 @@ use std::ops::Range;
 
 use regex::{Regex, RegexBuilder};
 
-use super::cut::{self, Confidence, Cut, KIND_BYTES_MAX, Mark, apply_cuts, is_kind};
+use super::cut::{
+    self, Confidence, KIND_BYTES_MAX, RedactionCut, RedactionMark, apply_cuts, is_kind_byte,
+};
 use super::error::PatternError;
 use super::haystack::Haystack;
 use super::private::find_private_parts;
-use super::scanner::Scanner;
-use super::view::View;
+use super::scanner::LiteralScanner;
+use super::view::TextView;
 
 /// A user-defined pattern from the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OwnPattern {
+pub struct CustomPattern {
     /// The kind in the mark: 1 to 32 of `a-z`, `0-9` and `-`.
     pub name: String,
     /// A regular expression. If it has a group named `secret`, only that group is cut.
@@ -25,7 +27,7 @@ pub struct OwnPattern {
 }
 
 /// Limited because each hook compiles all patterns before it may write.
-const OWN_PATTERNS_MAX: usize = 64;
+const CUSTOM_PATTERNS_MAX: usize = 64;
 const PATTERN_BYTES_MAX: usize = 4096;
 /// Memory limit of a compiled pattern, and of its lazy DFA.
 const COMPILED_BYTES_MAX: usize = 1024 * 1024;
@@ -34,7 +36,7 @@ const PASSES_MAX: usize = 16;
 
 /// Finds and cuts the secrets and private parts of texts.
 pub struct Redactor {
-    scanner: Scanner,
+    scanner: LiteralScanner,
     patterns: Vec<(String, Regex)>,
 }
 
@@ -46,16 +48,16 @@ impl std::fmt::Debug for Redactor {
 
 impl Redactor {
     /// Builds a redactor from the built-in rules and user-defined patterns.
-    pub fn new(patterns: &[OwnPattern]) -> Result<Self, PatternError> {
-        if patterns.len() > OWN_PATTERNS_MAX {
+    pub fn new(patterns: &[CustomPattern]) -> Result<Self, PatternError> {
+        if patterns.len() > CUSTOM_PATTERNS_MAX {
             return Err(PatternError::TooMany {
                 count: patterns.len(),
-                count_max: OWN_PATTERNS_MAX,
+                count_max: CUSTOM_PATTERNS_MAX,
             });
         }
         Ok(Self {
-            scanner: Scanner::new(),
-            patterns: patterns.iter().map(compile).collect::<Result<_, _>>()?,
+            scanner: LiteralScanner::new(),
+            patterns: patterns.iter().map(compile_pattern).collect::<Result<_, _>>()?,
         })
     }
 
@@ -66,28 +68,40 @@ impl Redactor {
     }
 
     /// Finds the cuts to make in a text, ordered and disjoint.
-    pub fn find_cuts<'s>(&'s self, text: &str) -> Vec<Cut<'s>> {
-        self.repeat(text, self.find_cuts_once(text))
+    pub fn find_cuts<'s>(&'s self, text: &str) -> Vec<RedactionCut<'s>> {
+        self.repeat_search(text, self.find_cuts_once(text))
     }
 
     /// Finds the cuts to make in a window of a text, with positions relative to the window. Private
     /// parts are found in the whole text, since a tag may be outside the window.
-    pub fn find_window_cuts<'s>(&'s self, text: &str, window: Range<usize>) -> Vec<Cut<'s>> {
+    pub fn find_window_cuts<'s>(
+        &'s self,
+        text: &str,
+        window: Range<usize>,
+    ) -> Vec<RedactionCut<'s>> {
         let part = text.get(window.clone()).unwrap_or_default();
-        let mut cuts = self.find_secrets(part, View::build(part).as_ref());
-        for cut in find_private_cuts(text, View::build(text).as_ref()) {
+        let mut cuts = self.find_secrets(part, TextView::build(part).as_ref());
+        for cut in find_private_cuts(text, TextView::build(text).as_ref()) {
             let (start, end) = (cut.start.max(window.start), cut.end.min(window.end));
             if start < end {
-                cuts.push(Cut { start: start - window.start, end: end - window.start, ..cut });
+                cuts.push(RedactionCut {
+                    start: start - window.start,
+                    end: end - window.start,
+                    ..cut
+                });
             }
         }
-        cut::settle(&mut cuts, Haystack(part));
-        self.repeat(part, cuts)
+        cut::normalize_cuts(&mut cuts, Haystack(part));
+        self.repeat_search(part, cuts)
     }
 
     /// Repeats the search on the redacted text until it finds nothing more: a cut can uncover
     /// something that its surroundings hid.
-    fn repeat<'s>(&'s self, text: &str, mut cuts: Vec<Cut<'s>>) -> Vec<Cut<'s>> {
+    fn repeat_search<'s>(
+        &'s self,
+        text: &str,
+        mut cuts: Vec<RedactionCut<'s>>,
+    ) -> Vec<RedactionCut<'s>> {
         for _ in 1..PASSES_MAX {
             if cuts.is_empty() {
                 break;
@@ -96,74 +110,74 @@ impl Redactor {
             if found.is_empty() {
                 break;
             }
-            cut::add_rendered(&mut cuts, found);
+            cut::add_rendered_cuts(&mut cuts, found);
         }
         cuts
     }
 
-    fn find_cuts_once<'s>(&'s self, text: &str) -> Vec<Cut<'s>> {
-        let view = View::build(text);
+    fn find_cuts_once<'s>(&'s self, text: &str) -> Vec<RedactionCut<'s>> {
+        let view = TextView::build(text);
         let mut cuts = self.find_secrets(text, view.as_ref());
         cuts.extend(find_private_cuts(text, view.as_ref()));
-        cut::settle(&mut cuts, Haystack(text));
+        cut::normalize_cuts(&mut cuts, Haystack(text));
         cuts
     }
 
     /// Finds secrets in the text and in its view without escape sequences. Both are needed: the
     /// view joins what a sequence separates, and the text contains what is inside a sequence.
-    fn find_secrets<'s>(&'s self, text: &str, view: Option<&View>) -> Vec<Cut<'s>> {
+    fn find_secrets<'s>(&'s self, text: &str, view: Option<&TextView>) -> Vec<RedactionCut<'s>> {
         let mut cuts = self.find_secrets_in(text);
         if let Some(view) = view {
             let mut found = self.find_secrets_in(&view.text);
-            cut::settle(&mut found, Haystack(&view.text));
-            cuts.extend(found.into_iter().map(|cut| to_original(view, cut)));
+            cut::normalize_cuts(&mut found, Haystack(&view.text));
+            cuts.extend(found.into_iter().map(|cut| map_to_original(view, cut)));
         }
         cuts
     }
 
-    fn find_secrets_in<'s>(&'s self, text: &str) -> Vec<Cut<'s>> {
-        let mut cuts: Vec<Cut<'s>> = self.scanner.find_secrets(text);
+    fn find_secrets_in<'s>(&'s self, text: &str) -> Vec<RedactionCut<'s>> {
+        let mut cuts: Vec<RedactionCut<'s>> = self.scanner.find_secrets(text);
         for (name, pattern) in &self.patterns {
-            cuts.extend(find_pattern(name, pattern, text));
+            cuts.extend(find_pattern_cuts(name, pattern, text));
         }
         cuts
     }
 }
 
-fn find_private_cuts(text: &str, view: Option<&View>) -> Vec<Cut<'static>> {
+fn find_private_cuts(text: &str, view: Option<&TextView>) -> Vec<RedactionCut<'static>> {
     match view {
         None => find_private_parts(Haystack(text)),
         Some(view) => find_private_parts(Haystack(&view.text))
             .into_iter()
-            .map(|cut| to_original(view, cut))
+            .map(|cut| map_to_original(view, cut))
             .collect(),
     }
 }
 
-fn to_original<'r>(view: &View, cut: Cut<'r>) -> Cut<'r> {
+fn map_to_original<'r>(view: &TextView, cut: RedactionCut<'r>) -> RedactionCut<'r> {
     let (start, end) = view.to_original(cut.start, cut.end);
-    Cut { start, end, ..cut }
+    RedactionCut { start, end, ..cut }
 }
 
-fn find_pattern<'s>(
+fn find_pattern_cuts<'s>(
     name: &'s str,
     pattern: &'s Regex,
     text: &str,
-) -> impl Iterator<Item = Cut<'s>> {
+) -> impl Iterator<Item = RedactionCut<'s>> {
     pattern.captures_iter(text).filter_map(move |found| {
         let secret = found.name("secret").or_else(|| found.get(0))?;
-        Some(Cut {
+        Some(RedactionCut {
             start: secret.start(),
             end: secret.end(),
-            mark: Mark::Secret(name),
+            mark: RedactionMark::Secret(name),
             confidence: Confidence::Stated,
         })
     })
 }
 
-fn compile(own: &OwnPattern) -> Result<(String, Regex), PatternError> {
+fn compile_pattern(own: &CustomPattern) -> Result<(String, Regex), PatternError> {
     let name = own.name.clone();
-    let fits = (1..=KIND_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_kind);
+    let fits = (1..=KIND_BYTES_MAX).contains(&name.len()) && name.bytes().all(is_kind_byte);
     if !fits {
         return Err(PatternError::Name {
             name: name.get(..name.floor_char_boundary(80)).unwrap_or_default().to_owned(),

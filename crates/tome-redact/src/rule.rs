@@ -2,7 +2,7 @@
 
 /// One issuer's token format.
 #[derive(Clone, Copy)]
-pub(crate) struct Rule {
+pub(crate) struct TokenRule {
     pub prefix: &'static str,
     pub kind: &'static str,
     pub alphabet: Alphabet,
@@ -10,8 +10,8 @@ pub(crate) struct Rule {
     pub bytes_min: usize,
     /// Most bytes after the prefix.
     pub bytes_max: usize,
-    pub check: Check,
-    pub position: Position,
+    pub check: TokenCheck,
+    pub position: PrefixPosition,
     /// Whether the prefix is kept, such as the host of a webhook.
     pub keeps_prefix: bool,
 }
@@ -43,7 +43,7 @@ pub(crate) enum Alphabet {
 
 /// A condition on the text after the prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Check {
+pub(crate) enum TokenCheck {
     /// None: the prefix is distinctive enough.
     None,
     /// Some part looks generated; ordinary names begin with the prefix too.
@@ -56,7 +56,7 @@ pub(crate) enum Check {
 
 /// Where a prefix may occur.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Position {
+pub(crate) enum PrefixPosition {
     /// Even inside a word.
     Anywhere,
     WordStart,
@@ -68,15 +68,15 @@ pub(crate) const fn rule(
     kind: &'static str,
     alphabet: Alphabet,
     min: usize,
-) -> Rule {
-    Rule {
+) -> TokenRule {
+    TokenRule {
         prefix,
         kind,
         alphabet,
         bytes_min: min,
         bytes_max: usize::MAX,
-        check: Check::None,
-        position: Position::WordStart,
+        check: TokenCheck::None,
+        position: PrefixPosition::WordStart,
         keeps_prefix: false,
     }
 }
@@ -88,8 +88,8 @@ pub(crate) const fn sized(
     alphabet: Alphabet,
     min: usize,
     max: usize,
-) -> Rule {
-    Rule { bytes_max: max, ..rule(prefix, kind, alphabet, min) }
+) -> TokenRule {
+    TokenRule { bytes_max: max, ..rule(prefix, kind, alphabet, min) }
 }
 
 /// A rule for at least `min` bytes that look generated.
@@ -98,8 +98,8 @@ pub(crate) const fn random(
     kind: &'static str,
     alphabet: Alphabet,
     min: usize,
-) -> Rule {
-    Rule { check: Check::Random, ..rule(prefix, kind, alphabet, min) }
+) -> TokenRule {
+    TokenRule { check: TokenCheck::Random, ..rule(prefix, kind, alphabet, min) }
 }
 
 /// A rule whose prefix is distinctive even inside a word.
@@ -108,19 +108,19 @@ pub(crate) const fn anywhere(
     kind: &'static str,
     alphabet: Alphabet,
     min: usize,
-) -> Rule {
-    Rule { position: Position::Anywhere, ..rule(prefix, kind, alphabet, min) }
+) -> TokenRule {
+    TokenRule { position: PrefixPosition::Anywhere, ..rule(prefix, kind, alphabet, min) }
 }
 
 /// A rule for a URL whose path is the secret.
-pub(crate) const fn webhook(prefix: &'static str, kind: &'static str, min: usize) -> Rule {
-    Rule { keeps_prefix: true, ..anywhere(prefix, kind, Alphabet::Path, min) }
+pub(crate) const fn webhook(prefix: &'static str, kind: &'static str, min: usize) -> TokenRule {
+    TokenRule { keeps_prefix: true, ..anywhere(prefix, kind, Alphabet::Path, min) }
 }
 
-pub(crate) const fn mixed(rule: Rule) -> Rule {
-    Rule { check: Check::Mixed, ..rule }
+pub(crate) const fn mixed(rule: TokenRule) -> TokenRule {
+    TokenRule { check: TokenCheck::Mixed, ..rule }
 }
 
-pub(crate) const fn with_digit(rule: Rule) -> Rule {
-    Rule { check: Check::Digit, ..rule }
+pub(crate) const fn with_digit(rule: TokenRule) -> TokenRule {
+    TokenRule { check: TokenCheck::Digit, ..rule }
 }

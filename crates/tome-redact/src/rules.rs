@@ -8,11 +8,13 @@
 use super::rule::Alphabet::{
     Alnum, Base58, Base64, Capitals, Dashed, Dollar, Dotted, Hex, Path, Word,
 };
-use super::rule::{Check, Rule, anywhere, mixed, random, rule, sized, webhook, with_digit};
+use super::rule::{
+    TokenCheck, TokenRule, anywhere, mixed, random, rule, sized, webhook, with_digit,
+};
 
 /// The rules. A longer prefix precedes any prefix of it.
 #[rustfmt::skip]
-pub(crate) const RULES: &[Rule] = &[
+pub(crate) const RULES: &[TokenRule] = &[
     // Clouds
     sized("AKIA", "aws", Capitals, 16, 16),
     sized("ASIA", "aws", Capitals, 16, 16),
@@ -377,8 +379,8 @@ pub(crate) const RULES: &[Rule] = &[
     random("sc_", "authress", Dotted, 60),
     random("0.A", "azure", Dotted, 250),
     random("1.A", "azure", Dotted, 250),
-    Rule { check: Check::Random, ..sized("api-", "launchdarkly", Dashed, 36, 36) },
-    Rule { check: Check::Random, ..sized("sdk-", "launchdarkly", Dashed, 36, 36) },
+    TokenRule { check: TokenCheck::Random, ..sized("api-", "launchdarkly", Dashed, 36, 36) },
+    TokenRule { check: TokenCheck::Random, ..sized("sdk-", "launchdarkly", Dashed, 36, 36) },
     rule("wandb_v1_", "wandb", Word, 36),
     mixed(sized("AAAAAAAAAAAAAAAAAAAAA", "twitter", Base64, 60, 140)),
     rule("AGE-SECRET-KEY-1", "age", Word, 40),

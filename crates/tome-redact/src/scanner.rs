@@ -4,7 +4,7 @@
 //! position of ordinary text hits, so the pass costs about a nanosecond per byte; literals are
 //! compared only on a hit.
 
-use super::cut::{Cut, mark_end};
+use super::cut::{RedactionCut, find_mark_end};
 use super::haystack::Haystack;
 use super::mnemonic;
 use super::name::STEMS;
@@ -121,25 +121,25 @@ const LITERALS: &[(&str, Anchor)] = &[
     ("kind", Anchor::Manifest),
 ];
 
-pub(crate) struct Scanner {
+pub(crate) struct LiteralScanner {
     /// One bit per hash of a literal's first three bytes, in lower case.
     table: Box<[u64; TABLE_WORDS]>,
     /// Literals that match case-insensitively.
-    any_case: Literals,
+    any_case: LiteralIndex,
     /// Literals that match exactly.
-    exact: Literals,
+    exact: LiteralIndex,
 }
 
 /// 64 Ki bits fit into the L1 cache and keep false positives rare.
 const TABLE_WORDS: usize = 1024;
 
-impl Scanner {
+impl LiteralScanner {
     pub fn new() -> Self {
         let rules = RULES.iter().enumerate().map(|(at, rule)| (rule.prefix, Anchor::Rule(at)));
         let shapes = SHAPES.iter().enumerate().map(|(at, one)| (one.literal, Anchor::Shape(at)));
         let stems = STEMS.iter().map(|stem| (*stem, Anchor::Stem));
-        let commands = command::names().map(|name| (name, Anchor::Command));
-        let keys = wallet::STARTS.iter().map(|start| (*start, Anchor::WalletKey));
+        let commands = command::command_names().map(|name| (name, Anchor::Command));
+        let keys = wallet::KEY_PREFIXES.iter().map(|start| (*start, Anchor::WalletKey));
         let mut any_case = Vec::with_capacity(256);
         let mut exact = Vec::with_capacity(1024);
         for (text, anchor) in rules.chain(shapes).chain(commands).chain(keys) {
@@ -150,48 +150,48 @@ impl Scanner {
         }
         let mut table = Box::new([0u64; TABLE_WORDS]);
         for (start, _, _) in any_case.iter().chain(&exact) {
-            let (word, bit) = slot(start | LOWER_BITS);
+            let (word, bit) = table_slot(start | LOWER_BITS);
             if let Some(word) = table.get_mut(word) {
                 *word |= bit;
             }
         }
-        Self { table, any_case: Literals::new(any_case), exact: Literals::new(exact) }
+        Self { table, any_case: LiteralIndex::new(any_case), exact: LiteralIndex::new(exact) }
     }
 
     /// Finds all cuts of the built-in matchers, in no particular order.
-    pub fn find_secrets(&self, text: &str) -> Vec<Cut<'static>> {
-        let mut search = Search::new(Haystack(text));
+    pub fn find_secrets(&self, text: &str) -> Vec<RedactionCut<'static>> {
+        let mut search = SecretSearch::new(Haystack(text));
         let bytes = text.as_bytes();
         let mut last = 0u32;
         for (at, b) in bytes.iter().copied().enumerate() {
             last = push_byte(last, b);
-            let (word, bit) = slot(last | LOWER_BITS);
+            let (word, bit) = table_slot(last | LOWER_BITS);
             if b == b'=' {
-                search.look(Anchor::Equals, at, at + 1);
+                search.examine_literal(Anchor::Equals, at, at + 1);
             } else if b == b'.' && bytes.get(at + 7) == Some(&b'.') {
-                search.look(Anchor::Discord, at, at + 1);
+                search.examine_literal(Anchor::Discord, at, at + 1);
             }
             if self.table.get(word).copied().unwrap_or(0) & bit != 0 {
                 // Literals are indexed by three bytes, so a hit begins two bytes earlier.
                 let start = at.saturating_sub(2);
-                for (text, anchor) in self.exact.starting_with(last) {
+                for (text, anchor) in self.exact.find_by_prefix(last) {
                     if search.hay.starts_with(start, text) {
-                        search.look(anchor, start, start + text.len());
+                        search.examine_literal(anchor, start, start + text.len());
                     }
                 }
-                for (text, anchor) in self.any_case.starting_with(last | LOWER_BITS) {
+                for (text, anchor) in self.any_case.find_by_prefix(last | LOWER_BITS) {
                     if search.hay.starts_with_ignore_case(start, text) {
-                        search.look(anchor, start, start + text.len());
+                        search.examine_literal(anchor, start, start + text.len());
                     }
                 }
             }
         }
-        search.finish()
+        search.into_cuts()
     }
 }
 
 /// Literals indexed by their first three bytes.
-struct Literals {
+struct LiteralIndex {
     /// Ordered by their first three bytes.
     literals: Vec<(u32, &'static str, Anchor)>,
     /// Hash table with open addressing: the first literal of each three-byte prefix.
@@ -202,14 +202,14 @@ struct Literals {
 const INDEX_SLOTS: usize = 4096;
 const EMPTY: u16 = u16::MAX;
 
-impl Literals {
+impl LiteralIndex {
     fn new(mut literals: Vec<(u32, &'static str, Anchor)>) -> Self {
         literals.sort_by_key(|(start, _, _)| *start);
         let mut index = Box::new([EMPTY; INDEX_SLOTS]);
         let mut before = u32::MAX;
         for (number, (start, _, _)) in literals.iter().enumerate() {
             if *start != before {
-                let mut probe = index_of(*start);
+                let mut probe = index_slot(*start);
                 while index.get(probe).is_some_and(|slot| *slot != EMPTY) {
                     probe = (probe + 1) % INDEX_SLOTS;
                 }
@@ -223,8 +223,8 @@ impl Literals {
     }
 
     /// The literals that start with these three bytes.
-    fn starting_with(&self, start: u32) -> impl Iterator<Item = (&'static str, Anchor)> {
-        let mut probe = index_of(start);
+    fn find_by_prefix(&self, start: u32) -> impl Iterator<Item = (&'static str, Anchor)> {
+        let mut probe = index_slot(start);
         let first = loop {
             let number = self.index.get(probe).copied().unwrap_or(EMPTY);
             match self.literals.get(usize::from(number)) {
@@ -281,28 +281,28 @@ fn push_lower(last: u32, b: u8) -> u32 {
     push_byte(last, b | 0x20)
 }
 
-fn hash(last: u32) -> u32 {
+fn hash_prefix(last: u32) -> u32 {
     last.wrapping_mul(0x9E37_79B1) >> 16
 }
 
 /// The table position for three bytes.
-fn slot(last: u32) -> (usize, u64) {
-    let hash = hash(last);
+fn table_slot(last: u32) -> (usize, u64) {
+    let hash = hash_prefix(last);
     ((hash >> 6) as usize % TABLE_WORDS, 1 << (hash & 63))
 }
 
-fn index_of(last: u32) -> usize {
-    (hash(last) >> 4) as usize % INDEX_SLOTS
+fn index_slot(last: u32) -> usize {
+    (hash_prefix(last) >> 4) as usize % INDEX_SLOTS
 }
 
-struct Search<'t> {
+struct SecretSearch<'t> {
     hay: Haystack<'t>,
-    cuts: Vec<Cut<'static>>,
+    cuts: Vec<RedactionCut<'static>>,
     /// End of the last secret found. Nothing inside it is examined again; otherwise a long value
     /// full of literals would be examined once per literal.
-    found_to: usize,
+    secret_end: usize,
     /// The same for tokens, whose prefix determines the kind better than the name before them.
-    token_to: usize,
+    token_end: usize,
     /// How far each line parser has come.
     parsed_to: ParsedTo,
     /// Positions of `kind: Secret`.
@@ -318,24 +318,24 @@ struct ParsedTo {
     line: usize,
 }
 
-impl<'t> Search<'t> {
+impl<'t> SecretSearch<'t> {
     fn new(hay: Haystack<'t>) -> Self {
         Self {
             hay,
             cuts: Vec::new(),
-            found_to: 0,
-            token_to: 0,
+            secret_end: 0,
+            token_end: 0,
             parsed_to: ParsedTo::default(),
             manifests: Vec::new(),
         }
     }
 
-    fn look(&mut self, anchor: Anchor, start: usize, end: usize) {
+    fn examine_literal(&mut self, anchor: Anchor, start: usize, end: usize) {
         let hay = self.hay;
         match anchor {
             Anchor::Manifest if manifest::is_secret_kind(hay, end) => self.manifests.push(start),
             Anchor::Manifest => {}
-            Anchor::Command if !command::ends_name(hay, end) => {}
+            Anchor::Command if !command::is_name_end(hay, end) => {}
             Anchor::Command if start >= self.parsed_to.command => {
                 self.parsed_to.command = command::find_arguments(hay, start, &mut self.cuts);
             }
@@ -374,15 +374,15 @@ impl<'t> Search<'t> {
                 | Anchor::EncodedPem
                 | Anchor::HexPem
         );
-        if is_token && start < self.token_to || !is_token && end <= self.found_to {
+        if is_token && start < self.token_end || !is_token && end <= self.secret_end {
             return;
         }
         let cut = match_anchor(self.hay, anchor, start, end)
-            .filter(|cut| mark_end(self.hay, cut.start) != Some(cut.end));
+            .filter(|cut| find_mark_end(self.hay, cut.start) != Some(cut.end));
         let Some(cut) = cut else { return };
-        self.found_to = self.found_to.max(cut.end);
+        self.secret_end = self.secret_end.max(cut.end);
         if is_token {
-            self.token_to = cut.end;
+            self.token_end = cut.end;
         }
         self.cuts.push(cut);
         if anchor == Anchor::Stem {
@@ -390,8 +390,8 @@ impl<'t> Search<'t> {
         }
     }
 
-    fn finish(mut self) -> Vec<Cut<'static>> {
-        manifest::find_values(self.hay, &self.manifests, &mut self.cuts);
+    fn into_cuts(mut self) -> Vec<RedactionCut<'static>> {
+        manifest::find_secret_values(self.hay, &self.manifests, &mut self.cuts);
         mnemonic::find_mnemonics(self.hay, &mut self.cuts);
         self.cuts
     }
@@ -402,7 +402,7 @@ fn match_anchor(
     anchor: Anchor,
     start: usize,
     end: usize,
-) -> Option<Cut<'static>> {
+) -> Option<RedactionCut<'static>> {
     match anchor {
         Anchor::Rule(number) => token::match_rule(hay, start, RULES.get(number)?),
         Anchor::Shape(number) => token::match_shape(hay, start, SHAPES.get(number)?),

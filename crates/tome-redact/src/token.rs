@@ -1,40 +1,45 @@
 //! Matches tokens by their issuer's prefix, or by a known shape around another literal.
 
-use super::cut::{Confidence, Cut};
-use super::haystack::{Haystack, is_base64, is_wordlike};
+use super::cut::{Confidence, RedactionCut};
+use super::haystack::{Haystack, is_base64_byte, is_word_byte};
 use super::randomness::is_random;
-use super::rule::{Alphabet, Check, Position, Rule};
+use super::rule::{Alphabet, PrefixPosition, TokenCheck, TokenRule};
 
 /// Bytes of a token that are examined; a match is cut to its real end. Without the limit, a text
 /// full of prefixes that match no rule would be examined to its end for each of them.
-const JUDGED_BYTES_MAX: usize = 1024;
+const EXAMINED_BYTES_MAX: usize = 1024;
 
 /// Matches a rule whose prefix was found here.
-pub(crate) fn match_rule(hay: Haystack<'_>, at: usize, rule: &Rule) -> Option<Cut<'static>> {
-    let misplaced = rule.position == Position::WordStart && !hay.is_word_start(at);
+pub(crate) fn match_rule(
+    hay: Haystack<'_>,
+    at: usize,
+    rule: &TokenRule,
+) -> Option<RedactionCut<'static>> {
+    let misplaced = rule.position == PrefixPosition::WordStart && !hay.is_word_start(at);
     if misplaced || !hay.starts_with(at, rule.prefix) {
         return None;
     }
     // Inside a hyphenated word, which would otherwise be examined from each of its hyphens.
-    if rule.check != Check::None && is_inside_word(hay, at) {
+    if rule.check != TokenCheck::None && is_inside_word(hay, at) {
         return None;
     }
     let from = at + rule.prefix.len();
-    let end = rule.alphabet.skip(hay, from, JUDGED_BYTES_MAX.min(rule.bytes_max.saturating_add(1)));
+    let end =
+        rule.alphabet.skip_run(hay, from, EXAMINED_BYTES_MAX.min(rule.bytes_max.saturating_add(1)));
     let rest = hay.slice(from, end);
     let fits = (rule.bytes_min..=rule.bytes_max).contains(&rest.len());
     // A token of fixed length must end with the word.
-    let ends = rule.bytes_max == usize::MAX || !is_wordlike(hay.byte_at(end));
-    if !fits || !ends || is_masked(rest) || !rule.check.accepts(rest) {
+    let ends = rule.bytes_max == usize::MAX || !is_word_byte(hay.byte_at(end));
+    if !fits || !ends || is_placeholder(rest) || !rule.check.accepts(rest) {
         return None;
     }
     let end = match rule.kind {
-        "aws" => aws_pair_end(hay, end),
-        _ if rest.len() + 4 >= JUDGED_BYTES_MAX => rule.alphabet.skip(hay, from, usize::MAX),
+        "aws" => find_aws_pair_end(hay, end),
+        _ if rest.len() + 4 >= EXAMINED_BYTES_MAX => rule.alphabet.skip_run(hay, from, usize::MAX),
         _ => end,
     };
     let start = if rule.keeps_prefix { from } else { at };
-    Some(Cut::secret(start, end, rule.kind, Confidence::Prefixed))
+    Some(RedactionCut::secret(start, end, rule.kind, Confidence::Prefixed))
 }
 
 impl Alphabet {
@@ -45,26 +50,26 @@ impl Alphabet {
             Self::Capitals => b.is_ascii_uppercase() || b.is_ascii_digit(),
             Self::Word => b.is_ascii_alphanumeric() || b == b'_',
             Self::Dollar => b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$'),
-            Self::Dashed => is_wordlike(b),
-            Self::Dotted => is_wordlike(b) || b == b'.',
-            Self::Base64 => is_base64(b) || matches!(b, b'.' | b'~' | b'%'),
-            Self::Path => is_wordlike(b) || matches!(b, b'/' | b'@' | b'.'),
-            Self::Base58 => is_base58(b),
+            Self::Dashed => is_word_byte(b),
+            Self::Dotted => is_word_byte(b) || b == b'.',
+            Self::Base64 => is_base64_byte(b) || matches!(b, b'.' | b'~' | b'%'),
+            Self::Path => is_word_byte(b) || matches!(b, b'/' | b'@' | b'.'),
+            Self::Base58 => is_base58_byte(b),
         }
     }
 
     /// The end of the run of this alphabet, without a trailing full stop.
-    fn skip(self, hay: Haystack<'_>, from: usize, bytes_max: usize) -> usize {
+    fn skip_run(self, hay: Haystack<'_>, from: usize, bytes_max: usize) -> usize {
         let mut end = hay.skip_while_within(from, bytes_max, |b| self.contains(b));
         if self == Self::Hex && hay.byte_at(end) == b'-' && hay.byte_at(end + 1).is_ascii_digit() {
             let number = hay.skip_while_within(end + 1, 2, |b| b.is_ascii_digit());
-            end = if is_wordlike(hay.byte_at(number)) { end } else { number };
+            end = if is_word_byte(hay.byte_at(number)) { end } else { number };
         }
         hay.skip_back_while(end, end - from, |b| b == b'.')
     }
 }
 
-impl Check {
+impl TokenCheck {
     fn accepts(self, rest: &str) -> bool {
         let has = |class: fn(&u8) -> bool| rest.bytes().any(|b| class(&b));
         match self {
@@ -80,7 +85,7 @@ impl Check {
     }
 }
 
-pub(crate) fn is_base58(b: u8) -> bool {
+pub(crate) fn is_base58_byte(b: u8) -> bool {
     b.is_ascii_alphanumeric() && !matches!(b, b'0' | b'O' | b'I' | b'l')
 }
 
@@ -101,13 +106,13 @@ fn is_inside_word(hay: Haystack<'_>, at: usize) -> bool {
 }
 
 /// `ghp_xxxxxxxxxxxx` is a placeholder.
-fn is_masked(rest: &str) -> bool {
+fn is_placeholder(rest: &str) -> bool {
     let letters = rest.trim_matches(['-', '_', '/', '.']);
     letters.bytes().all(|b| matches!(b, b'x' | b'X' | b'0' | b'.' | b'-' | b'_' | b'/'))
 }
 
 /// Includes a secret access key directly after its id, as in `id:secret` or a line of CSV.
-fn aws_pair_end(hay: Haystack<'_>, id_end: usize) -> usize {
+fn find_aws_pair_end(hay: Haystack<'_>, id_end: usize) -> usize {
     let start = hay.skip_while_within(id_end, 4, |b| b" \t,:;|\"'".contains(&b));
     let end =
         hay.skip_while_within(start, 64, |b| b.is_ascii_alphanumeric() || matches!(b, b'+' | b'/'));
@@ -117,79 +122,83 @@ fn aws_pair_end(hay: Haystack<'_>, id_end: usize) -> usize {
 }
 
 /// The JSON Web Token that begins here with `eyJ`: a header and at least one more part.
-pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<Cut<'static>> {
+pub(crate) fn find_jwt(hay: Haystack<'_>, at: usize) -> Option<RedactionCut<'static>> {
     const PART_BYTES_MIN: usize = 8;
     if !hay.starts_with(at, "eyJ") || is_inside_word(hay, at) {
         return None;
     }
-    let header = hay.skip_while(at, is_wordlike);
+    let header = hay.skip_while(at, is_word_byte);
     if header - at < PART_BYTES_MIN + 2 || hay.byte_at(header) != b'.' {
         return None;
     }
-    let payload = hay.skip_while(header + 1, is_wordlike);
+    let payload = hay.skip_while(header + 1, is_word_byte);
     // An encrypted token with a direct key has an empty second part.
     let direct = payload == header + 1 && hay.byte_at(payload) == b'.';
     if payload - header <= PART_BYTES_MIN && !direct {
         return None;
     }
-    let all = hay.skip_while(payload, |b| is_wordlike(b) || b == b'.');
+    let all = hay.skip_while(payload, |b| is_word_byte(b) || b == b'.');
     // `header.payload` without a signature is a token only if the payload is JSON too.
     if all - payload <= PART_BYTES_MIN && !hay.starts_with(header + 1, "eyJ") {
         return None;
     }
     let end = hay.skip_back_while(all, all - at, |b| b == b'.');
-    Some(Cut::secret(at, end, "jwt", Confidence::Prefixed))
+    Some(RedactionCut::secret(at, end, "jwt", Confidence::Prefixed))
 }
 
 /// A literal inside or at the end of a token, and the shape around it.
-pub(crate) struct Shape {
+pub(crate) struct TokenShape {
     pub literal: &'static str,
     kind: &'static str,
-    before: Run,
-    after: Run,
+    before: ShapeRun,
+    after: ShapeRun,
     /// Whether the part before the literal is kept.
     keeps_before: bool,
 }
 
-struct Run {
+struct ShapeRun {
     alphabet: Alphabet,
     min: usize,
     max: usize,
 }
 
-const fn run(alphabet: Alphabet, min: usize, max: usize) -> Run {
-    Run { alphabet, min, max }
+const fn shape_run(alphabet: Alphabet, min: usize, max: usize) -> ShapeRun {
+    ShapeRun { alphabet, min, max }
 }
 
-const NOTHING: Run = run(Alphabet::Hex, 0, 0);
+const EMPTY_RUN: ShapeRun = shape_run(Alphabet::Hex, 0, 0);
 
 #[rustfmt::skip]
-pub(crate) const SHAPES: &[Shape] = &[
-    Shape { literal: ":AA", kind: "telegram", before: run(Alphabet::Hex, 8, 12), after: run(Alphabet::Dashed, 30, 38), keeps_before: true },
-    Shape { literal: "Q~", kind: "azure", before: run(Alphabet::Base64, 4, 4), after: run(Alphabet::Base64, 30, 36), keeps_before: false },
-    Shape { literal: ".atlasv1.", kind: "terraform", before: run(Alphabet::Alnum, 14, 14), after: run(Alphabet::Dashed, 50, 80), keeps_before: false },
-    Shape { literal: "_mmk", kind: "maxmind", before: run(Alphabet::Word, 36, 36), after: NOTHING, keeps_before: false },
-    Shape { literal: "-us", kind: "mailchimp", before: run(Alphabet::Hex, 32, 32), after: run(Alphabet::Hex, 1, 2), keeps_before: false },
-    Shape { literal: "FFFFNRAL", kind: "newrelic", before: run(Alphabet::Alnum, 32, 32), after: NOTHING, keeps_before: false },
-    Shape { literal: "-NRMA", kind: "newrelic", before: run(Alphabet::Alnum, 42, 42), after: NOTHING, keeps_before: false },
-    Shape { literal: ":APA91b", kind: "firebase", before: run(Alphabet::Dashed, 8, 30), after: run(Alphabet::Dashed, 100, 200), keeps_before: false },
-    Shape { literal: "T3BlbkFJ", kind: "openai", before: run(Alphabet::Dashed, 20, 160), after: run(Alphabet::Dashed, 20, 160), keeps_before: false },
-    Shape { literal: "!AQ", kind: "salesforce", before: run(Alphabet::Alnum, 12, 18), after: run(Alphabet::Dotted, 60, 200), keeps_before: false },
-    Shape { literal: "_secret_", kind: "stripe", before: run(Alphabet::Word, 20, 40), after: run(Alphabet::Alnum, 20, 40), keeps_before: false },
+pub(crate) const SHAPES: &[TokenShape] = &[
+    TokenShape { literal: ":AA", kind: "telegram", before: shape_run(Alphabet::Hex, 8, 12), after: shape_run(Alphabet::Dashed, 30, 38), keeps_before: true },
+    TokenShape { literal: "Q~", kind: "azure", before: shape_run(Alphabet::Base64, 4, 4), after: shape_run(Alphabet::Base64, 30, 36), keeps_before: false },
+    TokenShape { literal: ".atlasv1.", kind: "terraform", before: shape_run(Alphabet::Alnum, 14, 14), after: shape_run(Alphabet::Dashed, 50, 80), keeps_before: false },
+    TokenShape { literal: "_mmk", kind: "maxmind", before: shape_run(Alphabet::Word, 36, 36), after: EMPTY_RUN, keeps_before: false },
+    TokenShape { literal: "-us", kind: "mailchimp", before: shape_run(Alphabet::Hex, 32, 32), after: shape_run(Alphabet::Hex, 1, 2), keeps_before: false },
+    TokenShape { literal: "FFFFNRAL", kind: "newrelic", before: shape_run(Alphabet::Alnum, 32, 32), after: EMPTY_RUN, keeps_before: false },
+    TokenShape { literal: "-NRMA", kind: "newrelic", before: shape_run(Alphabet::Alnum, 42, 42), after: EMPTY_RUN, keeps_before: false },
+    TokenShape { literal: ":APA91b", kind: "firebase", before: shape_run(Alphabet::Dashed, 8, 30), after: shape_run(Alphabet::Dashed, 100, 200), keeps_before: false },
+    TokenShape { literal: "T3BlbkFJ", kind: "openai", before: shape_run(Alphabet::Dashed, 20, 160), after: shape_run(Alphabet::Dashed, 20, 160), keeps_before: false },
+    TokenShape { literal: "!AQ", kind: "salesforce", before: shape_run(Alphabet::Alnum, 12, 18), after: shape_run(Alphabet::Dotted, 60, 200), keeps_before: false },
+    TokenShape { literal: "_secret_", kind: "stripe", before: shape_run(Alphabet::Word, 20, 40), after: shape_run(Alphabet::Alnum, 20, 40), keeps_before: false },
 ];
 
 /// Matches a shape whose literal was found here.
-pub(crate) fn match_shape(hay: Haystack<'_>, at: usize, shape: &Shape) -> Option<Cut<'static>> {
+pub(crate) fn match_shape(
+    hay: Haystack<'_>,
+    at: usize,
+    shape: &TokenShape,
+) -> Option<RedactionCut<'static>> {
     if !hay.starts_with(at, shape.literal) {
         return None;
     }
-    let Shape { before, after, .. } = shape;
+    let TokenShape { before, after, .. } = shape;
     let start = hay.skip_back_while(at, before.max + 1, |b| before.alphabet.contains(b));
     let literal_end = at + shape.literal.len();
     let end = hay.skip_while_within(literal_end, after.max + 1, |b| after.alphabet.contains(b));
     let fits = (before.min..=before.max).contains(&(at - start))
         && (after.min..=after.max).contains(&(end - literal_end))
-        && !is_wordlike(hay.byte_at(end));
+        && !is_word_byte(hay.byte_at(end));
     // Client secrets of Stripe begin with the payment's prefix; other names with this word are
     // settings.
     let stripe = shape.kind != "stripe"
@@ -199,22 +208,22 @@ pub(crate) fn match_shape(hay: Haystack<'_>, at: usize, shape: &Shape) -> Option
         shape.kind != "telegram" || (start..at).all(|digit| hay.byte_at(digit).is_ascii_digit());
     let literal_start = if shape.keeps_before { at + 1 } else { start };
     (fits && stripe && telegram)
-        .then(|| Cut::secret(literal_start, end, shape.kind, Confidence::Prefixed))
+        .then(|| RedactionCut::secret(literal_start, end, shape.kind, Confidence::Prefixed))
 }
 
 /// The token of a Discord bot: its id in base64, a six-character timestamp and a signature,
 /// separated by dots. `dot` is the first one.
-pub(crate) fn find_discord_token(hay: Haystack<'_>, dot: usize) -> Option<Cut<'static>> {
+pub(crate) fn find_discord_token(hay: Haystack<'_>, dot: usize) -> Option<RedactionCut<'static>> {
     const TIME_BYTES: usize = 6;
     let time = dot + 1 + TIME_BYTES;
     let start = hay.skip_back_while(dot, 32, |b| b.is_ascii_alphanumeric());
     let shaped = (22..=28).contains(&(dot - start))
         && matches!(hay.byte_at(start), b'M' | b'N' | b'O')
-        && hay.skip_while_within(dot + 1, TIME_BYTES + 1, is_wordlike) == time;
+        && hay.skip_while_within(dot + 1, TIME_BYTES + 1, is_word_byte) == time;
     if !shaped || is_inside_word(hay, start) {
         return None;
     }
-    let end = hay.skip_while_within(time + 1, 48, is_wordlike);
+    let end = hay.skip_while_within(time + 1, 48, is_word_byte);
     let is_token = (26..=40).contains(&(end - time - 1)) && is_random(hay.slice(start, end));
-    is_token.then(|| Cut::secret(start, end, "discord", Confidence::Prefixed))
+    is_token.then(|| RedactionCut::secret(start, end, "discord", Confidence::Prefixed))
 }

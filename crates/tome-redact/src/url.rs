@@ -2,7 +2,7 @@
 //!
 //! Scheme, user and host stay. The password is cut, and so is a lone user that is itself a token.
 
-use super::cut::{Confidence, Cut};
+use super::cut::{Confidence, RedactionCut};
 use super::haystack::Haystack;
 use super::randomness::is_random;
 use super::value;
@@ -15,7 +15,7 @@ pub(crate) fn find_url_password(
     hay: Haystack<'_>,
     colon: usize,
     from: usize,
-) -> Option<Cut<'static>> {
+) -> Option<RedactionCut<'static>> {
     if !hay.byte_before(colon).is_ascii_alphanumeric() || hay.byte_at(from) == b'[' {
         return None;
     }
@@ -24,14 +24,14 @@ pub(crate) fn find_url_password(
     memchr::memchr(b'@', hay.slice(from, reach).as_bytes())?;
     let within =
         |from, class: fn(u8) -> bool| hay.skip_while_within(from, USERINFO_BYTES_MAX, class);
-    let run = within(from, is_address);
-    let authority = within(from, |b| is_address(b) && !matches!(b, b'/' | b'?' | b'#' | b'\\'));
-    let at_sign = last_at(hay, from, authority).or_else(|| {
+    let run = within(from, is_url_byte);
+    let authority = within(from, |b| is_url_byte(b) && !matches!(b, b'/' | b'?' | b'#' | b'\\'));
+    let at_sign = find_last_at_sign(hay, from, authority).or_else(|| {
         // A password with an unescaped `/`: the text after the colon is not a port.
-        let user = within(from, |b| !matches!(b, b':' | b'/' | b'?' | b'#') && is_address(b));
+        let user = within(from, |b| !matches!(b, b':' | b'/' | b'?' | b'#') && is_url_byte(b));
         let port = within(user + 1, |b| b.is_ascii_digit());
         let is_port = matches!(hay.byte_at(port), b'/' | b'?' | b'#') || port >= run;
-        (hay.byte_at(user) == b':' && !is_port).then(|| last_at(hay, from, run)).flatten()
+        (hay.byte_at(user) == b':' && !is_port).then(|| find_last_at_sign(hay, from, run)).flatten()
     })?;
     let user_end = within(from, |b| b != b':').min(at_sign);
     let cut = if user_end < at_sign { (user_end + 1, at_sign) } else { (from, at_sign) };
@@ -39,22 +39,25 @@ pub(crate) fn find_url_password(
     let is_secret = if user_end < at_sign {
         !secret.is_empty() && !value::is_placeholder(secret)
     } else {
-        is_token(secret)
+        is_token_user(secret)
     };
-    is_secret.then(|| Cut::secret(cut.0, cut.1, "url", Confidence::Placed))
+    is_secret.then(|| RedactionCut::secret(cut.0, cut.1, "url", Confidence::Placed))
 }
 
 /// `user:password@tcp(host)`, the DSN format of Go drivers; `at_sign` is the `@`.
-pub(crate) fn find_dsn_password(hay: Haystack<'_>, at_sign: usize) -> Option<Cut<'static>> {
-    let start = hay.skip_back_while(at_sign, USERINFO_BYTES_MAX, |b| is_address(b) && b != b':');
+pub(crate) fn find_dsn_password(
+    hay: Haystack<'_>,
+    at_sign: usize,
+) -> Option<RedactionCut<'static>> {
+    let start = hay.skip_back_while(at_sign, USERINFO_BYTES_MAX, |b| is_url_byte(b) && b != b':');
     let secret = hay.slice(start, at_sign);
     let bound =
         hay.byte_before(start) == b':' && !secret.is_empty() && !value::is_placeholder(secret);
-    bound.then(|| Cut::secret(start, at_sign, "url", Confidence::Placed))
+    bound.then(|| RedactionCut::secret(start, at_sign, "url", Confidence::Placed))
 }
 
 /// Whether a user name looks generated.
-fn is_token(user: &str) -> bool {
+fn is_token_user(user: &str) -> bool {
     let has = |class: fn(&u8) -> bool| user.bytes().any(|b| class(&b));
     !value::is_placeholder(user)
         && (is_random(user)
@@ -64,11 +67,11 @@ fn is_token(user: &str) -> bool {
                 && has(u8::is_ascii_alphabetic))
 }
 
-fn last_at(hay: Haystack<'_>, from: usize, to: usize) -> Option<usize> {
+fn find_last_at_sign(hay: Haystack<'_>, from: usize, to: usize) -> Option<usize> {
     let start = hay.skip_back_while(to, to - from, |b| b != b'@');
     (start > from).then(|| start - 1)
 }
 
-fn is_address(b: u8) -> bool {
+fn is_url_byte(b: u8) -> bool {
     b > b' ' && !matches!(b, b'"' | b'\'' | b'`' | b'<' | b'>' | 0x7F)
 }

@@ -3,7 +3,7 @@
 use super::base64::is_encoded_login;
 use super::name::NameStrength;
 use super::randomness::{is_random, is_uuid};
-use super::words::{is_harmless, is_jargon, is_of_sentences, is_secret_noun};
+use super::words::{is_harmless_word, is_jargon, is_secret_noun, is_sentence_word};
 
 /// Where a value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,10 @@ pub(crate) fn is_secret(value: &str, context: ValueContext, strength: NameStreng
         (NameStrength::Faint, ValueContext::Quoted) => !is_code(value) && is_token(value),
         (NameStrength::Faint, _) => !is_code(value) && !is_member_path(value) && is_token(value),
         (NameStrength::Fair, ValueContext::Quoted) => {
-            value.len() >= 6 && is_mixed(value) && !is_wordy(value) && is_quoted_secret(value)
+            value.len() >= 6
+                && is_mixed(value)
+                && !is_made_of_words(value)
+                && is_quoted_secret(value)
         }
         (NameStrength::Firm, ValueContext::Quoted) => is_quoted_secret(value),
         (NameStrength::Firm, ValueContext::Bare) => !is_code(value) && is_bare_secret(value),
@@ -79,7 +82,7 @@ fn is_variable(value: &str) -> bool {
 /// A word in place of the value: a type, a state, `changeme`, `your-password-here`.
 pub(crate) fn is_placeholder_word(value: &str) -> bool {
     let first = value.split(['|', ',', ' ']).next().unwrap_or_default();
-    if is_harmless(value) || is_harmless(first) && value.contains(['|', ',']) {
+    if is_harmless_word(value) || is_harmless_word(first) && value.contains(['|', ',']) {
         return true;
     }
     let lower = value.to_ascii_lowercase();
@@ -87,7 +90,7 @@ pub(crate) fn is_placeholder_word(value: &str) -> bool {
         ["your", "my-", "my_", "change", "replace", "insert", "enter", "example", "some-", "some_"]
             .iter()
             .any(|word| lower.starts_with(word));
-    asks && is_wordy(value)
+    asks && is_made_of_words(value)
         && (value.contains(['-', '_', ' ']) || lower.starts_with("your"))
         && !value.bytes().any(|b| b.is_ascii_digit())
 }
@@ -136,8 +139,8 @@ fn is_reference(value: &str) -> bool {
         && value.bytes().any(|b| b.is_ascii_uppercase())
         && !is_random(value);
     shouted
-        || separated && value.split(|c: char| !c.is_ascii_alphabetic()).any(is_noun_part)
-        || camel && words_of_camel(value).any(is_secret_noun)
+        || separated && value.split(|c: char| !c.is_ascii_alphabetic()).any(contains_secret_noun)
+        || camel && split_camel_case(value).any(is_secret_noun)
 }
 
 /// `session_token2`, `imdsv2_key`: words joined by `_`, possibly ending with a digit.
@@ -161,17 +164,17 @@ fn is_type_name(value: &str) -> bool {
         && digits == 1
         && capitals >= 3
         && inner.ends_with(|c: char| c.is_ascii_lowercase())
-        && words_of_camel(inner).any(|word| {
+        && split_camel_case(inner).any(|word| {
             is_secret_noun(word) || matches!(word, "Reference" | "Array" | "String" | "Schema")
         })
 }
 
 /// `secretName` in `auth.secretName` names a secret too.
-fn is_noun_part(part: &str) -> bool {
-    is_secret_noun(part) || words_of_camel(part).any(is_secret_noun)
+fn contains_secret_noun(part: &str) -> bool {
+    is_secret_noun(part) || split_camel_case(part).any(is_secret_noun)
 }
 
-fn words_of_camel(text: &str) -> impl Iterator<Item = &str> {
+fn split_camel_case(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
         if rest.is_empty() {
@@ -218,19 +221,19 @@ fn is_member_path(value: &str) -> bool {
     let names = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-            && (part.len() <= 4 || numbers(part) <= 1 || is_camel_type(part))
+            && (part.len() <= 4 || numbers(part) <= 1 || is_camel_case_type(part))
     };
     value.contains('.') && value.split('.').all(names)
 }
 
 /// `Uint8ArrayFromBase64`: capitalised words with numbers in between.
-fn is_camel_type(part: &str) -> bool {
-    let words = words_of_camel(part).filter(|word| word.len() >= 4).count();
+fn is_camel_case_type(part: &str) -> bool {
+    let words = split_camel_case(part).filter(|word| word.len() >= 4).count();
     part.starts_with(|c: char| c.is_ascii_uppercase()) && words >= 3 && !is_random(part)
 }
 
 /// Made of words and numbers: `32-byte`, `gpt-4o`, `base64-encoded`, `user_input`.
-pub(crate) fn is_wordy(value: &str) -> bool {
+pub(crate) fn is_made_of_words(value: &str) -> bool {
     let word = |part: &str| {
         part.len() <= 3
             || part.bytes().all(|b| b.is_ascii_alphabetic())
@@ -262,7 +265,10 @@ fn is_token(value: &str) -> bool {
     }
     is_random(value)
         || is_encoded_login(value)
-        || is_mixed(value) && !is_wordy(value) && !is_date(value) && !value.starts_with("0x")
+        || is_mixed(value)
+            && !is_made_of_words(value)
+            && !is_date(value)
+            && !value.starts_with("0x")
 }
 
 fn is_mixed(value: &str) -> bool {
@@ -286,7 +292,7 @@ fn is_quoted_secret(value: &str) -> bool {
     }
     let said = |word: &str| {
         let word = word.trim_matches(|c: char| !c.is_ascii_alphanumeric());
-        is_of_sentences(&word.replace('\'', "")) || is_secret_noun(word)
+        is_sentence_word(&word.replace('\'', "")) || is_secret_noun(word)
     };
     words.clone().count() <= 12 && !words.any(said)
 }
@@ -326,7 +332,7 @@ fn is_loose_secret(value: &str) -> bool {
         && !value.contains(['(', '.', '{']);
     let long = value.len() >= WORD_BYTES_MIN && value.bytes().all(|b| b.is_ascii_lowercase());
     let phrase = value.matches('-').count() >= 3 && is_plain_word(value);
-    value.len() >= 6 && is_mixed(value) && !is_wordy(value)
+    value.len() >= 6 && is_mixed(value) && !is_made_of_words(value)
         || signed
         || long
         || phrase

@@ -1,12 +1,12 @@
 //! Finds the end of a value: in quotes, in escaped quotes, or unquoted.
 
-use super::cut::mark_end;
+use super::cut::find_mark_end;
 use super::haystack::{Haystack, is_quote};
-use super::name::Name;
+use super::name::SecretName;
 
 /// Bytes of a value that are examined; a secret is cut to its real end. Without the limit, a text
 /// of names without blanks would be scanned once per name.
-const JUDGED_BYTES_MAX: usize = 256;
+const EXAMINED_BYTES_MAX: usize = 256;
 /// The same for a quoted value, which may contain blanks.
 const QUOTED_BYTES_MAX: usize = 4096;
 /// Backslashes before a quote, enough for four levels of nesting.
@@ -23,7 +23,7 @@ pub(crate) struct ValueSpan {
 
 impl ValueSpan {
     /// The real end of the value; `end` is limited to the examined bytes.
-    pub fn end_in(self, hay: Haystack<'_>) -> usize {
+    pub fn find_real_end(self, hay: Haystack<'_>) -> usize {
         if self.quoted {
             if self.end - self.start + 4 < QUOTED_BYTES_MAX {
                 return self.end;
@@ -31,11 +31,11 @@ impl ValueSpan {
             let quote = hay.byte_before(self.start);
             return hay.skip_while(self.end, |b| b != quote && b != b'\n');
         }
-        if self.end - self.start + 4 < JUDGED_BYTES_MAX {
+        if self.end - self.start + 4 < EXAMINED_BYTES_MAX {
             return self.end;
         }
         let mut at = self.end;
-        while at < hay.len() && !ends_bare(hay, at) {
+        while at < hay.len() && !is_unquoted_end(hay, at) {
             at += 1;
         }
         at
@@ -46,16 +46,16 @@ impl ValueSpan {
 pub(crate) fn find_value(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     let after_marks = skip_marks(hay, start);
     if after_marks > start {
-        return bare(hay, after_marks);
+        return find_unquoted(hay, after_marks);
     }
     let string = skip_string_prefix(hay, start);
     let open = hay.skip_while_within(string, SLASHES_MAX, |b| b == b'\\');
-    if is_quote(hay.byte_at(open)) { quoted(hay, string) } else { bare(hay, start) }
+    if is_quote(hay.byte_at(open)) { find_quoted(hay, string) } else { find_unquoted(hay, start) }
 }
 
 fn skip_marks(hay: Haystack<'_>, start: usize) -> usize {
     let mut at = start;
-    while let Some(end) = mark_end(hay, at) {
+    while let Some(end) = find_mark_end(hay, at) {
         at = end;
     }
     at
@@ -74,7 +74,7 @@ fn skip_string_prefix(hay: Haystack<'_>, start: usize) -> usize {
 }
 
 /// A quoted value; inside another string its quotes are escaped.
-pub(crate) fn quoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
+pub(crate) fn find_quoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     let open = hay.skip_while_within(start, SLASHES_MAX, |b| b == b'\\');
     let quote = hay.byte_at(open);
     if !is_quote(quote) {
@@ -87,40 +87,40 @@ pub(crate) fn quoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     loop {
         at = hay.skip_while_within(at, reach.saturating_sub(at), |b| b != quote && b != b'\n');
         if at >= reach && reach < hay.len() {
-            return some_span(from, reach, true);
+            return non_empty_span(from, reach, true);
         }
         if hay.byte_at(at) != quote {
             // Not closed on this line: truncated, or an apostrophe. Use its first word.
             let end = hay.skip_while_within(from, QUOTED_BYTES_MAX, |b| !b.is_ascii_whitespace());
             let end = hay.floor_boundary(end);
             let starts = quote != b'\'' && !b"),;]}".contains(&hay.byte_at(from));
-            return starts.then(|| some_span(from, end, true)).flatten();
+            return starts.then(|| non_empty_span(from, end, true)).flatten();
         }
         let before = at - hay.skip_back_while(at, at - from, |b| b == b'\\');
         let closes = if slashes == 0 { before.is_multiple_of(2) } else { before <= slashes };
         if closes {
-            return some_span(from, at - before.min(slashes), true);
+            return non_empty_span(from, at - before.min(slashes), true);
         }
         at += 1;
     }
 }
 
-fn some_span(start: usize, end: usize, quoted: bool) -> Option<ValueSpan> {
+fn non_empty_span(start: usize, end: usize, quoted: bool) -> Option<ValueSpan> {
     (start < end).then_some(ValueSpan { start, end, quoted })
 }
 
 /// An unquoted value: up to whitespace or a delimiter.
-fn bare(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
-    let reach = hay.floor_boundary(start + JUDGED_BYTES_MAX);
+fn find_unquoted(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
+    let reach = hay.floor_boundary(start + EXAMINED_BYTES_MAX);
     let mut at = start;
-    while at < reach && !ends_bare(hay, at) {
+    while at < reach && !is_unquoted_end(hay, at) {
         at += 1;
     }
-    let end = if at < reach || at == hay.len() { trim_end(hay, start, at) } else { at };
-    some_span(start, end, false)
+    let end = if at < reach || at == hay.len() { trim_value_end(hay, start, at) } else { at };
+    non_empty_span(start, end, false)
 }
 
-fn ends_bare(hay: Haystack<'_>, at: usize) -> bool {
+fn is_unquoted_end(hay: Haystack<'_>, at: usize) -> bool {
     let next = hay.byte_at(at + 1);
     match hay.byte_at(at) {
         b if b <= b' ' || b == 0x7F => true,
@@ -129,13 +129,13 @@ fn ends_bare(hay: Haystack<'_>, at: usize) -> bool {
         }
         b'\\' => matches!(next, b'n' | b'r' | b't' | b'"' | b'\'' | b'\\' | b'u'),
         b'<' => next == b'/',
-        b',' | b';' | b'&' => starts_another(hay, at),
+        b',' | b';' | b'&' => ends_value(hay, at),
         _ => false,
     }
 }
 
 /// Whether a `,`, `;` or `&` ends the value.
-fn starts_another(hay: Haystack<'_>, sign: usize) -> bool {
+fn ends_value(hay: Haystack<'_>, sign: usize) -> bool {
     let at = sign + 1;
     let name_end =
         hay.skip_while_within(at, 64, |b| b.is_ascii_alphanumeric() || b"_-.%[]".contains(&b));
@@ -153,7 +153,7 @@ fn starts_another(hay: Haystack<'_>, sign: usize) -> bool {
 }
 
 /// Strips trailing punctuation and unbalanced closing brackets.
-fn trim_end(hay: Haystack<'_>, start: usize, end: usize) -> usize {
+fn trim_value_end(hay: Haystack<'_>, start: usize, end: usize) -> usize {
     let mut end = end;
     let floor = start.max(end.saturating_sub(TRIMMED_BYTES_MAX));
     while end > floor {
@@ -174,7 +174,7 @@ fn trim_end(hay: Haystack<'_>, start: usize, end: usize) -> usize {
 }
 
 /// `Some("…")`, `String::from("…")`: the literal inside a wrapper.
-pub(crate) fn wrapped(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
+pub(crate) fn find_wrapped_literal(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     const WRAPPERS: &[&str] = &[
         "from",
         "new",
@@ -196,12 +196,12 @@ pub(crate) fn wrapped(hay: Haystack<'_>, start: usize) -> Option<ValueSpan> {
     let name = hay.slice(word, callee).to_ascii_lowercase();
     WRAPPERS
         .contains(&name.as_str())
-        .then(|| quoted(hay, skip_string_prefix(hay, callee + 1)))
+        .then(|| find_quoted(hay, skip_string_prefix(hay, callee + 1)))
         .flatten()
 }
 
 /// `password: |`: the value is on the next line.
-pub(crate) fn block_line(hay: Haystack<'_>, start: usize) -> Option<usize> {
+pub(crate) fn find_block_scalar(hay: Haystack<'_>, start: usize) -> Option<usize> {
     if !matches!(hay.byte_at(start), b'|' | b'>') {
         return None;
     }
@@ -211,21 +211,25 @@ pub(crate) fn block_line(hay: Haystack<'_>, start: usize) -> Option<usize> {
 }
 
 /// The value up to this byte on the same line.
-pub(crate) fn until(hay: Haystack<'_>, start: usize, close: u8) -> Option<ValueSpan> {
-    let end = hay.skip_while_within(start, JUDGED_BYTES_MAX, |b| b != close && b != b'\n');
+pub(crate) fn find_until(hay: Haystack<'_>, start: usize, close: u8) -> Option<ValueSpan> {
+    let end = hay.skip_while_within(start, EXAMINED_BYTES_MAX, |b| b != close && b != b'\n');
     let closed = hay.byte_at(end) == close;
-    closed.then(|| some_span(start, end, false)).flatten()
+    closed.then(|| non_empty_span(start, end, false)).flatten()
 }
 
 /// `<password>value</password>`.
-pub(crate) fn element(hay: Haystack<'_>, name: &Name<'_>, start: usize) -> Option<ValueSpan> {
-    let value = until(hay, start, b'<')?;
+pub(crate) fn find_element_text(
+    hay: Haystack<'_>,
+    name: &SecretName<'_>,
+    start: usize,
+) -> Option<ValueSpan> {
+    let value = find_until(hay, start, b'<')?;
     let closes = hay.starts_with(value.end, "</") && hay.starts_with(value.end + 2, name.text);
     closes.then_some(value)
 }
 
 /// The part of the value that is examined.
-pub(crate) fn judged(hay: Haystack<'_>, value: ValueSpan) -> &str {
-    let end = value.end.min(value.start + JUDGED_BYTES_MAX);
+pub(crate) fn examined_text(hay: Haystack<'_>, value: ValueSpan) -> &str {
+    let end = value.end.min(value.start + EXAMINED_BYTES_MAX);
     hay.slice(value.start, hay.floor_boundary(end))
 }

@@ -9,7 +9,7 @@
 //! (`[1;32m`), which some tools strip. Sequences that move the cursor become a blank. JSON escapes
 //! of printable characters (`\u003c`) become the character.
 
-use super::cut::mark_end;
+use super::cut::find_mark_end;
 use super::haystack::Haystack;
 
 /// Length limit of an operating system command (window titles, hyperlinks) that is skipped.
@@ -18,29 +18,29 @@ const OSC_BYTES_MAX: usize = 2048;
 const PARAMETER_BYTES_MAX: usize = 48;
 
 /// The text as a terminal would display it.
-pub(crate) struct View {
+pub(crate) struct TextView {
     pub text: String,
-    segments: Vec<Segment>,
+    segments: Vec<ViewSegment>,
 }
 
 /// Bytes of the view and the original bytes they represent: the same number, or one character of
 /// the view for a whole escape sequence.
 #[derive(Clone, Copy)]
-struct Segment {
+struct ViewSegment {
     view: usize,
     original: usize,
     original_end: usize,
 }
 
 /// A sequence that is not in the view.
-enum Skipped {
+enum SkippedSequence {
     /// Ends here and leaves nothing.
     Removed(usize),
     /// Ends here and is represented by one ASCII character.
     Replaced(usize, u8),
 }
 
-impl View {
+impl TextView {
     /// Builds the view of a text; `None` if it equals the text.
     pub fn build(text: &str) -> Option<Self> {
         let hay = Haystack(text);
@@ -48,23 +48,23 @@ impl View {
         let mut copied = 0;
         let mut at = 0;
         let ascii = text.is_ascii();
-        while let Some(mut next) = next_candidate(hay, at, ascii) {
+        while let Some(mut next) = find_candidate(hay, at, ascii) {
             // Caret notation begins one byte earlier.
             if hay.byte_at(next) == b'[' && next > copied && hay.byte_before(next) == b'^' {
                 next -= 1;
             }
-            let Some(skipped) = skip_at(hay, next) else {
+            let Some(skipped) = skip_sequence(hay, next) else {
                 let caret = usize::from(hay.byte_at(next) == b'^');
                 at = hay.0.ceil_char_boundary(next + 1 + caret);
                 continue;
             };
             let view =
                 view.get_or_insert_with(|| Self { text: String::new(), segments: Vec::new() });
-            view.push(hay, copied, next);
+            view.push_text(hay, copied, next);
             let end = match skipped {
-                Skipped::Removed(end) => end,
-                Skipped::Replaced(end, byte) => {
-                    view.segments.push(Segment {
+                SkippedSequence::Removed(end) => end,
+                SkippedSequence::Replaced(end, byte) => {
+                    view.segments.push(ViewSegment {
                         view: view.text.len(),
                         original: next,
                         original_end: end,
@@ -77,26 +77,30 @@ impl View {
             at = end;
         }
         let mut view = view?;
-        view.push(hay, copied, text.len());
+        view.push_text(hay, copied, text.len());
         Some(view)
     }
 
-    fn push(&mut self, hay: Haystack<'_>, from: usize, to: usize) {
+    fn push_text(&mut self, hay: Haystack<'_>, from: usize, to: usize) {
         if from < to {
-            self.segments.push(Segment { view: self.text.len(), original: from, original_end: to });
+            self.segments.push(ViewSegment {
+                view: self.text.len(),
+                original: from,
+                original_end: to,
+            });
             self.text.push_str(hay.slice(from, to));
         }
     }
 
     /// Maps a range of the view to the original.
     pub fn to_original(&self, start: usize, end: usize) -> (usize, usize) {
-        let first = self.byte_range(start).0;
-        let last = end.checked_sub(1).map_or(0, |last| self.byte_range(last).1);
+        let first = self.map_byte(start).0;
+        let last = end.checked_sub(1).map_or(0, |last| self.map_byte(last).1);
         (first, last.max(first))
     }
 
     /// Maps one byte of the view to the original.
-    fn byte_range(&self, at: usize) -> (usize, usize) {
+    fn map_byte(&self, at: usize) -> (usize, usize) {
         let number = self.segments.partition_point(|segment| segment.view <= at);
         let Some(segment) = number.checked_sub(1).and_then(|number| self.segments.get(number))
         else {
@@ -113,7 +117,7 @@ impl View {
 }
 
 /// The next byte at which a sequence may begin. Most texts are ASCII, for which `memchr` is faster.
-fn next_candidate(hay: Haystack<'_>, from: usize, ascii: bool) -> Option<usize> {
+fn find_candidate(hay: Haystack<'_>, from: usize, ascii: bool) -> Option<usize> {
     let bytes = hay.bytes_from(from);
     let found = if ascii {
         memchr::memchr3(0x1B, b'\\', b'[', bytes)
@@ -123,41 +127,43 @@ fn next_candidate(hay: Haystack<'_>, from: usize, ascii: bool) -> Option<usize> 
     found.map(|offset| from + offset)
 }
 
-fn skip_at(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
+fn skip_sequence(hay: Haystack<'_>, at: usize) -> Option<SkippedSequence> {
     match hay.byte_at(at) {
         0x1B => Some(skip_escape(hay, at + 1)),
-        b'[' => skip_bare_color(hay, at).map(Skipped::Removed),
+        b'[' => skip_bare_color(hay, at).map(SkippedSequence::Removed),
         b'^' => (hay.byte_at(at + 1) == b'[').then(|| skip_control(hay, at + 2)).flatten(),
-        b'\\' => skip_written_escape(hay, at),
-        _ => skip_invisible(hay, at).map(Skipped::Removed),
+        b'\\' => skip_escaped_sequence(hay, at),
+        _ => skip_invisible(hay, at).map(SkippedSequence::Removed),
     }
 }
 
 /// Skips the sequence after an escape byte, or only the escape byte if no known sequence follows.
-fn skip_escape(hay: Haystack<'_>, at: usize) -> Skipped {
+fn skip_escape(hay: Haystack<'_>, at: usize) -> SkippedSequence {
     let known = match hay.byte_at(at) {
         // A mark after a lone escape byte is not a control sequence.
-        _ if mark_end(hay, at).is_some() => None,
+        _ if find_mark_end(hay, at).is_some() => None,
         b'[' | b']' | b'P' | b'X' | b'^' | b'_' => skip_control(hay, at),
-        b'(' | b')' | b'#' => Some(Skipped::Removed((at + 2).min(hay.len()))),
-        b'7' | b'8' | b'=' | b'>' | b'\\' => Some(Skipped::Removed(at + 1)),
+        b'(' | b')' | b'#' => Some(SkippedSequence::Removed((at + 2).min(hay.len()))),
+        b'7' | b'8' | b'=' | b'>' | b'\\' => Some(SkippedSequence::Removed(at + 1)),
         _ => None,
     };
     match known {
-        Some(Skipped::Removed(end)) if hay.0.is_char_boundary(end) => Skipped::Removed(end),
-        Some(replaced @ Skipped::Replaced(..)) => replaced,
-        _ => Skipped::Removed(at),
+        Some(SkippedSequence::Removed(end)) if hay.0.is_char_boundary(end) => {
+            SkippedSequence::Removed(end)
+        }
+        Some(replaced @ SkippedSequence::Replaced(..)) => replaced,
+        _ => SkippedSequence::Removed(at),
     }
 }
 
 /// Skips a control sequence or command string, from the byte after the escape byte.
-fn skip_control(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
+fn skip_control(hay: Haystack<'_>, at: usize) -> Option<SkippedSequence> {
     if hay.byte_at(at) == b'[' {
         let end = hay.skip_while_within(at + 1, PARAMETER_BYTES_MAX, |b| (0x20..0x40).contains(&b));
         return match hay.byte_at(end) {
             // Moves the cursor, so the following text is displayed elsewhere.
-            b'A'..=b'H' | b'd' | b'f' | b'`' => Some(Skipped::Replaced(end + 1, b' ')),
-            0x40..=0x7E => Some(Skipped::Removed(end + 1)),
+            b'A'..=b'H' | b'd' | b'f' | b'`' => Some(SkippedSequence::Replaced(end + 1, b' ')),
+            0x40..=0x7E => Some(SkippedSequence::Removed(end + 1)),
             _ => None,
         };
     }
@@ -168,15 +174,15 @@ fn skip_control(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
         !matches!(b, 0x07 | 0x1B | b'\n' | b'\\' | b'"')
     });
     match hay.byte_at(end) {
-        0x07 => Some(Skipped::Removed(end + 1)),
-        0x1B if hay.byte_at(end + 1) == b'\\' => Some(Skipped::Removed(end + 2)),
+        0x07 => Some(SkippedSequence::Removed(end + 1)),
+        0x1B if hay.byte_at(end + 1) == b'\\' => Some(SkippedSequence::Removed(end + 2)),
         // The terminator is escaped like the start.
-        b'\\' => written_escape_end(hay, end)
+        b'\\' => find_escaped_escape_end(hay, end)
             .or_else(|| hay.starts_with(end, "\\a").then_some(end + 2))
             .or_else(|| hay.starts_with(end, "\\u0007").then_some(end + 6))
             .map(|end| {
                 let slashes = hay.skip_while_within(end, 4, |b| b == b'\\');
-                Skipped::Removed(slashes)
+                SkippedSequence::Removed(slashes)
             }),
         _ => None,
     }
@@ -197,9 +203,9 @@ fn skip_bare_color(hay: Haystack<'_>, at: usize) -> Option<usize> {
 }
 
 /// Skips `\u001b[…m` and similar, and JSON escapes of invisible and printable characters.
-fn skip_written_escape(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
-    if let Some(end) = written_escape_end(hay, at) {
-        return Some(skip_control(hay, end).unwrap_or(Skipped::Removed(end)));
+fn skip_escaped_sequence(hay: Haystack<'_>, at: usize) -> Option<SkippedSequence> {
+    if let Some(end) = find_escaped_escape_end(hay, at) {
+        return Some(skip_control(hay, end).unwrap_or(SkippedSequence::Removed(end)));
     }
     let letter = hay.skip_while_within(at, 8, |b| b == b'\\');
     if !matches!(hay.byte_at(letter), b'u' | b'U') {
@@ -212,16 +218,16 @@ fn skip_written_escape(hay: Haystack<'_>, at: usize) -> Option<Skipped> {
     }
     let character = char::from_u32(code)?;
     if is_invisible(character) {
-        return Some(Skipped::Removed(letter + 5));
+        return Some(SkippedSequence::Removed(letter + 5));
     }
     // Quotes and backslashes stay escaped, because the escapes show the nesting depth.
     let plain = character.is_ascii_graphic() && !matches!(character, '"' | '\\');
     let byte = u8::try_from(code).ok()?;
-    (plain && letter == at + 1).then_some(Skipped::Replaced(letter + 5, byte))
+    (plain && letter == at + 1).then_some(SkippedSequence::Replaced(letter + 5, byte))
 }
 
 /// The end of an escaped escape byte: `\u001b`, `\u{1b}`, `\x1b`, `\033`, `\e`.
-fn written_escape_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
+fn find_escaped_escape_end(hay: Haystack<'_>, at: usize) -> Option<usize> {
     let letter = hay.skip_while_within(at, 8, |b| b == b'\\');
     if letter == at {
         return None;

@@ -1,30 +1,30 @@
 //! Word lists that distinguish ordinary words from secrets. Each list is sorted.
 
 /// Whether a sorted list contains a word, ignoring case.
-fn holds(list: &[&str], word: &str) -> bool {
+fn contains_word(list: &[&str], word: &str) -> bool {
     let lower = || word.bytes().map(|byte| byte.to_ascii_lowercase());
     list.binary_search_by(|entry| entry.bytes().cmp(lower())).is_ok()
 }
 
 /// Whether a value is a type, a state or a description instead of a secret.
-pub(crate) fn is_harmless(word: &str) -> bool {
-    holds(HARMLESS, word) || is_jargon(word)
+pub(crate) fn is_harmless_word(word: &str) -> bool {
+    contains_word(HARMLESS, word) || is_jargon(word)
 }
 
 /// Whether a word names a secret without being one.
 pub(crate) fn is_secret_noun(word: &str) -> bool {
-    holds(SECRET_NOUNS, word)
+    contains_word(SECRET_NOUNS, word)
 }
 
 /// Whether a word occurs in sentences but not in passphrases.
-pub(crate) fn is_of_sentences(word: &str) -> bool {
-    holds(SENTENCE_WORDS, word)
+pub(crate) fn is_sentence_word(word: &str) -> bool {
+    contains_word(SENTENCE_WORDS, word)
 }
 
 /// Whether a word is a technical term of letters and digits: `sha256`, `u32`, `base64`, `v1`.
 pub(crate) fn is_jargon(word: &str) -> bool {
     let stem = word.trim_end_matches(|c: char| c.is_ascii_digit());
-    stem.len() < word.len() && word.len() - stem.len() <= 4 && holds(JARGON_STEMS, stem)
+    stem.len() < word.len() && word.len() - stem.len() <= 4 && contains_word(JARGON_STEMS, stem)
 }
 
 #[rustfmt::skip]

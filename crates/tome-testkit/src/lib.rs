@@ -12,10 +12,10 @@ mod siege;
 mod wait;
 mod world;
 
-pub use chance::Chance;
-pub use model::{Answer, Asked, ModelServer};
-pub use process::{Signal, is_alive, send};
+pub use chance::SeededRng;
+pub use model::{ModelRequest, ModelServer, ScriptedAnswer};
+pub use process::{Signal, is_alive, send_signal};
 #[cfg(unix)]
-pub use siege::{Plan, Report, Siege, Until};
+pub use siege::{CrashTest, CrashTestPlan, CrashTestReport, StopCondition};
 pub use wait::{eventually, eventually_within, pause};
-pub use world::{Ran, World};
+pub use world::{CommandResult, World};

@@ -16,7 +16,7 @@ pub enum Signal {
 
 /// Sends a signal; returns whether the process existed. After `Stop` the process is suspended when
 /// this returns.
-pub fn send(pid: u32, signal: Signal) -> bool {
+pub fn send_signal(pid: u32, signal: Signal) -> bool {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal as Native, kill_process};
@@ -30,7 +30,7 @@ pub fn send(pid: u32, signal: Signal) -> bool {
         let is_sent = target.is_some_and(|target| kill_process(target, native).is_ok());
         if is_sent && signal == Signal::Stop {
             // On a busy machine a thread may run on for a moment.
-            let _ = crate::eventually_within(HANGS_WITHIN, || hangs(pid).then_some(()));
+            let _ = crate::eventually_within(HANGS_WITHIN, || is_suspended(pid).then_some(()));
         }
         is_sent
     }
@@ -47,7 +47,7 @@ const HANGS_WITHIN: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// Whether all threads of a process are suspended; known on Linux only.
 #[cfg(unix)]
-fn hangs(pid: u32) -> bool {
+fn is_suspended(pid: u32) -> bool {
     let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return true };
     tasks.flatten().all(|task| {
         let stat = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();

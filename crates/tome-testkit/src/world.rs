@@ -11,7 +11,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 use tome_proto::{Client, ClientError};
 
-use crate::{Signal, eventually_within, is_alive, send};
+use crate::{Signal, eventually_within, is_alive, send_signal};
 
 /// A hook that takes longer hangs. It promises far less, which the benchmark measures.
 const HOOK_HANGS: Duration = Duration::from_secs(5);
@@ -32,7 +32,7 @@ pub struct World {
 
 /// The outcome of running the binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ran {
+pub struct CommandResult {
     /// The exit code; -1 if a signal ended it.
     pub code: i32,
     /// Standard output.
@@ -124,12 +124,12 @@ impl World {
     }
 
     /// Runs the binary.
-    pub fn tome(&self, args: &[&str]) -> Ran {
+    pub fn tome(&self, args: &[&str]) -> CommandResult {
         Self::run(&mut self.command(args), b"")
     }
 
     /// Runs the binary with input.
-    pub fn tome_with(&self, args: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    pub fn tome_with(&self, args: &[&str], input: impl AsRef<[u8]>) -> CommandResult {
         Self::run(&mut self.command(args), input.as_ref())
     }
 
@@ -137,7 +137,7 @@ impl World {
     ///
     /// # Panics
     /// If the command cannot be run or hangs.
-    pub fn run(command: &mut Command, input: &[u8]) -> Ran {
+    pub fn run(command: &mut Command, input: &[u8]) -> CommandResult {
         Self::run_within(command, input, COMMAND_HANGS)
     }
 
@@ -146,7 +146,7 @@ impl World {
     /// # Panics
     /// If the command cannot be run or hangs.
     #[expect(clippy::expect_used, reason = "a test needs the binary to run")]
-    pub fn run_within(command: &mut Command, input: &[u8], hangs: Duration) -> Ran {
+    pub fn run_within(command: &mut Command, input: &[u8], hangs: Duration) -> CommandResult {
         let (stdin, mut pen) = std::io::pipe().expect("a pipe");
         let (before, after) = input.split_at(input.len().min(PIPE_HOLDS_BYTES));
         // Write what fits before the start: a hook does not wait for a slow test.
@@ -165,14 +165,14 @@ impl World {
         let (ended, waiting) = mpsc::channel::<()>();
         let watch = std::thread::spawn(move || {
             let hung = waiting.recv_timeout(hangs) == Err(mpsc::RecvTimeoutError::Timeout);
-            hung && send(pid, Signal::Kill)
+            hung && send_signal(pid, Signal::Kill)
         });
         let output = child.wait_with_output().expect("the program ends");
         drop(ended);
         let hung = watch.join().unwrap_or(false);
         assert!(!hung, "{command:?} did not finish within {hangs:?}");
         let _ = feeder.join();
-        Ran::from(output)
+        CommandResult::from(output)
     }
 
     /// Runs a hook with a payload and checks that it succeeds, with empty stderr and at most one
@@ -181,16 +181,16 @@ impl World {
     /// # Panics
     /// If it does not.
     pub fn hook(&self, args: &[&str], payload: impl AsRef<[u8]>) {
-        self.hook_says(args, payload);
+        self.hook_output(args, payload);
     }
 
     /// Runs a hook and returns its output to the agent, if any.
     ///
     /// # Panics
     /// If it breaks the rules of hooks.
-    pub fn hook_says(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Option<Value> {
+    pub fn hook_output(&self, args: &[&str], payload: impl AsRef<[u8]>) -> Option<Value> {
         let args: Vec<&str> = ["hook"].iter().chain(args).copied().collect();
-        Self::hook_command(&mut self.command(&args), payload)
+        Self::run_hook_command(&mut self.command(&args), payload)
     }
 
     /// Runs a hook by a custom command and checks the rules of hooks. On a busy machine a late hook
@@ -199,7 +199,7 @@ impl World {
     ///
     /// # Panics
     /// If it breaks the rules of hooks.
-    pub fn hook_command(command: &mut Command, payload: impl AsRef<[u8]>) -> Option<Value> {
+    pub fn run_hook_command(command: &mut Command, payload: impl AsRef<[u8]>) -> Option<Value> {
         if !command.get_envs().any(|(name, _)| name == "TOME_HOOK_PATIENCE") {
             command.env("TOME_HOOK_PATIENCE", PATIENCE);
         }
@@ -243,7 +243,7 @@ impl World {
     /// If it does not end.
     pub fn kill_daemon(&self) -> Option<u32> {
         let pid = self.daemon_pid()?;
-        send(pid, Signal::Kill);
+        send_signal(pid, Signal::Kill);
         let gone = eventually_within(Duration::from_secs(20), || {
             (self.daemon_pid() != Some(pid)).then_some(())
         });
@@ -269,7 +269,7 @@ impl World {
     /// If the daemon cannot be reached.
     #[cfg(unix)]
     #[expect(clippy::expect_used, reason = "a test's assertion")]
-    pub fn ask<T>(&self, work: impl AsyncFnOnce(Client) -> T) -> T {
+    pub fn with_client<T>(&self, work: impl AsyncFnOnce(Client) -> T) -> T {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.expect("a runtime").block_on(async {
             let client = self.client().await.expect("the daemon answers");
@@ -287,14 +287,14 @@ impl Drop for World {
     fn drop(&mut self) {
         // A hook may still be starting one; that one exits when idle.
         if let Some(pid) = self.daemon_pid() {
-            send(pid, Signal::Kill);
+            send_signal(pid, Signal::Kill);
             let gone = || (self.daemon_pid() != Some(pid)).then_some(());
             let _ = eventually_within(Duration::from_secs(5), gone);
         }
     }
 }
 
-impl Ran {
+impl CommandResult {
     /// The expected outcome of a silent hook.
     pub fn silent() -> Self {
         Self { code: 0, stdout: String::new(), stderr: String::new() }
@@ -322,7 +322,7 @@ impl Ran {
     }
 }
 
-impl From<Output> for Ran {
+impl From<Output> for CommandResult {
     fn from(output: Output) -> Self {
         Self {
             code: output.status.code().unwrap_or(-1),

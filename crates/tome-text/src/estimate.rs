@@ -15,24 +15,24 @@ const LOWER: u8 = 0;
 const UPPER: u8 = 1;
 const DIGIT: u8 = 2;
 const SPACE: u8 = 3;
-const LINE: u8 = 4;
-const MARK: u8 = 5;
+const NEWLINE: u8 = 4;
+const PUNCTUATION: u8 = 5;
 /// First byte of an accented Latin letter, or of Greek.
-const LATIN: u8 = 6;
+const ACCENTED: u8 = 6;
 const CYRILLIC: u8 = 7;
 /// Hebrew, Arabic, Indic, Thai.
-const SCRIPT: u8 = 8;
+const OTHER_SCRIPT: u8 = 8;
 /// Chinese, Japanese, Korean.
-const WIDE: u8 = 9;
+const CJK: u8 = 9;
 /// Dashes, arrows, box drawing.
-const SIGN: u8 = 10;
+const SYMBOL: u8 = 10;
 const EMOJI: u8 = 11;
 /// Any byte of a character except its first.
-const TAIL: u8 = 12;
+const CONTINUATION: u8 = 12;
 const CLASSES: usize = 16;
 
-const CLASS: [u8; 256] = classes();
-const PRICE: [[u8; CLASSES]; CLASSES] = prices();
+const BYTE_CLASSES: [u8; 256] = byte_classes();
+const PRICES: [[u8; CLASSES]; CLASSES] = price_table();
 
 /// Estimates the number of tokens of a text.
 pub fn estimate_tokens(text: &str) -> u64 {
@@ -41,11 +41,11 @@ pub fn estimate_tokens(text: &str) -> u64 {
 
 /// The estimate in 64ths of a token, which add up without rounding.
 pub fn token_units(text: &str) -> u64 {
-    let mut before = LINE;
+    let mut before = NEWLINE;
     let mut sum = 0_u64;
     for &byte in text.as_bytes() {
-        let class = CLASS.get(usize::from(byte)).copied().unwrap_or(MARK);
-        let row = PRICE.get(usize::from(before)).and_then(|row| row.get(usize::from(class)));
+        let class = BYTE_CLASSES.get(usize::from(byte)).copied().unwrap_or(PUNCTUATION);
+        let row = PRICES.get(usize::from(before)).and_then(|row| row.get(usize::from(class)));
         sum += u64::from(row.copied().unwrap_or(0));
         before = class;
     }
@@ -66,8 +66,8 @@ pub fn units_to_tokens(units: u64) -> u64 {
     clippy::indexing_slicing,
     reason = "evaluated at compile time, where an index out of bounds is an error"
 )]
-const fn classes() -> [u8; 256] {
-    let mut classes = [MARK; 256];
+const fn byte_classes() -> [u8; 256] {
+    let mut classes = [PUNCTUATION; 256];
     let mut byte = 0;
     while byte < 256 {
         classes[byte] = match byte {
@@ -75,15 +75,15 @@ const fn classes() -> [u8; 256] {
             0x41..=0x5a => UPPER,
             0x30..=0x39 => DIGIT,
             0x20 | 0x09 => SPACE,
-            0x0a | 0x0d => LINE,
-            0x80..=0xbf => TAIL,
-            0xc0..=0xcf => LATIN,
+            0x0a | 0x0d => NEWLINE,
+            0x80..=0xbf => CONTINUATION,
+            0xc0..=0xcf => ACCENTED,
             0xd0..=0xd4 => CYRILLIC,
-            0xd5..=0xe1 => SCRIPT,
-            0xe2 | 0xef => SIGN,
-            0xe3..=0xee => WIDE,
+            0xd5..=0xe1 => OTHER_SCRIPT,
+            0xe2 | 0xef => SYMBOL,
+            0xe3..=0xee => CJK,
             0xf0..=0xff => EMOJI,
-            _ => MARK,
+            _ => PUNCTUATION,
         };
         byte += 1;
     }
@@ -95,7 +95,7 @@ const fn classes() -> [u8; 256] {
     clippy::cast_possible_truncation,
     reason = "evaluated at compile time, where an index out of bounds is an error"
 )]
-const fn prices() -> [[u8; CLASSES]; CLASSES] {
+const fn price_table() -> [[u8; CLASSES]; CLASSES] {
     let mut prices = [[0; CLASSES]; CLASSES];
     let mut before = 0;
     while before < CLASSES {
@@ -113,7 +113,7 @@ const fn prices() -> [[u8; CLASSES]; CLASSES] {
 const fn price(before: u8, class: u8) -> u8 {
     match (before, class) {
         // A word continues.
-        (LOWER | UPPER | TAIL, LOWER) => 8,
+        (LOWER | UPPER | CONTINUATION, LOWER) => 8,
         (UPPER, UPPER) => 22,
         // A word begins, including the space before it.
         (_, LOWER | UPPER) => 40,
@@ -121,20 +121,20 @@ const fn price(before: u8, class: u8) -> u8 {
         (_, DIGIT) => 40,
         // The first space belongs to what follows; longer runs cost a few tokens at most.
         (SPACE, SPACE) => 2,
-        (LINE, SPACE) => 20,
+        (NEWLINE, SPACE) => 20,
         (_, SPACE) => 2,
-        (LINE, LINE) => 6,
-        (_, LINE) => 36,
-        (MARK, MARK) => 26,
-        (_, MARK) => 44,
-        (LOWER | UPPER | TAIL, LATIN) => 34,
-        (_, LATIN) => 48,
-        (TAIL, CYRILLIC) => 20,
+        (NEWLINE, NEWLINE) => 6,
+        (_, NEWLINE) => 36,
+        (PUNCTUATION, PUNCTUATION) => 26,
+        (_, PUNCTUATION) => 44,
+        (LOWER | UPPER | CONTINUATION, ACCENTED) => 34,
+        (_, ACCENTED) => 48,
+        (CONTINUATION, CYRILLIC) => 20,
         (_, CYRILLIC) => 34,
-        (TAIL, SCRIPT) => 32,
-        (_, SCRIPT) => 44,
-        (_, WIDE) => 60,
-        (_, SIGN) => 64,
+        (CONTINUATION, OTHER_SCRIPT) => 32,
+        (_, OTHER_SCRIPT) => 44,
+        (_, CJK) => 60,
+        (_, SYMBOL) => 64,
         (_, EMOJI) => 128,
         _ => 0,
     }

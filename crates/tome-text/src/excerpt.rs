@@ -78,29 +78,29 @@ pub fn truncate_words(text: &str, chars_max: usize) -> String {
 /// possible. A longer match is truncated.
 pub fn excerpt_around(text: &str, matched: &Range<usize>, chars_max: usize) -> String {
     let whole: Vec<char> =
-        collapsed(text.trim().chars()).take(chars_max.saturating_add(1)).collect();
+        collapse_spaces(text.trim().chars()).take(chars_max.saturating_add(1)).collect();
     if whole.len() <= chars_max {
         return whole.into_iter().collect();
     }
     let (before, matched, after) = split_at_match(text, matched);
     if chars_max < MARKED_CHARS_MIN {
-        return collapsed(matched.chars().chain(after.chars())).take(chars_max).collect();
+        return collapse_spaces(matched.chars().chain(after.chars())).take(chars_max).collect();
     }
     // Both ends may need an ellipsis.
     let room = chars_max.saturating_sub(2);
-    let mut core: Vec<char> = collapsed(matched.chars()).take(room + 1).collect();
+    let mut core: Vec<char> = collapse_spaces(matched.chars()).take(room + 1).collect();
     let is_long = core.len() > room;
     if is_long {
-        truncate_graphemes(&mut core, Direction::Forward, room);
+        truncate_graphemes(&mut core, MatchSide::After, room);
     }
     let left = room.saturating_sub(core.len());
-    let mut head: Vec<char> = collapsed(before.chars().rev()).take(left + 1).collect();
+    let mut head: Vec<char> = collapse_spaces(before.chars().rev()).take(left + 1).collect();
     let after = if is_long { "" } else { after };
-    let mut tail: Vec<char> = collapsed(after.chars()).take(left + 1).collect();
+    let mut tail: Vec<char> = collapse_spaces(after.chars()).take(left + 1).collect();
     let for_head = (left * BEFORE_OF_FIVE / 5).max(left.saturating_sub(tail.len()));
-    let more_before = shorten(&mut head, Direction::Backward, for_head);
+    let more_before = shorten(&mut head, MatchSide::Before, for_head);
     let more_after =
-        shorten(&mut tail, Direction::Forward, left.saturating_sub(head.len())) || is_long;
+        shorten(&mut tail, MatchSide::After, left.saturating_sub(head.len())) || is_long;
 
     head.reverse();
     let shown: String = head.iter().chain(&core).chain(&tail).collect();
@@ -125,7 +125,7 @@ fn split_at_match<'a>(text: &'a str, matched: &Range<usize>) -> (&'a str, &'a st
 }
 
 /// Collapses white space to single spaces, without trimming.
-fn collapsed(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
+fn collapse_spaces(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
     let mut was_space = false;
     chars.filter_map(move |c| {
         let is_space = c.is_whitespace();
@@ -137,13 +137,13 @@ fn collapsed(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
 
 /// The side of the match on which text is shortened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Direction {
-    Backward,
-    Forward,
+enum MatchSide {
+    Before,
+    After,
 }
 
 /// Shortens the text on one side of the match, between words if possible. Returns whether it did.
-fn shorten(away: &mut Vec<char>, direction: Direction, room: usize) -> bool {
+fn shorten(away: &mut Vec<char>, direction: MatchSide, room: usize) -> bool {
     if away.len() <= room {
         return false;
     }
@@ -159,12 +159,12 @@ fn shorten(away: &mut Vec<char>, direction: Direction, room: usize) -> bool {
 }
 
 /// Truncates without splitting a grapheme.
-fn truncate_graphemes(chars: &mut Vec<char>, direction: Direction, room: usize) {
+fn truncate_graphemes(chars: &mut Vec<char>, direction: MatchSide, room: usize) {
     let splits = |at: usize| {
         let inner = at.checked_sub(1).and_then(|inner| chars.get(inner)).copied();
         let (left, right) = match direction {
-            Direction::Forward => (inner, chars.get(at).copied()),
-            Direction::Backward => (chars.get(at).copied(), inner),
+            MatchSide::After => (inner, chars.get(at).copied()),
+            MatchSide::Before => (chars.get(at).copied(), inner),
         };
         left == Some(JOINER) || right.is_some_and(extends_grapheme)
     };

@@ -83,7 +83,7 @@ pub struct FoldedText<'a> {
 
 impl FoldedText<'_> {
     /// Maps an offset in the folded text to the original.
-    pub fn origin(&self, at: usize) -> usize {
+    pub fn original_offset(&self, at: usize) -> usize {
         let before = self.shifts.partition_point(|(folded, _)| *folded <= at);
         match before.checked_sub(1).and_then(|last| self.shifts.get(last)) {
             Some((folded, origin)) => origin + (at - folded),
@@ -94,7 +94,7 @@ impl FoldedText<'_> {
 
 /// Reused for every text on a thread.
 #[derive(Default)]
-struct Buffer {
+struct FoldBuffer {
     text: String,
     /// Offsets in the folded text and in the original, after each character whose length changed.
     shifts: Vec<(usize, usize)>,
@@ -104,7 +104,7 @@ struct Buffer {
 const BUFFER_BYTES_MAX: usize = 1024 * 1024;
 
 thread_local! {
-    static BUFFER: RefCell<Buffer> = RefCell::default();
+    static BUFFER: RefCell<FoldBuffer> = RefCell::default();
 }
 
 /// Folds a text into a reused buffer and passes it to `search`. ASCII text is passed unchanged.
@@ -122,13 +122,14 @@ pub fn with_folded<T>(text: &str, search: impl FnOnce(&FoldedText<'_>) -> T) -> 
     result
 }
 
-impl Buffer {
+impl FoldBuffer {
     fn fill(&mut self, text: &str) {
         self.text.clear();
         self.shifts.clear();
         let mut rest = text;
         while !rest.is_empty() {
-            let (plain, after) = rest.split_at_checked(ascii_len(rest)).unwrap_or((rest, ""));
+            let (plain, after) =
+                rest.split_at_checked(ascii_prefix_len(rest)).unwrap_or((rest, ""));
             self.text.push_str(plain);
             let others = after.find(|c: char| c.is_ascii()).unwrap_or(after.len());
             let (others, after) = after.split_at_checked(others).unwrap_or((after, ""));
@@ -146,7 +147,7 @@ impl Buffer {
 }
 
 /// Length of a text's ASCII prefix.
-fn ascii_len(text: &str) -> usize {
+fn ascii_prefix_len(text: &str) -> usize {
     const STEP: usize = 32;
     let whole = text.as_bytes().chunks(STEP).take_while(|chunk| chunk.is_ascii()).count();
     let from = (whole * STEP).min(text.len());
@@ -184,7 +185,7 @@ mod tests {
         fn offsets_map_back_to_the_original(text in "[a-zA-Zéİßſ汉🦀\u{3000} ]{0,60}") {
             with_folded(&text, |folded| {
                 for (at, c) in folded.text.char_indices() {
-                    let original = text.get(folded.origin(at)..).and_then(|rest| rest.chars().next());
+                    let original = text.get(folded.original_offset(at)..).and_then(|rest| rest.chars().next());
                     prop_assert_eq!(original.map(fold_char), Some(fold_char(c)));
                 }
                 Ok(())

@@ -24,7 +24,7 @@ pub use excerpt::{
 pub use fold::{FoldedText, fold_char, fold_text, with_folded};
 pub use script::{Script, is_han_or_kana, is_unspaced};
 pub use sentence::{
-    ends_sentence, finish_sentence, normalize_sentence, sentences, sentences_around,
+    ends_sentence, finish_sentence, normalize_sentence, sentences_around, split_sentences,
 };
 pub use stem::stem;
 pub use stop_words::{CHINESE_QUESTION_WORDS, StopClass, is_han_particle, is_stop_word};

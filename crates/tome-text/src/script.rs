@@ -20,7 +20,7 @@ pub enum Script {
 
 impl Script {
     /// Returns the script of a character.
-    pub fn of(c: char) -> Self {
+    pub fn from_char(c: char) -> Self {
         // Most text is below the table.
         if c < '\u{e00}' {
             return Self::Other;
@@ -61,12 +61,12 @@ impl Script {
 /// Whether spaces do not delimit words in a character's script. Includes Korean: it has spaces, but
 /// attaches particles to words, so a search has to match inside them too.
 pub fn is_unspaced(c: char) -> bool {
-    Script::of(c) != Script::Other
+    Script::from_char(c) != Script::Other
 }
 
 /// Whether a character is Chinese or Japanese, where a sentence is a single run of characters.
 pub fn is_han_or_kana(c: char) -> bool {
-    matches!(Script::of(c), Script::Han | Script::Hiragana | Script::Katakana)
+    matches!(Script::from_char(c), Script::Han | Script::Hiragana | Script::Katakana)
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
             ("aZ0_éßжωअעم🦀…、。・，！ Ａ", Script::Other),
         ] {
             for c in text.chars() {
-                assert_eq!(Script::of(c), script, "{c} {c:?}");
+                assert_eq!(Script::from_char(c), script, "{c} {c:?}");
             }
         }
     }

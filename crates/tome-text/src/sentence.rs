@@ -10,7 +10,7 @@ use std::ops::Range;
 use crate::excerpt::collapse_whitespace;
 use crate::script::is_unspaced;
 
-const ENDS: &[char] = &['.', '?', '!', '…'];
+const SENTENCE_ENDS: &[char] = &['.', '?', '!', '…'];
 const CJK_ENDS: &[char] = &['。', '！', '？', '｡'];
 const CLOSERS: &[char] =
     &[')', ']', '}', '"', '\'', '”', '’', '»', '*', '_', '」', '』', '）', '》', '】'];
@@ -29,7 +29,7 @@ const BACKTICK_RUNS_MAX: usize = 64;
 
 /// Returns the sentences of a text, verbatim, in order and trimmed. Text without a letter or digit
 /// (`…`, an emoji) belongs to the sentence before it.
-pub fn sentences(text: &str) -> Vec<&str> {
+pub fn split_sentences(text: &str) -> Vec<&str> {
     let ranges = sentence_ranges(text).into_iter();
     ranges.filter_map(|range| text.get(range)).map(str::trim).collect()
 }
@@ -44,7 +44,7 @@ pub fn sentences_around(text: &str, part: Range<usize>) -> Range<usize> {
 
 fn sentence_ranges(text: &str) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
-    for paragraph in paragraphs(text) {
+    for paragraph in paragraph_ranges(text) {
         let (from, text) = (paragraph.start, text.get(paragraph).unwrap_or_default());
         let found = paragraph_sentences(text).into_iter();
         ranges.extend(found.map(|range| from + range.start..from + range.end));
@@ -64,7 +64,7 @@ pub fn normalize_sentence(sentence: &str) -> String {
             normal.extend(c.to_lowercase());
         }
     }
-    normal.trim_end_matches(is_end).trim().to_owned()
+    normal.trim_end_matches(is_sentence_end).trim().to_owned()
 }
 
 /// Renders a sentence on one line, with a full stop if it has no end.
@@ -75,15 +75,15 @@ pub fn finish_sentence(text: &str) -> String {
 
 /// Whether a text ends as a sentence does.
 pub fn ends_sentence(text: &str) -> bool {
-    text.trim_end_matches(CLOSERS).ends_with(is_end)
+    text.trim_end_matches(CLOSERS).ends_with(is_sentence_end)
 }
 
-fn is_end(c: char) -> bool {
-    ENDS.contains(&c) || CJK_ENDS.contains(&c)
+fn is_sentence_end(c: char) -> bool {
+    SENTENCE_ENDS.contains(&c) || CJK_ENDS.contains(&c)
 }
 
 /// Splits a text at blank lines.
-fn paragraphs(text: &str) -> Vec<Range<usize>> {
+fn paragraph_ranges(text: &str) -> Vec<Range<usize>> {
     let (mut found, mut start, mut at) = (Vec::new(), 0, 0);
     for line in text.split_inclusive('\n') {
         if line.trim().is_empty() {
@@ -108,18 +108,18 @@ fn paragraph_sentences(text: &str) -> Vec<Range<usize>> {
             _ => None,
         };
         if let Some(end) = end {
-            push(&mut found, text, offset(start)..offset(end));
+            push_sentence(&mut found, text, offset(start)..offset(end));
             start = end;
         }
         at = end.unwrap_or(at + 1);
     }
-    push(&mut found, text, offset(start)..text.len());
+    push_sentence(&mut found, text, offset(start)..text.len());
     found.retain(|range| has_word(text, range));
     found
 }
 
 /// Adds a sentence, or extends the last one if either has no word.
-fn push(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
+fn push_sentence(found: &mut Vec<Range<usize>>, text: &str, range: Range<usize>) {
     match found.last_mut() {
         Some(last) if !has_word(text, &range) || !has_word(text, last) => last.end = range.end,
         _ => found.push(range),
@@ -165,13 +165,13 @@ fn backtick_runs(chars: &[char]) -> Vec<(usize, usize)> {
 fn sentence_end(chars: &[char], start: usize, at: usize) -> Option<usize> {
     let c = *chars.get(at)?;
     if CJK_ENDS.contains(&c) {
-        return Some(skip_while(chars, at, |c| is_end(c) || CLOSERS.contains(&c)));
+        return Some(skip_while(chars, at, |c| is_sentence_end(c) || CLOSERS.contains(&c)));
     }
-    let within_run = at > start && chars.get(at - 1).is_some_and(|c| ENDS.contains(c));
-    if !ENDS.contains(&c) || within_run {
+    let within_run = at > start && chars.get(at - 1).is_some_and(|c| SENTENCE_ENDS.contains(c));
+    if !SENTENCE_ENDS.contains(&c) || within_run {
         return None;
     }
-    let run_end = skip_while(chars, at, |c| ENDS.contains(&c));
+    let run_end = skip_while(chars, at, |c| SENTENCE_ENDS.contains(&c));
     let end = skip_while(chars, run_end, |c| CLOSERS.contains(&c));
     let Some(next) = chars.get(end) else { return Some(end) };
     if !next.is_whitespace() {
@@ -257,7 +257,12 @@ mod tests {
             (1, "Run it at 5 p.m. each day."),
             (1, "See https://example.org/a.b?c=d!e for more."),
         ] {
-            assert_eq!(sentences(text).len(), count, "{text:?} gave {:?}", sentences(text));
+            assert_eq!(
+                split_sentences(text).len(),
+                count,
+                "{text:?} gave {:?}",
+                split_sentences(text)
+            );
         }
     }
 
@@ -295,10 +300,10 @@ mod tests {
         fn sentences_cover_the_text_in_order(text in "([a-zA-Z `.?!…。\\n🎉)]|e\\.g\\. |etc\\. [A-Za-z]){0,80}") {
             let squeezed = |text: &str| text.split_whitespace().collect::<String>();
             if text.contains(char::is_alphanumeric) && !text.contains("\n") {
-                prop_assert_eq!(squeezed(&sentences(&text).concat()), squeezed(&text));
+                prop_assert_eq!(squeezed(&split_sentences(&text).concat()), squeezed(&text));
             }
             let mut rest = text.as_str();
-            for sentence in sentences(&text) {
+            for sentence in split_sentences(&text) {
                 prop_assert!(sentence.contains(char::is_alphanumeric));
                 let at = rest.find(sentence);
                 prop_assert!(at.is_some(), "{sentence:?} in {rest:?}");

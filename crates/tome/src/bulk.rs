@@ -13,46 +13,46 @@ use crate::render;
 
 /// A batch of events, each with the sender's tag, such as a line number.
 #[derive(Debug)]
-pub struct Batch<T> {
+pub struct IngestBatch<T> {
     pub events: Vec<v1::Draft>,
     pub tags: Vec<T>,
-    bytes: usize,
+    byte_count: usize,
 }
 
-impl<T> Default for Batch<T> {
+impl<T> Default for IngestBatch<T> {
     fn default() -> Self {
-        Self { events: Vec::new(), tags: Vec::new(), bytes: 0 }
+        Self { events: Vec::new(), tags: Vec::new(), byte_count: 0 }
     }
 }
 
-impl<T> Batch<T> {
+impl<T> IngestBatch<T> {
     /// Adds an event; `bytes` is its size at the source.
     pub fn push(&mut self, event: v1::Draft, tag: T, bytes: usize) {
         self.events.push(event);
         self.tags.push(tag);
-        self.bytes += bytes;
+        self.byte_count += bytes;
     }
 
     /// Whether the batch should be sent.
     pub fn is_full(&self) -> bool {
-        self.events.len() >= limits::BATCH_EVENTS_MAX || self.bytes >= limits::BATCH_BYTES_MAX
+        self.events.len() >= limits::BATCH_EVENTS_MAX || self.byte_count >= limits::BATCH_BYTES_MAX
     }
 
-    pub fn take(&mut self) -> Self {
+    pub fn take_batch(&mut self) -> Self {
         std::mem::take(self)
     }
 }
 
 /// Creates a channel with room for as many batches as may be in flight.
-pub fn channel<T>() -> (mpsc::Sender<Batch<T>>, mpsc::Receiver<Batch<T>>) {
+pub fn batch_channel<T>() -> (mpsc::Sender<IngestBatch<T>>, mpsc::Receiver<IngestBatch<T>>) {
     mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX)
 }
 
 /// Sends batches until the channel is closed, and calls `answered` with each response and the tags of its
 /// batch.
-pub async fn stream<T: Send + 'static>(
+pub async fn stream_batches<T: Send + 'static>(
     client: &Client,
-    incoming: mpsc::Receiver<Batch<T>>,
+    incoming: mpsc::Receiver<IngestBatch<T>>,
     mut answered: impl FnMut(&v1::IngestEventsResponse, Vec<T>),
 ) -> Result<()> {
     // Tags of batches in flight; the daemon answers in order.
@@ -75,7 +75,7 @@ pub async fn stream<T: Send + 'static>(
         let answer = answer.map_err(tome_proto::ClientError::from).with_context(|| {
             format!(
                 "{} stored so far; run the command again to store the rest",
-                render::counted(created, "event", "events")
+                render::format_counted(created, "event", "events")
             )
         })?;
         window.add_permits(1);

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use clap::builder::Styles;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
-const EXIT_CODES: &str = "\
+const EXIT_CODES_HELP: &str = "\
 Exit codes:
   0  success
   1  the operation failed
@@ -30,16 +30,16 @@ Exit codes:
 ///
 /// Without a command, tome shows an overview of what is stored.
 #[derive(Debug, Parser)]
-#[command(name = "tome", version, after_help = EXIT_CODES, propagate_version = true)]
+#[command(name = "tome", version, after_help = EXIT_CODES_HELP, propagate_version = true)]
 pub struct Cli {
     #[command(flatten)]
-    pub global: Global,
+    pub global: GlobalOptions,
     #[command(subcommand)]
     pub command: Option<Command>,
 }
 
 /// The order and grouping of commands in the help. Commands not listed here come last, under "More".
-const GROUPS: [(&str, &[&str]); 5] = [
+const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
     ("Notes", &["memory", "coder", "reflect", "init"]),
     ("Chat", &["chat"]),
@@ -55,22 +55,22 @@ const GROUPS: [(&str, &[&str]); 5] = [
 
 impl Cli {
     /// Parses the command line, with the grouped help installed.
-    pub fn read() -> Result<Self, clap::Error> {
+    pub fn parse() -> Result<Self, clap::Error> {
         let mut command = Self::command();
-        let help = grouped_help(&command);
+        let help = build_grouped_help(&command);
         command = command.help_template(help);
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
     }
 }
 
-pub fn has_command(name: &str) -> bool {
+pub fn has_subcommand(name: &str) -> bool {
     Cli::command().find_subcommand(name).is_some()
 }
 
 /// Builds the top-level help template. clap cannot group subcommands, so the groups are written into
 /// the template.
-fn grouped_help(command: &clap::Command) -> String {
+fn build_grouped_help(command: &clap::Command) -> String {
     let styles = Styles::default();
     let (head, name) = (styles.get_header(), styles.get_literal());
     let about = |found: &clap::Command| found.get_about().map(ToString::to_string);
@@ -84,12 +84,12 @@ fn grouped_help(command: &clap::Command) -> String {
         text
     };
     let mut help = String::from("{before-help}{about-with-newline}\n{usage-heading} {usage}\n\n");
-    for (group, names) in GROUPS {
+    for (group, names) in COMMAND_GROUPS {
         let mut found = names.iter().filter_map(|name| command.find_subcommand(name));
         help.push_str(&listed(group, &mut found));
         help.push('\n');
     }
-    let is_grouped = |name: &str| GROUPS.iter().any(|(_, names)| names.contains(&name));
+    let is_grouped = |name: &str| COMMAND_GROUPS.iter().any(|(_, names)| names.contains(&name));
     let mut rest = command.get_subcommands().filter(|found| !is_grouped(found.get_name()));
     if let Some(first) = rest.next() {
         help.push_str(&listed("More", &mut std::iter::once(first).chain(rest)));
@@ -101,7 +101,7 @@ fn grouped_help(command: &clap::Command) -> String {
 
 /// Options that every command accepts.
 #[derive(Debug, Clone, Args)]
-pub struct Global {
+pub struct GlobalOptions {
     /// Tome's home folder [default: $TOME_HOME, or $XDG_DATA_HOME/tome, or ~/.local/share/tome]
     #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
     pub home: Option<PathBuf>,
@@ -122,11 +122,11 @@ pub struct Global {
         default_value = "auto",
         help_heading = "Global options"
     )]
-    pub color: Color,
+    pub color: ColorChoice,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Color {
+pub enum ColorChoice {
     // Colors on a terminal, unless NO_COLOR is set.
     Auto,
     Always,
@@ -136,67 +136,67 @@ pub enum Color {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Search everything that was said, done or noted
-    Recall(recall::Recall),
+    Recall(recall::RecallArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
-    Toc(contents::Toc),
+    Toc(contents::TocArgs),
     /// List events, filtered by time, session, agent or kind
-    Events(Events),
+    Events(EventsArgs),
     /// Show an event, a node, a source (grip) or a citation
-    Show(contents::Show),
+    Show(contents::ShowArgs),
     /// List what was injected into agents' contexts, or preview the next session's injection
-    Injections(injections::Injections),
+    Injections(injections::InjectionsArgs),
     /// Store events from JSON lines
     #[command(after_help = INGEST_HELP)]
-    Ingest(Ingest),
+    Ingest(IngestArgs),
     /// Import the history that coding agents have left on disk
-    #[command(after_help = import::HELP)]
-    Import(import::Import),
+    #[command(after_help = import::IMPORT_HELP)]
+    Import(import::ImportArgs),
     /// Read and edit notes, and restore earlier versions
-    Memory(notes::Memory),
+    Memory(notes::MemoryArgs),
     /// Search and store lessons that apply to all projects
     #[command(subcommand)]
-    Coder(notes::Coder),
+    Coder(notes::CoderCommand),
     /// Have the chat model write notes about a session
-    Reflect(reflect::Reflect),
+    Reflect(reflect::ReflectArgs),
     /// Show where this project's notes are, or move them into the repository
-    Init(notes::Init),
+    Init(notes::InitArgs),
     /// Chat with an agent that has memory and can read this project's files
-    #[command(after_help = chat::HELP)]
-    Chat(chat::Chat),
+    #[command(after_help = chat::CHAT_HELP)]
+    Chat(chat::ChatArgs),
     /// Connect Tome to the coding agents on this machine, or disconnect it
-    Setup(setup::Setup),
+    Setup(setup::SetupArgs),
     /// Show the state of the daemon, stores and spool
-    Status(Status),
+    Status(StatusArgs),
     /// Show every setting, its value and its origin, or change one
-    Config(config::Config),
+    Config(config::ConfigArgs),
     /// Check configuration, permissions, daemon, spool, stores and agents, and suggest fixes
-    Doctor(import::Doctor),
+    Doctor(import::DoctorArgs),
     /// Run a demo with sample sessions in a temporary home
     Demo,
     /// Start the daemon, or replace an older one
     Start,
     /// Stop the daemon
-    Stop(Stop),
+    Stop(StopArgs),
     /// Run the daemon in the foreground
-    Daemon(Daemon),
+    Daemon(DaemonArgs),
     /// Record one step of a coding agent (run by its hooks; reads JSON from standard input)
     #[command(after_help = HOOK_HELP)]
-    Hook(Hook),
+    Hook(HookArgs),
     /// Run the MCP server: tools, notes and contents for any MCP client
-    #[command(after_help = mcp::HELP)]
-    Mcp(mcp::Mcp),
+    #[command(after_help = mcp::MCP_HELP)]
+    Mcp(mcp::McpArgs),
     /// Call a tool as an agent would, or list the tools
-    Tool(notes::Tool),
+    Tool(notes::ToolCommandArgs),
     /// Maintain the stores
     #[command(subcommand)]
-    Admin(Admin),
+    Admin(AdminCommand),
     /// Measure recall quality on your own data
     #[command(subcommand)]
-    Bench(bench::Bench),
+    Bench(bench::BenchCommand),
     /// Print shell completions
-    Completions(Completions),
+    Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands to a folder
-    Man(Man),
+    Man(ManArgs),
 }
 
 const INGEST_HELP: &str = "\
@@ -220,7 +220,7 @@ slow machines.";
 
 /// `tome events`
 #[derive(Debug, Args)]
-pub struct Events {
+pub struct EventsArgs {
     /// Only events since this time: 2026-11-15, 2026-11-15T09:30:00Z, or 90m, 2h, 3d ago
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
@@ -252,7 +252,7 @@ pub struct Events {
 
 /// `tome ingest`
 #[derive(Debug, Args)]
-pub struct Ingest {
+pub struct IngestArgs {
     /// Read this file instead of standard input
     #[arg(value_name = "FILE")]
     pub file: Option<PathBuf>,
@@ -260,7 +260,7 @@ pub struct Ingest {
 
 /// `tome status`
 #[derive(Debug, Args)]
-pub struct Status {
+pub struct StatusArgs {
     /// Reset the count of lost events to zero
     #[arg(long)]
     pub reset_lost: bool,
@@ -268,7 +268,7 @@ pub struct Status {
 
 /// `tome stop`
 #[derive(Debug, Args)]
-pub struct Stop {
+pub struct StopArgs {
     /// Kill the daemon if it does not stop
     #[arg(long)]
     pub force: bool,
@@ -276,7 +276,7 @@ pub struct Stop {
 
 /// `tome daemon`
 #[derive(Debug, Args)]
-pub struct Daemon {
+pub struct DaemonArgs {
     /// Detach from the terminal's session; used by clients that start the daemon
     #[arg(long, hide = true)]
     pub detached: bool,
@@ -284,7 +284,7 @@ pub struct Daemon {
 
 /// `tome hook`
 #[derive(Debug, Args)]
-pub struct Hook {
+pub struct HookArgs {
     /// The agent that runs the hook
     pub agent: String,
     /// The name of the event, if the agent's JSON does not contain it
@@ -293,7 +293,7 @@ pub struct Hook {
 
 /// `tome admin`
 #[derive(Debug, Subcommand)]
-pub enum Admin {
+pub enum AdminCommand {
     /// Flush memtables to disk
     Flush,
     /// Compact the stores
@@ -301,20 +301,20 @@ pub enum Admin {
     /// Show each store's background workers and their progress
     Status,
     /// Verify every store file, and every node of the contents against the events
-    Verify(Contents),
+    Verify(ProjectFilter),
     /// Rebuild damaged stores from their readable parts and from the transcripts
-    Repair(Repair),
+    Repair(RepairArgs),
     /// Rebuild the contents from the events
-    RebuildToc(Contents),
+    RebuildToc(ProjectFilter),
     /// Rebuild the transcripts (messages.jsonl) of all sessions from the events
-    RebuildMessages(Contents),
+    RebuildMessages(ProjectFilter),
     /// Merge sessions whose events are stored in several projects
-    MergeSessions(MergeSessions),
+    MergeSessions(MergeSessionsArgs),
 }
 
 /// `tome admin merge-sessions`
 #[derive(Debug, Args)]
-pub struct MergeSessions {
+pub struct MergeSessionsArgs {
     /// Show what would be merged without changing anything
     #[arg(long)]
     pub dry_run: bool,
@@ -322,9 +322,9 @@ pub struct MergeSessions {
 
 /// `tome admin repair`
 #[derive(Debug, Args)]
-pub struct Repair {
+pub struct RepairArgs {
     #[command(flatten)]
-    pub contents: Contents,
+    pub filter: ProjectFilter,
     /// Also rebuild stores without detected damage
     #[arg(long)]
     pub force: bool,
@@ -332,7 +332,7 @@ pub struct Repair {
 
 /// Which project an admin command works on.
 #[derive(Debug, Args)]
-pub struct Contents {
+pub struct ProjectFilter {
     /// Only this project [default: all]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
@@ -340,14 +340,14 @@ pub struct Contents {
 
 /// `tome completions`
 #[derive(Debug, Args)]
-pub struct Completions {
+pub struct CompletionsArgs {
     /// The shell
     pub shell: clap_complete::Shell,
 }
 
 /// `tome man`
 #[derive(Debug, Args)]
-pub struct Man {
+pub struct ManArgs {
     /// Write tome.1, tome-events.1, … to this folder
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn every_command_is_in_a_group() {
         let command = Cli::command();
-        let help = grouped_help(&command);
+        let help = build_grouped_help(&command);
         assert!(!help.contains("More"), "{help}");
         for found in command.get_subcommands() {
             assert!(help.contains(found.get_name()), "{help}");

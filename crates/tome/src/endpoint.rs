@@ -10,7 +10,7 @@ use crate::config::Settings;
 use crate::platform;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Endpoint {
+pub enum DaemonEndpoint {
     /// The owner-only Unix socket.
     Socket(PathBuf),
     Tcp {
@@ -19,14 +19,14 @@ pub enum Endpoint {
         token: String,
     },
     /// No daemon has published its address yet; holds the file that will contain it.
-    Nowhere(PathBuf),
+    Unknown(PathBuf),
 }
 
-impl Endpoint {
+impl DaemonEndpoint {
     /// Resolves the endpoint from the settings.
-    pub fn of(settings: &Settings) -> Self {
+    pub fn from_settings(settings: &Settings) -> Self {
         if let Some(address) = settings.daemon_endpoint {
-            return Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() };
+            return Self::Tcp { address, token: load_token(&settings.home).unwrap_or_default() };
         }
         if let Some(path) = platform::find_socket(settings.home.root()) {
             return Self::Socket(path);
@@ -35,9 +35,9 @@ impl Endpoint {
         let address = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
         match address {
             Some(address) => {
-                Self::Tcp { address, token: token_of(&settings.home).unwrap_or_default() }
+                Self::Tcp { address, token: load_token(&settings.home).unwrap_or_default() }
             }
-            None => Self::Nowhere(path),
+            None => Self::Unknown(path),
         }
     }
 
@@ -46,25 +46,25 @@ impl Endpoint {
         match self {
             Self::Socket(path) => {
                 let path = path.clone();
-                Client::connect(move || platform::connect_local(path.clone()), None).await
+                Client::connect(move || platform::connect_socket(path.clone()), None).await
             }
             Self::Tcp { address, token } => {
                 let address = *address;
                 Client::connect(move || tokio::net::TcpStream::connect(address), Some(token)).await
             }
-            Self::Nowhere(path) => {
+            Self::Unknown(path) => {
                 Err(ClientError::Unreachable(format!("{} does not exist", path.display())))
             }
         }
     }
 }
 
-impl std::fmt::Display for Endpoint {
+impl std::fmt::Display for DaemonEndpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Socket(path) => write!(f, "{}", path.display()),
             Self::Tcp { address, .. } => write!(f, "{address}"),
-            Self::Nowhere(path) => write!(f, "{}", path.display()),
+            Self::Unknown(path) => write!(f, "{}", path.display()),
         }
     }
 }
@@ -79,7 +79,7 @@ pub fn address_file(home: &Home) -> PathBuf {
     home.run().join("address")
 }
 
-fn token_of(home: &Home) -> Option<String> {
+fn load_token(home: &Home) -> Option<String> {
     std::env::var("TOME_TOKEN").ok().or_else(|| read_token(&token_file(home)))
 }
 

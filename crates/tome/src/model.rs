@@ -5,68 +5,69 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tome_llm::{
-    AnthropicModel, Budget, ChatModel, Endpoint, Metered, ModelFailure, Needed, OpenAiModel,
-    Reserved, Retry, Retrying, Spent, Stop,
+    AnthropicModel, Budget, CallCost, CancelToken, ChatModel, CostEstimate, Metered, ModelEndpoint,
+    ModelFailure, OpenAiModel, Reservation, Retry, Retrying,
 };
 use tome_model::Clock;
 use tome_proto::v1;
 
 use crate::config::{ChatProvider, Settings, SummarizerKind};
 use crate::model_key::KeySource;
-use crate::reach::{Reach, ReachError, Start};
+use crate::reach::{ConnectError, DaemonConnector, StartPolicy};
 
 /// Attempts per call, and the pause after the first.
 const ATTEMPTS: u32 = 3;
-const PAUSE: Duration = Duration::from_secs(1);
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
 
-pub const HOW_TO_CONFIGURE: &str = "set chat.provider (anthropic, or openai for any compatible endpoint), chat.model and the API key (in ANTHROPIC_API_KEY, OPENAI_API_KEY or chat.key_file); `tome config` lists all settings";
+pub const MODEL_SETUP_HINT: &str = "set chat.provider (anthropic, or openai for any compatible endpoint), chat.model and the API key (in ANTHROPIC_API_KEY, OPENAI_API_KEY or chat.key_file); `tome config` lists all settings";
 
 /// Builds the configured chat model; `None` if none is configured. The model retries transient errors,
 /// charges every attempt to `budget`, and stops waiting at `stop`. Sends nothing yet.
-pub fn chat_model(
+pub fn build_chat_model(
     settings: &Settings,
     budget: impl Budget + 'static,
     clock: &Arc<dyn Clock>,
-    stop: &Stop,
+    stop: &CancelToken,
 ) -> Result<Option<Arc<dyn ChatModel>>, ModelFailure> {
-    let Some(asked) = asked(settings)? else { return Ok(None) };
-    let endpoint = asked.endpoint(settings)?;
+    let Some(asked) = resolve_model_config(settings)? else { return Ok(None) };
+    let endpoint = asked.build_endpoint(settings)?;
     let model: Box<dyn ChatModel> = match asked.vendor {
-        Vendor::Anthropic => Box::new(AnthropicModel::new(&endpoint, asked.model)?),
-        Vendor::OpenAi => Box::new(OpenAiModel::new(&endpoint, asked.model)?),
+        ModelVendor::Anthropic => Box::new(AnthropicModel::new(&endpoint, asked.model)?),
+        ModelVendor::OpenAi => Box::new(OpenAiModel::new(&endpoint, asked.model)?),
     };
     let today = Arc::clone(clock);
     let metered = Metered::new(model, budget, move || today.today());
-    let retry = Retry { attempts: ATTEMPTS, base: PAUSE, seed: clock.now().0 };
+    let retry = Retry { attempts: ATTEMPTS, base: RETRY_PAUSE, seed: clock.now().0 };
     Ok(Some(Arc::new(Retrying::new(metered, retry, stop.clone()))))
 }
 
 /// The settings sections that configure the model, for error messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sections {
+pub struct ModelSections {
     /// Section with endpoint and key.
-    pub place: &'static str,
+    pub endpoint: &'static str,
     /// Section with the model's name.
     pub model: &'static str,
 }
 
-impl Sections {
-    pub fn of(settings: &Settings) -> Self {
-        let place = asked(settings).ok().flatten().map_or("chat", |asked| asked.section);
+impl ModelSections {
+    pub fn from_settings(settings: &Settings) -> Self {
+        let place =
+            resolve_model_config(settings).ok().flatten().map_or("chat", |asked| asked.section);
         let model = if settings.chat.model.is_empty() { place } else { "chat" };
-        Self { place, model }
+        Self { endpoint: place, model }
     }
 }
 
 #[derive(Clone, Copy)]
-enum Vendor {
+enum ModelVendor {
     Anthropic,
     OpenAi,
 }
 
 /// The effective settings of the model.
-struct Asked<'s> {
-    vendor: Vendor,
+struct ModelConfig<'s> {
+    vendor: ModelVendor,
     /// `chat` or `summarizer`.
     section: &'static str,
     model: &'s str,
@@ -75,9 +76,9 @@ struct Asked<'s> {
     key_file: &'s str,
 }
 
-fn asked(settings: &Settings) -> Result<Option<Asked<'_>>, ModelFailure> {
+fn resolve_model_config(settings: &Settings) -> Result<Option<ModelConfig<'_>>, ModelFailure> {
     let (chat, summarizer) = (&settings.chat, &settings.summarizer);
-    let own = |vendor| Asked {
+    let own = |vendor| ModelConfig {
         vendor,
         section: "chat",
         model: &chat.model,
@@ -85,7 +86,7 @@ fn asked(settings: &Settings) -> Result<Option<Asked<'_>>, ModelFailure> {
         key_env: &chat.key_env,
         key_file: &chat.key_file,
     };
-    let summarizers = |vendor| Asked {
+    let summarizers = |vendor| ModelConfig {
         vendor,
         section: "summarizer",
         model: if chat.model.is_empty() { &summarizer.model } else { &chat.model },
@@ -94,9 +95,9 @@ fn asked(settings: &Settings) -> Result<Option<Asked<'_>>, ModelFailure> {
         key_file: &summarizer.key_file,
     };
     let asked = match (chat.provider, summarizer.kind) {
-        (Some(ChatProvider::Nobody), _) => return Ok(None),
-        (Some(ChatProvider::Anthropic), _) => own(Vendor::Anthropic),
-        (Some(ChatProvider::OpenAi), _) => own(Vendor::OpenAi),
+        (Some(ChatProvider::Disabled), _) => return Ok(None),
+        (Some(ChatProvider::Anthropic), _) => own(ModelVendor::Anthropic),
+        (Some(ChatProvider::OpenAi), _) => own(ModelVendor::OpenAi),
         // A key or URL without a provider is a mistake rather than intent.
         (None, _)
             if [&chat.base_url, &chat.key_env, &chat.key_file].iter().any(|it| !it.is_empty()) =>
@@ -104,8 +105,8 @@ fn asked(settings: &Settings) -> Result<Option<Asked<'_>>, ModelFailure> {
             let said = "chat.provider is not set: set it to anthropic or openai for the other chat.* settings to apply";
             return Err(ModelFailure::Misconfigured(said.to_owned()));
         }
-        (None, SummarizerKind::Anthropic) => summarizers(Vendor::Anthropic),
-        (None, SummarizerKind::OpenAi) => summarizers(Vendor::OpenAi),
+        (None, SummarizerKind::Anthropic) => summarizers(ModelVendor::Anthropic),
+        (None, SummarizerKind::OpenAi) => summarizers(ModelVendor::OpenAi),
         (None, SummarizerKind::Extractive | SummarizerKind::Command) => return Ok(None),
     };
     if asked.model.is_empty() {
@@ -115,11 +116,11 @@ fn asked(settings: &Settings) -> Result<Option<Asked<'_>>, ModelFailure> {
     Ok(Some(asked))
 }
 
-impl Asked<'_> {
-    fn endpoint(&self, settings: &Settings) -> Result<Endpoint, ModelFailure> {
+impl ModelConfig<'_> {
+    fn build_endpoint(&self, settings: &Settings) -> Result<ModelEndpoint, ModelFailure> {
         let (usual_url, usual_env) = match self.vendor {
-            Vendor::Anthropic => (AnthropicModel::BASE_URL, "ANTHROPIC_API_KEY"),
-            Vendor::OpenAi => (OpenAiModel::BASE_URL, "OPENAI_API_KEY"),
+            ModelVendor::Anthropic => (AnthropicModel::BASE_URL, "ANTHROPIC_API_KEY"),
+            ModelVendor::OpenAi => (OpenAiModel::BASE_URL, "OPENAI_API_KEY"),
         };
         let key = KeySource {
             section: self.section,
@@ -129,9 +130,9 @@ impl Asked<'_> {
             home: settings.home.root(),
         };
         let base_url = if self.base_url.is_empty() { usual_url } else { self.base_url };
-        Ok(Endpoint {
+        Ok(ModelEndpoint {
             base_url: base_url.to_owned(),
-            key: key.read()?,
+            key: key.read_key()?,
             timeout: settings.chat.timeout,
             proxy: None,
         })
@@ -141,23 +142,27 @@ impl Asked<'_> {
 /// The daily token budget, kept by the daemon, which is started if necessary. Blocking: do not use on a
 /// runtime thread.
 #[derive(Debug, Clone)]
-pub struct DaemonBudget(pub Reach);
+pub struct DaemonBudget(pub DaemonConnector);
 
 impl Budget for DaemonBudget {
     /// Ignores `_day`: the daemon determines the day.
-    fn reserve(&self, _day: &str, needed: Needed) -> Result<Reserved, ModelFailure> {
+    fn reserve(&self, _day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
         let request = v1::ReserveRequest {
             input_tokens: needed.input_tokens,
             output_tokens_max: needed.output_tokens_max,
         };
-        let asked = self.wait(async {
-            self.0.ask(Start::IfAway, async |client| client.reserve_tokens(request).await).await
+        let asked = self.block_on(async {
+            self.0
+                .call_idempotent(StartPolicy::IfNotRunning, async |client| {
+                    client.reserve_tokens(request).await
+                })
+                .await
         });
-        let answer = asked.map_err(|problem| ModelFailure::Uncounted {
-            said: format!("the daemon's token budget is not available: {problem}"),
+        let answer = asked.map_err(|problem| ModelFailure::BudgetUnavailable {
+            message: format!("the daemon's token budget is not available: {problem}"),
         })?;
         match answer.over_budget {
-            None => Ok(Reserved { id: answer.id, needed }),
+            None => Ok(Reservation { id: answer.id, estimate: needed }),
             Some(over) => Err(ModelFailure::OverBudget {
                 spent: over.spent,
                 budget: over.budget,
@@ -167,25 +172,28 @@ impl Budget for DaemonBudget {
     }
 
     /// If the call fails, the daemon charges the reserved input tokens.
-    fn settle(&self, _day: &str, reserved: &Reserved, spent: &Spent) {
+    fn settle(&self, _day: &str, reserved: &Reservation, spent: &CallCost) {
         let request = v1::SettleRequest {
             id: reserved.id,
-            input_tokens: reserved.needed.input_tokens,
-            output_tokens_max: reserved.needed.output_tokens_max,
+            input_tokens: reserved.estimate.input_tokens,
+            output_tokens_max: reserved.estimate.output_tokens_max,
             input_tokens_spent: spent.input_tokens,
             output_tokens_spent: spent.output_tokens,
             failure: spent.failure.clone().unwrap_or_default(),
         };
-        let _ = self.wait(async {
+        let _ = self.block_on(async {
             let settle =
                 async |client: &tome_proto::Client| client.settle_tokens(request.clone()).await;
-            self.0.ask(Start::IfAway, settle).await
+            self.0.call_idempotent(StartPolicy::IfNotRunning, settle).await
         });
     }
 }
 
 impl DaemonBudget {
-    fn wait<T>(&self, work: impl Future<Output = Result<T, ReachError>>) -> Result<T, String> {
+    fn block_on<T>(
+        &self,
+        work: impl Future<Output = Result<T, ConnectError>>,
+    ) -> Result<T, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| error.to_string())?;
         runtime.block_on(work).map_err(|error| error.to_string())

@@ -21,7 +21,7 @@ pub struct KeySource<'s> {
 impl KeySource<'_> {
     /// Reads the key. A configured file must be valid; a variable may be missing, because local endpoints
     /// need no key.
-    pub fn read(&self) -> Result<Option<ApiKey>, ModelFailure> {
+    pub fn read_key(&self) -> Result<Option<ApiKey>, ModelFailure> {
         if self.key_file.is_empty() {
             let variable = if self.key_env.is_empty() { self.usual_env } else { self.key_env };
             let key = std::env::var(variable).ok().filter(|key| !key.is_empty());

@@ -29,7 +29,7 @@ pub fn restrict_new_files() {
 
 /// Detaches from the session of the parent, so that closing the terminal or ending the agent does not
 /// end this process.
-pub fn leave_session() {
+pub fn detach_from_session() {
     #[cfg(unix)]
     // Fails only for a process group leader, which is already detached enough.
     let _ = rustix::process::setsid();
@@ -60,7 +60,7 @@ pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
 /// Private folders outside the home, for a socket whose path would be too long, or for the record of
 /// lost events if the home is read-only. Write to the first; read from all, because processes may run
 /// with different environments.
-pub fn side_folders(home: &Path) -> Vec<PathBuf> {
+pub fn private_folders(home: &Path) -> Vec<PathBuf> {
     let tag = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
     let tag: String = tag.chars().take(16).collect();
     #[cfg(unix)]
@@ -75,12 +75,12 @@ pub fn side_folders(home: &Path) -> Vec<PathBuf> {
 }
 
 /// The private folder outside the home to write to.
-pub fn side_folder(home: &Path) -> PathBuf {
-    side_folders(home).into_iter().next().unwrap_or_default()
+pub fn private_folder(home: &Path) -> PathBuf {
+    private_folders(home).into_iter().next().unwrap_or_default()
 }
 
 /// Creates a folder that only this user can access; fails if another user has created it.
-pub fn own_folder(path: &Path) -> io::Result<()> {
+pub fn ensure_private_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -117,7 +117,7 @@ pub fn is_open_to_others(path: &Path) -> Option<bool> {
 }
 
 /// Whether a file is executable.
-pub fn is_program(path: &Path) -> bool {
+pub fn is_executable(path: &Path) -> bool {
     let Ok(meta) = std::fs::metadata(path) else { return false };
     #[cfg(unix)]
     {
@@ -129,7 +129,7 @@ pub fn is_program(path: &Path) -> bool {
 }
 
 /// Removes all permissions of group and others.
-pub fn close_to_others(path: &Path) -> io::Result<()> {
+pub fn remove_other_permissions(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -147,16 +147,16 @@ pub fn close_to_others(path: &Path) -> io::Result<()> {
 pub type FileId = (u64, u64);
 
 /// The identity of the file at a path, without following links.
-pub fn file_id(path: &Path) -> Option<FileId> {
-    id_of(&std::fs::symlink_metadata(path).ok()?)
+pub fn file_id_at(path: &Path) -> Option<FileId> {
+    metadata_id(&std::fs::symlink_metadata(path).ok()?)
 }
 
 /// The identity of an open file.
-pub fn file_id_of(file: &std::fs::File) -> Option<FileId> {
-    id_of(&file.metadata().ok()?)
+pub fn open_file_id(file: &std::fs::File) -> Option<FileId> {
+    metadata_id(&file.metadata().ok()?)
 }
 
-fn id_of(meta: &std::fs::Metadata) -> Option<FileId> {
+fn metadata_id(meta: &std::fs::Metadata) -> Option<FileId> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -171,10 +171,10 @@ fn id_of(meta: &std::fs::Metadata) -> Option<FileId> {
 
 /// Whether the file at a path was deleted or replaced since `id` was taken. False if the path cannot be
 /// inspected right now.
-pub fn was_replaced(path: &Path, id: Option<FileId>) -> bool {
+pub fn is_replaced(path: &Path, id: Option<FileId>) -> bool {
     let Some(id) = id else { return false };
     match std::fs::symlink_metadata(path) {
-        Ok(meta) => id_of(&meta) != Some(id),
+        Ok(meta) => metadata_id(&meta) != Some(id),
         Err(error) => {
             matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
         }
@@ -227,7 +227,7 @@ fn socket_path(home: &Path) -> PathBuf {
     if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
         path
     } else {
-        side_folder(home).join("tome.sock")
+        private_folder(home).join("tome.sock")
     }
 }
 
@@ -239,7 +239,8 @@ pub fn find_socket(home: &Path) -> Option<PathBuf> {
         if path.exists() || path.starts_with(home) {
             return Some(path);
         }
-        let mut elsewhere = side_folders(home).into_iter().map(|folder| folder.join("tome.sock"));
+        let mut elsewhere =
+            private_folders(home).into_iter().map(|folder| folder.join("tome.sock"));
         Some(elsewhere.find(|path| path.exists()).unwrap_or(path))
     }
     #[cfg(not(unix))]
@@ -250,11 +251,11 @@ pub fn find_socket(home: &Path) -> Option<PathBuf> {
 }
 
 /// Connects to the socket, and checks that the daemon runs as this user.
-pub async fn connect_local(path: PathBuf) -> io::Result<LocalStream> {
+pub async fn connect_socket(path: PathBuf) -> io::Result<LocalStream> {
     #[cfg(unix)]
     {
         let stream = LocalStream::connect(&path).await?;
-        if is_own(&stream) {
+        if is_own_peer(&stream) {
             return Ok(stream);
         }
         let problem = format!("{} belongs to another user", path.display());
@@ -268,14 +269,14 @@ pub async fn connect_local(path: PathBuf) -> io::Result<LocalStream> {
 }
 
 /// A listening socket that accepts only connections of this user.
-pub struct OwnSocket {
+pub struct OwnerSocket {
     pub path: PathBuf,
     pub incoming: Box<dyn Stream<Item = io::Result<LocalStream>> + Send + Unpin>,
 }
 
 /// Listens on the socket; `None` on systems without Unix sockets. Replaces a stale socket: the caller
 /// holds the daemon's lock, so it cannot belong to a running daemon.
-pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
+pub fn bind_socket(home: &Path) -> io::Result<Option<OwnerSocket>> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
@@ -283,7 +284,7 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
         if !path.starts_with(home)
             && let Some(folder) = path.parent()
         {
-            own_folder(folder)?;
+            ensure_private_folder(folder)?;
         }
         match std::fs::remove_file(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -292,14 +293,14 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
         let listener = tokio::net::UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
         let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener)
-            .filter(|stream| stream.as_ref().map_or(true, is_own))
+            .filter(|stream| stream.as_ref().map_or(true, is_own_peer))
             .then(|stream| async move {
                 if stream.is_err() {
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
                 stream
             });
-        Ok(Some(OwnSocket { path, incoming: Box::new(Box::pin(incoming)) }))
+        Ok(Some(OwnerSocket { path, incoming: Box::new(Box::pin(incoming)) }))
     }
     #[cfg(not(unix))]
     {
@@ -310,18 +311,18 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnSocket>> {
 
 /// Whether the peer of a connection is this user or root.
 #[cfg(unix)]
-fn is_own(stream: &LocalStream) -> bool {
+fn is_own_peer(stream: &LocalStream) -> bool {
     let own = rustix::process::getuid().as_raw();
     stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
 }
 
 /// A folder that always exists, as the working directory of a long-running process.
-pub fn nobodys_folder() -> PathBuf {
+pub fn neutral_folder() -> PathBuf {
     if cfg!(windows) { std::env::temp_dir() } else { PathBuf::from("/") }
 }
 
 /// Sends SIGTERM to a process, or SIGKILL if `firmly`.
-pub fn end_process(pid: u32, firmly: bool) -> bool {
+pub fn signal_process(pid: u32, firmly: bool) -> bool {
     #[cfg(unix)]
     {
         let signal =
@@ -386,7 +387,7 @@ pub fn read_stdin(
 }
 
 /// Creates an empty in-memory file, to be passed to a child process.
-pub fn memory_file() -> io::Result<std::fs::File> {
+pub fn create_memory_file() -> io::Result<std::fs::File> {
     #[cfg(target_os = "linux")]
     {
         let file = rustix::fs::memfd_create("payload", rustix::fs::MemfdFlags::CLOEXEC)?;
@@ -439,7 +440,7 @@ pub fn stdout_as_file() -> io::Result<std::fs::File> {
 }
 
 /// Waits for SIGTERM or SIGINT (Ctrl-C on Windows).
-pub async fn end_requested() {
+pub async fn wait_for_termination() {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
@@ -457,7 +458,7 @@ pub async fn end_requested() {
 }
 
 /// Builds the command that opens a file in `$EDITOR`, which may contain arguments.
-pub fn editor(editor: &str, file: &Path) -> std::process::Command {
+pub fn editor_command(editor: &str, file: &Path) -> std::process::Command {
     #[cfg(unix)]
     {
         // The shell splits the words of the editor command; the file name is passed as an argument, so that

@@ -11,8 +11,8 @@ use tokio::time::{Instant, sleep};
 use tome_model::{Clock, SystemClock};
 use tome_proto::{Client, ClientError};
 
-use crate::config::{Flags, Settings};
-use crate::endpoint::Endpoint;
+use crate::config::{ConfigFlags, Settings};
+use crate::endpoint::DaemonEndpoint;
 use crate::platform;
 
 /// Time limit for a daemon to start. It normally takes milliseconds, but the machine may be busy.
@@ -22,23 +22,23 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 /// Time limit for a daemon to finish work in flight and exit.
 const STOP_TIMEOUT: Duration = Duration::from_secs(15);
 /// Attempts for an idempotent request whose connection breaks.
-const ASKED_MAX: usize = 3;
+const ATTEMPTS_MAX: usize = 3;
 /// Minimum time between two attempts of hooks to start the daemon.
-const HOOK_START_EVERY_MS: u64 = 3_000;
+const HOOK_START_INTERVAL_MS: u64 = 3_000;
 
 /// Whether to start the daemon if it is not running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Start {
+pub enum StartPolicy {
     /// Start it, unless `daemon.autostart` is off.
-    IfAway,
+    IfNotRunning,
     /// Only connect to a running daemon.
     Never,
 }
 
 #[derive(Debug, Error)]
-pub enum ReachError {
+pub enum ConnectError {
     #[error("the daemon is not running")]
-    Away,
+    NotRunning,
     #[error("the daemon did not start: {0}")]
     NotStarted(String),
     #[error("the daemon (pid {0}) does not stop; run `tome stop --force`")]
@@ -50,14 +50,14 @@ pub enum ReachError {
 
 /// Connects to the daemon of one home.
 #[derive(Debug, Clone)]
-pub struct Reach {
+pub struct DaemonConnector {
     settings: Settings,
-    flags: Flags,
+    flags: ConfigFlags,
 }
 
-impl Reach {
+impl DaemonConnector {
     /// `flags` are passed on to a daemon that has to be started.
-    pub fn new(settings: Settings, flags: Flags) -> Self {
+    pub fn new(settings: Settings, flags: ConfigFlags) -> Self {
         Self { settings, flags }
     }
 
@@ -65,49 +65,52 @@ impl Reach {
         &self.settings
     }
 
-    pub fn endpoint(&self) -> Endpoint {
-        Endpoint::of(&self.settings)
+    pub fn endpoint(&self) -> DaemonEndpoint {
+        DaemonEndpoint::from_settings(&self.settings)
     }
 
     /// Connects to the daemon, starting or replacing it as needed. A daemon older than this program is
     /// replaced. A newer one is kept: it understands older clients, and two versions must not keep
     /// replacing each other.
-    pub async fn client(&self, start: Start) -> Result<Client, ReachError> {
-        let may_start = start == Start::IfAway && self.settings.daemon_autostart && self.is_local();
-        match self.probe(ANSWER_TIMEOUT).await {
-            Ok((_, version)) if may_start && is_older(&version, env!("CARGO_PKG_VERSION")) => {
-                self.stop(true).await?;
-                self.start().await
+    pub async fn connect(&self, start: StartPolicy) -> Result<Client, ConnectError> {
+        let may_start =
+            start == StartPolicy::IfNotRunning && self.settings.daemon_autostart && self.is_local();
+        match self.probe_version(ANSWER_TIMEOUT).await {
+            Ok((_, version))
+                if may_start && is_older_version(&version, env!("CARGO_PKG_VERSION")) =>
+            {
+                self.stop_daemon(true).await?;
+                self.start_daemon().await
             }
             Ok((client, _)) => Ok(client),
-            Err(ClientError::Unreachable(_)) if may_start => self.start().await,
-            Err(ClientError::Unreachable(_)) if self.is_local() => Err(ReachError::Away),
+            Err(ClientError::Unreachable(_)) if may_start => self.start_daemon().await,
+            Err(ClientError::Unreachable(_)) if self.is_local() => Err(ConnectError::NotRunning),
             Err(error) => Err(error.into()),
         }
     }
 
     /// Sends an idempotent request, with retries: the daemon may exit between two calls, because it is idle
     /// or being replaced.
-    pub async fn ask<T>(
+    pub async fn call_idempotent<T>(
         &self,
-        start: Start,
+        start: StartPolicy,
         question: impl AsyncFn(&Client) -> Result<T, ClientError>,
-    ) -> Result<T, ReachError> {
-        for _ in 1..ASKED_MAX {
-            match question(&self.client(start).await?).await {
+    ) -> Result<T, ConnectError> {
+        for _ in 1..ATTEMPTS_MAX {
+            match question(&self.connect(start).await?).await {
                 Err(ClientError::Unreachable(_)) => {}
                 answer => return Ok(answer?),
             }
         }
-        Ok(question(&self.client(start).await?).await?)
+        Ok(question(&self.connect(start).await?).await?)
     }
 
     /// Connects and queries the daemon's version. Connecting alone proves nothing: a daemon that is exiting
     /// or hanging still accepts connections.
-    async fn probe(&self, within: Duration) -> Result<(Client, String), ClientError> {
+    async fn probe_version(&self, within: Duration) -> Result<(Client, String), ClientError> {
         let answer = async {
             let client = self.endpoint().connect().await?;
-            let version = client.status(false).await?.version;
+            let version = client.get_status(false).await?.version;
             Ok((client, version))
         };
         let late = Err(ClientError::TimedOut(within.as_millis()));
@@ -115,31 +118,31 @@ impl Reach {
     }
 
     /// Starts the daemon and waits until it answers. Concurrent callers start only one.
-    pub async fn start(&self) -> Result<Client, ReachError> {
-        self.make_run_folder().map_err(ReachError::NotStarted)?;
+    pub async fn start_daemon(&self) -> Result<Client, ConnectError> {
+        self.create_run_folder().map_err(ConnectError::NotStarted)?;
         let deadline = Instant::now() + START_TIMEOUT;
         let mut pause = Duration::from_millis(2);
         let mut starting: Option<(File, Child)> = None;
         loop {
-            if let Ok((client, _)) = self.probe(ANSWER_TIMEOUT).await {
+            if let Ok((client, _)) = self.probe_version(ANSWER_TIMEOUT).await {
                 if let Some((_, child)) = starting {
-                    bury_later(child);
+                    reap_in_background(child);
                 }
                 return Ok(client);
             }
             starting = match starting {
-                None => self.launch_unless_someone_does()?,
+                None => self.try_launch()?,
                 Some((lock, mut child)) => match child.try_wait() {
                     // It found another daemon, which may have been exiting: try again.
                     Ok(Some(status)) if status.success() => None,
                     Ok(Some(status)) => {
-                        return Err(ReachError::NotStarted(self.last_words(status)));
+                        return Err(ConnectError::NotStarted(self.startup_error(status)));
                     }
                     _ => Some((lock, child)),
                 },
             };
             if Instant::now() >= deadline {
-                return Err(ReachError::NotStarted(format!(
+                return Err(ConnectError::NotStarted(format!(
                     "no answer within {} s",
                     START_TIMEOUT.as_secs()
                 )));
@@ -150,33 +153,33 @@ impl Reach {
     }
 
     /// Launches a daemon if this process gets the start lock; `None` if another process is starting one.
-    fn launch_unless_someone_does(&self) -> Result<Option<(File, Child)>, ReachError> {
+    fn try_launch(&self) -> Result<Option<(File, Child)>, ConnectError> {
         let run = self.settings.home.run();
         let problem =
-            |error| ReachError::NotStarted(format!("cannot write in {}: {error}", run.display()));
-        let lock = self.start_lock().map_err(problem)?;
+            |error| ConnectError::NotStarted(format!("cannot write in {}: {error}", run.display()));
+        let lock = self.open_start_lock().map_err(problem)?;
         if lock.try_lock().is_err() {
             return Ok(None);
         }
-        let child = self.launch().map_err(problem)?;
+        let child = self.spawn_daemon().map_err(problem)?;
         Ok(Some((lock, child)))
     }
 
     /// Starts the daemon in the background, unless another process has just done so.
-    pub fn start_behind(&self) {
-        if self.is_time_to_start() {
+    pub fn start_in_background(&self) {
+        if self.claim_start_attempt() {
             // Errors are ignored: the event is in the spool, and the next hook tries again.
-            let _ = self.launch();
+            let _ = self.spawn_daemon();
         }
     }
 
     /// Whether no other process is starting a daemon or has just tried to; if so, records this attempt.
-    fn is_time_to_start(&self) -> bool {
+    fn claim_start_attempt(&self) -> bool {
         use std::io::Write;
-        if self.make_run_folder().is_err() {
+        if self.create_run_folder().is_err() {
             return false;
         }
-        let Ok(lock) = self.start_lock() else { return false };
+        let Ok(lock) = self.open_start_lock() else { return false };
         if lock.try_lock().is_err() {
             return false;
         }
@@ -185,7 +188,7 @@ impl Reach {
             && let Ok(at) = at.duration_since(std::time::UNIX_EPOCH)
         {
             let ago = u128::from(SystemClock.now().0).abs_diff(at.as_millis());
-            if ago < u128::from(HOOK_START_EVERY_MS) {
+            if ago < u128::from(HOOK_START_INTERVAL_MS) {
                 return false;
             }
         }
@@ -193,11 +196,11 @@ impl Reach {
     }
 
     /// Replaces an older daemon in the background.
-    pub fn replace_behind(&self) {
-        if !self.is_local() || !self.is_time_to_start() {
+    pub fn replace_in_background(&self) {
+        if !self.is_local() || !self.claim_start_attempt() {
             return;
         }
-        if let Ok(mut command) = self.program() {
+        if let Ok(mut command) = self.build_command() {
             command.arg("start").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
             // Errors are ignored: the next hook tries again.
             let _ = command.spawn();
@@ -205,16 +208,16 @@ impl Reach {
     }
 
     /// Stops the daemon and waits until it has exited. Returns its process id, if one was running.
-    pub async fn stop(&self, force: bool) -> Result<Option<u32>, ReachError> {
+    pub async fn stop_daemon(&self, force: bool) -> Result<Option<u32>, ConnectError> {
         let asked = tokio::time::timeout(ANSWER_TIMEOUT, async {
             self.endpoint().connect().await?.shutdown().await
         });
         let asked = asked.await.ok().and_then(Result::ok).map(|answer| answer.pid);
-        let Some(holder) = self.holder() else {
+        let Some(holder) = self.daemon_pid() else {
             return Ok(asked);
         };
         if asked.is_none() {
-            platform::end_process(holder, false);
+            platform::signal_process(holder, false);
         }
         // A daemon that does not even answer has no work in flight worth waiting for.
         let patience = if force && asked.is_none() { ANSWER_TIMEOUT } else { STOP_TIMEOUT };
@@ -222,17 +225,17 @@ impl Reach {
             return Ok(Some(holder));
         }
         if force {
-            platform::end_process(holder, true);
+            platform::signal_process(holder, true);
             if self.wait_until_gone(holder, STOP_TIMEOUT).await {
                 return Ok(Some(holder));
             }
         }
-        Err(ReachError::Stuck(holder))
+        Err(ConnectError::Stuck(holder))
     }
 
     /// The process id of the daemon, from the lock that it holds.
-    pub fn holder(&self) -> Option<u32> {
-        let path = daemon_lock(&self.settings);
+    pub fn daemon_pid(&self) -> Option<u32> {
+        let path = daemon_lock_path(&self.settings);
         let lock = OpenOptions::new().read(true).write(true).open(&path).ok()?;
         // A shared lock, so that two concurrent checks do not mistake each other for the daemon.
         if lock.try_lock_shared().is_ok() {
@@ -245,7 +248,7 @@ impl Reach {
     /// Waits until a process has released the daemon's lock. Another process may hold it by then.
     async fn wait_until_gone(&self, pid: u32, timeout: Duration) -> bool {
         let deadline = Instant::now() + timeout;
-        while self.holder() == Some(pid) {
+        while self.daemon_pid() == Some(pid) {
             if Instant::now() >= deadline {
                 return false;
             }
@@ -254,18 +257,21 @@ impl Reach {
         true
     }
 
-    fn launch(&self) -> std::io::Result<Child> {
-        let errors =
-            OpenOptions::new().write(true).create(true).truncate(true).open(self.start_errors())?;
-        let mut command = self.program()?;
+    fn spawn_daemon(&self) -> std::io::Result<Child> {
+        let errors = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .open(self.start_errors_path())?;
+        let mut command = self.build_command()?;
         command.args(["daemon", "--detached"]);
         // The daemon must not keep the current folder in use.
-        command.current_dir(platform::nobodys_folder());
+        command.current_dir(platform::neutral_folder());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()
     }
 
     /// Builds a command that runs this program with the same home and settings.
-    pub fn program(&self) -> std::io::Result<Command> {
+    pub fn build_command(&self) -> std::io::Result<Command> {
         let mut command = Command::new(std::env::current_exe()?);
         command.arg("--home").arg(self.settings.home.root());
         if let Some(config) = &self.flags.config {
@@ -278,8 +284,8 @@ impl Reach {
     }
 
     /// The error message of a daemon that failed to start.
-    fn last_words(&self, status: std::process::ExitStatus) -> String {
-        let said = std::fs::read_to_string(self.start_errors()).unwrap_or_default();
+    fn startup_error(&self, status: std::process::ExitStatus) -> String {
+        let said = std::fs::read_to_string(self.start_errors_path()).unwrap_or_default();
         match said.trim().trim_start_matches("error: ") {
             "" => status.to_string(),
             said => said.to_owned(),
@@ -290,13 +296,13 @@ impl Reach {
         self.settings.daemon_endpoint.is_none()
     }
 
-    fn make_run_folder(&self) -> Result<(), String> {
+    fn create_run_folder(&self) -> Result<(), String> {
         let run = self.settings.home.run();
         std::fs::create_dir_all(&run)
             .map_err(|error| format!("cannot create {}: {error}", run.display()))
     }
 
-    fn start_lock(&self) -> std::io::Result<File> {
+    fn open_start_lock(&self) -> std::io::Result<File> {
         OpenOptions::new()
             .read(true)
             .append(true)
@@ -304,24 +310,24 @@ impl Reach {
             .open(self.settings.home.run().join("start.lock"))
     }
 
-    fn start_errors(&self) -> PathBuf {
+    fn start_errors_path(&self) -> PathBuf {
         self.settings.home.run().join("start.err")
     }
 }
 
 /// Waits for the child on a background thread, so that a client that outlives its daemon leaves no
 /// zombie process.
-fn bury_later(mut child: Child) {
+fn reap_in_background(mut child: Child) {
     std::thread::spawn(move || drop(child.wait()));
 }
 
 /// The lock file that the daemon holds while it runs; contains its process id and version.
-pub fn daemon_lock(settings: &Settings) -> PathBuf {
+pub fn daemon_lock_path(settings: &Settings) -> PathBuf {
     settings.home.run().join("daemon.lock")
 }
 
 /// Whether version `a` is older than version `b`. Unparsable parts count as 0.
-pub fn is_older(a: &str, b: &str) -> bool {
+pub fn is_older_version(a: &str, b: &str) -> bool {
     let numbers = |version: &str| -> Vec<u64> {
         let plain = version.split(['-', '+']).next().unwrap_or_default();
         plain.split('.').map(|part| part.parse().unwrap_or(0)).collect()
@@ -331,14 +337,14 @@ pub fn is_older(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_older;
+    use super::is_older_version;
 
     #[test]
     fn versions_compare_by_number() {
-        assert!(is_older("0.9.0", "0.10.0"));
-        assert!(is_older("0.1.0", "0.1.1"));
-        assert!(is_older("", "0.1.0"));
-        assert!(!is_older("0.1.0", "0.1.0"));
-        assert!(!is_older("1.0.0", "0.9.9"));
+        assert!(is_older_version("0.9.0", "0.10.0"));
+        assert!(is_older_version("0.1.0", "0.1.1"));
+        assert!(is_older_version("", "0.1.0"));
+        assert!(!is_older_version("0.1.0", "0.1.0"));
+        assert!(!is_older_version("1.0.0", "0.9.9"));
     }
 }

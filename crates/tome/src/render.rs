@@ -14,25 +14,25 @@ pub const GREEN: &str = "\x1b[32m";
 pub const YELLOW: &str = "\x1b[33m";
 pub const RED: &str = "\x1b[31m";
 /// Resets the style.
-pub const PLAIN: &str = "\x1b[0m";
+pub const RESET: &str = "\x1b[0m";
 
 /// Formats a time relative to now. Times in the future are possible, because clocks differ.
-pub fn ago(now: Millis, then: Millis) -> String {
+pub fn format_ago(now: Millis, then: Millis) -> String {
     if then > now {
         return if now.distance_ms(then) < 2_000 {
             "now".into()
         } else {
-            format!("in {}", span(now.distance_ms(then)))
+            format!("in {}", format_span(now.distance_ms(then)))
         };
     }
     match now.distance_ms(then) {
         0..1_000 => "now".into(),
-        ms => format!("{} ago", span(ms)),
+        ms => format!("{} ago", format_span(ms)),
     }
 }
 
 /// Formats a duration in its largest unit.
-pub fn span(ms: u64) -> String {
+pub fn format_span(ms: u64) -> String {
     let seconds = ms / 1_000;
     match seconds {
         0 => format!("{ms} ms"),
@@ -44,7 +44,7 @@ pub fn span(ms: u64) -> String {
 }
 
 /// Formats a size with a decimal unit.
-pub fn bytes(size: u64) -> String {
+pub fn format_bytes(size: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB"];
     let (mut value, mut unit) = (size as f64, 0);
     while value >= 1_000.0 && unit + 1 < units.len() {
@@ -60,7 +60,7 @@ pub fn bytes(size: u64) -> String {
 }
 
 /// Formats a count with thousands separators.
-pub fn count(number: u64) -> String {
+pub fn format_count(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -73,12 +73,12 @@ pub fn count(number: u64) -> String {
 }
 
 /// Formats a count with its noun, singular or plural.
-pub fn counted(number: u64, one: &str, many: &str) -> String {
-    format!("{} {}", count(number), if number == 1 { one } else { many })
+pub fn format_counted(number: u64, one: &str, many: &str) -> String {
+    format!("{} {}", format_count(number), if number == 1 { one } else { many })
 }
 
 /// Formats a token estimate in few characters.
-pub fn tokens(number: u64) -> String {
+pub fn format_tokens(number: u64) -> String {
     match number {
         0..1_000 => number.to_string(),
         1_000..10_000 => format!("{:.1}k", number as f64 / 1_000.0),
@@ -95,7 +95,7 @@ pub fn terminal_width() -> usize {
 }
 
 /// Formats a time in the system's time zone.
-pub fn local(at: Millis) -> String {
+pub fn format_local_time(at: Millis) -> String {
     let stamp = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
     match stamp {
         Some(stamp) => stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
@@ -105,21 +105,21 @@ pub fn local(at: Millis) -> String {
 
 /// Collapses a text to one line of at most `chars_max` characters; a truncated one ends in `…`.
 pub fn one_line(text: &str, chars_max: usize) -> String {
-    safe(&truncate_chars(&collapse_whitespace(text), chars_max))
+    replace_control_chars(&truncate_chars(&collapse_whitespace(text), chars_max))
 }
 
 /// Replaces control characters, which could control the terminal.
-pub fn safe(text: &str) -> String {
+pub fn replace_control_chars(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
 }
 
 /// Summarizes an event in one line: tool call, text or metadata.
-pub fn gist(event: &Event) -> String {
+pub fn summarize_event(event: &Event) -> String {
     if let Some(tool) = &event.tool {
-        let input = plain(&tool.input);
-        let output = plain(&tool.output);
+        let input = json_to_text(&tool.input);
+        let output = json_to_text(&tool.output);
         let arrow = if output.is_empty() { "" } else { " → " };
         return format!("{} {input}{arrow}{output}", tool.name);
     }
@@ -127,11 +127,11 @@ pub fn gist(event: &Event) -> String {
         return event.text.clone();
     }
     let meta = ["reason", "source", "trigger", "event", "subagent_type"];
-    meta.iter().find_map(|name| event.meta.get(*name)).map(plain).unwrap_or_default()
+    meta.iter().find_map(|name| event.meta.get(*name)).map(json_to_text).unwrap_or_default()
 }
 
 /// Renders a JSON value as text: the most informative string field of an object, otherwise all of it.
-pub fn plain(value: &Value) -> String {
+pub fn json_to_text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
@@ -158,7 +158,11 @@ pub fn plain(value: &Value) -> String {
 }
 
 /// Prints a table with column widths fitted to the cells. Headers that start with `>` are right-aligned.
-pub fn table(out: &mut dyn Write, heads: &[&str], rows: &[Vec<String>]) -> std::io::Result<()> {
+pub fn print_table(
+    out: &mut dyn Write,
+    heads: &[&str],
+    rows: &[Vec<String>],
+) -> std::io::Result<()> {
     let is_right = |column: usize| heads.get(column).is_some_and(|head| head.starts_with('>'));
     let head = |column: usize| heads.get(column).map_or("", |head| head.trim_start_matches('>'));
     let width = |column: usize| {
@@ -180,7 +184,7 @@ pub fn table(out: &mut dyn Write, heads: &[&str], rows: &[Vec<String>]) -> std::
         }
         line.trim_end().to_owned()
     };
-    writeln!(out, "{DIM}{}{PLAIN}", line(&mut (0..heads.len()).map(head)))?;
+    writeln!(out, "{DIM}{}{RESET}", line(&mut (0..heads.len()).map(head)))?;
     for row in rows {
         writeln!(out, "{}", line(&mut row.iter().map(String::as_str)))?;
     }
@@ -193,14 +197,17 @@ mod tests {
 
     #[test]
     fn words_for_numbers() {
-        assert_eq!(ago(Millis(10_000), Millis(6_000)), "4 s ago");
-        assert_eq!(ago(Millis(10_000), Millis(10_000)), "now");
-        assert_eq!(ago(Millis(0), Millis(7_200_000)), "in 2 h");
-        assert_eq!(bytes(999), "999 B");
-        assert_eq!(bytes(3_140_000), "3.1 MB");
-        assert_eq!(count(1_234_567), "1,234,567");
-        assert_eq!(counted(1, "event", "events"), "1 event");
-        assert_eq!([999, 1_250, 41_900, 3_140_000].map(tokens), ["999", "1.2k", "41k", "3.1M"]);
+        assert_eq!(format_ago(Millis(10_000), Millis(6_000)), "4 s ago");
+        assert_eq!(format_ago(Millis(10_000), Millis(10_000)), "now");
+        assert_eq!(format_ago(Millis(0), Millis(7_200_000)), "in 2 h");
+        assert_eq!(format_bytes(999), "999 B");
+        assert_eq!(format_bytes(3_140_000), "3.1 MB");
+        assert_eq!(format_count(1_234_567), "1,234,567");
+        assert_eq!(format_counted(1, "event", "events"), "1 event");
+        assert_eq!(
+            [999, 1_250, 41_900, 3_140_000].map(format_tokens),
+            ["999", "1.2k", "41k", "3.1M"]
+        );
     }
 
     #[test]

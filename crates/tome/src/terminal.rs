@@ -9,24 +9,24 @@ use std::io::{self, IsTerminal, Stderr, StderrLock, Stdout, StdoutLock, Write};
 
 use anstream::AutoStream;
 
-use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW};
+use crate::render::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 
 /// The escape sequences that Tome itself prints.
-const STYLES: [&str; 6] = [BOLD, DIM, GREEN, YELLOW, RED, PLAIN];
+const STYLES: [&str; 6] = [BOLD, DIM, GREEN, YELLOW, RED, RESET];
 
 /// Replacement for control characters.
-const NEUTRAL: &str = "\u{fffd}";
+const REPLACEMENT: &str = "\u{fffd}";
 
 /// Standard output, for text.
 #[expect(clippy::disallowed_methods, reason = "the one place that may write to the terminal")]
-pub fn stdout() -> Guarded<AutoStream<Stdout>> {
-    Guarded(anstream::stdout())
+pub fn stdout() -> SafeWriter<AutoStream<Stdout>> {
+    SafeWriter(anstream::stdout())
 }
 
 /// Standard error, for text.
 #[expect(clippy::disallowed_methods, reason = "the one place that may write to the terminal")]
-pub fn stderr() -> Guarded<AutoStream<Stderr>> {
-    Guarded(anstream::stderr())
+pub fn stderr() -> SafeWriter<AutoStream<Stderr>> {
+    SafeWriter(anstream::stderr())
 }
 
 pub fn is_stdout_terminal() -> bool {
@@ -52,25 +52,25 @@ pub fn write_json(value: &impl serde::Serialize) -> io::Result<()> {
 }
 
 /// A writer that blocks all control sequences except Tome's own styles.
-pub struct Guarded<W: Write>(W);
+pub struct SafeWriter<W: Write>(W);
 
-impl Guarded<AutoStream<Stdout>> {
+impl SafeWriter<AutoStream<Stdout>> {
     /// Locks standard output for several writes.
-    pub fn lock(self) -> Guarded<AutoStream<StdoutLock<'static>>> {
-        Guarded(self.0.lock())
+    pub fn lock(self) -> SafeWriter<AutoStream<StdoutLock<'static>>> {
+        SafeWriter(self.0.lock())
     }
 }
 
-impl Guarded<AutoStream<Stderr>> {
+impl SafeWriter<AutoStream<Stderr>> {
     /// Locks standard error for several writes.
-    pub fn lock(self) -> Guarded<AutoStream<StderrLock<'static>>> {
-        Guarded(self.0.lock())
+    pub fn lock(self) -> SafeWriter<AutoStream<StderrLock<'static>>> {
+        SafeWriter(self.0.lock())
     }
 }
 
-impl<W: Write> Write for Guarded<W> {
+impl<W: Write> Write for SafeWriter<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match neutralise(&String::from_utf8_lossy(bytes)) {
+        match neutralize(&String::from_utf8_lossy(bytes)) {
             // Unchanged text is passed through, so that a partial write reports the right number of bytes.
             Cow::Borrowed(text) if text.as_bytes() == bytes => self.0.write(bytes),
             text => self.0.write_all(text.as_bytes()).map(|()| bytes.len()),
@@ -83,13 +83,13 @@ impl<W: Write> Write for Guarded<W> {
 }
 
 /// Replaces every character that could control a terminal, except in Tome's own styles.
-pub fn neutralise(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_steering) {
+pub fn neutralize(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control_like) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len() + 16);
     let mut rest = text;
-    while let Some(at) = rest.find(is_steering) {
+    while let Some(at) = rest.find(is_control_like) {
         let (before, from) = rest.split_at(at);
         clean.push_str(before);
         let style = STYLES.into_iter().find(|style| from.starts_with(style));
@@ -101,7 +101,7 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
         match style {
             Some(style) => clean.push_str(style),
             None if is_line_end => clean.push('\r'),
-            None => clean.push_str(NEUTRAL),
+            None => clean.push_str(REPLACEMENT),
         }
         rest = from.get(length..).unwrap_or_default();
     }
@@ -112,12 +112,12 @@ pub fn neutralise(text: &str) -> Cow<'_, str> {
 /// Escapes characters that could control a terminal. In JSON they occur only inside strings, and those
 /// below `U+0020` are already escaped.
 fn escape_json(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_steering) {
+    if !text.contains(is_control_like) {
         return Cow::Borrowed(text);
     }
     let mut escaped = String::with_capacity(text.len() + 16);
     for c in text.chars() {
-        match is_steering(c) {
+        match is_control_like(c) {
             true => {
                 let mut units = [0; 2];
                 for unit in c.encode_utf16(&mut units) {
@@ -131,7 +131,7 @@ fn escape_json(text: &str) -> Cow<'_, str> {
 }
 
 /// Control characters other than newline and tab, bidirectional overrides, and invisible tag characters.
-fn is_steering(c: char) -> bool {
+fn is_control_like(c: char) -> bool {
     let is_control = c.is_control() && c != '\n' && c != '\t';
     let reorders = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     is_control || reorders || matches!(c, '\u{e0000}'..='\u{e007f}')
@@ -145,8 +145,8 @@ mod tests {
 
     #[test]
     fn colours_of_our_own_pass_and_nothing_else_does() {
-        let own = format!("{BOLD}title{PLAIN}\n\t{RED}error{PLAIN}");
-        assert_eq!(neutralise(&own), own);
+        let own = format!("{BOLD}title{RESET}\n\t{RED}error{RESET}");
+        assert_eq!(neutralize(&own), own);
         let cases = [
             ("\u{1b}]52;c;aGk=\u{7}", "\u{fffd}]52;c;aGk=\u{fffd}"),
             ("\u{1b}[2J\u{1b}[1;1H", "\u{fffd}[2J\u{fffd}[1;1H"),
@@ -157,7 +157,7 @@ mod tests {
             ("a\u{e0041}b", "a\u{fffd}b"),
         ];
         for (text, wanted) in cases {
-            assert_eq!(neutralise(text), wanted, "{text:?}");
+            assert_eq!(neutralize(text), wanted, "{text:?}");
         }
     }
 
@@ -166,7 +166,7 @@ mod tests {
         let value = serde_json::json!({"text": "a\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{e0041}é"});
         let text = value.to_string();
         let escaped = escape_json(&text);
-        assert!(!escaped.contains(is_steering), "{escaped}");
+        assert!(!escaped.contains(is_control_like), "{escaped}");
         assert_eq!(serde_json::from_str::<serde_json::Value>(&escaped).unwrap(), value);
     }
 
@@ -175,7 +175,7 @@ mod tests {
         fn whatever_is_written_in_whatever_pieces_no_sequence_gets_through(
             pieces in proptest::collection::vec("[\u{1b}\u{9b}\u{7}\r\n\\[\\]0-9;mJHa-c]{0,12}", 0..6)
         ) {
-            let mut out = Guarded(Vec::new());
+            let mut out = SafeWriter(Vec::new());
             for piece in &pieces {
                 out.write_all(piece.as_bytes()).unwrap();
             }
@@ -183,7 +183,7 @@ mod tests {
             for style in STYLES {
                 text = text.replace(style, "");
             }
-            prop_assert!(!text.replace("\r\n", "\n").contains(is_steering), "{text:?}");
+            prop_assert!(!text.replace("\r\n", "\n").contains(is_control_like), "{text:?}");
         }
     }
 }

@@ -12,34 +12,38 @@ mod step;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_engine::triggers::{Due, texts};
-use tome_engine::{Room, nudge_text, protocol_text};
-use tome_llm::{ChatModel, End, Heard, ModelFailure, Reply, Stop, Usage};
+use tome_engine::triggers::{DueInjection, texts};
+use tome_engine::{TokenBudget, render_nudge, render_rules};
+use tome_llm::{
+    CancelToken, ChatModel, ChatResponse, ModelFailure, StopReason, StreamEvent, Usage,
+};
 use tome_model::{Event, EventKind, ModelError};
 
-use crate::compaction::{Compaction, Compactor, event};
-use crate::context::{Context, Unit};
-use crate::limits::{RESUMED_EVENTS_MAX, SHORTER_TRIES_MAX};
-use crate::{AgentError, Memory, MemoryError, ReflectError, ReflectSettings, Reflection, reflect};
+use crate::compaction::{Compaction, Compactor, build_event};
+use crate::context::{ContextUnit, ContextWindow};
+use crate::limits::{RESUMED_EVENTS_MAX, SHORTENING_RETRIES_MAX};
+use crate::{
+    AgentError, Memory, MemoryError, Reflection, ReflectionError, ReflectionSettings, reflect,
+};
 
-pub use outcome::{Ended, Run, Said};
+pub use outcome::{AgentEvent, AgentRun, FinishReason};
 pub use settings::AgentSettings;
 
-use log::Log;
+use log::SessionLog;
 
 /// Token budget of a reminder.
-const NUDGE: Room = Room { tokens: 400, bytes: usize::MAX };
+const NUDGE_BUDGET: TokenBudget = TokenBudget { tokens: 400, bytes: usize::MAX };
 
 /// An agent working in one session.
 pub struct Agent {
     model: Arc<dyn ChatModel>,
     memory: Arc<dyn Memory>,
     settings: AgentSettings,
-    context: Context,
-    log: Log,
+    context: ContextWindow,
+    log: SessionLog,
     usage: Usage,
     /// Whether the start of this run of the session is recorded.
-    is_begun: bool,
+    is_started: bool,
 }
 
 impl Agent {
@@ -49,16 +53,16 @@ impl Agent {
         memory: Arc<dyn Memory>,
         settings: AgentSettings,
     ) -> Result<Self, AgentError> {
-        let system = format!("{}\n\n{}", settings.system.trim(), protocol_text());
-        let tools = settings.tools.offered(&memory);
-        let mut context = Context::new(settings.context.clone(), system, tools)?;
-        let before = memory.events(RESUMED_EVENTS_MAX)?;
-        let resumed = resume::resumed(&before, &context);
-        context.take_up(resumed.compacted);
+        let system = format!("{}\n\n{}", settings.system_prompt.trim(), render_rules());
+        let tools = settings.tools.definitions(&memory);
+        let mut context = ContextWindow::new(settings.context.clone(), system, tools)?;
+        let before = memory.recent_events(RESUMED_EVENTS_MAX)?;
+        let resumed = resume::restore_session(&before, &context);
+        context.restore_totals(resumed.compacted);
         for unit in resumed.units {
             context.push(unit);
         }
-        let log = Log::new(settings.triggers.clone(), &before);
+        let log = SessionLog::new(settings.triggers.clone(), &before);
         let mut agent = Self {
             model,
             memory,
@@ -66,9 +70,9 @@ impl Agent {
             context,
             log,
             usage: Usage::default(),
-            is_begun: false,
+            is_started: false,
         };
-        agent.open_context(None)?;
+        agent.refresh_head(None)?;
         Ok(agent)
     }
 
@@ -83,7 +87,7 @@ impl Agent {
     }
 
     /// Returns the context window, for inspection.
-    pub fn context(&self) -> &Context {
+    pub fn context(&self) -> &ContextWindow {
         &self.context
     }
 
@@ -94,30 +98,34 @@ impl Agent {
 
     /// Whether the session had events before this agent was created; `false` once a run has started.
     pub fn is_resumed(&self) -> bool {
-        !self.is_begun && !self.log.is_new()
+        !self.is_started && !self.log.is_new()
     }
 
     /// Returns the newest events of the session, at most `newest_max`, oldest first.
-    pub fn events(&self, newest_max: usize) -> Result<Vec<Event>, AgentError> {
-        Ok(self.memory.events(newest_max)?)
+    pub fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, AgentError> {
+        Ok(self.memory.recent_events(newest_max)?)
     }
 
     /// Reflects on the session so far, unless there is little activity; see
     /// [`reflect`](crate::reflect()).
-    pub fn reflect(&mut self, stop: &Stop) -> Result<Reflection, AgentError> {
-        let events = self.memory.events(RESUMED_EVENTS_MAX)?;
+    pub fn reflect(&mut self, stop: &CancelToken) -> Result<Reflection, AgentError> {
+        let events = self.memory.recent_events(RESUMED_EVENTS_MAX)?;
         let reflection = self.reflect_on(&events, stop);
         let spent = match &reflection {
             Ok(reflection) => reflection.usage,
-            Err(error) => error.so_far.usage,
+            Err(error) => error.partial.usage,
         };
         self.usage = self.usage.plus(&spent);
         Ok(reflection?)
     }
 
-    fn reflect_on(&self, events: &[Event], stop: &Stop) -> Result<Reflection, ReflectError> {
+    fn reflect_on(
+        &self,
+        events: &[Event],
+        stop: &CancelToken,
+    ) -> Result<Reflection, ReflectionError> {
         let window_tokens = self.settings.context.window_tokens;
-        let settings = ReflectSettings { window_tokens, ..self.settings.reflect.clone() };
+        let settings = ReflectionSettings { window_tokens, ..self.settings.reflection.clone() };
         reflect(&*self.model, &self.memory, &settings, events, self.memory.now(), stop)
     }
 
@@ -126,136 +134,138 @@ impl Agent {
     pub fn run(
         &mut self,
         prompt: &str,
-        said: &mut dyn FnMut(Said<'_>),
-        stop: &Stop,
-    ) -> Result<Run, AgentError> {
+        said: &mut dyn FnMut(AgentEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<AgentRun, AgentError> {
         if prompt.trim().is_empty() {
             return Err(MemoryError::from(ModelError::Missing { field: "prompt" }).into());
         }
-        self.begin()?;
+        self.record_start()?;
         let memory = Arc::clone(&self.memory);
-        let moment = self.log.moment(&*memory, EventKind::UserMessage, prompt);
-        let logged = self.log.keep_first(&*memory, moment)?;
-        let notes = self.note(logged.due, said).into_iter().collect();
-        let shown = step::shown_prompt(prompt, &self.context);
-        self.context.push(Unit::prompt(&shown, notes, vec![logged.moment]));
-        let mut run = Run::default();
-        let ended = self.rounds(&mut run, said, stop);
+        let moment = self.log.new_event(&*memory, EventKind::UserMessage, prompt);
+        let logged = self.log.append_strict(&*memory, moment)?;
+        let notes = self.compose_injection(logged.due, said).into_iter().collect();
+        let shown = step::cap_prompt(prompt, &self.context);
+        self.context.push(ContextUnit::prompt(&shown, notes, vec![logged.event]));
+        let mut run = AgentRun::default();
+        let ended = self.run_rounds(&mut run, said, stop);
         self.usage = self.usage.plus(&run.usage);
-        run.ended = ended?;
+        run.finish_reason = ended?;
         self.log.flush(&*memory)?;
         Ok(run)
     }
 
-    fn rounds(
+    fn run_rounds(
         &mut self,
-        run: &mut Run,
-        said: &mut dyn FnMut(Said<'_>),
-        stop: &Stop,
-    ) -> Result<Ended, AgentError> {
+        run: &mut AgentRun,
+        said: &mut dyn FnMut(AgentEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<FinishReason, AgentError> {
         while run.rounds < self.settings.rounds_max {
-            if stop.is_stopped() {
-                return Ok(self.give_up(Ended::Stopped));
+            if stop.is_cancelled() {
+                return Ok(self.record_abort(FinishReason::Cancelled));
             }
             run.rounds += 1;
-            let reply = match self.ask(run, said, stop) {
+            let reply = match self.request_reply(run, said, stop) {
                 Ok(reply) => reply,
-                Err(AgentError::Model(ModelFailure::Stopped)) => {
-                    return Ok(self.give_up(Ended::Stopped));
+                Err(AgentError::Model(ModelFailure::Cancelled)) => {
+                    return Ok(self.record_abort(FinishReason::Cancelled));
                 }
                 Err(error) => {
                     // Record the failure, so that a resumed session shows where this run ended.
-                    self.give_up(Ended::Failed);
+                    self.record_abort(FinishReason::Failed);
                     return Err(error);
                 }
             };
             run.usage = run.usage.plus(&reply.usage);
-            if reply.calls().next().is_some() {
-                self.step(run, &reply, said, stop);
-            } else if self.reply_ended(run, &reply, said) {
-                return Ok(Ended::of(reply.end));
+            if reply.tool_calls().next().is_some() {
+                self.run_tool_calls(run, &reply, said, stop);
+            } else if self.finish_reply(run, &reply, said) {
+                return Ok(FinishReason::from_stop_reason(reply.stop_reason));
             }
         }
-        Ok(self.give_up(Ended::RoundsSpent))
+        Ok(self.record_abort(FinishReason::MaxRounds))
     }
 
     /// Records the model's final reply. Returns `false` if the model must react to a trigger.
-    fn reply_ended(
+    fn finish_reply(
         &mut self,
-        run: &mut Run,
-        reply: &Reply,
-        said: &mut dyn FnMut(Said<'_>),
+        run: &mut AgentRun,
+        reply: &ChatResponse,
+        said: &mut dyn FnMut(AgentEvent<'_>),
     ) -> bool {
         let memory = Arc::clone(&self.memory);
         let text = reply.text();
-        let moment = self.log.moment(&*memory, EventKind::AssistantStop, &text);
-        let moment = match reply.end {
-            End::Done | End::Calls => moment,
-            End::Cut => moment.with_meta("end", "cut"),
-            End::Refused => moment.with_meta("end", "refused").with_meta("failed", true),
+        let moment = self.log.new_event(&*memory, EventKind::AssistantStop, &text);
+        let moment = match reply.stop_reason {
+            StopReason::EndTurn | StopReason::ToolCalls => moment,
+            StopReason::MaxTokens => moment.with_meta("end", "cut"),
+            StopReason::Refusal => moment.with_meta("end", "refused").with_meta("failed", true),
         };
-        let logged = self.log.keep(&*memory, moment);
-        self.context.push(Unit::reply(&text, vec![logged.moment]));
+        let logged = self.log.append(&*memory, moment);
+        self.context.push(ContextUnit::reply(&text, vec![logged.event]));
         // The answer is the reply before any injection, not the model's reaction to it.
         if run.text.is_empty() {
             run.text = text;
         }
-        let Some(note) = self.note(logged.due, said) else { return true };
-        self.context.push(Unit::note(note));
+        let Some(note) = self.compose_injection(logged.due, said) else { return true };
+        self.context.push(ContextUnit::note(note));
         false
     }
 
     /// Records the end of a run that has no final reply.
-    fn give_up(&mut self, ended: Ended) -> Ended {
+    fn record_abort(&mut self, ended: FinishReason) -> FinishReason {
         let memory = Arc::clone(&self.memory);
         let words = match ended {
-            Ended::RoundsSpent => format!(
+            FinishReason::MaxRounds => format!(
                 "(Stopped after {} rounds of tool calls without a final answer.)",
                 self.settings.rounds_max
             ),
             _ => String::new(),
         };
-        let moment = self.log.moment(&*memory, EventKind::AssistantStop, &words);
+        let moment = self.log.new_event(&*memory, EventKind::AssistantStop, &words);
         let moment = moment.with_meta("failed", true).with_meta("end", ended.as_str());
-        let logged = self.log.keep(&*memory, moment);
-        self.context.push(Unit::reply(&words, vec![logged.moment]));
+        let logged = self.log.append(&*memory, moment);
+        self.context.push(ContextUnit::reply(&words, vec![logged.event]));
         ended
     }
 
     /// Requests a reply, and retries with fewer turns if the request exceeds the model's context.
-    fn ask(
+    fn request_reply(
         &mut self,
-        run: &mut Run,
-        said: &mut dyn FnMut(Said<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, AgentError> {
+        run: &mut AgentRun,
+        said: &mut dyn FnMut(AgentEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, AgentError> {
         let model = Arc::clone(&self.model);
         let mut tries = 0;
         loop {
             // Events must be stored before the model acts on them: a full disk ends the run here.
             self.log.flush(&*self.memory)?;
-            self.make_room(run, said, stop)?;
+            self.compact_to_fit(run, said, stop)?;
             self.log.flush(&*self.memory)?;
-            let talk = self.context.talk(self.memory.overview()?.as_deref());
+            let talk = self.context.build_request(self.memory.overview()?.as_deref());
             let mut partly = String::new();
-            let heard = &mut |heard: Heard<'_>| {
+            let heard = &mut |heard: StreamEvent<'_>| {
                 match heard {
-                    Heard::Text(text) => partly.push_str(text),
-                    Heard::Again => partly.clear(),
-                    Heard::Call { .. } => {}
+                    StreamEvent::Text(text) => partly.push_str(text),
+                    StreamEvent::Retry => partly.clear(),
+                    StreamEvent::ToolCallStart { .. } => {}
                 }
-                said(Said::of(heard));
+                said(AgentEvent::from_stream_event(heard));
             };
             match model.reply(&talk, heard, stop) {
                 Ok(reply) => return Ok(reply),
-                Err(failure @ ModelFailure::ContextTooLong { .. }) if tries < SHORTER_TRIES_MAX => {
+                Err(failure @ ModelFailure::ContextTooLong { .. })
+                    if tries < SHORTENING_RETRIES_MAX =>
+                {
                     tries += 1;
-                    if !self.context.halve() {
+                    if !self.context.halve_budget() {
                         return Err(failure.into());
                     }
                 }
                 Err(failure) => {
-                    self.keep_partly(&partly);
+                    self.record_partial_reply(&partly);
                     return Err(failure.into());
                 }
             }
@@ -263,118 +273,122 @@ impl Agent {
     }
 
     /// Records the text of a reply that was interrupted.
-    fn keep_partly(&mut self, partly: &str) {
+    fn record_partial_reply(&mut self, partly: &str) {
         if partly.trim().is_empty() {
             return;
         }
         let memory = Arc::clone(&self.memory);
-        let moment = self.log.moment(&*memory, EventKind::AssistantMessage, partly);
-        let logged = self.log.keep(&*memory, moment.with_meta("end", "cut"));
-        self.context.push(Unit::reply(partly, vec![logged.moment]));
+        let moment = self.log.new_event(&*memory, EventKind::AssistantMessage, partly);
+        let logged = self.log.append(&*memory, moment.with_meta("end", "cut"));
+        self.context.push(ContextUnit::reply(partly, vec![logged.event]));
     }
 
     /// Compacts turns until the context fits its budget.
-    fn make_room(
+    fn compact_to_fit(
         &mut self,
-        run: &mut Run,
-        said: &mut dyn FnMut(Said<'_>),
-        stop: &Stop,
+        run: &mut AgentRun,
+        said: &mut dyn FnMut(AgentEvent<'_>),
+        stop: &CancelToken,
     ) -> Result<(), AgentError> {
         while self.context.is_full() {
-            let left = self.context.leave();
+            let left = self.context.evict();
             if left.is_empty() {
                 break;
             }
             let made = self.compact(&left, stop);
             run.usage = run.usage.plus(&made.usage);
             run.compactions += 1;
-            said(Said::Compacted(&made));
+            said(AgentEvent::Compacted(&made));
             if self.settings.reflect_on_compaction {
-                let who = self.memory.who();
-                let moments = left.iter().flat_map(Unit::moments);
-                let events: Vec<Event> = moments.map(|moment| event(who, moment)).collect();
+                let who = self.memory.session();
+                let moments = left.iter().flat_map(ContextUnit::events);
+                let events: Vec<Event> = moments.map(|moment| build_event(who, moment)).collect();
                 // A failed reflection loses nothing: the events are in the ledger.
                 let reflection = self.reflect_on(&events, stop);
-                let reflection = reflection.unwrap_or_else(|error| *error.so_far);
+                let reflection = reflection.unwrap_or_else(|error| *error.partial);
                 run.usage = run.usage.plus(&reflection.usage);
-                said(Said::Reflected(&reflection));
+                said(AgentEvent::Reflected(&reflection));
             }
         }
         Ok(())
     }
 
-    fn compact(&mut self, left: &[Unit], stop: &Stop) -> Compaction {
+    fn compact(&mut self, left: &[ContextUnit], stop: &CancelToken) -> Compaction {
         let memory = Arc::clone(&self.memory);
         let compactor = Compactor {
             memory: &*memory,
             model: &*self.model,
-            by: &self.settings.compact_by,
+            strategy: &self.settings.compaction,
             stop,
             tokens_max: self.settings.context.window_tokens / 10 * 6,
-            number: self.context.compacted().times,
+            earlier: self.context.compacted().compactions,
         };
         let made = compactor.compact(left);
-        let kept = self.context.units().find_map(|unit| unit.moments().first());
+        let kept = self.context.units().find_map(|unit| unit.events().first());
         let kept = kept.map(|moment| moment.id.to_string());
-        let moment = self.log.moment(&*memory, EventKind::Compaction, &made.summary);
+        let moment = self.log.new_event(&*memory, EventKind::Compaction, &made.summary);
         let moment = moment
             .with_meta("phase", "after")
             .with_meta("trigger", "window")
-            .with_meta(resume::MESSAGES, made.messages)
-            .with_meta(resume::FILE, made.file.clone().map_or(Value::Null, Value::from))
-            .with_meta(resume::KEPT_FROM, kept.map_or(Value::Null, Value::from));
-        self.log.keep(&*memory, moment);
-        let room = self.context.summary_room();
-        let latest = resume::latest(made.file.as_deref(), &made.summary, room);
+            .with_meta(resume::META_MESSAGES, made.messages)
+            .with_meta(resume::META_FILE, made.file.clone().map_or(Value::Null, Value::from))
+            .with_meta(resume::META_KEPT_FROM, kept.map_or(Value::Null, Value::from));
+        self.log.append(&*memory, moment);
+        let room = self.context.summary_budget();
+        let latest = resume::render_compaction(made.file.as_deref(), &made.summary, room);
         // Without an index the head is shorter; the conversation can continue.
-        let _ = self.open_context(Some(latest));
+        let _ = self.refresh_head(Some(latest));
         made
     }
 
     /// Rebuilds the head of the context: the index of notes and the latest compaction.
-    fn open_context(&mut self, latest: Option<String>) -> Result<(), AgentError> {
-        let index = self.memory.index(self.settings.context.index());
+    fn refresh_head(&mut self, latest: Option<String>) -> Result<(), AgentError> {
+        let index = self.memory.notes_index(self.settings.context.index_budget());
         let read = index.as_ref().ok().cloned().flatten();
-        self.context.open(read.as_deref(), latest);
+        self.context.set_head(read.as_deref(), latest);
         index?;
         Ok(())
     }
 
-    fn begin(&mut self) -> Result<(), AgentError> {
-        if self.is_begun {
+    fn record_start(&mut self) -> Result<(), AgentError> {
+        if self.is_started {
             return Ok(());
         }
         let memory = Arc::clone(&self.memory);
         let source = if self.log.is_new() { "startup" } else { "resume" };
-        let moment = self.log.moment(&*memory, EventKind::SessionStart, "");
+        let moment = self.log.new_event(&*memory, EventKind::SessionStart, "");
         let moment = moment.with_meta("source", source).with_meta("model", self.model.name());
-        self.log.keep_first(&*memory, moment)?;
-        self.is_begun = true;
+        self.log.append_strict(&*memory, moment)?;
+        self.is_started = true;
         Ok(())
     }
 
     /// Ends the session. It can still be resumed later.
     pub fn finish(&mut self, reason: &str) -> Result<(), AgentError> {
         let memory = Arc::clone(&self.memory);
-        if self.is_begun {
-            let moment = self.log.moment(&*memory, EventKind::SessionEnd, "");
-            self.log.keep_first(&*memory, moment.with_meta("reason", reason))?;
-            self.is_begun = false;
+        if self.is_started {
+            let moment = self.log.new_event(&*memory, EventKind::SessionEnd, "");
+            self.log.append_strict(&*memory, moment.with_meta("reason", reason))?;
+            self.is_started = false;
         }
         Ok(())
     }
 
     /// Composes the injection for a trigger. If its content is unavailable, nothing is injected.
-    fn note(&self, due: Option<Due>, said: &mut dyn FnMut(Said<'_>)) -> Option<String> {
+    fn compose_injection(
+        &self,
+        due: Option<DueInjection>,
+        said: &mut dyn FnMut(AgentEvent<'_>),
+    ) -> Option<String> {
         let due = due?;
         let composed = match &due {
-            Due::Replan { about } => self.memory.lessons(about).ok().flatten(),
-            Due::Store { .. } | Due::Overview { .. } => {
-                nudge_text(due.name(), &texts::of(&due), NUDGE)
+            DueInjection::Replan { about } => self.memory.recall_lessons(about).ok().flatten(),
+            DueInjection::Store { .. } | DueInjection::Overview { .. } => {
+                render_nudge(due.name(), &texts::render_due(&due), NUDGE_BUDGET)
             }
         }?;
-        said(Said::Injected { why: due.name(), text: &composed.text });
-        let _ = self.memory.injected(due.name(), &composed);
+        said(AgentEvent::Injected { why: due.name(), text: &composed.text });
+        let _ = self.memory.record_injection(due.name(), &composed);
         Some(composed.text)
     }
 }

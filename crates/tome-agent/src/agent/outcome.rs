@@ -1,26 +1,26 @@
 //! Progress events and results of a run.
 
-use tome_llm::{End, Heard, ToolCall, ToolResult, Usage};
+use tome_llm::{StopReason, StreamEvent, ToolCall, ToolResult, Usage};
 
 use crate::Reflection;
 use crate::compaction::Compaction;
 
 /// Progress of a run, reported to the callback of [`Agent::run`](crate::Agent::run).
 #[derive(Debug, Clone, Copy)]
-pub enum Said<'a> {
+pub enum AgentEvent<'a> {
     /// The next piece of the model's text.
     Text(&'a str),
     /// Discard the text of this reply so far: the request failed and is being retried.
-    Again,
+    Retry,
     /// The model has started to write a tool call.
-    Beginning {
+    ToolCallStart {
         /// The tool's name.
         name: &'a str,
     },
     /// A tool is about to run.
-    Calling(&'a ToolCall),
+    ToolStart(&'a ToolCall),
     /// A tool has finished.
-    Called {
+    ToolEnd {
         /// The model's call.
         call: &'a ToolCall,
         /// The result of the call.
@@ -40,27 +40,27 @@ pub enum Said<'a> {
     Reflected(&'a Reflection),
 }
 
-impl<'a> Said<'a> {
-    pub(super) fn of(heard: Heard<'a>) -> Self {
+impl<'a> AgentEvent<'a> {
+    pub(super) fn from_stream_event(heard: StreamEvent<'a>) -> Self {
         match heard {
-            Heard::Text(text) => Self::Text(text),
-            Heard::Call { name } => Self::Beginning { name },
-            Heard::Again => Self::Again,
+            StreamEvent::Text(text) => Self::Text(text),
+            StreamEvent::ToolCallStart { name } => Self::ToolCallStart { name },
+            StreamEvent::Retry => Self::Retry,
         }
     }
 }
 
 /// The result of [`Agent::run`](crate::Agent::run).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Run {
+pub struct AgentRun {
     /// The model's final answer.
     pub text: String,
     /// Why the run ended.
-    pub ended: Ended,
+    pub finish_reason: FinishReason,
     /// Number of model requests.
     pub rounds: u32,
     /// Number of tool calls.
-    pub calls: u32,
+    pub tool_calls: u32,
     /// Number of compactions.
     pub compactions: u32,
     /// Tokens used, including compactions.
@@ -69,29 +69,29 @@ pub struct Run {
 
 /// Why a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Ended {
+pub enum FinishReason {
     /// The model finished its turn.
     #[default]
     Done,
     /// The last reply reached its token limit.
-    Cut,
+    MaxTokens,
     /// The model refused to continue.
-    Refused,
+    Refusal,
     /// The model was still calling tools when the round limit was reached.
-    RoundsSpent,
+    MaxRounds,
     /// The run was cancelled.
-    Stopped,
+    Cancelled,
     /// The model or the memory failed. Only recorded in the session; [`Agent::run`](crate::Agent::run)
     /// returns the error itself.
     Failed,
 }
 
-impl Ended {
-    pub(super) fn of(end: End) -> Self {
+impl FinishReason {
+    pub(super) fn from_stop_reason(end: StopReason) -> Self {
         match end {
-            End::Done | End::Calls => Self::Done,
-            End::Cut => Self::Cut,
-            End::Refused => Self::Refused,
+            StopReason::EndTurn | StopReason::ToolCalls => Self::Done,
+            StopReason::MaxTokens => Self::MaxTokens,
+            StopReason::Refusal => Self::Refusal,
         }
     }
 
@@ -99,10 +99,10 @@ impl Ended {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
-            Self::Cut => "cut",
-            Self::Refused => "refused",
-            Self::RoundsSpent => "rounds_spent",
-            Self::Stopped => "stopped",
+            Self::MaxTokens => "cut",
+            Self::Refusal => "refused",
+            Self::MaxRounds => "rounds_spent",
+            Self::Cancelled => "stopped",
             Self::Failed => "failed",
         }
     }

@@ -4,51 +4,55 @@
 //! run ended. Events before the latest compaction are not restored.
 
 use serde_json::Value;
-use tome_llm::{Part, ToolCall, ToolResult};
+use tome_llm::{ContentPart, ToolCall, ToolResult};
 use tome_model::{Event, EventId, EventKind};
 use tome_text::budget_tokens;
 
-use crate::Moment;
-use crate::context::{Compacted, Context, Unit, fenced};
+use crate::SessionEvent;
+use crate::context::{CompactionTotals, ContextUnit, ContextWindow, fence_capped};
 
-use super::step::{shown, shown_prompt};
+use super::step::{cap_prompt, cap_result};
 
 // Keys in an event's metadata. `step` groups the calls of a reply, `call` is a call's id.
-pub(super) const STEP: &str = "step";
-pub(super) const CALL: &str = "call";
+pub(super) const META_STEP: &str = "step";
+pub(super) const META_CALL: &str = "call";
 // Of a compaction: its note, the number of messages that left, and the first event that stayed.
-pub(super) const FILE: &str = "file";
-pub(super) const MESSAGES: &str = "messages";
-pub(super) const KEPT_FROM: &str = "kept_from";
+pub(super) const META_FILE: &str = "file";
+pub(super) const META_MESSAGES: &str = "messages";
+pub(super) const META_KEPT_FROM: &str = "kept_from";
 
 #[derive(Debug, Default)]
-pub(super) struct Resumed {
-    pub units: Vec<Unit>,
-    pub compacted: Compacted,
+pub(super) struct RestoredSession {
+    pub units: Vec<ContextUnit>,
+    pub compacted: CompactionTotals,
 }
 
 /// Restores a session from its events, in order, with the same size limits as during the live session.
-pub(super) fn resumed(events: &[Event], context: &Context) -> Resumed {
-    let mut compacted = Compacted::default();
+pub(super) fn restore_session(events: &[Event], context: &ContextWindow) -> RestoredSession {
+    let mut compacted = CompactionTotals::default();
     let mut from = 0;
     for event in events.iter().filter(|event| event.kind == EventKind::Compaction) {
-        compacted.times += 1;
-        compacted.messages += event.meta.get(MESSAGES).and_then(Value::as_u64).unwrap_or(0);
-        compacted.latest = Some(latest(text_of(event, FILE), &event.text, context.summary_room()));
-        let kept = text_of(event, KEPT_FROM);
+        compacted.compactions += 1;
+        compacted.messages += event.meta.get(META_MESSAGES).and_then(Value::as_u64).unwrap_or(0);
+        compacted.latest = Some(render_compaction(
+            meta_text(event, META_FILE),
+            &event.text,
+            context.summary_budget(),
+        ));
+        let kept = meta_text(event, META_KEPT_FROM);
         from = events.iter().position(|one| Some(one.id.as_str()) == kept).unwrap_or(from);
     }
-    let mut reading = Reading { context, units: Vec::new(), step: None };
+    let mut reading = SessionReplay { context, units: Vec::new(), step: None };
     for event in events.get(from..).unwrap_or_default() {
-        reading.take(event);
+        reading.apply_event(event);
     }
-    reading.end_step();
-    Resumed { units: reading.units, compacted }
+    reading.finish_step();
+    RestoredSession { units: reading.units, compacted }
 }
 
 /// Describes a compaction for the head of the context, within a token budget. The summary may contain
 /// tool output and is therefore fenced.
-pub(super) fn latest(file: Option<&str>, summary: &str, tokens_max: u64) -> String {
+pub(super) fn render_compaction(file: Option<&str>, summary: &str, tokens_max: u64) -> String {
     let place = match file {
         Some(file) => format!("{file} (memory_read with scope session); "),
         None => String::new(),
@@ -58,52 +62,56 @@ pub(super) fn latest(file: Option<&str>, summary: &str, tokens_max: u64) -> Stri
     );
     let room = tokens_max.saturating_sub(budget_tokens(&said) + 1);
     let rest = "memory_read with scope session has the full text";
-    said + &fenced("the record of this session", summary, room, rest)
+    said + &fence_capped("the record of this session", summary, room, rest)
 }
 
-fn text_of<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
+fn meta_text<'e>(event: &'e Event, name: &str) -> Option<&'e str> {
     event.meta.get(name)?.as_str()
 }
 
-struct Reading<'c> {
-    context: &'c Context,
-    units: Vec<Unit>,
-    step: Option<Step>,
+struct SessionReplay<'c> {
+    context: &'c ContextWindow,
+    units: Vec<ContextUnit>,
+    step: Option<ReplayStep>,
 }
 
-struct Step {
+struct ReplayStep {
     name: String,
-    said: Vec<Part>,
+    reply_parts: Vec<ContentPart>,
     results: Vec<(ToolResult, EventId)>,
-    moments: Vec<Moment>,
+    moments: Vec<SessionEvent>,
 }
 
-impl Reading<'_> {
-    fn take(&mut self, event: &Event) {
-        let step = text_of(event, STEP).map(str::to_owned);
+impl SessionReplay<'_> {
+    fn apply_event(&mut self, event: &Event) {
+        let step = meta_text(event, META_STEP).map(str::to_owned);
         match (event.kind, step) {
             (EventKind::AssistantMessage, Some(name)) if !event.text.is_empty() => {
-                let step = self.step_of(name);
-                step.said.push(Part::Text(event.text.clone()));
-                step.moments.push(moment(event));
+                let step = self.step_named(name);
+                step.reply_parts.push(ContentPart::Text(event.text.clone()));
+                step.moments.push(to_session_event(event));
             }
-            (EventKind::ToolResult, name) => self.tool_result(event, name),
+            (EventKind::ToolResult, name) => self.apply_tool_result(event, name),
             (EventKind::UserMessage, _) => {
-                self.end_step();
-                let shown = shown_prompt(&event.text, self.context);
-                self.units.push(Unit::prompt(&shown, Vec::new(), vec![moment(event)]));
+                self.finish_step();
+                let shown = cap_prompt(&event.text, self.context);
+                self.units.push(ContextUnit::prompt(
+                    &shown,
+                    Vec::new(),
+                    vec![to_session_event(event)],
+                ));
             }
             (EventKind::AssistantMessage | EventKind::AssistantStop, _) => {
-                self.end_step();
-                self.units.push(Unit::reply(&event.text, vec![moment(event)]));
+                self.finish_step();
+                self.units.push(ContextUnit::reply(&event.text, vec![to_session_event(event)]));
             }
             _ => {}
         }
     }
 
-    fn tool_result(&mut self, event: &Event, name: Option<String>) {
+    fn apply_tool_result(&mut self, event: &Event, name: Option<String>) {
         let Some(tool) = &event.tool else { return };
-        let id = text_of(event, CALL).unwrap_or(event.id.as_str()).to_owned();
+        let id = meta_text(event, META_CALL).unwrap_or(event.id.as_str()).to_owned();
         let words = |value: &Value| match value {
             Value::String(text) => text.clone(),
             value => value.to_string(),
@@ -112,43 +120,45 @@ impl Reading<'_> {
             ToolCall { id: id.clone(), name: tool.name.clone(), arguments: words(&tool.input) };
         let failed = event.meta.get("failed") == Some(&Value::Bool(true));
         let result = ToolResult { id, text: words(&tool.output), failed };
-        let step = self.step_of(name.unwrap_or_else(|| event.id.to_string()));
-        step.said.push(Part::Call(call));
+        let step = self.step_named(name.unwrap_or_else(|| event.id.to_string()));
+        step.reply_parts.push(ContentPart::ToolCall(call));
         step.results.push((result, event.id.clone()));
-        step.moments.push(moment(event));
+        step.moments.push(to_session_event(event));
     }
 
-    fn step_of(&mut self, name: String) -> &mut Step {
+    fn step_named(&mut self, name: String) -> &mut ReplayStep {
         if self.step.as_ref().is_some_and(|step| step.name != name) {
-            self.end_step();
+            self.finish_step();
         }
-        self.step.get_or_insert_with(|| Step {
+        self.step.get_or_insert_with(|| ReplayStep {
             name,
-            said: Vec::new(),
+            reply_parts: Vec::new(),
             results: Vec::new(),
             moments: Vec::new(),
         })
     }
 
-    fn end_step(&mut self) {
-        let Some(Step { said, results, moments, .. }) = self.step.take() else { return };
+    fn finish_step(&mut self) {
+        let Some(ReplayStep { reply_parts: said, results, moments, .. }) = self.step.take() else {
+            return;
+        };
         let unit = if results.is_empty() {
             let words = said.iter().map(|part| match part {
-                Part::Text(text) => text.as_str(),
-                Part::Call(_) | Part::Result(_) => "",
+                ContentPart::Text(text) => text.as_str(),
+                ContentPart::ToolCall(_) | ContentPart::ToolResult(_) => "",
             });
-            Unit::reply(&words.collect::<String>(), moments)
+            ContextUnit::reply(&words.collect::<String>(), moments)
         } else {
-            let room = self.context.result_room(results.len());
-            let results = results.into_iter().map(|(result, id)| shown(result, room, &id));
-            Unit::step(said, &results.collect::<Vec<_>>(), Vec::new(), moments)
+            let room = self.context.result_budget(results.len());
+            let results = results.into_iter().map(|(result, id)| cap_result(result, room, &id));
+            ContextUnit::step(said, &results.collect::<Vec<_>>(), Vec::new(), moments)
         };
         self.units.push(unit);
     }
 }
 
-fn moment(event: &Event) -> Moment {
-    Moment {
+fn to_session_event(event: &Event) -> SessionEvent {
+    SessionEvent {
         kind: event.kind,
         at: event.at,
         id: event.id.clone(),

@@ -18,66 +18,66 @@ mod unit;
 
 use std::collections::VecDeque;
 
-use tome_llm::{Message, OfferedTool, Part, Role, SystemPart, Talk};
+use tome_llm::{ChatMessage, ChatRequest, ChatRole, ContentPart, SystemPart, ToolDefinition};
 
 use crate::AgentError;
-use crate::limits::{PART_TOKENS, ROOM_TOKENS_MIN};
+use crate::limits::{PART_OVERHEAD_TOKENS, TURN_TOKENS_MIN};
 
 pub use cap::cap_tokens;
-pub(crate) use cap::fenced;
+pub(crate) use cap::fence_capped;
 pub use settings::ContextSettings;
-pub use unit::Unit;
+pub use unit::ContextUnit;
 
 use tome_text::budget_tokens;
-use unit::cost;
+use unit::message_tokens;
 
 /// The turns in view and everything needed to build the next request.
 #[derive(Debug, Clone)]
-pub struct Context {
+pub struct ContextWindow {
     settings: ContextSettings,
     system: String,
-    tools: Vec<OfferedTool>,
+    tools: Vec<ToolDefinition>,
     head: String,
     task: Option<String>,
-    units: VecDeque<Unit>,
+    units: VecDeque<ContextUnit>,
     tokens: u64,
-    compacted: Compacted,
+    compacted: CompactionTotals,
     /// Tokens reserved for system prompt, tools, head and reply, whether used or not, so that the
     /// budget of the turns does not change.
-    aside: u64,
+    reserved_tokens: u64,
     /// Number of times the budget was halved because a request exceeded the model's context.
-    halved: u32,
+    halvings: u32,
     /// The tenth of the window at which the last usage note was added.
-    said_tenth: Option<u64>,
+    noted_tenth: Option<u64>,
 }
 
 /// Totals of the turns that have left the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Compacted {
+pub struct CompactionTotals {
     /// Number of messages that left.
     pub messages: u64,
     /// Number of compactions.
-    pub times: u64,
+    pub compactions: u64,
     /// Summary of the latest compaction and the path of its note.
     pub latest: Option<String>,
 }
 
-impl Context {
+impl ContextWindow {
     /// Creates an empty context. Fails if system prompt and tools leave no tokens for a conversation.
     pub fn new(
         settings: ContextSettings,
         system: String,
-        tools: Vec<OfferedTool>,
+        tools: Vec<ToolDefinition>,
     ) -> Result<Self, AgentError> {
         let aside = budget_tokens(&system)
-            + tools.iter().map(tool_cost).sum::<u64>()
-            + settings.overview()
-            + settings.index()
-            + settings.summary()
-            + settings.task()
-            + u64::from(settings.reply())
-            + 16 * PART_TOKENS;
-        let needed = aside + ROOM_TOKENS_MIN;
+            + tools.iter().map(tool_tokens).sum::<u64>()
+            + settings.overview_budget()
+            + settings.index_budget()
+            + settings.summary_budget()
+            + settings.task_budget()
+            + u64::from(settings.reply_budget())
+            + 16 * PART_OVERHEAD_TOKENS;
+        let needed = aside + TURN_TOKENS_MIN;
         if settings.window_tokens < needed {
             return Err(AgentError::WindowTooSmall { window: settings.window_tokens, needed });
         }
@@ -89,31 +89,31 @@ impl Context {
             task: None,
             units: VecDeque::new(),
             tokens: 0,
-            compacted: Compacted::default(),
-            aside,
-            halved: 0,
-            said_tenth: None,
+            compacted: CompactionTotals::default(),
+            reserved_tokens: aside,
+            halvings: 0,
+            noted_tenth: None,
         })
     }
 
     /// Token budget of the turns.
-    pub fn room(&self) -> u64 {
-        let room = self.settings.window_tokens.saturating_sub(self.aside);
-        (room >> self.halved).max(ROOM_TOKENS_MIN / 2)
+    pub fn turn_budget(&self) -> u64 {
+        let room = self.settings.window_tokens.saturating_sub(self.reserved_tokens);
+        (room >> self.halvings).max(TURN_TOKENS_MIN / 2)
     }
 
     /// Token budget of one tool result, when `together` results share a message.
-    pub fn result_room(&self, together: usize) -> u64 {
-        let share = self.room() / 2 / u64::try_from(together.max(1)).unwrap_or(u64::MAX);
-        self.settings.result_tokens_max.min(self.room() / 4).min(share)
+    pub fn result_budget(&self, together: usize) -> u64 {
+        let share = self.turn_budget() / 2 / u64::try_from(together.max(1)).unwrap_or(u64::MAX);
+        self.settings.result_tokens_max.min(self.turn_budget() / 4).min(share)
     }
 
-    pub(crate) fn summary_room(&self) -> u64 {
-        self.settings.summary()
+    pub(crate) fn summary_budget(&self) -> u64 {
+        self.settings.summary_budget()
     }
 
     /// The units in the window, oldest first.
-    pub fn units(&self) -> impl Iterator<Item = &Unit> {
+    pub fn units(&self) -> impl Iterator<Item = &ContextUnit> {
         self.units.iter()
     }
 
@@ -123,53 +123,53 @@ impl Context {
     }
 
     /// Totals of the turns that have left the window.
-    pub fn compacted(&self) -> &Compacted {
+    pub fn compacted(&self) -> &CompactionTotals {
         &self.compacted
     }
 
     /// Estimated tokens of the next request, including the reply.
-    pub fn used(&self) -> u64 {
-        self.aside + self.tokens
+    pub fn used_tokens(&self) -> u64 {
+        self.reserved_tokens + self.tokens
     }
 
     /// Appends a unit, shrunk if it is too large for the budget.
-    pub fn push(&mut self, mut unit: Unit) {
+    pub fn push(&mut self, mut unit: ContextUnit) {
         if unit.messages().is_empty() {
             return;
         }
-        let room = self.room() / 4 * 3;
+        let room = self.turn_budget() / 4 * 3;
         if unit.tokens() > room {
             unit.shrink_to(room);
         }
-        self.say_usage(&mut unit);
+        self.add_usage_note(&mut unit);
         self.tokens += unit.tokens();
         self.units.push_back(unit);
     }
 
     /// Adds a usage note to a unit that is about to be appended, at prompts and whenever another tenth
     /// of the window is reached.
-    fn say_usage(&mut self, unit: &mut Unit) {
-        let ends_with_user = unit.messages().last().is_some_and(|last| last.role == Role::User);
-        let tenth = self.tenth(unit.tokens());
-        if ends_with_user && (unit.opens_turn() || self.said_tenth != Some(tenth)) {
-            self.said_tenth = Some(tenth);
-            unit.add_note(meta::text(self, unit));
+    fn add_usage_note(&mut self, unit: &mut ContextUnit) {
+        let ends_with_user = unit.messages().last().is_some_and(|last| last.role == ChatRole::User);
+        let tenth = self.usage_tenth(unit.tokens());
+        if ends_with_user && (unit.opens_turn() || self.noted_tenth != Some(tenth)) {
+            self.noted_tenth = Some(tenth);
+            unit.add_note(meta::render(self, unit));
         }
     }
 
-    fn tenth(&self, more: u64) -> u64 {
-        (self.used() + more).saturating_mul(10) / self.settings.window_tokens.max(1)
+    fn usage_tenth(&self, more: u64) -> u64 {
+        (self.used_tokens() + more).saturating_mul(10) / self.settings.window_tokens.max(1)
     }
 
     /// Whether units must be evicted before the next request.
     pub fn is_full(&self) -> bool {
-        (self.tokens > self.room() || self.turns() > self.settings.turns_max)
+        (self.tokens > self.turn_budget() || self.turns() > self.settings.turns_max)
             && self.units.len() > 1
     }
 
     /// Removes the older half and returns it. The last unit always stays.
-    pub fn leave(&mut self) -> Vec<Unit> {
-        let (room, turns_max) = (self.room(), self.settings.turns_max);
+    pub fn evict(&mut self) -> Vec<ContextUnit> {
+        let (room, turns_max) = (self.turn_budget(), self.settings.turns_max);
         let tokens_kept = if self.tokens > room { room / 2 } else { room };
         let turns_kept = if self.turns() > turns_max { turns_max / 2 } else { turns_max };
         let turns_kept = turns_kept.max(1);
@@ -192,33 +192,33 @@ impl Context {
             last.shrink_to(room);
             self.tokens = self.tokens.saturating_sub(before.saturating_sub(last.tokens()));
         }
-        self.task = self.task_after(&left);
+        self.task = self.find_evicted_task(&left);
         self.compacted.messages +=
             left.iter().map(|unit| unit.messages().len() as u64).sum::<u64>();
         left
     }
 
     /// Returns the prompt of the current turn if it has left the window.
-    fn task_after(&self, left: &[Unit]) -> Option<String> {
-        if self.units.front().is_none_or(Unit::opens_turn) {
+    fn find_evicted_task(&self, left: &[ContextUnit]) -> Option<String> {
+        if self.units.front().is_none_or(ContextUnit::opens_turn) {
             return None;
         }
         let prompt = left.iter().rev().find(|unit| unit.opens_turn());
-        let said = |unit: &Unit| match unit.messages().first()?.parts.first()? {
-            Part::Text(text) => Some(text.clone()),
-            Part::Call(_) | Part::Result(_) => None,
+        let said = |unit: &ContextUnit| match unit.messages().first()?.parts.first()? {
+            ContentPart::Text(text) => Some(text.clone()),
+            ContentPart::ToolCall(_) | ContentPart::ToolResult(_) => None,
         };
         prompt.and_then(said).or_else(|| self.task.clone())
     }
 
     /// Halves the turn budget after a request was too long. Returns `false` at the minimum.
-    pub fn halve(&mut self) -> bool {
-        let before = self.room();
+    pub fn halve_budget(&mut self) -> bool {
+        let before = self.turn_budget();
         // Stop counting at the minimum, however many requests fail.
-        if before > ROOM_TOKENS_MIN / 2 {
-            self.halved += 1;
+        if before > TURN_TOKENS_MIN / 2 {
+            self.halvings += 1;
         }
-        let room = self.room();
+        let room = self.turn_budget();
         if let Some(last) = self.units.back_mut()
             && last.tokens() > room / 2
         {
@@ -231,90 +231,96 @@ impl Context {
 
     /// Sets the head: the index of notes, the latest compaction and the current task. Called at the
     /// start and after turns have left.
-    pub fn open(&mut self, index: Option<&str>, latest: Option<String>) {
+    pub fn set_head(&mut self, index: Option<&str>, latest: Option<String>) {
         if latest.is_some() {
-            self.compacted.times += 1;
+            self.compacted.compactions += 1;
             self.compacted.latest = latest;
         }
         let mut head: Vec<String> = Vec::new();
         // The callers fence these texts and make them fit. Cutting here could break a fence.
-        head.extend(index.map(|text| match budget_tokens(text) <= self.settings.index() {
+        head.extend(index.map(|text| match budget_tokens(text) <= self.settings.index_budget() {
             true => text.to_owned(),
             false => "Available memory: memory_list shows it.".to_owned(),
         }));
         let latest = self.compacted.latest.as_deref();
-        head.extend(latest.map(|text| match budget_tokens(text) <= self.settings.summary() {
-            true => text.to_owned(),
-            false => "Earlier turns have left this context: recall_memory finds them.".to_owned(),
+        head.extend(latest.map(|text| {
+            match budget_tokens(text) <= self.settings.summary_budget() {
+                true => text.to_owned(),
+                false => {
+                    "Earlier turns have left this context: recall_memory finds them.".to_owned()
+                }
+            }
         }));
         head.extend(self.task.as_deref().map(|task| {
-            let task = cap_tokens(task, self.settings.task(), "recall_memory has the full text");
+            let task =
+                cap_tokens(task, self.settings.task_budget(), "recall_memory has the full text");
             format!("The task at hand, as the person put it:\n{task}")
         }));
         self.head = head.join("\n\n");
-        self.say_usage_anew();
+        self.refresh_usage_notes();
     }
 
     /// Replaces all usage notes by a current one. The prefix has changed anyway, so no cache is lost.
-    fn say_usage_anew(&mut self) {
-        self.said_tenth = None;
-        self.units.iter_mut().for_each(|unit| unit.remove_notes(meta::OPEN));
+    fn refresh_usage_notes(&mut self) {
+        self.noted_tenth = None;
+        self.units.iter_mut().for_each(|unit| unit.remove_notes(meta::OPENING_TAG));
         let last = self.units.pop_back();
-        self.tokens = self.units.iter().map(Unit::tokens).sum();
+        self.tokens = self.units.iter().map(ContextUnit::tokens).sum();
         if let Some(mut last) = last {
-            self.say_usage(&mut last);
+            self.add_usage_note(&mut last);
             self.tokens += last.tokens();
             self.units.push_back(last);
         }
     }
 
     /// Restores the totals of an earlier run of the session.
-    pub(crate) fn take_up(&mut self, compacted: Compacted) {
+    pub(crate) fn restore_totals(&mut self, compacted: CompactionTotals) {
         self.compacted = compacted;
     }
 
     /// Builds the next request.
-    pub fn talk(&self, overview: Option<&str>) -> Talk {
-        let mut system = vec![SystemPart { text: self.system.clone(), cache_until_here: true }];
+    pub fn build_request(&self, overview: Option<&str>) -> ChatRequest {
+        let mut system = vec![SystemPart { text: self.system.clone(), cache_breakpoint: true }];
         system.extend(overview.map(|text| {
             let text = cap_tokens(
                 text,
-                self.settings.overview().saturating_sub(30),
+                self.settings.overview_budget().saturating_sub(30),
                 "memory_read overview.md has the full text",
             );
             let text = format!("Current overview of this session (overview.md):\n\n{text}");
-            SystemPart { text, cache_until_here: false }
+            SystemPart { text, cache_breakpoint: false }
         }));
-        let head = (!self.head.is_empty()).then(|| Message::user(self.head.clone()));
+        let head = (!self.head.is_empty()).then(|| ChatMessage::user(self.head.clone()));
         let turns = self.units.iter().flat_map(|unit| unit.messages().iter().cloned());
-        Talk {
+        ChatRequest {
             system,
             tools: self.tools.clone(),
-            messages: alternating(head.into_iter().chain(turns)),
-            tokens_max: self.settings.reply(),
+            messages: merge_roles(head.into_iter().chain(turns)),
+            tokens_max: self.settings.reply_budget(),
         }
     }
 
     /// Estimates the tokens of a request, including tools and reply.
-    pub fn cost(talk: &Talk) -> u64 {
-        let system = talk.system.iter().map(|part| budget_tokens(&part.text) + PART_TOKENS);
-        let tools = talk.tools.iter().map(tool_cost);
-        let said = talk.messages.iter().map(cost);
+    pub fn request_tokens(talk: &ChatRequest) -> u64 {
+        let system =
+            talk.system.iter().map(|part| budget_tokens(&part.text) + PART_OVERHEAD_TOKENS);
+        let tools = talk.tools.iter().map(tool_tokens);
+        let said = talk.messages.iter().map(message_tokens);
         system.chain(tools).chain(said).sum::<u64>() + u64::from(talk.tokens_max)
     }
 }
 
-fn tool_cost(tool: &OfferedTool) -> u64 {
+fn tool_tokens(tool: &ToolDefinition) -> u64 {
     let schema = budget_tokens(&tool.schema.to_string());
-    budget_tokens(&tool.name) + budget_tokens(&tool.description) + schema + PART_TOKENS
+    budget_tokens(&tool.name) + budget_tokens(&tool.description) + schema + PART_OVERHEAD_TOKENS
 }
 
 /// Merges consecutive messages of one role and starts with the user, as providers require.
-fn alternating(messages: impl Iterator<Item = Message>) -> Vec<Message> {
-    let mut all: Vec<Message> = Vec::new();
+fn merge_roles(messages: impl Iterator<Item = ChatMessage>) -> Vec<ChatMessage> {
+    let mut all: Vec<ChatMessage> = Vec::new();
     for message in messages {
-        if all.is_empty() && message.role == Role::Assistant {
-            all.push(Message::user("(The conversation goes on.)"));
+        if all.is_empty() && message.role == ChatRole::Assistant {
+            all.push(ChatMessage::user("(The conversation goes on.)"));
         }
         match all.last_mut() {
             Some(last) if last.role == message.role => last.parts.extend(message.parts),

@@ -34,24 +34,24 @@ impl Default for ContextSettings {
 }
 
 impl ContextSettings {
-    pub(crate) fn reply(&self) -> u32 {
+    pub(crate) fn reply_budget(&self) -> u32 {
         let share = u32::try_from(self.window_tokens / 4).unwrap_or(u32::MAX);
         self.reply_tokens_max.min(share).max(1)
     }
 
-    pub(crate) fn overview(&self) -> u64 {
+    pub(crate) fn overview_budget(&self) -> u64 {
         self.overview_tokens_max.min(self.window_tokens / 10)
     }
 
-    pub(crate) fn index(&self) -> u64 {
+    pub(crate) fn index_budget(&self) -> u64 {
         self.index_tokens_max.min(self.window_tokens / 16)
     }
 
-    pub(crate) fn summary(&self) -> u64 {
+    pub(crate) fn summary_budget(&self) -> u64 {
         crate::limits::SUMMARY_TOKENS_MAX.min(self.window_tokens / 24)
     }
 
-    pub(crate) fn task(&self) -> u64 {
+    pub(crate) fn task_budget(&self) -> u64 {
         crate::limits::TASK_TOKENS_MAX.min(self.window_tokens / 24)
     }
 }

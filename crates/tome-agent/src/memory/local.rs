@@ -10,11 +10,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tome_engine::{Caller, Composed, Engine, EngineSettings, InjectionRecord, ToolAnswer, Tools};
-use tome_home::{Home, Question};
+use tome_engine::{
+    Caller, Engine, EngineSettings, InjectionRecord, InjectionText, ToolAnswer, Tools,
+};
+use tome_home::{EventQuery, Home};
 use tome_model::{Clock, Event, EventKind, Millis, SystemClock, Zone};
 
-use super::{Memory, MemoryTools, Moment, Who};
+use super::{Memory, MemoryTools, SessionEvent, SessionInfo};
 use crate::MemoryError;
 use crate::limits::RESUMED_BYTES_MAX;
 
@@ -23,36 +25,36 @@ const PAGE_EVENTS_MAX: usize = 1_000;
 const PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Settings of a [`LocalMemory`].
-pub struct LocalSettings {
+pub struct LocalMemorySettings {
     /// The home folder, as an absolute path. It is created on first use.
     pub home: PathBuf,
     /// The session this memory belongs to.
-    pub who: Who,
+    pub session: SessionInfo,
     /// The source of event times.
     pub clock: Arc<dyn Clock>,
     /// Time zone in which days begin and end.
     pub zone: Zone,
 }
 
-impl LocalSettings {
+impl LocalMemorySettings {
     /// Uses the system's clock and time zone.
-    pub fn new(home: impl Into<PathBuf>, who: Who) -> Self {
-        Self { home: home.into(), who, clock: Arc::new(SystemClock), zone: Zone::system() }
+    pub fn new(home: impl Into<PathBuf>, who: SessionInfo) -> Self {
+        Self { home: home.into(), session: who, clock: Arc::new(SystemClock), zone: Zone::system() }
     }
 }
 
 /// A [`Memory`] in this process, over a home folder.
-pub struct Local {
-    who: Who,
+pub struct LocalMemory {
+    session: SessionInfo,
     caller: Caller,
-    root: String,
+    project_root: String,
     engine: Engine,
 }
 
-impl Local {
+impl LocalMemory {
     /// Opens the memory of a session. Nothing is written until an event or a note is stored.
-    pub fn open(settings: LocalSettings) -> Result<Self, MemoryError> {
-        let LocalSettings { home, who, clock, zone } = settings;
+    pub fn open(settings: LocalMemorySettings) -> Result<Self, MemoryError> {
+        let LocalMemorySettings { home, session: who, clock, zone } = settings;
         let settings = EngineSettings::new(Home::at(home), zone);
         let engine = Engine::open(settings, clock)?;
         let caller = Caller {
@@ -61,39 +63,44 @@ impl Local {
             session: Some(who.session.to_string()),
             command: None,
         };
-        Ok(Self { root: engine.stores().projects().root_of(&who.cwd, None), who, caller, engine })
+        Ok(Self {
+            project_root: engine.stores().projects().resolve_project_or_guess(&who.cwd, None),
+            session: who,
+            caller,
+            engine,
+        })
     }
 
     /// Brings every projection (transcript, indexes, contents) up to date with the ledger.
     pub fn catch_up(&self) -> Result<(), MemoryError> {
-        Ok(self.engine.catch_up_project(&self.root)?)
+        Ok(self.engine.catch_up_project(&self.project_root)?)
     }
 }
 
-impl MemoryTools for Local {
-    fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
-        let spec = Tools::list().into_iter().find(|spec| spec.name == tool);
+impl MemoryTools for LocalMemory {
+    fn call_tool(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
+        let spec = Tools::specs().into_iter().find(|spec| spec.name == tool);
         if spec.is_some_and(|spec| matches!(spec.toolset, "recall" | "contents")) {
             self.catch_up()?;
         }
         let answer = self.engine.tools()?.call(tool, arguments, &self.caller);
-        answer.ok_or_else(|| MemoryError::NoSuchTool(tool.to_owned()))
+        answer.ok_or_else(|| MemoryError::UnknownTool(tool.to_owned()))
     }
 }
 
-impl Memory for Local {
-    fn who(&self) -> &Who {
-        &self.who
+impl Memory for LocalMemory {
+    fn session(&self) -> &SessionInfo {
+        &self.session
     }
 
     fn now(&self) -> Millis {
         self.engine.clock().now()
     }
 
-    fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
-        let drafts = moments.iter().map(|moment| self.who.draft(moment)).collect();
+    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
+        let drafts = moments.iter().map(|moment| self.session.to_draft(moment)).collect();
         for stored in self.engine.intake().ingest(drafts) {
-            stored.map_err(|error| MemoryError::Away(error.explained()))?;
+            stored.map_err(|error| MemoryError::Unavailable(error.explained()))?;
         }
         if moments.iter().any(|moment| moment.kind == EventKind::SessionEnd) {
             self.catch_up()?;
@@ -101,19 +108,19 @@ impl Memory for Local {
         Ok(())
     }
 
-    fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
+    fn record_injection(&self, why: &str, said: &InjectionText) -> Result<(), MemoryError> {
         let moment = match why {
             "replan" => "tool",
             "store" => "stop",
             _ => "prompt",
         };
-        Ok(self.engine.injector()?.record(&InjectionRecord {
+        Ok(self.engine.injector()?.log_injection(&InjectionRecord {
             at_ms: self.engine.clock().now().0,
             moment: moment.to_owned(),
             why: why.to_owned(),
-            agent: self.who.agent.to_string(),
-            session_id: self.who.session.to_string(),
-            project: self.root.clone(),
+            agent: self.session.agent.to_string(),
+            session_id: self.session.session.to_string(),
+            project: self.project_root.clone(),
             tokens: said.tokens,
             cut: said.cut.clone(),
             took_ms: 0,
@@ -122,21 +129,21 @@ impl Memory for Local {
         })?)
     }
 
-    fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
+    fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         let mut found: Vec<Event> = Vec::new();
         let (mut after, mut left) = (None, RESUMED_BYTES_MAX);
         while found.len() < newest_max {
-            let answer = self.engine.stores().read(&Question {
-                session: Some(self.who.session.clone()),
-                project: Some(self.root.clone()),
+            let answer = self.engine.stores().query_events(&EventQuery {
+                session: Some(self.session.session.clone()),
+                project: Some(self.project_root.clone()),
                 newest_first: true,
                 after: after.take(),
                 events_max: (newest_max - found.len()).min(PAGE_EVENTS_MAX),
                 bytes_max: PAGE_BYTES_MAX.min(left),
-                ..Question::default()
+                ..EventQuery::default()
             })?;
             let read = answer.events.len();
-            let kept = newest_within(answer.events, &mut left);
+            let kept = take_newest_within(answer.events, &mut left);
             let is_all = kept.len() == read;
             found.extend(kept);
             let Some(more) = answer.more_after.filter(|_| is_all) else { break };
@@ -149,17 +156,17 @@ impl Memory for Local {
 
 /// Returns the newest events that fit into `left` bytes and reduces `left`. `events` are newest first;
 /// the newest event of the session is always returned, whatever its size.
-fn newest_within(events: Vec<Event>, left: &mut usize) -> Vec<Event> {
+fn take_newest_within(events: Vec<Event>, left: &mut usize) -> Vec<Event> {
     let is_first = *left == RESUMED_BYTES_MAX;
     let fits = |(n, event): &(usize, Event)| {
-        let rest = left.checked_sub(bytes(event));
+        let rest = left.checked_sub(event_bytes(event));
         *left = rest.unwrap_or(0);
         rest.is_some() || (is_first && *n == 0)
     };
     events.into_iter().enumerate().take_while(fits).map(|(_, event)| event).collect()
 }
 
-fn bytes(event: &Event) -> usize {
+fn event_bytes(event: &Event) -> usize {
     let value = |value: &Value| match value {
         Value::String(text) => text.len(),
         value => value.to_string().len(),
@@ -174,19 +181,21 @@ mod tests {
 
     #[test]
     fn the_newest_are_kept_within_the_bytes() {
-        let who = Who::new("s1", "/app").unwrap();
+        let who = SessionInfo::new("s1", "/app").unwrap();
         let event = |n: usize, bytes: usize| {
             let text = "x".repeat(bytes);
-            let moment = who.moment(EventKind::UserMessage, Millis(0), &n.to_string(), text);
-            crate::compaction::event(&who, &moment)
+            let moment = who.new_event(EventKind::UserMessage, Millis(0), &n.to_string(), text);
+            crate::compaction::build_event(&who, &moment)
         };
         let mut left = RESUMED_BYTES_MAX;
         let half = RESUMED_BYTES_MAX / 2;
-        let kept = newest_within(vec![event(0, half), event(1, half - 9), event(2, 10)], &mut left);
+        let kept =
+            take_newest_within(vec![event(0, half), event(1, half - 9), event(2, 10)], &mut left);
         assert_eq!((kept.len(), left), (2, 0));
-        assert_eq!(newest_within(vec![event(3, 1)], &mut left).len(), 0);
+        assert_eq!(take_newest_within(vec![event(3, 1)], &mut left).len(), 0);
         let mut left = RESUMED_BYTES_MAX;
-        let kept = newest_within(vec![event(0, RESUMED_BYTES_MAX + 1), event(1, 1)], &mut left);
+        let kept =
+            take_newest_within(vec![event(0, RESUMED_BYTES_MAX + 1), event(1, 1)], &mut left);
         assert_eq!(kept.len(), 1);
     }
 }

@@ -5,7 +5,7 @@ use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, ModelError,
 
 /// Identifies a session: the agent, the session id and the working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Who {
+pub struct SessionInfo {
     /// The agent's name.
     pub agent: Agent,
     /// The session's id.
@@ -16,7 +16,7 @@ pub struct Who {
 
 /// An event as an agent reports it, before the ledger stores it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Moment {
+pub struct SessionEvent {
     /// The kind of event.
     pub kind: EventKind,
     /// When it happened.
@@ -31,17 +31,17 @@ pub struct Moment {
     pub meta: Map<String, Value>,
 }
 
-impl Who {
+impl SessionInfo {
     /// The name of Tome's own agent.
-    pub const AGENT: &str = "tome";
+    pub const DEFAULT_AGENT: &str = "tome";
 
     /// Creates a session of the agent `tome`.
     pub fn new(session: &str, cwd: impl Into<String>) -> Result<Self, ModelError> {
-        Self::of_agent(Self::AGENT, session, cwd)
+        Self::for_agent(Self::DEFAULT_AGENT, session, cwd)
     }
 
     /// Creates a session of an agent with another name.
-    pub fn of_agent(
+    pub fn for_agent(
         agent: &str,
         session: &str,
         cwd: impl Into<String>,
@@ -54,20 +54,20 @@ impl Who {
     }
 
     /// Creates an event of this session. Its id is derived from `name`, which must be unique per kind.
-    pub fn moment(
+    pub fn new_event(
         &self,
         kind: EventKind,
         at: Millis,
         name: &str,
         text: impl Into<String>,
-    ) -> Moment {
-        let identity = Identity::named(&self.agent, &self.session, kind.default_role(), name);
-        let (id, text) = (identity.id(0), text.into());
-        Moment { kind, at, id, text, tool: None, meta: Map::new() }
+    ) -> SessionEvent {
+        let identity = Identity::from_name(&self.agent, &self.session, kind.default_role(), name);
+        let (id, text) = (identity.event_id(0), text.into());
+        SessionEvent { kind, at, id, text, tool: None, meta: Map::new() }
     }
 
     /// Converts an event to the draft that the ledger takes in.
-    pub fn draft(&self, moment: &Moment) -> Draft {
+    pub fn to_draft(&self, moment: &SessionEvent) -> Draft {
         let role = moment.kind.default_role();
         Draft {
             identity: Identity::Fixed(moment.id.clone()),
@@ -85,7 +85,7 @@ impl Who {
     }
 }
 
-impl Moment {
+impl SessionEvent {
     /// Adds a tool call and its output.
     #[must_use]
     pub fn with_tool(mut self, tool: Tool) -> Self {

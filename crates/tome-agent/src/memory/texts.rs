@@ -1,7 +1,7 @@
 //! Renders tool answers as text for a model.
 
 use serde_json::Value;
-use tome_engine::quoted_text;
+use tome_engine::quote_text;
 use tome_notebook::{InsightKind, RecalledInsight};
 use tome_text::{budget_tokens, collapse_whitespace, first_chars};
 
@@ -9,7 +9,7 @@ use tome_text::{budget_tokens, collapse_whitespace, first_chars};
 const SUMMARY_CHARS_MAX: usize = 160;
 
 /// Origin given in the fence. Notes may come from a repository that others wrote.
-const FROM: &str = "notes of this project";
+const INDEX_ORIGIN: &str = "notes of this project";
 const OPENING: &str = "Available memory:\n";
 const CLOSING: &str = "\n\nUse memory_read to load relevant files before responding.";
 
@@ -26,18 +26,18 @@ const CLOSING: &str = "\n\nUse memory_read to load relevant files before respond
 ///
 /// Use memory_read to load relevant files before responding.
 /// ```
-pub fn index_text(project: &Value, coder: &Value, tokens_max: u64) -> Option<String> {
-    let mut lines = listed(project, "");
-    lines.extend(listed(coder, ", scope coder"));
+pub fn render_notes_index(project: &Value, coder: &Value, tokens_max: u64) -> Option<String> {
+    let mut lines = render_note_lines(project, "");
+    lines.extend(render_note_lines(coder, ", scope coder"));
     if lines.is_empty() {
         return None;
     }
     let all = lines.len();
-    let frame = budget_tokens(&framed(&[more(all)])) + 1;
+    let frame = budget_tokens(&render_framed(&[render_more_line(all)])) + 1;
     let mut left = tokens_max.saturating_sub(frame);
     let kept = lines.iter().take_while(|line| {
         // Measure the escaped text, because escaping can increase its token count.
-        let disarmed = budget_tokens(&quoted_text("", line)) - budget_tokens(&quoted_text("", ""));
+        let disarmed = budget_tokens(&quote_text("", line)) - budget_tokens(&quote_text("", ""));
         let rest = left.checked_sub(disarmed + 1);
         left = rest.unwrap_or(0);
         rest.is_some()
@@ -45,25 +45,25 @@ pub fn index_text(project: &Value, coder: &Value, tokens_max: u64) -> Option<Str
     let kept = kept.count();
     lines.truncate(kept);
     if kept < all {
-        lines.push(more(all - kept));
+        lines.push(render_more_line(all - kept));
     }
-    Some(framed(&lines))
+    Some(render_framed(&lines))
 }
 
-fn framed(lines: &[String]) -> String {
-    format!("{OPENING}{}{CLOSING}", quoted_text(FROM, &lines.join("\n")))
+fn render_framed(lines: &[String]) -> String {
+    format!("{OPENING}{}{CLOSING}", quote_text(INDEX_ORIGIN, &lines.join("\n")))
 }
 
-fn more(count: usize) -> String {
+fn render_more_line(count: usize) -> String {
     format!("- … and {count} more: memory_list shows them all")
 }
 
-fn listed(notes: &Value, behind_size: &str) -> Vec<String> {
+fn render_note_lines(notes: &Value, behind_size: &str) -> Vec<String> {
     let notes = notes.as_array().map(Vec::as_slice).unwrap_or_default();
     let line = |note: &Value| {
         let path = note.get("path")?.as_str().filter(|path| !path.is_empty())?;
         let path = one_line(path);
-        let size = size(note.get("size").and_then(Value::as_u64).unwrap_or(0));
+        let size = format_size(note.get("size").and_then(Value::as_u64).unwrap_or(0));
         let summary = note.get("summary").and_then(Value::as_str).unwrap_or_default();
         let summary = one_line(summary);
         let colon = if summary.is_empty() { "" } else { ": " };
@@ -72,7 +72,7 @@ fn listed(notes: &Value, behind_size: &str) -> Vec<String> {
     notes.iter().filter_map(line).collect()
 }
 
-fn size(bytes: u64) -> String {
+fn format_size(bytes: u64) -> String {
     if bytes < 1024 {
         return format!("{bytes}B");
     }
@@ -85,11 +85,11 @@ fn one_line(text: &str) -> String {
 }
 
 /// Parses the insights in an answer of `coder_memory_recall`.
-pub(super) fn insights(answer: &Value) -> Vec<RecalledInsight> {
+pub(super) fn parse_insights(answer: &Value) -> Vec<RecalledInsight> {
     let insight = |one: &Value| {
         let text = |name: &str| Some(one.get(name)?.as_str()?.to_owned());
         Some(RecalledInsight {
-            kind: InsightKind::named(&text("type")?)?,
+            kind: InsightKind::parse(&text("type")?)?,
             title: text("title")?,
             path: text("path")?,
             line: one.get("line")?.as_u64().and_then(|line| line.try_into().ok())?,

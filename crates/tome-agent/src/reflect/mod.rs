@@ -11,25 +11,26 @@ mod preload;
 
 use serde_json::Value;
 use thiserror::Error;
-use tome_engine::quoted_text;
+use tome_engine::quote_text;
 use tome_llm::{
-    ChatModel, Message, ModelFailure, Reply, Stop, SystemPart, Talk, ToolResult, Usage,
+    CancelToken, ChatMessage, ChatModel, ChatRequest, ChatResponse, ModelFailure, SystemPart,
+    ToolResult, Usage,
 };
 use tome_model::{Event, Millis};
 
-use crate::context::{Context, Unit, cap_tokens};
-use crate::transcript::transcript;
-use crate::{MemoryError, MemorySet, MemoryTools, Toolbox};
+use crate::context::{ContextUnit, ContextWindow, cap_tokens};
+use crate::transcript::render_transcript;
+use crate::{MemoryError, MemoryToolSet, MemoryTools, Toolbox};
 
-pub use gate::{Activity, Skip, gate};
+pub use gate::{SessionActivity, SkipReason, find_skip_reason};
 
-use guard::{Guarded, path_of};
-use preload::Known;
+use guard::{GuardedTools, call_path};
+use preload::KnownNotes;
 use tome_text::budget_tokens;
 
 /// Settings of [`reflect`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReflectSettings {
+pub struct ReflectionSettings {
     /// The model's context window. The transcript may use 60 % of it, existing notes 1/8, a reply 1/16,
     /// and the tool results of a round 1/32.
     pub window_tokens: u64,
@@ -41,7 +42,7 @@ pub struct ReflectSettings {
     pub known_chars_max: usize,
 }
 
-impl Default for ReflectSettings {
+impl Default for ReflectionSettings {
     fn default() -> Self {
         Self {
             window_tokens: 100_000,
@@ -56,13 +57,13 @@ impl Default for ReflectSettings {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reflection {
     /// Why nothing was done; `None` if the model was asked.
-    pub skipped: Option<Skip>,
+    pub skipped: Option<SkipReason>,
     /// Paths of the notes written, each once, in order of their first write.
     pub written: Vec<String>,
     /// Number of failed tool calls.
-    pub refused: u32,
+    pub failed_calls: u32,
     /// Whether it ended because the rounds or the window were exhausted.
-    pub rounds_spent: bool,
+    pub hit_limit: bool,
     /// Number of model requests.
     pub rounds: u32,
     /// Tokens used.
@@ -72,16 +73,16 @@ pub struct Reflection {
 /// A reflection that ended early. Notes written before are complete.
 #[derive(Debug, Error)]
 #[error("{cause}")]
-pub struct ReflectError {
+pub struct ReflectionError {
     /// The error that ended it.
-    pub cause: ReflectCause,
+    pub cause: ReflectionCause,
     /// The outcome up to the error.
-    pub so_far: Box<Reflection>,
+    pub partial: Box<Reflection>,
 }
 
 /// Why a reflection ended early.
 #[derive(Debug, Error)]
-pub enum ReflectCause {
+pub enum ReflectionCause {
     /// The model failed; [`ModelFailure::is_transient`] tells whether a retry may help.
     #[error(transparent)]
     Model(#[from] ModelFailure),
@@ -94,130 +95,137 @@ pub enum ReflectCause {
 pub fn reflect(
     model: &dyn ChatModel,
     tools: &dyn MemoryTools,
-    settings: &ReflectSettings,
+    settings: &ReflectionSettings,
     events: &[Event],
     now: Millis,
-    stop: &Stop,
-) -> Result<Reflection, ReflectError> {
-    let mut done = Reflection { skipped: gate(&Activity::of(events)), ..Reflection::default() };
+    stop: &CancelToken,
+) -> Result<Reflection, ReflectionError> {
+    let mut done = Reflection {
+        skipped: find_skip_reason(&SessionActivity::from_events(events)),
+        ..Reflection::default()
+    };
     if done.skipped.is_some() {
         return Ok(done);
     }
-    let work = Work { model, tools, settings, stop };
+    let work = ReflectionRun { model, tools, settings, stop };
     match work.run(events, now, &mut done) {
         Ok(()) => Ok(done),
-        Err(cause) => Err(ReflectError { cause, so_far: Box::new(done) }),
+        Err(cause) => Err(ReflectionError { cause, partial: Box::new(done) }),
     }
 }
 
-struct Work<'a> {
+struct ReflectionRun<'a> {
     model: &'a dyn ChatModel,
     tools: &'a dyn MemoryTools,
-    settings: &'a ReflectSettings,
-    stop: &'a Stop,
+    settings: &'a ReflectionSettings,
+    stop: &'a CancelToken,
 }
 
-impl Work<'_> {
+impl ReflectionRun<'_> {
     fn run(
         &self,
         events: &[Event],
         now: Millis,
         done: &mut Reflection,
-    ) -> Result<(), ReflectCause> {
-        let (guarded, toolbox) = (Guarded::new(self.tools), Toolbox::new(MemorySet::Reflection));
-        let known = self.known()?;
-        known.whole.iter().for_each(|path| guarded.saw(path));
-        let mut talk = Talk {
-            system: vec![SystemPart { text: RULES.to_owned(), cache_until_here: true }],
-            tools: toolbox.offered(&guarded),
-            messages: vec![Message::user(opening(&known.text, "", now))],
+    ) -> Result<(), ReflectionCause> {
+        let (guarded, toolbox) =
+            (GuardedTools::new(self.tools), Toolbox::new(MemoryToolSet::Reflection));
+        let known = self.load_known_notes()?;
+        known.complete_paths.iter().for_each(|path| guarded.mark_seen(path));
+        let mut talk = ChatRequest {
+            system: vec![SystemPart { text: SYSTEM_PROMPT.to_owned(), cache_breakpoint: true }],
+            tools: toolbox.definitions(&guarded),
+            messages: vec![ChatMessage::user(render_opening(&known.text, "", now))],
             tokens_max: self
-                .share(16)
+                .window_share(16)
                 .try_into()
                 .unwrap_or(u32::MAX)
                 .min(self.settings.reply_tokens_max),
         };
         // The transcript gets most of the window; leave room for a round of tool results.
-        let spent = Context::cost(&talk) + self.share(16) + self.share(32);
+        let spent =
+            ContextWindow::request_tokens(&talk) + self.window_share(16) + self.window_share(32);
         let room = self.settings.window_tokens.saturating_sub(spent);
         let room = room.min(self.settings.window_tokens / 10 * 6);
-        let said = |tokens| Message::user(opening(&known.text, &transcript(events, tokens), now));
+        let said = |tokens| {
+            ChatMessage::user(render_opening(&known.text, &render_transcript(events, tokens), now))
+        };
         talk.messages = vec![said(room)];
-        while done.rounds < self.settings.rounds_max && self.fits(&talk, done.rounds) {
+        while done.rounds < self.settings.rounds_max && self.fits_window(&talk, done.rounds) {
             done.rounds += 1;
             let reply = match self.model.reply(&talk, &mut |_| {}, self.stop) {
                 // The model's window is smaller than configured: retry once with half the transcript.
                 Err(ModelFailure::ContextTooLong { .. }) if done.rounds == 1 => {
-                    let half = budget_tokens(&transcript(events, room)) / 2;
+                    let half = budget_tokens(&render_transcript(events, room)) / 2;
                     talk.messages = vec![said(half)];
                     self.model.reply(&talk, &mut |_| {}, self.stop)?
                 }
                 reply => reply?,
             };
             done.usage = done.usage.plus(&reply.usage);
-            if reply.calls().next().is_none() {
+            if reply.tool_calls().next().is_none() {
                 return Ok(());
             }
-            let results = self.results(&toolbox, &guarded, &reply, done);
+            let results = self.run_calls(&toolbox, &guarded, &reply, done);
             // A unit keeps every call together with its result.
-            let unit = Unit::step(reply.parts, &results, Vec::new(), Vec::new());
+            let unit = ContextUnit::step(reply.parts, &results, Vec::new(), Vec::new());
             talk.messages.extend(unit.messages().iter().cloned());
         }
-        done.rounds_spent = true;
+        done.hit_limit = true;
         Ok(())
     }
 
-    fn results(
+    fn run_calls(
         &self,
         toolbox: &Toolbox,
-        guarded: &Guarded<'_>,
-        reply: &Reply,
+        guarded: &GuardedTools<'_>,
+        reply: &ChatResponse,
         done: &mut Reflection,
     ) -> Vec<ToolResult> {
-        let together = u64::try_from(reply.calls().count()).unwrap_or(u64::MAX);
-        let room = self.share(32) / together.max(1);
+        let together = u64::try_from(reply.tool_calls().count()).unwrap_or(u64::MAX);
+        let room = self.window_share(32) / together.max(1);
         let (mut results, mut seen) = (Vec::new(), Vec::new());
-        for call in reply.calls() {
-            let ran = toolbox.run(guarded, call, self.stop);
-            done.note(&call.name, &ran.input, ran.result.failed);
+        for call in reply.tool_calls() {
+            let ran = toolbox.run_call(guarded, call, self.stop);
+            done.record_call(&call.name, &ran.input, ran.result.failed);
             let text = cap_tokens(&ran.result.text, room, "cut");
             let is_whole = call.name == "memory_read" && text == ran.result.text;
             if !ran.result.failed && (is_whole || call.name == "memory_write") {
-                seen.push(path_of(&ran.input).to_owned());
+                seen.push(call_path(&ran.input).to_owned());
             }
             results.push(ToolResult { text, ..ran.result });
         }
         // Only now, because the model sees these results with the next request.
-        seen.iter().for_each(|path| guarded.saw(path));
+        seen.iter().for_each(|path| guarded.mark_seen(path));
         results
     }
 
     /// Loads the existing notes, within an eighth of the window.
-    fn known(&self) -> Result<Known, ReflectCause> {
-        let tokens_max = self.share(8);
+    fn load_known_notes(&self) -> Result<KnownNotes, ReflectionCause> {
+        let tokens_max = self.window_share(8);
         let chars = |tokens: u64| usize::try_from(tokens).unwrap_or(usize::MAX);
         let chars_max = chars(tokens_max.saturating_mul(3)).min(self.settings.known_chars_max);
-        let known = preload::known(self.tools, chars_max)?;
+        let known = preload::load_known_notes(self.tools, chars_max)?;
         if budget_tokens(&known.text) <= tokens_max {
             return Ok(known);
         }
         // A character is at most one token.
-        Ok(preload::known(self.tools, chars_max.min(chars(tokens_max)))?)
+        Ok(preload::load_known_notes(self.tools, chars_max.min(chars(tokens_max)))?)
     }
 
     /// Whether the next request fits the window. The first one is built to fit.
-    fn fits(&self, talk: &Talk, rounds: u32) -> bool {
-        rounds == 0 || Context::cost(talk) <= self.settings.window_tokens
+    fn fits_window(&self, talk: &ChatRequest, rounds: u32) -> bool {
+        rounds == 0 || ContextWindow::request_tokens(talk) <= self.settings.window_tokens
     }
 
     /// Returns one `part`-th of the window.
-    fn share(&self, part: u64) -> u64 {
+    fn window_share(&self, part: u64) -> u64 {
         (self.settings.window_tokens / part).max(1)
     }
 }
 
-fn opening(known: &str, said: &str, now: Millis) -> String {
-    let known = quoted_text("the notebook of this project", known);
+fn render_opening(known: &str, said: &str, now: Millis) -> String {
+    let known = quote_text("the notebook of this project", known);
     let day: String = now.to_string().chars().take(10).collect();
     let month: String = day.chars().take(7).collect();
     format!(
@@ -226,9 +234,9 @@ fn opening(known: &str, said: &str, now: Millis) -> String {
 }
 
 impl Reflection {
-    fn note(&mut self, tool: &str, input: &Value, failed: bool) {
+    fn record_call(&mut self, tool: &str, input: &Value, failed: bool) {
         if failed {
-            self.refused += 1;
+            self.failed_calls += 1;
         } else if tool != "memory_read" {
             let path = input.get("path").or_else(|| input.get("filename"));
             let path = path.and_then(Value::as_str).unwrap_or_default().to_owned();
@@ -239,7 +247,7 @@ impl Reflection {
     }
 }
 
-const RULES: &str = "\
+const SYSTEM_PROMPT: &str = "\
 You keep the long-term memory of a coding agent. You are shown a finished conversation and the existing notes, \
 and you decide what is worth remembering for later conversations. Most conversations contain nothing new: then \
 reply with one word, none, and call no tool.

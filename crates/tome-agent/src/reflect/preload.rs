@@ -9,42 +9,46 @@ use serde_json::{Value, json};
 use crate::{MemoryError, MemoryTools};
 
 /// The existing notes as text, and the paths of files included in full.
-pub(super) struct Known {
+pub(super) struct KnownNotes {
     pub text: String,
-    pub whole: Vec<String>,
+    pub complete_paths: Vec<String>,
 }
 
 /// Characters reserved for a section's heading and its note on omissions.
-const SAID_CHARS: usize = 100;
+const SECTION_OVERHEAD_CHARS: usize = 100;
 
 /// Collects the existing notes within a character limit.
-pub(super) fn known(tools: &dyn MemoryTools, chars_max: usize) -> Result<Known, MemoryError> {
-    let listed = tools.call("memory_list", "{}")?;
+pub(super) fn load_known_notes(
+    tools: &dyn MemoryTools,
+    chars_max: usize,
+) -> Result<KnownNotes, MemoryError> {
+    let listed = tools.call_tool("memory_list", "{}")?;
     let notes = listed.json.as_array().map(Vec::as_slice).unwrap_or_default();
     let mut paths: Vec<&str> = notes.iter().filter_map(|note| note.get("path")?.as_str()).collect();
     paths.sort_unstable();
     let of =
         |folder: &'static str| paths.iter().copied().filter(move |path| path.starts_with(folder));
-    let names = names(of("facts/").chain(of("episodes/")), chars_max / 2);
-    let left = chars_max.saturating_sub(chars(&names));
-    let lines = episodes(tools, of("episodes/"), left)?;
+    let names = render_file_names(of("facts/").chain(of("episodes/")), chars_max / 2);
+    let left = chars_max.saturating_sub(count_chars(&names));
+    let lines = collect_episodes(tools, of("episodes/"), left)?;
     // Facts get what the episodes do not need, and at least two thirds.
-    let wanted = lines.iter().map(|line| chars(line) + 1).sum::<usize>() + SAID_CHARS;
-    let mut known = Known { text: names, whole: Vec::new() };
-    known.facts(tools, of("facts/"), left - wanted.min(left / 3))?;
-    let left = chars_max.saturating_sub(chars(&known.text));
+    let wanted =
+        lines.iter().map(|line| count_chars(line) + 1).sum::<usize>() + SECTION_OVERHEAD_CHARS;
+    let mut known = KnownNotes { text: names, complete_paths: Vec::new() };
+    known.push_facts(tools, of("facts/"), left - wanted.min(left / 3))?;
+    let left = chars_max.saturating_sub(count_chars(&known.text));
     let heading = "### Episodes, the newest first\n";
-    known.text.push_str(&listed_within(heading, &lines, left, "older episodes are left out"));
+    known.text.push_str(&render_list_within(heading, &lines, left, "older episodes are left out"));
     Ok(known)
 }
 
-fn names<'p>(paths: impl Iterator<Item = &'p str>, chars_max: usize) -> String {
+fn render_file_names<'p>(paths: impl Iterator<Item = &'p str>, chars_max: usize) -> String {
     let lines: Vec<String> = paths.map(|path| format!("- {path}")).collect();
-    listed_within("### Files that exist\n", &lines, chars_max, "more files exist")
+    render_list_within("### Files that exist\n", &lines, chars_max, "more files exist")
 }
 
 /// Collects episode entries, newest first, until they exceed the limit.
-fn episodes<'p>(
+fn collect_episodes<'p>(
     tools: &dyn MemoryTools,
     paths: impl DoubleEndedIterator<Item = &'p str>,
     chars_max: usize,
@@ -56,18 +60,18 @@ fn episodes<'p>(
             lines.push(format!("- {path} and older files: memory_read has them"));
             break;
         }
-        for entry in entries(&read(tools, path)?).iter().rev() {
+        for entry in parse_entries(&read_note(tools, path)?).iter().rev() {
             let line = format!("- {path}: {entry}");
-            spent += chars(&line) + 1;
+            spent += count_chars(&line) + 1;
             lines.push(line);
         }
     }
     Ok(lines)
 }
 
-impl Known {
+impl KnownNotes {
     /// Appends the fact files, each in full or cut to its share.
-    fn facts<'p>(
+    fn push_facts<'p>(
         &mut self,
         tools: &dyn MemoryTools,
         paths: impl Iterator<Item = &'p str>,
@@ -75,21 +79,21 @@ impl Known {
     ) -> Result<(), MemoryError> {
         let mut files = Vec::new();
         for path in paths {
-            let content = read(tools, path)?;
+            let content = read_note(tools, path)?;
             files.push((path, format!("#### {path}\n{content}\n")));
         }
-        let sizes: Vec<usize> = files.iter().map(|(_, text)| chars(text)).collect();
+        let sizes: Vec<usize> = files.iter().map(|(_, text)| count_chars(text)).collect();
         self.text.push_str("### Facts\n");
         let mut hidden = 0;
-        let shares = shares(&sizes, chars_max.saturating_sub(SAID_CHARS));
+        let shares = split_budget(&sizes, chars_max.saturating_sub(SECTION_OVERHEAD_CHARS));
         for ((path, text), share) in files.iter().zip(shares) {
             let more = format!("\n[cut: memory_read {path} has all of it]\n");
-            let head = chars(path) + chars(&more) + "#### \n".len();
-            if chars(text) <= share {
+            let head = count_chars(path) + count_chars(&more) + "#### \n".len();
+            if count_chars(text) <= share {
                 self.text.push_str(text);
-                self.whole.push((*path).to_owned());
+                self.complete_paths.push((*path).to_owned());
             } else if share > head {
-                self.text.extend(text.chars().take(share - chars(&more)));
+                self.text.extend(text.chars().take(share - count_chars(&more)));
                 self.text.push_str(&more);
             } else {
                 hidden += 1;
@@ -103,7 +107,7 @@ impl Known {
 }
 
 /// Splits a budget: what a small file does not need goes to the larger ones.
-fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
+fn split_budget(sizes: &[usize], room: usize) -> Vec<usize> {
     let mut by_size: Vec<(usize, usize)> = sizes.iter().copied().enumerate().collect();
     by_size.sort_unstable_by_key(|(_, size)| *size);
     let (mut left, mut to_go) = (room, sizes.len());
@@ -119,11 +123,11 @@ fn shares(sizes: &[usize], room: usize) -> Vec<usize> {
 }
 
 /// Renders the lines that fit below a heading, and the number of those that do not.
-fn listed_within(heading: &str, lines: &[String], chars_max: usize, more: &str) -> String {
+fn render_list_within(heading: &str, lines: &[String], chars_max: usize, more: &str) -> String {
     let mut text = heading.to_owned();
-    let mut left = chars_max.saturating_sub(SAID_CHARS);
+    let mut left = chars_max.saturating_sub(SECTION_OVERHEAD_CHARS);
     for (n, line) in lines.iter().enumerate() {
-        let Some(rest) = left.checked_sub(chars(line) + 1) else {
+        let Some(rest) = left.checked_sub(count_chars(line) + 1) else {
             text.push_str(&format!("[{} {more}]\n", lines.len() - n));
             break;
         };
@@ -134,18 +138,18 @@ fn listed_within(heading: &str, lines: &[String], chars_max: usize, more: &str) 
     text
 }
 
-fn chars(text: &str) -> usize {
+fn count_chars(text: &str) -> usize {
     text.chars().count()
 }
 
-fn read(tools: &dyn MemoryTools, path: &str) -> Result<String, MemoryError> {
-    let answer = tools.call("memory_read", &json!({ "path": path }).to_string())?;
+fn read_note(tools: &dyn MemoryTools, path: &str) -> Result<String, MemoryError> {
+    let answer = tools.call_tool("memory_read", &json!({ "path": path }).to_string())?;
     let text = answer.json.get("content").and_then(Value::as_str).unwrap_or_default();
     Ok(text.to_owned())
 }
 
 /// Parses the titles and summaries of an episode file.
-fn entries(text: &str) -> Vec<String> {
+fn parse_entries(text: &str) -> Vec<String> {
     let mut entries: Vec<String> = Vec::new();
     for line in text.lines().map(str::trim) {
         if let Some(title) = line.strip_prefix("## ") {

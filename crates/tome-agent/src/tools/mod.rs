@@ -10,8 +10,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tome_engine::{Effect, ToolSpec};
-use tome_llm::{OfferedTool, Stop, ToolCall, ToolResult};
+use tome_engine::{ToolEffect, ToolSpec};
+use tome_llm::{CancelToken, ToolCall, ToolDefinition, ToolResult};
 
 use crate::MemoryTools;
 
@@ -20,9 +20,9 @@ pub use plan::PlanTool;
 
 /// Selects which memory tools the model may call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MemorySet {
+pub enum MemoryToolSet {
     /// No memory tools.
-    Nothing,
+    None,
     /// Tools that only read.
     ReadOnly,
     /// All of them except `memory`, an alternative interface that some models are trained on.
@@ -32,15 +32,15 @@ pub enum MemorySet {
     Reflection,
 }
 
-impl MemorySet {
+impl MemoryToolSet {
     const REFLECTION: [&str; 4] = ["memory_read", "memory_write", "memory_patch", "memory_append"];
 
     /// Whether the set contains a tool.
-    pub fn has(self, tool: &ToolSpec) -> bool {
+    pub fn contains(self, tool: &ToolSpec) -> bool {
         let is_usual = tool.toolset != "anthropic";
         match self {
-            Self::Nothing => false,
-            Self::ReadOnly => is_usual && tool.effect == Effect::Reads,
+            Self::None => false,
+            Self::ReadOnly => is_usual && tool.effect == ToolEffect::Reads,
             Self::Full => is_usual,
             Self::Reflection => Self::REFLECTION.contains(&tool.name),
         }
@@ -50,13 +50,13 @@ impl MemorySet {
 /// The tools a model may call.
 #[derive(Clone, Default)]
 pub struct Toolbox {
-    set: MemorySet,
-    own: Vec<Arc<dyn Tool>>,
+    memory_set: MemoryToolSet,
+    custom: Vec<Arc<dyn Tool>>,
 }
 
 /// The outcome of a tool call.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ran {
+pub struct ToolOutcome {
     /// The result for the model.
     pub result: ToolResult,
     /// The arguments as JSON, or as a string if they are not valid JSON.
@@ -65,26 +65,27 @@ pub struct Ran {
 
 impl Toolbox {
     /// Creates a toolbox with a set of memory tools.
-    pub fn new(set: MemorySet) -> Self {
-        Self { set, own: Vec::new() }
+    pub fn new(set: MemoryToolSet) -> Self {
+        Self { memory_set: set, custom: Vec::new() }
     }
 
     /// Adds a custom tool. It replaces a tool with the same name.
     #[must_use]
-    pub fn with(mut self, tool: impl Tool + 'static) -> Self {
-        let name = tool.offered().name;
-        self.own.retain(|one| one.offered().name != name);
-        self.own.push(Arc::new(tool));
+    pub fn with_tool(mut self, tool: impl Tool + 'static) -> Self {
+        let name = tool.definition().name;
+        self.custom.retain(|one| one.definition().name != name);
+        self.custom.push(Arc::new(tool));
         self
     }
 
     /// Returns the tool definitions for the model, in a stable order.
-    pub fn offered(&self, memory: &dyn MemoryTools) -> Vec<OfferedTool> {
-        let mut offered: Vec<OfferedTool> = self.own.iter().map(|tool| tool.offered()).collect();
+    pub fn definitions(&self, memory: &dyn MemoryTools) -> Vec<ToolDefinition> {
+        let mut offered: Vec<ToolDefinition> =
+            self.custom.iter().map(|tool| tool.definition()).collect();
         let taken: Vec<String> = offered.iter().map(|tool| tool.name.clone()).collect();
-        let of_memory = memory.tools().into_iter().filter(|tool| self.set.has(tool));
+        let of_memory = memory.tools().into_iter().filter(|tool| self.memory_set.contains(tool));
         let of_memory = of_memory.filter(|tool| !taken.iter().any(|name| name == tool.name));
-        offered.extend(of_memory.map(|tool| OfferedTool {
+        offered.extend(of_memory.map(|tool| ToolDefinition {
             name: tool.name.to_owned(),
             description: tool.description.to_owned(),
             schema: tool.schema,
@@ -93,7 +94,12 @@ impl Toolbox {
     }
 
     /// Runs a call. Failures become results, too.
-    pub fn run(&self, memory: &dyn MemoryTools, call: &ToolCall, stop: &Stop) -> Ran {
+    pub fn run_call(
+        &self,
+        memory: &dyn MemoryTools,
+        call: &ToolCall,
+        stop: &CancelToken,
+    ) -> ToolOutcome {
         let given = call.arguments.trim();
         let parsed = serde_json::from_str::<Map<String, Value>>(match given {
             // Models send these to tools without parameters.
@@ -116,7 +122,7 @@ impl Toolbox {
         let failed = answer.is_err();
         let text = answer.unwrap_or_else(|said| format!("Error: {said}"));
         let text = if text.is_empty() { "(no output)".to_owned() } else { text };
-        Ran { result: ToolResult { id: call.id.clone(), text, failed }, input }
+        ToolOutcome { result: ToolResult { id: call.id.clone(), text, failed }, input }
     }
 
     fn dispatch(
@@ -124,18 +130,18 @@ impl Toolbox {
         memory: &dyn MemoryTools,
         name: &str,
         arguments: &Value,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> Result<String, String> {
-        if let Some(own) = self.own.iter().find(|tool| tool.offered().name == name) {
-            return caught(name, || own.call(arguments, stop));
+        if let Some(own) = self.custom.iter().find(|tool| tool.definition().name == name) {
+            return catch_panic(name, || own.call(arguments, stop));
         }
-        if !memory.tools().iter().any(|tool| tool.name == name && self.set.has(tool)) {
+        if !memory.tools().iter().any(|tool| tool.name == name && self.memory_set.contains(tool)) {
             let known: Vec<String> =
-                self.offered(memory).into_iter().map(|tool| tool.name).collect();
+                self.definitions(memory).into_iter().map(|tool| tool.name).collect();
             return Err(format!("there is no tool {name:?}; available: {}", known.join(", ")));
         }
-        caught(name, || {
-            let answer = memory.call(name, &arguments.to_string());
+        catch_panic(name, || {
+            let answer = memory.call_tool(name, &arguments.to_string());
             let answer = answer.map_err(|error| error.to_string())?;
             if answer.failure.is_some() { Err(answer.text) } else { Ok(answer.text) }
         })
@@ -143,15 +149,15 @@ impl Toolbox {
 }
 
 /// Turns a panic of a tool into an error, so that the agent survives it.
-fn caught(name: &str, run: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
+fn catch_panic(name: &str, run: impl FnOnce() -> Result<String, String>) -> Result<String, String> {
     catch_unwind(AssertUnwindSafe(run))
         .unwrap_or_else(|_| Err(format!("{name} crashed; its work may be partly done")))
 }
 
 /// The outcome of a call that was skipped because the run was cancelled.
-pub(crate) fn not_run(call: &ToolCall) -> Ran {
+pub(crate) fn cancelled_outcome(call: &ToolCall) -> ToolOutcome {
     let text = "Error: not run because the user stopped the agent".to_owned();
     let input = serde_json::from_str(&call.arguments)
         .unwrap_or_else(|_| Value::String(call.arguments.clone()));
-    Ran { result: ToolResult { id: call.id.clone(), text, failed: true }, input }
+    ToolOutcome { result: ToolResult { id: call.id.clone(), text, failed: true }, input }
 }

@@ -1,21 +1,21 @@
 //! Custom tools.
 
 use serde_json::Value;
-use tome_llm::{OfferedTool, Stop};
+use tome_llm::{CancelToken, ToolDefinition};
 
 /// A tool that a model can call.
 pub trait Tool: Send + Sync {
     /// Returns the definition for the model.
-    fn offered(&self) -> OfferedTool;
+    fn definition(&self) -> ToolDefinition;
 
     /// Runs the tool. `arguments` is a JSON object that is not validated against the schema. Both the
     /// output and the error are text for the model. Long-running tools should check `stop`.
-    fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String>;
+    fn call(&self, arguments: &Value, stop: &CancelToken) -> Result<String, String>;
 }
 
 /// A [`Tool`] made from a function.
 pub struct FnTool<F> {
-    offered: OfferedTool,
+    definition: ToolDefinition,
     run: F,
 }
 
@@ -28,16 +28,16 @@ impl<F: Fn(&Value) -> Result<String, String> + Send + Sync> FnTool<F> {
         run: F,
     ) -> Self {
         let (name, description) = (name.into(), description.into());
-        Self { offered: OfferedTool { name, description, schema }, run }
+        Self { definition: ToolDefinition { name, description, schema }, run }
     }
 }
 
 impl<F: Fn(&Value) -> Result<String, String> + Send + Sync> Tool for FnTool<F> {
-    fn offered(&self) -> OfferedTool {
-        self.offered.clone()
+    fn definition(&self) -> ToolDefinition {
+        self.definition.clone()
     }
 
-    fn call(&self, arguments: &Value, _: &Stop) -> Result<String, String> {
+    fn call(&self, arguments: &Value, _: &CancelToken) -> Result<String, String> {
         (self.run)(arguments)
     }
 }

@@ -1,7 +1,7 @@
 //! The plan tool: makes a longer task visible to the user and to the triggers.
 
 use serde_json::{Value, json};
-use tome_llm::{OfferedTool, Stop};
+use tome_llm::{CancelToken, ToolDefinition};
 
 use super::Tool;
 
@@ -15,8 +15,8 @@ impl PlanTool {
 }
 
 impl Tool for PlanTool {
-    fn offered(&self) -> OfferedTool {
-        OfferedTool {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
             name: Self::NAME.to_owned(),
             description:
                 "Record the plan for a task of several steps. Call it again whenever a step is done or the \
@@ -45,7 +45,7 @@ impl Tool for PlanTool {
         }
     }
 
-    fn call(&self, arguments: &Value, _: &Stop) -> Result<String, String> {
+    fn call(&self, arguments: &Value, _: &CancelToken) -> Result<String, String> {
         let steps = arguments.get("plan").and_then(Value::as_array);
         let steps = steps.ok_or("plan is missing: pass a list of {step, status}")?;
         let is_done = |step: &&Value| step.get("status") == Some(&Value::from("completed"));

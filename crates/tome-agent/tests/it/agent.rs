@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tome_agent::{
-    Agent, AgentError, AgentSettings, Ended, FnTool, Memory, MemorySet, Said, Toolbox,
+    Agent, AgentError, AgentEvent, AgentSettings, FinishReason, FnTool, Memory, MemoryToolSet,
+    Toolbox,
 };
-use tome_llm::{ModelFailure, Part, Stop};
+use tome_llm::{CancelToken, ContentPart, ModelFailure};
 use tome_model::EventKind;
 
 use crate::paper::Paper;
@@ -22,11 +23,14 @@ fn echo() -> impl tome_agent::Tool {
 }
 
 fn settings() -> AgentSettings {
-    AgentSettings { tools: Toolbox::new(MemorySet::Nothing).with(echo()), ..Default::default() }
+    AgentSettings {
+        tools: Toolbox::new(MemoryToolSet::None).with_tool(echo()),
+        ..Default::default()
+    }
 }
 
 fn down() -> ModelFailure {
-    ModelFailure::Down { said: "no route".to_owned() }
+    ModelFailure::Unreachable { message: "no route".to_owned() }
 }
 
 #[test]
@@ -47,14 +51,17 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
     let run = agent.run(
         "go",
         &mut |said| {
-            if let Said::Called { call, result } = said {
+            if let AgentEvent::ToolEnd { call, result } = said {
                 told.push((call.name.clone(), result.failed));
             }
         },
-        &Stop::default(),
+        &CancelToken::default(),
     );
     let run = run.unwrap();
-    assert_eq!((run.text.as_str(), run.ended, run.rounds, run.calls), ("done", Ended::Done, 2, 5));
+    assert_eq!(
+        (run.text.as_str(), run.finish_reason, run.rounds, run.tool_calls),
+        ("done", FinishReason::Done, 2, 5)
+    );
     assert_eq!((run.usage.input, run.usage.output), (20, 4));
     let failed: Vec<bool> = told.iter().map(|(_, failed)| *failed).collect();
     assert_eq!(failed, [false, true, true, true, false]);
@@ -66,7 +73,7 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
         .parts
         .iter()
         .filter_map(|part| match part {
-            Part::Result(result) => Some(result.text.as_str()),
+            ContentPart::ToolResult(result) => Some(result.text.as_str()),
             _ => None,
         })
         .collect();
@@ -79,7 +86,7 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
     );
     assert!(results[2].contains("not a JSON object"), "{}", results[2]);
     assert!(results[3].contains("text is missing"), "{}", results[3]);
-    let kinds: Vec<_> = memory.events(99).unwrap().iter().map(|event| event.kind).collect();
+    let kinds: Vec<_> = memory.recent_events(99).unwrap().iter().map(|event| event.kind).collect();
     let mut wanted = vec![EventKind::SessionStart, EventKind::UserMessage];
     wanted.extend([EventKind::ToolResult; 5]);
     wanted.push(EventKind::AssistantStop);
@@ -90,9 +97,9 @@ fn every_call_is_run_in_order_and_all_results_go_back_together() {
 fn a_tool_that_breaks_down_is_a_result() {
     let broken = FnTool::new("broken", "", json!({"type": "object"}), |_: &Value| panic!("oh"));
     let model = Script::of(vec![Ok(calls(&[("broken", "")])), Ok(says("I see"))]);
-    let settings = AgentSettings { tools: Toolbox::default().with(broken), ..settings() };
+    let settings = AgentSettings { tools: Toolbox::default().with_tool(broken), ..settings() };
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings).unwrap();
-    let run = agent.run("go", &mut |_| {}, &Stop::default()).unwrap();
+    let run = agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap();
     assert_eq!(run.text, "I see");
     assert!(words(&model.last()).contains("broken crashed"));
 }
@@ -103,11 +110,11 @@ fn a_model_that_calls_for_ever_comes_to_an_end() {
     let memory = Arc::new(Paper::new());
     let settings = AgentSettings { rounds_max: 7, ..settings() };
     let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
-    let run = agent.run("go", &mut |_| {}, &Stop::default()).unwrap();
-    assert_eq!((run.ended, run.rounds, run.calls), (Ended::RoundsSpent, 7, 7));
-    let last = memory.events(1).unwrap().remove(0);
+    let run = agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap();
+    assert_eq!((run.finish_reason, run.rounds, run.tool_calls), (FinishReason::MaxRounds, 7, 7));
+    let last = memory.recent_events(1).unwrap().remove(0);
     assert!(last.text.contains("Stopped after 7 rounds"), "{}", last.text);
-    agent.run("and now", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("and now", &mut |_| {}, &CancelToken::default()).unwrap();
 }
 
 #[test]
@@ -119,12 +126,12 @@ fn a_model_that_fails_leaves_a_session_that_goes_on() {
     ]);
     let memory = Arc::new(Paper::new());
     let mut agent = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
-    let failed = agent.run("first", &mut |_| {}, &Stop::default()).unwrap_err();
-    assert!(matches!(failed, AgentError::Model(ModelFailure::Down { .. })));
+    let failed = agent.run("first", &mut |_| {}, &CancelToken::default()).unwrap_err();
+    assert!(matches!(failed, AgentError::Model(ModelFailure::Unreachable { .. })));
     assert_eq!(agent.usage().input, 10);
     let mut later = Agent::new(model.clone(), memory.clone(), settings()).unwrap();
     assert!(later.is_resumed());
-    let run = later.run("second", &mut |_| {}, &Stop::default()).unwrap();
+    let run = later.run("second", &mut |_| {}, &CancelToken::default()).unwrap();
     assert_eq!(run.text, "here again");
     let said = words(&model.last());
     for part in ["first", "echo kept", "second"] {
@@ -134,22 +141,22 @@ fn a_model_that_fails_leaves_a_session_that_goes_on() {
 
 #[test]
 fn who_stops_it_finds_every_call_answered() {
-    let stop = Stop::default();
+    let stop = CancelToken::default();
     let thrown = stop.clone();
     let stopping = FnTool::new("stopping", "", json!({"type": "object"}), move |_: &Value| {
-        thrown.stop();
+        thrown.cancel();
         Ok("last".to_owned())
     });
     let call = ("echo", r#"{"text":"never"}"#);
     let model = Script::of(vec![Ok(calls(&[("stopping", "{}"), call, call]))]);
     let memory = Arc::new(Paper::new());
     let mut settings = settings();
-    settings.tools = settings.tools.with(stopping);
+    settings.tools = settings.tools.with_tool(stopping);
     let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
     let run = agent.run("go", &mut |_| {}, &stop).unwrap();
-    assert_eq!((run.ended, model.count()), (Ended::Stopped, 1));
-    let run = agent.run("go on", &mut |_| {}, &Stop::default()).unwrap();
-    assert_eq!(run.ended, Ended::Done);
+    assert_eq!((run.finish_reason, model.count()), (FinishReason::Cancelled, 1));
+    let run = agent.run("go on", &mut |_| {}, &CancelToken::default()).unwrap();
+    assert_eq!(run.finish_reason, FinishReason::Done);
     let said = words(&model.last());
     assert!(
         said.contains("not run because the user stopped the agent") && !said.contains("echo never")
@@ -165,21 +172,21 @@ fn what_memory_did_not_take_it_is_given_later() {
         *going.is_away.lock().unwrap() = true;
         Ok("kept".to_owned())
     });
-    let settings = AgentSettings { tools: Toolbox::default().with(leaving), ..settings() };
+    let settings = AgentSettings { tools: Toolbox::default().with_tool(leaving), ..settings() };
     let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
-    let failed = agent.run("go", &mut |_| {}, &Stop::default()).unwrap_err();
+    let failed = agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap_err();
     assert!(failed.to_string().contains("on holiday"), "{failed}");
     assert_eq!(model.count(), 1, "what is not recorded is not sent");
-    assert_eq!(memory.events(99).unwrap().len(), 2);
-    let failed = agent.run("lost?", &mut |_| {}, &Stop::default()).unwrap_err();
+    assert_eq!(memory.recent_events(99).unwrap().len(), 2);
+    let failed = agent.run("lost?", &mut |_| {}, &CancelToken::default()).unwrap_err();
     assert!(matches!(failed, AgentError::Memory(_)));
     *memory.is_away.lock().unwrap() = false;
-    agent.run(" \n", &mut |_| {}, &Stop::default()).unwrap_err();
-    agent.run("back", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run(" \n", &mut |_| {}, &CancelToken::default()).unwrap_err();
+    agent.run("back", &mut |_| {}, &CancelToken::default()).unwrap();
     let texts: Vec<String> =
-        memory.events(99).unwrap().into_iter().map(|event| event.text).collect();
+        memory.recent_events(99).unwrap().into_iter().map(|event| event.text).collect();
     assert_eq!(texts, ["", "go", "", "", "back", "done"]);
-    assert_eq!(memory.events(99).unwrap()[3].meta["end"], "failed");
+    assert_eq!(memory.recent_events(99).unwrap()[3].meta["end"], "failed");
 }
 
 #[test]
@@ -194,13 +201,13 @@ fn a_session_over_a_real_home_remembers_across_agents() {
     ]);
     let mut agent =
         Agent::new(model.clone(), Arc::new(world.open("s1")), AgentSettings::default()).unwrap();
-    agent.run("I'm Zhang San", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("I'm Zhang San", &mut |_| {}, &CancelToken::default()).unwrap();
     agent.finish("exit").unwrap();
     drop(agent);
     let model = Script::of(vec![Ok(calls(&[("memory_read", r#"{"path":"facts/user.md"}"#)]))]);
     let memory = Arc::new(world.open("s2"));
     let mut agent = Agent::new(model.clone(), memory, AgentSettings::default()).unwrap();
-    agent.run("what's my name?", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("what's my name?", &mut |_| {}, &CancelToken::default()).unwrap();
     let first = words(&model.asked.lock().unwrap()[0]);
     let opening = "Available memory:\n<tome-quoted from=\"notes of this project\"";
     assert!(first.starts_with(opening) && first.contains("\n- facts/user.md ("), "{first}");
@@ -215,14 +222,15 @@ fn a_clock_that_goes_back_loses_no_turn() {
     let open =
         || Agent::new(model.clone(), Arc::new(world.open("s1")), AgentSettings::default()).unwrap();
     let mut agent = open();
-    agent.run("the first", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("the first", &mut |_| {}, &CancelToken::default()).unwrap();
     world.turn_back(3_600_000);
-    agent.run("the second", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("the second", &mut |_| {}, &CancelToken::default()).unwrap();
     drop(agent);
     world.turn_back(86_400_000);
     let mut agent = open();
-    agent.run("the third", &mut |_| {}, &Stop::default()).unwrap();
-    let said: Vec<String> = agent.events(99).unwrap().into_iter().map(|one| one.text).collect();
+    agent.run("the third", &mut |_| {}, &CancelToken::default()).unwrap();
+    let said: Vec<String> =
+        agent.recent_events(99).unwrap().into_iter().map(|one| one.text).collect();
     assert_eq!(said, ["", "the first", "ok", "the second", "ok", "", "the third", "ok"]);
     let asked = words(&model.last());
     let place = |words: &str| asked.find(words).unwrap();
@@ -235,17 +243,19 @@ fn a_session_is_taken_up_with_the_caps_of_a_live_one() {
     let huge = FnTool::new("dump", "", json!({"type": "object"}), huge);
     let mut settings = settings();
     settings.context.window_tokens = 30_000;
-    settings.tools = settings.tools.with(huge);
+    settings.tools = settings.tools.with_tool(huge);
     let model = Script::of(vec![Ok(calls(&[("dump", "{}"), ("dump", "{}")]))]);
     let memory = Arc::new(Paper::new());
     let mut agent = Agent::new(model, memory.clone(), settings.clone()).unwrap();
-    agent.run(&"long ".repeat(30_000), &mut |_| {}, &Stop::default()).unwrap();
+    agent.run(&"long ".repeat(30_000), &mut |_| {}, &CancelToken::default()).unwrap();
     let again = Agent::new(Script::of(Vec::new()), memory, settings).unwrap();
     let messages = |agent: &Agent| {
         let units = agent.context().units();
-        let parts = units.flat_map(tome_agent::Unit::messages).flat_map(|message| &message.parts);
-        let kept = parts
-            .filter(|part| !matches!(part, Part::Text(text) if text.starts_with("<context_meta>")));
+        let parts =
+            units.flat_map(tome_agent::ContextUnit::messages).flat_map(|message| &message.parts);
+        let kept = parts.filter(
+            |part| !matches!(part, ContentPart::Text(text) if text.starts_with("<context_meta>")),
+        );
         kept.cloned().collect::<Vec<_>>()
     };
     let (live, taken_up) = (messages(&agent), messages(&again));

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tome_agent::{
-    Agent, AgentSettings, CompactBy, Context, ContextSettings, Memory, MemorySet, MemoryTools,
-    Said, Toolbox,
+    Agent, AgentEvent, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow, Memory,
+    MemoryToolSet, MemoryTools, Toolbox,
 };
-use tome_llm::{ModelFailure, Stop};
+use tome_llm::{CancelToken, ModelFailure};
 use tome_model::EventKind;
 
 use crate::paper::Paper;
@@ -17,7 +17,7 @@ use crate::world::World;
 fn settings(window_tokens: u64, turns_max: usize) -> AgentSettings {
     AgentSettings {
         context: ContextSettings { window_tokens, turns_max, ..ContextSettings::default() },
-        tools: Toolbox::new(MemorySet::ReadOnly),
+        tools: Toolbox::new(MemoryToolSet::ReadOnly),
         ..AgentSettings::default()
     }
 }
@@ -38,15 +38,15 @@ fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
         })
     });
     let mut agent = Agent::new(model.clone(), memory.clone(), settings(40_000, 20)).unwrap();
-    let mut run = |prompt: &str| agent.run(prompt, &mut |_| {}, &Stop::default()).unwrap();
+    let mut run = |prompt: &str| agent.run(prompt, &mut |_| {}, &CancelToken::default()).unwrap();
     run("Remember that the staging gateway listens on port 47113.");
-    let first = Context::cost(&model.last());
+    let first = ContextWindow::request_tokens(&model.last());
     for turn in 0..500 {
         let filler = ["lexer", "parser", "printer", "cache", "socket"][turn % 5];
         run(&format!(
             "step {turn}: tidy the {filler} module, then rename {filler}_{turn} everywhere"
         ));
-        assert!(Context::cost(&model.last()) < first + 4_000);
+        assert!(ContextWindow::request_tokens(&model.last()) < first + 4_000);
     }
     assert!(!words(&model.last()).contains("47113"), "it has left the context");
     let answer = run("which port does the staging gateway use?");
@@ -54,9 +54,10 @@ fn a_fact_from_the_first_turn_is_recalled_after_five_hundred_noisy_ones() {
     let recalled = words(&model.last());
     assert!(recalled.contains("Citation: "), "{recalled}");
     // By keyword in the compaction notes, and verbatim in the transcript.
-    let found = memory.call("recall_memory", r#"{"query":"47113","scope":"detail"}"#).unwrap();
+    let found = memory.call_tool("recall_memory", r#"{"query":"47113","scope":"detail"}"#).unwrap();
     assert!(found.text.contains("detail/compaction-2026-11-15-"), "{}", found.text);
-    let found = memory.call("recall_memory", r#"{"query":"47113","scope":"messages"}"#).unwrap();
+    let found =
+        memory.call_tool("recall_memory", r#"{"query":"47113","scope":"messages"}"#).unwrap();
     assert!(found.text.contains("Citation: messages.jsonl#L2"), "{}", found.text);
     let copy = std::fs::read_to_string(world.files("messages.jsonl").remove(0)).unwrap();
     assert!(copy.lines().nth(1).unwrap().contains("listens on port 47113"));
@@ -71,18 +72,18 @@ fn the_note_says_when_what_and_by_whom() {
     let mut made = Vec::new();
     for turn in 0..5 {
         let prompt = format!("turn {turn}: we decided to use the heron cache because it is fast");
-        let told = &mut |said: Said<'_>| {
-            if let Said::Compacted(one) = said {
+        let told = &mut |said: AgentEvent<'_>| {
+            if let AgentEvent::Compacted(one) = said {
                 made.push(one.clone());
             }
         };
-        agent.run(&prompt, told, &Stop::default()).unwrap();
+        agent.run(&prompt, told, &CancelToken::default()).unwrap();
     }
     assert_eq!(made.len(), 1);
     let file = made[0].file.clone().unwrap();
     assert!(file.starts_with("detail/compaction-2026-11-15-") && file.ends_with("-1.md"), "{file}");
     let read = json!({"path": file, "scope": "session"}).to_string();
-    let note = memory.call("memory_read", &read).unwrap().text;
+    let note = memory.call_tool("memory_read", &read).unwrap().text;
     assert!(note.contains("\n# Compaction: "), "{note}");
     for part in [
         "META:\n- created: 2026-11-15T",
@@ -94,7 +95,7 @@ fn the_note_says_when_what_and_by_whom() {
         assert!(note.contains(part), "{part} is not in {note}");
     }
     assert!(!note.contains("turn 4"), "what stayed is not in it: {note}");
-    let events = memory.events(99).unwrap();
+    let events = memory.recent_events(99).unwrap();
     let compaction = events.iter().find(|event| event.kind == EventKind::Compaction).unwrap();
     assert_eq!(compaction.meta.get("file").unwrap(), file.as_str());
     // The head names the note and repeats the index.
@@ -104,7 +105,7 @@ fn the_note_says_when_what_and_by_whom() {
     // A resumed session continues from there and does not compact the same turns again.
     let model = Script::of(Vec::new());
     let mut later = Agent::new(model.clone(), memory.clone(), settings(40_000, 4)).unwrap();
-    later.run("go on", &mut |_| {}, &Stop::default()).unwrap();
+    later.run("go on", &mut |_| {}, &CancelToken::default()).unwrap();
     let said = words(&model.last());
     assert!(
         said.contains(&file) && said.contains("turn 4") && !said.contains("turn 0: "),
@@ -119,20 +120,20 @@ fn a_model_may_summarise_and_may_fail_to() {
         let is_summary = talk.system[0].text.contains("about to leave");
         match words(talk) {
             said if is_summary && said.contains("turn 0") => Ok(says("Heron\n- cache is heron")),
-            _ if is_summary => Err(ModelFailure::Down { said: "gone".to_owned() }),
+            _ if is_summary => Err(ModelFailure::Unreachable { message: "gone".to_owned() }),
             _ => Ok(says("ok")),
         }
     });
-    let settings = AgentSettings { compact_by: CompactBy::Model, ..settings(40_000, 4) };
+    let settings = AgentSettings { compaction: CompactionStrategy::Model, ..settings(40_000, 4) };
     let mut agent = Agent::new(model, memory.clone(), settings).unwrap();
     let mut made = Vec::new();
     for turn in 0..9 {
-        let told = &mut |said: Said<'_>| {
-            if let Said::Compacted(one) = said {
+        let told = &mut |said: AgentEvent<'_>| {
+            if let AgentEvent::Compacted(one) = said {
                 made.push((one.by.clone(), one.summary.clone(), one.problem.is_some()));
             }
         };
-        agent.run(&format!("turn {turn} of the heron"), told, &Stop::default()).unwrap();
+        agent.run(&format!("turn {turn} of the heron"), told, &CancelToken::default()).unwrap();
     }
     assert_eq!(made[0], ("scripted/test".to_owned(), "Heron\n- cache is heron".to_owned(), false));
     assert_eq!((made[1].0.as_str(), made[1].2), ("extractive", true));
@@ -140,25 +141,26 @@ fn a_model_may_summarise_and_may_fail_to() {
 
 #[test]
 fn a_request_that_is_too_long_is_made_shorter() {
-    let model = Script::by(|talk| match Context::cost(talk) {
+    let model = Script::by(|talk| match ContextWindow::request_tokens(talk) {
         cost if cost > 12_000 => Err(ModelFailure::ContextTooLong {
-            said: "prompt is too long: 15000 tokens > 12000 maximum".to_owned(),
+            message: "prompt is too long: 15000 tokens > 12000 maximum".to_owned(),
         }),
         _ => Ok(says("ok")),
     });
     let memory = Arc::new(Paper::new());
     let mut settings = settings(40_000, 200);
-    settings.tools = Toolbox::new(MemorySet::Nothing);
+    settings.tools = Toolbox::new(MemoryToolSet::None);
     settings.context.reply_tokens_max = 1_000;
     let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
     for turn in 0..30 {
         let prompt = format!("turn {turn}: {}", "word ".repeat(600));
-        agent.run(&prompt, &mut |_| {}, &Stop::default()).unwrap();
+        agent.run(&prompt, &mut |_| {}, &CancelToken::default()).unwrap();
     }
     assert!(agent.context().compacted().messages > 0);
     // If no shortening helps, the run fails quickly and the session stays usable.
-    let never = Script::by(|_| Err(ModelFailure::ContextTooLong { said: "too long".to_owned() }));
+    let never =
+        Script::by(|_| Err(ModelFailure::ContextTooLong { message: "too long".to_owned() }));
     let mut agent = Agent::new(never.clone(), memory, AgentSettings::default()).unwrap();
-    agent.run("go", &mut |_| {}, &Stop::default()).unwrap_err();
+    agent.run("go", &mut |_| {}, &CancelToken::default()).unwrap_err();
     assert!(never.count() <= 4, "{}", never.count());
 }

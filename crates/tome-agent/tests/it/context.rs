@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tome_agent::{
-    Agent, AgentError, AgentSettings, CompactBy, Context, ContextSettings, FnTool, MemorySet,
-    Toolbox,
+    Agent, AgentError, AgentSettings, CompactionStrategy, ContextSettings, ContextWindow, FnTool,
+    MemoryToolSet, Toolbox,
 };
 use tome_contents::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
-use tome_llm::{Message, Part, Stop, Talk};
+use tome_llm::{CancelToken, ChatMessage, ChatRequest, ContentPart};
 
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
@@ -16,14 +16,15 @@ use crate::script::{Script, calls, says, words};
 fn settings(window_tokens: u64) -> AgentSettings {
     AgentSettings {
         context: ContextSettings { window_tokens, ..ContextSettings::default() },
-        tools: Toolbox::new(MemorySet::Nothing),
+        tools: Toolbox::new(MemoryToolSet::None),
         ..AgentSettings::default()
     }
 }
 
 /// Counts the leading messages that two requests share.
-fn in_common(one: &Talk, other: &Talk) -> usize {
-    let begins = |a: &Message, b: &Message| a.role == b.role && b.parts.starts_with(&a.parts);
+fn in_common(one: &ChatRequest, other: &ChatRequest) -> usize {
+    let begins =
+        |a: &ChatMessage, b: &ChatMessage| a.role == b.role && b.parts.starts_with(&a.parts);
     let same = one.messages.iter().zip(&other.messages).take_while(|(a, b)| begins(a, b));
     if one.system == other.system { same.count() } else { 0 }
 }
@@ -36,12 +37,12 @@ impl Summarizer for Brief {
         "brief"
     }
 
-    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
         let title = format!("{} events", input.events.len());
         Ok(Summary { title, bullets: Vec::new(), keywords: Vec::new() })
     }
 
-    fn rollup(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_period(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
         Err(SummaryError::Unusable("it is never asked for".to_owned()))
     }
 }
@@ -55,15 +56,15 @@ fn ten_thousand_turns_take_no_more_room_than_sixty() {
         Ok(says(&format!("answer to {}: {}", turn.unwrap_or_default(), "word ".repeat(40))))
     });
     let memory = Arc::new(Paper::new());
-    let compact_by = CompactBy::Summarizer(Arc::new(Brief));
-    let settings = AgentSettings { compact_by, ..settings(60_000) };
+    let compact_by = CompactionStrategy::Summarizer(Arc::new(Brief));
+    let settings = AgentSettings { compaction: compact_by, ..settings(60_000) };
     let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
-    let (mut sizes, mut grown, mut before) = (Vec::new(), 0, None::<Talk>);
+    let (mut sizes, mut grown, mut before) = (Vec::new(), 0, None::<ChatRequest>);
     for turn in 0..TURNS {
         let prompt = format!("turn {turn}: please look at file_{turn}.rs {}", "again ".repeat(20));
-        agent.run(&prompt, &mut |_| {}, &Stop::default()).unwrap();
+        agent.run(&prompt, &mut |_| {}, &CancelToken::default()).unwrap();
         let talk = model.asked.lock().unwrap().pop().unwrap();
-        sizes.push(Context::cost(&talk));
+        sizes.push(ContextWindow::request_tokens(&talk));
         if let Some(before) = &before {
             grown += usize::from(in_common(before, &talk) == before.messages.len());
         }
@@ -89,17 +90,17 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
     memory.notes.lock().unwrap().insert("overview.md".to_owned(), overview.to_owned());
     let model = Script::of(Vec::new());
     let mut agent = Agent::new(model.clone(), memory.clone(), settings(60_000)).unwrap();
-    agent.run("hello", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("hello", &mut |_| {}, &CancelToken::default()).unwrap();
     let talk = model.last();
     assert_eq!(talk.system.len(), 2);
-    assert!(talk.system[0].cache_until_here && !talk.system[1].cache_until_here);
+    assert!(talk.system[0].cache_breakpoint && !talk.system[1].cache_breakpoint);
     assert!(talk.system[0].text.contains("remove what is no longer true"));
     assert!(talk.system[1].text.contains("port the parser"));
     let texts: Vec<&str> = talk.messages[0]
         .parts
         .iter()
         .map(|part| match part {
-            Part::Text(text) => text.as_str(),
+            ContentPart::Text(text) => text.as_str(),
             _ => panic!("{part:?}"),
         })
         .collect();
@@ -111,7 +112,7 @@ fn the_order_is_stable_part_overview_index_turns_usage() {
     assert!(texts[2].contains(" of 60000 ("), "{}", texts[2]);
     // A changed overview leaves the stable prefix as it is.
     memory.notes.lock().unwrap().insert("overview.md".to_owned(), "# other".to_owned());
-    agent.run("more", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("more", &mut |_| {}, &CancelToken::default()).unwrap();
     let later = model.last();
     assert_eq!(later.system[0], talk.system[0]);
     assert_ne!(later.system[1], talk.system[1]);
@@ -124,12 +125,12 @@ fn a_huge_result_is_cut_and_says_how_to_get_the_rest() {
     let huge = FnTool::new("dump", "", json!({"type": "object"}), huge);
     let model = Script::of(vec![Ok(calls(&[("dump", "{}"), ("dump", "{}"), ("dump", "{}")]))]);
     let mut settings = settings(30_000);
-    settings.tools = settings.tools.with(huge);
+    settings.tools = settings.tools.with_tool(huge);
     let memory = Arc::new(Paper::new());
     let mut agent = Agent::new(model.clone(), memory.clone(), settings).unwrap();
-    agent.run("dump it", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("dump it", &mut |_| {}, &CancelToken::default()).unwrap();
     let talk = model.last();
-    assert!(Context::cost(&talk) < 30_000);
+    assert!(ContextWindow::request_tokens(&talk) < 30_000);
     let said = words(&talk);
     assert_eq!(said.matches("BEGIN").count(), 3);
     assert_eq!(said.matches(" END").count(), 3);
@@ -143,22 +144,22 @@ fn a_huge_result_is_cut_and_says_how_to_get_the_rest() {
 fn a_window_that_is_too_small_says_so() {
     let model = Script::of(Vec::new());
     let mut tight = settings(4_000);
-    tight.tools = Toolbox::new(MemorySet::Full);
+    tight.tools = Toolbox::new(MemoryToolSet::Full);
     let refused = Agent::new(model.clone(), Arc::new(Paper::new()), tight).err().unwrap();
     assert!(matches!(refused, AgentError::WindowTooSmall { .. }), "{refused}");
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings(4_000)).unwrap();
     let long = "long ".repeat(20_000);
     for _ in 0..5 {
-        agent.run(&long, &mut |_| {}, &Stop::default()).unwrap();
-        assert!(Context::cost(&model.last()) <= 4_000);
+        agent.run(&long, &mut |_| {}, &CancelToken::default()).unwrap();
+        assert!(ContextWindow::request_tokens(&model.last()) <= 4_000);
     }
 }
 
 #[test]
 fn a_model_that_always_complains_runs_into_no_overflow() {
     let mut context =
-        Context::new(settings(60_000).context, "system".to_owned(), Vec::new()).unwrap();
-    let halved = (0..200).filter(|_| context.halve()).count();
-    assert!(halved < 10 && !context.halve(), "{halved}");
-    assert_eq!(context.room(), 300);
+        ContextWindow::new(settings(60_000).context, "system".to_owned(), Vec::new()).unwrap();
+    let halved = (0..200).filter(|_| context.halve_budget()).count();
+    assert!(halved < 10 && !context.halve_budget(), "{halved}");
+    assert_eq!(context.turn_budget(), 300);
 }

@@ -5,15 +5,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Value, json};
-use tome_agent::{Memory, MemoryError, MemoryTools, Moment, Who};
-use tome_engine::{Failure, ToolAnswer};
+use tome_agent::{Memory, MemoryError, MemoryTools, SessionEvent, SessionInfo};
+use tome_engine::{ToolAnswer, ToolFailure};
 use tome_model::{Event, Millis};
 
 pub struct Paper {
-    who: Who,
+    who: SessionInfo,
     time: AtomicU64,
     pub notes: Mutex<BTreeMap<String, String>>,
-    pub moments: Mutex<Vec<Moment>>,
+    pub moments: Mutex<Vec<SessionEvent>>,
     /// Makes every attempt to record fail.
     pub is_away: Mutex<bool>,
 }
@@ -21,7 +21,7 @@ pub struct Paper {
 impl Paper {
     pub fn new() -> Self {
         Self {
-            who: Who::new("s1", "/app").unwrap(),
+            who: SessionInfo::new("s1", "/app").unwrap(),
             time: AtomicU64::new(1_794_735_000_000),
             notes: Mutex::default(),
             moments: Mutex::default(),
@@ -31,7 +31,7 @@ impl Paper {
 }
 
 impl MemoryTools for Paper {
-    fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
+    fn call_tool(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
         let arguments: Value = serde_json::from_str(arguments).unwrap();
         let text = |name: &str| arguments.get(name).and_then(Value::as_str).unwrap_or_default();
         let mut notes = self.notes.lock().unwrap();
@@ -43,7 +43,7 @@ impl MemoryTools for Paper {
             "memory_read" => match notes.get(text("path")) {
                 Some(content) => json!({ "content": content }),
                 None => {
-                    let failure = Some(Failure::NotFound);
+                    let failure = Some(ToolFailure::NotFound);
                     let text = "no such note".to_owned();
                     return Ok(ToolAnswer { text, json: Value::Null, failure, secrets_cut: 0 });
                 }
@@ -61,14 +61,14 @@ impl MemoryTools for Paper {
                 "text": "**Title:** Slices\nport in slices", "why": "it bears on this",
             }] }),
             "coder_memory_store" => json!({ "success": true }),
-            _ => return Err(MemoryError::NoSuchTool(tool.to_owned())),
+            _ => return Err(MemoryError::UnknownTool(tool.to_owned())),
         };
         Ok(ToolAnswer { text: json.to_string(), json, failure: None, secrets_cut: 0 })
     }
 }
 
 impl Memory for Paper {
-    fn who(&self) -> &Who {
+    fn session(&self) -> &SessionInfo {
         &self.who
     }
 
@@ -76,9 +76,9 @@ impl Memory for Paper {
         Millis(self.time.fetch_add(1, Ordering::Relaxed))
     }
 
-    fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
+    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
         if *self.is_away.lock().unwrap() {
-            return Err(MemoryError::Away("on holiday".to_owned()));
+            return Err(MemoryError::Unavailable("on holiday".to_owned()));
         }
         let mut kept = self.moments.lock().unwrap();
         for moment in moments {
@@ -89,11 +89,11 @@ impl Memory for Paper {
         Ok(())
     }
 
-    fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
+    fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         let kept = self.moments.lock().unwrap();
         let newest = &kept[kept.len().saturating_sub(newest_max)..];
-        let event = |moment: &Moment| {
-            let draft = self.who.draft(moment);
+        let event = |moment: &SessionEvent| {
+            let draft = self.who.to_draft(moment);
             Event {
                 id: moment.id.clone(),
                 at: draft.at,

@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tome_agent::{Agent, AgentSettings, Context, ContextSettings, FnTool, MemorySet, Toolbox};
-use tome_llm::{End, ModelFailure, Part, Reply, Stop, ToolCall, Usage};
+use tome_agent::{
+    Agent, AgentSettings, ContextSettings, ContextWindow, FnTool, MemoryToolSet, Toolbox,
+};
+use tome_llm::{CancelToken, ChatResponse, ContentPart, ModelFailure, StopReason, ToolCall, Usage};
 
 use crate::paper::Paper;
 use crate::script::{Script, check};
@@ -27,39 +29,39 @@ fn does() -> impl Strategy<Value = Does> {
     ]
 }
 
-fn reply(calls: &[(Option<u16>, String, bool)], words: u16) -> Reply {
+fn reply(calls: &[(Option<u16>, String, bool)], words: u16) -> ChatResponse {
     let mut parts = Vec::new();
     if words > 0 {
-        parts.push(Part::Text("é".repeat(usize::from(words))));
+        parts.push(ContentPart::Text("é".repeat(usize::from(words))));
     }
     for (id, name, is_json) in calls {
         let arguments = if *is_json { json!({"n": words}).to_string() } else { "{\"n\":".into() };
         let id = id.map_or_else(String::new, |id| format!("c{id}"));
-        parts.push(Part::Call(ToolCall { id, name: name.clone(), arguments }));
+        parts.push(ContentPart::ToolCall(ToolCall { id, name: name.clone(), arguments }));
     }
-    Reply { parts, end: End::Calls, usage: Usage::default() }
+    ChatResponse { parts, stop_reason: StopReason::ToolCalls, usage: Usage::default() }
 }
 
 fn failure(kind: u8) -> ModelFailure {
     match kind {
-        0 => ModelFailure::Stopped,
-        1 => ModelFailure::ContextTooLong { said: "too long".to_owned() },
-        2 => ModelFailure::Malformed { said: "nonsense".to_owned() },
-        _ => ModelFailure::Down { said: "gone".to_owned() },
+        0 => ModelFailure::Cancelled,
+        1 => ModelFailure::ContextTooLong { message: "too long".to_owned() },
+        2 => ModelFailure::Malformed { message: "nonsense".to_owned() },
+        _ => ModelFailure::Unreachable { message: "gone".to_owned() },
     }
 }
 
-fn settings(stop: &Arc<Mutex<Stop>>) -> AgentSettings {
+fn settings(stop: &Arc<Mutex<CancelToken>>) -> AgentSettings {
     let any = || json!({"type": "object"});
     let thrown = Arc::clone(stop);
-    let tools = Toolbox::new(MemorySet::Nothing)
-        .with(FnTool::new("echo", "", any(), |arguments: &Value| {
+    let tools = Toolbox::new(MemoryToolSet::None)
+        .with_tool(FnTool::new("echo", "", any(), |arguments: &Value| {
             let n = arguments.get("n").and_then(Value::as_u64).unwrap_or(0);
             Ok("x ".repeat(usize::try_from(n).unwrap() * 20))
         }))
-        .with(FnTool::new("fail", "", any(), |_: &Value| Err(String::new())))
-        .with(FnTool::new("stop", "", any(), move |_: &Value| {
-            thrown.lock().unwrap().stop();
+        .with_tool(FnTool::new("fail", "", any(), |_: &Value| Err(String::new())))
+        .with_tool(FnTool::new("stop", "", any(), move |_: &Value| {
+            thrown.lock().unwrap().cancel();
             Ok(String::new())
         }));
     AgentSettings {
@@ -81,17 +83,17 @@ proptest! {
     ) {
         let mut script = script.into_iter().cycle();
         let model = Script::by(move |talk| {
-            assert!(Context::cost(talk) <= WINDOW, "{}", Context::cost(talk));
+            assert!(ContextWindow::request_tokens(talk) <= WINDOW, "{}", ContextWindow::request_tokens(talk));
             match script.next().unwrap() {
                 Does::Replies(calls, words) => Ok(reply(&calls, words)),
                 Does::Fails(kind) => Err(failure(kind)),
             }
         });
         let memory = Arc::new(Paper::new());
-        let stop = Arc::new(Mutex::new(Stop::default()));
+        let stop = Arc::new(Mutex::new(CancelToken::default()));
         let mut agent = Agent::new(model.clone(), memory.clone(), settings(&stop)).unwrap();
         for (n, prompt) in prompts.iter().enumerate() {
-            let fresh = Stop::default();
+            let fresh = CancelToken::default();
             *stop.lock().unwrap() = fresh.clone();
             let _ = agent.run(prompt, &mut |_| {}, &fresh);
             if n % 3 == 2 {
@@ -105,7 +107,7 @@ proptest! {
         }
         let last = Script::of(Vec::new());
         let mut agent = Agent::new(last.clone(), memory, settings(&stop)).unwrap();
-        agent.run("and now?", &mut |_| {}, &Stop::default()).unwrap();
+        agent.run("and now?", &mut |_| {}, &CancelToken::default()).unwrap();
         check(&last.last());
     }
 }

@@ -4,31 +4,32 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use tome_llm::{
-    ChatModel, End, Heard, ModelFailure, Part, Reply, Role, Stop, Talk, ToolCall, Usage,
+    CancelToken, ChatModel, ChatRequest, ChatResponse, ChatRole, ContentPart, ModelFailure,
+    StopReason, StreamEvent, ToolCall, Usage,
 };
 
-type Next = Box<dyn FnMut(&Talk) -> Result<Reply, ModelFailure> + Send>;
+type Next = Box<dyn FnMut(&ChatRequest) -> Result<ChatResponse, ModelFailure> + Send>;
 
 pub struct Script {
     next: Mutex<Next>,
-    pub asked: Mutex<Vec<Talk>>,
+    pub asked: Mutex<Vec<ChatRequest>>,
 }
 
 impl Script {
     /// Replies with the result of a function.
     pub fn by(
-        next: impl FnMut(&Talk) -> Result<Reply, ModelFailure> + Send + 'static,
+        next: impl FnMut(&ChatRequest) -> Result<ChatResponse, ModelFailure> + Send + 'static,
     ) -> Arc<Self> {
         Arc::new(Self { next: Mutex::new(Box::new(next)), asked: Mutex::default() })
     }
 
     /// Replies with these in order, then always with `ok`.
-    pub fn of(replies: Vec<Result<Reply, ModelFailure>>) -> Arc<Self> {
+    pub fn of(replies: Vec<Result<ChatResponse, ModelFailure>>) -> Arc<Self> {
         let mut replies = replies.into_iter();
         Self::by(move |_| replies.next().unwrap_or_else(|| Ok(says("ok"))))
     }
 
-    pub fn last(&self) -> Talk {
+    pub fn last(&self) -> ChatRequest {
         self.asked.lock().unwrap().last().unwrap().clone()
     }
 
@@ -44,18 +45,20 @@ impl ChatModel for Script {
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        _: &Stop,
-    ) -> Result<Reply, ModelFailure> {
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        _: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
         check(talk);
         self.asked.lock().unwrap().push(talk.clone());
         let reply = (self.next.lock().unwrap())(talk)?;
         for part in &reply.parts {
             match part {
-                Part::Text(text) => heard(Heard::Text(text)),
-                Part::Call(call) => heard(Heard::Call { name: &call.name }),
-                Part::Result(_) => {}
+                ContentPart::Text(text) => heard(StreamEvent::Text(text)),
+                ContentPart::ToolCall(call) => {
+                    heard(StreamEvent::ToolCallStart { name: &call.name })
+                }
+                ContentPart::ToolResult(_) => {}
             }
         }
         Ok(reply)
@@ -64,25 +67,29 @@ impl ChatModel for Script {
 
 const USAGE: Usage = Usage { input: 10, cache_read: 5, cache_written: 1, output: 2 };
 
-pub fn says(text: &str) -> Reply {
-    Reply { parts: vec![Part::Text(text.to_owned())], end: End::Done, usage: USAGE }
+pub fn says(text: &str) -> ChatResponse {
+    ChatResponse {
+        parts: vec![ContentPart::Text(text.to_owned())],
+        stop_reason: StopReason::EndTurn,
+        usage: USAGE,
+    }
 }
 
 /// A reply that calls tools: `(name, arguments)`.
-pub fn calls(calls: &[(&str, &str)]) -> Reply {
+pub fn calls(calls: &[(&str, &str)]) -> ChatResponse {
     let call = |(n, (name, arguments)): (usize, &(&str, &str))| {
         let (name, arguments) = ((*name).to_owned(), (*arguments).to_owned());
-        Part::Call(ToolCall { id: format!("c{n}"), name, arguments })
+        ContentPart::ToolCall(ToolCall { id: format!("c{n}"), name, arguments })
     };
     let parts = calls.iter().enumerate().map(call).collect();
-    Reply { parts, end: End::Calls, usage: USAGE }
+    ChatResponse { parts, stop_reason: StopReason::ToolCalls, usage: USAGE }
 }
 
 /// Checks the rules that every provider enforces.
-pub fn check(talk: &Talk) {
+pub fn check(talk: &ChatRequest) {
     let messages = &talk.messages;
-    assert_eq!(messages.first().map(|first| first.role), Some(Role::User), "{messages:#?}");
-    assert_eq!(messages.last().map(|last| last.role), Some(Role::User), "{messages:#?}");
+    assert_eq!(messages.first().map(|first| first.role), Some(ChatRole::User), "{messages:#?}");
+    assert_eq!(messages.last().map(|last| last.role), Some(ChatRole::User), "{messages:#?}");
     let mut open: Vec<String> = Vec::new();
     for pair in messages.windows(2) {
         assert_ne!(pair[0].role, pair[1].role, "{messages:#?}");
@@ -93,7 +100,7 @@ pub fn check(talk: &Talk) {
             .parts
             .iter()
             .filter_map(|part| match part {
-                Part::Result(result) => Some(result.id.clone()),
+                ContentPart::ToolResult(result) => Some(result.id.clone()),
                 _ => None,
             })
             .collect();
@@ -102,16 +109,16 @@ pub fn check(talk: &Talk) {
         let mut is_behind_results = false;
         for part in &message.parts {
             match part {
-                Part::Text(text) => {
+                ContentPart::Text(text) => {
                     assert!(!text.is_empty());
                     is_behind_results = true;
                 }
-                Part::Call(call) => {
-                    assert_eq!(message.role, Role::Assistant);
+                ContentPart::ToolCall(call) => {
+                    assert_eq!(message.role, ChatRole::Assistant);
                     open.push(call.id.clone());
                 }
-                Part::Result(result) => {
-                    assert_eq!(message.role, Role::User);
+                ContentPart::ToolResult(result) => {
+                    assert_eq!(message.role, ChatRole::User);
                     assert!(!is_behind_results && !result.text.is_empty(), "{message:#?}");
                 }
             }
@@ -122,12 +129,12 @@ pub fn check(talk: &Talk) {
 }
 
 /// All texts of a request.
-pub fn words(talk: &Talk) -> String {
+pub fn words(talk: &ChatRequest) -> String {
     let parts = talk.messages.iter().flat_map(|message| &message.parts);
     let words = parts.map(|part| match part {
-        Part::Text(text) => text.as_str(),
-        Part::Call(call) => call.arguments.as_str(),
-        Part::Result(result) => result.text.as_str(),
+        ContentPart::Text(text) => text.as_str(),
+        ContentPart::ToolCall(call) => call.arguments.as_str(),
+        ContentPart::ToolResult(result) => result.text.as_str(),
     });
     words.collect::<Vec<_>>().join("\n")
 }

@@ -1,7 +1,7 @@
 //! Which tools a toolbox offers and runs.
 
-use tome_agent::{FnTool, Memory, MemorySet, MemoryTools, Toolbox};
-use tome_llm::{Stop, ToolCall};
+use tome_agent::{FnTool, Memory, MemoryToolSet, MemoryTools, Toolbox};
+use tome_llm::{CancelToken, ToolCall};
 
 use crate::world::World;
 
@@ -9,20 +9,20 @@ use crate::world::World;
 fn the_sets_are_what_their_names_say() {
     let world = World::new();
     let memory = world.open("s1");
-    let names = |set: MemorySet| {
-        let offered = Toolbox::new(set).offered(&memory);
+    let names = |set: MemoryToolSet| {
+        let offered = Toolbox::new(set).definitions(&memory);
         offered.into_iter().map(|tool| tool.name).collect::<Vec<_>>()
     };
     let reflection = ["memory_read", "memory_write", "memory_append", "memory_patch"];
-    let mut sorted = names(MemorySet::Reflection);
+    let mut sorted = names(MemoryToolSet::Reflection);
     sorted.sort();
     let mut wanted = reflection.map(str::to_owned).to_vec();
     wanted.sort();
     assert_eq!(sorted, wanted);
-    assert_eq!(names(MemorySet::Nothing), Vec::<String>::new());
-    let all = names(MemorySet::Full);
+    assert_eq!(names(MemoryToolSet::None), Vec::<String>::new());
+    let all = names(MemoryToolSet::Full);
     assert_eq!(all.len() + 1, memory.tools().len());
-    let reading = names(MemorySet::ReadOnly);
+    let reading = names(MemoryToolSet::ReadOnly);
     for writes in ["memory_write", "memory_delete", "coder_memory_store", "memory_patch"] {
         assert!(
             all.iter().any(|name| name == writes) && !reading.iter().any(|name| name == writes)
@@ -38,10 +38,12 @@ fn a_tool_outside_the_set_is_not_run() {
     let call = |name: &str, arguments: &str| {
         let (id, name, arguments) = ("1".to_owned(), name.to_owned(), arguments.to_owned());
         let call = ToolCall { id, name, arguments };
-        Toolbox::new(MemorySet::ReadOnly).run(&memory, &call, &Stop::default()).result
+        Toolbox::new(MemoryToolSet::ReadOnly)
+            .run_call(&memory, &call, &CancelToken::default())
+            .result
     };
     assert!(call("memory_write", r#"{"path":"a.md","content":"x"}"#).failed);
-    assert_eq!(memory.index(100).unwrap(), None);
+    assert_eq!(memory.notes_index(100).unwrap(), None);
     assert!(!call("memory_list", "").failed);
     assert!(call("memory_read", r#"{"path":"../../etc/passwd"}"#).failed);
 }
@@ -53,9 +55,9 @@ fn an_own_tool_takes_the_place_of_another() {
     let own = |said: &'static str| {
         FnTool::new("memory_list", said, serde_json::json!({}), move |_: &_| Ok(said.to_owned()))
     };
-    let tools = Toolbox::new(MemorySet::Full).with(own("a")).with(own("b"));
-    let offered = tools.offered(&memory);
+    let tools = Toolbox::new(MemoryToolSet::Full).with_tool(own("a")).with_tool(own("b"));
+    let offered = tools.definitions(&memory);
     assert_eq!(offered.iter().filter(|tool| tool.name == "memory_list").count(), 1);
     let call = ToolCall { id: "1".into(), name: "memory_list".into(), arguments: "{}".into() };
-    assert_eq!(tools.run(&memory, &call, &Stop::default()).result.text, "b");
+    assert_eq!(tools.run_call(&memory, &call, &CancelToken::default()).result.text, "b");
 }

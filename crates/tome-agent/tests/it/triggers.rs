@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tome_agent::{Agent, AgentSettings, FnTool, MemorySet, PlanTool, Said, Toolbox};
-use tome_llm::{Part, Reply, Stop};
+use tome_agent::{Agent, AgentEvent, AgentSettings, FnTool, MemoryToolSet, PlanTool, Toolbox};
+use tome_llm::{CancelToken, ChatResponse, ContentPart};
 
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
@@ -20,21 +20,21 @@ fn plan(steps: usize) -> String {
 
 fn settings() -> AgentSettings {
     let edit = FnTool::new("edit", "", json!({"type": "object"}), |_: &Value| Ok("ok".to_owned()));
-    let tools = Toolbox::new(MemorySet::Full).with(PlanTool).with(edit);
+    let tools = Toolbox::new(MemoryToolSet::Full).with_tool(PlanTool).with_tool(edit);
     AgentSettings { tools, ..AgentSettings::default() }
 }
 
 /// Returns the reasons of all injections, in order, in one run over these replies.
-fn injected(replies: Vec<Reply>, prompt: &str) -> (Vec<&'static str>, Arc<Script>, String) {
+fn injected(replies: Vec<ChatResponse>, prompt: &str) -> (Vec<&'static str>, Arc<Script>, String) {
     let model = Script::of(replies.into_iter().map(Ok).collect());
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
     let mut why = Vec::new();
-    let told = &mut |said: Said<'_>| {
-        if let Said::Injected { why: one, .. } = said {
+    let told = &mut |said: AgentEvent<'_>| {
+        if let AgentEvent::Injected { why: one, .. } = said {
             why.push(one);
         }
     };
-    let run = agent.run(prompt, told, &Stop::default()).unwrap();
+    let run = agent.run(prompt, told, &CancelToken::default()).unwrap();
     (why, model, run.text)
 }
 
@@ -51,7 +51,10 @@ fn a_plan_of_more_than_five_steps_is_replanned_once() {
         if is_due {
             // After both results, in the same message.
             let parts = &asked[1].messages.last().unwrap().parts;
-            assert!(matches!(parts[..3], [Part::Result(_), Part::Result(_), Part::Text(_)]));
+            assert!(matches!(
+                parts[..3],
+                [ContentPart::ToolResult(_), ContentPart::ToolResult(_), ContentPart::Text(_)]
+            ));
             assert!(words(&asked[1]).contains("port in slices"));
             assert_eq!(why, ["replan", "store"]);
         } else {
@@ -98,12 +101,12 @@ fn an_overview_that_nobody_writes_is_reminded_of() {
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings()).unwrap();
     let mut at = Vec::new();
     for turn in 0..25 {
-        let told = &mut |said: Said<'_>| {
-            if let Said::Injected { why: "overview", .. } = said {
+        let told = &mut |said: AgentEvent<'_>| {
+            if let AgentEvent::Injected { why: "overview", .. } = said {
                 at.push(turn);
             }
         };
-        agent.run(&format!("turn {turn}"), told, &Stop::default()).unwrap();
+        agent.run(&format!("turn {turn}"), told, &CancelToken::default()).unwrap();
     }
     assert_eq!(at, [10, 20]);
     assert!(words(&model.last()).contains("it has not changed for"));
@@ -114,7 +117,7 @@ fn what_was_said_unasked_is_recorded() {
     let world = World::new();
     let model = Script::of(vec![Ok(calls(&[("edit", "{}")])), Ok(says("sorry"))]);
     let mut agent = Agent::new(model, Arc::new(world.open("s1")), settings()).unwrap();
-    agent.run("wtf, I told you not to touch it", &mut |_| {}, &Stop::default()).unwrap();
+    agent.run("wtf, I told you not to touch it", &mut |_| {}, &CancelToken::default()).unwrap();
     let record = std::fs::read_to_string(world.files("injections.jsonl").remove(0)).unwrap();
     assert!(record.contains(r#""moment":"stop","why":"store","agent":"tome""#), "{record}");
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tome_agent::{Local, LocalSettings, Who};
+use tome_agent::{LocalMemory, LocalMemorySettings, SessionInfo};
 use tome_model::{Clock, Millis, Zone};
 
 pub struct World {
@@ -36,12 +36,12 @@ impl World {
         self.clock.0.fetch_sub(millis, Ordering::Relaxed);
     }
 
-    pub fn open(&self, session: &str) -> Local {
-        let who = Who::new(session, self.project()).unwrap();
-        let mut settings = LocalSettings::new(self.home.path().join("tome"), who);
+    pub fn open(&self, session: &str) -> LocalMemory {
+        let who = SessionInfo::new(session, self.project()).unwrap();
+        let mut settings = LocalMemorySettings::new(self.home.path().join("tome"), who);
         settings.clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         settings.zone = Zone::utc();
-        Local::open(settings).unwrap()
+        LocalMemory::open(settings).unwrap()
     }
 
     /// Returns the files below the home whose paths end with `ending`.

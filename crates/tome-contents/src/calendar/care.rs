@@ -3,12 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use super::Calendar;
-use crate::{CONTENTS, Rebuilt, Report, catch_up_contents, rebuild_contents, verify_contents};
-use tome_home::{HomeError, Projection, ProjectionReport, Store, TALLY};
+use crate::{
+    CONTENTS_WORKER, ContentsRebuildReport, ContentsVerifyReport, catch_up_contents,
+    rebuild_contents, verify_contents,
+};
+use tome_home::{HomeError, Projection, ProjectionReport, SESSION_STATS_WORKER, Store};
 
 /// Result of rebuilding the contents of one store.
 #[derive(Debug)]
-pub struct StoreRebuilt {
+pub struct StoreRebuildResult {
     /// Path of the store.
     pub path: PathBuf,
     /// Stores done so far, including this one.
@@ -16,16 +19,16 @@ pub struct StoreRebuilt {
     /// Stores in total.
     pub stores: usize,
     /// What has changed, or why it could not be done.
-    pub outcome: Result<Rebuilt, HomeError>,
+    pub outcome: Result<ContentsRebuildReport, HomeError>,
 }
 
 /// Result of verifying one store.
 #[derive(Debug)]
-pub struct StoreChecked {
+pub struct StoreVerifyResult {
     /// Path of the store.
     pub path: PathBuf,
     /// What is wrong with its contents, or why they could not be checked.
-    pub outcome: Result<Report, HomeError>,
+    pub outcome: Result<ContentsVerifyReport, HomeError>,
 }
 
 /// Size and worker progress of a store.
@@ -53,7 +56,7 @@ pub struct StoreReport {
 
 impl Projection for Calendar {
     fn name(&self) -> &'static str {
-        CONTENTS
+        CONTENTS_WORKER
     }
 
     fn catch_up(&self, store: &Store, _stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
@@ -70,47 +73,47 @@ impl Projection for Calendar {
 impl Calendar {
     /// Makes the contents of the store that holds a project, or of all stores, anew from their
     /// events, and tells of each store when it is done.
-    pub fn rebuild(&self, project: Option<&str>, mut tell: impl FnMut(StoreRebuilt)) {
-        let paths = self.paths(project);
+    pub fn rebuild(&self, project: Option<&str>, mut tell: impl FnMut(StoreRebuildResult)) {
+        let paths = self.store_paths(project);
         for (done, path) in (1..).zip(&paths) {
             let outcome = self.rebuild_store(path);
-            tell(StoreRebuilt { path: path.clone(), done, stores: paths.len(), outcome });
-            if done > super::LEFT_OPEN_MAX {
+            tell(StoreRebuildResult { path: path.clone(), done, stores: paths.len(), outcome });
+            if done > super::OPEN_STORES_MAX {
                 self.stores.close(path);
             }
         }
     }
 
-    fn rebuild_store(&self, path: &Path) -> Result<Rebuilt, HomeError> {
+    fn rebuild_store(&self, path: &Path) -> Result<ContentsRebuildReport, HomeError> {
         let store = self.stores.open(path)?;
         rebuild_contents(&store, &self.settings, &*self.summarizer, &*self.clock)
     }
 
     /// Verifies the contents of the store that holds a project, or of all stores, against the
     /// events.
-    pub fn verify(&self, project: Option<&str>) -> Vec<StoreChecked> {
-        let checked = self.paths(project).into_iter().enumerate().map(|(done, path)| {
+    pub fn verify(&self, project: Option<&str>) -> Vec<StoreVerifyResult> {
+        let checked = self.store_paths(project).into_iter().enumerate().map(|(done, path)| {
             let outcome = self.verify_store(&path);
-            if done > super::LEFT_OPEN_MAX {
+            if done > super::OPEN_STORES_MAX {
                 self.stores.close(&path);
             }
-            StoreChecked { path, outcome }
+            StoreVerifyResult { path, outcome }
         });
         checked.collect()
     }
 
-    fn verify_store(&self, path: &Path) -> Result<Report, HomeError> {
+    fn verify_store(&self, path: &Path) -> Result<ContentsVerifyReport, HomeError> {
         let store = self.stores.open(path)?;
         self.catch_up(&store, &|| false)?;
         verify_contents(&store, &self.settings)
     }
 
     /// Reports size and worker progress of all stores, without catching up first.
-    pub fn report(&self) -> Vec<StoreReport> {
-        let paths = self.stores.paths();
+    pub fn store_reports(&self) -> Vec<StoreReport> {
+        let paths = self.stores.list_paths();
         let reported = paths.iter().enumerate().map(|(done, path)| {
-            let report = self.stores.open(path).and_then(|store| report(&store));
-            if done > super::LEFT_OPEN_MAX {
+            let report = self.stores.open(path).and_then(|store| build_store_report(&store));
+            if done > super::OPEN_STORES_MAX {
                 self.stores.close(path);
             }
             report.unwrap_or_else(|error| StoreReport {
@@ -123,7 +126,7 @@ impl Calendar {
     }
 }
 
-fn report(store: &Store) -> Result<StoreReport, HomeError> {
+fn build_store_report(store: &Store) -> Result<StoreReport, HomeError> {
     let mut report = StoreReport {
         path: store.path().to_path_buf(),
         engine: store.engine().as_str(),
@@ -131,7 +134,7 @@ fn report(store: &Store) -> Result<StoreReport, HomeError> {
         disk_bytes: store.disk_bytes(),
         ..StoreReport::default()
     };
-    for name in [TALLY, CONTENTS] {
+    for name in [SESSION_STATS_WORKER, CONTENTS_WORKER] {
         let cursor = store.cursor(name)?;
         let behind = report.events.saturating_sub(cursor);
         report.workers.push(ProjectionReport {
@@ -142,7 +145,7 @@ fn report(store: &Store) -> Result<StoreReport, HomeError> {
         });
     }
     for project in store.contents_projects()? {
-        for head in store.heads(&project, "", None) {
+        for head in store.node_headers(&project, "", None) {
             let head = head?;
             report.nodes += u64::from(!head.removed);
             report.versions += u64::from(head.version);

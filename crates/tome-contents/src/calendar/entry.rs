@@ -6,7 +6,7 @@ use tome_model::{Agent, Level, Millis, NodeId, Zone};
 
 /// A node as an entry of the calendar.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct CalendarEntry {
     /// Id of the node.
     pub id: NodeId,
     /// Title; with several projects, that of the project with the most events.
@@ -26,16 +26,16 @@ pub struct Entry {
     /// Whether events may still be added.
     pub open: bool,
     /// One per project that has this node, the one with the most events first.
-    pub shares: Vec<Share>,
+    pub shares: Vec<ProjectShare>,
     /// Child entries in order, as deep as requested; only the latest if there are many.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CalendarEntry>,
     /// Number of children, listed or not.
     pub children: u64,
 }
 
 /// A project's part of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Share {
+pub struct ProjectShare {
     /// Root of the project.
     pub project: String,
     /// Title of the node in this project.
@@ -59,7 +59,7 @@ const RECENT_WEEKS: usize = 2;
 
 impl Depth {
     /// How many of the latest nodes of a level are expanded.
-    pub(super) fn opens(self, level: Level) -> usize {
+    pub(super) fn expanded_count(self, level: Level) -> usize {
         match (self, level) {
             (_, Level::Segment) => 0,
             (Self::Levels(levels), _) if levels > 1 => usize::MAX,
@@ -70,7 +70,7 @@ impl Depth {
     }
 
     /// The depth one level below, for the latest node or an earlier one.
-    pub(super) fn below(self, is_latest: bool) -> Self {
+    pub(super) fn next_level(self, is_latest: bool) -> Self {
         match self {
             Self::Levels(levels) => Self::Levels(levels.saturating_sub(1)),
             Self::Recent if is_latest => Self::Recent,
@@ -83,35 +83,44 @@ impl Depth {
 /// the total. Each project expanded what is recent in it, so what is not recent overall is
 /// collapsed again. (The overall latest node is the latest of every project that has it, so nothing
 /// is missing.)
-pub(super) fn merge(lists: Vec<Vec<Entry>>, depth: Depth, below_max: usize) -> (Vec<Entry>, u64) {
-    let mut same: BTreeMap<(Option<Millis>, NodeId), Vec<Entry>> = BTreeMap::new();
+pub(super) fn merge_entries(
+    lists: Vec<Vec<CalendarEntry>>,
+    depth: Depth,
+    below_max: usize,
+) -> (Vec<CalendarEntry>, u64) {
+    let mut same: BTreeMap<(Option<Millis>, NodeId), Vec<CalendarEntry>> = BTreeMap::new();
     for entry in lists.into_iter().flatten() {
-        same.entry(place(&entry.id)).or_default().push(entry);
+        same.entry(sort_key(&entry.id)).or_default().push(entry);
     }
     let total = same.len();
     let kept = same.into_values().enumerate().skip(total.saturating_sub(below_max));
     let entries = kept.filter_map(|(place, same)| {
         let level = same.first()?.id.level();
-        let is_open = total - place <= depth.opens(level);
-        combined(same, is_open, depth.below(place + 1 == total), below_max)
+        let is_open = total - place <= depth.expanded_count(level);
+        merge_same_node(same, is_open, depth.next_level(place + 1 == total), below_max)
     });
     (entries.collect(), total as u64)
 }
 
 /// Sort key of a node: periods by their start, segments by their ids, which begin with the time.
-pub(super) fn place(id: &NodeId) -> (Option<Millis>, NodeId) {
+pub(super) fn sort_key(id: &NodeId) -> (Option<Millis>, NodeId) {
     (id.period().map(|period| period.range(&Zone::utc()).0), id.clone())
 }
 
 /// Merges the entries of one node from several projects.
-fn combined(same: Vec<Entry>, is_open: bool, depth: Depth, below_max: usize) -> Option<Entry> {
+fn merge_same_node(
+    same: Vec<CalendarEntry>,
+    is_open: bool,
+    depth: Depth,
+    below_max: usize,
+) -> Option<CalendarEntry> {
     let mut lists = Vec::with_capacity(same.len());
-    let mut whole: Option<Entry> = None;
+    let mut whole: Option<CalendarEntry> = None;
     for mut entry in same {
         lists.push(std::mem::take(&mut entry.entries));
         whole = Some(match whole {
             None => entry,
-            Some(whole) => whole.and(entry),
+            Some(whole) => whole.add(entry),
         });
     }
     let mut whole = whole?;
@@ -120,14 +129,14 @@ fn combined(same: Vec<Entry>, is_open: bool, depth: Depth, below_max: usize) -> 
         whole.title.clone_from(&largest.title);
     }
     if is_open {
-        (whole.entries, whole.children) = merge(lists, depth, below_max);
+        (whole.entries, whole.children) = merge_entries(lists, depth, below_max);
     }
     Some(whole)
 }
 
-impl Entry {
+impl CalendarEntry {
     /// Adds another project's counts. A session that worked in both projects counts twice.
-    fn and(mut self, other: Self) -> Self {
+    fn add(mut self, other: Self) -> Self {
         self.first_at = self.first_at.min(other.first_at);
         self.last_at = self.last_at.max(other.last_at);
         self.events += other.events;
@@ -152,10 +161,10 @@ impl Entry {
 mod tests {
     use super::*;
 
-    fn entry(project: &str, id: &str, events: u64, entries: Vec<Entry>) -> Entry {
+    fn entry(project: &str, id: &str, events: u64, entries: Vec<CalendarEntry>) -> CalendarEntry {
         let share =
-            Share { project: project.to_owned(), title: format!("{project}: {id}"), events };
-        Entry {
+            ProjectShare { project: project.to_owned(), title: format!("{project}: {id}"), events };
+        CalendarEntry {
             id: NodeId::parse(id).unwrap(),
             title: share.title.clone(),
             first_at: Millis(events),
@@ -171,8 +180,8 @@ mod tests {
         }
     }
 
-    fn shown(entries: &[Entry], depth: usize) -> String {
-        let line = |entry: &Entry| {
+    fn shown(entries: &[CalendarEntry], depth: usize) -> String {
+        let line = |entry: &CalendarEntry| {
             let projects: Vec<&str> = entry.shares.iter().map(|one| one.project.as_str()).collect();
             let (indent, below) = ("  ".repeat(depth), shown(&entry.entries, depth + 1));
             let (events, children) = (entry.events, entry.children);
@@ -181,7 +190,7 @@ mod tests {
         entries.iter().map(line).collect()
     }
 
-    fn week(project: &str, id: &str, day: &str) -> Entry {
+    fn week(project: &str, id: &str, day: &str) -> CalendarEntry {
         let segment = format!("toc:segment:{day}:01M7F8NJE081NE5M6R663JJXQ2");
         let segment = entry(project, &segment, 2, Vec::new());
         entry(project, id, 2, vec![entry(project, &format!("toc:day:{day}"), 2, vec![segment])])
@@ -202,7 +211,7 @@ mod tests {
                 ],
             ]
         };
-        let (entries, total) = merge(lists(), Depth::Recent, 10);
+        let (entries, total) = merge_entries(lists(), Depth::Recent, 10);
         assert_eq!(total, 3);
         expect_test::expect![[r#"
             toc:week:2026-W40 2 b [1]
@@ -213,7 +222,7 @@ mod tests {
                 toc:segment:2026-11-14:01M7F8NJE081NE5M6R663JJXQ2 2 a [0]
         "#]]
         .assert_eq(&shown(&entries, 0));
-        let (entries, total) = merge(lists(), Depth::Levels(1), 2);
+        let (entries, total) = merge_entries(lists(), Depth::Levels(1), 2);
         assert_eq!(total, 3);
         expect_test::expect![[r#"
             toc:week:2026-W45 4 a+b [1]

@@ -18,13 +18,13 @@ use tome_model::{Clock, Zone};
 use crate::{ContentsSettings, Summarizer};
 use tome_home::{HomeError, Projection, Stores};
 
-pub use care::{StoreChecked, StoreRebuilt, StoreReport};
-pub use entry::{Depth, Entry, Share};
-pub use find::NodeInPlace;
-pub use walk::{Ask, Entries, EntriesPage, entries_at};
+pub use care::{StoreRebuildResult, StoreReport, StoreVerifyResult};
+pub use entry::{CalendarEntry, Depth, ProjectShare};
+pub use find::LocatedNode;
+pub use walk::{CalendarListing, CalendarPage, CalendarQuery, list_span};
 
 /// Stores kept open after a query; further ones are closed after use.
-const LEFT_OPEN_MAX: usize = 8;
+const OPEN_STORES_MAX: usize = 8;
 
 /// The contents of all stores of a home.
 pub struct Calendar {
@@ -56,34 +56,34 @@ impl Calendar {
     }
 
     /// Paths of the stores that hold a project's contents, or of all stores.
-    fn paths(&self, project: Option<&str>) -> Vec<PathBuf> {
+    fn store_paths(&self, project: Option<&str>) -> Vec<PathBuf> {
         match project {
-            Some(root) => self.stores.existing(root).into_iter().collect(),
-            None => self.stores.paths(),
+            Some(root) => self.stores.find_store_path(root).into_iter().collect(),
+            None => self.stores.list_paths(),
         }
     }
 
     /// Visits one project, or every project of every store, after catching up. Returns descriptions
     /// of the unreadable stores, unless a single project was given.
-    fn each(
+    fn for_each_project(
         &self,
         project: Option<&str>,
         mut visit: impl FnMut(&Ledger, &str) -> Result<(), HomeError>,
     ) -> Result<Vec<String>, HomeError> {
         let (mut skipped, mut failed, mut read) = (Vec::new(), None, 0);
-        let paths = self.paths(project);
-        let _few_at_a_time = (paths.len() > LEFT_OPEN_MAX)
-            .then(|| self.stores.wide.lock().unwrap_or_else(PoisonError::into_inner));
+        let paths = self.store_paths(project);
+        let _few_at_a_time = (paths.len() > OPEN_STORES_MAX)
+            .then(|| self.stores.scan_lock.lock().unwrap_or_else(PoisonError::into_inner));
         for path in paths {
-            match self.visit(&path, project, &mut visit) {
+            match self.visit_store(&path, project, &mut visit) {
                 Ok(()) => read += 1,
                 Err(error) if project.is_some() => return Err(error),
                 Err(error) => {
-                    skipped.push(unreadable(&path, &error));
+                    skipped.push(describe_unreadable(&path, &error));
                     failed.get_or_insert(error);
                 }
             }
-            if read > LEFT_OPEN_MAX {
+            if read > OPEN_STORES_MAX {
                 self.stores.close(&path);
             }
         }
@@ -93,7 +93,7 @@ impl Calendar {
         }
     }
 
-    fn visit(
+    fn visit_store(
         &self,
         path: &Path,
         project: Option<&str>,
@@ -109,7 +109,7 @@ impl Calendar {
 }
 
 /// What is said of a store that was left out. The path comes first, unless the reason names it.
-fn unreadable(path: &Path, error: &HomeError) -> String {
+fn describe_unreadable(path: &Path, error: &HomeError) -> String {
     let (path, why) = (path.display().to_string(), error.explained());
     if why.contains(&path) { why } else { format!("{path}: {why}") }
 }

@@ -1,23 +1,23 @@
 //! Lists calendar entries: from the root, below a node, or in a time range given in words.
 
-use tome_ledger::{Head, Ledger};
+use tome_ledger::{Ledger, NodeHeader};
 use tome_model::{Agent, Level, Millis, ModelError, NodeId, Period, Zone, truncate_to};
 
-use crate::time_phrase::{Span, when};
+use crate::time_phrase::{TimeSpan, parse_time_phrase};
 
-use super::entry::{merge, place};
-use super::{Calendar, Depth, Entry, Share};
+use super::entry::{merge_entries, sort_key};
+use super::{Calendar, CalendarEntry, Depth, ProjectShare};
 use tome_home::HomeError;
 
 /// Id prefix of years.
-pub(super) const YEARS: &str = "toc:year:";
+pub(super) const YEAR_PREFIX: &str = "toc:year:";
 
 /// More periods than a year has days: skip those before the first event.
-const PERIODS_MANY: usize = 366;
+const PERIODS_UNFILTERED_MAX: usize = 366;
 
 /// Filters and limits of a listing.
 #[derive(Debug, Clone)]
-pub struct Ask {
+pub struct CalendarQuery {
     /// Only this project; `None` for all.
     pub project: Option<String>,
     /// Only nodes with one of these agents; empty for all.
@@ -30,13 +30,13 @@ pub struct Ask {
 
 /// A listing of the calendar.
 #[derive(Debug, Clone, Default)]
-pub struct Entries {
+pub struct CalendarListing {
     /// In order of time.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CalendarEntry>,
     /// Number of entries, listed or not.
     pub total: u64,
     /// How a time given in words was interpreted.
-    pub said: Option<String>,
+    pub interpreted_as: Option<String>,
     /// The interpreted time range; the end is exclusive.
     pub range: Option<(Millis, Millis)>,
     /// Unreadable stores, with the reason.
@@ -45,7 +45,7 @@ pub struct Entries {
 
 /// Selects a page of a listing.
 #[derive(Debug, Clone, Default)]
-pub struct EntriesPage {
+pub struct CalendarPage {
     /// Latest first.
     pub newest_first: bool,
     /// The last node of the previous page.
@@ -56,37 +56,53 @@ pub struct EntriesPage {
 
 impl Calendar {
     /// The calendar from the top.
-    pub fn root(&self, ask: &Ask) -> Result<Entries, HomeError> {
-        self.gather(ask, |store, project| below(store, project, None, ask, ask.depth))
+    pub fn list_root(&self, ask: &CalendarQuery) -> Result<CalendarListing, HomeError> {
+        self.list_merged(ask, |store, project| list_children(store, project, None, ask, ask.depth))
     }
 
     /// What is below a node.
-    pub fn below(&self, id: &NodeId, ask: &Ask) -> Result<Entries, HomeError> {
+    pub fn list_below(
+        &self,
+        id: &NodeId,
+        ask: &CalendarQuery,
+    ) -> Result<CalendarListing, HomeError> {
         if id.level() == Level::Segment {
             let hint = "is a segment and has no children: expand the grips of its bullets, or list its events by time";
             return Err(ModelError::invalid("node", hint).into());
         }
         let mut is_there = false;
-        let listing = self.gather(ask, |store, project| {
-            is_there |= store.head(project, id)?.is_some_and(|head| !head.removed);
-            below(store, project, Some(id), ask, ask.depth)
+        let listing = self.list_merged(ask, |store, project| {
+            is_there |= store.node_header(project, id)?.is_some_and(|head| !head.removed);
+            list_children(store, project, Some(id), ask, ask.depth)
         })?;
-        if is_there { Ok(listing) } else { Err(no_node(id.as_str(), ask.project.as_deref())) }
+        if is_there {
+            Ok(listing)
+        } else {
+            Err(node_not_found(id.as_str(), ask.project.as_deref()))
+        }
     }
 
     /// The nodes of a time that is said in words, and only those.
-    pub fn at(&self, words: &str, ask: &Ask) -> Result<Entries, HomeError> {
-        let span = self.understand(words)?;
+    pub fn list_time(
+        &self,
+        words: &str,
+        ask: &CalendarQuery,
+    ) -> Result<CalendarListing, HomeError> {
+        let span = self.parse_time(words)?;
         let zone = self.zone();
         let listing =
-            self.gather(ask, |store, project| entries_at(store, project, &span, zone, ask))?;
-        Ok(Entries { said: Some(span.said), range: Some((span.from, span.to)), ..listing })
+            self.list_merged(ask, |store, project| list_span(store, project, &span, zone, ask))?;
+        Ok(CalendarListing {
+            interpreted_as: Some(span.phrase),
+            range: Some((span.from, span.to)),
+            ..listing
+        })
     }
 
     /// The time that somebody says in words.
-    pub fn understand(&self, words: &str) -> Result<Span, HomeError> {
+    pub fn parse_time(&self, words: &str) -> Result<TimeSpan, HomeError> {
         let words = words.trim();
-        let span = when(words, self.clock.now(), self.zone());
+        let span = parse_time_phrase(words, self.clock.now(), self.zone());
         span.ok_or_else(|| {
             let words = truncate_to(words, 80);
             let hint = "is not a known time: try today, last week, in March, 2026-11-14";
@@ -95,32 +111,32 @@ impl Calendar {
     }
 
     /// Lists every selected project and merges the results.
-    fn gather(
+    fn list_merged(
         &self,
-        ask: &Ask,
-        mut list: impl FnMut(&Ledger, &str) -> Result<Vec<Entry>, HomeError>,
-    ) -> Result<Entries, HomeError> {
+        ask: &CalendarQuery,
+        mut list: impl FnMut(&Ledger, &str) -> Result<Vec<CalendarEntry>, HomeError>,
+    ) -> Result<CalendarListing, HomeError> {
         let mut lists = Vec::new();
-        let skipped = self.each(ask.project.as_deref(), |store, project| {
+        let skipped = self.for_each_project(ask.project.as_deref(), |store, project| {
             lists.push(list(store, project)?);
             Ok(())
         })?;
-        let (entries, total) = merge(lists, ask.depth, ask.below_max);
-        Ok(Entries { entries, total, skipped, ..Entries::default() })
+        let (entries, total) = merge_entries(lists, ask.depth, ask.below_max);
+        Ok(CalendarListing { entries, total, skipped, ..CalendarListing::default() })
     }
 }
 
-impl Entries {
+impl CalendarListing {
     /// Cuts out one page. Also returns the node to continue after, if there is more.
-    pub fn page(mut self, page: &EntriesPage) -> (Self, Option<NodeId>) {
+    pub fn into_page(mut self, page: &CalendarPage) -> (Self, Option<NodeId>) {
         if page.newest_first {
             self.entries.reverse();
         }
         if let Some(after) = &page.after {
-            let seen = place(after);
+            let seen = sort_key(after);
             self.entries.retain(|entry| match page.newest_first {
-                true => place(&entry.id) < seen,
-                false => place(&entry.id) > seen,
+                true => sort_key(&entry.id) < seen,
+                false => sort_key(&entry.id) > seen,
             });
         }
         let has_more = self.entries.len() > page.entries_max;
@@ -131,70 +147,70 @@ impl Entries {
 }
 
 /// Lists the nodes of a time range in one project, reading only those and what is below them.
-pub fn entries_at(
+pub fn list_span(
     store: &Ledger,
     project: &str,
-    span: &Span,
+    span: &TimeSpan,
     zone: &Zone,
-    ask: &Ask,
-) -> Result<Vec<Entry>, HomeError> {
+    ask: &CalendarQuery,
+) -> Result<Vec<CalendarEntry>, HomeError> {
     let mut heads = Vec::new();
-    for period in periods(span, zone, store, project)? {
-        heads.extend(store.head(project, &period.id())?);
+    for period in possible_periods(span, zone, store, project)? {
+        heads.extend(store.node_header(project, &period.id())?);
     }
-    entries(store, project, heads, ask, ask.depth)
+    build_entries(store, project, heads, ask, ask.depth)
 }
 
 /// Returns the periods of a range that can have nodes. `before March` begins in 1970, so for long
 /// ranges the periods before the first event are skipped.
-fn periods(
-    span: &Span,
+fn possible_periods(
+    span: &TimeSpan,
     zone: &Zone,
     store: &Ledger,
     project: &str,
 ) -> Result<Vec<Period>, HomeError> {
     let periods = span.periods.clone();
-    if periods.len() <= PERIODS_MANY {
+    if periods.len() <= PERIODS_UNFILTERED_MAX {
         return Ok(periods);
     }
-    let first = store.heads(project, YEARS, None).next().transpose()?;
+    let first = store.node_headers(project, YEAR_PREFIX, None).next().transpose()?;
     let Some(first) = first.map(|head| head.first_at) else { return Ok(Vec::new()) };
     let begins = |period: &Period| period.range(zone).1 > first;
     Ok(periods.into_iter().filter(begins).collect())
 }
 
 /// Lists what is below a node of a project, or its years.
-fn below(
+fn list_children(
     store: &Ledger,
     project: &str,
     of: Option<&NodeId>,
-    ask: &Ask,
+    ask: &CalendarQuery,
     depth: Depth,
-) -> Result<Vec<Entry>, HomeError> {
+) -> Result<Vec<CalendarEntry>, HomeError> {
     let heads = match of {
-        None => store.heads(project, YEARS, None).collect::<Result<_, _>>()?,
-        Some(id) => heads_below(store, project, id)?,
+        None => store.node_headers(project, YEAR_PREFIX, None).collect::<Result<_, _>>()?,
+        Some(id) => load_child_heads(store, project, id)?,
     };
-    entries(store, project, heads, ask, depth)
+    build_entries(store, project, heads, ask, depth)
 }
 
 /// Loads the heads below a node; reads only the keys where children can be.
-pub(super) fn heads_below(
+pub(super) fn load_child_heads(
     store: &Ledger,
     project: &str,
     id: &NodeId,
-) -> Result<Vec<Head>, HomeError> {
+) -> Result<Vec<NodeHeader>, HomeError> {
     match (id.level(), id.period()) {
         (Level::Segment, _) | (_, None) => Ok(Vec::new()),
         (Level::Day, Some(_)) => {
             let day = id.as_str().rsplit(':').next().unwrap_or_default();
-            let segments = store.heads(project, &format!("toc:segment:{day}:"), None);
+            let segments = store.node_headers(project, &format!("toc:segment:{day}:"), None);
             Ok(segments.collect::<Result<_, _>>()?)
         }
         (_, Some(period)) => {
             let mut heads = Vec::new();
             for child in period.children() {
-                heads.extend(store.head(project, &child.id())?);
+                heads.extend(store.node_header(project, &child.id())?);
             }
             Ok(heads)
         }
@@ -202,33 +218,36 @@ pub(super) fn heads_below(
 }
 
 /// Builds entries from heads, expanding the latest to the requested depth.
-fn entries(
+fn build_entries(
     store: &Ledger,
     project: &str,
-    mut heads: Vec<Head>,
-    ask: &Ask,
+    mut heads: Vec<NodeHeader>,
+    ask: &CalendarQuery,
     depth: Depth,
-) -> Result<Vec<Entry>, HomeError> {
-    heads.retain(|head| !head.removed && head.is_of(&ask.agents));
+) -> Result<Vec<CalendarEntry>, HomeError> {
+    heads.retain(|head| !head.removed && head.has_any_agent(&ask.agents));
     let total = heads.len();
     let mut entries = Vec::with_capacity(total);
     for (place, head) in heads.into_iter().enumerate() {
-        let opens = depth.opens(head.id.level()).min(ask.below_max);
-        let mut entry = Entry::of(head, project);
+        let opens = depth.expanded_count(head.id.level()).min(ask.below_max);
+        let mut entry = CalendarEntry::from_head(head, project);
         if total - place <= opens {
-            let depth = depth.below(place + 1 == total);
-            entry.entries = below(store, project, Some(&entry.id), ask, depth)?;
+            let depth = depth.next_level(place + 1 == total);
+            entry.entries = list_children(store, project, Some(&entry.id), ask, depth)?;
         }
         entries.push(entry);
     }
     Ok(entries)
 }
 
-impl Entry {
+impl CalendarEntry {
     /// The entry of a project's node.
-    pub(super) fn of(head: Head, project: &str) -> Self {
-        let share =
-            Share { project: project.to_owned(), title: head.title.clone(), events: head.events };
+    pub(super) fn from_head(head: NodeHeader, project: &str) -> Self {
+        let share = ProjectShare {
+            project: project.to_owned(),
+            title: head.title.clone(),
+            events: head.events,
+        };
         Self {
             id: head.id,
             title: head.title,
@@ -247,7 +266,7 @@ impl Entry {
 }
 
 /// What is said of a node that is not there.
-pub(super) fn no_node(id: &str, project: Option<&str>) -> HomeError {
+pub(super) fn node_not_found(id: &str, project: Option<&str>) -> HomeError {
     let id = truncate_to(id, 120);
     let place = project.map(|root| format!(" in {root}")).unwrap_or_default();
     HomeError::NotFound(format!(

@@ -3,13 +3,15 @@
 use tome_model::Event;
 use tome_text::{count_words, truncate_words};
 
-use super::ask::Ask;
-use super::clause::capitalised;
-use super::cues::{Cue, announces};
-use super::deeds::{changed, commands, committed, looked};
-use super::story::{Said, Story, Who, alike, gist};
-use super::text::{excerpt, output_texts};
-use super::trouble::{failure_in, message};
+use super::ask::UserRequest;
+use super::clause::capitalize;
+use super::cues::{Cue, is_announcement};
+use super::deeds::{
+    build_changes_bullet, build_commands_bullet, build_commit_bullet, render_reads,
+};
+use super::story::{SegmentDigest, Statement, StatementAuthor, content_terms, overlap_percent};
+use super::text::{cut_excerpt, output_texts};
+use super::trouble::{find_failure_line, render_failure_message};
 use crate::{Evidence, SummaryBullet, Support};
 
 pub(super) const BULLETS_MAX: usize = 5;
@@ -20,7 +22,7 @@ pub(super) const EVIDENCE_MAX: usize = 3;
 
 /// Groups of bullets, in the order in which they are shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
+pub(super) enum BulletGroup {
     Asked,
     Explained,
     Changed,
@@ -31,17 +33,17 @@ pub(super) enum Part {
 
 /// A bullet that may be chosen.
 #[derive(Debug)]
-pub(super) struct Candidate {
+pub(super) struct BulletCandidate {
     /// Sort key: the group, then the event's index.
-    order: (Part, usize),
+    order: (BulletGroup, usize),
     priority: i32,
     text: String,
     evidence: Vec<Evidence>,
 }
 
-impl Candidate {
+impl BulletCandidate {
     pub(super) fn new(
-        order: (Part, usize),
+        order: (BulletGroup, usize),
         priority: i32,
         text: &str,
         evidence: Vec<Evidence>,
@@ -50,38 +52,39 @@ impl Candidate {
     }
 }
 
-pub(super) fn evidence(event: usize, raw: &str) -> Evidence {
-    Evidence { event, excerpt: excerpt(raw) }
+pub(super) fn build_evidence(event: usize, raw: &str) -> Evidence {
+    Evidence { event, excerpt: cut_excerpt(raw) }
 }
 
 /// Builds the bullets of a segment, in reading order.
-pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet> {
+pub(super) fn build_bullets(story: &SegmentDigest<'_>, events: &[Event]) -> Vec<SummaryBullet> {
     let mut found = Vec::new();
-    let main = story.main_ask(events.len()).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
-    let chat = story.is_chat() && story.asks.iter().filter(|ask| ask.weight > 1).count() >= 2;
+    let main =
+        story.main_request(events.len()).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
+    let chat =
+        story.is_conversation() && story.requests.iter().filter(|ask| ask.weight > 1).count() >= 2;
     if chat {
-        talked(story, &mut found);
+        add_conversation_bullets(story, &mut found);
     } else {
-        asked(story, main, &mut found);
-        found.extend(ended(story));
+        add_request_bullets(story, main, &mut found);
+        found.extend(build_outcome_bullet(story));
     }
-    explained(story, main, &mut found);
-    found.extend(changed(story));
-    found.extend(commands(story));
-    found.extend(committed(story));
-    let mut kept = choose(found);
+    add_explanation_bullets(story, main, &mut found);
+    found.extend(build_changes_bullet(story));
+    found.extend(build_commands_bullet(story));
+    found.extend(build_commit_bullet(story));
+    let mut kept = choose_best(found);
     if kept.len() < BULLETS_WANTED {
-        fill(story, main, &mut kept);
+        add_statements(story, main, &mut kept);
     }
     if kept.is_empty() {
-        kept.extend(reported(events));
+        kept.extend(build_failure_bullet(events));
     }
     // Reading is worth a bullet only if nothing was done or explained.
-    if kept.iter().all(|one| one.order.0 == Part::Asked) && kept.len() < 2 {
-        kept.extend(
-            looked(story)
-                .map(|(text, support)| Candidate::new((Part::Changed, 0), 1, &text, support)),
-        );
+    if kept.iter().all(|one| one.order.0 == BulletGroup::Asked) && kept.len() < 2 {
+        kept.extend(render_reads(story).map(|(text, support)| {
+            BulletCandidate::new((BulletGroup::Changed, 0), 1, &text, support)
+        }));
     }
     if kept.len() > BULLETS_WANTED {
         kept.retain(|one| one.priority > 2);
@@ -94,26 +97,27 @@ pub(super) fn bullets(story: &Story<'_>, events: &[Event]) -> Vec<SummaryBullet>
 }
 
 /// Chooses the best candidates, without repetitions.
-fn choose(mut found: Vec<Candidate>) -> Vec<Candidate> {
+fn choose_best(mut found: Vec<BulletCandidate>) -> Vec<BulletCandidate> {
     found.sort_by(|a, b| b.priority.cmp(&a.priority).then(a.order.cmp(&b.order)));
-    let mut kept: Vec<Candidate> = Vec::new();
+    let mut kept: Vec<BulletCandidate> = Vec::new();
     for one in found {
-        if kept.len() < BULLETS_MAX && !repeats(&one.text, &kept) {
+        if kept.len() < BULLETS_MAX && !is_repeated(&one.text, &kept) {
             kept.push(one);
         }
     }
     kept
 }
 
-fn repeats(text: &str, kept: &[Candidate]) -> bool {
-    let about = gist(body(text));
+fn is_repeated(text: &str, kept: &[BulletCandidate]) -> bool {
+    let about = content_terms(strip_label(text));
     kept.iter().any(|other| {
-        body(&other.text) == body(text) || alike(&about, &gist(body(&other.text))) >= 80
+        strip_label(&other.text) == strip_label(text)
+            || overlap_percent(&about, &content_terms(strip_label(&other.text))) >= 80
     })
 }
 
 /// Removes the fixed label, such as `Asked: `.
-pub(super) fn body(text: &str) -> &str {
+pub(super) fn strip_label(text: &str) -> &str {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
         "Said: ",
@@ -123,41 +127,47 @@ pub(super) fn body(text: &str) -> &str {
     WORDS.iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text)
 }
 
-fn asked(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) {
+fn add_request_bullets(
+    story: &SegmentDigest<'_>,
+    main: Option<&UserRequest<'_>>,
+    found: &mut Vec<BulletCandidate>,
+) {
     let Some(main) = main else { return };
-    let mut support = vec![evidence(main.event, main.raw)];
+    let mut support = vec![build_evidence(main.event, main.raw)];
     let word = if main.pasted { "Pasted: " } else { "Asked: " };
-    let mut text = format!("{word}{}", capitalised(&main.text));
+    let mut text = format!("{word}{}", capitalize(&main.text));
     if let Some((raw, wish)) = main.wish.as_ref().filter(|_| main.text.chars().count() < 110) {
         let ends = text.ends_with(['.', '!', '?', '。', '！', '？', ':', '：']);
-        text = format!("{text}{} {}", if ends { "" } else { "." }, capitalised(wish));
-        support.push(evidence(main.event, raw));
+        text = format!("{text}{} {}", if ends { "" } else { "." }, capitalize(wish));
+        support.push(build_evidence(main.event, raw));
     }
-    if let Some(trouble) = main.trouble.filter(|line| *line != main.raw) {
-        let said = message(trouble);
-        if text.chars().count() < 100 && alike(&gist(&said), &gist(&main.text)) < 60 {
+    if let Some(trouble) = main.failure.filter(|line| *line != main.raw) {
+        let said = render_failure_message(trouble);
+        if text.chars().count() < 100
+            && overlap_percent(&content_terms(&said), &content_terms(&main.text)) < 60
+        {
             text = format!(
                 "{} ({})",
                 text.trim_end_matches([':', '：', '.', ' ']),
                 truncate_words(&said, 80)
             );
-            support.push(evidence(main.event, trouble));
+            support.push(build_evidence(main.event, trouble));
         }
     }
-    found.push(Candidate::new(
-        (Part::Asked, 0),
+    found.push(BulletCandidate::new(
+        (BulletGroup::Asked, 0),
         if main.weight > 2 { 20 } else { 2 },
         &text,
         support,
     ));
-    let others: Vec<&Ask<'_>> = story
-        .asks
+    let others: Vec<&UserRequest<'_>> = story
+        .requests
         .iter()
         .filter(|ask| {
             ask.event != main.event
                 && ask.weight >= 4
                 && ask.weight * 2 >= main.weight
-                && alike(&gist(&ask.text), &gist(&main.text)) < 60
+                && overlap_percent(&content_terms(&ask.text), &content_terms(&main.text)) < 60
         })
         .take(2)
         .collect();
@@ -167,10 +177,13 @@ fn asked(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) 
             .iter()
             .map(|ask| truncate_words(ask.text.trim_end_matches(['.', '。', ':']), each))
             .collect();
-        let support =
-            others.iter().map(|ask| evidence(ask.event, ask.raw)).take(EVIDENCE_MAX).collect();
-        let order = (Part::Asked, first.event.max(1));
-        found.push(Candidate::new(
+        let support = others
+            .iter()
+            .map(|ask| build_evidence(ask.event, ask.raw))
+            .take(EVIDENCE_MAX)
+            .collect();
+        let order = (BulletGroup::Asked, first.event.max(1));
+        found.push(BulletCandidate::new(
             order,
             11,
             &format!("Also asked: {}", texts.join(" · ")),
@@ -180,31 +193,30 @@ fn asked(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) 
 }
 
 /// Adds questions with their answers, for a segment in which nothing was changed.
-fn talked(story: &Story<'_>, found: &mut Vec<Candidate>) {
-    for (place, ask) in story.asks.iter().enumerate().filter(|(_, ask)| ask.weight > 1) {
-        let end = story.asks.get(place + 1).map_or(usize::MAX, |next| next.event);
-        let reply = story
-            .said
-            .iter()
-            .filter(|said| said.who != Who::Person && said.event > ask.event && said.event < end);
+fn add_conversation_bullets(story: &SegmentDigest<'_>, found: &mut Vec<BulletCandidate>) {
+    for (place, ask) in story.requests.iter().enumerate().filter(|(_, ask)| ask.weight > 1) {
+        let end = story.requests.get(place + 1).map_or(usize::MAX, |next| next.event);
+        let reply = story.statements.iter().filter(|said| {
+            said.who != StatementAuthor::User && said.event > ask.event && said.event < end
+        });
         let short = reply.clone().next().filter(|said| said.place == 0 && !said.filler);
-        let answer = best_of(reply.filter(|said| said.worth() > 0), answers).or(short);
+        let answer = best_statement(reply.filter(|said| said.score() > 0), score_answer).or(short);
         let question = truncate_words(
             ask.text.trim_end_matches(['.', '。', ':', '：']),
             if answer.is_some() { 70 } else { 150 },
         );
-        let word = if ask.requests { "Asked: " } else { "Said: " };
-        let mut support = vec![evidence(ask.event, ask.raw)];
+        let word = if ask.is_request { "Asked: " } else { "Said: " };
+        let mut support = vec![build_evidence(ask.event, ask.raw)];
         let text = match answer {
             Some(answer) => {
-                support.push(evidence(answer.event, answer.raw));
-                format!("{word}{} — {}", capitalised(&question), answer.text)
+                support.push(build_evidence(answer.event, answer.raw));
+                format!("{word}{} — {}", capitalize(&question), answer.text)
             }
-            None => format!("{word}{}", capitalised(&question)),
+            None => format!("{word}{}", capitalize(&question)),
         };
         let weight = i32::try_from(ask.weight).unwrap_or(10).min(10);
-        found.push(Candidate::new(
-            (Part::Asked, ask.event),
+        found.push(BulletCandidate::new(
+            (BulletGroup::Asked, ask.event),
             8 + weight + i32::from(answer.is_some()) * 3,
             &text,
             support,
@@ -213,15 +225,15 @@ fn talked(story: &Story<'_>, found: &mut Vec<Candidate>) {
 }
 
 /// Prefers the first sentences of an answer.
-fn answers(said: &Said<'_>) -> i32 {
-    said.worth() + if said.place == 0 { 5 } else { 0 } + if said.place <= 2 { 2 } else { 0 }
+fn score_answer(said: &Statement<'_>) -> i32 {
+    said.score() + if said.place == 0 { 5 } else { 0 } + if said.place <= 2 { 2 } else { 0 }
 }
 
-fn best_of<'s, 'a: 's>(
-    said: impl Iterator<Item = &'s Said<'a>>,
-    score: impl Fn(&Said<'a>) -> i32,
-) -> Option<&'s Said<'a>> {
-    let mut best: Option<(i32, &'s Said<'a>)> = None;
+fn best_statement<'s, 'a: 's>(
+    said: impl Iterator<Item = &'s Statement<'a>>,
+    score: impl Fn(&Statement<'a>) -> i32,
+) -> Option<&'s Statement<'a>> {
+    let mut best: Option<(i32, &'s Statement<'a>)> = None;
     for one in said {
         let scored = score(one);
         if best.is_none_or(|(so_far, _)| scored > so_far) {
@@ -232,28 +244,32 @@ fn best_of<'s, 'a: 's>(
 }
 
 /// Adds the cause that was found and the decision that was made.
-fn explained(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidate>) {
+fn add_explanation_bullets(
+    story: &SegmentDigest<'_>,
+    main: Option<&UserRequest<'_>>,
+    found: &mut Vec<BulletCandidate>,
+) {
     for (cue, word) in [(Cue::Cause, "Found: "), (Cue::Decision, "Decided: ")] {
-        let fits = |said: &&Said<'_>| {
+        let fits = |said: &&Statement<'_>| {
             said.cue.is_some_and(|(of, sure)| {
-                of == cue && sure >= if said.who == Who::Person { 4 } else { 3 }
+                of == cue && sure >= if said.who == StatementAuthor::User { 4 } else { 3 }
             }) && main.is_none_or(|ask| ask.raw != said.raw)
-                && !(cue == Cue::Cause && said.who == Who::Person)
+                && !(cue == Cue::Cause && said.who == StatementAuthor::User)
                 && !said.filler
                 && count_words(&said.text) >= 6
-                && said.worth() > 6
+                && said.score() > 6
         };
-        if let Some(said) = best_of(story.said.iter().filter(fits), Said::worth) {
+        if let Some(said) = best_statement(story.statements.iter().filter(fits), Statement::score) {
             let sure = said.cue.map_or(0, |(_, sure)| i32::try_from(sure).unwrap_or(0));
             // "Instead of" alone may only describe: such a sentence gets no label.
             let word = if sure > 3 { word } else { "" };
-            let text = format!("{word}{}", told(&said.text));
-            let order = (Part::Explained, said.event);
-            found.push(Candidate::new(
+            let text = format!("{word}{}", render_statement(&said.text));
+            let order = (BulletGroup::Explained, said.event);
+            found.push(BulletCandidate::new(
                 order,
                 8 + sure,
                 &text,
-                vec![evidence(said.event, said.raw)],
+                vec![build_evidence(said.event, said.raw)],
             ));
         }
     }
@@ -261,68 +277,83 @@ fn explained(story: &Story<'_>, main: Option<&Ask<'_>>, found: &mut Vec<Candidat
 
 /// Renders a sentence on its own: without the conjunction that ties it to the previous one and the
 /// colon that ties it to the next.
-fn told(text: &str) -> String {
+fn render_statement(text: &str) -> String {
     #[rustfmt::skip]
     const TIES: [&str; 10] = [
         "Because ", "So ", "And ", "But ", "Yes, ", "Yes — ", "Actually, ", "Interesting - ",
         "Interesting — ", "Then ",
     ];
     let text = TIES.iter().find_map(|word| text.strip_prefix(word)).unwrap_or(text);
-    capitalised(text.trim_end_matches([':', '：', ' ']))
+    capitalize(text.trim_end_matches([':', '：', ' ']))
 }
 
 /// Builds the outcome: the conclusion of the last turn, or of an earlier one if the last has none.
-fn ended(story: &Story<'_>) -> Option<Candidate> {
-    let mut messages: Vec<usize> =
-        story.said.iter().filter(|said| said.who == Who::Agent).map(|said| said.event).collect();
+fn build_outcome_bullet(story: &SegmentDigest<'_>) -> Option<BulletCandidate> {
+    let mut messages: Vec<usize> = story
+        .statements
+        .iter()
+        .filter(|said| said.who == StatementAuthor::Agent)
+        .map(|said| said.event)
+        .collect();
     messages.dedup();
     let last = *messages.last()?;
     let final_words = |event: usize| {
-        story.said.iter().filter(move |said| {
+        story.statements.iter().filter(move |said| {
             said.event == event && said.closes && !said.filler && count_words(&said.text) >= 3
         })
     };
     // The last message may be small talk after the work, so earlier turns count too.
     let recent = messages.iter().rev().take(4).flat_map(|event| final_words(*event));
     let best = recent
-        .filter(|said| conclusion(said) > 4 && !matches!(said.cue, Some((Cue::Cause, 3..))))
-        .map(|said| (conclusion(said) + if said.event == last { 4 } else { 0 }, said))
+        .filter(|said| score_conclusion(said) > 4 && !matches!(said.cue, Some((Cue::Cause, 3..))))
+        .map(|said| (score_conclusion(said) + if said.event == last { 4 } else { 0 }, said))
         .reduce(|best, one| if one.0 > best.0 { one } else { best })
         .map(|(_, said)| said);
-    best.map(|said| concluded(said, last)).or_else(|| left_open(story, last))
+    best.map(|said| build_conclusion_bullet(said, last))
+        .or_else(|| build_open_question_bullet(story, last))
 }
 
-fn concluded(said: &Said<'_>, last: usize) -> Candidate {
-    let support = vec![evidence(said.event, said.raw)];
+fn build_conclusion_bullet(said: &Statement<'_>, last: usize) -> BulletCandidate {
+    let support = vec![build_evidence(said.event, said.raw)];
     let outcome = matches!(said.cue, Some((Cue::Outcome, _)));
-    if !said.last_words && said.event == last && !outcome {
+    if !said.ends_turn && said.event == last && !outcome {
         // If the work was cut off, this sentence is not its outcome.
-        return Candidate::new((Part::Explained, said.event), 8, &told(&said.text), support);
+        return BulletCandidate::new(
+            (BulletGroup::Explained, said.event),
+            8,
+            &render_statement(&said.text),
+            support,
+        );
     }
     let priority = if count_words(&said.text) < 6 { 6 } else { 13 };
-    Candidate::new(
-        (Part::Ended, said.event),
+    BulletCandidate::new(
+        (BulletGroup::Ended, said.event),
         priority,
-        &format!("Ended: {}", told(&said.text)),
+        &format!("Ended: {}", render_statement(&said.text)),
         support,
     )
 }
 
 /// Builds a bullet from the question that the last message ends with, if there is no conclusion.
-fn left_open(story: &Story<'_>, last: usize) -> Option<Candidate> {
-    let asks = |said: &&Said<'_>| {
+fn build_open_question_bullet(story: &SegmentDigest<'_>, last: usize) -> Option<BulletCandidate> {
+    let asks = |said: &&Statement<'_>| {
         said.event == last
             && said.text.ends_with(['?', '？'])
             && count_words(&said.text) >= 4
-            && !announces(&said.text)
+            && !is_announcement(&said.text)
     };
-    let question = story.said.iter().rev().find(asks)?;
-    let support = vec![evidence(last, question.raw)];
-    Some(Candidate::new((Part::Ended, last), 9, &format!("Left open: {}", question.text), support))
+    let question = story.statements.iter().rev().find(asks)?;
+    let support = vec![build_evidence(last, question.raw)];
+    Some(BulletCandidate::new(
+        (BulletGroup::Ended, last),
+        9,
+        &format!("Left open: {}", question.text),
+        support,
+    ))
 }
 
 /// Scores how well a sentence states the outcome of a turn.
-fn conclusion(said: &Said<'_>) -> i32 {
+fn score_conclusion(said: &Statement<'_>) -> i32 {
     let outcome = match said.cue {
         Some((Cue::Outcome, sure)) => i32::try_from(sure).unwrap_or(0),
         _ => 0,
@@ -332,45 +363,49 @@ fn conclusion(said: &Said<'_>) -> i32 {
         _ => 0,
     };
     let place = [4, 2, 2].get(said.place).copied().unwrap_or(0);
-    said.worth() + outcome + place + if said.after_work { 5 } else { 0 } - explains
+    said.score() + outcome + place + if said.after_work { 5 } else { 0 } - explains
 }
 
 /// Builds a bullet from a failure line in the output, for segments without messages and actions.
-fn reported(events: &[Event]) -> Option<Candidate> {
+fn build_failure_bullet(events: &[Event]) -> Option<BulletCandidate> {
     let lines = events.iter().enumerate().flat_map(|(at, event)| {
         output_texts(event)
             .into_iter()
-            .filter_map(move |text| failure_in(text).map(|(line, sure)| (sure, at, line)))
+            .filter_map(move |text| find_failure_line(text).map(|(line, sure)| (sure, at, line)))
     });
     let (_, at, line) = lines.reduce(|best, one| if one.0 > best.0 { one } else { best })?;
-    Some(Candidate::new(
-        (Part::Explained, at),
+    Some(BulletCandidate::new(
+        (BulletGroup::Explained, at),
         1,
-        &format!("Reported: {}", message(line)),
-        vec![evidence(at, line)],
+        &format!("Reported: {}", render_failure_message(line)),
+        vec![build_evidence(at, line)],
     ))
 }
 
 /// Adds the best remaining statements until there are enough bullets.
-fn fill(story: &Story<'_>, main: Option<&Ask<'_>>, kept: &mut Vec<Candidate>) {
-    let mut others: Vec<&Said<'_>> = story
-        .said
+fn add_statements(
+    story: &SegmentDigest<'_>,
+    main: Option<&UserRequest<'_>>,
+    kept: &mut Vec<BulletCandidate>,
+) {
+    let mut others: Vec<&Statement<'_>> = story
+        .statements
         .iter()
-        .filter(|said| said.worth() > 3 && main.is_none_or(|ask| ask.raw != said.raw))
+        .filter(|said| said.score() > 3 && main.is_none_or(|ask| ask.raw != said.raw))
         .collect();
-    others.sort_by(|a, b| b.worth().cmp(&a.worth()).then(a.event.cmp(&b.event)));
+    others.sort_by(|a, b| b.score().cmp(&a.score()).then(a.event.cmp(&b.event)));
     for said in others {
         if kept.len() >= BULLETS_WANTED {
             return;
         }
-        let word = if said.who == Who::Subagent { "A subagent reported: " } else { "" };
-        let one = Candidate::new(
-            (Part::Explained, said.event),
+        let word = if said.who == StatementAuthor::Subagent { "A subagent reported: " } else { "" };
+        let one = BulletCandidate::new(
+            (BulletGroup::Explained, said.event),
             1,
-            &format!("{word}{}", told(&said.text)),
-            vec![evidence(said.event, said.raw)],
+            &format!("{word}{}", render_statement(&said.text)),
+            vec![build_evidence(said.event, said.raw)],
         );
-        if !repeats(&one.text, kept) {
+        if !is_repeated(&one.text, kept) {
             kept.push(one);
         }
     }

@@ -4,7 +4,7 @@ use super::words::base_name;
 
 /// Programs that inspect, navigate or do small file operations.
 #[rustfmt::skip]
-const LOOKS: &[&str] = &[
+const MINOR_PROGRAMS: &[&str] = &[
     "ls", "cat", "grep", "rg", "find", "echo", "pwd", "head", "tail", "sed", "awk", "wc", "which",
     "tree", "less", "stat", "du", "df", "ps", "env", "printenv", "date", "type", "file", "fd", "jq",
     "sort", "uniq", "xargs", "printf", "true", "sleep", "test", "mkdir", "touch", "cp", "mv", "rm",
@@ -13,15 +13,15 @@ const LOOKS: &[&str] = &[
     "export", "source", "set", ".", "pushd", "popd", "unset", "tee", "EOF",
 ];
 #[rustfmt::skip]
-const GIT_LOOKS: &[&str] = &[
+const MINOR_GIT_COMMANDS: &[&str] = &[
     "status", "log", "diff", "show", "branch", "blame", "rev-parse", "ls-files", "remote", "config",
     "grep", "reflog", "fetch", "add", "stash", "describe", "worktree", "checkout", "switch",
     "cat-file", "ls-tree", "for-each-ref",
 ];
-const PREFIXES: &[&str] = &["sudo", "time", "nice", "env", "nohup", "exec", "command"];
+const WRAPPERS: &[&str] = &["sudo", "time", "nice", "env", "nohup", "exec", "command"];
 /// Words of commands that build, check or ship.
 #[rustfmt::skip]
-const WEIGHTY: &[&str] = &[
+const MAJOR_WORDS: &[&str] = &[
     "test", "tests", "build", "check", "clippy", "lint", "fmt", "run", "compile", "deploy", "apply",
     "migrate", "migration", "upgrade", "install", "push", "commit", "merge", "rebase",
     "cherry-pick", "publish", "release", "rollout", "up", "plan", "verify", "vet", "tsc", "pytest",
@@ -33,17 +33,17 @@ const WEIGHTY: &[&str] = &[
 
 /// Returns a command's short name and whether it is major (builds, checks or ships); `None` if all
 /// its parts are minor.
-pub(super) fn called(typed: &str) -> Option<(String, bool)> {
+pub(super) fn name_command(typed: &str) -> Option<(String, bool)> {
     let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
     let mut light = None;
-    for part in unquoted_parts(typed.lines().find(says)?) {
-        let Some(words) = own_words(part) else { continue };
+    for part in split_commands(typed.lines().find(says)?) {
+        let Some(words) = strip_wrappers(part) else { continue };
         let (first, rest) = words.split_first()?;
-        if only_looks(first, rest) {
+        if is_minor(first, rest) {
             continue;
         }
-        let name = name_of(first, rest);
-        if name.split([' ', ':', '/', '.']).any(|word| WEIGHTY.contains(&word)) {
+        let name = build_name(first, rest);
+        if name.split([' ', ':', '/', '.']).any(|word| MAJOR_WORDS.contains(&word)) {
             return Some((name, true));
         }
         light = light.or(Some(name));
@@ -51,18 +51,18 @@ pub(super) fn called(typed: &str) -> Option<(String, bool)> {
     light.map(|name| (name, false))
 }
 
-fn only_looks(program: &str, rest: &[&str]) -> bool {
+fn is_minor(program: &str, rest: &[&str]) -> bool {
     let verb = rest.iter().find(|word| !word.starts_with('-'));
     let asks = |word: &&str| matches!(*word, "view" | "list" | "diff" | "status" | "checks");
     match program {
-        "git" => verb.is_none_or(|verb| GIT_LOOKS.contains(verb)),
+        "git" => verb.is_none_or(|verb| MINOR_GIT_COMMANDS.contains(verb)),
         "gh" => verb.is_none_or(|verb| *verb == "api") || rest.iter().any(asks),
-        _ => LOOKS.contains(&program),
+        _ => MINOR_PROGRAMS.contains(&program),
     }
 }
 
 /// Splits a line into commands at `|`, `;` and `&` outside quotes.
-fn unquoted_parts(line: &str) -> Vec<&str> {
+fn split_commands(line: &str) -> Vec<&str> {
     const PARTS_MAX: usize = 12;
     let mut parts = Vec::new();
     let mut start = 0;
@@ -83,7 +83,7 @@ fn unquoted_parts(line: &str) -> Vec<&str> {
 }
 
 /// Returns the words of a command from its program name on, without wrappers and assignments.
-fn own_words(part: &str) -> Option<Vec<&str>> {
+fn strip_wrappers(part: &str) -> Option<Vec<&str>> {
     let mut words: Vec<&str> = part.split_whitespace().collect();
     loop {
         let first = *words.first()?;
@@ -99,7 +99,7 @@ fn own_words(part: &str) -> Option<Vec<&str>> {
                 })
                 .count();
             words.drain(..=arguments.min(words.len() - 1));
-        } else if assigns || PREFIXES.contains(&first) {
+        } else if assigns || WRAPPERS.contains(&first) {
             words.remove(0);
         } else {
             break;
@@ -111,12 +111,12 @@ fn own_words(part: &str) -> Option<Vec<&str>> {
 }
 
 /// Programs named together with their first two arguments.
-const DEEP: &[&str] = &[
+const TWO_ARGUMENT_PROGRAMS: &[&str] = &[
     "npm", "pnpm", "yarn", "bun", "uv", "mise", "docker", "poetry", "bundle", "npx", "gh",
     "kubectl", "pipenv", "deno", "python", "python3",
 ];
 /// Flags whose value is the next word.
-const VALUED: &[&str] = &[
+const FLAGS_WITH_VALUE: &[&str] = &[
     "--context",
     "--kube-context",
     "-n",
@@ -132,13 +132,13 @@ const VALUED: &[&str] = &[
 ];
 
 /// Joins the program with its first arguments that are not flags, paths or values.
-fn name_of(first: &str, rest: &[&str]) -> String {
+fn build_name(first: &str, rest: &[&str]) -> String {
     let program = if first.starts_with("./") { first } else { base_name(first) };
     let script = matches!(program, "python" | "python3" | "node" | "php" | "ruby" | "bash" | "sh");
     let mut words = vec![program];
     let mut rest = rest.iter().copied();
     while let Some(word) = rest.next() {
-        if VALUED.contains(&word) {
+        if FLAGS_WITH_VALUE.contains(&word) {
             rest.next();
         } else if !word.starts_with('-') {
             let word = if script && words.len() == 1 { base_name(word) } else { word };
@@ -149,11 +149,11 @@ fn name_of(first: &str, rest: &[&str]) -> String {
         } else if words.len() > 1 {
             break;
         }
-        if words.len() > 1 + usize::from(DEEP.contains(&program)) {
+        if words.len() > 1 + usize::from(TWO_ARGUMENT_PROGRAMS.contains(&program)) {
             break;
         }
     }
-    shortened(&words)
+    shorten_name(&words)
 }
 
 fn is_subcommand(word: &str, script: bool) -> bool {
@@ -164,7 +164,7 @@ fn is_subcommand(word: &str, script: bool) -> bool {
 }
 
 /// `npm test cart` counts as `npm test`.
-fn shortened(words: &[&str]) -> String {
+fn shorten_name(words: &[&str]) -> String {
     match words {
         [
             tool @ ("npm" | "pnpm" | "yarn" | "bun"),

@@ -2,27 +2,28 @@
 
 use tome_text::{StopClass, is_stop_word, truncate_words};
 
-use super::text::{mostly_wide, strip_start};
+use super::text::{is_mostly_cjk, strip_prefix_ignoring_case};
 
 /// Limits of a title: words, or characters in scripts without spaces.
 const TITLE_WORDS_MAX: usize = 12;
-const TITLE_WIDE_CHARS_MAX: usize = 34;
+const TITLE_CJK_CHARS_MAX: usize = 34;
 const TITLE_CHARS_MAX: usize = 84;
 
 /// Renders a request as a title: its first clause, 4 to 12 words, capitalized.
-pub(super) fn title_of(text: &str) -> String {
+pub(super) fn render_title(text: &str) -> String {
     let asked = text.contains(['?', '？']);
     let bare = text.replace('`', "").replace("; ", ", ");
     let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
-    let bare = &asides_off(bare);
-    let is_question = asked && question(bare);
+    let bare = &strip_parenthesis(bare);
+    let is_question = asked && is_question(bare);
     let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
-    let short = if mostly_wide(bare) { wide_clause(bare) } else { spaced_clause(bare) };
-    capitalised(&truncate_words(&short, TITLE_CHARS_MAX))
+    let short =
+        if is_mostly_cjk(bare) { first_cjk_clause(bare) } else { first_spaced_clause(bare) };
+    capitalize(&truncate_words(&short, TITLE_CHARS_MAX))
 }
 
 /// Removes a parenthesis if enough words remain.
-fn asides_off(text: &str) -> String {
+fn strip_parenthesis(text: &str) -> String {
     let Some((before, after)) = text.split_once(" (") else { return text.to_owned() };
     match after.split_once(')') {
         Some((_, rest)) if before.split_whitespace().count() >= 4 => {
@@ -32,17 +33,17 @@ fn asides_off(text: &str) -> String {
     }
 }
 
-pub(super) fn question(text: &str) -> bool {
+pub(super) fn is_question(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
         "why", "how", "what", "where", "when", "which", "who", "is", "are", "does", "do", "did",
         "should", "can", "could", "was", "has", "почему", "как", "что", "где", "warum", "wie",
         "was",
     ];
-    WORDS.iter().any(|word| strip_start(text, word).is_some()) || mostly_wide(text)
+    WORDS.iter().any(|word| strip_prefix_ignoring_case(text, word).is_some()) || is_mostly_cjk(text)
 }
 
-fn wide_clause(text: &str) -> String {
+fn first_cjk_clause(text: &str) -> String {
     // A courtesy at the end, as in "…，帮我看看".
     let polite =
         ["，帮", "，请", "，麻烦", "，能不能"].iter().find_map(|mark| text.split_once(mark));
@@ -50,20 +51,20 @@ fn wide_clause(text: &str) -> String {
         .map(|(before, _)| before)
         .filter(|before| before.chars().count() >= 8)
         .unwrap_or(text);
-    if text.chars().count() <= TITLE_WIDE_CHARS_MAX {
+    if text.chars().count() <= TITLE_CJK_CHARS_MAX {
         return text.to_owned();
     }
     for (taken, (at, c)) in text.char_indices().enumerate() {
         if matches!(c, '，' | '。' | '；' | '：' | ',' | '、')
-            && (8..=TITLE_WIDE_CHARS_MAX).contains(&taken)
+            && (8..=TITLE_CJK_CHARS_MAX).contains(&taken)
         {
             return text.get(..at).unwrap_or(text).to_owned();
         }
     }
-    truncate_words(text, TITLE_WIDE_CHARS_MAX)
+    truncate_words(text, TITLE_CJK_CHARS_MAX)
 }
 
-fn spaced_clause(text: &str) -> String {
+fn first_spaced_clause(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let dash = words.iter().position(|word| matches!(*word, "-" | "–" | "—" | "->" | "=>"));
     if let Some(place) = dash.filter(|place| (4..=TITLE_WORDS_MAX).contains(place)) {
@@ -80,7 +81,7 @@ fn spaced_clause(text: &str) -> String {
     for (place, word) in words.iter().enumerate().take(TITLE_WORDS_MAX + 1).skip(5) {
         let so_far: Vec<&str> = words.iter().take(place).copied().collect();
         let before = so_far.last().copied().unwrap_or_default();
-        if !is_closed(&so_far) {
+        if !is_balanced(&so_far) {
             continue;
         }
         // An apposition ("Joseph, a fellow producer, …") does not end a clause.
@@ -109,7 +110,7 @@ fn spaced_clause(text: &str) -> String {
 }
 
 /// Whether all quotes and parentheses are closed.
-fn is_closed(words: &[&str]) -> bool {
+fn is_balanced(words: &[&str]) -> bool {
     let count = |mark: char| words.iter().map(|word| word.matches(mark).count()).sum::<usize>();
     count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
 }
@@ -119,7 +120,7 @@ fn is_dangling(word: &str) -> bool {
 }
 
 /// Capitalizes a text unless it begins with an identifier.
-pub(super) fn capitalised(text: &str) -> String {
+pub(super) fn capitalize(text: &str) -> String {
     let first = text.split_whitespace().next().unwrap_or_default();
     let first = first.trim_end_matches([':', ',', '.']);
     let name = first.contains(['_', '.', '/', '-', ':', '(', '['])

@@ -1,6 +1,6 @@
 //! Recognizes and removes greetings and politeness in a few languages.
 
-use super::text::strip_start;
+use super::text::strip_prefix_ignoring_case;
 
 /// Prefixes of a request: greetings, then politeness. Longer ones first.
 #[rustfmt::skip]
@@ -28,18 +28,18 @@ const COURTESIES: &[&str] = &[
 ];
 
 /// Whether a text begins politely, after any greetings.
-pub(super) fn courtesies(text: &str) -> bool {
-    let text = strip_all(text, GREETINGS);
-    COURTESIES.iter().any(|start| strip_start(text, start).is_some())
+pub(super) fn is_polite(text: &str) -> bool {
+    let text = strip_prefixes(text, GREETINGS);
+    COURTESIES.iter().any(|start| strip_prefix_ignoring_case(text, start).is_some())
 }
 
 /// Removes greetings and politeness from the beginning.
-pub(super) fn courtesy_off(text: &str) -> &str {
+pub(super) fn strip_courtesy(text: &str) -> &str {
     let mut rest = text;
     for _ in 0..4 {
         let before = rest.len();
-        rest = strip_all(rest, GREETINGS);
-        rest = strip_all(rest, COURTESIES);
+        rest = strip_prefixes(rest, GREETINGS);
+        rest = strip_prefixes(rest, COURTESIES);
         if rest.len() == before {
             break;
         }
@@ -47,14 +47,15 @@ pub(super) fn courtesy_off(text: &str) -> &str {
     rest
 }
 
-fn strip_all<'a>(text: &'a str, starts: &[&str]) -> &'a str {
+fn strip_prefixes<'a>(text: &'a str, starts: &[&str]) -> &'a str {
     let punctuation = |c: char| {
         c.is_whitespace()
             || matches!(c, ',' | '.' | '!' | '，' | '。' | '！' | '、' | '-' | '–' | '—' | ':')
     };
     let mut rest = text.trim_start();
     let mut stripped = false;
-    while let Some(after) = starts.iter().find_map(|start| strip_start(rest, start)) {
+    while let Some(after) = starts.iter().find_map(|start| strip_prefix_ignoring_case(rest, start))
+    {
         rest = after.trim_start_matches(punctuation);
         stripped = true;
     }
@@ -62,7 +63,7 @@ fn strip_all<'a>(text: &'a str, starts: &[&str]) -> &'a str {
 }
 
 /// Removes politeness from the end.
-pub(super) fn courtesy_off_end(text: &str) -> &str {
+pub(super) fn strip_trailing_courtesy(text: &str) -> &str {
     #[rustfmt::skip]
     const ENDS: &[&str] = &[
         "please", "pls", "thanks", "thank you", "thx", "s'il te plaît", "s'il vous plaît", "bitte",

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use tome_text::is_han_or_kana;
 
-use super::text::strip_start;
+use super::text::strip_prefix_ignoring_case;
 
 /// The function of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,10 +19,10 @@ pub(super) enum Cue {
 }
 
 /// (lowercase phrase, confidence).
-type Phrases = &'static [(&'static str, u32)];
+type CuePhrases = &'static [(&'static str, u32)];
 
 #[rustfmt::skip]
-const DECISIONS: Phrases = &[
+const DECISIONS: CuePhrases = &[
     ("decided", 4), ("decision", 3), ("let's go with", 5), ("lets go with", 5), ("go with", 4),
     ("going with", 4), ("instead of", 3), ("rather than", 3), ("opted", 4), ("we chose", 4),
     ("i chose", 4), ("i'd choose", 3), ("we'll use", 3), ("we will use", 3), ("let's use", 4),
@@ -39,7 +39,7 @@ const DECISIONS: Phrases = &[
 ];
 
 #[rustfmt::skip]
-const CAUSES: Phrases = &[
+const CAUSES: CuePhrases = &[
     ("root cause", 6), ("turns out", 5), ("turned out", 5), ("the problem is", 4),
     ("the problem was", 4), ("the real problem", 5), ("the issue is", 4), ("the issue was", 4),
     ("the cause", 4), ("caused by", 4), ("the reason", 3), ("the bug is", 5), ("the bug was", 5),
@@ -53,7 +53,7 @@ const CAUSES: Phrases = &[
 ];
 
 #[rustfmt::skip]
-const OUTCOMES: Phrases = &[
+const OUTCOMES: CuePhrases = &[
     ("fixed", 3), ("done", 2), ("all tests pass", 4), ("tests pass", 3), ("passes", 2),
     ("all green", 3), ("green", 1), ("implemented", 3), ("added", 2), ("works", 2), ("is ready", 2),
     ("updated", 2), ("renamed", 2), ("completed", 2), ("complete", 2), ("merged", 3),
@@ -92,25 +92,26 @@ const PLANS: &[&str] = &[
 
 /// Whether a sentence only agrees or leads on.
 pub(super) fn is_filler(plain: &str) -> bool {
-    FILLERS.iter().any(|start| strip_start(plain, start).is_some())
+    FILLERS.iter().any(|start| strip_prefix_ignoring_case(plain, start).is_some())
         || plain.ends_with("します。") && plain.chars().count() < 24
 }
 
 /// Whether a sentence announces the next step: `Let me look`, `Now remove the import`.
-pub(super) fn announces(plain: &str) -> bool {
-    if PLANS.iter().any(|start| strip_start(plain, start).is_some()) {
+pub(super) fn is_announcement(plain: &str) -> bool {
+    if PLANS.iter().any(|start| strip_prefix_ignoring_case(plain, start).is_some()) {
         return true;
     }
-    let rest = strip_start(plain, "now").or_else(|| strip_start(plain, "then"));
-    rest.is_some_and(|rest| super::ask::orders(rest.trim_start_matches([' ', ','])))
+    let rest = strip_prefix_ignoring_case(plain, "now")
+        .or_else(|| strip_prefix_ignoring_case(plain, "then"));
+    rest.is_some_and(|rest| super::ask::is_order(rest.trim_start_matches([' ', ','])))
 }
 
 /// A phrase, its cue and its confidence.
-type Entry = (&'static str, Cue, u32);
+type CueEntry = (&'static str, Cue, u32);
 
 /// Phrases by first character, so that a sentence is scanned once.
-static BOOK: LazyLock<BTreeMap<char, Vec<Entry>>> = LazyLock::new(|| {
-    let mut book: BTreeMap<char, Vec<Entry>> = BTreeMap::new();
+static CUES_BY_FIRST_CHAR: LazyLock<BTreeMap<char, Vec<CueEntry>>> = LazyLock::new(|| {
+    let mut book: BTreeMap<char, Vec<CueEntry>> = BTreeMap::new();
     for (phrases, cue) in
         [(CAUSES, Cue::Cause), (DECISIONS, Cue::Decision), (OUTCOMES, Cue::Outcome)]
     {
@@ -123,17 +124,17 @@ static BOOK: LazyLock<BTreeMap<char, Vec<Entry>>> = LazyLock::new(|| {
 });
 
 /// Returns a sentence's strongest cue and its confidence, if any.
-pub(super) fn cue(plain: &str) -> Option<(Cue, u32)> {
+pub(super) fn find_cue(plain: &str) -> Option<(Cue, u32)> {
     let lower = plain.to_lowercase();
-    let mut found: Vec<Entry> = Vec::new();
+    let mut found: Vec<CueEntry> = Vec::new();
     let mut before = None;
     for (at, c) in lower.char_indices() {
         // Phrases begin at word boundaries; in scripts without spaces, anywhere.
-        if starts_word(before, c)
-            && let Some(entries) = BOOK.get(&c)
+        if is_word_start(before, c)
+            && let Some(entries) = CUES_BY_FIRST_CHAR.get(&c)
         {
             let rest = lower.get(at..).unwrap_or_default();
-            found.extend(entries.iter().filter(|(phrase, ..)| begins_with(rest, phrase)));
+            found.extend(entries.iter().filter(|(phrase, ..)| starts_with_phrase(rest, phrase)));
         }
         before = Some(c);
     }
@@ -148,13 +149,13 @@ pub(super) fn cue(plain: &str) -> Option<(Cue, u32)> {
     (sure > 0).then_some((cue, sure.min(8)))
 }
 
-fn starts_word(before: Option<char>, c: char) -> bool {
+fn is_word_start(before: Option<char>, c: char) -> bool {
     is_han_or_kana(c)
         || before.is_none_or(|before| !before.is_alphanumeric() || is_han_or_kana(before))
 }
 
 /// Whether a text begins with a phrase, followed by a word boundary.
-fn begins_with(text: &str, phrase: &str) -> bool {
+fn starts_with_phrase(text: &str, phrase: &str) -> bool {
     text.strip_prefix(phrase).is_some_and(|rest| {
         let last = phrase.chars().next_back();
         let next = rest.chars().next();

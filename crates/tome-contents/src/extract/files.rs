@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tome_model::{Event, Tool};
 
-use super::text::{strings, window};
+use super::text::{collect_strings, head_and_tail};
 use super::words::base_name;
 
 /// Bytes of a patch that are parsed: enough for the names of some hundred files.
@@ -13,7 +13,7 @@ const PATCH_TAIL_BYTES_MAX: usize = 16 * 1024;
 const FILES_MAX: usize = 40;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Touch {
+pub(super) enum FileTouchKind {
     Created,
     Changed,
     Deleted,
@@ -22,17 +22,17 @@ pub(super) enum Touch {
 
 /// A file that a tool call acted on; `raw` is the verbatim text that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Touched<'a> {
+pub(super) struct TouchedFile<'a> {
     pub(super) path: &'a str,
     pub(super) raw: &'a str,
-    pub(super) touch: Touch,
+    pub(super) action: FileTouchKind,
 }
 
 /// Returns the files of one tool call; none if it failed.
-pub(super) fn touched<'a>(event: &'a Event, tool: &'a Tool) -> Vec<Touched<'a>> {
+pub(super) fn parse_touched_files<'a>(event: &'a Event, tool: &'a Tool) -> Vec<TouchedFile<'a>> {
     let name = tool.name.to_lowercase();
     let name = name.rsplit("__").next().unwrap_or(&name);
-    if failed(event, tool) {
+    if has_failed(event, tool) {
         return Vec::new();
     }
     match name {
@@ -46,29 +46,31 @@ pub(super) fn touched<'a>(event: &'a Event, tool: &'a Tool) -> Vec<Touched<'a>> 
         | "replace_string_in_file"
         | "multi_edit"
         | "insert"
-        | "smart_edit" => one(tool, Touch::Changed),
+        | "smart_edit" => single_file(tool, FileTouchKind::Changed),
         "write" | "write_file" | "create" | "create_file" | "write_to_file" => {
-            one(tool, written(tool, name))
+            single_file(tool, write_action(tool, name))
         }
         "str_replace_editor" | "str_replace_based_edit_tool" => {
-            match text_field(&tool.input, &["command"]) {
-                Some("view") => one(tool, Touch::Read),
-                Some("create") => one(tool, Touch::Created),
-                _ => one(tool, Touch::Changed),
+            match find_text_field(&tool.input, &["command"]) {
+                Some("view") => single_file(tool, FileTouchKind::Read),
+                Some("create") => single_file(tool, FileTouchKind::Created),
+                _ => single_file(tool, FileTouchKind::Changed),
             }
         }
-        "apply_patch" | "patch" | "applypatch" => {
-            strings(&tool.input).into_iter().flat_map(in_patch).take(FILES_MAX).collect()
-        }
-        "delete_file" | "delete" => one(tool, Touch::Deleted),
+        "apply_patch" | "patch" | "applypatch" => collect_strings(&tool.input)
+            .into_iter()
+            .flat_map(parse_patch_files)
+            .take(FILES_MAX)
+            .collect(),
+        "delete_file" | "delete" => single_file(tool, FileTouchKind::Deleted),
         "read" | "view" | "read_file" | "read_many_files" | "notebookread" => {
-            one(tool, Touch::Read)
+            single_file(tool, FileTouchKind::Read)
         }
         _ => Vec::new(),
     }
 }
 
-fn failed(event: &Event, tool: &Tool) -> bool {
+fn has_failed(event: &Event, tool: &Tool) -> bool {
     const REFUSED: [&str; 5] = [
         "Error",
         "error:",
@@ -81,35 +83,35 @@ fn failed(event: &Event, tool: &Tool) -> bool {
             .output
             .as_str()
             .is_some_and(|text| REFUSED.iter().any(|mark| text.starts_with(mark)))
-        || text_field(&tool.output, &["resultType"])
+        || find_text_field(&tool.output, &["resultType"])
             .is_some_and(|kind| kind == "failure" || kind == "denied")
 }
 
 /// A write creates a file only if the tool's output says so; the file may have existed.
-fn written(tool: &Tool, name: &str) -> Touch {
+fn write_action(tool: &Tool, name: &str) -> FileTouchKind {
     let says = |text: &&str| {
         let head: String = text.chars().take(200).collect::<String>().to_lowercase();
         head == "create" || head.contains("created") || head.contains("new file")
     };
-    if name.starts_with("create") || strings(&tool.output).iter().take(8).any(says) {
-        Touch::Created
+    if name.starts_with("create") || collect_strings(&tool.output).iter().take(8).any(says) {
+        FileTouchKind::Created
     } else {
-        Touch::Changed
+        FileTouchKind::Changed
     }
 }
 
-fn one(tool: &Tool, touch: Touch) -> Vec<Touched<'_>> {
+fn single_file(tool: &Tool, touch: FileTouchKind) -> Vec<TouchedFile<'_>> {
     #[rustfmt::skip]
     const FIELDS: [&str; 8] = [
         "file_path", "filePath", "path", "absolute_path", "notebook_path", "target_file",
         "filename", "file",
     ];
-    let path = text_field(&tool.input, &FIELDS).filter(|path| is_path(path));
-    path.map(|path| Touched { path, raw: path, touch }).into_iter().collect()
+    let path = find_text_field(&tool.input, &FIELDS).filter(|path| is_path(path));
+    path.map(|path| TouchedFile { path, raw: path, action: touch }).into_iter().collect()
 }
 
 /// Returns the first of these fields that holds a non-empty string.
-pub(super) fn text_field<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
+pub(super) fn find_text_field<'a>(value: &'a Value, names: &[&str]) -> Option<&'a str> {
     names
         .iter()
         .find_map(|name| value.get(name).and_then(Value::as_str))
@@ -121,16 +123,16 @@ fn is_path(path: &str) -> bool {
 }
 
 /// Returns the files named in a patch, in Codex's format or as a unified diff.
-pub(super) fn in_patch(text: &str) -> Vec<Touched<'_>> {
-    const FORMS: [(&str, Touch); 5] = [
-        ("*** Update File: ", Touch::Changed),
-        ("*** Add File: ", Touch::Created),
-        ("*** Delete File: ", Touch::Deleted),
-        ("*** Move to: ", Touch::Created),
-        ("+++ b/", Touch::Changed),
+pub(super) fn parse_patch_files(text: &str) -> Vec<TouchedFile<'_>> {
+    const FORMS: [(&str, FileTouchKind); 5] = [
+        ("*** Update File: ", FileTouchKind::Changed),
+        ("*** Add File: ", FileTouchKind::Created),
+        ("*** Delete File: ", FileTouchKind::Deleted),
+        ("*** Move to: ", FileTouchKind::Created),
+        ("+++ b/", FileTouchKind::Changed),
     ];
-    let mut found: Vec<Touched<'_>> = Vec::new();
-    for line in window(text, PATCH_HEAD_BYTES_MAX, PATCH_TAIL_BYTES_MAX)
+    let mut found: Vec<TouchedFile<'_>> = Vec::new();
+    for line in head_and_tail(text, PATCH_HEAD_BYTES_MAX, PATCH_TAIL_BYTES_MAX)
         .iter()
         .flat_map(|part| part.lines())
     {
@@ -141,7 +143,7 @@ pub(super) fn in_patch(text: &str) -> Vec<Touched<'_>> {
             && found.len() < FILES_MAX
             && !found.iter().any(|one| one.path == path)
         {
-            found.push(Touched { path, raw: line, touch });
+            found.push(TouchedFile { path, raw: line, action: touch });
         }
     }
     found

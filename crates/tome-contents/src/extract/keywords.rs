@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use tome_text::{Script, is_han_or_kana, stem};
 
-use super::words::{Sort, is_wide_term, terms, wide_runs};
+use super::words::{TermKind, cjk_runs, extract_terms, is_cjk_term};
 
 pub(super) const KEYWORDS_MAX: usize = 7;
 /// Distinct terms per segment that are counted; requests are counted first.
@@ -16,9 +16,9 @@ const TERMS_MAX: usize = 4_000;
 const PER_TEXT_MAX: u32 = 3;
 
 #[derive(Debug, Clone)]
-struct Count {
+struct KeywordCount {
     shown: String,
-    sort: Sort,
+    sort: TermKind,
     score: u32,
     first: usize,
     texts: u32,
@@ -26,95 +26,95 @@ struct Count {
 
 /// Terms with their scores.
 #[derive(Debug, Default)]
-pub(super) struct Keywords {
-    counts: BTreeMap<String, Count>,
-    wide: BTreeMap<String, u32>,
+pub(super) struct KeywordCounter {
+    counts: BTreeMap<String, KeywordCount>,
+    cjk: BTreeMap<String, u32>,
     seen: usize,
 }
 
-impl Keywords {
+impl KeywordCounter {
     /// Counts the terms of a text with the given weight.
-    pub(super) fn count(&mut self, text: &str, worth: u32) {
+    pub(super) fn count_text(&mut self, text: &str, worth: u32) {
         let mut here: BTreeMap<String, u32> = BTreeMap::new();
-        for term in terms(text) {
+        for term in extract_terms(text) {
             let times = here.entry(term.text.to_lowercase()).or_insert(0);
             *times += 1;
             if *times <= PER_TEXT_MAX {
-                self.add(term.text, term.sort, worth, *times == 1);
+                self.add_term(term.text, term.kind, worth, *times == 1);
             }
         }
         if text.chars().any(is_han_or_kana) {
-            self.count_wide(text, worth);
+            self.count_cjk(text, worth);
         }
     }
 
     /// Adds a term of a known kind; `anew` marks its first occurrence in a text.
-    pub(super) fn add(&mut self, shown: &str, sort: Sort, worth: u32, anew: bool) {
+    pub(super) fn add_term(&mut self, shown: &str, sort: TermKind, worth: u32, anew: bool) {
         let key = shown.to_lowercase();
         if !self.counts.contains_key(&key) && self.counts.len() >= TERMS_MAX {
             return;
         }
         self.seen += 1;
         let first = self.seen;
-        let count = self.counts.entry(key).or_insert_with(|| Count {
+        let count = self.counts.entry(key).or_insert_with(|| KeywordCount {
             shown: shown.to_owned(),
             sort,
             score: 0,
             first,
             texts: 0,
         });
-        count.score += worth * strength(count.sort);
+        count.score += worth * kind_weight(count.sort);
         count.texts += u32::from(anew);
     }
 
     /// Runs of katakana are words; in runs of Han every 2 to 4 characters may be one.
-    fn count_wide(&mut self, text: &str, worth: u32) {
-        for run in wide_runs(text).into_iter().take(200) {
+    fn count_cjk(&mut self, text: &str, worth: u32) {
+        for run in cjk_runs(text).into_iter().take(200) {
             let chars: Vec<char> = run.chars().take(60).collect();
-            let kana = chars.first().is_some_and(|c| Script::of(*c) == Script::Katakana);
+            let kana = chars.first().is_some_and(|c| Script::from_char(*c) == Script::Katakana);
             if kana || chars.len() <= 2 {
                 let whole: String = chars.iter().collect();
-                self.add_wide(whole, worth);
+                self.add_cjk(whole, worth);
                 continue;
             }
             for size in 2..=4 {
                 for part in chars.windows(size) {
-                    self.add_wide(part.iter().collect(), worth);
+                    self.add_cjk(part.iter().collect(), worth);
                 }
             }
         }
     }
 
-    fn add_wide(&mut self, term: String, worth: u32) {
-        if is_wide_term(&term) && (self.wide.len() < TERMS_MAX || self.wide.contains_key(&term)) {
-            *self.wide.entry(term).or_insert(0) += worth;
+    fn add_cjk(&mut self, term: String, worth: u32) {
+        if is_cjk_term(&term) && (self.cjk.len() < TERMS_MAX || self.cjk.contains_key(&term)) {
+            *self.cjk.entry(term).or_insert(0) += worth;
         }
     }
 
     /// Returns the keywords, best first.
-    pub(super) fn take(mut self) -> Vec<String> {
-        self.settle_wide();
-        let mut ranked: Vec<Count> = self.counts.into_values().collect();
+    pub(super) fn into_keywords(mut self) -> Vec<String> {
+        self.merge_cjk();
+        let mut ranked: Vec<KeywordCount> = self.counts.into_values().collect();
         ranked.sort_by(|a, b| b.score.cmp(&a.score).then(a.first.cmp(&b.first)));
-        let mut kept: Vec<Count> = Vec::new();
+        let mut kept: Vec<KeywordCount> = Vec::new();
         for one in ranked {
             let tiny = one.shown.chars().count() < 4
                 && one.texts < 3
                 && one.shown.chars().any(char::is_lowercase);
-            let lonely = one.sort == Sort::Word && (tiny || one.texts < 2 && kept.len() >= 3);
+            let lonely = one.sort == TermKind::Word && (tiny || one.texts < 2 && kept.len() >= 3);
             if kept.len() < KEYWORDS_MAX
                 && !lonely
-                && !kept.iter().any(|other| says_it(&other.shown, &one.shown))
+                && !kept.iter().any(|other| covers_keyword(&other.shown, &one.shown))
             {
                 kept.push(one);
             }
         }
         // Next to names, a few plain words are enough.
-        let names = kept.iter().filter(|one| one.sort != Sort::Word).count();
+        let names = kept.iter().filter(|one| one.sort != TermKind::Word).count();
         let mut words_left =
             KEYWORDS_MAX.saturating_sub(names).min(if names >= 3 { 2 } else { KEYWORDS_MAX });
         kept.retain(|one| {
-            let word = one.sort == Sort::Word;
+            let word = one.sort == TermKind::Word;
             let stays = !word || words_left > 0;
             words_left -= usize::from(word && stays);
             stays
@@ -123,8 +123,8 @@ impl Keywords {
     }
 
     /// Keeps the highest-scoring CJK terms that do not overlap, preferring longer ones.
-    fn settle_wide(&mut self) {
-        let wide = std::mem::take(&mut self.wide);
+    fn merge_cjk(&mut self) {
+        let wide = std::mem::take(&mut self.cjk);
         let mut ranked: Vec<(String, u32)> =
             wide.into_iter().filter(|(_, score)| *score >= 4).collect();
         ranked.sort_by(|a, b| {
@@ -136,21 +136,23 @@ impl Keywords {
         let mut kept: Vec<(String, u32)> = Vec::new();
         for (term, score) in ranked {
             let overlaps = kept.iter().any(|(other, _)| {
-                other.contains(&term) || term.contains(other.as_str()) || overlap(other, &term)
+                other.contains(&term)
+                    || term.contains(other.as_str())
+                    || terms_overlap(other, &term)
             });
             if kept.len() < KEYWORDS_MAX && !overlaps {
                 kept.push((term, score));
             }
         }
         for (term, score) in kept {
-            self.add(&term, Sort::Wide, score, true);
+            self.add_term(&term, TermKind::Cjk, score, true);
         }
     }
 }
 
 /// Whether two terms are windows on one longer word: they share two adjacent characters, or one
 /// begins with the character that the other ends with.
-fn overlap(a: &str, b: &str) -> bool {
+fn terms_overlap(a: &str, b: &str) -> bool {
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
     a.windows(2).any(|pair| b.windows(2).any(|other| pair == other))
@@ -158,16 +160,16 @@ fn overlap(a: &str, b: &str) -> bool {
         || b.last() == a.first()
 }
 
-fn strength(sort: Sort) -> u32 {
+fn kind_weight(sort: TermKind) -> u32 {
     match sort {
-        Sort::File | Sort::Code => 3,
-        Sort::Name | Sort::Wide => 2,
-        Sort::Word => 1,
+        TermKind::File | TermKind::ErrorCode => 3,
+        TermKind::Identifier | TermKind::Cjk => 2,
+        TermKind::Word => 1,
     }
 }
 
 /// Whether a keyword makes another redundant: `lexer.rs` covers `lexer`, `tests` covers `test`.
-fn says_it(there: &str, other: &str) -> bool {
+fn covers_keyword(there: &str, other: &str) -> bool {
     let there = there.to_lowercase();
     let other = other.to_lowercase();
     let base = |word: &str| stem(word.split('.').next().unwrap_or(word)).into_owned();

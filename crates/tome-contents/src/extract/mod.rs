@@ -24,10 +24,10 @@ mod words;
 
 use tome_model::{Event, EventKind};
 
-use self::files::Touch;
-use self::keywords::Keywords;
-use self::story::{Story, Who};
-use self::words::{Sort, base_name};
+use self::files::FileTouchKind;
+use self::keywords::KeywordCounter;
+use self::story::{SegmentDigest, StatementAuthor};
+use self::words::{TermKind, base_name};
 use super::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
 
 /// The built-in extractive summarizer.
@@ -39,42 +39,42 @@ impl Summarizer for Extractive {
         "extractive"
     }
 
-    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let story = story::story(input.events);
+    fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+        let story = story::build_digest(input.events);
         Ok(Summary {
-            title: title::title(&story, input.events, input.overlap),
-            bullets: bullets::bullets(&story, input.events),
-            keywords: keywords_of(&story, input.events),
+            title: title::build_title(&story, input.events, input.overlap),
+            bullets: bullets::build_bullets(&story, input.events),
+            keywords: collect_keywords(&story, input.events),
         })
     }
 
-    fn rollup(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
-        Ok(rollup::rollup(input))
+    fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+        Ok(rollup::summarize_period(input))
     }
 }
 
 /// Requests and changed files weigh most, then messages, commands and files read.
-fn keywords_of(story: &Story<'_>, events: &[Event]) -> Vec<String> {
-    let mut keywords = Keywords::default();
-    for ask in &story.asks {
-        keywords.count(&ask.text, 3);
-        if let Some(trouble) = ask.trouble {
-            keywords.count(trouble, 2);
+fn collect_keywords(story: &SegmentDigest<'_>, events: &[Event]) -> Vec<String> {
+    let mut keywords = KeywordCounter::default();
+    for ask in &story.requests {
+        keywords.count_text(&ask.text, 3);
+        if let Some(trouble) = ask.failure {
+            keywords.count_text(trouble, 2);
         }
     }
     for file in &story.files {
-        let worth = if file.touch == Touch::Read { 1 } else { 3 + file.times.min(4) };
-        keywords.add(base_name(file.path), Sort::File, worth, true);
+        let worth = if file.action == FileTouchKind::Read { 1 } else { 3 + file.times.min(4) };
+        keywords.add_term(base_name(file.path), TermKind::File, worth, true);
     }
-    for said in &story.said {
+    for said in &story.statements {
         let worth = match (said.who, said.filler) {
-            (Who::Person, _) | (_, true) => 1,
+            (StatementAuthor::User, _) | (_, true) => 1,
             (_, false) => 2,
         };
-        keywords.count(&said.text, worth);
+        keywords.count_text(&said.text, worth);
     }
-    for line in story.ran.iter().filter_map(|ran| ran.line) {
-        keywords.count(line, 1);
+    for line in story.runs.iter().filter_map(|ran| ran.line) {
+        keywords.count_text(line, 1);
     }
     let spoken = events.iter().any(|event| {
         matches!(
@@ -86,10 +86,9 @@ fn keywords_of(story: &Story<'_>, events: &[Event]) -> Vec<String> {
         )
     });
     if !spoken {
-        events
-            .iter()
-            .take(50)
-            .for_each(|event| keywords.count(text::truncated_pair(&event.text, 2_000)[0], 1));
+        events.iter().take(50).for_each(|event| {
+            keywords.count_text(text::first_and_last_bytes(&event.text, 2_000)[0], 1)
+        });
     }
-    keywords.take()
+    keywords.into_keywords()
 }

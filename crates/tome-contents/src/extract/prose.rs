@@ -1,9 +1,9 @@
 //! Separates the prose of a message from code, logs, traces, diffs, tables, JSON, and text injected
 //! by the harness or by Tome.
 
-use tome_text::{is_han_or_kana, sentences};
+use tome_text::{is_han_or_kana, split_sentences};
 
-use super::text::window;
+use super::text::head_and_tail;
 
 /// Bytes read from the head and the tail of a message.
 const HEAD_BYTES_MAX: usize = 12 * 1024;
@@ -14,39 +14,39 @@ const OTHERS_MAX: usize = 240;
 
 /// A sentence, verbatim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sentence<'a> {
+pub(super) struct ProseSentence<'a> {
     pub(super) raw: &'a str,
-    pub(super) shape: Shape,
+    pub(super) shape: SentenceShape,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum SentenceShape {
     Running,
     Heading,
     Item,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Parts<'a> {
-    pub(super) sentences: Vec<Sentence<'a>>,
+pub(super) struct MessageParts<'a> {
+    pub(super) sentences: Vec<ProseSentence<'a>>,
     /// Lines that are not prose, where error messages are found.
     pub(super) others: Vec<&'a str>,
 }
 
-pub(super) fn parts(text: &str) -> Parts<'_> {
-    let mut parts = Parts::default();
-    for part in window(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
-        for seen in visible(part) {
+pub(super) fn split_message(text: &str) -> MessageParts<'_> {
+    let mut parts = MessageParts::default();
+    for part in head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
+        for seen in strip_injected(part) {
             let mut fenced = false;
-            for line in joined_lines(seen) {
-                take_line(line, &mut fenced, &mut parts);
+            for line in join_wrapped_lines(seen) {
+                add_line(line, &mut fenced, &mut parts);
             }
         }
     }
     parts
 }
 
-fn take_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut Parts<'a>) {
+fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) {
     let bare = line.trim();
     if bare.starts_with("```") || bare.starts_with("~~~") {
         *fenced = !*fenced;
@@ -56,37 +56,37 @@ fn take_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut Parts<'a>) {
             parts.others.push(bare);
         }
     } else {
-        let shape = shape_of(bare);
-        for raw in sentences(bare) {
+        let shape = classify_shape(bare);
+        for raw in split_sentences(bare) {
             if parts.sentences.len() < SENTENCES_MAX {
-                parts.sentences.push(Sentence { raw, shape });
+                parts.sentences.push(ProseSentence { raw, shape });
             }
         }
     }
 }
 
-fn shape_of(bare: &str) -> Shape {
+fn classify_shape(bare: &str) -> SentenceShape {
     let numbered = bare.split_once(['.', ')']).is_some_and(|(number, rest)| {
         number.len() <= 2 && number.chars().all(|c| c.is_ascii_digit()) && rest.starts_with(' ')
     });
     if bare.starts_with('#')
         || (bare.starts_with("**") && bare.trim_end_matches(':').ends_with("**"))
     {
-        Shape::Heading
+        SentenceShape::Heading
     } else if numbered
         || bare.starts_with(['•', '·'])
         || bare.starts_with("- ")
         || bare.starts_with("* ")
     {
-        Shape::Item
+        SentenceShape::Item
     } else {
-        Shape::Running
+        SentenceShape::Running
     }
 }
 
 /// Tags around injected text: opening, closing, and whether the text inside is kept.
 #[rustfmt::skip]
-const MARKS: [(&str, &str, bool); 18] = [
+const INJECTED_TAGS: [(&str, &str, bool); 18] = [
     ("<tome-memory", "</tome-memory>", false), ("&lt;tome-memory", "&lt;/tome-memory&gt;", false),
     ("<system-reminder>", "</system-reminder>", false),
     ("<system_reminder>", "</system_reminder>", false),
@@ -103,7 +103,7 @@ const MARKS: [(&str, &str, bool); 18] = [
 ];
 
 /// Returns the parts of a text outside injected blocks. An unclosed tag counts as ordinary text.
-pub(super) fn visible(text: &str) -> Vec<&str> {
+pub(super) fn strip_injected(text: &str) -> Vec<&str> {
     if !text.contains('<') && !text.contains("&lt;") {
         return vec![text];
     }
@@ -113,7 +113,7 @@ pub(super) fn visible(text: &str) -> Vec<&str> {
     while let Some(at) = rest.get(from..).and_then(|part| part.find(['<', '&'])).map(|at| at + from)
     {
         let here = rest.get(at..).unwrap_or_default();
-        match marked(here) {
+        match match_injected(here) {
             Some((inside, after)) => {
                 seen.push(rest.get(..at).unwrap_or_default());
                 seen.extend(inside);
@@ -128,8 +128,8 @@ pub(super) fn visible(text: &str) -> Vec<&str> {
     seen
 }
 
-fn marked(here: &str) -> Option<(Option<&str>, &str)> {
-    MARKS.iter().find_map(|(open, close, keep)| {
+fn match_injected(here: &str) -> Option<(Option<&str>, &str)> {
+    INJECTED_TAGS.iter().find_map(|(open, close, keep)| {
         let after_open = here.strip_prefix(open)?;
         let (inside, after) = after_open.split_once(close)?;
         Some((keep.then_some(inside), after))
@@ -137,13 +137,13 @@ fn marked(here: &str) -> Option<(Option<&str>, &str)> {
 }
 
 /// Returns lines, joining those that an editor wrapped.
-fn joined_lines(text: &str) -> Vec<&str> {
+fn join_wrapped_lines(text: &str) -> Vec<&str> {
     let mut lines: Vec<&str> = Vec::new();
     let mut start = 0;
     let mut end = 0;
     for line in text.split_inclusive('\n') {
         let so_far = text.get(start..end).unwrap_or_default();
-        if end > start && !goes_on(so_far, line) {
+        if end > start && !continues_line(so_far, line) {
             lines.push(so_far.trim_end_matches(['\n', '\r']));
             start = end;
         }
@@ -155,7 +155,7 @@ fn joined_lines(text: &str) -> Vec<&str> {
     lines
 }
 
-fn goes_on(so_far: &str, next: &str) -> bool {
+fn continues_line(so_far: &str, next: &str) -> bool {
     let last = so_far.trim_end_matches(['\n', '\r']).rsplit('\n').next().unwrap_or_default();
     last.len() >= 56
         && so_far.len() < 1_000
@@ -167,7 +167,7 @@ fn goes_on(so_far: &str, next: &str) -> bool {
 
 /// Beginnings of lines that are not prose.
 #[rustfmt::skip]
-const STARTS: &[&str] = &[
+const NON_PROSE_STARTS: &[&str] = &[
     "|", "{", "}", "diff --git", "@@", "+++ ", "--- ", "index ", "at ", "File \"", "Traceback",
     "Caused by:", "goroutine ", "$ ", "// ", "import ", "#include", "#!", "=== ", "---", "<?",
     "npm ERR!", "[INFO]", "[ERROR]", "[WARN", "Error:", "error:", "error[", "fatal:", "warning:",
@@ -179,17 +179,17 @@ pub(super) fn is_prose(line: &str) -> bool {
     // "5432." may answer a question; a row of figures does not.
     let worded = line.chars().any(char::is_alphabetic)
         || line.len() <= 20 && line.chars().any(char::is_numeric);
-    let starts = STARTS.iter().any(|start| line.starts_with(start));
+    let starts = NON_PROSE_STARTS.iter().any(|start| line.starts_with(start));
     worded
         && !(starts
-            || is_console(line)
+            || is_terminal_line(line)
             || looks_like_code(line)
             || looks_like_log(line)
             || is_json_field(line))
 }
 
 /// Whether a line is terminal output: `❯ git push`, `[entire] pushing …`.
-fn is_console(line: &str) -> bool {
+fn is_terminal_line(line: &str) -> bool {
     let tagged =
         line.strip_prefix('[').and_then(|rest| rest.split_once("] ")).is_some_and(|(tag, rest)| {
             !tag.contains(' ')

@@ -12,21 +12,23 @@ pub(super) const EXCERPT_CHARS_MAX: usize = 200;
 const STRINGS_MAX: usize = 64;
 
 /// Collects the first strings of a JSON value, in document order.
-pub(super) fn strings(value: &Value) -> Vec<&str> {
+pub(super) fn collect_strings(value: &Value) -> Vec<&str> {
     let mut found = Vec::new();
-    gather(value, &mut found);
+    push_strings(value, &mut found);
     found
 }
 
-fn gather<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+fn push_strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     if found.len() >= STRINGS_MAX {
         return;
     }
     match value {
         Value::String(text) => found.push(text),
-        Value::Array(items) => items.iter().take(STRINGS_MAX).for_each(|item| gather(item, found)),
+        Value::Array(items) => {
+            items.iter().take(STRINGS_MAX).for_each(|item| push_strings(item, found))
+        }
         Value::Object(map) => {
-            map.values().take(STRINGS_MAX).for_each(|item| gather(item, found));
+            map.values().take(STRINGS_MAX).for_each(|item| push_strings(item, found));
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
@@ -34,7 +36,8 @@ fn gather<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 
 /// Returns the texts of a tool's output, then the event's own text.
 pub(super) fn output_texts(event: &Event) -> Vec<&str> {
-    let mut texts = event.tool.as_ref().map(|tool| strings(&tool.output)).unwrap_or_default();
+    let mut texts =
+        event.tool.as_ref().map(|tool| collect_strings(&tool.output)).unwrap_or_default();
     if !event.text.is_empty() {
         texts.push(&event.text);
     }
@@ -43,7 +46,7 @@ pub(super) fn output_texts(event: &Event) -> Vec<&str> {
 
 /// Returns the head and the tail of a text in whole lines, unless a line exceeds the window. The
 /// tail is empty if the head is everything.
-pub(super) fn window(text: &str, head_max: usize, tail_max: usize) -> [&str; 2] {
+pub(super) fn head_and_tail(text: &str, head_max: usize, tail_max: usize) -> [&str; 2] {
     if text.len() <= head_max + tail_max {
         return [text, ""];
     }
@@ -58,12 +61,12 @@ pub(super) fn window(text: &str, head_max: usize, tail_max: usize) -> [&str; 2] 
 }
 
 /// Returns the beginning of a text, trimmed to the length of an excerpt.
-pub(super) fn excerpt(raw: &str) -> String {
+pub(super) fn cut_excerpt(raw: &str) -> String {
     first_chars(raw.trim(), EXCERPT_CHARS_MAX).trim_end().to_owned()
 }
 
 /// Whether a text is mostly Chinese or Japanese.
-pub(super) fn mostly_wide(text: &str) -> bool {
+pub(super) fn is_mostly_cjk(text: &str) -> bool {
     let (mut wide, mut other) = (0, 0);
     for c in text.chars().take(400) {
         if is_han_or_kana(c) {
@@ -78,7 +81,7 @@ pub(super) fn mostly_wide(text: &str) -> bool {
 
 /// Strips a lowercase prefix, ignoring the case of the text. A prefix that ends with a letter must
 /// be followed by a word boundary, except in scripts without spaces.
-pub(super) fn strip_start<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+pub(super) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for wanted in prefix.chars() {
         let found = rest.next()?;
@@ -95,13 +98,13 @@ pub(super) fn strip_start<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
 }
 
 /// Returns plain text: without terminal escapes, Markdown marks and repeated spaces.
-pub(super) fn plain(raw: &str) -> String {
-    let bare = without_colours(raw);
+pub(super) fn plain_text(raw: &str) -> String {
+    let bare = strip_terminal_escapes(raw);
     let mut text = String::with_capacity(bare.len());
-    for word in unlinked(leading_marks_off(bare.trim())).split_whitespace() {
+    for word in strip_links(strip_leading_marks(bare.trim())).split_whitespace() {
         let word = word.replace("**", "").replace("~~", "");
-        let word = emphasis_off(&word);
-        if word.is_empty() || is_picture(word) {
+        let word = strip_emphasis(&word);
+        if word.is_empty() || is_emoji(word) {
             continue;
         }
         if !text.is_empty() {
@@ -113,7 +116,7 @@ pub(super) fn plain(raw: &str) -> String {
 }
 
 /// Removes `*` around a word; `*args` stays.
-fn emphasis_off(word: &str) -> &str {
+fn strip_emphasis(word: &str) -> &str {
     let inside = word.strip_prefix('*').and_then(|rest| {
         rest.strip_suffix('*')
             .or_else(|| rest.strip_suffix("*."))
@@ -122,14 +125,14 @@ fn emphasis_off(word: &str) -> &str {
     inside.filter(|inside| !inside.is_empty() && !inside.contains('*')).unwrap_or(word)
 }
 
-fn is_picture(word: &str) -> bool {
+fn is_emoji(word: &str) -> bool {
     word.chars()
         .all(|c| matches!(u32::from(c), 0x2190..=0x2bff | 0xfe00..=0xfe0f | 0x1f000..=0x1faff))
         && !word.chars().any(|c| matches!(c, '→' | '←' | '⇒' | '≤' | '≥' | '≠' | '≈'))
 }
 
 /// Removes `# `, `- `, `* `, `> `, `1. `, `- [x] ` from the beginning of a line.
-fn leading_marks_off(line: &str) -> &str {
+fn strip_leading_marks(line: &str) -> &str {
     let mut rest = line;
     for _ in 0..4 {
         let before = rest;
@@ -153,7 +156,7 @@ fn leading_marks_off(line: &str) -> &str {
 }
 
 /// Replaces `[words](address)` by its words.
-fn unlinked(text: &str) -> String {
+fn strip_links(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {
@@ -178,7 +181,7 @@ fn unlinked(text: &str) -> String {
 }
 
 /// Removes terminal escapes and other control characters.
-pub(super) fn without_colours(text: &str) -> String {
+pub(super) fn strip_terminal_escapes(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -195,7 +198,7 @@ pub(super) fn without_colours(text: &str) -> String {
 }
 
 /// Returns the first and the last `bytes_max` bytes, on character boundaries, without overlap.
-pub(super) fn truncated_pair(text: &str, bytes_max: usize) -> [&str; 2] {
+pub(super) fn first_and_last_bytes(text: &str, bytes_max: usize) -> [&str; 2] {
     let head = truncate_to(text, bytes_max);
     let mut start = text.len().saturating_sub(bytes_max).max(head.len());
     while !text.is_char_boundary(start) {

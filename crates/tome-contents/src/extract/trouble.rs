@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::text::{plain, window};
+use super::text::{head_and_tail, plain_text};
 
 /// Bytes read from the head and the tail of an output; compilers and test runners sum up at the
 /// end.
@@ -32,7 +32,7 @@ const FAILURES: &[(&str, u32)] = &[
 
 /// Substrings of lines that explain nothing despite such words.
 #[rustfmt::skip]
-const WEAK: &[&str] = &[
+const UNINFORMATIVE: &[&str] = &[
     "could not compile", "aborting due to", "test failed, to rerun", "To rerun", "Traceback (most",
     "error: test failed", "For more information", "A complete log", "exit code", "Exit code",
     "Process completed", "FAILED (failures", "ELIFECYCLE", "Test Suites:", "0 failed", "0 errors",
@@ -51,24 +51,24 @@ const SUCCESSES: &[(&str, u32)] = &[
 ];
 
 /// Returns the line that best explains a failure, with its score.
-pub(super) fn failure_in(text: &str) -> Option<(&str, u32)> {
-    best_line(text, FAILURE_MARKS.as_ref(), failure)
+pub(super) fn find_failure_line(text: &str) -> Option<(&str, u32)> {
+    best_line(text, FAILURE_MARKS.as_ref(), score_failure)
 }
 
 /// Returns the line that most surely reports success, with its score.
-pub(super) fn success_in(text: &str) -> Option<(&str, u32)> {
-    best_line(text, SUCCESS_MARKS.as_ref(), success)
+pub(super) fn find_success_line(text: &str) -> Option<(&str, u32)> {
+    best_line(text, SUCCESS_MARKS.as_ref(), score_success)
 }
 
 /// Matches all marks in one pass, so that only lines with a mark are scored. If the pattern failed
 /// to compile, every line would be.
-fn finder(marks: &[(&str, u32)]) -> Option<Regex> {
+fn compile_marks(marks: &[(&str, u32)]) -> Option<Regex> {
     let escaped: Vec<String> = marks.iter().map(|(mark, _)| regex::escape(mark)).collect();
     Regex::new(&escaped.join("|")).ok()
 }
 
-static FAILURE_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| finder(FAILURES));
-static SUCCESS_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| finder(SUCCESSES));
+static FAILURE_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| compile_marks(FAILURES));
+static SUCCESS_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| compile_marks(SUCCESSES));
 
 fn best_line<'a>(
     text: &'a str,
@@ -76,7 +76,7 @@ fn best_line<'a>(
     score: fn(&str) -> u32,
 ) -> Option<(&'a str, u32)> {
     let mut best: Option<(&'a str, u32)> = None;
-    for part in window(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
+    for part in head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
         let mut rest = part;
         loop {
             let found = marks.map_or(Some(0), |marks| marks.find(rest).map(|found| found.start()));
@@ -96,28 +96,28 @@ fn best_line<'a>(
 }
 
 /// Scores how well a line explains a failure; 0 if it reports none.
-pub(super) fn failure(line: &str) -> u32 {
+pub(super) fn score_failure(line: &str) -> u32 {
     let score =
         FAILURES.iter().filter(|(mark, _)| line.contains(mark)).map(|(_, score)| *score).max();
     let mut score = score.unwrap_or(0);
     if score == 0 {
         return 0;
     }
-    if WEAK.iter().any(|weak| line.contains(weak)) {
-        return if passed_count(line).is_some() && line.contains("0 failed") { 0 } else { 2 };
+    if UNINFORMATIVE.iter().any(|weak| line.contains(weak)) {
+        return if parse_passed_count(line).is_some() && line.contains("0 failed") { 0 } else { 2 };
     }
     // Source code in a numbered listing or a search result is not a message.
     if is_listing(line) {
         return 0;
     }
-    if line.split_whitespace().any(is_exception) {
+    if line.split_whitespace().any(is_exception_name) {
         score = score.max(11);
     }
     score
 }
 
 /// `KeyError:`, `java.lang.NullPointerException:`.
-fn is_exception(word: &str) -> bool {
+fn is_exception_name(word: &str) -> bool {
     let name = word.trim_end_matches(':');
     (name.ends_with("Error") || name.ends_with("Exception"))
         && name.len() > 7
@@ -141,7 +141,7 @@ fn is_listing(line: &str) -> bool {
     numbered || searched
 }
 
-fn success(line: &str) -> u32 {
+fn score_success(line: &str) -> u32 {
     let score = SUCCESSES
         .iter()
         .filter(|(mark, _)| line.contains(mark))
@@ -149,30 +149,32 @@ fn success(line: &str) -> u32 {
         .max()
         .unwrap_or(0);
     // Among several summaries, prefer the one with the highest count.
-    let counted = passed_count(line).map_or(0, |count| count.min(80));
-    if score == 0 || is_listing(line) || failure(line) > 3 { 0 } else { score + counted }
+    let counted = parse_passed_count(line).map_or(0, |count| count.min(80));
+    if score == 0 || is_listing(line) || score_failure(line) > 3 { 0 } else { score + counted }
 }
 
 /// The number in `42 passed`.
-pub(super) fn passed_count(line: &str) -> Option<u32> {
+pub(super) fn parse_passed_count(line: &str) -> Option<u32> {
     let (before, _) = line.split_once(" passed")?;
     let number = before.rsplit(|c: char| !c.is_ascii_digit()).next()?;
     number.parse().ok()
 }
 
 /// Removes the package of an exception: `java.sql.SQLException: …`.
-fn package_off(text: &str) -> &str {
+fn strip_package(text: &str) -> &str {
     let word = text.split([' ', ':']).next().unwrap_or_default();
     match word.rsplit_once('.') {
-        Some((package, _)) if is_exception(word) => text.get(package.len() + 1..).unwrap_or(text),
+        Some((package, _)) if is_exception_name(word) => {
+            text.get(package.len() + 1..).unwrap_or(text)
+        }
         _ => text,
     }
 }
 
 /// Reduces a line to its message: without timestamps, levels, colors and prefixes such as `npm
 /// ERR!`.
-pub(super) fn message(line: &str) -> String {
-    let bare = plain(line);
+pub(super) fn render_failure_message(line: &str) -> String {
+    let bare = plain_text(line);
     let mut rest = bare.as_str();
     if let Some((tag, after)) = rest.strip_prefix('[').and_then(|inside| inside.split_once("] "))
         && tag.len() <= 24
@@ -198,7 +200,7 @@ pub(super) fn message(line: &str) -> String {
     if let Some(said) = rest.strip_prefix("Caused by: ") {
         rest = said;
     }
-    rest = package_off(rest);
+    rest = strip_package(rest);
     // A timestamp at the beginning: digits and separators only.
     while let Some((word, after)) = rest.split_once(' ') {
         let timely = word.chars().filter(char::is_ascii_digit).count() >= 4

@@ -4,11 +4,11 @@ use tome_text::{Script, StopClass, is_han_or_kana, is_han_particle, is_stop_word
 
 /// Kinds of terms, most specific first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Sort {
+pub(super) enum TermKind {
     File,
-    Code,
-    Name,
-    Wide,
+    ErrorCode,
+    Identifier,
+    Cjk,
     Word,
 }
 
@@ -18,45 +18,45 @@ pub(super) fn is_stop(lower: &str) -> bool {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Term<'a> {
+pub(super) struct TextTerm<'a> {
     pub(super) text: &'a str,
-    pub(super) sort: Sort,
+    pub(super) kind: TermKind,
 }
 
 /// Returns the terms of a text in order, with repetitions.
-pub(super) fn terms(text: &str) -> Vec<Term<'_>> {
+pub(super) fn extract_terms(text: &str) -> Vec<TextTerm<'_>> {
     let mut found = Vec::new();
-    for token in text.split(|c: char| !is_token(c)) {
-        spaced_terms(token, &mut found);
+    for token in text.split(|c: char| !is_token_char(c)) {
+        push_terms(token, &mut found);
     }
     found
 }
 
-fn is_token(c: char) -> bool {
+fn is_token_char(c: char) -> bool {
     c.is_alphanumeric() && !is_han_or_kana(c)
         || matches!(c, '_' | '-' | '.' | '/' | '\\' | ':' | '\'' | '’' | '@')
 }
 
-fn spaced_terms<'a>(token: &'a str, found: &mut Vec<Term<'a>>) {
+fn push_terms<'a>(token: &'a str, found: &mut Vec<TextTerm<'a>>) {
     let token = token.trim_matches(|c: char| !c.is_alphanumeric() && c != '_' && c != '@');
     let token = token.trim_start_matches('@').trim_end_matches("'s").trim_end_matches("’s");
     if token.is_empty() || token.contains("://") || token.len() > 120 {
         return;
     }
-    let token = base_name(line_number_off(token));
-    if let Some(sort) = sort_of(token) {
-        found.push(Term { text: token, sort });
+    let token = base_name(strip_line_number(token));
+    if let Some(sort) = classify_token(token) {
+        found.push(TextTerm { text: token, kind: sort });
     } else if !token.contains(['\'', '’']) {
         for part in token.split([':', '.', '/', '-', '\\']) {
-            if let Some(sort) = sort_of(part) {
-                found.push(Term { text: part, sort });
+            if let Some(sort) = classify_token(part) {
+                found.push(TextTerm { text: part, kind: sort });
             }
         }
     }
 }
 
 /// Removes the line numbers of `lexer.rs:41:9`.
-fn line_number_off(token: &str) -> &str {
+fn strip_line_number(token: &str) -> &str {
     token.split_once(':').map_or(token, |(path, rest)| {
         if rest.starts_with(|c: char| c.is_ascii_digit()) && path.contains('.') {
             path
@@ -72,29 +72,29 @@ pub(super) fn base_name(path: &str) -> &str {
 }
 
 /// Classifies a token; `None` if it is no candidate for a keyword.
-fn sort_of(token: &str) -> Option<Sort> {
+fn classify_token(token: &str) -> Option<TermKind> {
     let length = token.chars().count();
     if !(2..=48).contains(&length) || is_number(token) || is_hash(token) {
         return None;
     }
     if is_file_name(token) {
-        return Some(Sort::File);
+        return Some(TermKind::File);
     }
     if token.contains(['/', '\\', '.', '@']) {
         return None;
     }
-    if is_code(token) {
-        return Some(Sort::Code);
+    if is_error_code(token) {
+        return Some(TermKind::ErrorCode);
     }
-    if is_name(token) {
-        return Some(Sort::Name);
+    if is_identifier(token) {
+        return Some(TermKind::Identifier);
     }
     let lower = token.to_lowercase();
     if is_kebab(token) {
-        return Some(Sort::Word);
+        return Some(TermKind::Word);
     }
     let worded = token.chars().all(char::is_alphabetic) && length >= 3;
-    (worded && !is_stop(&lower)).then_some(Sort::Word)
+    (worded && !is_stop(&lower)).then_some(TermKind::Word)
 }
 
 const EXTENSIONS: &str = " rs go py ts tsx js jsx mjs cjs java kt kts scala rb php c h cc cpp hpp cs swift m mm sh bash zsh fish ps1 sql md mdx rst txt toml yaml yml json jsonl xml html css scss vue svelte lock proto tf hcl ini cfg conf env gradle cmake mk ex exs erl hs ml clj lua pl r jl dart zig nix csv tsv log service dockerfile ipynb graphql prisma j2 tmpl properties ";
@@ -143,7 +143,7 @@ fn is_hash(token: &str) -> bool {
 }
 
 /// `E0308`, `TS2345`, `HTTP502`: capital letters, then at least three digits.
-fn is_code(token: &str) -> bool {
+fn is_error_code(token: &str) -> bool {
     let letters = token.trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = token.len() - letters.len();
     (1..=8).contains(&letters.len())
@@ -153,7 +153,7 @@ fn is_code(token: &str) -> bool {
 }
 
 /// `snake_case`, `camelCase`, `PascalCase`, `SCREAMING_CASE`.
-fn is_name(token: &str) -> bool {
+fn is_identifier(token: &str) -> bool {
     let plain = token.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':');
     let inner_underscore = token.trim_matches('_').contains('_');
     let mut chars = token.chars();
@@ -173,13 +173,13 @@ fn is_kebab(token: &str) -> bool {
 }
 
 /// Returns the runs of Han or of katakana in a text.
-pub(super) fn wide_runs(text: &str) -> Vec<&str> {
+pub(super) fn cjk_runs(text: &str) -> Vec<&str> {
     let is_kept = |script: Script| matches!(script, Script::Han | Script::Katakana);
     let mut runs = Vec::new();
     let mut start = 0;
     let mut last = Script::Other;
     for (at, c) in text.char_indices() {
-        let this = Script::of(c);
+        let this = Script::from_char(c);
         if this != last {
             if is_kept(last) {
                 runs.extend(text.get(start..at));
@@ -195,7 +195,7 @@ pub(super) fn wide_runs(text: &str) -> Vec<&str> {
 }
 
 /// Whether a CJK term is worth keeping as a keyword.
-pub(super) fn is_wide_term(term: &str) -> bool {
+pub(super) fn is_cjk_term(term: &str) -> bool {
     let edge = |c: Option<char>| c.is_none_or(is_han_particle);
     let count = term.chars().count();
     (2..=8).contains(&count)

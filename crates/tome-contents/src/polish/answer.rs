@@ -20,10 +20,10 @@ const BULLET_CHARS_MAX: usize = 320;
 /// Bytes of an answer that are parsed.
 const ANSWER_BYTES_MAX: usize = 64 * 1024;
 /// Opening braces at which parsing is attempted.
-const OPENINGS_MAX: usize = 64;
+const PARSE_ATTEMPTS_MAX: usize = 64;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Answer {
+pub(super) struct ModelSummary {
     pub(super) title: String,
     pub(super) bullets: Vec<String>,
     pub(super) keywords: Vec<String>,
@@ -31,35 +31,35 @@ pub(super) struct Answer {
 
 /// Rules that depend on the size of the input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Expected {
+pub(super) struct AnswerRules {
     pub(super) bullets_min: usize,
 }
 
-impl Expected {
+impl AnswerRules {
     /// One event does not make three bullets.
-    pub(super) fn of(parts: usize) -> Self {
+    pub(super) fn for_input_len(parts: usize) -> Self {
         Self { bullets_min: parts.clamp(1, BULLETS_MIN) }
     }
 }
 
 /// Parses an answer, or says why it is unusable. The reason quotes nothing of the answer, so it is
 /// safe to send back to the model.
-pub(super) fn read(text: &str, expected: Expected) -> Result<Answer, String> {
+pub(super) fn parse(text: &str, expected: AnswerRules) -> Result<ModelSummary, String> {
     let text = tome_model::truncate_to(text, ANSWER_BYTES_MAX);
     // Reasoning models may draft objects inside their thoughts.
     let text = text.rsplit_once("</think>").map_or(text, |(_, after)| after);
     let object = find_object(text).ok_or("it contains no JSON object with title and bullets")?;
-    let title = title(&object)?;
-    let bullets = bullets(&object, expected)?;
-    let keywords = keywords(&object)?;
-    Ok(Answer { title, bullets, keywords })
+    let title = parse_title(&object)?;
+    let bullets = parse_bullets(&object, expected)?;
+    let keywords = parse_keywords(&object)?;
+    Ok(ModelSummary { title, bullets, keywords })
 }
 
 /// Finds the last object with a title and bullets.
 fn find_object(text: &str) -> Option<Value> {
     let mut found = None;
     let mut rest = text;
-    for _ in 0..OPENINGS_MAX {
+    for _ in 0..PARSE_ATTEMPTS_MAX {
         let Some(at) = rest.find('{') else { break };
         let here = rest.get(at..).unwrap_or_default();
         let mut values = serde_json::Deserializer::from_str(here).into_iter::<Value>();
@@ -77,11 +77,11 @@ fn find_object(text: &str) -> Option<Value> {
     found
 }
 
-fn title(object: &Value) -> Result<String, String> {
+fn parse_title(object: &Value) -> Result<String, String> {
     let title = object.get("title").and_then(Value::as_str).ok_or("the title is not a string")?;
-    let title = cleaned(title);
+    let title = strip_markdown(title);
     let title = title.trim_end_matches(['.', '。', ' ']).to_owned();
-    held("the title", &title, TITLE_CHARS_MAX)?;
+    check_text("the title", &title, TITLE_CHARS_MAX)?;
     let words = title.split_whitespace().count();
     if words > TITLE_WORDS_MAX {
         return Err(format!("the title has {words} words instead of 5 to 10"));
@@ -89,7 +89,7 @@ fn title(object: &Value) -> Result<String, String> {
     Ok(title)
 }
 
-fn bullets(object: &Value, expected: Expected) -> Result<Vec<String>, String> {
+fn parse_bullets(object: &Value, expected: AnswerRules) -> Result<Vec<String>, String> {
     let given =
         object.get("bullets").and_then(Value::as_array).ok_or("the bullets are not a list")?;
     if !(expected.bullets_min..=BULLETS_MAX).contains(&given.len()) {
@@ -103,8 +103,8 @@ fn bullets(object: &Value, expected: Expected) -> Result<Vec<String>, String> {
     for bullet in given {
         // Models sometimes omit the object around the text.
         let text = bullet.get("text").unwrap_or(bullet).as_str().ok_or("a bullet has no text")?;
-        let text = cleaned(text);
-        held("a bullet", &text, BULLET_CHARS_MAX)?;
+        let text = strip_markdown(text);
+        check_text("a bullet", &text, BULLET_CHARS_MAX)?;
         if bullets.iter().any(|other| other.to_lowercase() == text.to_lowercase()) {
             return Err("two bullets are the same".to_owned());
         }
@@ -113,15 +113,15 @@ fn bullets(object: &Value, expected: Expected) -> Result<Vec<String>, String> {
     Ok(bullets)
 }
 
-fn keywords(object: &Value) -> Result<Vec<String>, String> {
+fn parse_keywords(object: &Value) -> Result<Vec<String>, String> {
     let given =
         object.get("keywords").and_then(Value::as_array).ok_or("the keywords are not a list")?;
     let mut keywords: Vec<String> = Vec::new();
     for keyword in given {
-        let keyword = cleaned(keyword.as_str().ok_or("a keyword is not a string")?);
+        let keyword = strip_markdown(keyword.as_str().ok_or("a keyword is not a string")?);
         let known = keywords.iter().any(|other| other.to_lowercase() == keyword.to_lowercase());
         // An unusable keyword does not justify another attempt.
-        if !known && held("a keyword", &keyword, KEYWORD_CHARS_MAX).is_ok() {
+        if !known && check_text("a keyword", &keyword, KEYWORD_CHARS_MAX).is_ok() {
             keywords.push(keyword);
         }
     }
@@ -133,7 +133,7 @@ fn keywords(object: &Value) -> Result<Vec<String>, String> {
 }
 
 /// One line, without list marks, emphasis and backticks.
-fn cleaned(text: &str) -> String {
+fn strip_markdown(text: &str) -> String {
     let mut line = collapse_whitespace(text);
     loop {
         let plain = line.replace("**", "").replace('`', "");
@@ -149,7 +149,7 @@ fn cleaned(text: &str) -> String {
 }
 
 /// Checks that a text may appear in a node.
-fn held(what: &str, text: &str, chars_max: usize) -> Result<(), String> {
+fn check_text(what: &str, text: &str, chars_max: usize) -> Result<(), String> {
     if !text.chars().any(char::is_alphanumeric) {
         return Err(format!("{what} is empty"));
     }
@@ -214,7 +214,7 @@ mod tests {
 
     use super::*;
 
-    const ANY: Expected = Expected { bullets_min: 3 };
+    const ANY: AnswerRules = AnswerRules { bullets_min: 3 };
 
     fn good() -> Value {
         json!({
@@ -228,15 +228,15 @@ mod tests {
         })
     }
 
-    fn with(place: &str, value: Value) -> Result<Answer, String> {
+    fn with(place: &str, value: Value) -> Result<ModelSummary, String> {
         let mut answer = good();
         *answer.pointer_mut(place).unwrap() = value;
-        read(&answer.to_string(), ANY)
+        parse(&answer.to_string(), ANY)
     }
 
     #[test]
     fn a_good_answer_is_cleaned_of_marks() {
-        let answer = read(&good().to_string(), ANY).unwrap();
+        let answer = parse(&good().to_string(), ANY).unwrap();
         assert_eq!(answer.title, "Unicode identifiers in the lexer");
         assert_eq!(
             answer.bullets,
@@ -258,7 +258,7 @@ mod tests {
             format!("<think>{{\"title\": \"no\", \"bullets\": []}} hm {{</think>{object}"),
             format!("{{\"draft\": {{\"title\": 1}}}} {object}"),
         ] {
-            assert_eq!(read(&text, ANY), read(&object.to_string(), ANY), "{text}");
+            assert_eq!(parse(&text, ANY), parse(&object.to_string(), ANY), "{text}");
         }
     }
 
@@ -301,7 +301,7 @@ mod tests {
             "the title contains control characters"
         );
         assert_eq!(
-            read("I cannot do that.", ANY),
+            parse("I cannot do that.", ANY),
             Err("it contains no JSON object with title and bullets".into())
         );
     }
@@ -316,21 +316,21 @@ mod tests {
     #[test]
     fn small_inputs_need_fewer_bullets() {
         let one = json!({"title": "Hello", "bullets": ["Said hello"], "keywords": ["hello"]});
-        assert!(read(&one.to_string(), ANY).is_err());
-        assert!(read(&one.to_string(), Expected::of(1)).is_ok());
-        assert_eq!(Expected::of(0).bullets_min, 1);
-        assert_eq!(Expected::of(99).bullets_min, 3);
+        assert!(parse(&one.to_string(), ANY).is_err());
+        assert!(parse(&one.to_string(), AnswerRules::for_input_len(1)).is_ok());
+        assert_eq!(AnswerRules::for_input_len(0).bullets_min, 1);
+        assert_eq!(AnswerRules::for_input_len(99).bullets_min, 3);
     }
 
     proptest! {
         #[test]
         fn any_text_parses_without_panic(text in "\\PC{0,300}") {
-            let _ = read(&text, ANY);
+            let _ = parse(&text, ANY);
         }
 
         #[test]
         fn malformed_json_parses_without_panic(text in "([{}\\[\\]\",:]|title|bullets|\\\\|\u{e9}|\n| |</think>){0,60}") {
-            let _ = read(&text, ANY);
+            let _ = parse(&text, ANY);
         }
 
         #[test]
@@ -340,11 +340,11 @@ mod tests {
             keywords in prop::collection::vec("\\PC{0,20}", 0..10),
         ) {
             let text = json!({"title": title, "bullets": bullets, "keywords": keywords}).to_string();
-            if let Ok(answer) = read(&text, ANY) {
+            if let Ok(answer) = parse(&text, ANY) {
                 prop_assert!((3..=5).contains(&answer.bullets.len()));
                 prop_assert!((1..=7).contains(&answer.keywords.len()));
                 prop_assert!(answer.bullets.iter().all(|b| !b.is_empty() && !b.contains(['`', '\n'])));
-                prop_assert_eq!(read(&json!({"title": answer.title, "bullets": answer.bullets, "keywords": answer.keywords}).to_string(), ANY), Ok(answer));
+                prop_assert_eq!(parse(&json!({"title": answer.title, "bullets": answer.bullets, "keywords": answer.keywords}).to_string(), ANY), Ok(answer));
             }
         }
     }

@@ -9,17 +9,17 @@ use tome_model::{Event, EventKind, Node};
 use tome_text::sentences_around;
 
 use super::super::limits::EXCERPT_CHARS_MAX;
-use super::super::said::said;
+use super::super::said::event_texts;
 use super::super::summarizer::Evidence;
-use super::terms::{Term, terms};
+use super::terms::{WeightedTerm, weighted_terms};
 
 /// Percentage of a bullet's weight that an excerpt must cover. Measured on real sessions: 86 % of
 /// the sentences of a closing message are found in the events before it, and 9 % in another session
 /// about the same code. A lower threshold finds few more of the former and twice as many of the
 /// latter.
-const FLOOR_PERCENT: u32 = 35;
+const THRESHOLD_PERCENT: u32 = 35;
 /// Percentage that a second excerpt must add.
-const MORE_PERCENT: u32 = 25;
+const SECOND_THRESHOLD_PERCENT: u32 = 25;
 const EXCERPTS_MAX: usize = 2;
 /// Child bullets that support one bullet of a period.
 const BULLETS_MAX: usize = 3;
@@ -27,42 +27,42 @@ const BULLETS_MAX: usize = 3;
 const EVENT_BYTES_MAX: usize = 256 * 1024;
 
 /// The texts of a segment's events, tokenized.
-pub(super) struct Events {
-    texts: Vec<Text>,
+pub(super) struct EventTexts {
+    texts: Vec<EventText>,
 }
 
 /// One text of an event.
-struct Text {
+struct EventText {
     event: usize,
     text: String,
-    terms: Vec<Term>,
+    terms: Vec<WeightedTerm>,
     /// Whether a person or an agent wrote it; preferred over tool output.
     spoken: bool,
 }
 
 /// The bullets of a period's children, tokenized.
-pub(super) struct Children {
+pub(super) struct ChildBullets {
     bullets: Vec<((usize, usize), HashSet<String>)>,
 }
 
 /// The terms of a bullet with their weights.
-struct Wanted {
+struct BulletTerms {
     weights: HashMap<String, u32>,
     total: u32,
 }
 
 /// The best byte range of one text.
-struct Found<'a> {
+struct TermWindow<'a> {
     weight: u32,
-    text: &'a Text,
+    text: &'a EventText,
     start: usize,
     end: usize,
 }
 
-impl Wanted {
-    fn of(bullet: &str) -> Self {
+impl BulletTerms {
+    fn parse(bullet: &str) -> Self {
         let weights: HashMap<String, u32> =
-            terms(bullet).into_iter().map(|term| (term.key, term.weight)).collect();
+            weighted_terms(bullet).into_iter().map(|term| (term.key, term.weight)).collect();
         let total = weights.values().sum();
         Self { weights, total }
     }
@@ -74,35 +74,35 @@ impl Wanted {
     }
 }
 
-impl Events {
-    pub(super) fn of(events: &[Event]) -> Self {
+impl EventTexts {
+    pub(super) fn new(events: &[Event]) -> Self {
         let mut texts = Vec::new();
         for (event, happened) in events.iter().enumerate() {
             let spoken = happened.kind != EventKind::ToolResult;
             let mut left = EVENT_BYTES_MAX;
-            for text in said(happened) {
+            for text in event_texts(happened) {
                 let text = tome_model::truncate_to(&text, left).to_owned();
                 if text.is_empty() {
                     break;
                 }
                 left -= text.len();
-                texts.push(Text { event, terms: terms(&text), text, spoken });
+                texts.push(EventText { event, terms: weighted_terms(&text), text, spoken });
             }
         }
         Self { texts }
     }
 
     /// Returns the excerpts that support a bullet, best first.
-    pub(super) fn supporting(&self, bullet: &str) -> Vec<Evidence> {
-        let mut wanted = Wanted::of(bullet);
+    pub(super) fn find_support(&self, bullet: &str) -> Vec<Evidence> {
+        let mut wanted = BulletTerms::parse(bullet);
         let mut support: Vec<Evidence> = Vec::new();
-        let mut percent = FLOOR_PERCENT;
+        let mut percent = THRESHOLD_PERCENT;
         while support.len() < EXCERPTS_MAX {
-            let Some(best) = self.best(&wanted.weights) else { break };
+            let Some(best) = self.best_window(&wanted.weights) else { break };
             if !wanted.is_enough(best.weight, percent) {
                 break;
             }
-            let (start, end) = around(&best.text.text, best.start, best.end);
+            let (start, end) = widen_to_excerpt(&best.text.text, best.start, best.end);
             let excerpt = best.text.text.get(start..end).unwrap_or_default().to_owned();
             // The next excerpt need not cover these terms again.
             for term in best.text.terms.iter().filter(|term| term.start >= start && term.end <= end)
@@ -110,30 +110,30 @@ impl Events {
                 wanted.weights.remove(&term.key);
             }
             support.push(Evidence { event: best.text.event, excerpt });
-            percent = MORE_PERCENT;
+            percent = SECOND_THRESHOLD_PERCENT;
         }
         support
     }
 
-    fn best(&self, weights: &HashMap<String, u32>) -> Option<Found<'_>> {
-        let found = self.texts.iter().filter_map(|text| densest(text, weights));
+    fn best_window(&self, weights: &HashMap<String, u32>) -> Option<TermWindow<'_>> {
+        let found = self.texts.iter().filter_map(|text| densest_window(text, weights));
         // Ties: prefer messages over tool output, then the shorter range, then the first.
         found.reduce(|best, next| if next.rank() > best.rank() { next } else { best })
     }
 }
 
-impl Found<'_> {
+impl TermWindow<'_> {
     fn rank(&self) -> (u32, bool, std::cmp::Reverse<usize>) {
         (self.weight, self.text.spoken, std::cmp::Reverse(self.end - self.start))
     }
 }
 
-impl Children {
-    pub(super) fn of(children: &[Node]) -> Self {
+impl ChildBullets {
+    pub(super) fn new(children: &[Node]) -> Self {
         let mut bullets = Vec::new();
         for (place, child) in children.iter().enumerate() {
             for (bullet, said) in child.bullets.iter().enumerate() {
-                let terms = terms(&said.text).into_iter().map(|term| term.key);
+                let terms = weighted_terms(&said.text).into_iter().map(|term| term.key);
                 bullets.push(((place, bullet), terms.collect()));
             }
         }
@@ -141,8 +141,8 @@ impl Children {
     }
 
     /// Returns the child bullets that support a bullet of the period, best first.
-    pub(super) fn supporting(&self, bullet: &str) -> Vec<(usize, usize)> {
-        let wanted = Wanted::of(bullet);
+    pub(super) fn find_support(&self, bullet: &str) -> Vec<(usize, usize)> {
+        let wanted = BulletTerms::parse(bullet);
         let mut found: Vec<(u32, (usize, usize))> = self
             .bullets
             .iter()
@@ -150,7 +150,7 @@ impl Children {
                 let held = wanted.weights.iter().filter(|(key, _)| terms.contains(*key));
                 (held.map(|(_, weight)| *weight).sum(), *place)
             })
-            .filter(|(weight, _)| wanted.is_enough(*weight, FLOOR_PERCENT))
+            .filter(|(weight, _)| wanted.is_enough(*weight, THRESHOLD_PERCENT))
             .collect();
         found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
         let best = found.first().map_or(0, |(weight, _)| *weight);
@@ -162,8 +162,11 @@ impl Children {
 
 /// Finds the byte range with the largest weight that fits an excerpt; ties go to the shorter, then
 /// the first.
-fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'a>> {
-    let places: Vec<(&Term, u32)> = text
+fn densest_window<'a>(
+    text: &'a EventText,
+    weights: &HashMap<String, u32>,
+) -> Option<TermWindow<'a>> {
+    let places: Vec<(&WeightedTerm, u32)> = text
         .terms
         .iter()
         .filter_map(|term| weights.get(&term.key).map(|weight| (term, *weight)))
@@ -171,7 +174,7 @@ fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'
     let mut inside: HashMap<&str, usize> = HashMap::new();
     let mut weight = 0;
     let mut first = 0;
-    let mut best: Option<Found<'a>> = None;
+    let mut best: Option<TermWindow<'a>> = None;
     for (term, worth) in &places {
         let seen = inside.entry(&term.key).or_default();
         *seen += 1;
@@ -179,7 +182,7 @@ fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'
         // Shrink from the left: drop terms that no longer fit or that occur again later.
         while let Some((head, head_worth)) = places.get(first) {
             let again = inside.get(head.key.as_str()).is_some_and(|seen| *seen > 1);
-            if !again && fits(&text.text, head.start, term.end) {
+            if !again && fits_excerpt(&text.text, head.start, term.end) {
                 break;
             }
             if let Some(seen) = inside.get_mut(head.key.as_str()) {
@@ -194,13 +197,13 @@ fn densest<'a>(text: &'a Text, weights: &HashMap<String, u32>) -> Option<Found<'
             weight > best.weight || (weight == best.weight && end - start < best.end - best.start)
         });
         if better && weight > 0 {
-            best = Some(Found { weight, text, start, end });
+            best = Some(TermWindow { weight, text, start, end });
         }
     }
     best
 }
 
-fn fits(text: &str, start: usize, end: usize) -> bool {
+fn fits_excerpt(text: &str, start: usize, end: usize) -> bool {
     // A byte count suffices for most texts.
     end.saturating_sub(start) <= EXCERPT_CHARS_MAX
         || text.get(start..end).is_some_and(|part| part.chars().count() <= EXCERPT_CHARS_MAX)
@@ -208,29 +211,29 @@ fn fits(text: &str, start: usize, end: usize) -> bool {
 
 /// Widens a range to its lines if they fit an excerpt, else to its sentences, else by as many words
 /// on both sides as fit.
-fn around(text: &str, start: usize, end: usize) -> (usize, usize) {
+fn widen_to_excerpt(text: &str, start: usize, end: usize) -> (usize, usize) {
     let before = text.get(..start).unwrap_or_default();
     let after = text.get(end..).unwrap_or_default();
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     let line_end = after.find('\n').map_or(text.len(), |at| end + at);
-    if fits(text, line_start, line_end) {
-        return trimmed(text, line_start, line_end);
+    if fits_excerpt(text, line_start, line_end) {
+        return trim_range(text, line_start, line_end);
     }
     let line = text.get(line_start..line_end).unwrap_or_default();
     let sentence = sentences_around(line, start.saturating_sub(line_start)..end - line_start);
     let (sentence_start, sentence_end) = (line_start + sentence.start, line_start + sentence.end);
-    if fits(text, sentence_start, sentence_end) {
-        return trimmed(text, sentence_start, sentence_end);
+    if fits_excerpt(text, sentence_start, sentence_end) {
+        return trim_range(text, sentence_start, sentence_end);
     }
     let chars = |start, end| text.get(start..end).map_or(0, |part| part.chars().count());
     let room = EXCERPT_CHARS_MAX.saturating_sub(chars(start, end));
-    let ahead = reach_back(text, sentence_start, start, room / 2);
+    let ahead = extend_left(text, sentence_start, start, room / 2);
     let left = room.saturating_sub(chars(ahead, start));
-    trimmed(text, ahead, reach_on(text, end, sentence_end, left))
+    trim_range(text, ahead, extend_right(text, end, sentence_end, left))
 }
 
 /// Extends at most `chars` characters to the left, to a word boundary.
-fn reach_back(text: &str, floor: usize, start: usize, chars: usize) -> usize {
+fn extend_left(text: &str, floor: usize, start: usize, chars: usize) -> usize {
     let before = text.get(floor..start).unwrap_or_default();
     let Some((at, _)) = before.char_indices().rev().take(chars).last() else { return start };
     if at == 0 {
@@ -242,14 +245,14 @@ fn reach_back(text: &str, floor: usize, start: usize, chars: usize) -> usize {
 }
 
 /// Extends at most `chars` characters to the right, to a word boundary.
-fn reach_on(text: &str, end: usize, ceiling: usize, chars: usize) -> usize {
+fn extend_right(text: &str, end: usize, ceiling: usize, chars: usize) -> usize {
     let after = text.get(end..ceiling).unwrap_or_default();
     let Some((at, _)) = after.char_indices().nth(chars) else { return ceiling };
     let reached = after.get(..at).unwrap_or_default();
     reached.rfind(char::is_whitespace).map_or(end + at, |blank| end + blank)
 }
 
-fn trimmed(text: &str, start: usize, end: usize) -> (usize, usize) {
+fn trim_range(text: &str, start: usize, end: usize) -> (usize, usize) {
     let part = text.get(start..end).unwrap_or_default();
     let start = start + (part.len() - part.trim_start().len());
     (start, start + part.trim().len())

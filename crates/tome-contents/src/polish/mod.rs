@@ -11,20 +11,20 @@ mod terms;
 
 use std::sync::Arc;
 
-use tome_llm::{LanguageModel, ModelFailure, Prompt};
+use tome_llm::{CompletionRequest, LanguageModel, ModelFailure};
 
-use self::answer::{Answer, Expected};
-use self::evidence::{Children, Events};
+use self::answer::{AnswerRules, ModelSummary};
+use self::evidence::{ChildBullets, EventTexts};
 use super::summarizer::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
 };
 
 /// Retry delay when a model is busy or unreachable and gives none itself.
-const SOON_S: u64 = 60;
+const RETRY_SOON_S: u64 = 60;
 /// Retry delay for failures that may last, such as a failing command.
-const LATER_S: u64 = 5 * 60;
+const RETRY_LATER_S: u64 = 5 * 60;
 /// Retry delay for problems that a person has to fix: an API key, a model name, a bill.
-const MUCH_LATER_S: u64 = 60 * 60;
+const RETRY_AFTER_FIX_S: u64 = 60 * 60;
 
 /// Summarizes with a language model.
 #[derive(Clone)]
@@ -51,28 +51,37 @@ impl ModelSummarizer {
     }
 
     /// Asks the model, and once more if the answer is unusable.
-    fn ask(&self, task: &str, record: &str, expected: Expected) -> Result<Answer, SummaryError> {
-        let system = prompt::system(task, expected);
-        let marked = prompt::marked(record);
-        let mut prompt =
-            Prompt { system, user: marked, tokens_max: self.answer_tokens_max, json: true };
-        let why = match self.answer(&prompt, expected)? {
+    fn ask_with_retry(
+        &self,
+        task: &str,
+        record: &str,
+        expected: AnswerRules,
+    ) -> Result<ModelSummary, SummaryError> {
+        let system = prompt::system_prompt(task, expected);
+        let marked = prompt::mark_record(record);
+        let mut prompt = CompletionRequest {
+            system,
+            user: marked,
+            tokens_max: self.answer_tokens_max,
+            json: true,
+        };
+        let why = match self.ask_once(&prompt, expected)? {
             Ok(answer) => return Ok(answer),
             Err(why) => why,
         };
-        prompt.user.push_str(&prompt::repair(&why));
-        self.answer(&prompt, expected)?.map_err(SummaryError::Unusable)
+        prompt.user.push_str(&prompt::repair_request(&why));
+        self.ask_once(&prompt, expected)?.map_err(SummaryError::Unusable)
     }
 
     /// One call: the inner error says why the answer is unusable.
-    fn answer(
+    fn ask_once(
         &self,
-        prompt: &Prompt,
-        expected: Expected,
-    ) -> Result<Result<Answer, String>, SummaryError> {
+        prompt: &CompletionRequest,
+        expected: AnswerRules,
+    ) -> Result<Result<ModelSummary, String>, SummaryError> {
         let completion =
-            self.model.complete(prompt).map_err(|failure| without_summary(&failure))?;
-        Ok(answer::read(&completion.text, expected))
+            self.model.complete(prompt).map_err(|failure| to_summary_error(&failure))?;
+        Ok(answer::parse(&completion.text, expected))
     }
 }
 
@@ -81,24 +90,25 @@ impl Summarizer for ModelSummarizer {
         self.model.name()
     }
 
-    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let record = prompt::segment(input, self.input_tokens_max);
-        let expected = Expected::of(input.events.len());
-        let answer = self.ask(prompt::SEGMENT, &record, expected)?;
-        let events = Events::of(input.events);
-        Ok(summary(answer, |bullet| Support::Excerpts(events.supporting(bullet))))
+    fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+        let record = prompt::render_segment(input, self.input_tokens_max);
+        let expected = AnswerRules::for_input_len(input.events.len());
+        let answer = self.ask_with_retry(prompt::SEGMENT_TASK, &record, expected)?;
+        let events = EventTexts::new(input.events);
+        Ok(build_summary(answer, |bullet| Support::Excerpts(events.find_support(bullet))))
     }
 
-    fn rollup(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
-        let record = prompt::rollup(input, self.input_tokens_max);
-        let expected = Expected::of(input.children.iter().map(|node| node.bullets.len()).sum());
-        let answer = self.ask(&prompt::period_task(input), &record, expected)?;
-        let children = Children::of(input.children);
-        Ok(summary(answer, |bullet| Support::Bullets(children.supporting(bullet))))
+    fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+        let record = prompt::render_period(input, self.input_tokens_max);
+        let expected =
+            AnswerRules::for_input_len(input.children.iter().map(|node| node.bullets.len()).sum());
+        let answer = self.ask_with_retry(&prompt::period_task(input), &record, expected)?;
+        let children = ChildBullets::new(input.children);
+        Ok(build_summary(answer, |bullet| Support::Bullets(children.find_support(bullet))))
     }
 }
 
-fn summary(answer: Answer, support: impl Fn(&str) -> Support) -> Summary {
+fn build_summary(answer: ModelSummary, support: impl Fn(&str) -> Support) -> Summary {
     let bullets = answer.bullets.into_iter();
     Summary {
         title: answer.title,
@@ -108,7 +118,7 @@ fn summary(answer: Answer, support: impl Fn(&str) -> Support) -> Summary {
 }
 
 /// Maps a model failure to a retry delay, or to no summary for this text.
-fn without_summary(failure: &ModelFailure) -> SummaryError {
+fn to_summary_error(failure: &ModelFailure) -> SummaryError {
     let after_s = match failure {
         ModelFailure::OverBudget { .. } => return SummaryError::OverBudget,
         ModelFailure::Refused { .. }
@@ -116,21 +126,21 @@ fn without_summary(failure: &ModelFailure) -> SummaryError {
         | ModelFailure::ContextTooLong { .. } => {
             return SummaryError::Unusable(failure.to_string());
         }
-        ModelFailure::Busy { retry_after: Some(after), .. } => after.as_secs().max(1),
-        ModelFailure::Busy { .. }
-        | ModelFailure::Down { .. }
-        | ModelFailure::BrokenOff { .. }
-        | ModelFailure::Stopped => SOON_S,
+        ModelFailure::Overloaded { retry_after: Some(after), .. } => after.as_secs().max(1),
+        ModelFailure::Overloaded { .. }
+        | ModelFailure::Unreachable { .. }
+        | ModelFailure::Interrupted { .. }
+        | ModelFailure::Cancelled => RETRY_SOON_S,
         ModelFailure::TimedOut { .. }
         | ModelFailure::Malformed { .. }
-        | ModelFailure::Uncounted { .. }
-        | ModelFailure::CommandFailed { .. } => LATER_S,
+        | ModelFailure::BudgetUnavailable { .. }
+        | ModelFailure::CommandFailed { .. } => RETRY_LATER_S,
         // An unpaid bill is reported as a rejected request.
         ModelFailure::Rejected { .. }
         | ModelFailure::Unauthorized { .. }
         | ModelFailure::NotFound { .. }
-        | ModelFailure::CommandMissing { .. }
-        | ModelFailure::Misconfigured(_) => MUCH_LATER_S,
+        | ModelFailure::SpawnFailed { .. }
+        | ModelFailure::Misconfigured(_) => RETRY_AFTER_FIX_S,
     };
     SummaryError::Later { why: failure.to_string(), after_s }
 }

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use tome_model::{Event, EventKind, Node, cap_text};
 use tome_text::{collapse_whitespace, estimate_tokens};
 
-use super::super::said::said;
+use super::super::said::event_texts;
 use super::super::summarizer::{RollupInput, SegmentInput};
-use super::answer::Expected;
+use super::answer::AnswerRules;
 
-pub(super) const SEGMENT: &str =
+pub(super) const SEGMENT_TASK: &str =
     "The record is part of one session in which a person works with a coding agent.";
 
 /// Lower bound for a truncated event or record: the truncation mark has to fit.
@@ -28,7 +28,7 @@ pub(super) fn period_task(input: &RollupInput<'_>) -> String {
 }
 
 /// The system prompt: the task and the format of the answer.
-pub(super) fn system(task: &str, expected: Expected) -> String {
+pub(super) fn system_prompt(task: &str, expected: AnswerRules) -> String {
     let (least, most) = (expected.bullets_min, super::answer::BULLETS_MAX);
     format!(
         "You write the table of contents of a work log. {task}
@@ -50,46 +50,46 @@ Write in the language that the person in the record writes in. Plain text: no Ma
 }
 
 /// Wraps the record in marks derived from its hash, which the record itself cannot contain.
-pub(super) fn marked(record: &str) -> String {
+pub(super) fn mark_record(record: &str) -> String {
     let mark = blake3::hash(record.as_bytes()).to_hex();
     let mark = tome_model::truncate_to(&mark, 16);
     format!("RECORD {mark} BEGINS\n{record}\nRECORD {mark} ENDS\n")
 }
 
 /// Appended to the prompt after an unusable answer.
-pub(super) fn repair(why: &str) -> String {
+pub(super) fn repair_request(why: &str) -> String {
     format!("\nYour last answer was unusable: {why}. Answer again with the JSON object only.\n")
 }
 
 /// Renders the events of a segment within a token limit.
-pub(super) fn segment(input: &SegmentInput<'_>, tokens_max: u64) -> String {
-    let before: Vec<String> = input.overlap.iter().map(event_text).collect();
-    let events: Vec<String> = input.events.iter().map(event_text).collect();
+pub(super) fn render_segment(input: &SegmentInput<'_>, tokens_max: u64) -> String {
+    let before: Vec<String> = input.overlap.iter().map(render_event).collect();
+    let events: Vec<String> = input.events.iter().map(render_event).collect();
     let mut record = String::new();
     if !before.is_empty() {
         let _ = writeln!(
             record,
             "(context from right before, do not summarize)\n{}\n(summarize this)",
-            within(&before, tokens_max / OVERLAP_SHARE)
+            join_within(&before, tokens_max / OVERLAP_SHARE)
         );
     }
     let left = tokens_max.saturating_sub(estimate_tokens(&record));
-    record.push_str(&within(&events, left));
+    record.push_str(&join_within(&events, left));
     record
 }
 
 /// Renders the child nodes of a period within a token limit; with many children, each gets fewer
 /// bullets.
-pub(super) fn rollup(input: &RollupInput<'_>, tokens_max: u64) -> String {
+pub(super) fn render_period(input: &RollupInput<'_>, tokens_max: u64) -> String {
     let render = |bullets_max: usize| -> Vec<String> {
-        input.children.iter().map(|node| node_text(node, bullets_max)).collect()
+        input.children.iter().map(|node| render_node(node, bullets_max)).collect()
     };
-    let fits = |parts: &Vec<String>| sum_of_tokens(parts) <= tokens_max;
+    let fits = |parts: &Vec<String>| count_tokens(parts) <= tokens_max;
     let parts = (1..=5).rev().map(render).find(fits).unwrap_or_else(|| render(0));
-    within(&parts, tokens_max)
+    join_within(&parts, tokens_max)
 }
 
-fn event_text(event: &Event) -> String {
+fn render_event(event: &Event) -> String {
     let who = match (event.kind, &event.tool) {
         (EventKind::ToolResult, Some(tool)) => format!("tool {}", one_line(&tool.name)),
         (EventKind::UserMessage, _) => "person".to_owned(),
@@ -97,14 +97,14 @@ fn event_text(event: &Event) -> String {
         (kind, _) => kind.as_str().replace('_', " "),
     };
     let mut text = format!("[{who}]");
-    for part in said(event) {
+    for part in event_texts(event) {
         text.push('\n');
         text.push_str(part.trim());
     }
     text
 }
 
-fn node_text(node: &Node, bullets_max: usize) -> String {
+fn render_node(node: &Node, bullets_max: usize) -> String {
     let mut text = format!("[{}] {}", node.first_at, node.title);
     for bullet in node.bullets.iter().take(bullets_max) {
         let _ = write!(text, "\n- {}", bullet.text);
@@ -114,24 +114,24 @@ fn node_text(node: &Node, bullets_max: usize) -> String {
 
 /// Joins the parts within a token limit. The longest are truncated first, in the middle; if there
 /// are too many parts, the middle ones are dropped.
-fn within(parts: &[String], tokens_max: u64) -> String {
+fn join_within(parts: &[String], tokens_max: u64) -> String {
     // A token has at least one byte, and rarely more than four.
     let bytes_max =
         usize::try_from(tokens_max.saturating_mul(4)).unwrap_or(usize::MAX).max(BYTES_MIN);
     let mut part_max = bytes_max;
     loop {
         let cut: Vec<String> = parts.iter().map(|part| cap_text(part, part_max).text).collect();
-        if sum_of_tokens(&cut) <= tokens_max {
+        if count_tokens(&cut) <= tokens_max {
             return cut.join("\n");
         }
         if part_max <= BYTES_MIN {
-            return whole_within(&cut.join("\n"), bytes_max, tokens_max);
+            return truncate_within(&cut.join("\n"), bytes_max, tokens_max);
         }
         part_max = (part_max / 2).max(BYTES_MIN);
     }
 }
 
-fn whole_within(text: &str, bytes_max: usize, tokens_max: u64) -> String {
+fn truncate_within(text: &str, bytes_max: usize, tokens_max: u64) -> String {
     let mut bytes_max = bytes_max;
     loop {
         let cut = cap_text(text, bytes_max).text;
@@ -142,7 +142,7 @@ fn whole_within(text: &str, bytes_max: usize, tokens_max: u64) -> String {
     }
 }
 
-fn sum_of_tokens(parts: &[String]) -> u64 {
+fn count_tokens(parts: &[String]) -> u64 {
     parts.iter().map(|part| estimate_tokens(part) + 1).sum()
 }
 

@@ -7,9 +7,9 @@
 use tome_text::{StopClass, first_chars, is_stop_word, is_unspaced, stem};
 
 /// Weights of terms.
-const WORD: u32 = 1;
-const NUMBER: u32 = 2;
-const IDENTIFIER: u32 = 3;
+const WORD_WEIGHT: u32 = 1;
+const NUMBER_WEIGHT: u32 = 2;
+const IDENTIFIER_WEIGHT: u32 = 3;
 
 /// Characters of a stem that are compared.
 const STEM_CHARS: usize = 6;
@@ -18,7 +18,7 @@ const STEM_CHARS: usize = 6;
 const IGNORED: StopClass = StopClass::FUNCTION.with(StopClass::FOREIGN).with(StopClass::GENERIC);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Term {
+pub(super) struct WeightedTerm {
     /// Normalized form for comparison.
     pub(super) key: String,
     pub(super) weight: u32,
@@ -29,7 +29,7 @@ pub(super) struct Term {
 }
 
 /// Returns the terms of a text, in order.
-pub(super) fn terms(text: &str) -> Vec<Term> {
+pub(super) fn weighted_terms(text: &str) -> Vec<WeightedTerm> {
     let mut found = Vec::new();
     let mut word_start = None;
     let mut wide_before: Option<(usize, char)> = None;
@@ -37,7 +37,12 @@ pub(super) fn terms(text: &str) -> Vec<Term> {
         if is_unspaced(c) {
             if let Some((start, before)) = wide_before {
                 let key = [before, c].iter().collect();
-                found.push(Term { key, weight: WORD, start, end: at + c.len_utf8() });
+                found.push(WeightedTerm {
+                    key,
+                    weight: WORD_WEIGHT,
+                    start,
+                    end: at + c.len_utf8(),
+                });
             }
             wide_before = Some((at, c));
         } else {
@@ -59,29 +64,29 @@ pub(super) fn terms(text: &str) -> Vec<Term> {
     found
 }
 
-fn push_word(text: &str, start: usize, end: usize, found: &mut Vec<Term>) {
+fn push_word(text: &str, start: usize, end: usize, found: &mut Vec<WeightedTerm>) {
     let raw = text.get(start..end).unwrap_or_default();
     let word = raw.trim_matches(['-', '.']);
     let start = start + (raw.len() - raw.trim_start_matches(['-', '.']).len());
-    if let Some((key, weight)) = key_of(word) {
-        found.push(Term { key, weight, start, end: start + word.len() });
+    if let Some((key, weight)) = term_key(word) {
+        found.push(WeightedTerm { key, weight, start, end: start + word.len() });
     }
 }
 
 /// Returns a word's normalized form and weight; `None` for short words and stop words.
-fn key_of(word: &str) -> Option<(String, u32)> {
+fn term_key(word: &str) -> Option<(String, u32)> {
     let lower = word.to_lowercase();
     if word.chars().all(|c| c.is_ascii_digit() || c == '.') {
-        return (lower.len() > 1).then_some((lower, NUMBER));
+        return (lower.len() > 1).then_some((lower, NUMBER_WEIGHT));
     }
     let letters = word.chars().count();
     if is_identifier(word) {
-        return (letters > 1).then_some((lower, IDENTIFIER));
+        return (letters > 1).then_some((lower, IDENTIFIER_WEIGHT));
     }
     if letters <= 3 || is_stop_word(&lower, IGNORED) {
         return None;
     }
-    Some((stem_prefix(&lower), WORD))
+    Some((stem_prefix(&lower), WORD_WEIGHT))
 }
 
 /// A compound, or a word with a digit or an inner capital.
@@ -105,8 +110,10 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &str) {
-        let found: Vec<String> =
-            terms(text).into_iter().map(|term| format!("{}:{}", term.key, term.weight)).collect();
+        let found: Vec<String> = weighted_terms(text)
+            .into_iter()
+            .map(|term| format!("{}:{}", term.key, term.weight))
+            .collect();
         assert_eq!(found.join(" "), expected);
     }
 
@@ -132,7 +139,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_term_stands_where_it_says(text in "\\PC{0,200}") {
-            for term in terms(&text) {
+            for term in weighted_terms(&text) {
                 prop_assert!(text.get(term.start..term.end).is_some_and(|part| !part.is_empty()));
             }
         }

@@ -3,12 +3,12 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::meaning::{Parts, Stretch};
+use super::meaning::{CoverUnit, ResolvedRange};
 use tome_model::{Millis, Period, Zone, days_between};
 
 /// A time range named in a text. Never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Span {
+pub struct TimeSpan {
     /// Start, inclusive.
     pub from: Millis,
     /// End, exclusive.
@@ -18,13 +18,13 @@ pub struct Span {
     /// hours by the days that contain it.
     pub periods: Vec<Period>,
     /// The words that were parsed.
-    pub said: String,
+    pub phrase: String,
 }
 
-impl Span {
+impl TimeSpan {
     /// Drops the periods that end before a moment, such as that of the first event: `before March`
     /// begins in 1970. `None` if nothing is left.
-    pub fn not_before(mut self, first: Millis, zone: &Zone) -> Option<Self> {
+    pub fn clip_start(mut self, first: Millis, zone: &Zone) -> Option<Self> {
         self.periods.retain(|period| period.range(zone).1 > first);
         let start = self.periods.first()?.range(zone).0;
         self.from = self.from.max(start);
@@ -33,25 +33,25 @@ impl Span {
 
     /// Builds a span; `None` if it is empty: before 1970, beyond the calendar, or a day that the
     /// zone skips.
-    pub(super) fn over(stretch: Stretch, zone: &Zone, said: &str) -> Option<Self> {
+    pub(super) fn from_range(stretch: ResolvedRange, zone: &Zone, said: &str) -> Option<Self> {
         let (from, to, periods) = match stretch {
-            Stretch::Days { first, last, parts } => {
-                let from = zone.start_of(first);
-                let to = last.tomorrow().map_or(Zone::end(), |next| zone.start_of(next));
-                (from, to, cover(first, last, parts))
+            ResolvedRange::Days { first, last, parts } => {
+                let from = zone.day_start(first);
+                let to = last.tomorrow().map_or(Zone::end(), |next| zone.day_start(next));
+                (from, to, cover_with_periods(first, last, parts))
             }
-            Stretch::Exact { from, to, .. } => {
+            ResolvedRange::Exact { from, to, .. } => {
                 let last = zone.date_of(Millis(to.0.saturating_sub(1)));
-                (from, to, cover(zone.date_of(from), last, Parts::Weeks))
+                (from, to, cover_with_periods(zone.date_of(from), last, CoverUnit::Weeks))
             }
         };
-        (from < to).then(|| Self { from, to, periods, said: said.to_owned() })
+        (from < to).then(|| Self { from, to, periods, phrase: said.to_owned() })
     }
 }
 
 /// The periods that cover whole days.
-fn cover(first: Date, last: Date, parts: Parts) -> Vec<Period> {
-    if parts == Parts::Days {
+fn cover_with_periods(first: Date, last: Date, parts: CoverUnit) -> Vec<Period> {
+    if parts == CoverUnit::Days {
         return days_between(first, last).map(Period::Day).collect();
     }
     let mut periods = Vec::new();
@@ -59,7 +59,7 @@ fn cover(first: Date, last: Date, parts: Parts) -> Vec<Period> {
     while let Some(day) = next.filter(|day| *day <= last) {
         let sunday = day.checked_add(6.days()).ok();
         let whole = sunday.filter(|sunday| day.weekday() == Weekday::Monday && *sunday <= last);
-        periods.push(if whole.is_some() { Period::week_of(day) } else { Period::Day(day) });
+        periods.push(if whole.is_some() { Period::week_containing(day) } else { Period::Day(day) });
         next = whole.unwrap_or(day).tomorrow().ok();
     }
     periods

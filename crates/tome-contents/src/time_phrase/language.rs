@@ -19,13 +19,13 @@
 /// The words and rules of a language.
 pub(super) struct Language {
     /// Monday is 1.
-    pub weekdays: &'static [(&'static str, i8, Sure)],
+    pub weekdays: &'static [(&'static str, i8, WordCertainty)],
     /// January is 1.
-    pub months: &'static [(&'static str, i8, Sure)],
+    pub months: &'static [(&'static str, i8, WordCertainty)],
     /// From 1.
     pub quarters: &'static [(&'static str, i8)],
     /// In all forms.
-    pub units: &'static [(&'static str, Unit)],
+    pub units: &'static [(&'static str, TimeUnit)],
     /// Numbers as words.
     pub numbers: &'static [(&'static str, i64)],
     /// Suffixes of a day: `14th`.
@@ -39,19 +39,19 @@ pub(super) struct Language {
     /// Words after a number that mark it as a count and not a date: `in 2000 lines`.
     pub counted: &'static [&'static str],
     /// If two rules match the same words, the first wins.
-    pub rules: &'static [Rule],
+    pub rules: &'static [PhraseRule],
 }
 
 /// Whether a word is unambiguous.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sure {
+pub(super) enum WordCertainty {
     Yes,
     /// It has other meanings: `may`, `sat`.
     No,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum TimeUnit {
     Minute,
     Hour,
     Day,
@@ -63,16 +63,16 @@ pub(super) enum Unit {
 }
 
 /// A rule: a pattern and its meaning.
-pub(super) struct Rule {
-    pub says: &'static str,
-    pub means: Means,
+pub(super) struct PhraseRule {
+    pub pattern: &'static str,
+    pub means: PhraseMeaning,
     /// The evidence needed, inside a longer text, that the words mean a time.
-    pub needs: Mark,
+    pub needs: TimeCue,
 }
 
 /// Evidence that ambiguous words mean a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Mark {
+pub(super) enum TimeCue {
     None,
     /// A preposition before them.
     Preposition,
@@ -80,26 +80,26 @@ pub(super) enum Mark {
     Time,
 }
 
-impl Rule {
+impl PhraseRule {
     /// Matches anywhere.
-    pub const fn any(says: &'static str, means: Means) -> Self {
-        Self { says, means, needs: Mark::None }
+    pub const fn any(says: &'static str, means: PhraseMeaning) -> Self {
+        Self { pattern: says, means, needs: TimeCue::None }
     }
 
     /// Matches alone, after a preposition, or after a word such as `since`.
-    pub const fn marked(says: &'static str, means: Means) -> Self {
-        Self { says, means, needs: Mark::Preposition }
+    pub const fn marked(says: &'static str, means: PhraseMeaning) -> Self {
+        Self { pattern: says, means, needs: TimeCue::Preposition }
     }
 
     /// Matches alone, or after a word such as `since`.
-    pub const fn alone(says: &'static str, means: Means) -> Self {
-        Self { says, means, needs: Mark::Time }
+    pub const fn alone(says: &'static str, means: PhraseMeaning) -> Self {
+        Self { pattern: says, means, needs: TimeCue::Time }
     }
 }
 
 /// The meaning of a rule; the values come from its slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Means {
+pub(super) enum PhraseMeaning {
     /// The day that many days ago.
     DaysBack(i64),
     /// The unit that many units ago; 0 is the current one.
@@ -115,9 +115,9 @@ pub(super) enum Means {
     /// The latest weekend that has begun.
     Weekend,
     /// A weekday.
-    Weekday(Which),
+    Weekday(WhichPeriod),
     /// A month of the given year.
-    Month(Which),
+    Month(WhichPeriod),
     /// A day of a month.
     Date,
     /// Two days of a month and those between.
@@ -148,7 +148,7 @@ pub(super) enum Means {
 
 /// Chooses between periods of the same name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Which {
+pub(super) enum WhichPeriod {
     /// The latest that has begun.
     Latest,
     /// The latest before the current one.
@@ -160,11 +160,11 @@ pub(super) enum Which {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum RuleSlot {
     Count,
     Unit,
-    Weekday(Sure),
-    Month(Sure),
+    Weekday(WordCertainty),
+    Month(WordCertainty),
     Day,
     Year,
     Quarter,
@@ -174,17 +174,17 @@ pub(super) enum Slot {
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Part {
+pub(super) enum RulePart {
     Words(Vec<&'static str>),
-    Slot(Slot),
+    Slot(RuleSlot),
     Comma,
 }
 
 /// A rule with its optional parts resolved.
-pub(super) struct Path {
-    pub parts: Vec<Part>,
-    pub means: Means,
-    pub needs: Mark,
+pub(super) struct RuleVariant {
+    pub parts: Vec<RulePart>,
+    pub means: PhraseMeaning,
+    pub needs: TimeCue,
     /// Whether it has nested phrases.
     pub compound: bool,
 }
@@ -192,14 +192,14 @@ pub(super) struct Path {
 /// A language with its compiled rules.
 pub(super) struct Grammar {
     pub language: &'static Language,
-    pub paths: Vec<Path>,
+    pub paths: Vec<RuleVariant>,
 }
 
 impl Grammar {
-    pub fn of(language: &'static Language) -> Self {
+    pub fn compile(language: &'static Language) -> Self {
         let paths = language.rules.iter().flat_map(|rule| {
-            expand(rule.says).into_iter().map(|parts| Path {
-                compound: parts.iter().any(|part| matches!(part, Part::Slot(Slot::When))),
+            expand_rule(rule.pattern).into_iter().map(|parts| RuleVariant {
+                compound: parts.iter().any(|part| matches!(part, RulePart::Slot(RuleSlot::When))),
                 parts,
                 means: rule.means,
                 needs: rule.needs,
@@ -210,36 +210,36 @@ impl Grammar {
 }
 
 /// Expands a rule into all variants, with and without each optional part.
-fn expand(says: &'static str) -> Vec<Vec<Part>> {
+fn expand_rule(says: &'static str) -> Vec<Vec<RulePart>> {
     says.split(' ').fold(vec![Vec::new()], |ways, part| {
         let (part, without) = match part.strip_suffix('?') {
             Some(part) => (part, ways.clone()),
             None => (part, Vec::new()),
         };
         let with = ways.into_iter().map(|mut way| {
-            way.push(part_of(part));
+            way.push(parse_part(part));
             way
         });
         with.chain(without).collect()
     })
 }
 
-fn part_of(part: &'static str) -> Part {
-    Part::Slot(match part {
-        "," => return Part::Comma,
-        "{n}" => Slot::Count,
-        "{unit}" => Slot::Unit,
-        "{weekday}" => Slot::Weekday(Sure::No),
-        "{weekday!}" => Slot::Weekday(Sure::Yes),
-        "{month}" => Slot::Month(Sure::No),
-        "{month!}" => Slot::Month(Sure::Yes),
-        "{day}" => Slot::Day,
-        "{year}" => Slot::Year,
-        "{quarter}" => Slot::Quarter,
-        "{week}" => Slot::Week,
-        "{iso}" => Slot::Iso,
-        "{when}" => Slot::When,
-        words => return Part::Words(words.split('|').collect()),
+fn parse_part(part: &'static str) -> RulePart {
+    RulePart::Slot(match part {
+        "," => return RulePart::Comma,
+        "{n}" => RuleSlot::Count,
+        "{unit}" => RuleSlot::Unit,
+        "{weekday}" => RuleSlot::Weekday(WordCertainty::No),
+        "{weekday!}" => RuleSlot::Weekday(WordCertainty::Yes),
+        "{month}" => RuleSlot::Month(WordCertainty::No),
+        "{month!}" => RuleSlot::Month(WordCertainty::Yes),
+        "{day}" => RuleSlot::Day,
+        "{year}" => RuleSlot::Year,
+        "{quarter}" => RuleSlot::Quarter,
+        "{week}" => RuleSlot::Week,
+        "{iso}" => RuleSlot::Iso,
+        "{when}" => RuleSlot::When,
+        words => return RulePart::Words(words.split('|').collect()),
     })
 }
 
@@ -252,7 +252,7 @@ mod tests {
     fn every_slot_of_every_rule_is_known() {
         for grammar in super::super::LANGUAGES.iter() {
             for part in grammar.paths.iter().flat_map(|path| &path.parts) {
-                let Part::Words(words) = part else { continue };
+                let RulePart::Words(words) = part else { continue };
                 assert!(
                     words.iter().all(|word| !word.is_empty() && !word.contains(['{', '?', ',']))
                 );

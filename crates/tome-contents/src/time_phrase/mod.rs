@@ -21,45 +21,52 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use language::Grammar;
-use meaning::Here;
-use reading::{Place, Reader};
+use meaning::ReferenceTime;
+use reading::{PhraseMatcher, TextContext};
 use tome_model::{Millis, Zone, truncate_to};
 
-pub use cover::Span;
+pub use cover::TimeSpan;
 
 /// The supported languages, in the order they are tried.
-static LANGUAGES: LazyLock<Vec<Grammar>> = LazyLock::new(|| vec![Grammar::of(&english::ENGLISH)]);
+static LANGUAGES: LazyLock<Vec<Grammar>> =
+    LazyLock::new(|| vec![Grammar::compile(&english::ENGLISH)]);
 
 /// A longer query is pasted text; only its start is searched.
-const QUESTION_BYTES_MAX: usize = 4 * 1024;
+const QUERY_BYTES_MAX: usize = 4 * 1024;
 
 /// Parses a text that is nothing but a time: `last week`, `2026-11-14`.
-pub fn when(text: &str, now: Millis, zone: &Zone) -> Option<Span> {
-    let text = truncate_to(text, QUESTION_BYTES_MAX);
-    let tokens = token::tokens(text);
-    let here = Here::at(now, zone);
+pub fn parse_time_phrase(text: &str, now: Millis, zone: &Zone) -> Option<TimeSpan> {
+    let text = truncate_to(text, QUERY_BYTES_MAX);
+    let tokens = token::tokenize(text);
+    let here = ReferenceTime::new(now, zone);
     LANGUAGES.iter().find_map(|grammar| {
-        let reader = Reader::new(grammar, &tokens, Place::Alone);
-        let phrase = reader.phrases(0).into_iter().find(|phrase| phrase.end == tokens.len())?;
+        let reader = PhraseMatcher::new(grammar, &tokens, TextContext::Alone);
+        let phrase =
+            reader.find_phrases(0).into_iter().find(|phrase| phrase.end == tokens.len())?;
         let stretch = here.resolve(&phrase.reading)?;
-        Span::over(stretch, zone, text.get(reader.range(0, phrase.end)?)?)
+        TimeSpan::from_range(stretch, zone, text.get(reader.byte_range(0, phrase.end)?)?)
     })
 }
 
 /// Finds the first time phrase in a longer text, with its byte range: `last week` in `what did we
 /// decide last week about auth?`. Ambiguous words (`may`, `2024`, `sat`) count only after a word
 /// that marks a time (`in May`, `since 2024`).
-pub fn find_when(text: &str, now: Millis, zone: &Zone) -> Option<(Span, Range<usize>)> {
-    let text = truncate_to(text, QUESTION_BYTES_MAX);
-    let tokens = token::tokens(text);
-    let here = Here::at(now, zone);
+pub fn find_time_phrase(text: &str, now: Millis, zone: &Zone) -> Option<(TimeSpan, Range<usize>)> {
+    let text = truncate_to(text, QUERY_BYTES_MAX);
+    let tokens = token::tokenize(text);
+    let here = ReferenceTime::new(now, zone);
     LANGUAGES.iter().find_map(|grammar| {
-        let reader = Reader::new(grammar, &tokens, Place::Inside { this_year: here.year() });
+        let reader =
+            PhraseMatcher::new(grammar, &tokens, TextContext::Inside { this_year: here.year() });
         (0..tokens.len()).find_map(|start| {
             // Only the longest match counts: part of an invalid date is not a better one.
-            let phrase = reader.phrases(start).into_iter().next()?;
-            let range = reader.range(start, phrase.end)?;
-            let span = Span::over(here.resolve(&phrase.reading)?, zone, text.get(range.clone())?)?;
+            let phrase = reader.find_phrases(start).into_iter().next()?;
+            let range = reader.byte_range(start, phrase.end)?;
+            let span = TimeSpan::from_range(
+                here.resolve(&phrase.reading)?,
+                zone,
+                text.get(range.clone())?,
+            )?;
             Some((span, range))
         })
     })
@@ -67,15 +74,17 @@ pub fn find_when(text: &str, now: Millis, zone: &Zone) -> Option<(Span, Range<us
 
 #[cfg(test)]
 mod tests {
-    use super::language::{Language, Means, Rule, Sure, Unit, Which};
+    use super::language::{
+        Language, PhraseMeaning, PhraseRule, TimeUnit, WhichPeriod, WordCertainty,
+    };
     use super::*;
 
     /// Another language only needs another table, even with another word order.
     static GERMAN: Language = Language {
-        weekdays: &[("montag", 1, Sure::Yes)],
-        months: &[("märz", 3, Sure::Yes)],
+        weekdays: &[("montag", 1, WordCertainty::Yes)],
+        months: &[("märz", 3, WordCertainty::Yes)],
         quarters: &[],
-        units: &[("tagen", Unit::Day), ("woche", Unit::Week)],
+        units: &[("tagen", TimeUnit::Day), ("woche", TimeUnit::Week)],
         numbers: &[("drei", 3)],
         short: &[],
         ordinals: &[],
@@ -83,20 +92,20 @@ mod tests {
         prepositions: &["am", "im", "in"],
         counted: &[],
         rules: &[
-            Rule::any("gestern", Means::DaysBack(1)),
-            Rule::any("vor {n} {unit}", Means::Ago),
-            Rule::any("letzte|letzten {unit}", Means::Back(1)),
-            Rule::any("{weekday}", Means::Weekday(Which::Latest)),
-            Rule::marked("{month}", Means::Month(Which::Latest)),
-            Rule::any("seit {when}", Means::Since),
+            PhraseRule::any("gestern", PhraseMeaning::DaysBack(1)),
+            PhraseRule::any("vor {n} {unit}", PhraseMeaning::Ago),
+            PhraseRule::any("letzte|letzten {unit}", PhraseMeaning::Back(1)),
+            PhraseRule::any("{weekday}", PhraseMeaning::Weekday(WhichPeriod::Latest)),
+            PhraseRule::marked("{month}", PhraseMeaning::Month(WhichPeriod::Latest)),
+            PhraseRule::any("seit {when}", PhraseMeaning::Since),
         ],
     };
 
     #[test]
     fn another_language_is_another_table() {
         let (now, zone) = (Millis(1_794_666_600_000), Zone::utc());
-        let grammar = Grammar::of(&GERMAN);
-        let here = Here::at(now, &zone);
+        let grammar = Grammar::compile(&GERMAN);
+        let here = ReferenceTime::new(now, &zone);
         for (german, english) in [
             ("gestern", "yesterday"),
             ("vor drei Tagen", "3 days ago"),
@@ -105,12 +114,12 @@ mod tests {
             ("im März", "in March"),
             ("seit März", "since March"),
         ] {
-            let tokens = token::tokens(german);
-            let reader = Reader::new(&grammar, &tokens, Place::Alone);
-            let phrase = reader.phrases(0).into_iter().next().unwrap();
+            let tokens = token::tokenize(german);
+            let reader = PhraseMatcher::new(&grammar, &tokens, TextContext::Alone);
+            let phrase = reader.find_phrases(0).into_iter().next().unwrap();
             assert_eq!(phrase.end, tokens.len(), "{german}");
-            let span = Span::over(here.resolve(&phrase.reading).unwrap(), &zone, english);
-            assert_eq!(span, when(english, now, &zone), "{german}");
+            let span = TimeSpan::from_range(here.resolve(&phrase.reading).unwrap(), &zone, english);
+            assert_eq!(span, parse_time_phrase(english, now, &zone), "{german}");
         }
     }
 }

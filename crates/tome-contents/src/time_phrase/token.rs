@@ -7,19 +7,19 @@ use std::ops::Range;
 
 /// A word of a text.
 #[derive(Debug)]
-pub(super) struct Token {
+pub(super) struct PhraseToken {
     /// Lowercased, without punctuation and without an ending such as `'s`.
     pub word: String,
     /// Byte range, including its ending.
     pub range: Range<usize>,
     /// Whether punctuation directly precedes it.
     pub opens: bool,
-    pub tail: Tail,
+    pub tail: TrailingPunctuation,
 }
 
 /// The punctuation directly after a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tail {
+pub(super) enum TrailingPunctuation {
     /// None.
     Open,
     /// A comma: a date may continue.
@@ -30,37 +30,37 @@ pub(super) enum Tail {
     Stop,
 }
 
-const BEFORE: &[char] = &['(', '[', '{', '"', '\'', '“', '‘', '«', '„', '¿', '¡'];
-const AFTER: &[char] = &[
+const LEADING_PUNCTUATION: &[char] = &['(', '[', '{', '"', '\'', '“', '‘', '«', '„', '¿', '¡'];
+const TRAILING_CHARS: &[char] = &[
     '.', ',', ';', ':', '!', '?', ')', ']', '}', '"', '\'', '”', '’', '»', '…', '。', '，', '、',
     '！', '？', '；', '：',
 ];
 /// Possessive endings: `yesterday's plan`.
-const ENDINGS: &[&str] = &["'s", "’s"];
+const POSSESSIVE_ENDINGS: &[&str] = &["'s", "’s"];
 
 /// Splits a text into words, in order.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::new();
-    for (start, piece) in pieces(text) {
-        let led = piece.trim_start_matches(BEFORE);
-        let core = led.trim_end_matches(AFTER);
+pub(super) fn tokenize(text: &str) -> Vec<PhraseToken> {
+    let mut tokens: Vec<PhraseToken> = Vec::new();
+    for (start, piece) in split_pieces(text) {
+        let led = piece.trim_start_matches(LEADING_PUNCTUATION);
+        let core = led.trim_end_matches(TRAILING_CHARS);
         let Some(after) = led.get(core.len()..) else { continue };
         if core.is_empty() {
             if let Some(last) = tokens.last_mut() {
-                last.tail = Tail::Stop;
+                last.tail = TrailingPunctuation::Stop;
             }
             continue;
         }
         let start = start + (piece.len() - led.len());
-        let word = ENDINGS.iter().find_map(|ending| core.strip_suffix(ending));
+        let word = POSSESSIVE_ENDINGS.iter().find_map(|ending| core.strip_suffix(ending));
         let tail = match after {
-            _ if word.is_some() => Tail::Stop,
-            "" => Tail::Open,
-            "," => Tail::Comma,
-            "." => Tail::Dot,
-            _ => Tail::Stop,
+            _ if word.is_some() => TrailingPunctuation::Stop,
+            "" => TrailingPunctuation::Open,
+            "," => TrailingPunctuation::Comma,
+            "." => TrailingPunctuation::Dot,
+            _ => TrailingPunctuation::Stop,
         };
-        tokens.push(Token {
+        tokens.push(PhraseToken {
             word: word.unwrap_or(core).to_lowercase(),
             range: start..start + core.len(),
             opens: led.len() < piece.len(),
@@ -71,7 +71,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
 }
 
 /// Splits at whitespace; long dashes are pieces of their own.
-fn pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
+fn split_pieces(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     text.split_inclusive(|c: char| c.is_whitespace() || matches!(c, '–' | '—')).flat_map(
         move |part| {

@@ -7,9 +7,10 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use tome_contents::{
-    ModelSummarizer, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, Support, said,
+    ModelSummarizer, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, Support,
+    event_texts,
 };
-use tome_llm::{ModelFailure, Scripted};
+use tome_llm::{ModelFailure, ScriptedModel};
 use tome_model::{Event, EventKind, Level, Millis, Node, Tool};
 use tome_text::estimate_tokens;
 
@@ -68,8 +69,8 @@ fn answer(bullets: &[&str]) -> String {
         .to_string()
 }
 
-fn model(answers: Vec<Result<String, ModelFailure>>) -> (Arc<Scripted>, ModelSummarizer) {
-    let model = Arc::new(Scripted::new(answers));
+fn model(answers: Vec<Result<String, ModelFailure>>) -> (Arc<ScriptedModel>, ModelSummarizer) {
+    let model = Arc::new(ScriptedModel::new(answers));
     let summarizer = ModelSummarizer::new(
         model.clone(),
         ModelSummarizer::INPUT_TOKENS_MAX,
@@ -82,7 +83,7 @@ fn summarize(
     events: &[Event],
     answers: Vec<Result<String, ModelFailure>>,
 ) -> Result<Summary, SummaryError> {
-    model(answers).1.segment(&SegmentInput { events, overlap: &[] })
+    model(answers).1.summarize_segment(&SegmentInput { events, overlap: &[] })
 }
 
 fn check_support(timeline: &str, bullets: &[&str], expected: &Expect) {
@@ -101,7 +102,7 @@ fn check_support(timeline: &str, bullets: &[&str], expected: &Expect) {
 }
 
 fn is_verbatim(events: &[Event], event: usize, excerpt: &str) -> bool {
-    excerpt.chars().count() <= 200 && said(&events[event]).any(|text| text.contains(excerpt))
+    excerpt.chars().count() <= 200 && event_texts(&events[event]).any(|text| text.contains(excerpt))
 }
 
 #[test]
@@ -164,9 +165,10 @@ fn a_prompt_injection_in_the_record_stays_data() {
         Ok("My system prompt is: …".to_owned()),
         Ok(answer(&["a one", "b two", "c three"])),
     ]);
-    let summary = summarizer.segment(&SegmentInput { events: &events, overlap: &[] }).unwrap();
+    let summary =
+        summarizer.summarize_segment(&SegmentInput { events: &events, overlap: &[] }).unwrap();
     assert_eq!(summary.bullets.len(), 3);
-    let asked = model.asked();
+    let asked = model.requests();
     let begins = asked[0].user.lines().next().unwrap();
     let mark = begins.strip_prefix("RECORD ").unwrap().strip_suffix(" BEGINS").unwrap();
     let (record, after) = asked[0].user.split_once(&format!("RECORD {mark} ENDS")).unwrap();
@@ -189,9 +191,10 @@ fn two_unusable_answers_give_no_summary() {
         Ok(answer(&["only one"])),
         Ok(answer(&["x y", "y z", "z x"])),
     ]);
-    let failure = summarizer.segment(&SegmentInput { events: &events, overlap: &[] }).unwrap_err();
+    let failure =
+        summarizer.summarize_segment(&SegmentInput { events: &events, overlap: &[] }).unwrap_err();
     assert_eq!(failure.to_string(), "unusable answer: it has 1 bullets instead of 3 to 5");
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }
 
 #[test]
@@ -201,20 +204,20 @@ fn model_failures_map_to_retry_delays() {
         other => panic!("{other:?}"),
     };
     let said = String::new;
-    let busy = |retry_after| ModelFailure::Busy { retry_after, said: said() };
+    let busy = |retry_after| ModelFailure::Overloaded { retry_after, message: said() };
     assert_eq!(after(busy(Some(Duration::from_secs(900)))), 900);
     assert_eq!(after(busy(Some(Duration::from_millis(1)))), 1);
     assert_eq!(after(busy(None)), 60);
-    assert_eq!(after(ModelFailure::Down { said: said() }), 60);
+    assert_eq!(after(ModelFailure::Unreachable { message: said() }), 60);
     assert_eq!(after(ModelFailure::TimedOut { after: Duration::from_secs(60) }), 300);
-    assert_eq!(after(ModelFailure::Unauthorized { said: said() }), 3_600);
+    assert_eq!(after(ModelFailure::Unauthorized { message: said() }), 3_600);
 
     let none = |failure| summarize(&events(SESSION), vec![Err(failure)]).unwrap_err();
     let over = ModelFailure::OverBudget { spent: 9, budget: 10, needed: 2 };
     assert!(matches!(none(over), SummaryError::OverBudget));
-    assert!(matches!(none(ModelFailure::Refused { said: said() }), SummaryError::Unusable(_)));
+    assert!(matches!(none(ModelFailure::Refused { message: said() }), SummaryError::Unusable(_)));
     assert!(matches!(none(ModelFailure::Truncated { tokens_max: 9 }), SummaryError::Unusable(_)));
-    let long = ModelFailure::ContextTooLong { said: said() };
+    let long = ModelFailure::ContextTooLong { message: said() };
     assert!(matches!(none(long), SummaryError::Unusable(_)));
 }
 
@@ -223,8 +226,8 @@ fn a_prompt_names_speakers_and_includes_the_overlap() {
     let events = events(SESSION);
     let (model, summarizer) = model(vec![Ok(answer(&["a one", "b two", "c three"]))]);
     let input = SegmentInput { events: &events[2..4], overlap: &events[..1] };
-    assert!(summarizer.segment(&input).is_ok());
-    let prompt = &model.asked()[0];
+    assert!(summarizer.summarize_segment(&input).is_ok());
+    let prompt = &model.requests()[0];
     assert!(prompt.json);
     let record: Vec<&str> = prompt.user.lines().collect();
     expect![[r#"
@@ -277,7 +280,7 @@ fn bullets_of_a_period_are_supported_by_its_children() {
     ]);
     let (model, summarizer) = model(vec![Ok(said)]);
     let input = RollupInput { level: Level::Week, period: "Week 46 of 2026", children: &children };
-    let summary = summarizer.rollup(&input).unwrap();
+    let summary = summarizer.summarize_period(&input).unwrap();
     let support: Vec<&Support> = summary.bullets.iter().map(|bullet| &bullet.support).collect();
     assert_eq!(
         support,
@@ -287,7 +290,7 @@ fn bullets_of_a_period_are_supported_by_its_children() {
             &Support::Bullets(Vec::new()),
         ]
     );
-    let prompt = &model.asked()[0];
+    let prompt = &model.requests()[0];
     assert!(prompt.system.contains("Week 46 of 2026"));
     assert!(
         prompt.user.contains("[2026-11-14T09:00:00.000Z] Release\n- Version 0.4.2 was published")
@@ -298,11 +301,11 @@ fn bullets_of_a_period_are_supported_by_its_children() {
 fn a_long_year_fits_into_the_prompt() {
     let bullet = "a bullet about something that matters in that part of the year";
     let children = vec![node("A title of some length for a part", &[bullet; 5]); 500];
-    let scripted = Arc::new(Scripted::default());
+    let scripted = Arc::new(ScriptedModel::default());
     let summarizer = ModelSummarizer::new(scripted.clone(), 2_000, 100);
     let input = RollupInput { level: Level::Year, period: "2026", children: &children };
-    assert!(summarizer.rollup(&input).is_err());
-    assert!(estimate_tokens(&scripted.asked()[0].user) < 2_100);
+    assert!(summarizer.summarize_period(&input).is_err());
+    assert!(estimate_tokens(&scripted.requests()[0].user) < 2_100);
 }
 
 proptest! {
@@ -318,11 +321,11 @@ proptest! {
             .enumerate()
             .map(|(place, (text, times))| message(place, EventKind::UserMessage, &text.repeat(*times)))
             .collect();
-        let scripted = Arc::new(Scripted::default());
+        let scripted = Arc::new(ScriptedModel::default());
         let summarizer = ModelSummarizer::new(scripted.clone(), tokens_max, 100);
         let input = SegmentInput { events: &events, overlap: &events[..1] };
-        prop_assert!(summarizer.segment(&input).is_err());
-        let tokens = estimate_tokens(&scripted.asked()[0].user);
+        prop_assert!(summarizer.summarize_segment(&input).is_err());
+        let tokens = estimate_tokens(&scripted.requests()[0].user);
         // The marks around the record are not counted.
         prop_assert!(tokens <= tokens_max + 60, "{tokens} of {tokens_max}");
     }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 use tome_model::{Draft, Tool, cut_mark, limits};
-use tome_redact::{Cut, Redactor, apply_cuts, find_mark_around, rewrite_json};
+use tome_redact::{RedactionCut, Redactor, apply_cuts, find_mark_around, rewrite_json};
 
 /// Longer than any secret: a PEM key of 16,384 bits fits.
 const MARGIN: usize = 16 * 1024;
@@ -82,7 +82,7 @@ impl Sealer {
         // Each attempt starts from the original value, so that every mark counts all bytes cut
         // there.
         let mut leaf_max = bytes_max / 2;
-        while leaf_max >= LEAF_BYTES_MIN && least_len(&whole) <= bytes_max {
+        while leaf_max >= LEAF_BYTES_MIN && min_json_len(&whole) <= bytes_max {
             let (sealed, cut) = self.seal_leaves(value, leaf_max);
             if json_len(&sealed) <= bytes_max {
                 *cut_bytes += cut;
@@ -99,23 +99,18 @@ impl Sealer {
     fn seal_leaves(&self, value: &Value, bytes_max: usize) -> (Value, usize) {
         let mut cut_bytes = 0;
         let sealed =
-            rewrite_json(value, &mut |text| self.seal_part(text, bytes_max, &mut cut_bytes));
+            rewrite_json(value, &mut |text| self.seal_str(text, bytes_max, &mut cut_bytes));
         (sealed, cut_bytes)
     }
 
     fn seal_text(&self, text: String, bytes_max: usize, cut_bytes: &mut usize) -> String {
-        match self.seal_part(&text, bytes_max, cut_bytes) {
+        match self.seal_str(&text, bytes_max, cut_bytes) {
             Cow::Borrowed(_) => text,
             Cow::Owned(sealed) => sealed,
         }
     }
 
-    fn seal_part<'t>(
-        &self,
-        text: &'t str,
-        bytes_max: usize,
-        cut_bytes: &mut usize,
-    ) -> Cow<'t, str> {
+    fn seal_str<'t>(&self, text: &'t str, bytes_max: usize, cut_bytes: &mut usize) -> Cow<'t, str> {
         if text.len() > bytes_max + 2 * MARGIN {
             return Cow::Owned(self.seal_windows(text, bytes_max, cut_bytes));
         }
@@ -127,9 +122,9 @@ impl Sealer {
         if redacted.len() <= bytes_max {
             return Cow::Owned(redacted);
         }
-        let head = Window::new(text, cuts.clone(), 0, text.len());
-        let tail = Window::new(text, cuts, 0, text.len());
-        Cow::Owned(self.join(&head, &tail, text.len(), bytes_max, cut_bytes))
+        let head = RedactedWindow::new(text, cuts.clone(), 0, text.len());
+        let tail = RedactedWindow::new(text, cuts, 0, text.len());
+        Cow::Owned(self.join_ends(&head, &tail, text.len(), bytes_max, cut_bytes))
     }
 
     /// Seals only the two ends of a text.
@@ -137,29 +132,29 @@ impl Sealer {
         let reach = bytes_max / 2 + MARGIN;
         let head = tome_model::truncate_to(text, reach);
         let tail_start = ceil_boundary(text, text.len() - reach);
-        let tail = slice(text, tail_start, text.len());
+        let tail = slice_or_empty(text, tail_start, text.len());
         let kept_max = head.len() - MARGIN;
         let head_cuts = self.redactor.find_window_cuts(text, 0..head.len());
-        let head = Window::new(head, head_cuts, 0, kept_max);
+        let head = RedactedWindow::new(head, head_cuts, 0, kept_max);
         let tail_cuts = self.redactor.find_window_cuts(text, tail_start..text.len());
-        let tail = Window::new(tail, tail_cuts, MARGIN, tail.len());
-        self.join(&head, &tail, text.len(), bytes_max, cut_bytes)
+        let tail = RedactedWindow::new(tail, tail_cuts, MARGIN, tail.len());
+        self.join_ends(&head, &tail, text.len(), bytes_max, cut_bytes)
     }
 
     /// Joins head and tail. Redacts again, because the cut may expose a secret (half a call looks
     /// like a word); if the result is too long, keeps less.
-    fn join(
+    fn join_ends(
         &self,
-        head: &Window<'_, '_>,
-        tail: &Window<'_, '_>,
+        head: &RedactedWindow<'_, '_>,
+        tail: &RedactedWindow<'_, '_>,
         text_len: usize,
         bytes_max: usize,
         cut_bytes: &mut usize,
     ) -> String {
         let mut room = bytes_max.saturating_sub(cut_mark(text_len).len());
         loop {
-            let (head, head_bytes) = head.head(room.div_ceil(2));
-            let (tail, tail_bytes) = tail.tail(room / 2);
+            let (head, head_bytes) = head.take_head(room.div_ceil(2));
+            let (tail, tail_bytes) = tail.take_tail(room / 2);
             let cut = text_len - head_bytes - tail_bytes;
             let joined = format!("{head}{}{tail}", cut_mark(cut));
             let sealed = self.redactor.redact(&joined);
@@ -173,21 +168,21 @@ impl Sealer {
 }
 
 /// A text with its cuts, of which `from..to` may be kept.
-struct Window<'t, 'r> {
+struct RedactedWindow<'t, 'r> {
     text: &'t str,
-    cuts: Vec<Cut<'r>>,
+    cuts: Vec<RedactionCut<'r>>,
     from: usize,
     to: usize,
 }
 
-impl<'t, 'r> Window<'t, 'r> {
-    fn new(text: &'t str, cuts: Vec<Cut<'r>>, from: usize, to: usize) -> Self {
+impl<'t, 'r> RedactedWindow<'t, 'r> {
+    fn new(text: &'t str, cuts: Vec<RedactionCut<'r>>, from: usize, to: usize) -> Self {
         Self { text, cuts, from, to }
     }
 
     /// Returns the start of the redacted text, at most `bytes_max` long, and how many source bytes
     /// it covers. Never ends inside a mark.
-    fn head(&self, bytes_max: usize) -> (String, usize) {
+    fn take_head(&self, bytes_max: usize) -> (String, usize) {
         let mut out = String::new();
         let mut at = self.from;
         for cut in &self.cuts {
@@ -196,7 +191,7 @@ impl<'t, 'r> Window<'t, 'r> {
             if cut.start >= self.to || plain + cut.mark.len() > room {
                 break;
             }
-            out.push_str(slice(self.text, at, cut.start));
+            out.push_str(slice_or_empty(self.text, at, cut.start));
             cut.mark.push_to(&mut out);
             at = cut.end.min(self.to);
         }
@@ -204,13 +199,13 @@ impl<'t, 'r> Window<'t, 'r> {
         let stop = next_cut.map_or(self.to, |cut| cut.start.min(self.to));
         let end = tome_model::floor_boundary(self.text, stop.min(at + bytes_max - out.len()));
         let end = find_mark_around(self.text, end).map_or(end, |(start, _)| start.max(at));
-        out.push_str(slice(self.text, at, end));
+        out.push_str(slice_or_empty(self.text, at, end));
         (out, end)
     }
 
     /// Returns the end of the redacted text, at most `bytes_max` long, and how many source bytes it
     /// covers.
-    fn tail(&self, bytes_max: usize) -> (String, usize) {
+    fn take_tail(&self, bytes_max: usize) -> (String, usize) {
         let mut parts: Vec<String> = Vec::new();
         let mut room = bytes_max;
         let mut at = self.to;
@@ -221,7 +216,7 @@ impl<'t, 'r> Window<'t, 'r> {
             }
             let mut part = String::new();
             cut.mark.push_to(&mut part);
-            part.push_str(slice(self.text, cut.end, at));
+            part.push_str(slice_or_empty(self.text, cut.end, at));
             room -= part.len();
             parts.push(part);
             at = cut.start.max(self.from);
@@ -230,14 +225,14 @@ impl<'t, 'r> Window<'t, 'r> {
         let stop = next_cut.map_or(self.from, |cut| cut.end.max(self.from));
         let start = ceil_boundary(self.text, stop.max(at.saturating_sub(room)));
         let start = find_mark_around(self.text, start).map_or(start, |(_, end)| end.min(at));
-        parts.push(slice(self.text, start, at).to_owned());
+        parts.push(slice_or_empty(self.text, start, at).to_owned());
         let out: String = parts.into_iter().rev().collect();
         (out, self.to - start)
     }
 }
 
 /// Returns the text between two positions; empty unless both are char boundaries in order.
-fn slice(text: &str, start: usize, end: usize) -> &str {
+fn slice_or_empty(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()
 }
 
@@ -254,14 +249,14 @@ fn json_len(value: &Value) -> usize {
 }
 
 /// The minimum length of a value if only its strings are capped.
-fn least_len(value: &Value) -> usize {
+fn min_json_len(value: &Value) -> usize {
     let items = |sum: usize, len: usize| sum + len + 1;
     match value {
         Value::String(text) => text.len().min(LEAF_BYTES_MIN) + 2,
-        Value::Array(list) => list.iter().map(least_len).fold(2, items),
+        Value::Array(list) => list.iter().map(min_json_len).fold(2, items),
         Value::Object(map) => map
             .iter()
-            .map(|(key, value)| key.len().min(LEAF_BYTES_MIN) + 3 + least_len(value))
+            .map(|(key, value)| key.len().min(LEAF_BYTES_MIN) + 3 + min_json_len(value))
             .fold(2, items),
         Value::Null | Value::Bool(_) | Value::Number(_) => 1,
     }

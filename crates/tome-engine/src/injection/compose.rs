@@ -3,13 +3,13 @@
 
 use tome_text::estimate_tokens;
 
-use super::piece::{Fitted, Piece};
-use super::room::{Left, Room};
+use super::piece::{FittedSection, TextSection};
+use super::room::{RemainingBudget, TokenBudget};
 use crate::quote;
 
 /// A complete injected text, between its marks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Composed {
+pub struct InjectionText {
     /// The text.
     pub text: String,
     /// Estimated tokens.
@@ -19,7 +19,7 @@ pub struct Composed {
 }
 
 /// The lines around the pieces.
-pub(super) struct Frame {
+pub(super) struct TextFrame {
     /// The kind of injection, for its mark.
     pub kind: &'static str,
     pub above: Vec<String>,
@@ -27,21 +27,26 @@ pub(super) struct Frame {
 }
 
 /// Composes a text. `None` if there is nothing to say, or the budget is too small for any of it.
-pub(super) fn compose(frame: &Frame, pieces: &[Piece], room: Room) -> Option<Composed> {
-    let pieces: Vec<&Piece> = pieces.iter().filter(|piece| !piece.blocks.is_empty()).collect();
-    let mut left = Left::of(room);
+pub(super) fn compose(
+    frame: &TextFrame,
+    pieces: &[TextSection],
+    room: TokenBudget,
+) -> Option<InjectionText> {
+    let pieces: Vec<&TextSection> =
+        pieces.iter().filter(|piece| !piece.blocks.is_empty()).collect();
+    let mut left = RemainingBudget::new(room);
     let mut above = vec![quote::open_injection(frame.kind)];
     above.extend(frame.above.iter().cloned());
     let mut below = frame.below.clone();
     below.push(quote::close_injection());
     let names: Vec<&str> = pieces.iter().map(|piece| piece.name).collect();
     // Reserve the longest possible notice.
-    let notice = missing(&names);
-    if !left.take(&above) || !left.take(&below) || !left.take(&notice) {
+    let notice = omitted_notice(&names);
+    if !left.try_take(&above) || !left.try_take(&below) || !left.try_take(&notice) {
         return None;
     }
-    let fitted = fit_all(&pieces, left);
-    let is_there = |(_, fitted): &(&&Piece, &Fitted)| !fitted.lines.is_empty();
+    let fitted = fit_sections(&pieces, left);
+    let is_there = |(_, fitted): &(&&TextSection, &FittedSection)| !fitted.lines.is_empty();
     let (there, gone): (Vec<_>, Vec<_>) = pieces.iter().zip(&fitted).partition(is_there);
     if there.is_empty() && !pieces.is_empty() {
         return None;
@@ -50,13 +55,17 @@ pub(super) fn compose(frame: &Frame, pieces: &[Piece], room: Room) -> Option<Com
     let cut = pieces.iter().zip(&fitted).filter(|(_, fitted)| fitted.cut > 0);
     let cut = cut.map(|(piece, _)| piece.name.to_lowercase()).collect();
     let lines = above.into_iter().chain(there.iter().flat_map(|(_, it)| it.lines.clone()));
-    let text = lines.chain(missing(&gone)).chain(below).collect::<Vec<_>>().join("\n");
+    let text = lines.chain(omitted_notice(&gone)).chain(below).collect::<Vec<_>>().join("\n");
     let tokens = estimate_tokens(&text);
-    (tokens <= room.tokens && text.len() <= room.bytes).then_some(Composed { text, tokens, cut })
+    (tokens <= room.tokens && text.len() <= room.bytes).then_some(InjectionText {
+        text,
+        tokens,
+        cut,
+    })
 }
 
 /// The notice for pieces that were left out completely.
-fn missing(names: &[&str]) -> Vec<String> {
+fn omitted_notice(names: &[&str]) -> Vec<String> {
     if names.is_empty() {
         return Vec::new();
     }
@@ -64,18 +73,18 @@ fn missing(names: &[&str]) -> Vec<String> {
     vec![String::new(), format!("[Left out for space: {names}. recall_memory finds it.]")]
 }
 
-fn fit_all(pieces: &[&Piece], room: Left) -> Vec<Fitted> {
+fn fit_sections(pieces: &[&TextSection], room: RemainingBudget) -> Vec<FittedSection> {
     let mut spare = room;
     let mut fitted = Vec::with_capacity(pieces.len());
     for piece in pieces {
-        let share = room.share(piece.share);
+        let share = room.percent(piece.share);
         let one = piece.fit(share);
-        spare = spare.without(share.without(one.left));
+        spare = spare.minus(share.minus(one.left));
         fitted.push(one);
     }
     for (piece, one) in pieces.iter().zip(&mut fitted).filter(|(_, one)| one.cut > 0) {
-        let taken = room.share(piece.share).without(one.left);
-        let again = piece.fit(taken.and(spare));
+        let taken = room.percent(piece.share).minus(one.left);
+        let again = piece.fit(taken.plus(spare));
         // More space may select other lines; keep the result only if nothing is lost.
         if again.cut <= one.cut && again.lines.len() >= one.lines.len() {
             spare = again.left;

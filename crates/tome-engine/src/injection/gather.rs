@@ -4,16 +4,18 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use tome_finder::Source;
+use tome_finder::EntrySource;
 use tome_model::{Scope, SessionId};
-use tome_notebook::{Ask, Listed, NoteKind, Notebook, OVERVIEW, RecalledInsight};
+use tome_notebook::{
+    InsightQuery, NoteKind, NoteListing, Notebook, OVERVIEW_TEMPLATE, RecalledInsight,
+};
 
 use super::Injector;
 use super::resumed::ResumeParts;
 use super::session_state::SessionState;
 use super::start::{FactFile, NoteLine, StartParts};
-use tome_home::{HomeError, Whose};
-use tome_recall::{Across, RecallError, RecallHit, RecallQuestion};
+use tome_home::{HomeError, NotebookOwner};
+use tome_recall::{Across, RecallError, RecallHit, RecallQuery};
 
 /// Characters of a prompt or a plan used as a query: its beginning shows its topic.
 const QUERY_CHARS_MAX: usize = 400;
@@ -23,23 +25,23 @@ const HEADING_BYTES_MAX: u64 = 100;
 const HITS_MAX: usize = 12;
 
 /// The sources of the start text, in the order they are read.
-pub(super) const PARTS: [&str; 4] =
+pub(super) const START_SOURCES: [&str; 4] =
     ["notes", "overview", "lessons from all projects", "where the last session stopped"];
 
 /// The session that starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Starting {
+pub struct StartRequest {
     /// The project's root.
     pub project: String,
     /// The session; `None` for a preview.
     pub session: Option<String>,
     /// The kind of start.
-    pub moment: StartMoment,
+    pub kind: StartKind,
 }
 
 /// The kind of start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum StartMoment {
+pub enum StartKind {
     /// A new session.
     #[default]
     Fresh,
@@ -48,84 +50,94 @@ pub enum StartMoment {
 }
 
 /// Reads one part.
-type Step<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), HomeError>;
+type GatherStep<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), HomeError>;
 
 impl Injector {
     /// Reads the sources of the start text into `parts`, one by one. A source that cannot be read
     /// stays listed as late.
-    pub fn gather_start(&self, starting: &Starting, parts: &Mutex<StartParts>) {
-        let steps: [Step<'_>; PARTS.len()] = [
+    pub fn gather_start(&self, starting: &StartRequest, parts: &Mutex<StartParts>) {
+        let steps: [GatherStep<'_>; START_SOURCES.len()] = [
             &|parts| self.read_notes(starting, parts),
             &|parts| self.read_overview(starting, parts),
             &|parts| self.read_insights(parts),
-            &|parts| self.read_last(starting, parts),
+            &|parts| self.read_last_session(starting, parts),
         ];
-        for (name, step) in PARTS.iter().zip(steps) {
+        for (name, step) in START_SOURCES.iter().zip(steps) {
             let mut read = StartParts::default();
             let is_read = step(&mut read).is_ok();
             let mut parts = parts.lock().unwrap_or_else(PoisonError::into_inner);
             if is_read {
                 parts.late.retain(|late| late != name);
-                parts.add(read);
+                parts.merge(read);
             }
         }
     }
 
-    fn read_notes(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), HomeError> {
-        let notebook = self.notebooks.open(&whose(Scope::Project, starting))?;
+    fn read_notes(&self, starting: &StartRequest, parts: &mut StartParts) -> Result<(), HomeError> {
+        let notebook = self.notebooks.open(&notebook_owner(Scope::Project, starting))?;
         let root = notebook.root();
         if root.starts_with(Path::new(&starting.project)) {
             parts.notes_from = Some(IN_REPOSITORY.to_owned());
         }
-        let (facts, notes): (Vec<Listed>, Vec<Listed>) =
-            newest(&notebook)?.into_iter().partition(|note| note.kind == NoteKind::Fact);
+        let (facts, notes): (Vec<NoteListing>, Vec<NoteListing>) =
+            list_newest_first(&notebook)?.into_iter().partition(|note| note.kind == NoteKind::Fact);
         for fact in facts {
             // A fact that vanished or is not text is still listed in the index.
-            if let Ok(note) = notebook.read(&fact.path) {
-                parts.facts.push(FactFile { path: fact.path, text: self.cut(&note.text) });
+            if let Ok(note) = notebook.read_note(&fact.path) {
+                parts.facts.push(FactFile { path: fact.path, text: self.redact_text(&note.text) });
             }
         }
-        parts.notes = notes.into_iter().map(|note| self.line(note)).collect();
+        parts.notes = notes.into_iter().map(|note| self.note_line(note)).collect();
         Ok(())
     }
 
-    fn read_overview(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), HomeError> {
+    fn read_overview(
+        &self,
+        starting: &StartRequest,
+        parts: &mut StartParts,
+    ) -> Result<(), HomeError> {
         if starting.session.is_none() {
             return Ok(());
         }
-        let notebook = self.notebooks.open(&whose(Scope::Session, starting))?;
+        let notebook = self.notebooks.open(&notebook_owner(Scope::Session, starting))?;
         // An overview that was never written reads as the template.
-        let text = notebook.read("overview.md")?.text;
-        let text = Some(text).filter(|text| text.trim() != OVERVIEW.trim());
-        parts.overview = text.map(|text| self.cut(&text));
+        let text = notebook.read_note("overview.md")?.text;
+        let text = Some(text).filter(|text| text.trim() != OVERVIEW_TEMPLATE.trim());
+        parts.overview = text.map(|text| self.redact_text(&text));
         Ok(())
     }
 
     fn read_insights(&self, parts: &mut StartParts) -> Result<(), HomeError> {
-        let files = newest(&*self.notebooks.open(&CODER)?)?;
+        let files = list_newest_first(&*self.notebooks.open(&CODER_OWNER)?)?;
         let insights = files.into_iter().filter(|file| file.kind == NoteKind::Insight);
         // A file with only its heading has no lessons.
         let insights = insights.filter(|file| file.bytes > HEADING_BYTES_MAX);
-        parts.insights = insights.map(|file| self.line(file)).collect();
+        parts.insights = insights.map(|file| self.note_line(file)).collect();
         Ok(())
     }
 
-    fn read_last(&self, starting: &Starting, parts: &mut StartParts) -> Result<(), HomeError> {
+    fn read_last_session(
+        &self,
+        starting: &StartRequest,
+        parts: &mut StartParts,
+    ) -> Result<(), HomeError> {
         let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
-        parts.last = match (starting.moment, own) {
-            (StartMoment::Compacted, Some(own)) => {
-                let state = match self.stores.existing(&starting.project) {
-                    Some(path) => {
-                        self.session_state(&*self.stores.open(&path)?, &starting.project, &own)?
-                    }
+        parts.last = match (starting.kind, own) {
+            (StartKind::Compacted, Some(own)) => {
+                let state = match self.stores.find_store_path(&starting.project) {
+                    Some(path) => self.load_session_state(
+                        &*self.stores.open(&path)?,
+                        &starting.project,
+                        &own,
+                    )?,
                     None => None,
                 };
                 state.map(|state| SessionState { is_own: true, ..state })
             }
-            (_, own) => self.last_session(&starting.project, own.as_ref())?,
+            (_, own) => self.load_last_session(&starting.project, own.as_ref())?,
         };
         if let Some(state) = &mut parts.last {
-            self.cut_state(state);
+            self.redact_state(state);
         }
         Ok(())
     }
@@ -137,88 +149,88 @@ impl Injector {
         project: &str,
         session: &SessionId,
     ) -> Result<Option<ResumeParts>, HomeError> {
-        let Some(since) = self.active_before(project, session)? else { return Ok(None) };
-        if !self.hinted(project, session.as_str()).started {
+        let Some(since) = self.find_last_activity(project, session)? else { return Ok(None) };
+        if !self.load_hints(project, session.as_str()).started {
             return Ok(None);
         }
-        let starting = Starting {
+        let starting = StartRequest {
             project: project.to_owned(),
             session: Some(session.as_str().to_owned()),
-            moment: StartMoment::Fresh,
+            kind: StartKind::Fresh,
         };
-        let notebook = self.notebooks.open(&whose(Scope::Project, &starting))?;
-        let is_new = |note: &Listed| note.modified > since;
-        let notes = newest(&notebook)?.into_iter().filter(is_new);
+        let notebook = self.notebooks.open(&notebook_owner(Scope::Project, &starting))?;
+        let is_new = |note: &NoteListing| note.modified > since;
+        let notes = list_newest_first(&notebook)?.into_iter().filter(is_new);
         let in_repository = notebook.root().starts_with(Path::new(project));
         let mut sessions =
-            self.sessions_since(project, Some(session), since, SESSIONS_SINCE_MAX)?;
-        sessions.iter_mut().for_each(|state| self.cut_state(state));
+            self.load_sessions_since(project, Some(session), since, SESSIONS_SINCE_MAX)?;
+        sessions.iter_mut().for_each(|state| self.redact_state(state));
         Ok(Some(ResumeParts {
             since,
-            notes: notes.map(|note| self.line(note)).collect(),
+            notes: notes.map(|note| self.note_line(note)).collect(),
             notes_from: in_repository.then(|| IN_REPOSITORY.to_owned()),
             sessions,
         }))
     }
 
-    fn cut_state(&self, state: &mut SessionState) {
+    fn redact_state(&self, state: &mut SessionState) {
         let SessionState { first_request, latest_requests, closing, open, unanswered, .. } = state;
         let texts = latest_requests.iter_mut().chain(open).chain(unanswered);
         for text in texts.chain([first_request, closing]) {
-            *text = self.cut(text);
+            *text = self.redact_text(text);
         }
     }
 
     /// Opens what hints for the prompts of a session are looked up in.
-    pub fn warm(&self, project: &str) -> Result<(), RecallError> {
-        self.recall.warm(project)
+    pub fn warm_indexes(&self, project: &str) -> Result<(), RecallError> {
+        self.recall.warm_up(project)
     }
 
     /// Searches hits for a prompt, as a proactive query.
-    pub fn hits_for(
+    pub fn find_hits(
         &self,
         project: &str,
         session: &str,
         prompt: &str,
     ) -> Result<Vec<RecallHit>, RecallError> {
         let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
-        let question = RecallQuestion {
+        let question = RecallQuery {
             query,
             across: Across::Project,
             limit: HITS_MAX,
             project: Some(project.to_owned()),
             session: Some(session.to_owned()),
-            unasked: true,
-            live_questions: vec![prompt.to_owned()],
-            ..RecallQuestion::default()
+            proactive: true,
+            live_prompts: vec![prompt.to_owned()],
+            ..RecallQuery::default()
         };
-        let mut hits = self.recall.ask(&question)?.hits;
-        hits.retain(is_to_the_point);
-        hits.iter_mut().for_each(|hit| hit.text = self.cut(&hit.text));
+        let mut hits = self.recall.search(&question)?.hits;
+        hits.retain(is_useful_hint);
+        hits.iter_mut().for_each(|hit| hit.text = self.redact_text(&hit.text));
         Ok(hits)
     }
 
     /// The coder's insights for a plan, the best first, at most three.
-    pub fn lessons_for(&self, plan: &str) -> Result<Vec<RecalledInsight>, HomeError> {
-        let ask = Ask { question: Some(plan.to_owned()), ..Ask::default() };
-        let mut insights = self.notebooks.open(&CODER)?.recall(&ask)?.insights;
-        insights.iter_mut().for_each(|one| one.text = self.cut(&one.text));
+    pub fn find_lessons(&self, plan: &str) -> Result<Vec<RecalledInsight>, HomeError> {
+        let ask = InsightQuery { question: Some(plan.to_owned()), ..InsightQuery::default() };
+        let mut insights = self.notebooks.open(&CODER_OWNER)?.recall_insights(&ask)?.insights;
+        insights.iter_mut().for_each(|one| one.text = self.redact_text(&one.text));
         Ok(insights)
     }
 
-    fn line(&self, note: Listed) -> NoteLine {
-        NoteLine { path: note.path, name: note.name, summary: self.cut(&note.summary) }
+    fn note_line(&self, note: NoteListing) -> NoteLine {
+        NoteLine { path: note.path, name: note.name, summary: self.redact_text(&note.summary) }
     }
 }
 
 impl StartParts {
     /// Creates parts of which nothing has been read.
     pub fn unread() -> Self {
-        Self { late: PARTS.to_vec(), ..Self::default() }
+        Self { late: START_SOURCES.to_vec(), ..Self::default() }
     }
 
     /// Merges the result of one step.
-    fn add(&mut self, read: Self) {
+    fn merge(&mut self, read: Self) {
         let Self { facts, notes, notes_from, overview, insights, last, late: _ } = read;
         self.facts.extend(facts);
         self.notes.extend(notes);
@@ -230,9 +242,9 @@ impl StartParts {
 }
 
 /// Whether a hit is useful by itself: not a whole period, nor a guide to using memory.
-fn is_to_the_point(hit: &RecallHit) -> bool {
-    let is_period = hit.source == Source::Node && hit.kind != "segment";
-    let is_guide = hit.source == Source::Insight
+fn is_useful_hint(hit: &RecallHit) -> bool {
+    let is_period = hit.source == EntrySource::Node && hit.kind != "segment";
+    let is_guide = hit.source == EntrySource::Insight
         && hit.file.as_deref().is_some_and(|file| file.ends_with("-guide.md"));
     !is_period && !is_guide
 }
@@ -242,15 +254,15 @@ const IN_REPOSITORY: &str = "notes in the repository";
 /// Sessions listed in a resume text.
 const SESSIONS_SINCE_MAX: usize = 3;
 
-const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };
+const CODER_OWNER: NotebookOwner = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
 
-fn whose(scope: Scope, starting: &Starting) -> Whose {
-    Whose { scope, cwd: Some(starting.project.clone()), session: starting.session.clone() }
+fn notebook_owner(scope: Scope, starting: &StartRequest) -> NotebookOwner {
+    NotebookOwner { scope, cwd: Some(starting.project.clone()), session: starting.session.clone() }
 }
 
 /// The notes of a notebook, the newest first.
-fn newest(notebook: &Notebook) -> Result<Vec<Listed>, HomeError> {
-    let mut notes = notebook.list()?;
+fn list_newest_first(notebook: &Notebook) -> Result<Vec<NoteListing>, HomeError> {
+    let mut notes = notebook.list_notes()?;
     notes.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));
     Ok(notes)
 }

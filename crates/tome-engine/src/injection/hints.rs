@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use tome_model::EventKind;
 
-use super::compose::{Composed, Frame, compose};
-use super::piece::{Block, Piece};
-use super::room::Room;
-use super::start::minute;
-use crate::quote::{Standing, quote_line, speaker_of_hit, standing_of_hit};
+use super::compose::{InjectionText, TextFrame, compose};
+use super::piece::{TextBlock, TextSection};
+use super::room::TokenBudget;
+use super::start::format_minute;
+use crate::quote::{HitOrigin, classify_origin, name_speaker, quote_line};
 use tome_recall::RecallHit;
 
 /// Limit of hints per prompt.
@@ -23,7 +23,7 @@ const HINT_CHARS_MAX: usize = 220;
 
 /// A hit worth showing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hint {
+pub struct PromptHint {
     /// Identity for deduplication: two hits in the same note are the same hint.
     pub key: String,
     /// The injected line.
@@ -39,26 +39,26 @@ pub fn choose_hints(
     session: &str,
     prompt: &str,
     given: &BTreeSet<String>,
-) -> Vec<Hint> {
-    let mut hints: Vec<Hint> = Vec::new();
-    let prompt = &words_of(prompt);
+) -> Vec<PromptHint> {
+    let mut hints: Vec<PromptHint> = Vec::new();
+    let prompt = &normalize_words(prompt);
     let mut said = vec![prompt.clone()];
     let mut hits: Vec<&RecallHit> = hits.iter().collect();
-    hits.sort_by_key(|hit| standing_of_hit(hit));
+    hits.sort_by_key(|hit| classify_origin(hit));
     for hit in hits {
-        if hints.is_empty() && standing_of_hit(hit) == Standing::Outside {
+        if hints.is_empty() && classify_origin(hit) == HitOrigin::External {
             break;
         }
-        let key = key_of(hit);
+        let key = hint_key(hit);
         let is_own = hit.session.as_deref() == Some(session);
         let is_known = given.contains(&key) || hints.iter().any(|hint| hint.key == key);
-        let words = words_of(&hit.text);
+        let words = normalize_words(&hit.text);
         let is_said = said.iter().any(|said| said.contains(&words));
-        if is_own || is_known || is_said || is_the_question(hit, &words, prompt) {
+        if is_own || is_known || is_said || is_same_question(hit, &words, prompt) {
             continue;
         }
         said.push(words);
-        hints.push(Hint { line: line_of(hit), key });
+        hints.push(PromptHint { line: render_hint_line(hit), key });
         if hints.len() == HINTS_MAX {
             break;
         }
@@ -68,7 +68,11 @@ pub fn choose_hints(
 
 /// Appends hints that were too late for the previous prompt, up to the limit; skips those already
 /// given and duplicates.
-pub fn with_late(fresh: Vec<Hint>, late: Vec<Hint>, given: &BTreeSet<String>) -> Vec<Hint> {
+pub fn append_late_hints(
+    fresh: Vec<PromptHint>,
+    late: Vec<PromptHint>,
+    given: &BTreeSet<String>,
+) -> Vec<PromptHint> {
     let mut hints = fresh;
     for hint in late {
         let is_known = given.contains(&hint.key) || hints.iter().any(|one| one.key == hint.key);
@@ -80,7 +84,7 @@ pub fn with_late(fresh: Vec<Hint>, late: Vec<Hint>, given: &BTreeSet<String>) ->
 }
 
 /// Whether a hit is an earlier prompt in nearly the same words, which answers nothing.
-fn is_the_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
+fn is_same_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
     let words = words.split_whitespace();
     let (asked, other): (Vec<&str>, Vec<&str>) =
         words.partition(|word| prompt.contains(&format!(" {word} ")));
@@ -88,7 +92,7 @@ fn is_the_question(hit: &RecallHit, words: &str, prompt: &str) -> bool {
 }
 
 /// Lowercased words of a text, each between spaces; a single space if there are none.
-fn words_of(text: &str) -> String {
+fn normalize_words(text: &str) -> String {
     let mut words = String::from(" ");
     for word in tome_text::plain_words(text) {
         words.push_str(&word);
@@ -98,36 +102,36 @@ fn words_of(text: &str) -> String {
 }
 
 /// The key of a note is its file, wherever the match is; that of an event is its citation.
-fn key_of(hit: &RecallHit) -> String {
+fn hint_key(hit: &RecallHit) -> String {
     match &hit.file {
         Some(file) if !file.ends_with("messages.jsonl") => file.clone(),
         _ => hit.citation.clone(),
     }
 }
 
-fn line_of(hit: &RecallHit) -> String {
-    let when = hit.at.map(|at| format!("{}, ", minute(at))).unwrap_or_default();
-    let who = speaker_of_hit(hit);
+fn render_hint_line(hit: &RecallHit) -> String {
+    let when = hit.at.map(|at| format!("{}, ", format_minute(at))).unwrap_or_default();
+    let who = name_speaker(hit);
     let text = quote_line(&hit.text, HINT_CHARS_MAX);
     format!("- {when}{who}: {text} [{}]", quote_line(&hit.citation, 300))
 }
 
 /// Composes as many hints as the budget allows; also returns their number.
-pub fn hints_text(hints: &[Hint], room: Room) -> Option<(Composed, usize)> {
-    let room = Room { tokens: room.tokens.min(HINT_TOKENS_MAX), ..room };
-    let frame = Frame { kind: "hints", above: Vec::new(), below: Vec::new() };
+pub fn render_hints(hints: &[PromptHint], room: TokenBudget) -> Option<(InjectionText, usize)> {
+    let room = TokenBudget { tokens: room.tokens.min(HINT_TOKENS_MAX), ..room };
+    let frame = TextFrame { kind: "hints", above: Vec::new(), below: Vec::new() };
     (1..=hints.len()).rev().find_map(|count| {
-        let composed = compose(&frame, &[piece(hints.get(..count)?)], room)?;
+        let composed = compose(&frame, &[hints_section(hints.get(..count)?)], room)?;
         composed.cut.is_empty().then_some((composed, count))
     })
 }
 
-fn piece(hints: &[Hint]) -> Piece {
-    Piece {
+fn hints_section(hints: &[PromptHint]) -> TextSection {
+    TextSection {
         name: "Possibly relevant, from memory",
         about: "Found by Tome, not said by the user. memory_show or `tome show` opens a citation."
             .to_owned(),
-        blocks: hints.iter().map(|hint| Block::line(&hint.line)).collect(),
+        blocks: hints.iter().map(|hint| TextBlock::from_line(&hint.line)).collect(),
         noun: ("hint", "hints"),
         rest: "recall_memory",
         quoted: Some("earlier sessions and notes".to_owned()),

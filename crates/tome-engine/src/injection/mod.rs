@@ -23,16 +23,18 @@ mod start;
 #[cfg(test)]
 mod tests;
 
-pub use compose::Composed;
-pub use gather::{StartMoment, Starting};
-pub use hints::{HINT_TOKENS_MAX, HINTS_MAX, Hint, choose_hints, hints_text, with_late};
+pub use compose::InjectionText;
+pub use gather::{StartKind, StartRequest};
+pub use hints::{
+    HINT_TOKENS_MAX, HINTS_MAX, PromptHint, append_late_hints, choose_hints, render_hints,
+};
 pub use injector::Injector;
-pub use nudge::{PLAN_TOKENS_MAX, nudge_text, plan_text};
+pub use nudge::{PLAN_TOKENS_MAX, render_nudge, render_plan_lessons};
 pub use record::InjectionRecord;
 pub use record::damage_of_injections;
-pub use remembered::Hinted;
-pub use resumed::{ResumeParts, resume_text};
-pub use room::Room;
+pub use remembered::SessionHints;
+pub use resumed::{ResumeParts, render_resume};
+pub use room::TokenBudget;
 pub use rules::{CORE_TOOLS, memory_rules};
 pub use session_state::SessionState;
-pub use start::{FactFile, NoteLine, StartParts, protocol_text, start_text};
+pub use start::{FactFile, NoteLine, StartParts, render_rules, render_start};

@@ -3,32 +3,36 @@
 
 use tome_notebook::RecalledInsight;
 
-use super::compose::{Composed, Frame, compose};
-use super::piece::{Block, Piece};
-use super::room::Room;
+use super::compose::{InjectionText, TextFrame, compose};
+use super::piece::{TextBlock, TextSection};
+use super::room::TokenBudget;
 
 /// Token budget of the lessons for a plan.
 pub const PLAN_TOKENS_MAX: u64 = 900;
 
 /// Lessons for a plan, followed by `request`; `None` without lessons.
-pub fn plan_text(insights: &[RecalledInsight], request: &str, room: Room) -> Option<Composed> {
+pub fn render_plan_lessons(
+    insights: &[RecalledInsight],
+    request: &str,
+    room: TokenBudget,
+) -> Option<InjectionText> {
     if insights.is_empty() {
         return None;
     }
-    let piece = Piece {
+    let piece = TextSection {
         name: "Lessons that may apply to this plan",
         about: "Stored in earlier work; check that the situation is the same.".to_owned(),
-        blocks: insights.iter().map(lesson).collect(),
+        blocks: insights.iter().map(lesson_block).collect(),
         noun: ("lesson", "lessons"),
         rest: "recall_memory with scope coder",
         quoted: None,
         share: 100,
     };
     let below = vec![String::new(), request.to_owned()];
-    compose(&Frame { kind: "plan", above: Vec::new(), below }, &[piece], room)
+    compose(&TextFrame { kind: "plan", above: Vec::new(), below }, &[piece], room)
 }
 
-fn lesson(insight: &RecalledInsight) -> Block {
+fn lesson_block(insight: &RecalledInsight) -> TextBlock {
     let place = format!("coder/{}#L{}", insight.path, insight.line);
     let head = format!("### {} ({}) [{place}]", insight.title, insight.kind.as_str());
     let text = insight.text.trim_start();
@@ -37,11 +41,11 @@ fn lesson(insight: &RecalledInsight) -> Block {
         Some((first, rest)) if first.starts_with('#') => rest,
         _ => text,
     };
-    Block::text(&head, body, format!("memory_read {} with scope coder", insight.path))
+    TextBlock::from_text(&head, body, format!("memory_read {} with scope coder", insight.path))
 }
 
 /// A short text of Tome's own, such as a request to store, between the marks.
-pub fn nudge_text(kind: &'static str, words: &str, room: Room) -> Option<Composed> {
-    let frame = Frame { kind, above: vec![words.to_owned()], below: Vec::new() };
+pub fn render_nudge(kind: &'static str, words: &str, room: TokenBudget) -> Option<InjectionText> {
+    let frame = TextFrame { kind, above: vec![words.to_owned()], below: Vec::new() };
     compose(&frame, &[], room)
 }

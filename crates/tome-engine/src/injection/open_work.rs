@@ -8,13 +8,14 @@ use tome_model::{Event, Tool};
 const ITEMS_MAX: usize = 5;
 
 /// Tools that write a whole plan, lowercase and without a server prefix.
-const PLANS: [&str; 5] = ["todowrite", "todo_write", "write_todos", "update_plan", "update_todo"];
-const LISTS: [&str; 4] = ["todos", "plan", "steps", "items"];
-const WORDS: [&str; 6] = ["content", "step", "title", "subject", "description", "text"];
-const DONE: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
+const PLAN_TOOLS: [&str; 5] =
+    ["todowrite", "todo_write", "write_todos", "update_plan", "update_todo"];
+const LIST_FIELDS: [&str; 4] = ["todos", "plan", "steps", "items"];
+const STEP_FIELDS: [&str; 6] = ["content", "step", "title", "subject", "description", "text"];
+const DONE_STATUSES: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
 
 /// Prefixes of headings under which agents list open items.
-const HEADINGS: [&str; 12] = [
+const OPEN_HEADINGS: [&str; 12] = [
     "next step",
     "next up",
     "remaining",
@@ -30,40 +31,40 @@ const HEADINGS: [&str; 12] = [
 ];
 
 /// Collects the open work of a session. `tail` is its events, the latest first.
-pub(super) fn of_session(tail: &[Event], closing: Option<&Event>) -> Vec<String> {
-    let plan = tail.iter().find_map(|event| event.tool.as_ref().and_then(open_steps));
+pub(super) fn collect_open_work(tail: &[Event], closing: Option<&Event>) -> Vec<String> {
+    let plan = tail.iter().find_map(|event| event.tool.as_ref().and_then(parse_open_steps));
     let mut open = plan.unwrap_or_default();
-    open.extend(closing.map(|event| called_open(&event.text)).unwrap_or_default());
+    open.extend(closing.map(|event| parse_open_items(&event.text)).unwrap_or_default());
     open.truncate(ITEMS_MAX);
     open
 }
 
 /// Returns the open steps of a plan; `None` if the tool is not a plan tool.
-fn open_steps(tool: &Tool) -> Option<Vec<String>> {
+fn parse_open_steps(tool: &Tool) -> Option<Vec<String>> {
     let name = tool.name.to_lowercase();
     let name = name.rsplit("__").next().unwrap_or_default();
-    if !PLANS.contains(&name) {
+    if !PLAN_TOOLS.contains(&name) {
         return None;
     }
-    let listed = LISTS.iter().find_map(|list| tool.input.get(list)).unwrap_or(&tool.input);
+    let listed = LIST_FIELDS.iter().find_map(|list| tool.input.get(list)).unwrap_or(&tool.input);
     let field = |item: &Value, names: &[&str]| {
         names.iter().find_map(|name| item.get(name)?.as_str().map(str::to_owned))
     };
     let is_open = |item: &&Value| {
-        field(item, &["status"]).is_none_or(|status| !DONE.contains(&status.as_str()))
+        field(item, &["status"]).is_none_or(|status| !DONE_STATUSES.contains(&status.as_str()))
     };
     let steps = listed.as_array()?.iter().filter(is_open);
-    Some(steps.filter_map(|item| field(item, &WORDS)).take(ITEMS_MAX).collect())
+    Some(steps.filter_map(|item| field(item, &STEP_FIELDS)).take(ITEMS_MAX).collect())
 }
 
 /// Returns the items under a heading such as "Next steps", and unticked boxes.
-fn called_open(text: &str) -> Vec<String> {
+fn parse_open_items(text: &str) -> Vec<String> {
     let (mut open, mut is_under) = (Vec::new(), false);
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        let (item, is_item) = without_bullet(line);
+        let (item, is_item) = strip_bullet(line);
         let is_box = line.contains("[ ]");
         let plain = line.trim_matches(['#', '*', '_', ' ', ':']).to_lowercase();
-        let is_heading = !is_item && HEADINGS.iter().any(|heading| plain.starts_with(heading));
+        let is_heading = !is_item && OPEN_HEADINGS.iter().any(|heading| plain.starts_with(heading));
         if is_heading {
             is_under = true;
             // "Next step: wire it up" has the item on the same line.
@@ -79,15 +80,15 @@ fn called_open(text: &str) -> Vec<String> {
 }
 
 /// Returns the lines of the "Pending Issues" section of an overview.
-pub(super) fn pending_in(overview: &str) -> Vec<String> {
+pub(super) fn parse_pending_issues(overview: &str) -> Vec<String> {
     let below = overview.lines().skip_while(|line| !line.contains("Pending Issues")).skip(1);
     let section = below.take_while(|line| !line.starts_with('#')).map(str::trim);
     let section = section.filter(|line| !line.is_empty() && !line.starts_with("<!--"));
-    section.map(|line| without_bullet(line).0.to_owned()).take(ITEMS_MAX).collect()
+    section.map(|line| strip_bullet(line).0.to_owned()).take(ITEMS_MAX).collect()
 }
 
 /// Strips a bullet or number from a line; also returns whether there was one.
-fn without_bullet(line: &str) -> (&str, bool) {
+fn strip_bullet(line: &str) -> (&str, bool) {
     let after = line.strip_prefix("- ").or_else(|| line.strip_prefix("* "));
     let number = || {
         let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
@@ -107,14 +108,14 @@ mod tests {
     #[test]
     fn items_under_a_heading_and_unticked_boxes_are_open() {
         let text = "All 212 tests pass.\n\n**Next steps:**\n1. Wire up the lexer\n2. Delete the shim\n\nDone otherwise.\n- not open\n- [ ] write docs";
-        assert_eq!(called_open(text), ["Wire up the lexer", "Delete the shim", "write docs"]);
-        assert_eq!(called_open("Remaining: the Windows build."), ["the Windows build."]);
-        assert_eq!(called_open("It works. What remains is fine."), Vec::<String>::new());
+        assert_eq!(parse_open_items(text), ["Wire up the lexer", "Delete the shim", "write docs"]);
+        assert_eq!(parse_open_items("Remaining: the Windows build."), ["the Windows build."]);
+        assert_eq!(parse_open_items("It works. What remains is fine."), Vec::<String>::new());
     }
 
     #[test]
     fn pending_issues_are_those_of_the_section() {
         let text = "# Working Memory\n## Pending Issues\n<!-- hint -->\n- the parser is slow\n## Recent\n- x";
-        assert_eq!(pending_in(text), ["the parser is slow"]);
+        assert_eq!(parse_pending_issues(text), ["the parser is slow"]);
     }
 }

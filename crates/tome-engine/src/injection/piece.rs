@@ -3,7 +3,7 @@
 //! Keeps blocks from the front; a notice states how many are missing and how to get them. A section
 //! never exceeds its budget, whatever its blocks contain.
 
-use super::room::Left;
+use super::room::RemainingBudget;
 use crate::quote;
 
 /// Longer lines are truncated, with a notice.
@@ -11,13 +11,13 @@ const LINE_CHARS_MAX: usize = 600;
 
 /// A section of an injected text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct TextSection {
     /// Used for the heading and for the notice that it was left out.
     pub name: &'static str,
     /// Printed below the heading; may be empty.
     pub about: String,
     /// By priority.
-    pub blocks: Vec<Block>,
+    pub blocks: Vec<TextBlock>,
     /// Singular and plural of a block: `note`, `notes`.
     pub noun: (&'static str, &'static str),
     /// How to get the omitted blocks.
@@ -30,31 +30,31 @@ pub(super) struct Piece {
 
 /// Lines that stay together where possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Block {
+pub(super) struct TextBlock {
     pub head: String,
     pub lines: Vec<String>,
     /// How to get the omitted lines.
     pub rest: String,
 }
 
-impl Block {
-    pub(super) fn line(text: &str) -> Self {
-        Self { head: clipped(text), lines: Vec::new(), rest: String::new() }
+impl TextBlock {
+    pub(super) fn from_line(text: &str) -> Self {
+        Self { head: clip_line(text), lines: Vec::new(), rest: String::new() }
     }
 
-    pub(super) fn text(head: &str, text: &str, rest: String) -> Self {
+    pub(super) fn from_text(head: &str, text: &str, rest: String) -> Self {
         let text = quote::neutralize(text);
-        let lines = text.trim_matches('\n').lines().map(clipped).collect();
-        Self { head: clipped(head), lines, rest }
+        let lines = text.trim_matches('\n').lines().map(clip_line).collect();
+        Self { head: clip_line(head), lines, rest }
     }
 
-    fn whole(&self) -> Vec<String> {
+    fn all_lines(&self) -> Vec<String> {
         std::iter::once(&self.head).chain(&self.lines).cloned().collect()
     }
 }
 
 /// Escapes marks and truncates a line.
-fn clipped(text: &str) -> String {
+fn clip_line(text: &str) -> String {
     let text = quote::neutralize(text).replace('\n', " ");
     let kept = tome_text::first_chars(&text, LINE_CHARS_MAX);
     if kept.len() < text.len() { format!("{kept}… [line cut]") } else { text }
@@ -62,64 +62,64 @@ fn clipped(text: &str) -> String {
 
 /// A section truncated to its budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Fitted {
+pub(super) struct FittedSection {
     pub lines: Vec<String>,
     /// The remainder of its budget.
-    pub left: Left,
+    pub left: RemainingBudget,
     /// Blocks that are missing or incomplete.
     pub cut: usize,
 }
 
-impl Piece {
+impl TextSection {
     /// Keeps as many blocks as fit into the budget.
-    pub(super) fn fit(&self, room: Left) -> Fitted {
-        let nothing = Fitted { lines: Vec::new(), left: room, cut: self.blocks.len() };
+    pub(super) fn fit(&self, room: RemainingBudget) -> FittedSection {
+        let nothing = FittedSection { lines: Vec::new(), left: room, cut: self.blocks.len() };
         if self.blocks.is_empty() {
             return nothing;
         }
-        let (above, below) = self.around();
+        let (above, below) = self.frame_lines();
         let mut left = room;
-        if !left.take(&above) || !left.take(&below) {
+        if !left.try_take(&above) || !left.try_take(&below) {
             return nothing;
         }
-        let all: Vec<String> = self.blocks.iter().flat_map(Block::whole).collect();
+        let all: Vec<String> = self.blocks.iter().flat_map(TextBlock::all_lines).collect();
         let mut whole = left;
-        if whole.take(&all) {
+        if whole.try_take(&all) {
             let lines = above.into_iter().chain(all).chain(below).collect();
-            return Fitted { lines, left: whole, cut: 0 };
+            return FittedSection { lines, left: whole, cut: 0 };
         }
         // Reserve the longest possible notice.
         let (mut kept, count) = (Vec::new(), self.blocks.len());
         let mut rest = left;
-        if !rest.take(&[self.left_out(count)]) {
+        if !rest.try_take(&[self.omission_notice(count)]) {
             return nothing;
         }
         let mut taken = 0;
         for block in &self.blocks {
-            let lines = block.whole();
-            if rest.take(&lines) {
+            let lines = block.all_lines();
+            if rest.try_take(&lines) {
                 kept.extend(lines);
                 taken += 1;
                 continue;
             }
-            kept.extend(beginning(block, &mut rest));
+            kept.extend(fit_block_start(block, &mut rest));
             break;
         }
-        let notice = self.left_out(count - taken);
+        let notice = self.omission_notice(count - taken);
         let lines: Vec<String> =
             above.into_iter().chain(kept).chain([notice]).chain(below).collect();
         let mut left = room;
-        match left.take(&lines) {
-            true => Fitted { lines, left, cut: count - taken },
+        match left.try_take(&lines) {
+            true => FittedSection { lines, left, cut: count - taken },
             false => nothing,
         }
     }
 
     /// The lines before and after the blocks.
-    fn around(&self) -> (Vec<String>, Vec<String>) {
+    fn frame_lines(&self) -> (Vec<String>, Vec<String>) {
         let mut above = vec![String::new(), format!("## {}", self.name)];
         if !self.about.is_empty() {
-            above.push(clipped(&self.about));
+            above.push(clip_line(&self.about));
         }
         let Some(from) = &self.quoted else { return (above, Vec::new()) };
         let [open, close] = quote::fence_lines(from);
@@ -127,7 +127,7 @@ impl Piece {
         (above, vec![close])
     }
 
-    fn left_out(&self, count: usize) -> String {
+    fn omission_notice(&self, count: usize) -> String {
         let (one, many) = self.noun;
         let noun = if count == 1 { one } else { many };
         format!("[{count} {noun} left out or cut: {}]", self.rest)
@@ -135,19 +135,19 @@ impl Piece {
 }
 
 /// Returns the first lines of a block that does not fit whole; empty if none fit.
-fn beginning(block: &Block, room: &mut Left) -> Vec<String> {
+fn fit_block_start(block: &TextBlock, room: &mut RemainingBudget) -> Vec<String> {
     let notice = |cut: usize| {
         let lines = if cut == 1 { "line" } else { "lines" };
         format!("[{cut} more {lines}: {}]", block.rest)
     };
     let mut left = *room;
     if block.lines.is_empty()
-        || !left.take(&[notice(block.lines.len())])
-        || !left.take(&[&block.head])
+        || !left.try_take(&[notice(block.lines.len())])
+        || !left.try_take(&[&block.head])
     {
         return Vec::new();
     }
-    let fitting = block.lines.iter().take_while(|line| left.take(&[line])).count();
+    let fitting = block.lines.iter().take_while(|line| left.try_take(&[line])).count();
     if fitting == 0 {
         return Vec::new();
     }
@@ -155,6 +155,6 @@ fn beginning(block: &Block, room: &mut Left) -> Vec<String> {
     lines.extend(block.lines.iter().take(fitting).cloned());
     lines.push(notice(block.lines.len() - fitting));
     // The longest possible notice was reserved above.
-    room.take(&lines);
+    room.try_take(&lines);
     lines
 }

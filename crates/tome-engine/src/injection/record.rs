@@ -54,28 +54,28 @@ pub struct InjectionRecord {
 }
 
 /// The injection logs of all projects.
-pub(super) struct Records {
+pub(super) struct InjectionLog {
     projects: Arc<Projects>,
     writing: Mutex<()>,
 }
 
-impl Records {
+impl InjectionLog {
     pub(super) fn new(projects: Arc<Projects>) -> Self {
         Self { projects, writing: Mutex::default() }
     }
 
     /// Adds a line.
-    pub(super) fn add(&self, record: &InjectionRecord) -> Result<(), HomeError> {
-        let folder = self.projects.folder(&record.project, Millis(record.at_ms))?;
-        let path = latest(&folder);
+    pub(super) fn append(&self, record: &InjectionRecord) -> Result<(), HomeError> {
+        let folder = self.projects.ensure_folder(&record.project, Millis(record.at_ms))?;
+        let path = current_path(&folder);
         let _one_at_a_time = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let add = || -> std::io::Result<()> {
             if path.metadata().is_ok_and(|meta| meta.len() > FILE_BYTES_MAX) {
-                std::fs::rename(&path, before(&folder))?;
+                std::fs::rename(&path, rotated_path(&folder))?;
             }
             let mut file = OpenOptions::new().append(true).read(true).create(true).open(&path)?;
             let mut line = Vec::new();
-            if is_unended(&mut file)? {
+            if lacks_newline(&mut file)? {
                 // Terminate a partial line, so that it does not damage this one.
                 line.push(b'\n');
             }
@@ -96,8 +96,8 @@ impl Records {
         let mut all = Vec::new();
         for (root, folder) in self.projects.all() {
             if project.is_none_or(|project| project == root) {
-                all.extend(read(&before(&folder)));
-                all.extend(read(&latest(&folder)));
+                all.extend(read_records(&rotated_path(&folder)));
+                all.extend(read_records(&current_path(&folder)));
             }
         }
         all.retain(|one| session.is_none_or(|session| one.session_id == session));
@@ -111,11 +111,11 @@ impl Records {
 const REMEDY: &str =
     "its other lines are not affected, and it is replaced as it grows: nothing to do";
 
-fn latest(folder: &Path) -> PathBuf {
+fn current_path(folder: &Path) -> PathBuf {
     folder.join("injections.jsonl")
 }
 
-fn before(folder: &Path) -> PathBuf {
+fn rotated_path(folder: &Path) -> PathBuf {
     folder.join("injections.old.jsonl")
 }
 
@@ -128,8 +128,8 @@ pub fn damage_of_injections(projects: &Projects) -> Vec<Damage> {
 /// The lines of the records in a project's folder that are damaged or torn, by file and number.
 fn damaged_lines(folder: &Path) -> Vec<String> {
     let mut findings = Vec::new();
-    for path in [before(folder), latest(folder)] {
-        let damaged = (1..).zip(lines(&path)).filter(|(_, line)| line.is_err());
+    for path in [rotated_path(folder), current_path(folder)] {
+        let damaged = (1..).zip(parse_lines(&path)).filter(|(_, line)| line.is_err());
         let numbers: Vec<String> =
             damaged.map(|(number, _): (u64, _)| number.to_string()).collect();
         if !numbers.is_empty() {
@@ -141,12 +141,12 @@ fn damaged_lines(folder: &Path) -> Vec<String> {
     findings
 }
 
-fn read(path: &Path) -> Vec<InjectionRecord> {
-    lines(path).into_iter().flatten().collect()
+fn read_records(path: &Path) -> Vec<InjectionRecord> {
+    parse_lines(path).into_iter().flatten().collect()
 }
 
 /// Parses all lines of a file.
-fn lines(path: &Path) -> Vec<serde_json::Result<InjectionRecord>> {
+fn parse_lines(path: &Path) -> Vec<serde_json::Result<InjectionRecord>> {
     let mut text = Vec::new();
     let Ok(file) = std::fs::File::open(path) else { return Vec::new() };
     // A file longer than this was not written here.
@@ -161,7 +161,7 @@ fn lines(path: &Path) -> Vec<serde_json::Result<InjectionRecord>> {
 }
 
 /// Whether the last line lacks its newline.
-fn is_unended(file: &mut std::fs::File) -> std::io::Result<bool> {
+fn lacks_newline(file: &mut std::fs::File) -> std::io::Result<bool> {
     let mut last = [0];
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(false);
@@ -196,17 +196,20 @@ mod tests {
     fn the_latest_are_kept_within_a_bound() {
         let home = tempfile::tempdir().unwrap();
         let home = Home::at(home.path());
-        let records = Records::new(Arc::new(Projects::load(&home)));
+        let records = InjectionLog::new(Arc::new(Projects::load(&home)));
         for n in 0..300 {
-            records.add(&record(n, "/app")).unwrap();
+            records.append(&record(n, "/app")).unwrap();
         }
-        records.add(&record(300, "/other")).unwrap();
+        records.append(&record(300, "/other")).unwrap();
         let all = records.list(None, None, 1_000);
         assert!(all.len() > 50 && all.len() < 200, "{}", all.len());
         assert_eq!(all.last().unwrap().project, "/other");
-        let folder = records.projects.known_folder("/app").unwrap();
+        let folder = records.projects.find_folder("/app").unwrap();
         let bytes = |path: PathBuf| path.metadata().unwrap().len();
-        assert!(bytes(latest(&folder)) + bytes(before(&folder)) < 2 * FILE_BYTES_MAX + 20_000);
+        assert!(
+            bytes(current_path(&folder)) + bytes(rotated_path(&folder))
+                < 2 * FILE_BYTES_MAX + 20_000
+        );
         let some = records.list(Some("/app"), Some("s1"), 2);
         let tokens: Vec<u64> = some.iter().map(|one| one.tokens).collect();
         assert_eq!(tokens, [297, 299]);
@@ -216,11 +219,11 @@ mod tests {
     fn a_torn_line_costs_nothing_but_itself() {
         let home = tempfile::tempdir().unwrap();
         let home = Home::at(home.path());
-        let records = Records::new(Arc::new(Projects::load(&home)));
-        records.add(&record(1, "/app")).unwrap();
-        let path = latest(&records.projects.known_folder("/app").unwrap());
+        let records = InjectionLog::new(Arc::new(Projects::load(&home)));
+        records.append(&record(1, "/app")).unwrap();
+        let path = current_path(&records.projects.find_folder("/app").unwrap());
         OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"at_ms\":\n").unwrap();
-        records.add(&record(2, "/app")).unwrap();
+        records.append(&record(2, "/app")).unwrap();
         assert_eq!(records.list(None, None, 9).len(), 2);
     }
 }

@@ -18,8 +18,8 @@ use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 
-use super::hints::{HINTS_MAX, Hint};
-use tome_home::layout::session_name;
+use super::hints::{HINTS_MAX, PromptHint};
+use tome_home::layout::session_dir_name;
 use tome_home::{HomeError, layout};
 
 /// Sessions kept per project; the longest inactive are deleted first.
@@ -30,11 +30,11 @@ const GIVEN_MAX: usize = 512;
 const FILE_BYTES_MAX: u64 = 512 * 1024;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Remembered {
+pub(super) struct InjectionState {
     /// Keys of the hints given, the oldest first.
     given: Vec<String>,
     /// Hints found after the hook's deadline.
-    late: Vec<Hint>,
+    late: Vec<PromptHint>,
     /// Whether it was given its start text.
     pub started: bool,
     /// Serialized `TriggerState`.
@@ -43,55 +43,55 @@ pub(super) struct Remembered {
 
 /// The hints of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hinted {
+pub struct SessionHints {
     /// Keys of the hints it was given.
     pub given: BTreeSet<String>,
     /// Hints too late for their prompt, which may be given with the next.
-    pub late: Vec<Hint>,
+    pub late: Vec<PromptHint>,
     /// Whether it was given its start text, which is still in its context when it is resumed.
     pub started: bool,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Head {
+struct StateHeader {
     v: u32,
     given: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    late: Vec<Hint>,
+    late: Vec<PromptHint>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     started: bool,
 }
 
-impl Remembered {
+impl InjectionState {
     /// Reads the state of a session; empty if it is missing or unreadable.
-    pub(super) fn read(project: &Path, session: &str) -> Self {
-        Self::from_file(&file(project, session)).unwrap_or_default()
+    pub(super) fn load(project: &Path, session: &str) -> Self {
+        Self::parse_file(&state_path(project, session)).unwrap_or_default()
     }
 
-    fn from_file(path: &Path) -> Option<Self> {
+    fn parse_file(path: &Path) -> Option<Self> {
         if path.metadata().ok()?.len() > FILE_BYTES_MAX {
             return None;
         }
         let bytes = std::fs::read(path).ok()?;
         let end = memchr::memchr(b'\n', &bytes)?;
-        let head: Head = serde_json::from_slice(bytes.get(..end)?).ok()?;
+        let head: StateHeader = serde_json::from_slice(bytes.get(..end)?).ok()?;
         let triggers = bytes.get(end + 1..)?.to_vec();
         let (given, late, started) = (head.given, head.late, head.started);
         (head.v == 1).then_some(Self { given, late, started, triggers })
     }
 
     /// Keeps it for the next step.
-    pub(super) fn write(&self, project: &Path, session: &str) -> Result<(), HomeError> {
-        let path = file(project, session);
-        let folder = layout::triggers_in(project);
+    pub(super) fn save(&self, project: &Path, session: &str) -> Result<(), HomeError> {
+        let path = state_path(project, session);
+        let folder = layout::trigger_state_dir(project);
         let write = || -> std::io::Result<()> {
             if !path.exists() {
                 std::fs::create_dir_all(&folder)?;
-                forget_oldest(&folder)?;
+                delete_oldest(&folder)?;
             }
             let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&folder)?;
             let (given, late) = (self.given.clone(), self.late.clone());
-            let head = Head { v: 1, given, late, started: self.started };
+            let head = StateHeader { v: 1, given, late, started: self.started };
             serde_json::to_writer(&mut file, &head)?;
             file.write_all(b"\n")?;
             file.write_all(&self.triggers)?;
@@ -101,14 +101,14 @@ impl Remembered {
         write().map_err(HomeError::file("write", &path))
     }
 
-    pub(super) fn hinted(&self) -> Hinted {
+    pub(super) fn hints(&self) -> SessionHints {
         let given = self.given.iter().cloned().collect();
-        Hinted { given, late: self.late.clone(), started: self.started }
+        SessionHints { given, late: self.late.clone(), started: self.started }
     }
 
     /// Adds hints that came too late, for the next prompt. Newer ones replace older ones beyond the
     /// limit.
-    pub(super) fn put_off(&mut self, hints: Vec<Hint>) {
+    pub(super) fn defer_hints(&mut self, hints: Vec<PromptHint>) {
         let before = std::mem::take(&mut self.late);
         for hint in hints.into_iter().chain(before) {
             let is_known =
@@ -120,7 +120,7 @@ impl Remembered {
     }
 
     /// Records the hints given now and drops all late hints.
-    pub(super) fn give(&mut self, keys: impl IntoIterator<Item = String>) {
+    pub(super) fn mark_given(&mut self, keys: impl IntoIterator<Item = String>) {
         for key in keys {
             if !self.given.contains(&key) {
                 self.given.push(key);
@@ -131,12 +131,12 @@ impl Remembered {
     }
 }
 
-fn file(project: &Path, session: &str) -> PathBuf {
-    layout::triggers_in(project).join(session_name(session))
+fn state_path(project: &Path, session: &str) -> PathBuf {
+    layout::trigger_state_dir(project).join(session_dir_name(session))
 }
 
 /// Deletes the oldest files to make space for one more session.
-fn forget_oldest(folder: &Path) -> std::io::Result<()> {
+fn delete_oldest(folder: &Path) -> std::io::Result<()> {
     let mut files: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
@@ -158,47 +158,47 @@ mod tests {
     fn what_was_kept_is_there_and_no_more_than_that() {
         let folder = tempfile::tempdir().unwrap();
         for n in 0..SESSIONS_MAX + 9 {
-            let mut one = Remembered::read(folder.path(), &format!("s{n}"));
-            assert_eq!(one, Remembered::default());
+            let mut one = InjectionState::load(folder.path(), &format!("s{n}"));
+            assert_eq!(one, InjectionState::default());
             one.triggers = b"state\nof two lines".to_vec();
-            one.give((0..GIVEN_MAX + n).map(|hint| format!("memory/{hint}.md")));
-            one.write(folder.path(), &format!("s{n}")).unwrap();
-            assert_eq!(Remembered::read(folder.path(), &format!("s{n}")), one);
-            assert!(one.hinted().given.len() <= GIVEN_MAX);
+            one.mark_given((0..GIVEN_MAX + n).map(|hint| format!("memory/{hint}.md")));
+            one.save(folder.path(), &format!("s{n}")).unwrap();
+            assert_eq!(InjectionState::load(folder.path(), &format!("s{n}")), one);
+            assert!(one.hints().given.len() <= GIVEN_MAX);
         }
-        let left = std::fs::read_dir(layout::triggers_in(folder.path())).unwrap().count();
+        let left = std::fs::read_dir(layout::trigger_state_dir(folder.path())).unwrap().count();
         assert_eq!(left, SESSIONS_MAX);
     }
 
     #[test]
     fn late_hints_wait_for_the_next_prompt_and_never_come_twice() {
         let folder = tempfile::tempdir().unwrap();
-        let hint = |key: &str| Hint { key: key.to_owned(), line: format!("- {key}") };
+        let hint = |key: &str| PromptHint { key: key.to_owned(), line: format!("- {key}") };
         let hints = |keys: &[&str]| keys.iter().map(|key| hint(key)).collect::<Vec<_>>();
-        let mut one = Remembered::default();
-        one.give(["a".to_owned()]);
-        one.put_off(hints(&["a", "b", "c"]));
-        assert_eq!(one.hinted().late, hints(&["b", "c"]), "a was given");
-        one.put_off(hints(&["d", "b"]));
-        assert_eq!(one.hinted().late, hints(&["d", "b", "c"]), "the newest first, none twice");
-        one.put_off(hints(&["e"]));
-        assert_eq!(one.hinted().late, hints(&["e", "d", "b"]));
-        one.write(folder.path(), "s").unwrap();
-        assert_eq!(Remembered::read(folder.path(), "s"), one);
-        one.give(["e".to_owned()]);
-        assert_eq!(one.hinted().late, []);
-        one.put_off(hints(&["e", "b"]));
-        assert_eq!(one.hinted().late, hints(&["b"]));
+        let mut one = InjectionState::default();
+        one.mark_given(["a".to_owned()]);
+        one.defer_hints(hints(&["a", "b", "c"]));
+        assert_eq!(one.hints().late, hints(&["b", "c"]), "a was given");
+        one.defer_hints(hints(&["d", "b"]));
+        assert_eq!(one.hints().late, hints(&["d", "b", "c"]), "the newest first, none twice");
+        one.defer_hints(hints(&["e"]));
+        assert_eq!(one.hints().late, hints(&["e", "d", "b"]));
+        one.save(folder.path(), "s").unwrap();
+        assert_eq!(InjectionState::load(folder.path(), "s"), one);
+        one.mark_given(["e".to_owned()]);
+        assert_eq!(one.hints().late, []);
+        one.defer_hints(hints(&["e", "b"]));
+        assert_eq!(one.hints().late, hints(&["b"]));
     }
 
     #[test]
     fn a_damaged_file_is_begun_anew() {
         let folder = tempfile::tempdir().unwrap();
-        Remembered::default().write(folder.path(), "../s").unwrap();
+        InjectionState::default().save(folder.path(), "../s").unwrap();
         for bytes in [&b""[..], b"{\"v\":1}", b"{\"v\":2,\"given\":[]}\n", b"\xff\n"] {
             #[expect(clippy::disallowed_methods, reason = "a test damages a file")]
-            std::fs::write(file(folder.path(), "../s"), bytes).unwrap();
-            assert_eq!(Remembered::read(folder.path(), "../s"), Remembered::default());
+            std::fs::write(state_path(folder.path(), "../s"), bytes).unwrap();
+            assert_eq!(InjectionState::load(folder.path(), "../s"), InjectionState::default());
         }
     }
 }

@@ -3,11 +3,11 @@
 
 use tome_model::Millis;
 
-use super::compose::{Composed, Frame, compose};
-use super::piece::{Block, Piece};
-use super::room::Room;
+use super::compose::{InjectionText, TextFrame, compose};
+use super::piece::{TextBlock, TextSection};
+use super::room::TokenBudget;
 use super::session_state::SessionState;
-use super::start::{NoteLine, index_line, minute, session_block};
+use super::start::{NoteLine, format_minute, index_line, session_block};
 
 /// Changes since a session was last active.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,20 +23,20 @@ pub struct ResumeParts {
 }
 
 /// Composes the text for a resumed session; `None` if nothing changed.
-pub fn resume_text(parts: &ResumeParts, room: Room) -> Option<Composed> {
-    let pieces = [notes(parts), sessions(parts)];
+pub fn render_resume(parts: &ResumeParts, room: TokenBudget) -> Option<InjectionText> {
+    let pieces = [changed_notes_section(parts), other_sessions_section(parts)];
     if pieces.iter().all(|piece| piece.blocks.is_empty()) {
         return None;
     }
-    let since = minute(parts.since);
+    let since = format_minute(parts.since);
     let above = vec![format!(
         "Tome, the memory of this project: changes since this session was last active ({since})."
     )];
-    compose(&Frame { kind: "resume", above, below: Vec::new() }, &pieces, room)
+    compose(&TextFrame { kind: "resume", above, below: Vec::new() }, &pieces, room)
 }
 
-fn notes(parts: &ResumeParts) -> Piece {
-    Piece {
+fn changed_notes_section(parts: &ResumeParts) -> TextSection {
+    TextSection {
         name: "Changed notes",
         about: "memory_read reads one.".to_owned(),
         blocks: parts.notes.iter().map(index_line).collect(),
@@ -47,9 +47,9 @@ fn notes(parts: &ResumeParts) -> Piece {
     }
 }
 
-fn sessions(parts: &ResumeParts) -> Piece {
-    let blocks: Vec<Block> = parts.sessions.iter().map(session_block).collect();
-    Piece {
+fn other_sessions_section(parts: &ResumeParts) -> TextSection {
+    let blocks: Vec<TextBlock> = parts.sessions.iter().map(session_block).collect();
+    TextSection {
         name: "Other sessions since then",
         about: String::new(),
         blocks,

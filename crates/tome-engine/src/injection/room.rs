@@ -7,35 +7,35 @@ use tome_text::{token_units, tokens_to_units};
 
 /// The size limit of a text. Both bounds are hard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Room {
+pub struct TokenBudget {
     /// Estimated tokens, see `tome_text`.
     pub tokens: u64,
     /// Bytes; agents truncate or discard longer texts, whatever their tokens.
     pub bytes: usize,
 }
 
-impl Room {
+impl TokenBudget {
     /// The smaller of the two bounds each.
     #[must_use]
-    pub fn within(self, other: Self) -> Self {
+    pub fn intersect(self, other: Self) -> Self {
         Self { tokens: self.tokens.min(other.tokens), bytes: self.bytes.min(other.bytes) }
     }
 }
 
 /// The remainder of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Left {
+pub(super) struct RemainingBudget {
     units: u64,
     bytes: usize,
 }
 
-impl Left {
-    pub(super) fn of(room: Room) -> Self {
+impl RemainingBudget {
+    pub(super) fn new(room: TokenBudget) -> Self {
         Self { units: tokens_to_units(room.tokens), bytes: room.bytes }
     }
 
     /// A share of it, in percent.
-    pub(super) fn share(self, percent: u64) -> Self {
+    pub(super) fn percent(self, percent: u64) -> Self {
         let bytes = (self.bytes as u64).saturating_mul(percent) / 100;
         Self {
             units: self.units.saturating_mul(percent) / 100,
@@ -44,7 +44,7 @@ impl Left {
     }
 
     /// Takes the cost of some lines; if they do not fit, takes nothing and returns `false`.
-    pub(super) fn take<L: AsRef<str>>(&mut self, lines: &[L]) -> bool {
+    pub(super) fn try_take<L: AsRef<str>>(&mut self, lines: &[L]) -> bool {
         let (mut units, mut bytes) = (0_u64, 0_usize);
         for line in lines {
             let line = line.as_ref();
@@ -60,14 +60,14 @@ impl Left {
         true
     }
 
-    pub(super) fn and(self, other: Self) -> Self {
+    pub(super) fn plus(self, other: Self) -> Self {
         Self {
             units: self.units.saturating_add(other.units),
             bytes: self.bytes.saturating_add(other.bytes),
         }
     }
 
-    pub(super) fn without(self, other: Self) -> Self {
+    pub(super) fn minus(self, other: Self) -> Self {
         Self {
             units: self.units.saturating_sub(other.units),
             bytes: self.bytes.saturating_sub(other.bytes),
@@ -88,8 +88,8 @@ mod tests {
             lines in proptest::collection::vec("[a-zA-Z0-9 .,é日я🎈-]{0,60}", 0..20),
             tokens in 0_u64..300, bytes in 0_usize..2_000,
         ) {
-            let mut left = Left::of(Room { tokens, bytes });
-            let taken: Vec<&String> = lines.iter().filter(|line| left.take(&[line])).collect();
+            let mut left = RemainingBudget::new(TokenBudget { tokens, bytes });
+            let taken: Vec<&String> = lines.iter().filter(|line| left.try_take(&[line])).collect();
             let text: String = taken.iter().map(|line| format!("{line}\n")).collect();
             prop_assert!(estimate_tokens(&text) <= tokens && text.len() <= bytes);
         }

@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn rules_name_tools_that_exist_and_only_offered_ones() {
-        let all: Vec<&str> = Tools::list().iter().map(|tool| tool.name).collect();
+        let all: Vec<&str> = Tools::specs().iter().map(|tool| tool.name).collect();
         for (rule, tools) in RULES {
             for tool in tools {
                 assert!(all.contains(tool) && rule.contains(tool), "{tool} in {rule}");

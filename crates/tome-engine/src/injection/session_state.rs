@@ -5,13 +5,13 @@
 use std::collections::BTreeSet;
 
 use serde_json::Value;
-use tome_ledger::{Direction, EventRange, Ledger};
+use tome_ledger::{EventRange, Ledger, ScanDirection};
 use tome_model::{Event, EventKind, Millis, Scope, SessionId};
-use tome_notebook::OVERVIEW;
+use tome_notebook::OVERVIEW_TEMPLATE;
 
 use super::{Injector, open_work};
-use crate::triggers::texts::is_own;
-use tome_home::{HomeError, Whose};
+use crate::triggers::texts::is_own_text;
+use tome_home::{HomeError, NotebookOwner};
 
 /// Events read backwards to find another session. If the current session alone has more, none is
 /// found.
@@ -57,25 +57,25 @@ pub struct SessionState {
 impl Injector {
     /// Returns the state of the most recently active session of a project, except `own`. Skips
     /// subagents, `tome chat --offline` and sessions without requests.
-    pub(super) fn last_session(
+    pub(super) fn load_last_session(
         &self,
         project: &str,
         own: Option<&SessionId>,
     ) -> Result<Option<SessionState>, HomeError> {
-        Ok(self.sessions_since(project, own, Millis(0), 1)?.pop())
+        Ok(self.load_sessions_since(project, own, Millis(0), 1)?.pop())
     }
 
     /// Returns the states of sessions active after `since`, the latest first.
-    pub(super) fn sessions_since(
+    pub(super) fn load_sessions_since(
         &self,
         project: &str,
         own: Option<&SessionId>,
         since: Millis,
         count: usize,
     ) -> Result<Vec<SessionState>, HomeError> {
-        let Some(path) = self.stores.existing(project) else { return Ok(Vec::new()) };
+        let Some(path) = self.stores.find_store_path(project) else { return Ok(Vec::new()) };
         let store = self.stores.open(&path)?;
-        let range = EventRange { direction: Direction::Backward, ..EventRange::default() };
+        let range = EventRange { direction: ScanDirection::Backward, ..EventRange::default() };
         let mut seen: BTreeSet<SessionId> = own.cloned().into_iter().collect();
         let (own_count, mut states) = (seen.len(), Vec::new());
         for found in store.events(&range).take(EVENTS_BACK_MAX) {
@@ -87,36 +87,36 @@ impl Injector {
             if event.project != project || !seen.insert(event.session.clone()) {
                 continue;
             }
-            states.extend(self.session_state(&store, project, &event.session)?);
+            states.extend(self.load_session_state(&store, project, &event.session)?);
         }
         Ok(states)
     }
 
     /// Returns the state of a session; `None` if it is skipped or has no requests.
-    pub(super) fn session_state(
+    pub(super) fn load_session_state(
         &self,
         store: &Ledger,
         project: &str,
         session: &SessionId,
     ) -> Result<Option<SessionState>, HomeError> {
-        let Some(read) = SessionEvents::read(store, project, session)? else { return Ok(None) };
-        let Some(mut state) = read.state() else { return Ok(None) };
-        state.open.extend(self.pending_issues(project, session)?);
+        let Some(read) = SessionEvents::load(store, project, session)? else { return Ok(None) };
+        let Some(mut state) = read.summarize() else { return Ok(None) };
+        state.open.extend(self.read_pending_issues(project, session)?);
         state.open.dedup();
         Ok(Some(state))
     }
 
     /// Returns when a session was last active before its current start.
-    pub(super) fn active_before(
+    pub(super) fn find_last_activity(
         &self,
         project: &str,
         session: &SessionId,
     ) -> Result<Option<Millis>, HomeError> {
-        let Some(path) = self.stores.existing(project) else { return Ok(None) };
+        let Some(path) = self.stores.find_store_path(project) else { return Ok(None) };
         let store = self.stores.open(&path)?;
         let range = EventRange {
             session: Some(session.clone()),
-            direction: Direction::Backward,
+            direction: ScanDirection::Backward,
             ..EventRange::default()
         };
         for found in store.events(&range).take(HEAD_EVENTS_MAX) {
@@ -129,12 +129,19 @@ impl Injector {
     }
 
     /// The pending issues in a session's overview, if it has one.
-    fn pending_issues(&self, project: &str, session: &SessionId) -> Result<Vec<String>, HomeError> {
+    fn read_pending_issues(
+        &self,
+        project: &str,
+        session: &SessionId,
+    ) -> Result<Vec<String>, HomeError> {
         let name = Some(session.as_str().to_owned());
-        let whose = Whose { scope: Scope::Session, cwd: Some(project.to_owned()), session: name };
-        let text = self.notebooks.open(&whose)?.read("overview.md").map(|note| note.text);
-        let text = text.ok().filter(|text| text.trim() != OVERVIEW.trim());
-        Ok(text.map(|text| open_work::pending_in(&self.cut(&text))).unwrap_or_default())
+        let whose =
+            NotebookOwner { scope: Scope::Session, cwd: Some(project.to_owned()), session: name };
+        let text = self.notebooks.open(&whose)?.read_note("overview.md").map(|note| note.text);
+        let text = text.ok().filter(|text| text.trim() != OVERVIEW_TEMPLATE.trim());
+        Ok(text
+            .map(|text| open_work::parse_pending_issues(&self.redact_text(&text)))
+            .unwrap_or_default())
     }
 }
 
@@ -147,7 +154,7 @@ struct SessionEvents {
 
 impl SessionEvents {
     /// Reads a session; `None` for one that is not to be told of.
-    fn read(store: &Ledger, project: &str, session: &SessionId) -> Result<Option<Self>, HomeError> {
+    fn load(store: &Ledger, project: &str, session: &SessionId) -> Result<Option<Self>, HomeError> {
         let read = |direction, count| -> Result<Vec<Event>, HomeError> {
             let range =
                 EventRange { session: Some(session.clone()), direction, ..EventRange::default() };
@@ -160,19 +167,19 @@ impl SessionEvents {
             }
             Ok(events)
         };
-        let head = read(Direction::Forward, HEAD_EVENTS_MAX)?;
+        let head = read(ScanDirection::Forward, HEAD_EVENTS_MAX)?;
         if head.iter().any(is_subagent_or_offline) {
             return Ok(None);
         }
-        let tail = read(Direction::Backward, TAIL_EVENTS_MAX)?;
+        let tail = read(ScanDirection::Backward, TAIL_EVENTS_MAX)?;
         Ok(Some(Self { head, tail }))
     }
 
-    fn state(&self) -> Option<SessionState> {
+    fn summarize(&self) -> Option<SessionState> {
         let (first, last) = (self.head.first()?, self.tail.first()?);
         let is_request = |event: &&Event| {
             event.kind == EventKind::UserMessage
-                && !is_own(&event.text)
+                && !is_own_text(&event.text)
                 && !event.text.trim_start().starts_with(['/', '<'])
         };
         let says = |event: &&Event| tome_text::count_words(&event.text) >= REQUEST_WORDS_MIN;
@@ -190,8 +197,8 @@ impl SessionEvents {
         latest.reverse();
         let answers = || self.tail.iter().filter(|event| is_answer(event));
         let closing = answers()
-            .find(|event| event.kind == EventKind::AssistantStop && concludes(event))
-            .or_else(|| answers().find(|event| concludes(event)))
+            .find(|event| event.kind == EventKind::AssistantStop && is_conclusion(event))
+            .or_else(|| answers().find(|event| is_conclusion(event)))
             .or_else(|| answers().next());
         let is_answered = |prompt: &Event| answers().any(|answer| answer.at >= prompt.at);
         let unanswered = requests.first().filter(|prompt| !is_answered(prompt));
@@ -205,7 +212,7 @@ impl SessionEvents {
             latest_requests: latest.iter().map(|event| event.text.clone()).collect(),
             closing: closing.map(|event| event.text.clone()).unwrap_or_default(),
             closing_event: closing.map(|event| event.id.as_str().to_owned()),
-            open: open_work::of_session(&self.tail, closing),
+            open: open_work::collect_open_work(&self.tail, closing),
             unanswered: unanswered.map(|event| event.text.clone()),
         })
     }
@@ -223,6 +230,6 @@ fn is_answer(event: &Event) -> bool {
         && !event.text.trim().is_empty()
 }
 
-fn concludes(event: &Event) -> bool {
+fn is_conclusion(event: &Event) -> bool {
     tome_text::count_words(&event.text) >= CLOSING_WORDS_MIN
 }

@@ -2,9 +2,9 @@
 
 use tome_model::Millis;
 
-use super::compose::{Composed, Frame, compose};
-use super::piece::{Block, Piece};
-use super::room::Room;
+use super::compose::{InjectionText, TextFrame, compose};
+use super::piece::{TextBlock, TextSection};
+use super::room::TokenBudget;
 use super::rules::{CORE_TOOLS, memory_rules};
 use super::session_state::SessionState;
 use crate::quote::quote_line;
@@ -49,7 +49,7 @@ pub struct NoteLine {
     pub summary: String,
 }
 
-const OPENING: [&str; 2] = [
+const OPENING_LINES: [&str; 2] = [
     "Tome, the memory of this project, adds this at the start of a session. It is background, not a message from the user.",
     "Rules for using this memory:",
 ];
@@ -60,7 +60,7 @@ const NOTHING_YET: [&str; 2] = [
     "Nothing is noted or recorded here yet. What you save now will be available in the next session.",
 ];
 
-const MORE: [&str; 2] = [
+const HOW_TO_FIND_MORE: [&str; 2] = [
     "",
     "More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:2026-11-14). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.",
 ];
@@ -68,27 +68,33 @@ const MORE: [&str; 2] = [
 const NAME_CHARS_MAX: usize = 80;
 /// Characters of an index line, and of an open item.
 const LINE_CHARS_MAX: usize = 240;
-const ASKED_CHARS_MAX: usize = 300;
+const REQUEST_CHARS_MAX: usize = 300;
 /// Characters and lines of the agent's final message.
 const CLOSING_CHARS_MAX: usize = 900;
 const CLOSING_LINES_MAX: usize = 9;
 
-fn opening() -> Vec<String> {
-    let opening = OPENING.map(str::to_owned).into_iter();
+fn opening_lines() -> Vec<String> {
+    let opening = OPENING_LINES.map(str::to_owned).into_iter();
     opening.chain(memory_rules(&CORE_TOOLS)).collect()
 }
 
 /// The rules alone, for callers that inject the rest in another way.
-pub fn protocol_text() -> String {
-    opening().join("\n")
+pub fn render_rules() -> String {
+    opening_lines().join("\n")
 }
 
 /// Composes the start text, at least the rules; `None` if the budget is too small for them.
-pub fn start_text(parts: &StartParts, room: Room) -> Option<Composed> {
-    let pieces = [facts(parts), overview(parts), last(parts), notes(parts), insights(parts)];
+pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionText> {
+    let pieces = [
+        facts_section(parts),
+        overview_section(parts),
+        last_session_section(parts),
+        notes_section(parts),
+        insights_section(parts),
+    ];
     let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
-    let mut above = opening();
-    let mut below: Vec<String> = MORE.map(str::to_owned).to_vec();
+    let mut above = opening_lines();
+    let mut below: Vec<String> = HOW_TO_FIND_MORE.map(str::to_owned).to_vec();
     match parts.late.is_empty() {
         false => {
             let late = parts.late.join(", ");
@@ -97,14 +103,18 @@ pub fn start_text(parts: &StartParts, room: Room) -> Option<Composed> {
         true if is_empty => above.extend(NOTHING_YET.map(str::to_owned)),
         true => {}
     }
-    compose(&Frame { kind: "start", above, below }, &pieces, room)
+    compose(&TextFrame { kind: "start", above, below }, &pieces, room)
 }
 
-fn facts(parts: &StartParts) -> Piece {
+fn facts_section(parts: &StartParts) -> TextSection {
     let block = |fact: &FactFile| {
-        Block::text(&format!("### {}", fact.path), &fact.text, format!("memory_read {}", fact.path))
+        TextBlock::from_text(
+            &format!("### {}", fact.path),
+            &fact.text,
+            format!("memory_read {}", fact.path),
+        )
     };
-    Piece {
+    TextSection {
         name: "Facts",
         about: String::new(),
         blocks: parts.facts.iter().map(block).collect(),
@@ -115,12 +125,12 @@ fn facts(parts: &StartParts) -> Piece {
     }
 }
 
-fn overview(parts: &StartParts) -> Piece {
+fn overview_section(parts: &StartParts) -> TextSection {
     let block = |text: &String| {
         let rest = "memory_read overview.md with scope session".to_owned();
-        Block::text("### overview.md", text, rest)
+        TextBlock::from_text("### overview.md", text, rest)
     };
-    Piece {
+    TextSection {
         name: "Overview of this session",
         about: String::new(),
         blocks: parts.overview.iter().map(block).collect(),
@@ -132,9 +142,9 @@ fn overview(parts: &StartParts) -> Piece {
 }
 
 /// Only text of the user and the agent, never of a tool.
-fn last(parts: &StartParts) -> Piece {
+fn last_session_section(parts: &StartParts) -> TextSection {
     let is_own = parts.last.as_ref().is_some_and(|last| last.is_own);
-    Piece {
+    TextSection {
         name: if is_own { "Where this session stands" } else { "Where the last session stopped" },
         about: String::new(),
         blocks: parts.last.iter().map(session_block).collect(),
@@ -149,16 +159,17 @@ fn last(parts: &StartParts) -> Piece {
 }
 
 /// A session in a few lines: time, requests, the agent's final message, open items.
-pub(super) fn session_block(state: &SessionState) -> Block {
-    let when = match minute(state.first_at) == minute(state.last_at) {
-        true => minute(state.last_at),
-        false => format!("{} to {}", minute(state.first_at), minute(state.last_at)),
+pub(super) fn session_block(state: &SessionState) -> TextBlock {
+    let when = match format_minute(state.first_at) == format_minute(state.last_at) {
+        true => format_minute(state.last_at),
+        false => format!("{} to {}", format_minute(state.first_at), format_minute(state.last_at)),
     };
     let mut lines =
-        vec![format!("First request: {}", quote_line(&state.first_request, ASKED_CHARS_MAX))];
+        vec![format!("First request: {}", quote_line(&state.first_request, REQUEST_CHARS_MAX))];
     let latest = state.latest_requests.iter();
-    lines
-        .extend(latest.map(|text| format!("Later request: {}", quote_line(text, ASKED_CHARS_MAX))));
+    lines.extend(
+        latest.map(|text| format!("Later request: {}", quote_line(text, REQUEST_CHARS_MAX))),
+    );
     let closing = closing_lines(&state.closing);
     if let Some((first, rest)) = closing.split_first() {
         lines.push(format!("Agent's final message: {first}"));
@@ -168,11 +179,11 @@ pub(super) fn session_block(state: &SessionState) -> Block {
         state.open.iter().map(|item| format!("Open: {}", quote_line(item, LINE_CHARS_MAX))),
     );
     if let Some(request) = &state.unanswered {
-        lines.push(format!("Unanswered: {}", quote_line(request, ASKED_CHARS_MAX)));
+        lines.push(format!("Unanswered: {}", quote_line(request, REQUEST_CHARS_MAX)));
     }
     let cited = state.closing_event.as_deref().map(|id| format!(" [{}]", quote_line(id, 80)));
     let head = format!("{}, {when}{}", quote_line(&state.agent, 40), cited.unwrap_or_default());
-    Block { head, lines, rest: "recall_memory finds more".to_owned() }
+    TextBlock { head, lines, rest: "recall_memory finds more".to_owned() }
 }
 
 /// The first lines of the final message: agents state the result first.
@@ -199,8 +210,8 @@ fn closing_lines(text: &str) -> Vec<String> {
     lines
 }
 
-fn notes(parts: &StartParts) -> Piece {
-    Piece {
+fn notes_section(parts: &StartParts) -> TextSection {
+    TextSection {
         name: "Notes of this project",
         about: String::new(),
         blocks: parts.notes.iter().map(index_line).collect(),
@@ -211,8 +222,8 @@ fn notes(parts: &StartParts) -> Piece {
     }
 }
 
-fn insights(parts: &StartParts) -> Piece {
-    Piece {
+fn insights_section(parts: &StartParts) -> TextSection {
+    TextSection {
         name: "Lessons from all projects",
         about: "Read one with memory_read and scope coder.".to_owned(),
         blocks: parts.insights.iter().map(index_line).collect(),
@@ -223,7 +234,7 @@ fn insights(parts: &StartParts) -> Piece {
     }
 }
 
-pub(super) fn index_line(note: &NoteLine) -> Block {
+pub(super) fn index_line(note: &NoteLine) -> TextBlock {
     let name = match note.name.is_empty() || note.path.contains(&note.name) {
         true => String::new(),
         false => format!(" ({})", quote_line(&note.name, NAME_CHARS_MAX)),
@@ -232,11 +243,11 @@ pub(super) fn index_line(note: &NoteLine) -> Block {
         true => String::new(),
         false => format!(": {}", quote_line(&note.summary, LINE_CHARS_MAX)),
     };
-    Block::line(&format!("- {}{name}{summary}", note.path))
+    TextBlock::from_line(&format!("- {}{name}{summary}", note.path))
 }
 
 /// A time in UTC, to the minute.
-pub(super) fn minute(at: Millis) -> String {
+pub(super) fn format_minute(at: Millis) -> String {
     let text = at.to_string();
     let day = text.get(..10).unwrap_or(&text);
     format!("{day} {} UTC", text.get(11..16).unwrap_or_default())

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use expect_test::expect;
 use proptest::prelude::*;
-use tome_finder::Source;
+use tome_finder::EntrySource;
 use tome_model::{Millis, strip_injections};
 use tome_notebook::{InsightKind, RecalledInsight};
 use tome_text::estimate_tokens;
@@ -12,7 +12,7 @@ use tome_text::estimate_tokens;
 use super::*;
 use tome_recall::RecallHit;
 
-const ROOM: Room = Room { tokens: 2_000, bytes: 9_500 };
+const ROOM: TokenBudget = TokenBudget { tokens: 2_000, bytes: 9_500 };
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);
 
@@ -54,7 +54,7 @@ fn parts() -> StartParts {
 
 #[test]
 fn a_start_says_it_all_in_order() {
-    let composed = start_text(&parts(), ROOM).unwrap();
+    let composed = render_start(&parts(), ROOM).unwrap();
     expect![[r#"
         <tome-memory kind="start">
         Tome, the memory of this project, adds this at the start of a session. It is background, not a message from the user.
@@ -104,17 +104,17 @@ fn a_start_says_it_all_in_order() {
 
 #[test]
 fn the_protocol_is_said_where_nothing_is_known() {
-    let nothing = start_text(&StartParts::default(), ROOM).unwrap();
+    let nothing = render_start(&StartParts::default(), ROOM).unwrap();
     assert!(nothing.text.contains("5. Quoted text") && nothing.text.contains("Nothing is noted"));
     assert!(nothing.tokens < 320 && nothing.cut.is_empty(), "{}", nothing.tokens);
-    let unread = start_text(&StartParts::unread(), ROOM).unwrap();
+    let unread = render_start(&StartParts::unread(), ROOM).unwrap();
     assert!(
         unread.text.contains("5. Quoted text") && unread.text.contains("[Not read in time: notes")
     );
     assert!(!unread.text.contains("Nothing is noted"));
-    assert_eq!(start_text(&parts(), Room { tokens: 40, bytes: 9_500 }), None);
-    assert_eq!(plan_text(&[], "replan", ROOM), None);
-    assert_eq!(hints_text(&[], ROOM), None);
+    assert_eq!(render_start(&parts(), TokenBudget { tokens: 40, bytes: 9_500 }), None);
+    assert_eq!(render_plan_lessons(&[], "replan", ROOM), None);
+    assert_eq!(render_hints(&[], ROOM), None);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn notes_of_a_repository_are_quoted_and_stay_inside() {
         notes_from: Some("notes in the repository".to_owned()),
         ..StartParts::default()
     };
-    let text = start_text(&parts, ROOM).unwrap().text;
+    let text = render_start(&parts, ROOM).unwrap().text;
     assert_eq!(text.matches("</tome-memory>").count(), 1);
     assert_eq!(text.matches("</tome-quoted>").count(), 2);
     assert_eq!(strip_injections(&text), "");
@@ -144,7 +144,7 @@ fn what_is_late_or_cut_is_said() {
         late: vec!["where the last session stopped"],
         ..parts()
     };
-    let composed = start_text(&parts, ROOM).unwrap();
+    let composed = render_start(&parts, ROOM).unwrap();
     assert!(composed.text.contains("- fact number 0 of many"));
     assert!(composed.text.contains("more lines: memory_read facts/new.md]"), "{}", composed.text);
     assert!(composed.text.contains("[2 fact files left out or cut: memory_read"));
@@ -155,7 +155,7 @@ fn what_is_late_or_cut_is_said() {
 
 fn hit(citation: &str, file: Option<&str>, session: Option<&str>, text: &str) -> RecallHit {
     RecallHit {
-        source: if file.is_some() { Source::Note } else { Source::Event },
+        source: if file.is_some() { EntrySource::Note } else { EntrySource::Event },
         citation: citation.to_owned(),
         file: file.map(str::to_owned),
         line: None,
@@ -204,7 +204,7 @@ fn hints_are_few_cited_new_and_of_others() {
     ];
     let given = BTreeSet::from(["e1".to_owned()]);
     let hints = choose_hints(&hits, "own", "so, how is the lexer generated", &given);
-    let (composed, count) = hints_text(&hints, ROOM).unwrap();
+    let (composed, count) = render_hints(&hints, ROOM).unwrap();
     assert_eq!(count, 3);
     expect![[r#"
         <tome-memory kind="hints">
@@ -230,7 +230,7 @@ fn lessons_come_with_the_request_to_replan() {
         text: "## Bisect before guessing\n**Description:** saves hours.\n".to_owned(),
         why: String::new(),
     };
-    let composed = plan_text(&[insight], "Please replan if needed.", ROOM).unwrap();
+    let composed = render_plan_lessons(&[insight], "Please replan if needed.", ROOM).unwrap();
     expect![[r#"
         <tome-memory kind="plan">
 
@@ -299,7 +299,7 @@ proptest! {
     /// Never exceeds the budget, reports every cut, and keeps quoted text inside its fence.
     #[test]
     fn a_start_never_says_too_much(parts in any_parts(), tokens in 0_u64..4_000, bytes in 0_usize..12_000) {
-        let Some(composed) = start_text(&parts, Room { tokens, bytes }) else { return Ok(()) };
+        let Some(composed) = render_start(&parts, TokenBudget { tokens, bytes }) else { return Ok(()) };
         prop_assert!(composed.tokens <= tokens && composed.text.len() <= bytes);
         prop_assert_eq!(estimate_tokens(&composed.text), composed.tokens);
         prop_assert_eq!(strip_injections(&composed.text), "");
@@ -317,7 +317,7 @@ proptest! {
     fn the_newest_are_kept(count in 0_usize..300, tokens in 300_u64..2_500) {
         let notes = (0..count).map(|n| note(&format!("n{n:03}.md"), "", "says something worth a line"));
         let parts = StartParts { notes: notes.collect(), ..StartParts::default() };
-        let Some(composed) = start_text(&parts, Room { tokens, bytes: 9_500 }) else { return Ok(()) };
+        let Some(composed) = render_start(&parts, TokenBudget { tokens, bytes: 9_500 }) else { return Ok(()) };
         let there: Vec<bool> = (0..count).map(|n| composed.text.contains(&format!("n{n:03}.md"))).collect();
         let kept = there.iter().filter(|is| **is).count();
         prop_assert!(there.iter().take(kept).all(|is| *is));
@@ -330,7 +330,7 @@ proptest! {
             texts.iter().enumerate().map(|(n, text)| hit(&format!("e{n}"), None, None, text)).collect();
         let hints = choose_hints(&hits, "own", "", &BTreeSet::new());
         prop_assert!(hints.len() <= HINTS_MAX);
-        let Some((composed, count)) = hints_text(&hints, Room { tokens: 2_000, bytes }) else { return Ok(()) };
+        let Some((composed, count)) = render_hints(&hints, TokenBudget { tokens: 2_000, bytes }) else { return Ok(()) };
         prop_assert!(composed.tokens <= HINT_TOKENS_MAX && composed.text.len() <= bytes);
         prop_assert!((1..=HINTS_MAX).contains(&count));
     }

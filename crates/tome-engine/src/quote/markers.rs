@@ -48,11 +48,11 @@ const TAGS: [&str; 34] = [
 ];
 
 /// Prefixes of tags to break.
-const TAG_FAMILIES: [&str; 6] =
+const TAG_PREFIXES: [&str; 6] =
     ["antml:", "system-", "tome-", "user-prompt-", "session-start-hook", "persisted-output"];
 
 /// Words in square brackets to break.
-const BRACKETS: [&str; 5] =
+const BRACKET_WORDS: [&str; 5] =
     ["inst", "system-prompt", "available-tools", "tool-calls", "tool-results"];
 
 /// Names that begin a chat turn when followed by a colon at the start of a line.
@@ -68,7 +68,7 @@ const LEAD_CHARS_MAX: usize = 12;
 /// Breaks every marker, removes escape sequences, and replaces characters that control a terminal
 /// or the direction of text.
 pub fn neutralize(text: &str) -> Cow<'_, str> {
-    let text = without_controls(text);
+    let text = strip_controls(text);
     match break_markers(&text) {
         Some(broken) => Cow::Owned(broken),
         None => text,
@@ -76,8 +76,8 @@ pub fn neutralize(text: &str) -> Cow<'_, str> {
 }
 
 /// Removes escape sequences and replaces other control characters.
-fn without_controls(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_steering) {
+fn strip_controls(text: &str) -> Cow<'_, str> {
+    if !text.chars().any(is_control_like) {
         return Cow::Borrowed(text);
     }
     let mut kept = String::with_capacity(text.len());
@@ -90,7 +90,7 @@ fn without_controls(text: &str) -> Cow<'_, str> {
             _ if escape > 0 => {}
             '\r' if after.starts_with('\n') => {}
             '\r' => kept.push('\n'),
-            c if is_steering(c) => kept.push('\u{fffd}'),
+            c if is_control_like(c) => kept.push('\u{fffd}'),
             c => kept.push(c),
         }
         rest = after;
@@ -99,7 +99,7 @@ fn without_controls(text: &str) -> Cow<'_, str> {
 }
 
 /// Control characters except newline and tab, bidirectional overrides, and tag characters.
-fn is_steering(c: char) -> bool {
+fn is_control_like(c: char) -> bool {
     let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
     let is_tag = matches!(c, '\u{e0000}'..='\u{e007f}');
     (c.is_control() && c != '\n' && c != '\t') || turns || is_tag
@@ -142,7 +142,7 @@ fn break_markers(text: &str) -> Option<String> {
     let mut is_line_start = true;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         if std::mem::take(&mut is_line_start)
-            && let Some(lead) = speaker_at(rest)
+            && let Some(lead) = find_speaker(rest)
         {
             let out = broken.get_or_insert_default();
             out.push_str(text.get(copied..at + lead).unwrap_or_default());
@@ -150,10 +150,10 @@ fn break_markers(text: &str) -> Option<String> {
             (at, copied) = (at + lead, at + lead);
             continue;
         }
-        let Some((sign, bytes)) = next_sign(rest) else { break };
-        let marker = matches!(sign, '<' | '[').then(|| marker_at(rest)).flatten();
+        let Some((sign, bytes)) = next_visible_char(rest) else { break };
+        let marker = matches!(sign, '<' | '[').then(|| parse_marker(rest)).flatten();
         let replaced = match &marker {
-            Some(marker) => Some((marker.bytes, format!("[quoted: {}", marker.said))),
+            Some(marker) => Some((marker.bytes, format!("[quoted: {}", marker.words))),
             None if sign == '>' && open > 0 => Some((bytes, "]".to_owned())),
             None => None,
         };
@@ -185,57 +185,57 @@ struct Marker {
     /// Length in bytes of the replaced text.
     bytes: usize,
     /// Its words without the brackets.
-    said: String,
+    words: String,
     /// Whether a following `>` belongs to it.
     may_close: bool,
 }
 
 /// Parses the marker at the start of a text.
-fn marker_at(text: &str) -> Option<Marker> {
-    let mut signs = Signs { text, at: 0 };
+fn parse_marker(text: &str) -> Option<Marker> {
+    let mut signs = VisibleChars { text, at: 0 };
     let opening = signs.next()?;
     if opening == '[' {
         let slash = signs.skip_to_name();
-        let name = signs.name(&[]);
+        let name = signs.read_name(&[]);
         signs.skip_space();
-        let is_known = BRACKETS.contains(&name.as_str()) && signs.next() == Some(']');
+        let is_known = BRACKET_WORDS.contains(&name.as_str()) && signs.next() == Some(']');
         return is_known.then(|| Marker {
             bytes: signs.at,
-            said: format!("{slash}{name}]"),
+            words: format!("{slash}{name}]"),
             may_close: false,
         });
     }
     match signs.peek() {
         Some('|') => {
             signs.next();
-            let name = signs.name(&['/', '▁']);
+            let name = signs.read_name(&['/', '▁']);
             let is_closed = signs.next() == Some('|') && signs.next() == Some('>');
             (is_closed && !name.is_empty()).then(|| Marker {
                 bytes: signs.at,
-                said: format!("{name}]"),
+                words: format!("{name}]"),
                 may_close: false,
             })
         }
         Some('<') => {
             signs.next();
             let slash = signs.skip_to_name();
-            let name = signs.name(&[]);
+            let name = signs.read_name(&[]);
             let is_closed = signs.next() == Some('>') && signs.next() == Some('>');
             (is_closed && name == "sys").then(|| Marker {
                 bytes: signs.at,
-                said: format!("{slash}{name}]"),
+                words: format!("{slash}{name}]"),
                 may_close: false,
             })
         }
         _ => {
             let slash = signs.skip_to_name();
-            let name = signs.name(&[':']);
+            let name = signs.read_name(&[':']);
             let name = name.trim_end_matches(['-', ':']);
             let is_known =
-                TAGS.contains(&name) || TAG_FAMILIES.iter().any(|family| name.starts_with(family));
+                TAGS.contains(&name) || TAG_PREFIXES.iter().any(|family| name.starts_with(family));
             is_known.then(|| Marker {
                 bytes: signs.at,
-                said: format!("{slash}{name}"),
+                words: format!("{slash}{name}"),
                 may_close: true,
             })
         }
@@ -243,8 +243,8 @@ fn marker_at(text: &str) -> Option<Marker> {
 }
 
 /// Byte offset of a speaker's name that begins a line and is followed by a colon.
-fn speaker_at(line: &str) -> Option<usize> {
-    let mut signs = Signs { text: line, at: 0 };
+fn find_speaker(line: &str) -> Option<usize> {
+    let mut signs = VisibleChars { text: line, at: 0 };
     for _ in 0..LEAD_CHARS_MAX {
         match signs.peek()? {
             ' ' | '\t' | '#' | '*' | '_' => signs.next(),
@@ -253,7 +253,7 @@ fn speaker_at(line: &str) -> Option<usize> {
     }
     let lead = signs.at;
     let is_capital = line.get(lead..)?.chars().find(|c| !is_invisible(*c))?.is_uppercase();
-    let name = signs.name(&[]);
+    let name = signs.read_name(&[]);
     let emphasis = signs.peek().filter(|sign| *sign == '*');
     if emphasis.is_some() {
         signs.next();
@@ -264,18 +264,18 @@ fn speaker_at(line: &str) -> Option<usize> {
 }
 
 /// Iterates over a text as a reader sees it.
-struct Signs<'t> {
+struct VisibleChars<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Signs<'_> {
+impl VisibleChars<'_> {
     fn peek(&self) -> Option<char> {
-        next_sign(self.text.get(self.at..)?).map(|(sign, _)| sign)
+        next_visible_char(self.text.get(self.at..)?).map(|(sign, _)| sign)
     }
 
     fn next(&mut self) -> Option<char> {
-        let (sign, bytes) = next_sign(self.text.get(self.at..)?)?;
+        let (sign, bytes) = next_visible_char(self.text.get(self.at..)?)?;
         self.at += bytes;
         Some(sign)
     }
@@ -302,7 +302,7 @@ impl Signs<'_> {
     }
 
     /// Reads a name, with `_` as `-`.
-    fn name(&mut self, more: &[char]) -> String {
+    fn read_name(&mut self, more: &[char]) -> String {
         let mut name = String::new();
         while let Some(sign) = self.peek().filter(|_| name.len() < NAME_CHARS_MAX) {
             match sign {
@@ -318,7 +318,7 @@ impl Signs<'_> {
 
 /// Returns the next visible character, folded, and its length in bytes including invisible
 /// characters before it.
-fn next_sign(text: &str) -> Option<(char, usize)> {
+fn next_visible_char(text: &str) -> Option<(char, usize)> {
     let mut bytes = 0;
     for c in text.chars() {
         if is_invisible(c) {
@@ -326,18 +326,19 @@ fn next_sign(text: &str) -> Option<(char, usize)> {
             continue;
         }
         if let '&' | '\\' = c
-            && let Some((sign, length)) = written_out(text.get(bytes..).unwrap_or_default())
+            && let Some((sign, length)) =
+                parse_escaped_bracket(text.get(bytes..).unwrap_or_default())
         {
             return Some((sign, bytes + length));
         }
-        return Some((fold(c), bytes + c.len_utf8()));
+        return Some((fold_lookalike(c), bytes + c.len_utf8()));
     }
     // Only invisible characters are left.
     (bytes > 0).then_some((' ', bytes))
 }
 
 /// Parses a bracket written as an entity or an escape; returns it with its length in bytes.
-fn written_out(text: &str) -> Option<(char, usize)> {
+fn parse_escaped_bracket(text: &str) -> Option<(char, usize)> {
     const WRITTEN: [(&str, char); 10] = [
         ("&lt;", '<'),
         ("&gt;", '>'),
@@ -368,7 +369,7 @@ fn is_invisible(c: char) -> bool {
 }
 
 /// Maps a look-alike to its ASCII character, in lower case; other characters are unchanged.
-fn fold(c: char) -> char {
+fn fold_lookalike(c: char) -> char {
     let ascii = match c {
         '\u{ff01}'..='\u{ff5e}' => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
         '‹' | '〈' | '⟨' | '\u{2329}' | '˂' | '﹤' | '❮' | '❬' => '<',

@@ -14,7 +14,7 @@ use tome_model::{INJECTION_CLOSE, INJECTION_OPEN};
 use tome_text::{collapse_whitespace, truncate_chars};
 
 pub use markers::neutralize;
-pub use speaker::{Standing, speaker_of_hit, standing_of_hit};
+pub use speaker::{HitOrigin, classify_origin, name_speaker};
 
 /// Tag name of the fence.
 const FENCE: &str = "tome-quoted";
@@ -39,13 +39,13 @@ pub(crate) fn fence_lines(from: &str) -> [String; 2] {
 }
 
 /// Fences a text, names its source and breaks all markers in it.
-pub fn quoted_text(from: &str, text: &str) -> String {
+pub fn quote_text(from: &str, text: &str) -> String {
     let [open, close] = fence_lines(from);
     format!("{open}\n{}\n{close}", neutralize(text))
 }
 
 /// Returns the body of a text made by [`quoted_text`]; any other text unchanged.
-pub fn fenced_body(text: &str) -> &str {
+pub fn strip_fence(text: &str) -> &str {
     let close = format!("\n</{FENCE}>");
     let body = text.starts_with(&format!("<{FENCE} ")).then(|| text.split_once('\n'));
     let body = body.flatten().and_then(|(_, rest)| rest.split_once(&close));

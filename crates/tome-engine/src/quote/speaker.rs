@@ -1,6 +1,6 @@
 //! The author of a recorded text, and how far it is trusted.
 
-use tome_finder::Source;
+use tome_finder::EntrySource;
 use tome_model::EventKind;
 
 use super::quote_line;
@@ -11,42 +11,44 @@ const TOOL_CHARS_MAX: usize = 60;
 
 /// Origin of a hit's text. In proactive hints, later variants never rank before earlier ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Standing {
+pub enum HitOrigin {
     /// Written by the user or the agent, or kept in a note.
     Own,
     /// A summary of a session, which may repeat tool output.
     Summary,
     /// Tool output: a web page, a file, a command. Anyone may have written it.
-    Outside,
+    External,
 }
 
 /// Names the author of a hit: `user`, `agent`, `tool output (WebFetch)`, or the kind of note.
-pub fn speaker_of_hit(hit: &RecallHit) -> String {
+pub fn name_speaker(hit: &RecallHit) -> String {
     match (hit.source, hit.kind.parse::<EventKind>()) {
-        (Source::Event | Source::Grip, Ok(kind)) => speaker(kind, hit.tool.as_deref()),
-        (Source::Event, Err(_)) => "session transcript".to_owned(),
-        (Source::Node | Source::Grip, _) => "summary".to_owned(),
-        (Source::Note, _) => "project note".to_owned(),
-        (Source::Detail, _) => "session note".to_owned(),
-        (Source::Insight, _) => "lesson".to_owned(),
+        (EntrySource::Event | EntrySource::Grip, Ok(kind)) => {
+            name_event_speaker(kind, hit.tool.as_deref())
+        }
+        (EntrySource::Event, Err(_)) => "session transcript".to_owned(),
+        (EntrySource::Node | EntrySource::Grip, _) => "summary".to_owned(),
+        (EntrySource::Note, _) => "project note".to_owned(),
+        (EntrySource::Detail, _) => "session note".to_owned(),
+        (EntrySource::Insight, _) => "lesson".to_owned(),
     }
 }
 
 /// Classifies a hit by the origin of its text.
-pub fn standing_of_hit(hit: &RecallHit) -> Standing {
+pub fn classify_origin(hit: &RecallHit) -> HitOrigin {
     match (hit.source, hit.kind.parse::<EventKind>()) {
-        (Source::Note | Source::Detail | Source::Insight, _) => Standing::Own,
-        (Source::Event | Source::Grip, Ok(EventKind::UserMessage)) => Standing::Own,
+        (EntrySource::Note | EntrySource::Detail | EntrySource::Insight, _) => HitOrigin::Own,
+        (EntrySource::Event | EntrySource::Grip, Ok(EventKind::UserMessage)) => HitOrigin::Own,
         (
-            Source::Event | Source::Grip,
+            EntrySource::Event | EntrySource::Grip,
             Ok(EventKind::AssistantMessage | EventKind::AssistantStop),
-        ) => Standing::Own,
-        (Source::Node, _) => Standing::Summary,
-        (Source::Event | Source::Grip, _) => Standing::Outside,
+        ) => HitOrigin::Own,
+        (EntrySource::Node, _) => HitOrigin::Summary,
+        (EntrySource::Event | EntrySource::Grip, _) => HitOrigin::External,
     }
 }
 
-fn speaker(kind: EventKind, tool: Option<&str>) -> String {
+fn name_event_speaker(kind: EventKind, tool: Option<&str>) -> String {
     match (kind, tool) {
         (EventKind::UserMessage, _) => "user".to_owned(),
         (EventKind::AssistantMessage | EventKind::AssistantStop, _) => "agent".to_owned(),

@@ -119,14 +119,14 @@ proptest! {
     /// Text in an injection is removed together with it, even if an agent escapes brackets.
     #[test]
     fn text_cannot_escape_an_injection(text in hostile()) {
-        let whole = format!("{}\n{}\n{}", open_injection("start"), quoted_text("x", &text), close_injection());
+        let whole = format!("{}\n{}\n{}", open_injection("start"), quote_text("x", &text), close_injection());
         prop_assert_eq!(strip_injections(&whole), "");
         let escaped = whole.replace('<', "&lt;").replace('>', "&gt;");
         prop_assert_eq!(strip_injections(&escaped), "");
         prop_assert_eq!(whole.matches("</tome-quoted>").count(), 1);
-        let fenced = quoted_text("x", &text);
+        let fenced = quote_text("x", &text);
         let body = neutralize(&text).into_owned();
-        prop_assert_eq!(fenced_body(&fenced), body.as_str());
+        prop_assert_eq!(strip_fence(&fenced), body.as_str());
     }
 }
 

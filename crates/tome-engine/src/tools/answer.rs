@@ -2,46 +2,46 @@
 
 use serde_json::{Value, json};
 use tome_model::truncate_to;
-use tome_notebook::{NotebookError, Written};
+use tome_notebook::{NotebookError, WrittenNote};
 
-use super::{Failure, ToolAnswer};
+use super::{ToolAnswer, ToolFailure};
 use tome_home::HomeError;
 use tome_recall::RecallError;
 
 /// An error stays short, however long the path or text it mentions.
-const REFUSAL_BYTES_MAX: usize = 4_000;
+const ERROR_BYTES_MAX: usize = 4_000;
 
 /// An error of a tool.
 #[derive(Debug)]
-pub(super) struct Refusal {
-    failure: Failure,
-    said: String,
+pub(super) struct ToolError {
+    failure: ToolFailure,
+    message: String,
     /// Text before the message.
-    opening: &'static str,
+    prefix: &'static str,
     /// Advice, on a line of its own.
     hint: Option<String>,
 }
 
-impl Refusal {
+impl ToolError {
     /// An error that begins with `Error: `.
-    pub(super) fn new(failure: Failure, said: impl Into<String>) -> Self {
-        Self { failure, said: said.into(), opening: "Error: ", hint: None }
+    pub(super) fn new(failure: ToolFailure, said: impl Into<String>) -> Self {
+        Self { failure, message: said.into(), prefix: "Error: ", hint: None }
     }
 
     /// Invalid arguments.
     pub(super) fn invalid(said: impl Into<String>) -> Self {
-        Self::new(Failure::Invalid, said)
+        Self::new(ToolFailure::Invalid, said)
     }
 
     /// A missing note.
-    pub(super) fn no_note(path: &str) -> Self {
+    pub(super) fn note_not_found(path: &str) -> Self {
         let path = truncate_to(path, 300);
-        Self::new(Failure::NotFound, format!("Memory file '{path}' not found."))
+        Self::new(ToolFailure::NotFound, format!("Memory file '{path}' not found."))
     }
 
     /// Drops the prefix, for messages whose exact wording is documented.
-    pub(super) fn verbatim(mut self) -> Self {
-        self.opening = "";
+    pub(super) fn without_prefix(mut self) -> Self {
+        self.prefix = "";
         self
     }
 
@@ -51,70 +51,72 @@ impl Refusal {
     }
 
     pub(super) fn into_answer(self) -> ToolAnswer {
-        let said = bounded(&self.said, REFUSAL_BYTES_MAX);
-        let mut text = format!("{}{said}", self.opening);
+        let said = truncate_bytes(&self.message, ERROR_BYTES_MAX);
+        let mut text = format!("{}{said}", self.prefix);
         let mut json = json!({ "error": said, "kind": self.failure.as_str() });
         if let Some(hint) = self.hint {
-            let hint = bounded(&hint, REFUSAL_BYTES_MAX);
+            let hint = truncate_bytes(&hint, ERROR_BYTES_MAX);
             text = format!("{text}\n{hint}");
-            put(&mut json, "hint", hint.into());
+            insert_field(&mut json, "hint", hint.into());
         }
         ToolAnswer { text, json, failure: Some(self.failure), secrets_cut: 0 }
     }
 }
 
-impl From<NotebookError> for Refusal {
+impl From<NotebookError> for ToolError {
     fn from(error: NotebookError) -> Self {
         use NotebookError as Error;
         let failure = match &error {
             Error::NotFound { path, hint } => {
-                return Self::no_note(path).with_hint(hint.clone());
+                return Self::note_not_found(path).with_hint(hint.clone());
             }
-            Error::TextNotFound { .. } => Failure::NotFound,
-            Error::Exists(_) | Error::Changed { .. } => Failure::Conflict,
-            Error::Unreadable { .. } | Error::Unsure { .. } | Error::File { .. } => Failure::Failed,
-            Error::Escapes(_)
+            Error::TextNotFound { .. } => ToolFailure::NotFound,
+            Error::AlreadyExists(_) | Error::VersionConflict { .. } => ToolFailure::Conflict,
+            Error::Unreadable { .. } | Error::PartiallyCommitted { .. } | Error::Io { .. } => {
+                ToolFailure::Failed
+            }
+            Error::PathEscapes(_)
             | Error::BadPath { .. }
-            | Error::Reserved(_)
-            | Error::TextFoundTwice { .. }
-            | Error::FactsBudget { .. }
+            | Error::IndexReadOnly(_)
+            | Error::TextAmbiguous { .. }
+            | Error::FactsBudgetExceeded { .. }
             | Error::FactNotAllowed { .. }
             | Error::Invalid(_)
-            | Error::BreaksGuide(_) => Failure::Invalid,
+            | Error::GuideViolations(_) => ToolFailure::Invalid,
         };
         Self::new(failure, error.to_string())
     }
 }
 
-impl From<HomeError> for Refusal {
+impl From<HomeError> for ToolError {
     fn from(error: HomeError) -> Self {
         let failure = match error {
             HomeError::Notebook(error) => return error.into(),
-            HomeError::Invalid(_) => Failure::Invalid,
-            HomeError::NotFound(_) => Failure::NotFound,
-            _ => Failure::Failed,
+            HomeError::Invalid(_) => ToolFailure::Invalid,
+            HomeError::NotFound(_) => ToolFailure::NotFound,
+            _ => ToolFailure::Failed,
         };
         Self::new(failure, error.explained())
     }
 }
 
-impl From<RecallError> for Refusal {
+impl From<RecallError> for ToolError {
     fn from(error: RecallError) -> Self {
         match error {
             RecallError::Home(error) => error.into(),
-            error => Self::new(Failure::Failed, error.explained()),
+            error => Self::new(ToolFailure::Failed, error.explained()),
         }
     }
 }
 
 impl ToolAnswer {
     /// Text for a model, JSON for a program.
-    pub(super) fn said(text: impl Into<String>, json: Value) -> Self {
+    pub(super) fn from_text(text: impl Into<String>, json: Value) -> Self {
         Self { text: text.into(), json, failure: None, secrets_cut: 0 }
     }
 
     /// The same JSON for both.
-    pub(super) fn json(json: Value) -> Self {
+    pub(super) fn from_json(json: Value) -> Self {
         Self { text: json.to_string(), json, failure: None, secrets_cut: 0 }
     }
 
@@ -125,7 +127,7 @@ impl ToolAnswer {
         }
         let rendered = self.json.to_string();
         let was_json = self.text == rendered;
-        put(&mut self.json, "secrets_cut", count.into());
+        insert_field(&mut self.json, "secrets_cut", count.into());
         self.text = if was_json {
             self.json.to_string()
         } else {
@@ -137,7 +139,7 @@ impl ToolAnswer {
 }
 
 /// A change as JSON.
-pub(super) fn written(written: &Written) -> Value {
+pub(super) fn written_json(written: &WrittenNote) -> Value {
     json!({
         "success": true,
         "path": written.path,
@@ -147,14 +149,14 @@ pub(super) fn written(written: &Written) -> Value {
 }
 
 /// Adds a field to a JSON object.
-pub(super) fn put(object: &mut Value, name: &str, value: Value) {
+pub(super) fn insert_field(object: &mut Value, name: &str, value: Value) {
     if let Value::Object(fields) = object {
         fields.insert(name.to_owned(), value);
     }
 }
 
 /// Truncates a text to `bytes_max` bytes and adds `…`.
-pub(super) fn bounded(text: &str, bytes_max: usize) -> String {
+pub(super) fn truncate_bytes(text: &str, bytes_max: usize) -> String {
     if text.len() <= bytes_max {
         return text.to_owned();
     }
@@ -162,7 +164,7 @@ pub(super) fn bounded(text: &str, bytes_max: usize) -> String {
 }
 
 /// Returns the first characters of a text and its length in characters.
-pub(super) fn first_chars(text: &str, chars_max: usize) -> (&str, usize) {
+pub(super) fn first_chars_and_count(text: &str, chars_max: usize) -> (&str, usize) {
     let chars = text.chars().count();
     (tome_text::first_chars(text, chars_max), chars)
 }

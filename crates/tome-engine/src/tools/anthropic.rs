@@ -11,17 +11,17 @@ mod view;
 use tome_model::Scope;
 use tome_notebook::Notebook;
 
-use super::answer::{Refusal, bounded};
-use super::args::Args;
-use super::call::Call;
-use super::{Failure, ToolAnswer};
+use super::answer::{ToolError, truncate_bytes};
+use super::args::ToolArgs;
+use super::call::ToolInvocation;
+use super::{ToolAnswer, ToolFailure};
 
 use path::MemoryPath;
 
-type Result<T> = std::result::Result<T, Refusal>;
+type Result<T> = std::result::Result<T, ToolError>;
 
-pub(super) fn memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
-    let command = args.need(&["command"])?;
+pub(super) fn memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let command = args.require_text(&["command"])?;
     let run = match command.as_str() {
         "view" => view::view,
         "create" => change::create,
@@ -30,37 +30,37 @@ pub(super) fn memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
         "delete" => change::delete,
         "rename" => change::rename,
         other => {
-            let other = bounded(other, 80);
-            return Err(Refusal::invalid(format!(
+            let other = truncate_bytes(other, 80);
+            return Err(ToolError::invalid(format!(
                 "unknown command {other:?}: use view, create, str_replace, insert, delete or rename"
             )));
         }
     };
-    args.speak_of(&command);
+    args.set_subcommand(&command);
     run(call, args)
 }
 
-enum Found {
+enum MemoryPathKind {
     Note,
     Folder,
-    Nothing,
+    Missing,
 }
 
 /// Looks a path up among the notes, so that other files are never touched.
-fn find(notebook: &Notebook, path: &MemoryPath) -> Result<Found> {
-    if notebook.has_note(path.inner())? {
-        Ok(Found::Note)
-    } else if path.is_root() || notebook.has_folder(path.inner())? {
-        Ok(Found::Folder)
+fn classify_path(notebook: &Notebook, path: &MemoryPath) -> Result<MemoryPathKind> {
+    if notebook.has_note(path.notebook_path())? {
+        Ok(MemoryPathKind::Note)
+    } else if path.is_root() || notebook.has_folder(path.notebook_path())? {
+        Ok(MemoryPathKind::Folder)
     } else {
-        Ok(Found::Nothing)
+        Ok(MemoryPathKind::Missing)
     }
 }
 
-fn whose(call: &Call<'_>) -> tome_home::Whose {
-    call.whose((Scope::Project, None))
+fn project_notebook(call: &ToolInvocation<'_>) -> tome_home::NotebookOwner {
+    call.notebook_of((Scope::Project, None))
 }
 
-fn not_there(said: String) -> Refusal {
-    Refusal::new(Failure::NotFound, said)
+fn not_found_error(said: String) -> ToolError {
+    ToolError::new(ToolFailure::NotFound, said)
 }

@@ -5,12 +5,12 @@ use std::sync::Arc;
 
 use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use tome_model::{Scope, truncate_to};
-use tome_notebook::{Author, Notebook, NotebookError, Who};
+use tome_notebook::{Actor, Author, Notebook, NotebookError};
 
-use super::answer::Refusal;
-use super::{Caller, Failure, ToolAnswer, Tools};
+use super::answer::ToolError;
+use super::{Caller, ToolAnswer, ToolFailure, Tools};
 use tome_contents::Calendar;
-use tome_home::{Notebooks, Whose};
+use tome_home::{NotebookOwner, Notebooks};
 use tome_recall::Recall;
 use tome_redact::Redactor;
 
@@ -18,12 +18,12 @@ use tome_redact::Redactor;
 const COMMAND_BYTES_MAX: usize = 200;
 
 /// Similar paths suggested for a missing note.
-const NEAR_MAX: usize = 3;
+const SUGGESTIONS_MAX: usize = 3;
 
 /// Similarity, from 0 to 1, at which a path is suggested.
-const NEAR_ENOUGH: f64 = 0.4;
+const SIMILARITY_MIN: f64 = 0.4;
 
-pub(super) struct Call<'c> {
+pub(super) struct ToolInvocation<'c> {
     notebooks: &'c Notebooks,
     calendar: Option<&'c Calendar>,
     recall: Option<&'c Recall>,
@@ -33,7 +33,7 @@ pub(super) struct Call<'c> {
     texts_cut: Cell<usize>,
 }
 
-impl<'c> Call<'c> {
+impl<'c> ToolInvocation<'c> {
     pub(super) fn new(tools: &'c Tools, tool: &'static str, caller: &'c Caller) -> Self {
         let Tools { notebooks, calendar, recall, redactor } = tools;
         let (calendar, recall) = (calendar.as_deref(), recall.as_deref());
@@ -41,16 +41,19 @@ impl<'c> Call<'c> {
     }
 
     /// The contents, if available.
-    pub(super) fn calendar(&self) -> Result<&'c Calendar, Refusal> {
+    pub(super) fn calendar(&self) -> Result<&'c Calendar, ToolError> {
         self.calendar.ok_or_else(|| {
-            Refusal::new(Failure::Failed, "contents are not available here: they need the daemon")
+            ToolError::new(
+                ToolFailure::Failed,
+                "contents are not available here: they need the daemon",
+            )
         })
     }
 
     /// Recall, if available.
-    pub(super) fn recall(&self) -> Result<&'c Recall, Refusal> {
+    pub(super) fn recall(&self) -> Result<&'c Recall, ToolError> {
         self.recall.ok_or_else(|| {
-            Refusal::new(Failure::Failed, "recall is not available here: it needs the daemon")
+            ToolError::new(ToolFailure::Failed, "recall is not available here: it needs the daemon")
         })
     }
 
@@ -73,12 +76,12 @@ impl<'c> Call<'c> {
     }
 
     /// The notebook that the arguments and the caller refer to.
-    pub(super) fn whose(&self, (scope, session): (Scope, Option<String>)) -> Whose {
+    pub(super) fn notebook_of(&self, (scope, session): (Scope, Option<String>)) -> NotebookOwner {
         let session = session.or_else(|| self.caller.session.clone());
-        Whose { scope, cwd: self.caller.cwd.clone(), session }
+        NotebookOwner { scope, cwd: self.caller.cwd.clone(), session }
     }
 
-    pub(super) fn open(&self, whose: &Whose) -> Result<Arc<Notebook>, Refusal> {
+    pub(super) fn open_notebook(&self, whose: &NotebookOwner) -> Result<Arc<Notebook>, ToolError> {
         Ok(self.notebooks.open(whose)?)
     }
 
@@ -88,9 +91,9 @@ impl<'c> Call<'c> {
             text.map(|text| truncate_to(text, bytes_max).to_owned())
         };
         let who = match given(&self.caller.agent, AGENT_BYTES_MAX) {
-            None => Who::Person,
+            None => Actor::Person,
             Some(agent) => {
-                Who::Agent { agent, session: given(&self.caller.session, SESSION_ID_BYTES_MAX) }
+                Actor::Agent { agent, session: given(&self.caller.session, SESSION_ID_BYTES_MAX) }
             }
         };
         let tool = self.caller.command.as_deref().unwrap_or(self.tool);
@@ -98,8 +101,8 @@ impl<'c> Call<'c> {
     }
 
     /// Redacts a text before it is written, and counts the texts that needed it.
-    pub(super) fn cut(&self, text: String) -> String {
-        match self.without_secrets(&text) {
+    pub(super) fn redact(&self, text: String) -> String {
+        match self.redact_if_secret(&text) {
             None => text,
             Some(clean) => {
                 self.texts_cut.set(self.texts_cut.get() + 1);
@@ -109,7 +112,7 @@ impl<'c> Call<'c> {
     }
 
     /// Returns the redacted text; `None` if it holds no secrets.
-    pub(super) fn without_secrets(&self, text: &str) -> Option<String> {
+    pub(super) fn redact_if_secret(&self, text: &str) -> Option<String> {
         let clean = self.redactor.redact(text);
         (clean != text).then(|| clean.into_owned())
     }
@@ -117,52 +120,57 @@ impl<'c> Call<'c> {
     /// Redacts secrets that only a replacement and the text around it form together (`password: `
     /// and a word). Returns the affected lines as they are and as they should be; `None` if there
     /// is no such secret, or if the old text is missing.
-    pub(super) fn completed(&self, text: &str, old: &str, new: &str) -> Option<(String, String)> {
+    pub(super) fn redact_around(
+        &self,
+        text: &str,
+        old: &str,
+        new: &str,
+    ) -> Option<(String, String)> {
         let at = text.find(old)?;
         let (before, after) = (text.get(..at)?, text.get(at + old.len()..)?);
         let before = before.rsplit('\n').next().unwrap_or_default();
         let after = after.split(['\r', '\n']).next().unwrap_or_default();
-        let clean = self.without_secrets(&format!("{before}{new}{after}"))?;
+        let clean = self.redact_if_secret(&format!("{before}{new}{after}"))?;
         self.texts_cut.set(self.texts_cut.get() + 1);
         Some((format!("{before}{old}{after}"), clean))
     }
 
     /// Checks the path of a new note. A path cannot be redacted, so one with a secret is rejected.
-    pub(super) fn new_path(&self, path: String) -> Result<String, Refusal> {
-        match self.without_secrets(&path) {
+    pub(super) fn check_new_path(&self, path: String) -> Result<String, ToolError> {
+        match self.redact_if_secret(&path) {
             None => Ok(path),
-            Some(_) => Err(Refusal::invalid("the path contains a secret: use another path")),
+            Some(_) => Err(ToolError::invalid("the path contains a secret: use another path")),
         }
     }
 
     /// Adds the number of redacted texts to an answer.
-    pub(super) fn sign(&self, answer: ToolAnswer) -> ToolAnswer {
+    pub(super) fn add_redactions(&self, answer: ToolAnswer) -> ToolAnswer {
         answer.with_secrets_cut(self.texts_cut.get())
     }
 }
 
 /// Adds similar paths to the error about a missing note.
-pub(super) fn with_near(refusal: NotebookError, notebook: &Notebook) -> Refusal {
+pub(super) fn with_suggestions(refusal: NotebookError, notebook: &Notebook) -> ToolError {
     let NotebookError::NotFound { path, .. } = &refusal else { return refusal.into() };
-    let near = near(path, notebook);
+    let near = find_similar_paths(path, notebook);
     let hint = (!near.is_empty()).then(|| format!("Did you mean: {}", near.join(", ")));
-    Refusal::from(refusal).with_hint(hint)
+    ToolError::from(refusal).with_hint(hint)
 }
 
-fn near(path: &str, notebook: &Notebook) -> Vec<String> {
-    let wanted = pairs(path);
-    let Ok(listed) = notebook.list() else { return Vec::new() };
+fn find_similar_paths(path: &str, notebook: &Notebook) -> Vec<String> {
+    let wanted = char_pairs(path);
+    let Ok(listed) = notebook.list_notes() else { return Vec::new() };
     let mut near: Vec<(f64, String)> = listed
         .into_iter()
-        .map(|note| (likeness(&wanted, &pairs(&note.path)), note.path))
-        .filter(|(likeness, _)| *likeness >= NEAR_ENOUGH)
+        .map(|note| (dice_similarity(&wanted, &char_pairs(&note.path)), note.path))
+        .filter(|(likeness, _)| *likeness >= SIMILARITY_MIN)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    near.into_iter().take(NEAR_MAX).map(|(_, path)| path).collect()
+    near.into_iter().take(SUGGESTIONS_MAX).map(|(_, path)| path).collect()
 }
 
 /// Returns the sorted pairs of adjacent characters of a path without its extension.
-fn pairs(path: &str) -> Vec<(char, char)> {
+fn char_pairs(path: &str) -> Vec<(char, char)> {
     let path = truncate_to(path, 300).to_lowercase();
     let path = path.strip_suffix(".md").unwrap_or(&path);
     let mut pairs: Vec<_> = path.chars().zip(path.chars().skip(1)).collect();
@@ -172,7 +180,7 @@ fn pairs(path: &str) -> Vec<(char, char)> {
 }
 
 /// Dice coefficient of two sorted sets, from 0 to 1.
-fn likeness(a: &[(char, char)], b: &[(char, char)]) -> f64 {
+fn dice_similarity(a: &[(char, char)], b: &[(char, char)]) -> f64 {
     let shared = a.iter().filter(|pair| b.binary_search(pair).is_ok()).count();
     let all = a.len() + b.len();
     if all == 0 { 0.0 } else { 2.0 * shared as f64 / all as f64 }

@@ -3,15 +3,18 @@
 use serde_json::{Value, json};
 use tome_model::Scope;
 use tome_notebook::limits::INSIGHTS_MAX;
-use tome_notebook::{Ask, Decision, InsightDraft, InsightKind, Recalled, RecalledInsight, Stored};
+use tome_notebook::{
+    InsightDraft, InsightKind, InsightQuery, InsightRecall, RecalledInsight, StoreDecision,
+    StoredInsight,
+};
 
 use super::ToolAnswer;
-use super::answer::{Refusal, bounded};
-use super::args::Args;
-use super::call::Call;
-use tome_home::Whose;
+use super::answer::{ToolError, truncate_bytes};
+use super::args::ToolArgs;
+use super::call::ToolInvocation;
+use tome_home::NotebookOwner;
 
-type Result<T> = std::result::Result<T, Refusal>;
+type Result<T> = std::result::Result<T, ToolError>;
 
 /// Bytes of a question repeated in the answer.
 const QUERY_BYTES_MAX: usize = 500;
@@ -22,54 +25,56 @@ const INSIGHT_BYTES_MAX: usize = 16 * 1024;
 /// Bytes of a question with its keywords.
 const QUESTION_BYTES_MAX: usize = 16 * 1024;
 
-const CODER: Whose = Whose { scope: Scope::Coder, cwd: None, session: None };
+const CODER_NOTEBOOK: NotebookOwner =
+    NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
 
-pub(super) fn store(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
+pub(super) fn store(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let one_too = args.has("title") || args.has("content");
-    let several = args.objects(&["insights"], INSIGHTS_MAX)?;
+    let several = args.take_objects(&["insights"], INSIGHTS_MAX)?;
     if several.is_some() && one_too {
-        return Err(Refusal::invalid("give either insights or the fields of one, not both"));
+        return Err(ToolError::invalid("give either insights or the fields of one, not both"));
     }
     let drafts = match several {
-        None => vec![draft(args)?],
-        Some(several) => several.into_iter().map(own_draft).collect::<Result<_>>()?,
+        None => vec![parse_insight(args)?],
+        Some(several) => several.into_iter().map(parse_insight_item).collect::<Result<_>>()?,
     };
-    args.finish()?;
-    let drafts: Vec<InsightDraft> = drafts.into_iter().map(|draft| cut(call, draft)).collect();
+    args.reject_unknown()?;
+    let drafts: Vec<InsightDraft> =
+        drafts.into_iter().map(|draft| redact_insight(call, draft)).collect();
     if drafts.is_empty() {
         let json = json!({ "success": true, "stored": [] });
-        return Ok(ToolAnswer::said("Insights stored: 0 (none given)", json));
+        return Ok(ToolAnswer::from_text("Insights stored: 0 (none given)", json));
     }
     // The coder's notebook belongs to no project, so opening it creates no project folder.
-    let stored = call.open(&CODER)?.store(&call.author(), &drafts)?;
+    let stored = call.open_notebook(&CODER_NOTEBOOK)?.store_insights(&call.author(), &drafts)?;
     let json: Vec<Value> = stored.iter().map(stored_json).collect();
     let kinds = drafts.iter().map(|draft| draft.kind);
-    let text = store_report(kinds, &stored);
-    Ok(ToolAnswer::said(text, json!({ "success": true, "stored": json })))
+    let text = render_stored(kinds, &stored);
+    Ok(ToolAnswer::from_text(text, json!({ "success": true, "stored": json })))
 }
 
-fn own_draft(mut args: Args) -> Result<InsightDraft> {
-    let draft = draft(&mut args)?;
-    args.finish()?;
+fn parse_insight_item(mut args: ToolArgs) -> Result<InsightDraft> {
+    let draft = parse_insight(&mut args)?;
+    args.reject_unknown()?;
     Ok(draft)
 }
 
-fn draft(args: &mut Args) -> Result<InsightDraft> {
+fn parse_insight(args: &mut ToolArgs) -> Result<InsightDraft> {
     Ok(InsightDraft {
-        kind: kind(&args.need(&["type", "memory_type"])?)?,
-        title: args.need(&["title"])?,
-        description: args.need(&["description"])?,
-        content: args.need(&["content"])?,
-        tags: args.texts(&["tags"], split_words)?,
-        topic: args.text(&["topic"])?,
+        kind: parse_kind(&args.require_text(&["type", "memory_type"])?)?,
+        title: args.require_text(&["title"])?,
+        description: args.require_text(&["description"])?,
+        content: args.require_text(&["content"])?,
+        tags: args.take_texts(&["tags"], split_words)?,
+        topic: args.take_text(&["topic"])?,
     })
 }
 
-fn kind(name: &str) -> Result<InsightKind> {
-    InsightKind::named(name).ok_or_else(|| {
+fn parse_kind(name: &str) -> Result<InsightKind> {
+    InsightKind::parse(name).ok_or_else(|| {
         let known = InsightKind::ALL.map(InsightKind::as_str).join(", ");
-        let name = bounded(name, 80);
-        Refusal::invalid(format!("Invalid type '{name}'. Must be one of: {known}"))
+        let name = truncate_bytes(name, 80);
+        ToolError::invalid(format!("Invalid type '{name}'. Must be one of: {known}"))
     })
 }
 
@@ -78,18 +83,18 @@ fn split_words(text: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
-fn cut(call: &Call<'_>, draft: InsightDraft) -> InsightDraft {
+fn redact_insight(call: &ToolInvocation<'_>, draft: InsightDraft) -> InsightDraft {
     InsightDraft {
         kind: draft.kind,
-        title: call.cut(draft.title),
-        description: call.cut(draft.description),
-        content: call.cut(draft.content),
-        tags: draft.tags.into_iter().map(|tag| call.cut(tag)).collect(),
-        topic: draft.topic.map(|topic| call.cut(topic)),
+        title: call.redact(draft.title),
+        description: call.redact(draft.description),
+        content: call.redact(draft.content),
+        tags: draft.tags.into_iter().map(|tag| call.redact(tag)).collect(),
+        topic: draft.topic.map(|topic| call.redact(topic)),
     }
 }
 
-fn stored_json(stored: &Stored) -> Value {
+fn stored_json(stored: &StoredInsight) -> Value {
     json!({
         "decision": stored.decision.as_str(),
         "title": stored.title,
@@ -100,7 +105,7 @@ fn stored_json(stored: &Stored) -> Value {
     })
 }
 
-fn store_report(kinds: impl Iterator<Item = InsightKind>, stored: &[Stored]) -> String {
+fn render_stored(kinds: impl Iterator<Item = InsightKind>, stored: &[StoredInsight]) -> String {
     let mut counts = [0_usize; 3];
     for kind in kinds {
         for (known, count) in InsightKind::ALL.into_iter().zip(&mut counts) {
@@ -119,9 +124,9 @@ fn store_report(kinds: impl Iterator<Item = InsightKind>, stored: &[Stored]) -> 
     ];
     for (number, one) in (1..).zip(stored) {
         let into = match one.decision {
-            Decision::Create => "new in",
-            Decision::Update => "added to an entry of",
-            Decision::Merge => "merged with an entry of",
+            StoreDecision::Create => "new in",
+            StoreDecision::Update => "added to an entry of",
+            StoreDecision::Merge => "merged with an entry of",
         };
         let decision = one.decision.as_str();
         lines.push(format!("\n{number}. {decision}: {} ({into} {})", one.title, one.path));
@@ -134,28 +139,28 @@ fn store_report(kinds: impl Iterator<Item = InsightKind>, stored: &[Stored]) -> 
     lines.join("\n")
 }
 
-pub(super) fn recall(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
-    let question = args.text(&["question"])?.filter(|question| !question.trim().is_empty());
-    let keywords = args.texts(&["keywords"], split_words)?;
-    let types = args.texts(&["types"], split_words)?;
-    args.finish()?;
-    let kinds = types.iter().map(|name| kind(name)).collect::<Result<Vec<_>>>()?;
+pub(super) fn recall(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let question = args.take_text(&["question"])?.filter(|question| !question.trim().is_empty());
+    let keywords = args.take_texts(&["keywords"], split_words)?;
+    let types = args.take_texts(&["types"], split_words)?;
+    args.reject_unknown()?;
+    let kinds = types.iter().map(|name| parse_kind(name)).collect::<Result<Vec<_>>>()?;
     if question.is_none() && keywords.is_empty() {
-        return Err(Refusal::invalid("coder_memory_recall needs a question or keywords"));
+        return Err(ToolError::invalid("coder_memory_recall needs a question or keywords"));
     }
     let bytes = question.iter().chain(&keywords).map(String::len).sum::<usize>();
     if bytes > QUESTION_BYTES_MAX {
-        return Err(Refusal::invalid(format!(
+        return Err(ToolError::invalid(format!(
             "question and keywords are {bytes} bytes long: ask in at most {QUESTION_BYTES_MAX}"
         )));
     }
-    let ask = Ask { question, keywords, kinds };
-    let found = call.open(&CODER)?.recall(&ask)?;
+    let ask = InsightQuery { question, keywords, kinds };
+    let found = call.open_notebook(&CODER_NOTEBOOK)?.recall_insights(&ask)?;
     let json = recall_json(&found);
-    Ok(ToolAnswer::said(recall_report(&ask, &found), json))
+    Ok(ToolAnswer::from_text(render_recalled(&ask, &found), json))
 }
 
-fn recall_json(found: &Recalled) -> Value {
+fn recall_json(found: &InsightRecall) -> Value {
     let insights: Vec<Value> = found.insights.iter().map(insight_json).collect();
     let types: Vec<&str> = found.kinds.iter().map(|kind| kind.as_str()).collect();
     json!({
@@ -164,12 +169,12 @@ fn recall_json(found: &Recalled) -> Value {
         "insights": insights,
         "files_read": found.files_read,
         "hints": found.hints,
-        "guidance": closing(found),
+        "guidance": closing_text(found),
     })
 }
 
-fn closing(found: &Recalled) -> &'static str {
-    if found.insights.is_empty() { NOTHING } else { GUIDANCE }
+fn closing_text(found: &InsightRecall) -> &'static str {
+    if found.insights.is_empty() { NO_MATCH } else { GUIDANCE }
 }
 
 fn insight_json(insight: &RecalledInsight) -> Value {
@@ -178,17 +183,17 @@ fn insight_json(insight: &RecalledInsight) -> Value {
         "title": insight.title,
         "path": insight.path,
         "line": insight.line,
-        "text": bounded(&insight.text, INSIGHT_BYTES_MAX),
+        "text": truncate_bytes(&insight.text, INSIGHT_BYTES_MAX),
         "why": insight.why,
     })
 }
 
-fn recall_report(ask: &Ask, found: &Recalled) -> String {
+fn render_recalled(ask: &InsightQuery, found: &InsightRecall) -> String {
     let query = ask.question.clone().unwrap_or_else(|| ask.keywords.join(", "));
     let types: Vec<&str> = found.kinds.iter().map(|kind| kind.as_str()).collect();
     let mut lines = vec![
         "🔍 Coder Memory Recall Results".to_owned(),
-        format!("Query: {}", bounded(query.trim(), QUERY_BYTES_MAX)),
+        format!("Query: {}", truncate_bytes(query.trim(), QUERY_BYTES_MAX)),
         format!("Memory Types Searched: {}", types.join(", ")),
         format!("Results Found: {}", found.insights.len()),
     ];
@@ -196,10 +201,10 @@ fn recall_report(ask: &Ask, found: &Recalled) -> String {
         lines.push(format!("\n{number}. {}", insight.title));
         lines.push(format!("Type: {}", insight.kind.as_str()));
         lines.push(format!("Source: {}:{}", insight.path, insight.line));
-        lines.push(format!("\n{}", bounded(insight.text.trim_end(), INSIGHT_BYTES_MAX)));
+        lines.push(format!("\n{}", truncate_bytes(insight.text.trim_end(), INSIGHT_BYTES_MAX)));
         lines.push(format!("\nWhy: {}", insight.why));
     }
-    lines.push(format!("\n{}", closing(found)));
+    lines.push(format!("\n{}", closing_text(found)));
     lines.extend(found.hints.iter().map(|hint| format!("- {hint}")));
     lines.join("\n")
 }
@@ -208,4 +213,4 @@ const GUIDANCE: &str = "\
 Check that the situation matches before you apply a lesson. Lessons may be outdated; the \
 current code is authoritative.";
 
-const NOTHING: &str = "No stored lesson matches.";
+const NO_MATCH: &str = "No stored lesson matches.";

@@ -25,9 +25,9 @@ use tome_home::Notebooks;
 use tome_recall::Recall;
 use tome_redact::Redactor;
 
-use answer::Refusal;
-use args::Args;
-use call::Call;
+use answer::ToolError;
+use args::ToolArgs;
+use call::ToolInvocation;
 
 /// The tools over notebooks, contents and recall.
 pub struct Tools {
@@ -49,12 +49,12 @@ pub struct ToolSpec {
     /// JSON schema of its arguments.
     pub schema: Value,
     /// Effect of a call on stored data.
-    pub effect: Effect,
+    pub effect: ToolEffect,
 }
 
 /// Effect of a call on stored data. Replaced and deleted content stays in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
+pub enum ToolEffect {
     /// Only reads.
     Reads,
     /// Adds; a repeated call adds again.
@@ -62,7 +62,7 @@ pub enum Effect {
     /// Replaces text; a repeated call may replace more.
     Replaces,
     /// Replaces or deletes; a repeated call changes nothing more.
-    Settles,
+    ReplacesIdempotently,
 }
 
 /// The caller of a tool and its context.
@@ -87,14 +87,14 @@ pub struct ToolAnswer {
     /// For programs: JSON with verbatim texts. For a failure, `{"error": …, "kind": …}`.
     pub json: Value,
     /// Set if the tool refused or failed; nothing was changed then.
-    pub failure: Option<Failure>,
+    pub failure: Option<ToolFailure>,
     /// Number of texts that were redacted before they were written.
     pub secrets_cut: usize,
 }
 
 /// Kinds of failures of a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
+pub enum ToolFailure {
     /// The arguments are invalid.
     Invalid,
     /// The requested item does not exist.
@@ -105,7 +105,7 @@ pub enum Failure {
     Failed,
 }
 
-impl Failure {
+impl ToolFailure {
     /// The name in an answer's JSON.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -138,24 +138,25 @@ impl Tools {
     }
 
     /// Lists all tools.
-    pub fn list() -> Vec<ToolSpec> {
+    pub fn specs() -> Vec<ToolSpec> {
         specs::all()
     }
 
     /// Calls a tool with a JSON object; `None` if there is no tool of this name.
     pub fn call(&self, name: &str, arguments: &str, caller: &Caller) -> Option<ToolAnswer> {
-        let (tool, run) = runner(name)?;
-        let call = Call::new(self, tool, caller);
-        let answer = Args::parse(tool, arguments).and_then(|mut args| run(&call, &mut args));
-        let answer = answer.map_or_else(Refusal::into_answer, |answer| call.sign(answer));
+        let (tool, run) = find_tool(name)?;
+        let call = ToolInvocation::new(self, tool, caller);
+        let answer = ToolArgs::parse(tool, arguments).and_then(|mut args| run(&call, &mut args));
+        let answer =
+            answer.map_or_else(ToolError::into_answer, |answer| call.add_redactions(answer));
         Some(if call.is_for_person() { answer } else { quoted::quote_answer(tool, answer) })
     }
 }
 
 /// The implementation of a tool: parses all arguments, then acts.
-type Run = fn(&Call<'_>, &mut Args) -> Result<ToolAnswer, Refusal>;
+type ToolFn = fn(&ToolInvocation<'_>, &mut ToolArgs) -> Result<ToolAnswer, ToolError>;
 
-fn runner(name: &str) -> Option<(&'static str, Run)> {
+fn find_tool(name: &str) -> Option<(&'static str, ToolFn)> {
     Some(match name {
         "recall_memory" => ("recall_memory", recall::recall_memory),
         "memory_show" => ("memory_show", show::memory_show),

@@ -10,6 +10,6 @@ pub(super) use change::{append, delete, patch, update, write};
 pub(super) use look::{list, read, view};
 
 /// Names of the path argument.
-const PATH: &[&str] = &["path", "filename"];
+const PATH_NAMES: &[&str] = &["path", "filename"];
 /// The same for tools whose primary name is `filename`.
-const FILENAME: &[&str] = &["filename", "path"];
+const FILENAME_NAMES: &[&str] = &["filename", "path"];

@@ -5,24 +5,25 @@
 
 use serde_json::Value;
 
-use super::{Effect, ToolAnswer, specs};
-use crate::quote::{neutralize, quoted_text};
+use super::{ToolAnswer, ToolEffect, specs};
+use crate::quote::{neutralize, quote_text};
 
 /// Upper bound on the tokens of a fence with a source name of usual length.
 pub(super) const FENCE_TOKENS: usize = 48;
 
 /// Makes an answer safe for a model: fenced if it repeats recorded text, with markers broken.
 pub(super) fn quote_answer(tool: &str, mut answer: ToolAnswer) -> ToolAnswer {
-    let reads = specs::all().iter().any(|spec| spec.name == tool && spec.effect == Effect::Reads);
+    let reads =
+        specs::all().iter().any(|spec| spec.name == tool && spec.effect == ToolEffect::Reads);
     answer.text = match reads && answer.failure.is_none() {
-        true => quoted_text(&source_of(tool, &answer.json), &answer.text),
+        true => quote_text(&name_source(tool, &answer.json), &answer.text),
         false => neutralize(&answer.text).into_owned(),
     };
     answer
 }
 
 /// Names the source of an answer's text.
-fn source_of(tool: &str, answer: &Value) -> String {
+fn name_source(tool: &str, answer: &Value) -> String {
     let named = |name: &str| answer.get(name).and_then(Value::as_str).unwrap_or_default();
     match tool {
         "memory_read" => format!("note {}", named("path")),

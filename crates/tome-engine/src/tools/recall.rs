@@ -13,182 +13,190 @@ use serde_json::{Value, json};
 use tome_model::{Agent, Millis, ModelError, truncate_to};
 
 use super::ToolAnswer;
-use super::answer::{Refusal, bounded, put};
-use super::args::Args;
-use super::call::Call;
+use super::answer::{ToolError, insert_field, truncate_bytes};
+use super::args::ToolArgs;
+use super::call::ToolInvocation;
 use super::quoted::FENCE_TOKENS;
 use tome_contents::Calendar;
 use tome_recall::{
-    Across, OwnPrompt, RecallAnswer, RecallHit, RecallQuestion, Within, source_name,
+    Across, ExcludedPrompt, RecallAnswer, RecallHit, RecallQuery, RecallScope, source_name,
 };
 
 pub(super) use pointers::teleport_query;
 
-type Result<T> = std::result::Result<T, Refusal>;
+type Result<T> = std::result::Result<T, ToolError>;
 
 /// Default and maximum hits.
-const HITS: usize = 5;
+const HITS_DEFAULT: usize = 5;
 const HITS_MAX: usize = 50;
 
 /// Default, minimum and maximum token budget of a text answer.
-const TOKENS: usize = 800;
+const TOKENS_DEFAULT: usize = 800;
 const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
 
 /// Bytes of a query repeated in JSON.
 const QUERY_BYTES_MAX: usize = 500;
 
-pub(super) fn recall_memory(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
-    let query = query(args)?;
-    let within: Within = named(args, &["scope"])?.unwrap_or_default();
-    let limit = args.count(&["limit"], HITS_MAX)?.unwrap_or(HITS);
-    let across: Option<Across> = named(args, &["across"])?;
-    let tokens_max = args.count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS, |n| n.max(TOKENS_MIN));
-    let narrow = Narrow::take(call, args)?;
-    args.finish()?;
+pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let query = require_query(args)?;
+    let within: RecallScope = take_named(args, &["scope"])?.unwrap_or_default();
+    let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(HITS_DEFAULT);
+    let across: Option<Across> = take_named(args, &["across"])?;
+    let tokens_max =
+        args.take_count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS_DEFAULT, |n| n.max(TOKENS_MIN));
+    let narrow = RecallFilters::parse(call, args)?;
+    args.reject_unknown()?;
     // The budget covers the whole text answer; recall itself would count only the hits' texts.
-    let question = RecallQuestion { within, limit, ..place(call, across)?.asking(query, narrow) };
-    let answer = call.recall()?.ask(&question)?;
+    let question = RecallQuery {
+        scope: within,
+        limit,
+        ..resolve_caller(call, across)?.into_query(query, narrow)
+    };
+    let answer = call.recall()?.search(&question)?;
     let is_quoted = !call.is_for_person();
     let fence = if is_quoted { FENCE_TOKENS } else { 0 };
-    let question = RecallQuestion { tokens_max: tokens_max - fence, ..question };
-    let packed = pack::packed(&answer, &question, is_quoted);
+    let question = RecallQuery { tokens_max: tokens_max - fence, ..question };
+    let packed = pack::pack_answer(&answer, &question, is_quoted);
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
     let mut json = answer_json(&answer, &question.query);
     let more = answer.more + (answer.hits.len() - shown.len());
-    put(&mut json, "hits", shown.iter().map(hit_json).collect());
-    put(&mut json, "more", more.into());
-    put(&mut json, "tokens", (packed.tokens + fence as u64).into());
-    Ok(ToolAnswer::said(packed.text, json))
+    insert_field(&mut json, "hits", shown.iter().map(hit_json).collect());
+    insert_field(&mut json, "more", more.into());
+    insert_field(&mut json, "tokens", (packed.tokens + fence as u64).into());
+    Ok(ToolAnswer::from_text(packed.text, json))
 }
 
-fn query(args: &mut Args) -> Result<String> {
-    let query = args.need(&["query", "question"])?;
+fn require_query(args: &mut ToolArgs) -> Result<String> {
+    let query = args.require_text(&["query", "question"])?;
     if query.trim().is_empty() {
-        return Err(Refusal::invalid("query is empty: say what to look for"));
+        return Err(ToolError::invalid("query is empty: say what to look for"));
     }
     Ok(query)
 }
 
 /// Takes an argument with a fixed set of values.
-fn named<T>(args: &mut Args, names: &'static [&'static str]) -> Result<Option<T>>
+fn take_named<T>(args: &mut ToolArgs, names: &'static [&'static str]) -> Result<Option<T>>
 where
     T: std::str::FromStr<Err = ModelError>,
 {
-    let name = args.text(names)?.filter(|name| !name.is_empty());
+    let name = args.take_text(names)?.filter(|name| !name.is_empty());
     let value = name.map(|name| name.parse::<T>()).transpose();
-    value.map_err(|error| Refusal::invalid(error.to_string()))
+    value.map_err(|error| ToolError::invalid(error.to_string()))
 }
 
 /// Filters of a query.
-struct Narrow {
+struct RecallFilters {
     since: Option<Millis>,
     until: Option<Millis>,
     agents: Vec<String>,
 }
 
-impl Narrow {
-    fn take(call: &Call<'_>, args: &mut Args) -> Result<Self> {
-        let (since, until) = (args.text(&["since"])?, args.text(&["until"])?);
-        let agents = args.texts(&["agent", "agents"], |one| vec![one.to_owned()])?;
+impl RecallFilters {
+    fn parse(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<Self> {
+        let (since, until) = (args.take_text(&["since"])?, args.take_text(&["until"])?);
+        let agents = args.take_texts(&["agent", "agents"], |one| vec![one.to_owned()])?;
         for agent in &agents {
-            Agent::parse(agent).map_err(|error| Refusal::invalid(error.to_string()))?;
+            Agent::parse(agent).map_err(|error| ToolError::invalid(error.to_string()))?;
         }
         let moment = |field, text: Option<String>| {
             let text = text.filter(|text| !text.trim().is_empty());
-            text.map(|text| moment(call.calendar()?, field, &text)).transpose()
+            text.map(|text| parse_moment(call.calendar()?, field, &text)).transpose()
         };
         let (since, until) = (moment("since", since)?, moment("until", until)?);
         if let (Some(since), Some(until)) = (since, until)
             && since >= until
         {
-            return Err(Refusal::invalid("until must be later than since (until is exclusive)"));
+            return Err(ToolError::invalid("until must be later than since (until is exclusive)"));
         }
         Ok(Self { since, until, agents })
     }
 }
 
 /// Parses a moment: the start of a time given in words, or RFC 3339.
-fn moment(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis> {
-    if let Ok(span) = calendar.understand(text) {
+fn parse_moment(calendar: &Calendar, field: &'static str, text: &str) -> Result<Millis> {
+    if let Ok(span) = calendar.parse_time(text) {
         return Ok(span.from);
     }
     Millis::parse(field, text).map_err(|_| {
         let text = truncate_to(text, 80);
-        Refusal::invalid(format!(
+        ToolError::invalid(format!(
             "cannot parse {field} {text:?}: try yesterday, last week, in March, 2026-11-14, or RFC 3339"
         ))
     })
 }
 
 /// Project and session of the caller.
-struct Place {
+struct RecallCaller {
     across: Across,
     project: Option<String>,
     session: Option<String>,
-    own_prompts: Vec<OwnPrompt>,
+    exclude_prompts: Vec<ExcludedPrompt>,
     is_agent: bool,
 }
 
 /// Resolves the caller's project and session; without a project, all projects.
-fn place(call: &Call<'_>, across: Option<Across>) -> Result<Place> {
+fn resolve_caller(call: &ToolInvocation<'_>, across: Option<Across>) -> Result<RecallCaller> {
     let session = call.session().map(str::to_owned);
     let projects = call.calendar()?.stores().projects();
-    let project = call.cwd().map(|cwd| projects.root_of(cwd, None));
+    let project = call.cwd().map(|cwd| projects.resolve_project_or_guess(cwd, None));
     let across = across.unwrap_or(match project {
         Some(_) => Across::Project,
         None => Across::All,
     });
     match (across, &project, &session) {
         (Across::Session, _, None) => {
-            Err(Refusal::invalid("across session needs a session: call from one, or use project"))
+            Err(ToolError::invalid("across session needs a session: call from one, or use project"))
         }
         (Across::Project, None, _) => {
-            Err(Refusal::invalid("across project needs a working directory: use all"))
+            Err(ToolError::invalid("across project needs a working directory: use all"))
         }
         _ => {
-            let own_prompts = own_prompts(call, project.as_deref())?;
+            let own_prompts = find_exclude_prompts(call, project.as_deref())?;
             let is_agent = call.agent().is_some();
-            Ok(Place { across, project, session, own_prompts, is_agent })
+            Ok(RecallCaller { across, project, session, exclude_prompts: own_prompts, is_agent })
         }
     }
 }
 
 /// The prompts that a calling agent is working on, which must not be hits. For a person, none.
-fn own_prompts(call: &Call<'_>, project: Option<&str>) -> Result<Vec<OwnPrompt>> {
+fn find_exclude_prompts(
+    call: &ToolInvocation<'_>,
+    project: Option<&str>,
+) -> Result<Vec<ExcludedPrompt>> {
     let (Some(agent), Some(project)) = (call.agent(), project) else { return Ok(Vec::new()) };
-    Ok(call.recall()?.own_prompts(project, call.session(), agent)?)
+    Ok(call.recall()?.find_excluded_prompts(project, call.session(), agent)?)
 }
 
-impl Place {
-    fn asking(self, query: String, narrow: Narrow) -> RecallQuestion {
-        let prompts = self.own_prompts.iter().map(|own| own.text.clone());
+impl RecallCaller {
+    fn into_query(self, query: String, narrow: RecallFilters) -> RecallQuery {
+        let prompts = self.exclude_prompts.iter().map(|own| own.text.clone());
         let live_questions = match self.is_agent {
             true => prompts.chain([query.clone()]).collect(),
             false => Vec::new(),
         };
-        RecallQuestion {
+        RecallQuery {
             query,
             across: self.across,
             project: self.project,
             session: self.session,
-            own_prompts: self.own_prompts,
-            live_questions,
+            exclude_prompts: self.exclude_prompts,
+            live_prompts: live_questions,
             agents: narrow.agents,
             since: narrow.since,
             until: narrow.until,
-            ..RecallQuestion::default()
+            ..RecallQuery::default()
         }
     }
 }
 
 /// An answer as JSON, without its hits.
 fn answer_json(answer: &RecallAnswer, query: &str) -> Value {
-    let elsewhere = answer.elsewhere.iter();
+    let elsewhere = answer.other_projects.iter();
     let elsewhere: Vec<Value> =
         elsewhere.map(|other| json!({ "project": other.project, "hits": other.hits })).collect();
     json!({
-        "query": bounded(query, QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
+        "query": truncate_bytes(query, QUERY_BYTES_MAX), "tier": answer.tier.as_str(),
         "behind": answer.behind, "hits": [], "more": answer.more, "elsewhere": elsewhere,
         "time": answer.time, "unread": answer.unread,
     })

@@ -3,26 +3,26 @@
 
 use serde_json::{Value, json};
 
-use super::answer::put;
-use super::{Effect, ToolSpec};
+use super::answer::insert_field;
+use super::{ToolEffect, ToolSpec};
 
 /// All tools, in the order in which they are offered.
 pub(super) fn all() -> Vec<ToolSpec> {
-    let mut all = recall();
-    all.extend(notes());
-    all.extend(coder());
-    all.extend(contents());
-    all.push(anthropic());
+    let mut all = recall_specs();
+    all.extend(note_specs());
+    all.extend(coder_specs());
+    all.extend(contents_specs());
+    all.push(anthropic_spec());
     all
 }
 
-fn recall() -> Vec<ToolSpec> {
+fn recall_specs() -> Vec<ToolSpec> {
     let tool = |name, description, fields| ToolSpec {
         name,
         toolset: "recall",
         description,
-        schema: object(&["query"], fields),
-        effect: Effect::Reads,
+        schema: object_schema(&["query"], fields),
+        effect: ToolEffect::Reads,
     };
     vec![
         tool(
@@ -30,7 +30,7 @@ fn recall() -> Vec<ToolSpec> {
             "Search earlier sessions, notes and lessons; returns cited excerpts. Use specific \
              words: names, paths, error codes. Times (last week) work too.",
             json!({
-                "query": plain(),
+                "query": string_schema(),
                 "scope": {
                     "type": "string",
                     "enum": ["all", "detail", "messages", "notes", "coder", "contents"],
@@ -42,9 +42,9 @@ fn recall() -> Vec<ToolSpec> {
                     "enum": ["session", "project", "all"],
                     "default": "project",
                 },
-                "since": text("such as 2026-11-14, last week"),
-                "until": text("exclusive"),
-                "agent": plain(),
+                "since": described_string_schema("such as 2026-11-14, last week"),
+                "until": described_string_schema("exclusive"),
+                "agent": string_schema(),
                 "tokens": { "type": "integer", "default": 800 },
             }),
         ),
@@ -53,39 +53,39 @@ fn recall() -> Vec<ToolSpec> {
             toolset: "recall",
             description: "Open a citation from recall_memory in full: a message, note, summary \
                           or excerpt. Also a day, week or month: toc:day:2026-11-14.",
-            schema: object(&["citation"], json!({ "citation": plain() })),
-            effect: Effect::Reads,
+            schema: object_schema(&["citation"], json!({ "citation": string_schema() })),
+            effect: ToolEffect::Reads,
         },
         tool(
             "teleport_query",
             "Search the table of contents: returns node and grip ids with previews, for \
              get_node and expand_grip.",
             json!({
-                "query": plain(),
+                "query": string_schema(),
                 "limit": { "type": "integer", "default": 10 },
                 "level": {
                     "type": "string",
                     "enum": ["year", "month", "week", "day", "segment", "grip"],
                 },
-                "since": plain(),
-                "until": plain(),
-                "agent": plain(),
+                "since": string_schema(),
+                "until": string_schema(),
+                "agent": string_schema(),
             }),
         ),
     ]
 }
 
-fn notes() -> Vec<ToolSpec> {
+fn note_specs() -> Vec<ToolSpec> {
     let note = |name, description, needed, fields| ToolSpec {
         name,
         toolset: "notes",
         description,
-        schema: object(needed, with_scope(fields)),
+        schema: object_schema(needed, add_scope_fields(fields)),
         effect: match name {
-            "memory_append" => Effect::Adds,
-            "memory_patch" | "memory_update" => Effect::Replaces,
-            "memory_write" | "memory_delete" => Effect::Settles,
-            _ => Effect::Reads,
+            "memory_append" => ToolEffect::Adds,
+            "memory_patch" | "memory_update" => ToolEffect::Replaces,
+            "memory_write" | "memory_delete" => ToolEffect::ReplacesIdempotently,
+            _ => ToolEffect::Reads,
         },
     };
     vec![
@@ -100,7 +100,7 @@ fn notes() -> Vec<ToolSpec> {
             "memory_read",
             "Read a note, as Markdown.",
             &["path"],
-            json!({ "path": text("such as facts/user.md") }),
+            json!({ "path": described_string_schema("such as facts/user.md") }),
         ),
         note(
             "memory_write",
@@ -108,15 +108,15 @@ fn notes() -> Vec<ToolSpec> {
              typed note also needs name, description and type.",
             &["path", "content"],
             json!({
-                "path": text("ends in .md"),
-                "content": text("Markdown, without frontmatter"),
-                "name": plain(),
-                "description": text("one line"),
+                "path": described_string_schema("ends in .md"),
+                "content": described_string_schema("Markdown, without frontmatter"),
+                "name": string_schema(),
+                "description": described_string_schema("one line"),
                 "type": {
                     "type": "string",
                     "enum": ["user", "feedback", "project", "reference"],
                 },
-                "if_version": if_version(),
+                "if_version": if_version_schema(),
             }),
         ),
         note(
@@ -124,10 +124,10 @@ fn notes() -> Vec<ToolSpec> {
             "Append an entry to a note, such as episodes/2026-03.md.",
             &["path", "entry"],
             json!({
-                "path": plain(),
-                "entry": text("Markdown"),
-                "summary": text("the note's summary, under ten words; generated if omitted"),
-                "if_version": if_version(),
+                "path": string_schema(),
+                "entry": described_string_schema("Markdown"),
+                "summary": described_string_schema("the note's summary, under ten words; generated if omitted"),
+                "if_version": if_version_schema(),
             }),
         ),
         note(
@@ -136,17 +136,17 @@ fn notes() -> Vec<ToolSpec> {
              patches, or old_str and new_str.",
             &["path"],
             json!({
-                "path": plain(),
+                "path": string_schema(),
                 "patches": {
                     "type": "array",
-                    "items": object(
+                    "items": object_schema(
                         &["oldText", "newText"],
-                        json!({ "oldText": plain(), "newText": plain() }),
+                        json!({ "oldText": string_schema(), "newText": string_schema() }),
                     ),
                 },
-                "old_str": plain(),
-                "new_str": plain(),
-                "if_version": if_version(),
+                "old_str": string_schema(),
+                "new_str": string_schema(),
+                "if_version": if_version_schema(),
             }),
         ),
         note(
@@ -154,40 +154,40 @@ fn notes() -> Vec<ToolSpec> {
             "Replace the first occurrence of a text in a note and update its date.",
             &["filename", "old_text", "new_text"],
             json!({
-                "filename": plain(),
-                "old_text": plain(),
-                "new_text": plain(),
-                "if_version": if_version(),
+                "filename": string_schema(),
+                "old_text": string_schema(),
+                "new_text": string_schema(),
+                "if_version": if_version_schema(),
             }),
         ),
         note(
             "memory_delete",
             "Delete a note that is no longer true or needed.",
             &["filename"],
-            json!({ "filename": plain() }),
+            json!({ "filename": string_schema() }),
         ),
     ]
 }
 
-fn coder() -> Vec<ToolSpec> {
+fn coder_specs() -> Vec<ToolSpec> {
     let types = || json!({ "type": "string", "enum": ["episodic", "procedural", "semantic"] });
     let texts = || json!({ "type": "array", "items": { "type": "string" } });
     let insight = || {
         json!({
             "type": types(),
-            "title": plain(),
-            "description": plain(),
-            "content": plain(),
+            "title": string_schema(),
+            "description": string_schema(),
+            "content": string_schema(),
             "tags": texts(),
-            "topic": plain(),
+            "topic": string_schema(),
         })
     };
     let needed = &["type", "title", "description", "content", "tags"];
     let mut one_or_more = insight();
-    put(
+    insert_field(
         &mut one_or_more,
         "insights",
-        json!({ "type": "array", "maxItems": 3, "items": object(needed, insight()) }),
+        json!({ "type": "array", "maxItems": 3, "items": object_schema(needed, insight()) }),
     );
     vec![
         ToolSpec {
@@ -195,15 +195,15 @@ fn coder() -> Vec<ToolSpec> {
             toolset: "coder",
             description: "Find lessons from all projects before complex or unfamiliar work: the \
                           best 3 in full. Give a question or 3 to 8 keywords.",
-            schema: object(
+            schema: object_schema(
                 &[],
                 json!({
-                    "question": plain(),
+                    "question": string_schema(),
                     "keywords": texts(),
                     "types": { "type": "array", "items": types() },
                 }),
             ),
-            effect: Effect::Reads,
+            effect: ToolEffect::Reads,
         },
         ToolSpec {
             name: "coder_memory_store",
@@ -212,19 +212,19 @@ fn coder() -> Vec<ToolSpec> {
                           actionable. episodic: an event; procedural: steps; semantic: a \
                           principle. description: 1 sentence; content: 3 to 5, no lists; tags \
                           with #success or #failure. One insight, or up to 3 as insights.",
-            schema: object(&[], one_or_more),
-            effect: Effect::Adds,
+            schema: object_schema(&[], one_or_more),
+            effect: ToolEffect::Adds,
         },
     ]
 }
 
-fn contents() -> Vec<ToolSpec> {
+fn contents_specs() -> Vec<ToolSpec> {
     let tool = |name, description, needed, fields| ToolSpec {
         name,
         toolset: "contents",
         description,
-        schema: object(needed, fields),
-        effect: Effect::Reads,
+        schema: object_schema(needed, fields),
+        effect: ToolEffect::Reads,
     };
     vec![
         tool(
@@ -238,17 +238,17 @@ fn contents() -> Vec<ToolSpec> {
             "get_node",
             "Read a node: title, bullets with grip ids, keywords, children.",
             &["node_id"],
-            json!({ "node_id": text("such as toc:day:2026-11-14"), "version": integer() }),
+            json!({ "node_id": described_string_schema("such as toc:day:2026-11-14"), "version": integer_schema() }),
         ),
         tool(
             "browse_toc",
             "List a node's children, or the nodes of a time.",
             &[],
             json!({
-                "node_id": plain(),
-                "time": text("such as yesterday, last week, in March, 2026-11-14"),
-                "limit": integer(),
-                "continuation": plain(),
+                "node_id": string_schema(),
+                "time": described_string_schema("such as yesterday, last week, in March, 2026-11-14"),
+                "limit": integer_schema(),
+                "continuation": string_schema(),
             }),
         ),
         tool(
@@ -256,24 +256,24 @@ fn contents() -> Vec<ToolSpec> {
             "List the events of a time or a session: messages and actions, cut at 500 bytes.",
             &[],
             json!({
-                "time": text("such as yesterday"),
-                "from": text("RFC 3339"),
-                "to": text("RFC 3339"),
-                "session_id": plain(),
-                "limit": integer(),
-                "continuation": plain(),
+                "time": described_string_schema("such as yesterday"),
+                "from": described_string_schema("RFC 3339"),
+                "to": described_string_schema("RFC 3339"),
+                "session_id": string_schema(),
+                "limit": integer_schema(),
+                "continuation": string_schema(),
             }),
         ),
         tool(
             "expand_grip",
             "Show a bullet's source excerpt and the events around it.",
             &["grip_id"],
-            json!({ "grip_id": plain(), "before": integer(), "after": integer() }),
+            json!({ "grip_id": string_schema(), "before": integer_schema(), "after": integer_schema() }),
         ),
     ]
 }
 
-fn anthropic() -> ToolSpec {
+fn anthropic_spec() -> ToolSpec {
     ToolSpec {
         name: "memory",
         toolset: "anthropic",
@@ -281,60 +281,64 @@ fn anthropic() -> ToolSpec {
                       view_range?}; create {path, file_text}; str_replace {path, old_str, \
                       new_str}; insert {path, insert_line, insert_text}; delete {path}; rename \
                       {old_path, new_path}.",
-        schema: object(
+        schema: object_schema(
             &["command"],
             json!({
                 "command": {
                     "type": "string",
                     "enum": ["view", "create", "str_replace", "insert", "delete", "rename"],
                 },
-                "path": plain(),
+                "path": string_schema(),
                 "view_range": { "type": "array", "items": { "type": "integer" } },
-                "file_text": plain(),
-                "old_str": plain(),
-                "new_str": plain(),
+                "file_text": string_schema(),
+                "old_str": string_schema(),
+                "new_str": string_schema(),
                 "insert_line": { "type": "integer" },
-                "insert_text": plain(),
-                "old_path": plain(),
-                "new_path": plain(),
+                "insert_text": string_schema(),
+                "old_path": string_schema(),
+                "new_path": string_schema(),
             }),
         ),
-        effect: Effect::Replaces,
+        effect: ToolEffect::Replaces,
     }
 }
 
-fn object(needed: &[&str], fields: Value) -> Value {
+fn object_schema(needed: &[&str], fields: Value) -> Value {
     let mut schema = json!({ "type": "object", "additionalProperties": false });
-    put(&mut schema, "properties", fields);
+    insert_field(&mut schema, "properties", fields);
     if !needed.is_empty() {
-        put(&mut schema, "required", needed.into());
+        insert_field(&mut schema, "required", needed.into());
     }
     schema
 }
 
-fn with_scope(mut fields: Value) -> Value {
+fn add_scope_fields(mut fields: Value) -> Value {
     let scope = json!({
         "type": "string",
         "enum": ["project", "session", "coder"],
         "default": "project",
     });
-    put(&mut fields, "scope", scope);
-    put(&mut fields, "session_id", text("for scope session; default: current"));
+    insert_field(&mut fields, "scope", scope);
+    insert_field(
+        &mut fields,
+        "session_id",
+        described_string_schema("for scope session; default: current"),
+    );
     fields
 }
 
-fn plain() -> Value {
+fn string_schema() -> Value {
     json!({ "type": "string" })
 }
 
-fn integer() -> Value {
+fn integer_schema() -> Value {
     json!({ "type": "integer" })
 }
 
-fn text(description: &str) -> Value {
+fn described_string_schema(description: &str) -> Value {
     json!({ "type": "string", "description": description })
 }
 
-fn if_version() -> Value {
-    text("fail unless the note is at this version")
+fn if_version_schema() -> Value {
+    described_string_schema("fail unless the note is at this version")
 }

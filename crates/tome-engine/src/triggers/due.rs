@@ -2,7 +2,7 @@
 
 /// The injection due in response to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Due {
+pub enum DueInjection {
     /// Lessons for this plan, and the request to replan if needed.
     Replan {
         /// The plan's steps, one per line, bounded: the query for lessons.
@@ -11,7 +11,7 @@ pub enum Due {
     /// The request to store lessons.
     Store {
         /// The reason.
-        why: Why,
+        why: StoreReason,
         /// Whether the user was frustrated meanwhile: the lesson is then a failure, and a strong
         /// signal.
         frustrated: bool,
@@ -23,7 +23,7 @@ pub enum Due {
     },
 }
 
-impl Due {
+impl DueInjection {
     /// The name in the injection log.
     pub const fn name(&self) -> &'static str {
         match self {
@@ -36,7 +36,7 @@ impl Due {
 
 /// Why work is worth storing lessons from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
+pub enum StoreReason {
     /// It followed a plan with many steps.
     Plan,
     /// It took many tool calls and changed files.

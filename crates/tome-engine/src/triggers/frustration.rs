@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 use tome_model::truncate_to;
 
-use super::limits::MOOD_BYTES_MAX;
+use super::limits::FRUSTRATION_BYTES_MAX;
 
 /// One pattern per language. An opinion must end there: "this is garbage!" matches, "this is
 /// garbage data" is a bug report.
@@ -51,13 +51,13 @@ static SIGNS: LazyLock<Vec<Regex>> =
     LazyLock::new(|| PATTERNS.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect());
 
 /// Whether the user's own words show frustration.
-pub(super) fn shows(prompt: &str) -> bool {
-    let said = own_words(truncate_to(prompt, MOOD_BYTES_MAX));
+pub(super) fn is_frustrated(prompt: &str) -> bool {
+    let said = strip_quotes_and_code(truncate_to(prompt, FRUSTRATION_BYTES_MAX));
     SIGNS.iter().any(|sign| sign.is_match(&said))
 }
 
 /// A prompt without quoted lines and code.
-fn own_words(prompt: &str) -> String {
+fn strip_quotes_and_code(prompt: &str) -> String {
     let mut said = String::with_capacity(prompt.len());
     let mut in_block = false;
     for line in prompt.lines() {

@@ -5,10 +5,10 @@ pub const STATE_BYTES_MAX: usize = 16 * 1024;
 
 /// Events remembered for deduplication. Two hooks installed for one agent, or a spool that is read
 /// twice, repeat recent events.
-pub(super) const RECENT_MAX: usize = 64;
+pub(super) const RECENT_EVENTS_MAX: usize = 64;
 
 /// Text of a plan: enough for recall to find related lessons.
-pub(super) const ABOUT_BYTES_MAX: usize = 1_000;
+pub(super) const PLAN_TEXT_BYTES_MAX: usize = 1_000;
 
 /// One step of it, so that a long first step leaves space for the others.
 pub(super) const STEP_BYTES_MAX: usize = 160;
@@ -17,10 +17,10 @@ pub(super) const STEP_BYTES_MAX: usize = 160;
 pub(super) const TASKS_MAX: usize = 64;
 
 /// Bytes parsed of a reply, a plan or a query.
-pub(super) const READ_BYTES_MAX: usize = 64 * 1024;
+pub(super) const PARSED_BYTES_MAX: usize = 64 * 1024;
 
 /// Bytes of a prompt checked for frustration: beyond that are pasted logs and files.
-pub(super) const MOOD_BYTES_MAX: usize = 4 * 1024;
+pub(super) const FRUSTRATION_BYTES_MAX: usize = 4 * 1024;
 
 /// How far before a numbered list a cue may be that makes it a plan.
 pub(super) const LEAD_BYTES_MAX: usize = 400;

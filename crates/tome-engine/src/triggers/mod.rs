@@ -38,8 +38,8 @@ mod tasks;
 pub mod texts;
 mod words;
 
-pub use due::{Due, Why};
+pub use due::{DueInjection, StoreReason};
 pub use limits::STATE_BYTES_MAX;
-pub use seen::Seen;
-pub use settings::Settings;
-pub use state::State;
+pub use seen::TriggerEvent;
+pub use settings::TriggerSettings;
+pub use state::TriggerState;

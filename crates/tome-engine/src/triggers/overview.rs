@@ -11,13 +11,13 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Settings;
+use super::TriggerSettings;
 use super::limits::{ROUND_TOOL_CALLS, ROUNDS_MIN, ROUNDS_SILENT, WRITES_MIN};
 
 /// The reminder interval of a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Pace {
+pub(super) struct ReminderPace {
     /// Rounds between reminders; the setting applies until it has adapted.
     every: Option<u32>,
     /// Whether a round without a write is in progress.
@@ -34,9 +34,9 @@ pub(super) struct Pace {
     writes_unasked: u32,
 }
 
-impl Pace {
+impl ReminderPace {
     /// Ends a round and begins the next.
-    pub(super) fn prompt(&mut self) {
+    pub(super) fn on_prompt(&mut self) {
         if self.in_round {
             self.count_round();
         }
@@ -44,7 +44,7 @@ impl Pace {
         self.tool_calls = 0;
     }
 
-    pub(super) fn tool_call(&mut self) {
+    pub(super) fn on_tool_call(&mut self) {
         self.tool_calls = self.tool_calls.saturating_add(1);
         if self.tool_calls >= ROUND_TOOL_CALLS {
             self.tool_calls = 0;
@@ -63,14 +63,14 @@ impl Pace {
     }
 
     /// Records a write and adapts the interval.
-    pub(super) fn written(&mut self, settings: &Settings) {
+    pub(super) fn record_write(&mut self, settings: &TriggerSettings) {
         self.writes = self.writes.saturating_add(1);
         if !self.reminded {
             self.writes_unasked = self.writes_unasked.saturating_add(1);
         }
         if self.writes >= WRITES_MIN {
-            let every = self.every(settings).saturating_add_signed(self.change());
-            self.every = Some(within(every, settings));
+            let every = self.interval(settings).saturating_add_signed(self.interval_change());
+            self.every = Some(clamp_interval(every, settings));
         }
         self.reminded = false;
         self.reminded_before = false;
@@ -80,7 +80,7 @@ impl Pace {
         self.rounds_since_reminder = 0;
     }
 
-    fn change(&self) -> i32 {
+    fn interval_change(&self) -> i32 {
         // Integer tenths: with floats a share of exactly 0.7 could fall on either side.
         let (unasked, writes) = (u64::from(self.writes_unasked) * 10, u64::from(self.writes));
         let over = |tenths: u64| unasked > writes * tenths;
@@ -94,15 +94,15 @@ impl Pace {
         }
     }
 
-    fn every(&self, settings: &Settings) -> u32 {
-        within(self.every.unwrap_or(settings.overview_rounds), settings)
+    fn interval(&self, settings: &TriggerSettings) -> u32 {
+        clamp_interval(self.every.unwrap_or(settings.overview_rounds), settings)
     }
 
     /// Returns the rounds without a write if a reminder is due, and records the reminder.
-    pub(super) fn due(&mut self, settings: &Settings) -> Option<u32> {
+    pub(super) fn take_due(&mut self, settings: &TriggerSettings) -> Option<u32> {
         let silent = self.writes > 0 && self.rounds_since_write < ROUNDS_SILENT;
         let early = self.rounds_since_start < ROUNDS_MIN;
-        let quiet = self.rounds_since_reminder < self.every(settings);
+        let quiet = self.rounds_since_reminder < self.interval(settings);
         if !settings.overview || silent || early || quiet {
             return None;
         }
@@ -114,13 +114,13 @@ impl Pace {
 
     /// Undoes a reminder that did not reach the agent: the next event that accepts text gets it,
     /// and a write before that counts as unprompted.
-    pub(super) fn missed(&mut self, settings: &Settings) {
+    pub(super) fn mark_missed(&mut self, settings: &TriggerSettings) {
         self.reminded = self.reminded_before;
-        self.rounds_since_reminder = self.every(settings);
+        self.rounds_since_reminder = self.interval(settings);
     }
 }
 
 /// Settings may contradict each other; the lower bound wins.
-fn within(rounds: u32, settings: &Settings) -> u32 {
+fn clamp_interval(rounds: u32, settings: &TriggerSettings) -> u32 {
     rounds.min(settings.overview_rounds_max).max(settings.overview_rounds_min)
 }

@@ -9,138 +9,154 @@ use regex::Regex;
 use serde_json::Value;
 use tome_model::{Tool, truncate_to};
 
-use super::deeds::{name_of, text};
-use super::limits::{LEAD_BYTES_MAX, READ_BYTES_MAX};
-use super::tasks::Tasks;
-use super::words::add_step;
+use super::deeds::{text_field, tool_name};
+use super::limits::{LEAD_BYTES_MAX, PARSED_BYTES_MAX};
+use super::tasks::TaskList;
+use super::words::append_step;
 use super::{sql, steps};
 
 /// Fields that contain a step's text, and a list's steps.
 #[rustfmt::skip]
-const WORDS: [&str; 7] = ["content", "description", "step", "title", "subject", "text", "task"];
-const LISTS: [&str; 4] = ["todos", "plan", "steps", "items"];
-const DONE: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
+const STEP_FIELDS: [&str; 7] = ["content", "description", "step", "title", "subject", "text", "task"];
+const LIST_FIELDS: [&str; 4] = ["todos", "plan", "steps", "items"];
+const DONE_STATUSES: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct DetectedPlan {
     pub(super) steps: usize,
     pub(super) about: String,
 }
 
 /// Returns the plan that a tool call made or extended. Tasks created one by one are kept in
 /// `tasks`.
-pub(super) fn of_call(tool: &Tool, tasks: &mut Tasks) -> Option<Plan> {
-    match name_of(tool).as_str() {
+pub(super) fn parse_tool_call(tool: &Tool, tasks: &mut TaskList) -> Option<DetectedPlan> {
+    match tool_name(tool).as_str() {
         "todowrite" | "todo_write" | "write_todos" | "update_plan" | "update_todo" => {
-            listed(&tool.input)
+            parse_list(&tool.input)
         }
         "exitplanmode" | "exit_plan_mode" => {
-            let plan = text(&tool.input, &["plan"]).or_else(|| text(&tool.output, &["plan"]))?;
-            Some(written(plan))
+            let plan = text_field(&tool.input, &["plan"])
+                .or_else(|| text_field(&tool.output, &["plan"]))?;
+            Some(parse_written_plan(plan))
         }
         "taskcreate" | "tracker_create_task" => {
-            let subject = text(&tool.input, &["subject", "title", "description"])?;
-            task(tasks, task_id(&tool.output), subject)
+            let subject = text_field(&tool.input, &["subject", "title", "description"])?;
+            add_task(tasks, parse_task_id(&tool.output), subject)
         }
         "taskupdate" | "tracker_update_task" => {
-            let done = text(&tool.input, &["status"]).is_some_and(|status| DONE.contains(&status));
-            if let Some(id) = text(&tool.input, &["taskId", "id"]).filter(|_| done) {
+            let done = text_field(&tool.input, &["status"])
+                .is_some_and(|status| DONE_STATUSES.contains(&status));
+            if let Some(id) = text_field(&tool.input, &["taskId", "id"]).filter(|_| done) {
                 tasks.finish(id);
             }
             None
         }
         // A tool named `sql` on another server belongs to some application.
         "sql" if tool.name == "sql" => {
-            let added = sql::read(text(&tool.input, &["query", "sql"])?, tasks);
-            (added > 0).then(|| all_of(tasks))
+            let added = sql::apply_query(text_field(&tool.input, &["query", "sql"])?, tasks);
+            (added > 0).then(|| plan_from_tasks(tasks))
         }
         _ => None,
     }
 }
 
 /// Adds a task and returns the whole list; `None` if the task is known.
-pub(super) fn task(tasks: &mut Tasks, id: Option<&str>, subject: &str) -> Option<Plan> {
-    let subject = truncate_to(subject, READ_BYTES_MAX);
-    tasks.add(id, subject).then(|| all_of(tasks))
+pub(super) fn add_task(
+    tasks: &mut TaskList,
+    id: Option<&str>,
+    subject: &str,
+) -> Option<DetectedPlan> {
+    let subject = truncate_to(subject, PARSED_BYTES_MAX);
+    tasks.add(id, subject).then(|| plan_from_tasks(tasks))
 }
 
-fn all_of(tasks: &Tasks) -> Plan {
-    Plan { steps: tasks.count(), about: tasks.about().to_owned() }
+fn plan_from_tasks(tasks: &TaskList) -> DetectedPlan {
+    DetectedPlan { steps: tasks.count(), about: tasks.about().to_owned() }
 }
 
 /// Parses the id of a new task from a field, or from `Task #3 created …`, `Created task 3f9a1c: …`.
-fn task_id(output: &Value) -> Option<&str> {
+fn parse_task_id(output: &Value) -> Option<&str> {
     let said = output.as_str().unwrap_or_default();
     let rest = said.strip_prefix("Task #").or_else(|| said.strip_prefix("Created task "));
     let id = |rest: &str| rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
     let told = rest.and_then(|rest| rest.get(..id(rest)));
-    output.get("task").and_then(|task| text(task, &["id"])).or(told).filter(|id| !id.is_empty())
+    output
+        .get("task")
+        .and_then(|task| text_field(task, &["id"]))
+        .or(told)
+        .filter(|id| !id.is_empty())
 }
 
-fn listed(input: &Value) -> Option<Plan> {
-    match LISTS.iter().find_map(|name| input.get(name)).unwrap_or(input) {
-        Value::Array(items) => of_items(items),
-        Value::String(text) => match serde_json::from_str(truncate_to(text, READ_BYTES_MAX)) {
-            Ok(Value::Array(items)) => of_items(&items),
+fn parse_list(input: &Value) -> Option<DetectedPlan> {
+    match LIST_FIELDS.iter().find_map(|name| input.get(name)).unwrap_or(input) {
+        Value::Array(items) => parse_items(items),
+        Value::String(text) => match serde_json::from_str(truncate_to(text, PARSED_BYTES_MAX)) {
+            Ok(Value::Array(items)) => parse_items(&items),
             Ok(Value::Object(map)) => {
-                let items = LISTS.iter().find_map(|name| map.get(*name)?.as_array())?;
-                of_items(items)
+                let items = LIST_FIELDS.iter().find_map(|name| map.get(*name)?.as_array())?;
+                parse_items(items)
             }
-            _ => of_text(text),
+            _ => parse_text_list(text),
         },
         _ => None,
     }
 }
 
-fn of_items(items: &[Value]) -> Option<Plan> {
-    let done = |item: &Value| text(item, &["status"]).is_some_and(|status| DONE.contains(&status));
+fn parse_items(items: &[Value]) -> Option<DetectedPlan> {
+    let done = |item: &Value| {
+        text_field(item, &["status"]).is_some_and(|status| DONE_STATUSES.contains(&status))
+    };
     if items.iter().all(done) {
         return None;
     }
     let mut about = String::new();
     // Count all items, but quote only the first.
     for item in items.iter().take(64) {
-        add_step(&mut about, item.as_str().or_else(|| text(item, &WORDS)).unwrap_or_default());
+        append_step(
+            &mut about,
+            item.as_str().or_else(|| text_field(item, &STEP_FIELDS)).unwrap_or_default(),
+        );
     }
-    Some(Plan { steps: items.len(), about })
+    Some(DetectedPlan { steps: items.len(), about })
 }
 
 /// Parses a Markdown list, or a JSON list that was truncated in storage.
-fn of_text(text: &str) -> Option<Plan> {
-    let text = truncate_to(text, READ_BYTES_MAX);
-    let checks = steps::checklist(text);
+fn parse_text_list(text: &str) -> Option<DetectedPlan> {
+    let text = truncate_to(text, PARSED_BYTES_MAX);
+    let checks = steps::count_checkboxes(text);
     if checks.all > 0 {
-        return (checks.open > 0).then(|| Plan { steps: checks.all, about: quoted(text) });
+        return (checks.open > 0)
+            .then(|| DetectedPlan { steps: checks.all, about: summarize_lines(text) });
     }
     let cut = text.matches("\"status\"").count();
     if cut > 0 {
-        return Some(Plan { steps: cut, about: quoted(text) });
+        return Some(DetectedPlan { steps: cut, about: summarize_lines(text) });
     }
-    Some(written(text))
+    Some(parse_written_plan(text))
 }
 
 /// Parses a written plan: counts its numbered steps or checklist, otherwise its bullets.
-fn written(plan: &str) -> Plan {
-    let plan = truncate_to(plan, READ_BYTES_MAX);
-    let numbered = steps::numbered(plan).map_or(0, |list| list.steps);
-    let counted = numbered.max(steps::checklist(plan).all);
-    let steps = if counted > 0 { counted } else { steps::bullets(plan) };
-    Plan { steps, about: quoted(plan) }
+fn parse_written_plan(plan: &str) -> DetectedPlan {
+    let plan = truncate_to(plan, PARSED_BYTES_MAX);
+    let numbered = steps::find_numbered_list(plan).map_or(0, |list| list.steps);
+    let counted = numbered.max(steps::count_checkboxes(plan).all);
+    let steps = if counted > 0 { counted } else { steps::count_bullets(plan) };
+    DetectedPlan { steps, about: summarize_lines(plan) }
 }
 
 /// Parses a reply as a plan: a numbered list of named steps, or one introduced by a cue that it is
 /// still to be done. Other lists (findings, files, questions) do not count.
-pub(super) fn of_reply(reply: &str) -> Option<Plan> {
-    let reply = truncate_to(reply, READ_BYTES_MAX);
-    let list = steps::numbered(reply)?;
+pub(super) fn parse_reply(reply: &str) -> Option<DetectedPlan> {
+    let reply = truncate_to(reply, PARSED_BYTES_MAX);
+    let list = steps::find_numbered_list(reply)?;
     let before = reply.get(..list.starts)?;
-    let lead = before.get(floor_of_lead(before)..).unwrap_or_default();
+    let lead = before.get(lead_start(before)..).unwrap_or_default();
     let announced = CUES.as_ref().is_some_and(|cues| cues.is_match(lead));
-    let about = || quoted(reply.get(list.starts..).unwrap_or_default());
-    (list.called_steps || announced).then(|| Plan { steps: list.steps, about: about() })
+    let about = || summarize_lines(reply.get(list.starts..).unwrap_or_default());
+    (list.called_steps || announced).then(|| DetectedPlan { steps: list.steps, about: about() })
 }
 
-fn floor_of_lead(before: &str) -> usize {
+fn lead_start(before: &str) -> usize {
     tome_model::floor_boundary(before, before.len().saturating_sub(LEAD_BYTES_MAX))
 }
 
@@ -154,10 +170,10 @@ static CUES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-fn quoted(text: &str) -> String {
+fn summarize_lines(text: &str) -> String {
     let mut about = String::new();
     for line in text.lines().filter(|line| line.chars().any(char::is_alphanumeric)).take(64) {
-        add_step(&mut about, line);
+        append_step(&mut about, line);
     }
     about
 }

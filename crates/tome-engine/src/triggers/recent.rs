@@ -3,43 +3,43 @@
 use std::collections::VecDeque;
 
 use serde::{Deserialize, Serialize};
-use tome_model::{EventKind, Millis, limits::SAME_SIGHTING_MS};
+use tome_model::{EventKind, Millis, limits::DUPLICATE_WINDOW_MS};
 
-use super::limits::RECENT_MAX;
-use super::words::hash;
+use super::limits::RECENT_EVENTS_MAX;
+use super::words::stable_hash;
 
 /// Identifies an event: by its id, or by its words and their time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Sighting {
+pub(super) struct TriggerFingerprint {
     key: u64,
     at_ms: Option<u64>,
 }
 
-impl Sighting {
+impl TriggerFingerprint {
     /// Includes the kind: a stop may repeat the words of the message before it.
-    pub(super) fn of(kind: EventKind, id: &str, at: Option<Millis>) -> Self {
-        Self { key: hash(&[kind.as_str(), id]), at_ms: at.map(|at| at.0) }
+    pub(super) fn new(kind: EventKind, id: &str, at: Option<Millis>) -> Self {
+        Self { key: stable_hash(&[kind.as_str(), id]), at_ms: at.map(|at| at.0) }
     }
 
-    fn is(self, other: Self) -> bool {
+    fn is_same_event(self, other: Self) -> bool {
         self.key == other.key
             && match (self.at_ms, other.at_ms) {
-                (Some(one), Some(other)) => one.abs_diff(other) <= SAME_SIGHTING_MS,
+                (Some(one), Some(other)) => one.abs_diff(other) <= DUPLICATE_WINDOW_MS,
                 _ => true,
             }
     }
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Recent(VecDeque<Sighting>);
+pub(super) struct RecentEvents(VecDeque<TriggerFingerprint>);
 
-impl Recent {
+impl RecentEvents {
     /// Whether this event is new; also remembers it.
-    pub(super) fn is_new(&mut self, sighting: Sighting) -> bool {
-        if self.0.iter().any(|known| known.is(sighting)) {
+    pub(super) fn insert_if_new(&mut self, sighting: TriggerFingerprint) -> bool {
+        if self.0.iter().any(|known| known.is_same_event(sighting)) {
             return false;
         }
-        while self.0.len() >= RECENT_MAX {
+        while self.0.len() >= RECENT_EVENTS_MAX {
             self.0.pop_front();
         }
         self.0.push_back(sighting);

@@ -2,7 +2,7 @@
 
 /// Switches and thresholds of the triggers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+pub struct TriggerSettings {
     /// Enables lessons for plans.
     pub replan: bool,
     /// Plans with more steps than this count.
@@ -21,7 +21,7 @@ pub struct Settings {
     pub overview_rounds_max: u32,
 }
 
-impl Default for Settings {
+impl Default for TriggerSettings {
     fn default() -> Self {
         Self {
             replan: true,

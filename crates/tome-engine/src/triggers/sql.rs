@@ -7,8 +7,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use tome_model::truncate_to;
 
-use super::limits::READ_BYTES_MAX;
-use super::tasks::Tasks;
+use super::limits::PARSED_BYTES_MAX;
+use super::tasks::TaskList;
 
 static INSERT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
@@ -28,19 +28,19 @@ static END: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 
 /// Applies a query to the todos; returns how many it added.
-pub(super) fn read(query: &str, tasks: &mut Tasks) -> usize {
-    let query = truncate_to(query, READ_BYTES_MAX);
-    statements(query).into_iter().map(|statement| one(statement, tasks)).sum()
+pub(super) fn apply_query(query: &str, tasks: &mut TaskList) -> usize {
+    let query = truncate_to(query, PARSED_BYTES_MAX);
+    split_statements(query).into_iter().map(|statement| apply_statement(statement, tasks)).sum()
 }
 
-fn one(statement: &str, tasks: &mut Tasks) -> usize {
+fn apply_statement(statement: &str, tasks: &mut TaskList) -> usize {
     if let Some(found) = INSERT.as_ref().and_then(|insert| insert.captures(statement)) {
         let columns = found.get(1).map_or("", |columns| columns.as_str());
         let rows = found.get(2).map_or("", |rows| rows.as_str());
-        return rows_of(rows).iter().filter(|row| add(columns, row, tasks)).count();
+        return parse_rows(rows).iter().filter(|row| add_row(columns, row, tasks)).count();
     }
     if let Some(found) = END.as_ref().and_then(|end| end.captures(statement)) {
-        match found.get(1).map(|which| literals(which.as_str())) {
+        match found.get(1).map(|which| parse_literals(which.as_str())) {
             None => tasks.finish_all(),
             Some(ids) => ids.iter().for_each(|id| tasks.finish(id)),
         }
@@ -49,7 +49,7 @@ fn one(statement: &str, tasks: &mut Tasks) -> usize {
 }
 
 /// Without a column list, id and title come first, as in Copilot's table.
-fn add(columns: &str, row: &[String], tasks: &mut Tasks) -> bool {
+fn add_row(columns: &str, row: &[String], tasks: &mut TaskList) -> bool {
     let is = |column: &str, name: &str| column.trim().trim_matches(['"', '`']) == name;
     let place = |name: &str| columns.split(',').position(|column| is(column, name));
     let (id, title) = match columns.trim() {
@@ -61,7 +61,7 @@ fn add(columns: &str, row: &[String], tasks: &mut Tasks) -> bool {
 }
 
 /// Splits at semicolons outside quotes.
-fn statements(query: &str) -> Vec<&str> {
+fn split_statements(query: &str) -> Vec<&str> {
     let mut quoted = false;
     query
         .split(move |c: char| {
@@ -72,7 +72,7 @@ fn statements(query: &str) -> Vec<&str> {
 }
 
 /// Parses the rows of `(…), (…)` into their values, without quotes.
-fn rows_of(text: &str) -> Vec<Vec<String>> {
+fn parse_rows(text: &str) -> Vec<Vec<String>> {
     let (mut rows, mut row, mut value) = (Vec::new(), Vec::new(), String::new());
     let (mut depth, mut quoted) = (0_usize, false);
     for c in text.chars() {
@@ -100,6 +100,6 @@ fn rows_of(text: &str) -> Vec<Vec<String>> {
 }
 
 /// The quoted strings.
-fn literals(text: &str) -> Vec<&str> {
+fn parse_literals(text: &str) -> Vec<&str> {
     text.split('\'').skip(1).step_by(2).collect()
 }

@@ -7,34 +7,34 @@ use serde::{Deserialize, Serialize};
 use tome_model::{EventKind, Tool, strip_injections};
 
 use super::limits::STATE_BYTES_MAX;
-use super::overview::Pace;
-use super::plan::{self, Plan};
-use super::recent::Recent;
-use super::tasks::Tasks;
-use super::{Due, Seen, Settings, Why, deeds, frustration, texts};
+use super::overview::ReminderPace;
+use super::plan::{self, DetectedPlan};
+use super::recent::RecentEvents;
+use super::tasks::TaskList;
+use super::{DueInjection, StoreReason, TriggerEvent, TriggerSettings, deeds, frustration, texts};
 
 const VERSION: u8 = 1;
 
 /// The state of one session. Its size is bounded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct State {
+pub struct TriggerState {
     version: u8,
     /// Whether the whole session is a subagent's.
     is_subagent: bool,
-    recent: Recent,
-    tasks: Tasks,
+    recent: RecentEvents,
+    tasks: TaskList,
     /// The plan to replan at the next event that accepts text.
     carried: Option<String>,
-    in_loop: Loop,
-    work: Work,
-    pace: Pace,
+    in_loop: LoopState,
+    work: WorkState,
+    pace: ReminderPace,
 }
 
 /// Flags since the last prompt.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Loop {
+struct LoopState {
     replanned: bool,
     edited: bool,
     /// The agent is answering the request to store, so its tool calls do not count as work.
@@ -44,7 +44,7 @@ struct Loop {
 /// Work since lessons were last stored or requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct Work {
+struct WorkState {
     tool_calls: u32,
     edited: bool,
     planned: bool,
@@ -53,22 +53,22 @@ struct Work {
     frustrated: bool,
 }
 
-impl Default for State {
+impl Default for TriggerState {
     fn default() -> Self {
         Self {
             version: VERSION,
             is_subagent: false,
-            recent: Recent::default(),
-            tasks: Tasks::default(),
+            recent: RecentEvents::default(),
+            tasks: TaskList::default(),
             carried: None,
-            in_loop: Loop::default(),
-            work: Work::default(),
-            pace: Pace::default(),
+            in_loop: LoopState::default(),
+            work: WorkState::default(),
+            pace: ReminderPace::default(),
         }
     }
 }
 
-impl State {
+impl TriggerState {
     /// Deserializes a state; a fresh one if the bytes are invalid.
     pub fn from_bytes(bytes: &[u8]) -> Self {
         if bytes.len() > STATE_BYTES_MAX {
@@ -85,59 +85,72 @@ impl State {
     }
 
     /// Processes an event of the session and returns what is due in response.
-    pub fn step(&mut self, seen: &Seen<'_>, settings: &Settings) -> Option<Due> {
-        self.is_subagent |= seen.opens_subagent();
-        if self.is_subagent || seen.in_subagent() {
-            self.note_subagent(seen, settings);
+    pub fn process_event(
+        &mut self,
+        seen: &TriggerEvent<'_>,
+        settings: &TriggerSettings,
+    ) -> Option<DueInjection> {
+        self.is_subagent |= seen.is_subagent_session();
+        if self.is_subagent || seen.is_in_subagent() {
+            self.on_subagent_event(seen, settings);
             return None;
         }
-        if !matters(seen) || !self.recent.is_new(seen.sighting) {
+        if !is_relevant(seen) || !self.recent.insert_if_new(seen.fingerprint) {
             return None;
         }
         match (seen.kind, seen.tool) {
-            (EventKind::UserMessage, _) => self.prompt(seen, settings),
-            (EventKind::ToolResult, Some(tool)) => self.tool_result(seen, tool, settings),
-            (EventKind::AssistantStop, _) if seen.answers_earlier_stop() => {
-                self.reply(seen.text, settings)
+            (EventKind::UserMessage, _) => self.on_prompt(seen, settings),
+            (EventKind::ToolResult, Some(tool)) => self.on_tool_result(seen, tool, settings),
+            (EventKind::AssistantStop, _) if seen.is_text_of_earlier_stop() => {
+                self.on_reply(seen.text, settings)
             }
-            (EventKind::AssistantStop, _) => self.stop(seen, settings),
-            (EventKind::AssistantMessage, _) => self.reply(seen.text, settings),
-            (EventKind::SessionStart, _) => self.clear(),
-            (EventKind::Unknown, _) => self.harness(seen, settings),
+            (EventKind::AssistantStop, _) => self.on_stop(seen, settings),
+            (EventKind::AssistantMessage, _) => self.on_reply(seen.text, settings),
+            (EventKind::SessionStart, _) => self.on_clear(),
+            (EventKind::Unknown, _) => self.on_harness_event(seen, settings),
             _ => None,
         }
     }
 
     /// Records that a due injection did not reach the agent: it is due again at the next event that
     /// accepts it.
-    pub fn missed(&mut self, due: &Due, settings: &Settings) {
+    pub fn mark_missed(&mut self, due: &DueInjection, settings: &TriggerSettings) {
         match due {
-            Due::Replan { about } => {
+            DueInjection::Replan { about } => {
                 self.in_loop.replanned = false;
                 // Keep a newer plan.
                 self.carried.get_or_insert_with(|| about.clone());
             }
-            Due::Store { why, frustrated } => {
+            DueInjection::Store { why, frustrated } => {
                 self.in_loop.storing = false;
-                self.work.take_up(*why, *frustrated);
+                self.work.restore(*why, *frustrated);
             }
-            Due::Overview { .. } => self.pace.missed(settings),
+            DueInjection::Overview { .. } => self.pace.mark_missed(settings),
         }
     }
 
-    fn prompt(&mut self, seen: &Seen<'_>, settings: &Settings) -> Option<Due> {
-        if texts::is_own(seen.text) {
+    fn on_prompt(
+        &mut self,
+        seen: &TriggerEvent<'_>,
+        settings: &TriggerSettings,
+    ) -> Option<DueInjection> {
+        if texts::is_own_text(seen.text) {
             return None;
         }
-        self.in_loop = Loop::default();
-        self.pace.prompt();
-        self.work.frustrated |= frustration::shows(&strip_injections(seen.text));
-        self.speak(settings)
+        self.in_loop = LoopState::default();
+        self.pace.on_prompt();
+        self.work.frustrated |= frustration::is_frustrated(&strip_injections(seen.text));
+        self.take_due(settings)
     }
 
-    fn tool_result(&mut self, seen: &Seen<'_>, tool: &Tool, settings: &Settings) -> Option<Due> {
-        let failed = seen.failed();
-        self.pace.tool_call();
+    fn on_tool_result(
+        &mut self,
+        seen: &TriggerEvent<'_>,
+        tool: &Tool,
+        settings: &TriggerSettings,
+    ) -> Option<DueInjection> {
+        let failed = seen.is_failed();
+        self.pace.on_tool_call();
         if !self.in_loop.storing {
             self.count_call(tool, failed);
         }
@@ -145,11 +158,11 @@ impl State {
             // Not every agent accepts text here.
             return None;
         }
-        if let Some(plan) = plan::of_call(tool, &mut self.tasks) {
-            self.planned(plan, settings);
+        if let Some(plan) = plan::parse_tool_call(tool, &mut self.tasks) {
+            self.on_plan(plan, settings);
         }
-        self.note_memory(tool, settings);
-        self.speak(settings)
+        self.record_memory_call(tool, settings);
+        self.take_due(settings)
     }
 
     fn count_call(&mut self, tool: &Tool, failed: bool) {
@@ -162,15 +175,15 @@ impl State {
     }
 
     /// Handles a plan made with a tool.
-    fn planned(&mut self, plan: Plan, settings: &Settings) {
+    fn on_plan(&mut self, plan: DetectedPlan, settings: &TriggerSettings) {
         if plan.steps <= settings.plan_steps || self.in_loop.storing {
             return;
         }
         self.work.planned = true;
-        self.carry(plan);
+        self.carry_plan(plan);
     }
 
-    fn carry(&mut self, plan: Plan) {
+    fn carry_plan(&mut self, plan: DetectedPlan) {
         if !self.in_loop.replanned {
             self.carried = Some(plan.about);
         }
@@ -178,36 +191,44 @@ impl State {
 
     /// Handles a reply that may be a plan. A reply after edits is a report, not a plan. A proposed
     /// plan counts as work only once the agent starts on it.
-    fn reply(&mut self, reply: &str, settings: &Settings) -> Option<Due> {
+    fn on_reply(&mut self, reply: &str, settings: &TriggerSettings) -> Option<DueInjection> {
         if self.in_loop.edited || self.in_loop.replanned || self.in_loop.storing {
             return None;
         }
-        let plan = plan::of_reply(reply).filter(|plan| plan.steps > settings.plan_steps)?;
+        let plan = plan::parse_reply(reply).filter(|plan| plan.steps > settings.plan_steps)?;
         self.work.proposed = true;
-        self.carry(plan);
+        self.carry_plan(plan);
         None
     }
 
-    fn stop(&mut self, seen: &Seen<'_>, settings: &Settings) -> Option<Due> {
-        self.reply(seen.text, settings);
+    fn on_stop(
+        &mut self,
+        seen: &TriggerEvent<'_>,
+        settings: &TriggerSettings,
+    ) -> Option<DueInjection> {
+        self.on_reply(seen.text, settings);
         let storing = std::mem::take(&mut self.in_loop.storing);
-        if storing || seen.stop_hook_active() || seen.failed() || !settings.store {
+        if storing || seen.is_stop_hook_active() || seen.is_failed() || !settings.store {
             return None;
         }
-        let why = self.work.why(settings)?;
+        let why = self.work.store_reason(settings)?;
         let frustrated = self.work.frustrated;
-        self.work.done();
+        self.work.reset();
         self.in_loop.storing = true;
-        Some(Due::Store { why, frustrated })
+        Some(DueInjection::Store { why, frustrated })
     }
 
     /// Handles events of the agent's harness. None of them accepts text.
-    fn harness(&mut self, seen: &Seen<'_>, settings: &Settings) -> Option<Due> {
+    fn on_harness_event(
+        &mut self,
+        seen: &TriggerEvent<'_>,
+        settings: &TriggerSettings,
+    ) -> Option<DueInjection> {
         match seen.harness_event()? {
             "TaskCreated" => {
                 let id = seen.payload_text("task_id");
-                let plan = plan::task(&mut self.tasks, id, seen.text)?;
-                self.planned(plan, settings);
+                let plan = plan::add_task(&mut self.tasks, id, seen.text)?;
+                self.on_plan(plan, settings);
             }
             "TaskCompleted" => self.tasks.finish(seen.payload_text("task_id")?),
             _ => {}
@@ -217,32 +238,34 @@ impl State {
 
     /// Handles `/clear`: drops the plan and work of the old conversation but keeps the reminder
     /// pace. As always, the next prompt begins a loop.
-    fn clear(&mut self) -> Option<Due> {
+    fn on_clear(&mut self) -> Option<DueInjection> {
         let Self { recent, in_loop, pace, .. } = std::mem::take(self);
         *self = Self { recent, in_loop, pace, ..Self::default() };
         None
     }
 
     /// Subagents are often used to write notes and lessons: only those calls count.
-    fn note_subagent(&mut self, seen: &Seen<'_>, settings: &Settings) {
-        let Some(tool) = seen.tool.filter(|_| !self.is_subagent && !seen.failed()) else { return };
-        let counts = deeds::is_store(tool) || deeds::writes_overview(tool);
-        if counts && self.recent.is_new(seen.sighting) {
-            self.note_memory(tool, settings);
+    fn on_subagent_event(&mut self, seen: &TriggerEvent<'_>, settings: &TriggerSettings) {
+        let Some(tool) = seen.tool.filter(|_| !self.is_subagent && !seen.is_failed()) else {
+            return;
+        };
+        let counts = deeds::saves_memory(tool) || deeds::writes_overview(tool);
+        if counts && self.recent.insert_if_new(seen.fingerprint) {
+            self.record_memory_call(tool, settings);
         }
     }
 
-    fn note_memory(&mut self, tool: &Tool, settings: &Settings) {
-        if deeds::is_store(tool) {
-            self.work.done();
+    fn record_memory_call(&mut self, tool: &Tool, settings: &TriggerSettings) {
+        if deeds::saves_memory(tool) {
+            self.work.reset();
         }
         if deeds::writes_overview(tool) {
-            self.pace.written(settings);
+            self.pace.record_write(settings);
         }
     }
 
     /// Returns what is due at an event that accepts text.
-    fn speak(&mut self, settings: &Settings) -> Option<Due> {
+    fn take_due(&mut self, settings: &TriggerSettings) -> Option<DueInjection> {
         if self.in_loop.storing {
             return None;
         }
@@ -251,19 +274,19 @@ impl State {
             && !self.in_loop.replanned
         {
             self.in_loop.replanned = true;
-            return Some(Due::Replan { about });
+            return Some(DueInjection::Replan { about });
         }
-        let rounds = self.pace.due(settings)?;
-        Some(Due::Overview { rounds })
+        let rounds = self.pace.take_due(settings)?;
+        Some(DueInjection::Overview { rounds })
     }
 }
 
 /// Whether an event can change the state; others need no deduplication.
-fn matters(seen: &Seen<'_>) -> bool {
+fn is_relevant(seen: &TriggerEvent<'_>) -> bool {
     match seen.kind {
         EventKind::UserMessage | EventKind::AssistantMessage | EventKind::AssistantStop => true,
         EventKind::ToolResult => seen.tool.is_some(),
-        EventKind::SessionStart => seen.clears(),
+        EventKind::SessionStart => seen.is_clear(),
         EventKind::Unknown => {
             matches!(seen.harness_event(), Some("TaskCreated" | "TaskCompleted"))
         }
@@ -271,35 +294,35 @@ fn matters(seen: &Seen<'_>) -> bool {
     }
 }
 
-impl Work {
+impl WorkState {
     /// Returns the reason to request lessons, if any.
-    fn why(&self, settings: &Settings) -> Option<Why> {
+    fn store_reason(&self, settings: &TriggerSettings) -> Option<StoreReason> {
         let tool_calls = self.tool_calls;
         match () {
-            () if self.planned => Some(Why::Plan),
+            () if self.planned => Some(StoreReason::Plan),
             () if self.edited && tool_calls >= settings.store_tool_calls => {
-                Some(Why::Work { tool_calls })
+                Some(StoreReason::Work { tool_calls })
             }
-            () if self.frustrated && tool_calls > 0 => Some(Why::Frustration),
+            () if self.frustrated && tool_calls > 0 => Some(StoreReason::Frustration),
             () => None,
         }
     }
 
     /// Restores the work after a request that did not reach the agent.
-    fn take_up(&mut self, why: Why, frustrated: bool) {
+    fn restore(&mut self, why: StoreReason, frustrated: bool) {
         self.frustrated |= frustrated;
         match why {
-            Why::Plan => self.planned = true,
-            Why::Work { tool_calls } => {
+            StoreReason::Plan => self.planned = true,
+            StoreReason::Work { tool_calls } => {
                 self.edited = true;
                 self.tool_calls = self.tool_calls.saturating_add(tool_calls);
             }
-            Why::Frustration => self.tool_calls = self.tool_calls.max(1),
+            StoreReason::Frustration => self.tool_calls = self.tool_calls.max(1),
         }
     }
 
     /// Resets the work once lessons are stored or requested. A plan that was only proposed is kept.
-    fn done(&mut self) {
+    fn reset(&mut self) {
         *self = Self { proposed: self.proposed, ..Self::default() };
     }
 }

@@ -6,7 +6,7 @@ use regex::{Captures, Regex};
 
 /// The longest numbered list of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Numbered {
+pub(super) struct NumberedList {
     pub(super) steps: usize,
     /// Byte offset of its first line.
     pub(super) starts: usize,
@@ -16,14 +16,14 @@ pub(super) struct Numbered {
 
 /// A list being counted.
 #[derive(Clone, Copy)]
-struct Run {
-    list: Numbered,
+struct ListRun {
+    list: NumberedList,
     indent: usize,
     last: u32,
 }
 
 /// A line that begins with a number.
-struct Item {
+struct NumberedItem {
     number: u32,
     indent: usize,
     /// Headings and bold numbers form a separate list, with other items allowed in between.
@@ -32,15 +32,15 @@ struct Item {
 }
 
 /// Finds the longest list that counts up from 1 (or, as Markdown allows, repeats 1).
-pub(super) fn numbered(text: &str) -> Option<Numbered> {
-    let mut runs: [Option<Run>; 2] = [None, None];
-    let mut best: Option<Numbered> = None;
+pub(super) fn find_numbered_list(text: &str) -> Option<NumberedList> {
+    let mut runs: [Option<ListRun>; 2] = [None, None];
+    let mut best: Option<NumberedList> = None;
     for (starts, line) in prose_lines(text) {
-        let Some(item) = item(line) else { continue };
+        let Some(item) = parse_item(line) else { continue };
         let [plain, heads] = &mut runs;
         let run = if item.is_head { heads } else { plain };
-        *run = grown(*run, &item, starts);
-        let steps = |list: Option<Numbered>| list.map_or(0, |list| list.steps);
+        *run = extend_run(*run, &item, starts);
+        let steps = |list: Option<NumberedList>| list.map_or(0, |list| list.steps);
         let list = run.map(|run| run.list);
         if steps(list) > steps(best) {
             best = list;
@@ -49,10 +49,10 @@ pub(super) fn numbered(text: &str) -> Option<Numbered> {
     best
 }
 
-fn grown(run: Option<Run>, item: &Item, starts: usize) -> Option<Run> {
+fn extend_run(run: Option<ListRun>, item: &NumberedItem, starts: usize) -> Option<ListRun> {
     let fresh = || {
-        let list = Numbered { steps: 1, starts, called_steps: item.called_step };
-        (item.number == 1).then_some(Run { list, indent: item.indent, last: 1 })
+        let list = NumberedList { steps: 1, starts, called_steps: item.called_step };
+        (item.number == 1).then_some(ListRun { list, indent: item.indent, last: 1 })
     };
     let Some(mut run) = run else { return fresh() };
     if item.indent > run.indent {
@@ -81,10 +81,10 @@ static CALLED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-fn item(line: &str) -> Option<Item> {
+fn parse_item(line: &str) -> Option<NumberedItem> {
     let with = |pattern: &LazyLock<Option<Regex>>, called_step: bool| {
         let found: Captures<'_> = pattern.as_ref()?.captures(line)?;
-        Some(Item {
+        Some(NumberedItem {
             number: found.get(4)?.as_str().parse().ok()?,
             indent: found.get(1)?.len(),
             is_head: called_step || found.get(2).or_else(|| found.get(3)).is_some(),
@@ -96,13 +96,13 @@ fn item(line: &str) -> Option<Item> {
 
 /// The boxes of a checklist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Checks {
+pub(super) struct ChecklistCounts {
     pub(super) all: usize,
     pub(super) open: usize,
 }
 
-pub(super) fn checklist(text: &str) -> Checks {
-    let mut checks = Checks::default();
+pub(super) fn count_checkboxes(text: &str) -> ChecklistCounts {
+    let mut checks = ChecklistCounts::default();
     for (_, line) in prose_lines(text) {
         let line = line.trim_start();
         let after = line.strip_prefix(['-', '*', '+']).unwrap_or(line).trim_start();
@@ -118,7 +118,7 @@ pub(super) fn checklist(text: &str) -> Checks {
 }
 
 /// Counts top-level bullets.
-pub(super) fn bullets(text: &str) -> usize {
+pub(super) fn count_bullets(text: &str) -> usize {
     let is_bullet = |line: &str| ["- ", "* ", "+ "].iter().any(|mark| line.starts_with(mark));
     prose_lines(text).filter(|(_, line)| is_bullet(line)).count()
 }

@@ -4,11 +4,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::limits::TASKS_MAX;
-use super::words::{add_step, hash};
+use super::words::{append_step, stable_hash};
 
 /// A task, by the hashes of its id (if known) and its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Task {
+struct PlanTask {
     id: Option<u64>,
     subject: u64,
     done: bool,
@@ -17,23 +17,23 @@ struct Task {
 /// The current task list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub(super) struct Tasks {
-    tasks: Vec<Task>,
+pub(super) struct TaskList {
+    tasks: Vec<PlanTask>,
     /// Tasks beyond `TASKS_MAX`, which are only counted.
     more: u32,
     /// The subjects, one per line.
     about: String,
 }
 
-impl Tasks {
+impl TaskList {
     /// Adds a task; `false` if it is already there. A hook may report the same task twice, with and
     /// without its id.
     pub(super) fn add(&mut self, id: Option<&str>, subject: &str) -> bool {
         if self.tasks.iter().all(|task| task.done) {
             *self = Self::default();
         }
-        let (id, subject_hash) = (id.map(|id| hash(&[id])), hash(&[subject.trim()]));
-        let same = |task: &Task| match (task.id, id) {
+        let (id, subject_hash) = (id.map(|id| stable_hash(&[id])), stable_hash(&[subject.trim()]));
+        let same = |task: &PlanTask| match (task.id, id) {
             (Some(known), Some(id)) => known == id,
             _ => task.subject == subject_hash,
         };
@@ -42,8 +42,8 @@ impl Tasks {
             return false;
         }
         if self.tasks.len() < TASKS_MAX {
-            self.tasks.push(Task { id, subject: subject_hash, done: false });
-            add_step(&mut self.about, subject);
+            self.tasks.push(PlanTask { id, subject: subject_hash, done: false });
+            append_step(&mut self.about, subject);
         } else {
             self.more = self.more.saturating_add(1);
         }
@@ -52,7 +52,7 @@ impl Tasks {
 
     /// Marks a task as done or deleted.
     pub(super) fn finish(&mut self, id: &str) {
-        let id = Some(hash(&[id]));
+        let id = Some(stable_hash(&[id]));
         for task in self.tasks.iter_mut().filter(|task| task.id == id) {
             task.done = true;
         }

@@ -6,7 +6,7 @@
 
 use tome_model::strip_injections;
 
-use super::{Due, Why};
+use super::{DueInjection, StoreReason};
 
 /// Follows the recalled lessons.
 pub const REPLAN: &str = "With recalled memory, please replan if needed";
@@ -15,24 +15,26 @@ pub const REPLAN: &str = "With recalled memory, please replan if needed";
 pub const STORE_GUIDE: &str = "memory-store-guide.md";
 
 /// Opening of the request to store, by which it is recognised.
-const STORE: &str = "Tome, the memory of this session:";
+const STORE_OPENING: &str = "Tome, the memory of this session:";
 /// Opening of the overview reminder, by which it is recognised.
-const OVERVIEW: &str = "Tome, about the overview of this session:";
+const OVERVIEW_OPENING: &str = "Tome, about the overview of this session:";
 
 /// Renders the text for `due`. For a plan this is the part after the recalled lessons.
-pub fn of(due: &Due) -> String {
+pub fn render_due(due: &DueInjection) -> String {
     match due {
-        Due::Replan { .. } => format!("{REPLAN}."),
-        Due::Store { why, frustrated } => store(*why, *frustrated),
-        Due::Overview { rounds } => overview(*rounds),
+        DueInjection::Replan { .. } => format!("{REPLAN}."),
+        DueInjection::Store { why, frustrated } => render_store_request(*why, *frustrated),
+        DueInjection::Overview { rounds } => render_overview_reminder(*rounds),
     }
 }
 
-fn store(why: Why, frustrated: bool) -> String {
+fn render_store_request(why: StoreReason, frustrated: bool) -> String {
     let what = match why {
-        Why::Plan => "work on a longer plan has stopped".to_owned(),
-        Why::Work { tool_calls } => format!("{tool_calls} tool calls were made and files changed"),
-        Why::Frustration => "work has stopped".to_owned(),
+        StoreReason::Plan => "work on a longer plan has stopped".to_owned(),
+        StoreReason::Work { tool_calls } => {
+            format!("{tool_calls} tool calls were made and files changed")
+        }
+        StoreReason::Frustration => "work has stopped".to_owned(),
     };
     let mood = match frustrated {
         true => {
@@ -42,7 +44,7 @@ fn store(why: Why, frustrated: bool) -> String {
         false => "",
     };
     format!(
-        "{STORE} {what}, and no lessons from this work are saved yet.{mood} If you learned something \
+        "{STORE_OPENING} {what}, and no lessons from this work are saved yet.{mood} If you learned something \
          that the next session needs, please save it with memory_append or memory_write; save a \
          lesson that applies to any project with coder_memory_store (in a shell: `tome coder \
          store`). The store guide explains what is worth keeping (memory_read, scope coder, {STORE_GUIDE}): \
@@ -50,9 +52,9 @@ fn store(why: Why, frustrated: bool) -> String {
     )
 }
 
-fn overview(rounds: u32) -> String {
+fn render_overview_reminder(rounds: u32) -> String {
     format!(
-        "{OVERVIEW} it has not changed for {rounds} rounds. The next context starts from it: the \
+        "{OVERVIEW_OPENING} it has not changed for {rounds} rounds. The next context starts from it: the \
          current task, key decisions, known context, pending issues. If any of these changed, \
          please update it (memory_write, scope session, overview.md). This reminder is from \
          Tome, not from the user."
@@ -60,12 +62,12 @@ fn overview(rounds: u32) -> String {
 }
 
 /// Whether a prompt consists only of Tome's own words, marked or not.
-pub fn is_own(prompt: &str) -> bool {
+pub fn is_own_text(prompt: &str) -> bool {
     // Prefixes that agents add to the reason of a stop hook.
     const WRAPPINGS: [&str; 2] = ["Stop hook feedback:", "<hook_prompt"];
     let left = strip_injections(prompt);
     let marked = left.len() != prompt.len();
     let left = left.trim();
     marked && (left.is_empty() || WRAPPINGS.iter().any(|mark| left.starts_with(mark)))
-        || [REPLAN, STORE, OVERVIEW].iter().any(|opening| left.starts_with(opening))
+        || [REPLAN, STORE_OPENING, OVERVIEW_OPENING].iter().any(|opening| left.starts_with(opening))
 }

@@ -3,10 +3,10 @@
 use tome_model::truncate_to;
 use tome_text::collapse_whitespace;
 
-use super::limits::{ABOUT_BYTES_MAX, STEP_BYTES_MAX};
+use super::limits::{PLAN_TEXT_BYTES_MAX, STEP_BYTES_MAX};
 
 /// A stable hash: it is stored in states, so it must not change between machines or versions.
-pub(super) fn hash(parts: &[&str]) -> u64 {
+pub(super) fn stable_hash(parts: &[&str]) -> u64 {
     let mut hasher = blake3::Hasher::new_derive_key("tome triggers v1");
     for part in parts {
         hasher.update(&(part.len() as u64).to_be_bytes());
@@ -17,9 +17,9 @@ pub(super) fn hash(parts: &[&str]) -> u64 {
 }
 
 /// Appends a step to the text of a plan as one line, within the limits.
-pub(super) fn add_step(about: &mut String, step: &str) {
-    let room = ABOUT_BYTES_MAX.saturating_sub(about.len() + 1).min(STEP_BYTES_MAX);
-    let step = one_line(step, room);
+pub(super) fn append_step(about: &mut String, step: &str) {
+    let room = PLAN_TEXT_BYTES_MAX.saturating_sub(about.len() + 1).min(STEP_BYTES_MAX);
+    let step = to_one_line(step, room);
     if step.is_empty() {
         return;
     }
@@ -30,7 +30,7 @@ pub(super) fn add_step(about: &mut String, step: &str) {
 }
 
 /// The start of a text as one line, without control characters.
-fn one_line(text: &str, bytes_max: usize) -> String {
+fn to_one_line(text: &str, bytes_max: usize) -> String {
     // Truncate first, so that a long text is not scanned.
     let head = truncate_to(text, bytes_max * 4);
     let plain: String = head.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();

@@ -4,26 +4,30 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde_json::json;
-use tome_home::{HomeError, Whose, folder_name};
+use tome_home::{HomeError, NotebookOwner, project_folder_name};
 use tome_model::Scope;
-use tome_notebook::{Author, Who};
+use tome_notebook::{Actor, Author};
 
 use crate::tools::scene::{Scene, files_in, scene};
 
-fn session(scene: &Scene, id: &str) -> Whose {
-    Whose { scope: Scope::Session, cwd: scene.caller.cwd.clone(), session: Some(id.to_owned()) }
+fn session(scene: &Scene, id: &str) -> NotebookOwner {
+    NotebookOwner {
+        scope: Scope::Session,
+        cwd: scene.caller.cwd.clone(),
+        session: Some(id.to_owned()),
+    }
 }
 
 fn project_folder(scene: &Scene) -> PathBuf {
-    scene.home.join("projects").join(folder_name(scene.repo.to_str().unwrap()))
+    scene.home.join("projects").join(project_folder_name(scene.repo.to_str().unwrap()))
 }
 
-fn root(scene: &Scene, whose: &Whose) -> PathBuf {
+fn root(scene: &Scene, whose: &NotebookOwner) -> PathBuf {
     scene.notebooks.open(whose).unwrap().root().to_path_buf()
 }
 
 fn person() -> Author {
-    Author { who: Who::Person, tool: "test".into() }
+    Author { who: Actor::Person, tool: "test".into() }
 }
 
 #[test]
@@ -39,16 +43,16 @@ fn every_scope_has_its_folder() {
         root(&scene, &session(&scene, "../../x")),
         project.join("sessions/~%2E%2E%2F%2E%2E%2Fx/working-memory")
     );
-    let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
+    let coder = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
     assert_eq!(root(&scene, &coder), scene.home.join("coder"));
     assert!(!scene.home.exists(), "reading creates nothing");
     let notebook = scene.notebooks.open(&scene.project()).unwrap();
-    notebook.write(&person(), "a.md", "\0", None, None).unwrap_err();
-    notebook.patch(&person(), "a.md", &[], None).unwrap_err();
-    notebook.write(&person(), "facts/a.md", &"x".repeat(99_999), None, None).unwrap_err();
-    notebook.write(&person(), "a.md", "x", None, Some("0123456789ab")).unwrap_err();
+    notebook.write_note(&person(), "a.md", "\0", None, None).unwrap_err();
+    notebook.patch_note(&person(), "a.md", &[], None).unwrap_err();
+    notebook.write_note(&person(), "facts/a.md", &"x".repeat(99_999), None, None).unwrap_err();
+    notebook.write_note(&person(), "a.md", "x", None, Some("0123456789ab")).unwrap_err();
     assert!(!scene.home.exists(), "a rejected write creates nothing");
-    notebook.write(&person(), "a.md", "x", None, None).unwrap();
+    notebook.write_note(&person(), "a.md", "x", None, None).unwrap();
     assert!(project.join("project.toml").is_file());
     assert_eq!(root(&scene, &scene.project()), project.join("memory"));
 }
@@ -70,7 +74,8 @@ fn subfolders_and_worktrees_share_the_notebook_in_the_repository() {
     std::fs::write(git.join("gitdir"), format!("{}\n", tree.join(".git").display())).unwrap();
     std::fs::write(tree.join(".git"), format!("gitdir: {}\n", git.display())).unwrap();
     for cwd in [scene.repo.clone(), scene.repo.join("src/deep"), tree] {
-        let whose = Whose { cwd: Some(cwd.to_str().unwrap().to_owned()), ..scene.project() };
+        let whose =
+            NotebookOwner { cwd: Some(cwd.to_str().unwrap().to_owned()), ..scene.project() };
         assert_eq!(root(&scene, &whose), memory);
     }
 }
@@ -89,7 +94,7 @@ fn a_repository_gets_only_markdown_files() {
     }
     assert!(project_folder(&scene).join("memory/.history").is_dir());
     let notebook = scene.notebooks.open(&scene.project()).unwrap();
-    assert_eq!(notebook.log(Some("facts/user.md")).unwrap().len(), 3);
+    assert_eq!(notebook.read_history(Some("facts/user.md")).unwrap().len(), 3);
 }
 
 #[test]
@@ -102,7 +107,7 @@ fn notes_that_come_with_a_repository_are_used() {
     assert_eq!(scene.note_text("a.md"), "one\n");
     scene.call_text("memory_list", json!({}));
     let missing = json!({"path": "c.md", "old_str": "x", "new_str": "y"});
-    scene.call_rejected("memory_patch", missing, tome_engine::Failure::NotFound);
+    scene.call_rejected("memory_patch", missing, tome_engine::ToolFailure::NotFound);
     assert!(!scene.home.exists(), "reading and rejecting create nothing");
     scene.call_text("memory", json!({"command": "delete", "path": "/memories/old"}));
     assert!(project_folder(&scene).join("project.toml").is_file());
@@ -120,7 +125,7 @@ fn creating_or_removing_the_repository_folder_takes_effect_at_once() {
     assert_eq!(scene.call_text("memory_list", json!({})), "[]");
     std::fs::write(memory.join("b.md"), "in the repository\n").unwrap();
     assert_eq!(scene.note_text("b.md"), "in the repository\n");
-    assert_eq!(scene.notebooks.open_now().len(), 1, "the one in the home is not in use");
+    assert_eq!(scene.notebooks.open_notebooks().len(), 1, "the one in the home is not in use");
     std::fs::remove_dir_all(&memory).unwrap();
     assert!(scene.note_text("a.md").starts_with("at home"));
 }
@@ -139,7 +144,7 @@ fn a_memory_folder_that_is_a_link_or_file_is_rejected() {
                 "memory_list" => json!({}),
                 _ => json!({"path": "a.md", "content": "x"}),
             };
-            let said = scene.call_rejected(tool, arguments, tome_engine::Failure::Failed);
+            let said = scene.call_rejected(tool, arguments, tome_engine::ToolFailure::Failed);
             assert!(said.contains(".memory") && said.contains(what), "{said}");
         }
         let refused = scene.notebooks.move_into_repository(scene.repo.to_str().unwrap());
@@ -153,15 +158,15 @@ fn a_memory_folder_that_is_a_link_or_file_is_rejected() {
 #[test]
 fn errors_name_the_missing_argument() {
     let scene = scene();
-    let said = |whose: &Whose| match scene.notebooks.open(whose) {
+    let said = |whose: &NotebookOwner| match scene.notebooks.open(whose) {
         Ok(_) => panic!("opened {whose:?}"),
         Err(error) => error.to_string(),
     };
-    let nowhere = Whose { cwd: None, ..scene.project() };
+    let nowhere = NotebookOwner { cwd: None, ..scene.project() };
     assert!(said(&nowhere).starts_with("cwd is missing"));
-    let relative = Whose { cwd: Some("repo".into()), ..scene.project() };
+    let relative = NotebookOwner { cwd: Some("repo".into()), ..scene.project() };
     assert_eq!(said(&relative), "cwd \"repo\" is not an absolute path");
-    let sessionless = Whose { session: None, ..session(&scene, "") };
+    let sessionless = NotebookOwner { session: None, ..session(&scene, "") };
     assert!(said(&sessionless).starts_with("session_id is missing"));
     assert_eq!(said(&session(&scene, "")), "session_id is missing");
     assert!(said(&session(&scene, "a\nb")).contains("without control characters"));
@@ -199,9 +204,9 @@ fn notes_move_into_the_repository() {
     assert!(memory.join("MEMORY.md").is_file());
     assert_eq!(
         std::fs::read_to_string(memory.join("MEMORY.md")).unwrap(),
-        notebook.index().unwrap()
+        notebook.render_index().unwrap()
     );
-    let log = notebook.log(Some("a.md")).unwrap();
+    let log = notebook.read_history(Some("a.md")).unwrap();
     assert_eq!(log.len(), 1, "moving a note adds no version: {log:?}");
 }
 
@@ -228,7 +233,7 @@ fn only_a_few_notebooks_stay_open() {
     for number in 0..40 {
         scene.notebooks.open(&session(&scene, &format!("s{number}"))).unwrap();
     }
-    let open = scene.notebooks.open_now();
+    let open = scene.notebooks.open_notebooks();
     assert_eq!(open.len(), 16);
     assert!(open.iter().any(|one| Arc::ptr_eq(one, &held)), "a notebook in use stays open");
     let last = root(&scene, &session(&scene, "s39"));
@@ -238,7 +243,7 @@ fn only_a_few_notebooks_stay_open() {
     assert!(Arc::ptr_eq(&again, &held));
     assert_eq!(scene.notebooks.close_idle(1_000_000), 0);
     assert_eq!(scene.notebooks.close_idle(0), 15);
-    assert_eq!(scene.notebooks.open_now().len(), 1);
-    held.write(&person(), "detail/a.md", "x", None, None).unwrap();
+    assert_eq!(scene.notebooks.open_notebooks().len(), 1);
+    held.write_note(&person(), "detail/a.md", "x", None, None).unwrap();
     assert!(Path::new(held.root()).join("detail/a.md").is_file());
 }

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
-use tome_home::{Home, Question, StoreMode, Stores, catch_up};
-use tome_ledger::{Engine, Outcome};
+use tome_home::{EventQuery, Home, StoreMode, Stores, catch_up_session_stats};
+use tome_ledger::{AppendOutcome, Engine};
 use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
 use tome_redact::Redactor;
 
@@ -48,13 +48,13 @@ fn draft(cwd: &str, at: u64) -> Draft {
     line.into_draft().unwrap()
 }
 
-fn texts(scene: &Scene, question: &Question) -> Vec<String> {
-    let answer = scene.stores.read(question).unwrap();
+fn texts(scene: &Scene, question: &EventQuery) -> Vec<String> {
+    let answer = scene.stores.query_events(question).unwrap();
     answer.events.into_iter().map(|event| event.text).collect()
 }
 
-fn everything() -> Question {
-    Question { events_max: 1_000, bytes_max: usize::MAX, ..Question::default() }
+fn everything() -> EventQuery {
+    EventQuery { events_max: 1_000, bytes_max: usize::MAX, ..EventQuery::default() }
 }
 
 #[test]
@@ -63,30 +63,28 @@ fn projects_are_merged_by_event_time() {
         let scene = scene(mode);
         let drafts =
             vec![draft("/nowhere/a", 30), draft("/nowhere/b", 20), draft("/nowhere/a", 10)];
-        assert!(
-            scene.intake.ingest(drafts.clone()).iter().all(|one| {
-                one.as_ref().is_ok_and(|appended| appended.outcome == Outcome::Stored)
-            })
-        );
+        assert!(scene.intake.ingest(drafts.clone()).iter().all(|one| {
+            one.as_ref().is_ok_and(|appended| appended.outcome == AppendOutcome::Stored)
+        }));
         assert!(scene.intake.ingest(drafts).iter().all(|one| {
-            one.as_ref().is_ok_and(|appended| appended.outcome == Outcome::Duplicate)
+            one.as_ref().is_ok_and(|appended| appended.outcome == AppendOutcome::Duplicate)
         }));
         let all = ["10 in /nowhere/a", "20 in /nowhere/b", "30 in /nowhere/a"];
         assert_eq!(texts(&scene, &everything()), all);
-        let newest = Question { newest_first: true, ..everything() };
+        let newest = EventQuery { newest_first: true, ..everything() };
         assert_eq!(texts(&scene, &newest), [all[2], all[1], all[0]]);
-        let one = Question { project: Some("/nowhere/b".into()), ..everything() };
+        let one = EventQuery { project: Some("/nowhere/b".into()), ..everything() };
         assert_eq!(texts(&scene, &one), [all[1]]);
-        let range = Question { from: Some(Millis(20)), to: Some(Millis(30)), ..everything() };
+        let range = EventQuery { from: Some(Millis(20)), to: Some(Millis(30)), ..everything() };
         assert_eq!(texts(&scene, &range), [all[1]]);
     }
 }
 
 /// Reads all pages of a query; returns the texts.
-fn paged(scene: &Scene, mut question: Question) -> Vec<String> {
+fn paged(scene: &Scene, mut question: EventQuery) -> Vec<String> {
     let mut paged = Vec::new();
     loop {
-        let answer = scene.stores.read(&question).unwrap();
+        let answer = scene.stores.query_events(&question).unwrap();
         assert!(answer.events.len() <= question.events_max);
         paged.extend(answer.events.into_iter().map(|event| event.text));
         match answer.more_after {
@@ -136,7 +134,7 @@ proptest! {
         // Texts sort as events do: by time, project, arrival.
         let mut expected: Vec<String> = arrivals.iter().enumerate()
             .map(|(n, (which, at))| format!("{at} {which} {n:02}")).collect();
-        let question = |newest_first| Question {
+        let question = |newest_first| EventQuery {
             session: of_session.then(|| SessionId::parse("s").unwrap()),
             newest_first,
             ..everything()
@@ -149,7 +147,7 @@ proptest! {
         let reversed: Vec<String> = whole.iter().rev().cloned().collect();
         prop_assert_eq!(&texts(&scene, &question(true)), &reversed);
         for events_max in 1..=arrivals.len() {
-            let page = |newest_first| Question { events_max, ..question(newest_first) };
+            let page = |newest_first| EventQuery { events_max, ..question(newest_first) };
             prop_assert_eq!(&paged(&scene, page(false)), &whole);
             prop_assert_eq!(&paged(&scene, page(true)), &reversed);
         }
@@ -190,42 +188,42 @@ fn many_projects_are_read_a_few_at_a_time() {
     }
     let whole = texts(&scene, &everything());
     assert_eq!(whole.len() as u64, 3 * PROJECTS);
-    assert!(scene.stores.open_now().len() <= 12, "{}", scene.stores.open_now().len());
+    assert!(scene.stores.open_stores().len() <= 12, "{}", scene.stores.open_stores().len());
     let moment = |text: &String| text.split(' ').next().unwrap().parse::<u64>().unwrap();
     assert!(whole.is_sorted_by_key(moment));
     let reversed: Vec<String> = whole.iter().rev().cloned().collect();
     for events_max in [30, 80, 81] {
-        let page = Question { events_max, ..everything() };
+        let page = EventQuery { events_max, ..everything() };
         assert_eq!(paged(&scene, page.clone()), whole);
-        assert_eq!(paged(&scene, Question { newest_first: true, ..page }), reversed);
+        assert_eq!(paged(&scene, EventQuery { newest_first: true, ..page }), reversed);
     }
-    let small = Question { bytes_max: 9_000, ..everything() };
+    let small = EventQuery { bytes_max: 9_000, ..everything() };
     assert_eq!(paged(&scene, small), whole);
-    let exact = Question { events_max: 81, ..everything() };
-    assert_eq!(scene.stores.read(&exact).unwrap().more_after, None);
+    let exact = EventQuery { events_max: 81, ..everything() };
+    assert_eq!(scene.stores.query_events(&exact).unwrap().more_after, None);
     // A single event, by its id and by a prefix of it.
-    let event = scene.stores.read(&everything()).unwrap().events.pop().unwrap();
+    let event = scene.stores.query_events(&everything()).unwrap().events.pop().unwrap();
     let id = event.id.as_str();
-    assert_eq!(scene.stores.find(id, None).unwrap(), event);
-    assert_eq!(scene.stores.find(id.split_at(id.len() - 1).0, None).unwrap(), event);
+    assert_eq!(scene.stores.find_event(id, None).unwrap(), event);
+    assert_eq!(scene.stores.find_event(id.split_at(id.len() - 1).0, None).unwrap(), event);
 }
 
 #[test]
 fn an_unreadable_store_is_skipped_and_named() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/b", 2)]);
-    let bad = scene.stores.existing("/nowhere/b").unwrap();
+    let bad = scene.stores.find_store_path("/nowhere/b").unwrap();
     scene.stores.close_idle(0);
     std::fs::write(bad.join("STORE"), "no such thing\n").unwrap();
-    let answer = scene.stores.read(&everything()).unwrap();
+    let answer = scene.stores.query_events(&everything()).unwrap();
     assert_eq!(answer.events.len(), 1);
     assert_eq!(answer.skipped.len(), 1);
     assert!(answer.skipped[0].contains(bad.to_str().unwrap()), "{:?}", answer.skipped);
-    let alone = Question { project: Some("/nowhere/b".into()), ..everything() };
-    assert!(scene.stores.read(&alone).is_err());
+    let alone = EventQuery { project: Some("/nowhere/b".into()), ..everything() };
+    assert!(scene.stores.query_events(&alone).is_err());
     let id = answer.events[0].id.as_str();
-    assert!(scene.stores.find(id, None).is_ok());
-    let missing = scene.stores.find("missing", None).unwrap_err().to_string();
+    assert!(scene.stores.find_event(id, None).is_ok());
+    let missing = scene.stores.find_event("missing", None).unwrap_err().to_string();
     assert!(missing.contains("no event missing") && missing.contains("STORE"), "{missing}");
     // Its events are rejected, those of other stores are not.
     let answers = scene.intake.ingest(vec![draft("/nowhere/b", 3), draft("/nowhere/a", 4)]);
@@ -236,11 +234,11 @@ fn an_unreadable_store_is_skipped_and_named() {
 fn a_forged_continuation_is_rejected() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest(vec![draft("/nowhere/a", 1), draft("/nowhere/a", 2)]);
-    let mut question = Question { events_max: 1, ..everything() };
-    let made = scene.stores.read(&question).unwrap().more_after.unwrap();
+    let mut question = EventQuery { events_max: 1, ..everything() };
+    let made = scene.stores.query_events(&question).unwrap().more_after.unwrap();
     for text in ["", "1", "1:2", "1:2:", "x:1:a", "1:x:a", "01:1:a", "+1:1:a", "1:e1"] {
         question.after = Some(text.to_owned());
-        let error = scene.stores.read(&question).unwrap_err().to_string();
+        let error = scene.stores.query_events(&question).unwrap_err().to_string();
         assert!(error.contains("continuation"), "{error}");
         assert!(error.contains("not made by GetEvents"), "{error}");
     }
@@ -252,12 +250,12 @@ fn a_forged_continuation_is_rejected() {
 fn session_statistics_do_not_change_when_the_worker_runs_again() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest((0..5).map(|at| draft("/nowhere/a", at)).collect());
-    let store = scene.stores.of_project("/nowhere/a").unwrap();
-    assert_eq!(catch_up(&store).unwrap(), 5);
-    assert_eq!(catch_up(&store).unwrap(), 0);
+    let store = scene.stores.open_project("/nowhere/a").unwrap();
+    assert_eq!(catch_up_session_stats(&store).unwrap(), 5);
+    assert_eq!(catch_up_session_stats(&store).unwrap(), 0);
     scene.intake.ingest(vec![draft("/nowhere/a", 9)]);
-    assert_eq!(catch_up(&store).unwrap(), 1);
-    let tallies = store.session_tallies().unwrap();
+    assert_eq!(catch_up_session_stats(&store).unwrap(), 1);
+    let tallies = store.all_session_stats().unwrap();
     assert_eq!(tallies.len(), 1);
     assert_eq!(
         (tallies[0].events, tallies[0].first_at, tallies[0].last_at),
@@ -269,8 +267,8 @@ fn session_statistics_do_not_change_when_the_worker_runs_again() {
 fn an_idle_store_is_closed_and_reopened() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest(vec![draft("/nowhere/a", 1)]);
-    assert_eq!(scene.stores.open_now().len(), 1);
-    let held = scene.stores.of_project("/nowhere/a").unwrap();
+    assert_eq!(scene.stores.open_stores().len(), 1);
+    let held = scene.stores.open_project("/nowhere/a").unwrap();
     assert_eq!(scene.stores.close_idle(0), 0);
     drop(held);
     // The writer thread releases the store shortly after it replied.
@@ -279,6 +277,6 @@ fn an_idle_store_is_closed_and_reopened() {
         scene.stores.close_idle(0) == 1
     });
     assert!(closed);
-    assert!(scene.stores.open_now().is_empty());
+    assert!(scene.stores.open_stores().is_empty());
     assert_eq!(texts(&scene, &everything()), ["1 in /nowhere/a"]);
 }

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tome_contents::{Calendar, ContentsSettings, Extractive};
 use tome_engine::{Intake, Sealer};
-use tome_finder::{EmbedError, Embedder, Potion};
-use tome_home::{Home, Notebooks, Store, StoreMode, Stores, Whose};
+use tome_finder::{EmbedError, Embedder, PotionEmbedder};
+use tome_home::{Home, NotebookOwner, Notebooks, Store, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
-use tome_notebook::{Author, Rules, Who};
-use tome_recall::{Across, Recall, RecallQuestion, SessionCopies, Within};
+use tome_notebook::{Actor, Author, NotebookRules};
+use tome_recall::{Across, Recall, RecallQuery, RecallScope, Transcripts};
 use tome_redact::Redactor;
 
 struct Fixed;
@@ -36,11 +36,11 @@ const LAST_CREATION: usize = 3;
 
 impl Embedder for Gated {
     fn name(&self) -> &str {
-        Potion.name()
+        PotionEmbedder.name()
     }
 
     fn dimensions(&self) -> usize {
-        Potion.dimensions()
+        PotionEmbedder.dimensions()
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -49,7 +49,7 @@ impl Embedder for Gated {
             self.reached.lock().unwrap().send(()).unwrap();
             self.opened.lock().unwrap().recv().unwrap();
         }
-        Potion.embed(texts)
+        PotionEmbedder.embed(texts)
     }
 }
 
@@ -63,7 +63,7 @@ fn store_event(stores: &Arc<Stores>, root: &str, text: &str) -> Store {
     });
     let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
     assert!(intake.ingest(vec![draft]).iter().all(Result::is_ok));
-    stores.of_project(root).unwrap()
+    stores.open_project(root).unwrap()
 }
 
 fn open_recall(
@@ -74,13 +74,17 @@ fn open_recall(
     let clock: Arc<dyn Clock> = Arc::new(Fixed);
     let mode = StoreMode::PerProject;
     let stores = Arc::new(Stores::new(home.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
-    let projects = stores.projects_shared();
-    let copies = Arc::new(SessionCopies::new(Arc::clone(&projects), Arc::clone(&clock)));
+    let projects = stores.shared_projects();
+    let copies = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());
     let calendar =
         Calendar::new(Arc::clone(&stores), settings, Arc::new(Extractive), Arc::clone(&clock));
-    let notebooks =
-        Arc::new(Notebooks::new(home.clone(), projects, Rules::default(), Arc::clone(&clock)));
+    let notebooks = Arc::new(Notebooks::new(
+        home.clone(),
+        projects,
+        NotebookRules::default(),
+        Arc::clone(&clock),
+    ));
     let recall = Recall::new(
         home,
         Arc::clone(&stores),
@@ -97,23 +101,23 @@ fn open_recall(
 #[test]
 fn stores_with_and_without_an_index_rank_alike() {
     let folder = tempfile::tempdir().unwrap();
-    let (recall, stores, _) = open_recall(folder.path(), Arc::new(Potion));
+    let (recall, stores, _) = open_recall(folder.path(), Arc::new(PotionEmbedder));
     let root = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for name in ["one", "two", "three"] {
         let text = format!("the lighthouse of {name} blinks because of zebra{name}");
         let store = store_event(&stores, &root(name), &text);
         if name != "three" {
-            recall.keep_up(&store, &|| false).unwrap();
+            recall.catch_up_indexes(&store, &|| false).unwrap();
         }
     }
-    let question = RecallQuestion {
+    let question = RecallQuery {
         query: "lighthouse zebrathree".into(),
         across: Across::All,
         limit: 3,
         project: Some(root("one")),
-        ..RecallQuestion::default()
+        ..RecallQuery::default()
     };
-    let answer = recall.ask(&question).unwrap();
+    let answer = recall.search(&question).unwrap();
     let texts: Vec<&str> = answer.hits.iter().map(|hit| hit.text.as_str()).collect();
     assert!(texts[0].contains("zebrathree"), "{texts:?}");
 }
@@ -131,25 +135,25 @@ fn notes_are_found_during_an_index_rebuild() {
     let (recall, stores, notebooks) = open_recall(folder.path(), Arc::new(embedder));
     let root = folder.path().join("app").to_str().unwrap().to_owned();
     let store = store_event(&stores, &root, "the lexer waits for the cache");
-    let whose = Whose { scope: Scope::Project, cwd: Some(root.clone()), session: None };
+    let whose = NotebookOwner { scope: Scope::Project, cwd: Some(root.clone()), session: None };
     let notebook = notebooks.open(&whose).unwrap();
     let by = Author {
-        who: Who::Agent { agent: "codex".into(), session: None },
+        who: Actor::Agent { agent: "codex".into(), session: None },
         tool: "memory_write".into(),
     };
     let text = "# Facts\n\nThe journal is kept ninety days.\n";
-    notebook.write(&by, "facts/project.md", text, None, None).unwrap();
-    recall.keep_up(&store, &|| false).unwrap();
-    let question = RecallQuestion {
+    notebook.write_note(&by, "facts/project.md", text, None, None).unwrap();
+    recall.catch_up_indexes(&store, &|| false).unwrap();
+    let question = RecallQuery {
         query: "ninety days".into(),
-        within: Within::default(),
+        scope: RecallScope::default(),
         across: Across::Project,
         limit: 5,
         project: Some(root.clone()),
-        ..RecallQuestion::default()
+        ..RecallQuery::default()
     };
     let citations = || {
-        let answer = recall.ask(&question).unwrap();
+        let answer = recall.search(&question).unwrap();
         answer.hits.into_iter().map(|hit| hit.text).collect::<Vec<_>>()
     };
     let before = citations();
@@ -157,7 +161,7 @@ fn notes_are_found_during_an_index_rebuild() {
     let finder = store.path().with_file_name("finder");
     std::fs::remove_dir_all(finder).unwrap();
     std::thread::scope(|scope| {
-        scope.spawn(|| recall.keep_up(&store, &|| false).unwrap());
+        scope.spawn(|| recall.catch_up_indexes(&store, &|| false).unwrap());
         at_gate.recv().unwrap();
         let meanwhile = citations();
         open_gate.send(()).unwrap();

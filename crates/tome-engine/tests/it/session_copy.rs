@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
-use tome_home::{Home, Projection, Question, Store, StoreMode, Stores};
+use tome_home::{EventQuery, Home, Projection, Store, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, Event, EventLine, Millis, SessionId};
-use tome_recall::{CopiedLine, SessionCopies};
+use tome_recall::{SessionTranscriptLine, Transcripts};
 use tome_redact::Redactor;
 
 /// A clock that advances one millisecond per call.
@@ -27,7 +27,7 @@ struct Scene {
     _folder: tempfile::TempDir,
     stores: Arc<Stores>,
     intake: Intake,
-    copies: SessionCopies,
+    copies: Transcripts,
     clock: Arc<dyn Clock>,
     recorded: u64,
 }
@@ -42,13 +42,13 @@ impl Scene {
         let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
         let intake = Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock));
-        let copies = SessionCopies::new(stores.projects_shared(), Arc::clone(&clock));
+        let copies = Transcripts::new(stores.shared_projects(), Arc::clone(&clock));
         Self { _folder: folder, stores, intake, copies, clock, recorded: 0 }
     }
 
     /// Simulates a restart of the daemon.
     fn restart(&mut self) {
-        self.copies = SessionCopies::new(self.stores.projects_shared(), Arc::clone(&self.clock));
+        self.copies = Transcripts::new(self.stores.shared_projects(), Arc::clone(&self.clock));
     }
 
     /// Records a message; each one happened earlier than the one before it.
@@ -70,7 +70,7 @@ impl Scene {
     }
 
     fn store(&self, root: &str) -> Store {
-        self.stores.of_project(root).unwrap()
+        self.stores.open_project(root).unwrap()
     }
 
     fn catch_up(&self) {
@@ -80,7 +80,7 @@ impl Scene {
     }
 
     fn file(&self, root: &str, name: &str) -> PathBuf {
-        self.copies.file(root, &session(name))
+        self.copies.file_path(root, &session(name))
     }
 
     fn text(&self, name: &str) -> String {
@@ -96,14 +96,14 @@ impl Scene {
 
     /// A session's events in order of arrival.
     fn events(&self, root: &str, name: &str) -> Vec<Event> {
-        let question = Question {
+        let question = EventQuery {
             session: Some(session(name)),
             project: Some(root.into()),
             events_max: 1_000,
             bytes_max: usize::MAX,
-            ..Question::default()
+            ..EventQuery::default()
         };
-        let mut events = self.stores.read(&question).unwrap().events;
+        let mut events = self.stores.query_events(&question).unwrap().events;
         events.sort_by_key(|event| std::cmp::Reverse(event.at));
         events
     }
@@ -120,11 +120,11 @@ impl Scene {
         let copied: Vec<&str> = lines.iter().filter(found).copied().collect();
         assert_eq!(copied, expected, "in {text}");
         let numbers =
-            self.copies.lines(&self.store(root), &events.iter().collect::<Vec<_>>()).unwrap();
+            self.copies.find_lines(&self.store(root), &events.iter().collect::<Vec<_>>()).unwrap();
         for ((number, event), line) in numbers.iter().zip(&events).zip(&expected) {
             assert_eq!(lines[*number as usize - 1], line);
-            let there = self.copies.line(&self.store(root), root, &session(name), *number);
-            assert_eq!(there.unwrap(), CopiedLine::Event(Box::new(event.clone())));
+            let there = self.copies.read_line(&self.store(root), root, &session(name), *number);
+            assert_eq!(there.unwrap(), SessionTranscriptLine::Event(Box::new(event.clone())));
         }
     }
 }
@@ -261,15 +261,16 @@ fn foreign_lines_keep_their_numbers() {
     scene.check(ROOT, "s1");
     let numbers = |scene: &Scene| {
         let events = scene.events(ROOT, "s1");
-        scene.copies.lines(&scene.store(ROOT), &events.iter().collect::<Vec<_>>()).unwrap()
+        scene.copies.find_lines(&scene.store(ROOT), &events.iter().collect::<Vec<_>>()).unwrap()
     };
     assert_eq!(numbers(&scene), [1, 6]);
-    let line =
-        |scene: &Scene, n| scene.copies.line(&scene.store(ROOT), ROOT, &session("s1"), n).unwrap();
-    assert_eq!(line(&scene, 2), CopiedLine::Foreign("a note by hand".into()));
-    assert_eq!(line(&scene, 5), CopiedLine::Foreign("no end".into()));
-    assert_eq!(line(&scene, 7), CopiedLine::Missing { lines: 6 });
-    assert_eq!(line(&scene, 0), CopiedLine::Missing { lines: 6 });
+    let line = |scene: &Scene, n| {
+        scene.copies.read_line(&scene.store(ROOT), ROOT, &session("s1"), n).unwrap()
+    };
+    assert_eq!(line(&scene, 2), SessionTranscriptLine::Foreign("a note by hand".into()));
+    assert_eq!(line(&scene, 5), SessionTranscriptLine::Foreign("no end".into()));
+    assert_eq!(line(&scene, 7), SessionTranscriptLine::Missing { lines: 6 });
+    assert_eq!(line(&scene, 0), SessionTranscriptLine::Missing { lines: 6 });
     // Also after a rebuild.
     let before = scene.text("s1");
     let rebuilt = scene.copies.rebuild(&scene.store(ROOT), Some(ROOT)).unwrap();
@@ -306,8 +307,9 @@ fn a_missing_or_truncated_file_is_rebuilt() {
             }
             // The damage is noticed when a line is read or more is written.
             if n % 2 == 0 {
-                let there = scene.copies.line(&scene.store(ROOT), ROOT, &session("s1"), 3).unwrap();
-                assert!(matches!(there, CopiedLine::Event(_)) || n == 4, "{there:?}");
+                let there =
+                    scene.copies.read_line(&scene.store(ROOT), ROOT, &session("s1"), 3).unwrap();
+                assert!(matches!(there, SessionTranscriptLine::Event(_)) || n == 4, "{there:?}");
             } else {
                 scene.record(ROOT, "s1", "four");
                 scene.catch_up();
@@ -341,7 +343,7 @@ fn a_session_in_two_projects_has_a_transcript_in_each() {
         scene.check(ROOT, "s1");
         let after = std::fs::metadata(scene.file(ROOT, "s1")).unwrap().modified().unwrap();
         assert_eq!(before, after);
-        let found = scene.copies.session_named(&scene.store(ROOT), "s1").unwrap();
+        let found = scene.copies.find_session(&scene.store(ROOT), "s1").unwrap();
         assert_eq!(found, Some(session("s1")));
     }
 }
@@ -373,14 +375,14 @@ fn sessions_are_found_by_folder_name() {
         scene.record(ROOT, name, "x");
         scene.catch_up();
         let folder = scene.file(ROOT, name).parent().unwrap().file_name().unwrap().to_owned();
-        let found = scene.copies.session_named(&scene.store(ROOT), folder.to_str().unwrap());
+        let found = scene.copies.find_session(&scene.store(ROOT), folder.to_str().unwrap());
         assert_eq!(found.unwrap(), Some(session(name)));
     }
-    let asked = scene.copies.line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
-    assert_eq!(asked, CopiedLine::Missing { lines: 0 });
+    let asked = scene.copies.read_line(&scene.store(ROOT), ROOT, &session("nobody"), 1).unwrap();
+    assert_eq!(asked, SessionTranscriptLine::Missing { lines: 0 });
     assert!(!scene.file(ROOT, "nobody").parent().unwrap().exists(), "reading creates nothing");
     for unknown in ["nobody", "..", "~a%20c", "", "a/b"] {
-        let found = scene.copies.session_named(&scene.store(ROOT), unknown).unwrap();
+        let found = scene.copies.find_session(&scene.store(ROOT), unknown).unwrap();
         assert_eq!(found, None);
     }
 }

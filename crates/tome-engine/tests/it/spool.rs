@@ -23,14 +23,14 @@ fn draft(text: &str, at: u64) -> Draft {
 /// Drains the spool; returns the texts in order and the number of damaged lines.
 fn drain(spool: &Spool) -> (Vec<String>, usize) {
     let (mut texts, mut damaged) = (Vec::new(), 0);
-    for file in spool.take(Millis(7)).unwrap() {
-        for line in file.lines().unwrap() {
+    for file in spool.take_files(Millis(7)).unwrap() {
+        for line in file.read_lines().unwrap() {
             match line.unwrap() {
                 SpoolLine::Draft(delivered, _) => texts.push(delivered.draft.text),
                 SpoolLine::Damaged(_) => damaged += 1,
             }
         }
-        file.done().unwrap();
+        file.delete().unwrap();
     }
     (texts, damaged)
 }
@@ -38,67 +38,67 @@ fn drain(spool: &Spool) -> (Vec<String>, usize) {
 #[test]
 fn reading_an_empty_spool_creates_no_files() {
     let folder = tempfile::tempdir().unwrap();
-    let spool = Spool::of(&Home::at(folder.path()));
-    assert!(!spool.is_waiting(Millis(7)));
-    assert!(spool.take(Millis(1)).unwrap().is_empty());
+    let spool = Spool::new(&Home::at(folder.path()));
+    assert!(!spool.has_work(Millis(7)));
+    assert!(spool.take_files(Millis(1)).unwrap().is_empty());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]
 fn a_batch_taken_by_a_crashed_daemon_is_taken_again() {
     let folder = tempfile::tempdir().unwrap();
-    let spool = Spool::of(&Home::at(folder.path()));
+    let spool = Spool::new(&Home::at(folder.path()));
     spool.append(vec![draft("first", 1)]).unwrap();
     // The daemon dies after it took the batch and before it deleted the file.
-    drop(spool.take(Millis(7)).unwrap());
+    drop(spool.take_files(Millis(7)).unwrap());
     spool.append(vec![draft("second", 2)]).unwrap();
-    assert_eq!(spool.waiting().events, 2);
+    assert_eq!(spool.count_waiting().events, 2);
     assert_eq!(drain(&spool), (vec!["first".into(), "second".into()], 0));
-    assert!(!spool.is_waiting(Millis(7)));
+    assert!(!spool.has_work(Millis(7)));
 }
 
 #[test]
 fn held_events_are_retried_with_backoff() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
-    let spool = Spool::of(&home);
+    let spool = Spool::new(&home);
     spool.append(vec![draft("held", 1)]).unwrap();
     let line = std::fs::read(home.spool().join("events.jsonl")).unwrap();
-    let file = spool.take(Millis(0)).unwrap().pop().unwrap();
-    spool.hold(&line).unwrap();
-    file.done().unwrap();
-    assert!(spool.trouble("no room", Millis(10_000)));
-    assert!(!spool.trouble("no room", Millis(10_001)), "already reported");
-    assert!(!spool.is_waiting(Millis(10_002)));
-    assert!(spool.take(Millis(10_002)).unwrap().is_empty());
-    assert_eq!(spool.waiting().events, 1);
+    let file = spool.take_files(Millis(0)).unwrap().pop().unwrap();
+    spool.append_held(&line).unwrap();
+    file.delete().unwrap();
+    assert!(spool.record_failure("no room", Millis(10_000)));
+    assert!(!spool.record_failure("no room", Millis(10_001)), "already reported");
+    assert!(!spool.has_work(Millis(10_002)));
+    assert!(spool.take_files(Millis(10_002)).unwrap().is_empty());
+    assert_eq!(spool.count_waiting().events, 1);
     // New events are not delayed.
     spool.append(vec![draft("fresh", 2)]).unwrap();
-    let fresh = spool.take(Millis(10_003)).unwrap();
+    let fresh = spool.take_files(Millis(10_003)).unwrap();
     assert_eq!(fresh.len(), 1);
     drop(fresh);
-    let due = |after| spool.is_waiting(Millis(after));
+    let due = |after| spool.has_work(Millis(after));
     assert!(!due(11_499) && due(11_500));
-    assert!(!spool.trouble("no room", Millis(11_500)));
+    assert!(!spool.record_failure("no room", Millis(11_500)));
     assert!(!due(14_499) && due(14_500));
-    spool.trouble_is_over();
+    spool.clear_failures();
     assert_eq!(drain(&spool), (vec!["fresh".into(), "held".into()], 0));
-    assert!(spool.trouble("no room", Millis(20_000)), "reported again");
+    assert!(spool.record_failure("no room", Millis(20_000)), "reported again");
 }
 
 #[test]
 fn a_stuck_lock_delays_only_the_files_it_protects() {
     let folder = tempfile::tempdir().unwrap();
     let home = Home::at(folder.path());
-    let spool = Spool::of(&home);
+    let spool = Spool::new(&home);
     spool.append(vec![draft("first", 1)]).unwrap();
-    drop(spool.take(Millis(7)).unwrap());
+    drop(spool.take_files(Millis(7)).unwrap());
     spool.append(vec![draft("second", 2)]).unwrap();
     let lock = OpenOptions::new().write(true).open(home.spool().join("lock")).unwrap();
     lock.lock().unwrap();
     assert_eq!(drain(&spool), (vec!["first".into()], 0));
-    spool.set_aside(b"x\n").unwrap();
-    spool.hold(b"y\n").unwrap();
+    spool.append_damaged(b"x\n").unwrap();
+    spool.append_held(b"y\n").unwrap();
     drop(lock);
     assert_eq!(drain(&spool), (vec!["second".into()], 1));
 }
@@ -111,7 +111,7 @@ proptest! {
     ) {
         let folder = tempfile::tempdir().unwrap();
         let home = Home::at(folder.path());
-        let spool = Spool::of(&home);
+        let spool = Spool::new(&home);
         for (at, text) in (1..).zip(&texts) {
             spool.append(vec![draft(text, at)]).unwrap();
         }

@@ -6,7 +6,7 @@ mod pieces;
 mod potion;
 mod ranges;
 
-pub use potion::Potion;
+pub use potion::PotionEmbedder;
 
 /// Turns text into vectors, deterministically.
 pub trait Embedder: Send + Sync {
@@ -19,13 +19,13 @@ pub trait Embedder: Send + Sync {
     /// Whether it runs behind a network endpoint, which may be slow or unreachable. Its index is
     /// then filled separately, in small batches, and queries fall back to the other tiers when it
     /// does not respond.
-    fn is_far(&self) -> bool {
+    fn is_remote(&self) -> bool {
         false
     }
 
     /// Typical cosine similarity of unrelated texts. Some models put it far above 0; similarity
     /// scores are rescaled so that it becomes 0.
-    fn unrelated(&self) -> f32 {
+    fn unrelated_similarity(&self) -> f32 {
         0.0
     }
 
@@ -34,13 +34,13 @@ pub trait Embedder: Send + Sync {
 
     /// Token ids of a text, sorted and unique. The index counts them to find out which are common.
     /// Empty if the embedder does not weight query tokens.
-    fn tokens(&self, _text: &str) -> Vec<u32> {
+    fn token_ids(&self, _text: &str) -> Vec<u32> {
         Vec::new()
     }
 
     /// Embeds a query with a weight per token. Embedders that encode the sentence as a whole ignore
     /// the weights.
-    fn embed_question(
+    fn embed_query(
         &self,
         text: &str,
         _weight: &dyn Fn(u32) -> f32,

@@ -21,7 +21,7 @@
 //! basis for pieces that start a word and another for continuations. Nothing is parsed at startup:
 //! the layout is checked at compile time.
 
-pub(super) static MODEL: Model<'static> = match Model::read(include_bytes!(
+pub(super) static MODEL: StaticModel<'static> = match StaticModel::parse(include_bytes!(
     "../../model/potion-base-8m.bin"
 )) {
     Some(model) => model,
@@ -38,11 +38,11 @@ pub(super) const PIECE_BYTES_MAX: usize = 64;
 const MAGIC: &[u8; 8] = b"tomembed";
 const VERSION: u8 = 1;
 const SLOTS: usize = 1 << 16;
-const CONTINUES: u32 = 1 << 31;
+const CONTINUATION_BIT: u32 = 1 << 31;
 
-pub(super) struct Model<'a> {
+pub(super) struct StaticModel<'a> {
     dimensions: usize,
-    longest: usize,
+    longest_piece: usize,
     scales: &'a [[u8; 4]],
     rows: &'a [u8],
     ends: &'a [[u8; 4]],
@@ -56,28 +56,28 @@ pub(super) struct Model<'a> {
 
 /// Whether a piece starts a word or continues one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
-    Begins,
-    Continues,
+pub(super) enum PiecePosition {
+    WordStart,
+    Continuation,
 }
 
-impl Place {
-    pub(super) const fn basis(self) -> u32 {
+impl PiecePosition {
+    pub(super) const fn hash_basis(self) -> u32 {
         match self {
-            Self::Begins => 0x811c_9dc5,
-            Self::Continues => 0x050c_5d1f,
+            Self::WordStart => 0x811c_9dc5,
+            Self::Continuation => 0x050c_5d1f,
         }
     }
 }
 
 /// One step of FNV-1a.
-pub(super) const fn hashed(hash: u32, byte: u8) -> u32 {
+pub(super) const fn hash_step(hash: u32, byte: u8) -> u32 {
     (hash ^ byte as u32).wrapping_mul(0x0100_0193)
 }
 
-impl<'a> Model<'a> {
+impl<'a> StaticModel<'a> {
     /// Locates the sections of a model file. `None` if it is malformed or of another version.
-    const fn read(file: &'a [u8]) -> Option<Self> {
+    const fn parse(file: &'a [u8]) -> Option<Self> {
         let Some((magic, rest)) = file.split_first_chunk::<8>() else { return None };
         let Some((&[version, longest], rest)) = rest.split_first_chunk::<2>() else { return None };
         let Some((dimensions, rest)) = rest.split_first_chunk::<2>() else { return None };
@@ -99,7 +99,7 @@ impl<'a> Model<'a> {
         }
         Some(Self {
             dimensions,
-            longest: longest as usize,
+            longest_piece: longest as usize,
             scales: scales.as_chunks().0,
             rows,
             ends: ends.as_chunks().0,
@@ -117,8 +117,8 @@ impl<'a> Model<'a> {
     }
 
     /// Length of the longest piece in bytes.
-    pub(super) const fn longest(&self) -> usize {
-        self.longest
+    pub(super) const fn longest_piece_bytes(&self) -> usize {
+        self.longest_piece
     }
 
     /// Scale and quantized values of a token's row.
@@ -130,25 +130,29 @@ impl<'a> Model<'a> {
     }
 
     /// Looks up the token of a piece by its hash.
-    pub(super) fn token(&self, piece: &[u8], place: Place, hash: u32) -> Option<u32> {
+    pub(super) fn find_token(&self, piece: &[u8], place: PiecePosition, hash: u32) -> Option<u32> {
         let first = usize::try_from(hash).ok()? % SLOTS;
         let (before, from) = self.slots.split_at_checked(first)?;
         for slot in from.iter().chain(before) {
             let token = u32::from(u16::from_le_bytes(*slot)).checked_sub(1)?;
-            if self.piece(token) == Some((piece, place)) {
+            if self.token_piece(token) == Some((piece, place)) {
                 return Some(token);
             }
         }
         None
     }
 
-    fn piece(&self, token: u32) -> Option<(&'a [u8], Place)> {
+    fn token_piece(&self, token: u32) -> Option<(&'a [u8], PiecePosition)> {
         let token = usize::try_from(token).ok()?;
         let end = |token: usize| self.ends.get(token).map(|end| u32::from_le_bytes(*end));
-        let from = if token == 0 { 0 } else { end(token - 1)? & !CONTINUES };
+        let from = if token == 0 { 0 } else { end(token - 1)? & !CONTINUATION_BIT };
         let to = end(token)?;
-        let place = if to & CONTINUES == 0 { Place::Begins } else { Place::Continues };
-        let texts = usize::try_from(from).ok()?..usize::try_from(to & !CONTINUES).ok()?;
+        let place = if to & CONTINUATION_BIT == 0 {
+            PiecePosition::WordStart
+        } else {
+            PiecePosition::Continuation
+        };
+        let texts = usize::try_from(from).ok()?..usize::try_from(to & !CONTINUATION_BIT).ok()?;
         Some((self.texts.get(texts)?, place))
     }
 }
@@ -178,15 +182,15 @@ mod tests {
     fn every_piece_is_found_by_its_hash() {
         let mut found = 0;
         for token in 0..u32::try_from(MODEL.ends.len()).unwrap() {
-            let (piece, place) = MODEL.piece(token).unwrap();
+            let (piece, place) = MODEL.token_piece(token).unwrap();
             // The five special tokens ([UNK] and so on) have no text here, so no input can produce
             // them.
             if piece.is_empty() {
                 continue;
             }
-            let hash = piece.iter().fold(place.basis(), |hash, byte| hashed(hash, *byte));
-            assert_eq!(MODEL.token(piece, place, hash), Some(token), "{piece:?}");
-            assert!(piece.len() <= MODEL.longest());
+            let hash = piece.iter().fold(place.hash_basis(), |hash, byte| hash_step(hash, *byte));
+            assert_eq!(MODEL.find_token(piece, place, hash), Some(token), "{piece:?}");
+            assert!(piece.len() <= MODEL.longest_piece_bytes());
             found += 1;
         }
         assert_eq!(found, 29_523);
@@ -196,12 +200,12 @@ mod tests {
     fn a_cut_or_foreign_file_is_no_model() {
         let file = include_bytes!("../../model/potion-base-8m.bin");
         for length in [0, 7, 8, 20, 23, 24, 1_000, file.len() - 1] {
-            assert!(Model::read(&file[..length]).is_none(), "{length}");
+            assert!(StaticModel::parse(&file[..length]).is_none(), "{length}");
         }
         for changed in [0, 7, 8, 9, 10, 11, 12, 15, 16, 19] {
             let mut head = file.to_vec();
             head[changed] ^= 0x40;
-            assert!(Model::read(&head).is_none(), "{changed}");
+            assert!(StaticModel::parse(&head).is_none(), "{changed}");
         }
     }
 }

@@ -7,17 +7,17 @@
 //! text: `[MASK]` is a bracket, a word and a bracket. Unknown words are ignored.
 
 use super::model::MODEL;
-use super::pieces::tokens;
+use super::pieces::wordpiece_tokens;
 use super::{EmbedError, Embedder};
 
 /// Values are clipped at this multiple of their root mean square.
-const CUT: f32 = 3.0;
+const CLIP_RMS: f32 = 3.0;
 
 /// The built-in embedder.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Potion;
+pub struct PotionEmbedder;
 
-impl Embedder for Potion {
+impl Embedder for PotionEmbedder {
     fn name(&self) -> &str {
         "potion-base-8m-int8-256/1"
     }
@@ -27,45 +27,41 @@ impl Embedder for Potion {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        Ok(texts.iter().map(|text| mean(text, |_| 1.0)).collect())
+        Ok(texts.iter().map(|text| weighted_mean_vector(text, |_| 1.0)).collect())
     }
 
-    fn tokens(&self, text: &str) -> Vec<u32> {
-        let mut tokens = tokens(&MODEL, text);
+    fn token_ids(&self, text: &str) -> Vec<u32> {
+        let mut tokens = wordpiece_tokens(&MODEL, text);
         tokens.sort_unstable();
         tokens.dedup();
         tokens
     }
 
-    fn embed_question(
-        &self,
-        text: &str,
-        weight: &dyn Fn(u32) -> f32,
-    ) -> Result<Vec<f32>, EmbedError> {
-        Ok(mean(text, weight))
+    fn embed_query(&self, text: &str, weight: &dyn Fn(u32) -> f32) -> Result<Vec<f32>, EmbedError> {
+        Ok(weighted_mean_vector(text, weight))
     }
 }
 
 /// Normalized weighted sum of the token vectors. Adds in a fixed order, so results are identical on
 /// every machine.
-fn mean(text: &str, weight: impl Fn(u32) -> f32) -> Vec<f32> {
+fn weighted_mean_vector(text: &str, weight: impl Fn(u32) -> f32) -> Vec<f32> {
     let mut sum = vec![0.0_f32; MODEL.dimensions()];
-    for token in tokens(&MODEL, text) {
+    for token in wordpiece_tokens(&MODEL, text) {
         let Some((scale, row)) = MODEL.row(token) else { continue };
         let scale = scale * weight(token);
         for (number, step) in sum.iter_mut().zip(row) {
             *number += scale * f32::from(step.cast_signed());
         }
     }
-    scale_to_one(&mut sum);
-    let most = CUT / (sum.len() as f32).sqrt();
+    normalize_vector(&mut sum);
+    let most = CLIP_RMS / (sum.len() as f32).sqrt();
     sum.iter_mut().for_each(|number| *number = number.clamp(-most, most));
-    scale_to_one(&mut sum);
+    normalize_vector(&mut sum);
     sum
 }
 
 /// Leaves a zero vector unchanged.
-fn scale_to_one(vector: &mut [f32]) {
+fn normalize_vector(vector: &mut [f32]) {
     let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
     if length > 0.0 {
         vector.iter_mut().for_each(|number| *number /= length);

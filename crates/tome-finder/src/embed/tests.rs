@@ -1,8 +1,8 @@
 //! Tokens compared with the reference tokenizer, and properties of the vectors.
 
 use super::model::MODEL;
-use super::pieces::tokens;
-use super::{Embedder, Potion};
+use super::pieces::wordpiece_tokens;
+use super::{Embedder, PotionEmbedder};
 
 /// Output of the tokenizer published with the model, without `[UNK]`.
 const TOKENS: &[(&str, &[u32])] = &[
@@ -91,18 +91,18 @@ const TOKENS: &[(&str, &[u32])] = &[
 #[test]
 fn tokens_are_those_of_the_reference() {
     for (text, expected) in TOKENS {
-        assert_eq!(tokens(&MODEL, text), *expected, "{text:?}");
+        assert_eq!(wordpiece_tokens(&MODEL, text), *expected, "{text:?}");
     }
 }
 
 #[test]
 fn a_mark_in_a_text_is_text() {
-    assert_eq!(tokens(&MODEL, "[MASK]"), tokens(&MODEL, "[ mask ]"));
-    assert_eq!(tokens(&MODEL, "[UNK] [PAD]").len(), 6 + 1);
+    assert_eq!(wordpiece_tokens(&MODEL, "[MASK]"), wordpiece_tokens(&MODEL, "[ mask ]"));
+    assert_eq!(wordpiece_tokens(&MODEL, "[UNK] [PAD]").len(), 6 + 1);
 }
 
 fn embedded(text: &str) -> Vec<f32> {
-    Potion.embed(&[text]).unwrap().pop().unwrap()
+    PotionEmbedder.embed(&[text]).unwrap().pop().unwrap()
 }
 
 fn cosine(one: &str, other: &str) -> f32 {
@@ -113,7 +113,7 @@ fn cosine(one: &str, other: &str) -> f32 {
 fn a_vector_has_length_one_or_says_nothing() {
     for (text, tokens) in TOKENS {
         let vector = embedded(text);
-        assert_eq!(vector.len(), Potion.dimensions());
+        assert_eq!(vector.len(), PotionEmbedder.dimensions());
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         let expected = if tokens.is_empty() { 0.0 } else { 1.0 };
         assert!((length - expected).abs() < 1e-5, "{text:?} has length {length}");
@@ -130,11 +130,11 @@ fn what_means_the_same_lies_near() {
 
 #[test]
 fn a_question_can_weigh_its_tokens() {
-    let plain = Potion.embed_question("caroline likes pottery", &|_| 1.0).unwrap();
+    let plain = PotionEmbedder.embed_query("caroline likes pottery", &|_| 1.0).unwrap();
     assert_eq!(plain, embedded("caroline likes pottery"));
-    let name = tokens(&MODEL, "caroline");
-    let without =
-        Potion.embed_question("caroline likes pottery", &|token| f32::from(!name.contains(&token)));
+    let name = wordpiece_tokens(&MODEL, "caroline");
+    let without = PotionEmbedder
+        .embed_query("caroline likes pottery", &|token| f32::from(!name.contains(&token)));
     let product: f32 =
         without.unwrap().iter().zip(embedded("likes pottery")).map(|(a, b)| a * b).sum();
     assert!((product - 1.0).abs() < 1e-5);
@@ -142,8 +142,8 @@ fn a_question_can_weigh_its_tokens() {
 
 #[test]
 fn tokens_are_given_once_and_in_order() {
-    assert_eq!(Potion.tokens("b a b a"), tokens(&MODEL, "a b"));
-    assert!(Potion.tokens("").is_empty());
+    assert_eq!(PotionEmbedder.token_ids("b a b a"), wordpiece_tokens(&MODEL, "a b"));
+    assert!(PotionEmbedder.token_ids("").is_empty());
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Binary encoding: LEB128 integers and length-prefixed strings. The `take_*` functions consume
 //! from the front of a slice.
 
-pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+pub(super) fn put_varint(bytes: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         bytes.push((number & 0x7f) as u8 | 0x80);
         number >>= 7;
@@ -9,7 +9,7 @@ pub(super) fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
     bytes.push((number & 0x7f) as u8);
 }
 
-pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+pub(super) fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut number = 0_u64;
     for shift in (0..64).step_by(7) {
         let (first, rest) = bytes.split_first()?;
@@ -23,18 +23,18 @@ pub(super) fn take_number(bytes: &mut &[u8]) -> Option<u64> {
 }
 
 pub(super) fn put_text(bytes: &mut Vec<u8>, text: &str) {
-    put_number(bytes, text.len() as u64);
+    put_varint(bytes, text.len() as u64);
     bytes.extend_from_slice(text.as_bytes());
 }
 
 pub(super) fn take_text(bytes: &mut &[u8]) -> Option<String> {
-    let length = usize::try_from(take_number(bytes)?).ok()?;
+    let length = usize::try_from(take_varint(bytes)?).ok()?;
     let (text, rest) = bytes.split_at_checked(length)?;
     *bytes = rest;
     String::from_utf8(text.to_vec()).ok()
 }
 
-pub(super) fn take<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
+pub(super) fn take_array<const N: usize>(bytes: &mut &[u8]) -> Option<[u8; N]> {
     let (taken, rest) = bytes.split_first_chunk::<N>()?;
     *bytes = rest;
     Some(*taken)

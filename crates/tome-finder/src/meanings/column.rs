@@ -1,40 +1,40 @@
 //! A compact column of integers. Rows written together have similar values, so the column stores
 //! each value's offset from the minimum in the narrowest type that fits.
 
-use super::slices::SLICE_ROWS;
+use super::slices::BLOCK_ROWS;
 
 #[derive(Debug, Default)]
-pub(super) struct Column {
-    least: u64,
-    steps: Steps,
+pub(super) struct PackedColumn {
+    min: u64,
+    offsets: PackedOffsets,
 }
 
 /// Offsets from the minimum.
 #[derive(Debug)]
-enum Steps {
+enum PackedOffsets {
     /// This many offsets, all of them zero.
-    None(usize),
-    Bytes(Vec<u8>),
-    Shorts(Vec<u16>),
-    Words(Vec<u32>),
-    Longs(Vec<u64>),
+    Zeros(usize),
+    U8(Vec<u8>),
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+    U64(Vec<u64>),
 }
 
-impl Default for Steps {
+impl Default for PackedOffsets {
     fn default() -> Self {
-        Self::None(0)
+        Self::Zeros(0)
     }
 }
 
-impl Steps {
+impl PackedOffsets {
     /// An empty vector of the narrowest type that holds `most`.
-    fn that_fit(most: u64) -> Self {
+    fn with_width_for(most: u64) -> Self {
         match most {
-            0 => Self::None(0),
-            most if most <= u64::from(u8::MAX) => Self::Bytes(Vec::with_capacity(SLICE_ROWS)),
-            most if most <= u64::from(u16::MAX) => Self::Shorts(Vec::with_capacity(SLICE_ROWS)),
-            most if most <= u64::from(u32::MAX) => Self::Words(Vec::with_capacity(SLICE_ROWS)),
-            _ => Self::Longs(Vec::with_capacity(SLICE_ROWS)),
+            0 => Self::Zeros(0),
+            most if most <= u64::from(u8::MAX) => Self::U8(Vec::with_capacity(BLOCK_ROWS)),
+            most if most <= u64::from(u16::MAX) => Self::U16(Vec::with_capacity(BLOCK_ROWS)),
+            most if most <= u64::from(u32::MAX) => Self::U32(Vec::with_capacity(BLOCK_ROWS)),
+            _ => Self::U64(Vec::with_capacity(BLOCK_ROWS)),
         }
     }
 
@@ -44,93 +44,93 @@ impl Steps {
             T::try_from(step).map(|step| steps.push(step)).is_ok()
         }
         match self {
-            Self::None(count) => {
+            Self::Zeros(count) => {
                 *count += usize::from(step == 0);
                 step == 0
             }
-            Self::Bytes(steps) => onto(steps, step),
-            Self::Shorts(steps) => onto(steps, step),
-            Self::Words(steps) => onto(steps, step),
-            Self::Longs(steps) => onto(steps, step),
+            Self::U8(steps) => onto(steps, step),
+            Self::U16(steps) => onto(steps, step),
+            Self::U32(steps) => onto(steps, step),
+            Self::U64(steps) => onto(steps, step),
         }
     }
 
     fn get(&self, i: usize) -> Option<u64> {
         match self {
-            Self::None(count) => (i < *count).then_some(0),
-            Self::Bytes(steps) => steps.get(i).copied().map(u64::from),
-            Self::Shorts(steps) => steps.get(i).copied().map(u64::from),
-            Self::Words(steps) => steps.get(i).copied().map(u64::from),
-            Self::Longs(steps) => steps.get(i).copied(),
+            Self::Zeros(count) => (i < *count).then_some(0),
+            Self::U8(steps) => steps.get(i).copied().map(u64::from),
+            Self::U16(steps) => steps.get(i).copied().map(u64::from),
+            Self::U32(steps) => steps.get(i).copied().map(u64::from),
+            Self::U64(steps) => steps.get(i).copied(),
         }
     }
 }
 
-impl Column {
+impl PackedColumn {
     pub(super) fn len(&self) -> usize {
-        match &self.steps {
-            Steps::None(count) => *count,
-            Steps::Bytes(steps) => steps.len(),
-            Steps::Shorts(steps) => steps.len(),
-            Steps::Words(steps) => steps.len(),
-            Steps::Longs(steps) => steps.len(),
+        match &self.offsets {
+            PackedOffsets::Zeros(count) => *count,
+            PackedOffsets::U8(steps) => steps.len(),
+            PackedOffsets::U16(steps) => steps.len(),
+            PackedOffsets::U32(steps) => steps.len(),
+            PackedOffsets::U64(steps) => steps.len(),
         }
     }
 
     pub(super) fn get(&self, i: usize) -> Option<u64> {
-        self.steps.get(i).map(|step| self.least + step)
+        self.offsets.get(i).map(|step| self.min + step)
     }
 
     /// The common value, if all values are known to be equal.
-    pub(super) fn same(&self) -> Option<u64> {
-        match self.steps {
-            Steps::None(count) if count > 0 => Some(self.least),
+    pub(super) fn uniform_value(&self) -> Option<u64> {
+        match self.offsets {
+            PackedOffsets::Zeros(count) if count > 0 => Some(self.min),
             _ => None,
         }
     }
 
-    pub(super) fn all(&self) -> Vec<u64> {
-        let least = self.least;
+    pub(super) fn to_vec(&self) -> Vec<u64> {
+        let least = self.min;
         let wide = |step: u64| least + step;
-        match &self.steps {
-            Steps::None(count) => vec![least; *count],
-            Steps::Bytes(steps) => steps.iter().map(|step| wide(u64::from(*step))).collect(),
-            Steps::Shorts(steps) => steps.iter().map(|step| wide(u64::from(*step))).collect(),
-            Steps::Words(steps) => steps.iter().map(|step| wide(u64::from(*step))).collect(),
-            Steps::Longs(steps) => steps.iter().map(|step| wide(*step)).collect(),
+        match &self.offsets {
+            PackedOffsets::Zeros(count) => vec![least; *count],
+            PackedOffsets::U8(steps) => steps.iter().map(|step| wide(u64::from(*step))).collect(),
+            PackedOffsets::U16(steps) => steps.iter().map(|step| wide(u64::from(*step))).collect(),
+            PackedOffsets::U32(steps) => steps.iter().map(|step| wide(u64::from(*step))).collect(),
+            PackedOffsets::U64(steps) => steps.iter().map(|step| wide(*step)).collect(),
         }
     }
 
     /// Appends a value, repacking the column if the value does not fit.
     pub(super) fn push(&mut self, number: u64) {
         if self.len() == 0 {
-            self.least = number;
+            self.min = number;
         }
-        let fits = number.checked_sub(self.least).is_some_and(|step| self.steps.push(step));
+        let fits = number.checked_sub(self.min).is_some_and(|step| self.offsets.push(step));
         if !fits {
-            let mut all = self.all();
+            let mut all = self.to_vec();
             all.push(number);
-            *self = Self::of(&all);
+            *self = Self::from_values(&all);
         }
     }
 
     /// Replaces a value. Repacks the whole column.
     pub(super) fn set(&mut self, i: usize, number: u64) {
-        let mut all = self.all();
+        let mut all = self.to_vec();
         if let Some(place) = all.get_mut(i) {
             *place = number;
-            *self = Self::of(&all);
+            *self = Self::from_values(&all);
         }
     }
 
-    fn of(all: &[u64]) -> Self {
+    fn from_values(all: &[u64]) -> Self {
         let least = all.iter().copied().min().unwrap_or_default();
         let most = all.iter().copied().max().unwrap_or_default();
-        let mut steps = Steps::that_fit(most - least);
+        let mut steps = PackedOffsets::with_width_for(most - least);
         for number in all {
             steps.push(number - least);
         }
-        Self { least, steps }
+        Self { min: least, offsets: steps }
     }
 }
 
@@ -150,15 +150,15 @@ mod tests {
             changed in any::<proptest::sample::Index>(),
             to in any::<u64>(),
         ) {
-            let mut column = Column::default();
+            let mut column = PackedColumn::default();
             let mut expected = Vec::new();
             for number in numbers {
                 column.push(number);
                 expected.push(number);
                 prop_assert_eq!(column.len(), expected.len());
             }
-            prop_assert_eq!(&column.all(), &expected);
-            prop_assert!(column.same().is_none_or(|same| expected.iter().all(|it| *it == same)));
+            prop_assert_eq!(&column.to_vec(), &expected);
+            prop_assert!(column.uniform_value().is_none_or(|same| expected.iter().all(|it| *it == same)));
             let i = changed.index(expected.len());
             column.set(i, to);
             expected[i] = to;

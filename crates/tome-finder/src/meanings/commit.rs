@@ -3,32 +3,35 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::counts::counts_event;
-use super::log::{Place, Record};
-use super::row::{Facts, MUTE, NAMED, signs};
+use super::counts::is_event_counted;
+use super::log::{LogRecord, RowFacets};
+use super::row::{NAMED_BIT, NO_VECTOR_BIT, RowMeta, sign_bits};
 use super::slices::SIGNS_MAX;
-use super::table::Table;
-use super::turn::turned;
-use crate::{Batch, EmbedError, Embedder, Entry, Key};
+use super::table::RowTable;
+use super::turn::rotate;
+use crate::{EmbedError, Embedder, EntryKey, IndexBatch, IndexEntry};
 
 /// Bytes that a commit appends to each file.
 #[derive(Debug, Default)]
-pub(super) struct Commit {
+pub(super) struct CommitBytes {
     pub(super) log: Vec<u8>,
     pub(super) signs: Vec<u8>,
     pub(super) levels: Vec<u8>,
 }
 
 /// Vectors of a batch's entries, and the token ids of those that are counted.
-pub(super) struct Embedded {
+pub(super) struct EmbeddedEntries {
     vectors: Vec<Vec<f32>>,
     tokens: Vec<Option<Vec<u32>>>,
 }
 
-impl Embedded {
+impl EmbeddedEntries {
     /// Embeds the entries and validates the vectors.
-    pub(super) fn of(entries: &[Entry], embedder: &dyn Embedder) -> Result<Self, EmbedError> {
-        let texts: Vec<Cow<'_, str>> = entries.iter().map(text).collect();
+    pub(super) fn embed(
+        entries: &[IndexEntry],
+        embedder: &dyn Embedder,
+    ) -> Result<Self, EmbedError> {
+        let texts: Vec<Cow<'_, str>> = entries.iter().map(embedded_text).collect();
         let borrowed: Vec<&str> = texts.iter().map(|text| &**text).collect();
         let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed(&borrowed)? };
         if vectors.len() != texts.len() {
@@ -36,12 +39,12 @@ impl Embedded {
             return Err(EmbedError { embedder: embedder.name().to_owned(), problem });
         }
         vectors.iter().try_for_each(|vector| check_vector(embedder, vector))?;
-        let is_counted = |entry: &Entry| match entry.key {
-            Key::Event(seq) => counts_event(seq),
-            Key::Named(_) => true,
+        let is_counted = |entry: &IndexEntry| match entry.key {
+            EntryKey::Event(seq) => is_event_counted(seq),
+            EntryKey::Named(_) => true,
         };
         let tokens = entries.iter().zip(&texts).map(|(entry, text)| {
-            let tokens = if is_counted(entry) { embedder.tokens(text) } else { Vec::new() };
+            let tokens = if is_counted(entry) { embedder.token_ids(text) } else { Vec::new() };
             (!tokens.is_empty()).then_some(tokens)
         });
         let tokens = tokens.collect();
@@ -73,7 +76,7 @@ pub(super) fn check_vector(embedder: &dyn Embedder, vector: &[f32]) -> Result<()
 }
 
 /// The text of an entry that is embedded.
-fn text(entry: &Entry) -> Cow<'_, str> {
+fn embedded_text(entry: &IndexEntry) -> Cow<'_, str> {
     if entry.title.is_empty() {
         Cow::Borrowed(&entry.text)
     } else {
@@ -82,90 +85,93 @@ fn text(entry: &Entry) -> Cow<'_, str> {
 }
 
 /// Assigns numbers to facets and names, reusing those of the table.
-struct Numbers<'a> {
-    table: &'a Table,
+struct NumberAllocator<'a> {
+    table: &'a RowTable,
     gone: HashSet<&'a str>,
-    places: HashMap<Place, u32>,
+    facets: HashMap<RowFacets, u32>,
     names: HashMap<&'a str, u64>,
 }
 
-impl<'a> Numbers<'a> {
-    fn place(&mut self, entry: &Entry, log: &mut Vec<u8>) -> u32 {
-        let place = Place {
+impl<'a> NumberAllocator<'a> {
+    fn facets_number(&mut self, entry: &IndexEntry, log: &mut Vec<u8>) -> u32 {
+        let place = RowFacets {
             source: entry.source,
             project: entry.project.clone(),
             session: entry.session.clone(),
             agent: entry.agent.clone(),
             kind: entry.kind.clone(),
         };
-        if let Some(number) = self.table.place_number(&place).or(self.places.get(&place).copied()) {
+        if let Some(number) = self.table.find_facets(&place).or(self.facets.get(&place).copied()) {
             return number;
         }
         // Replaying the log rejects more facets than there are numbers.
-        let number = u32::try_from(self.table.places.len() + self.places.len()).unwrap_or(MUTE);
-        Record::Place(place.clone()).put(log);
-        self.places.insert(place, number);
+        let number =
+            u32::try_from(self.table.facets.len() + self.facets.len()).unwrap_or(NO_VECTOR_BIT);
+        LogRecord::Facets(place.clone()).encode(log);
+        self.facets.insert(place, number);
         number
     }
 
-    fn name(&mut self, name: &'a str, log: &mut Vec<u8>) -> u64 {
-        let before = self.table.name_number(name).filter(|_| !self.gone.contains(name));
+    fn name_number(&mut self, name: &'a str, log: &mut Vec<u8>) -> u64 {
+        let before = self.table.find_name(name).filter(|_| !self.gone.contains(name));
         if let Some(number) = before.or(self.names.get(name).copied()) {
             return number;
         }
-        let number = self.table.names() + self.names.len() as u64;
-        Record::Name(name.to_owned()).put(log);
+        let number = self.table.name_count() + self.names.len() as u64;
+        LogRecord::Name(name.to_owned()).encode(log);
         self.names.insert(name, number);
         number
     }
 }
 
-impl Commit {
+impl CommitBytes {
     /// Encodes a batch relative to a table.
-    pub(super) fn of(table: &Table, batch: &Batch, embedded: &Embedded) -> Self {
+    pub(super) fn encode(table: &RowTable, batch: &IndexBatch, embedded: &EmbeddedEntries) -> Self {
         let mut commit = Self::default();
-        let gone: HashSet<&str> = batch.gone.iter().map(String::as_str).collect();
+        let gone: HashSet<&str> = batch.removed.iter().map(String::as_str).collect();
         // In batch order, so that the same batches produce the same files.
         let mut buried = HashSet::new();
-        for name in &batch.gone {
-            if let Some(number) = table.name_number(name).filter(|_| buried.insert(name)) {
-                Record::Gone(number).put(&mut commit.log);
+        for name in &batch.removed {
+            if let Some(number) = table.find_name(name).filter(|_| buried.insert(name)) {
+                LogRecord::NameRemoved(number).encode(&mut commit.log);
             }
         }
-        let mut numbers = Numbers { table, gone, places: HashMap::new(), names: HashMap::new() };
+        let mut numbers =
+            NumberAllocator { table, gone, facets: HashMap::new(), names: HashMap::new() };
         let embedded = embedded.vectors.iter().zip(&embedded.tokens);
-        for (entry, (vector, tokens)) in batch.put.iter().zip(embedded) {
-            commit.put(&mut numbers, entry, vector, tokens.as_deref());
+        for (entry, (vector, tokens)) in batch.added.iter().zip(embedded) {
+            commit.push_entry(&mut numbers, entry, vector, tokens.as_deref());
         }
         commit
     }
 
-    fn put<'a>(
+    fn push_entry<'a>(
         &mut self,
-        numbers: &mut Numbers<'a>,
-        entry: &'a Entry,
+        numbers: &mut NumberAllocator<'a>,
+        entry: &'a IndexEntry,
         vector: &[f32],
         tokens: Option<&[u32]>,
     ) {
-        let mut place = numbers.place(entry, &mut self.log);
+        let mut place = numbers.facets_number(entry, &mut self.log);
         let (key, name) = match &entry.key {
-            Key::Event(seq) => (*seq & !NAMED, None),
-            Key::Named(name) => {
-                let number = numbers.name(name, &mut self.log);
-                (number | NAMED, Some(number))
+            EntryKey::Event(seq) => (*seq & !NAMED_BIT, None),
+            EntryKey::Named(name) => {
+                let number = numbers.name_number(name, &mut self.log);
+                (number | NAMED_BIT, Some(number))
             }
         };
         if let Some(tokens) = tokens {
-            Record::Tokens(name, tokens.to_vec()).put(&mut self.log);
+            LogRecord::Tokens(name, tokens.to_vec()).encode(&mut self.log);
         }
         if vector.iter().all(|number| *number == 0.0) {
-            place |= MUTE;
+            place |= NO_VECTOR_BIT;
         }
-        let facts = Facts { key, at: entry.at.0, place, part: entry.part, line: entry.line };
-        let vector = turned(vector);
-        let words: Vec<u64> = signs(&vector).collect();
+        let facts =
+            RowMeta { key, at: entry.at.0, facets: place, range: entry.range, line: entry.line };
+        let vector = rotate(vector);
+        let words: Vec<u64> = sign_bits(&vector).collect();
         let layout = numbers.table.layout;
-        layout.put_signs(&mut self.signs, &words, &facts);
-        layout.put_levels(&mut self.levels, &vector);
+        layout.encode_signs(&mut self.signs, &words, &facts);
+        layout.encode_levels(&mut self.levels, &vector);
     }
 }

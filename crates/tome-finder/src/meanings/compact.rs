@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::commit::Commit;
-use super::head::Head;
-use super::log::Record;
-use super::row::{Layout, NAMED};
-use super::store::{ROWS_AT_ONCE, Store, path, read};
+use super::commit::CommitBytes;
+use super::head::IndexHead;
+use super::log::LogRecord;
+use super::row::{NAMED_BIT, RowLayout};
+use super::store::{ROWS_AT_ONCE, VectorFiles, file_path, read_range};
 use crate::FinderError;
 use crate::files::damaged;
 
@@ -14,86 +14,86 @@ use crate::files::damaged;
 const ROWS_MIN: usize = 1_024;
 
 /// Returns whether more than half of the rows are dead.
-pub(super) fn is_worth_it(store: &Store) -> bool {
-    let rows = store.table.rows();
-    rows >= ROWS_MIN && store.table.live() < rows.div_ceil(2)
+pub(super) fn should_compact(store: &VectorFiles) -> bool {
+    let rows = store.table.row_count();
+    rows >= ROWS_MIN && store.table.live_count() < rows.div_ceil(2)
 }
 
 /// Writes the live rows to the files of the next generation and switches the head to them.
-pub(super) fn compacted(store: &Store) -> Result<Store, FinderError> {
+pub(super) fn write_compacted(store: &VectorFiles) -> Result<VectorFiles, FinderError> {
     let generation = store.head.generation + 1;
-    let head = Head { generation, rows: 0, log_bytes: 0, ..store.head.clone() };
-    let mut fresh = Store::create(store.folder(), head)?;
-    let (log, names) = live_log(store)?;
-    let mut commit = Commit { log, ..Commit::default() };
+    let head = IndexHead { generation, rows: 0, log_bytes: 0, ..store.head.clone() };
+    let mut fresh = VectorFiles::create(store.folder(), head)?;
+    let (log, names) = collect_live_records(store)?;
+    let mut commit = CommitBytes { log, ..CommitBytes::default() };
     let mut row = 0;
     // In blocks, to keep memory small.
     while row < store.head.rows {
         let rows = (store.head.rows - row).min(ROWS_AT_ONCE);
-        live_rows(store, row, rows, &names, &mut commit)?;
-        let head = fresh.put_aside(&commit)?;
-        fresh.apply(&commit, head)?;
-        commit = Commit::default();
+        append_live_rows(store, row, rows, &names, &mut commit)?;
+        let head = fresh.write_uncommitted(&commit)?;
+        fresh.apply_commit(&commit, head)?;
+        commit = CommitBytes::default();
         row += rows;
     }
     fresh.sync_folder()?;
     fresh.head.write(fresh.folder())?;
-    fresh.remove_strays();
+    fresh.remove_stale_files();
     Ok(fresh)
 }
 
 /// Returns the log records that still apply, and a map from old to new name numbers.
-fn live_log(store: &Store) -> Result<(Vec<u8>, HashMap<u64, u64>), FinderError> {
-    let path = path(store.folder(), "log", store.head.generation);
-    let bytes = read(&store.log, &path, 0, store.head.log_bytes)?;
+fn collect_live_records(store: &VectorFiles) -> Result<(Vec<u8>, HashMap<u64, u64>), FinderError> {
+    let path = file_path(store.folder(), "log", store.head.generation);
+    let bytes = read_range(&store.log, &path, 0, store.head.log_bytes)?;
     let (mut log, mut names) = (Vec::new(), HashMap::new());
     let (mut rest, mut name) = (bytes.as_slice(), 0);
     while !rest.is_empty() {
-        match Record::take(&mut rest).ok_or_else(|| damaged(&path, "is not whole"))? {
-            Record::Name(text) => {
-                if store.table.name_number(&text) == Some(name) {
+        match LogRecord::decode(&mut rest).ok_or_else(|| damaged(&path, "is not whole"))? {
+            LogRecord::Name(text) => {
+                if store.table.find_name(&text) == Some(name) {
                     names.insert(name, names.len() as u64);
-                    Record::Name(text).put(&mut log);
+                    LogRecord::Name(text).encode(&mut log);
                 }
                 name += 1;
             }
-            Record::Gone(_) => {}
-            Record::Tokens(Some(name), tokens) => {
+            LogRecord::NameRemoved(_) => {}
+            LogRecord::Tokens(Some(name), tokens) => {
                 if let Some(name) = names.get(&name) {
-                    Record::Tokens(Some(*name), tokens).put(&mut log);
+                    LogRecord::Tokens(Some(*name), tokens).encode(&mut log);
                 }
             }
-            kept => kept.put(&mut log),
+            kept => kept.encode(&mut log),
         }
     }
     Ok((log, names))
 }
 
 /// Appends the live rows of a range to the commit.
-fn live_rows(
-    store: &Store,
+fn append_live_rows(
+    store: &VectorFiles,
     first: u64,
     rows: u64,
     names: &HashMap<u64, u64>,
-    commit: &mut Commit,
+    commit: &mut CommitBytes,
 ) -> Result<(), FinderError> {
-    let layout: Layout = store.table.layout;
+    let layout: RowLayout = store.table.layout;
     let (signs_bytes, levels_bytes) = (layout.signs_bytes(), layout.levels_bytes());
     let stretch = |file, name: &str, row_bytes: usize| {
-        let path = path(store.folder(), name, store.head.generation);
-        let bytes = read(file, &path, first * row_bytes as u64, rows * row_bytes as u64);
+        let path = file_path(store.folder(), name, store.head.generation);
+        let bytes = read_range(file, &path, first * row_bytes as u64, rows * row_bytes as u64);
         bytes.map(|bytes| (bytes, path))
     };
     let (signs, signs_path) = stretch(&store.signs, "signs", signs_bytes)?;
     let (levels, _) = stretch(&store.levels, "levels", levels_bytes)?;
     for (signs, levels) in signs.chunks(signs_bytes).zip(levels.chunks(levels_bytes)) {
         let (words, mut facts) =
-            layout.take_signs(signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;
-        if facts.key & NAMED != 0 {
-            let Some(name) = names.get(&(facts.key & !NAMED)) else { continue };
-            facts.key = name | NAMED;
+            layout.decode_signs(signs).ok_or_else(|| damaged(&signs_path, "is not whole"))?;
+        if facts.key & NAMED_BIT != 0 {
+            let Some(name) = names.get(&(facts.key & !NAMED_BIT)) else { continue };
+            facts.key = name | NAMED_BIT;
         }
-        layout.put_signs(&mut commit.signs, &words, &facts);
+        layout.encode_signs(&mut commit.signs, &words, &facts);
         commit.levels.extend_from_slice(levels);
     }
     Ok(())

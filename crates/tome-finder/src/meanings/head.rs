@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::FinderError;
-use crate::files::{damaged, failed, replace};
+use crate::files::{damaged, io_failed, replace_file};
 
 pub(super) const HEAD: &str = "head";
 
@@ -22,7 +22,7 @@ const SCHEME: u32 = 3;
 const HEAD_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Head {
+pub(super) struct IndexHead {
     pub(super) scheme: u32,
     pub(super) embedder: String,
     pub(super) dimensions: usize,
@@ -33,7 +33,7 @@ pub(super) struct Head {
     pub(super) cursor: String,
 }
 
-impl Head {
+impl IndexHead {
     /// Head of an empty index.
     pub(super) fn new(embedder: &str, dimensions: usize) -> Self {
         Self {
@@ -61,8 +61,8 @@ impl Head {
         if !there.is_file() || there.len() > HEAD_BYTES_MAX {
             return Err(damaged(&path, "is not an index head"));
         }
-        let text = std::fs::read(&path).map_err(|error| failed(&path, &error))?;
-        let head = Self::parsed(&text)
+        let text = std::fs::read(&path).map_err(|error| io_failed(&path, &error))?;
+        let head = Self::parse(&text)
             .ok_or_else(|| damaged(&path, "is not an index head, or was modified"))?;
         if head.scheme != SCHEME {
             let problem = format!("has format {}, expected {SCHEME}", head.scheme);
@@ -71,7 +71,7 @@ impl Head {
         Ok(head)
     }
 
-    fn parsed(text: &[u8]) -> Option<Self> {
+    fn parse(text: &[u8]) -> Option<Self> {
         let text = str::from_utf8(text).ok()?;
         let (line, sum) = text.strip_suffix('\n')?.split_once('\n')?;
         if blake3::hash(line.as_bytes()).to_hex().as_str() != sum {
@@ -80,7 +80,7 @@ impl Head {
         serde_json::from_str(line).ok()
     }
 
-    pub(super) fn text(&self) -> String {
+    pub(super) fn render(&self) -> String {
         // Serializing a struct of numbers and strings cannot fail.
         let line = serde_json::to_string(self).unwrap_or_default();
         let sum = blake3::hash(line.as_bytes()).to_hex();
@@ -89,7 +89,7 @@ impl Head {
 
     /// Replaces the head file atomically.
     pub(super) fn write(&self, folder: &Path) -> Result<(), FinderError> {
-        replace(folder, HEAD, self.text().as_bytes())
-            .map_err(|error| failed(&folder.join(HEAD), &error))
+        replace_file(folder, HEAD, self.render().as_bytes())
+            .map_err(|error| io_failed(&folder.join(HEAD), &error))
     }
 }

@@ -11,13 +11,13 @@
 //!
 //! Integers in a body are LEB128; strings are length-prefixed.
 
-use super::bytes::{checksum, put_number, put_text, take, take_number, take_text};
-use crate::Source;
+use super::bytes::{checksum, put_text, put_varint, take_array, take_text, take_varint};
+use crate::EntrySource;
 
 /// The attributes of a row that filters test, apart from the time. Many rows share them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Place {
-    pub(super) source: Source,
+pub(super) struct RowFacets {
+    pub(super) source: EntrySource,
     pub(super) project: String,
     pub(super) session: String,
     pub(super) agent: String,
@@ -25,22 +25,22 @@ pub(super) struct Place {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Record {
+pub(super) enum LogRecord {
     /// Defines the next facets number.
-    Place(Place),
+    Facets(RowFacets),
     /// Defines the next name number.
     Name(String),
     /// Removes the name with this number and its rows.
-    Gone(u64),
+    NameRemoved(u64),
     /// Token ids of a row, sorted and unique, with the number of its name if it has one.
     Tokens(Option<u64>, Vec<u32>),
 }
 
-impl Record {
-    pub(super) fn put(&self, log: &mut Vec<u8>) {
+impl LogRecord {
+    pub(super) fn encode(&self, log: &mut Vec<u8>) {
         let mut body = Vec::new();
         match self {
-            Self::Place(place) => {
+            Self::Facets(place) => {
                 body.extend([1, place.source as u8]);
                 for text in [&place.project, &place.session, &place.agent, &place.kind] {
                     put_text(&mut body, text);
@@ -50,13 +50,13 @@ impl Record {
                 body.push(2);
                 put_text(&mut body, name);
             }
-            Self::Gone(name) => {
+            Self::NameRemoved(name) => {
                 body.push(3);
-                put_number(&mut body, *name);
+                put_varint(&mut body, *name);
             }
             Self::Tokens(name, tokens) => {
                 body.push(4);
-                put_number(&mut body, name.map_or(0, |name| name + 1));
+                put_varint(&mut body, name.map_or(0, |name| name + 1));
                 put_tokens(&mut body, tokens);
             }
         }
@@ -67,32 +67,32 @@ impl Record {
     }
 
     /// Decodes a record from the front. `None` if it is corrupt or of an unknown kind.
-    pub(super) fn take(log: &mut &[u8]) -> Option<Self> {
-        let length = usize::try_from(u32::from_le_bytes(take(log)?)).ok()?;
-        let sum = u32::from_le_bytes(take(log)?);
+    pub(super) fn decode(log: &mut &[u8]) -> Option<Self> {
+        let length = usize::try_from(u32::from_le_bytes(take_array(log)?)).ok()?;
+        let sum = u32::from_le_bytes(take_array(log)?);
         let (mut body, rest) = log.split_at_checked(length)?;
         *log = rest;
         if checksum(body) != sum {
             return None;
         }
-        let record = Self::taken(&mut body)?;
+        let record = Self::decode_body(&mut body)?;
         body.is_empty().then_some(record)
     }
 
-    fn taken(body: &mut &[u8]) -> Option<Self> {
-        let [kind] = take(body)?;
+    fn decode_body(body: &mut &[u8]) -> Option<Self> {
+        let [kind] = take_array(body)?;
         Some(match kind {
             1 => {
-                let [source] = take(body)?;
-                let source = *Source::ALL.get(usize::from(source))?;
+                let [source] = take_array(body)?;
+                let source = *EntrySource::ALL.get(usize::from(source))?;
                 let mut text = || take_text(body);
                 let (project, session) = (text()?, text()?);
-                Self::Place(Place { source, project, session, agent: text()?, kind: text()? })
+                Self::Facets(RowFacets { source, project, session, agent: text()?, kind: text()? })
             }
             2 => Self::Name(take_text(body)?),
-            3 => Self::Gone(take_number(body)?),
+            3 => Self::NameRemoved(take_varint(body)?),
             4 => {
-                let name = take_number(body)?.checked_sub(1);
+                let name = take_varint(body)?.checked_sub(1);
                 Self::Tokens(name, take_tokens(body)?)
             }
             _ => return None,
@@ -102,10 +102,10 @@ impl Record {
 
 /// Appends sorted tokens as deltas.
 fn put_tokens(bytes: &mut Vec<u8>, tokens: &[u32]) {
-    put_number(bytes, tokens.len() as u64);
+    put_varint(bytes, tokens.len() as u64);
     let mut before = 0;
     for token in tokens {
-        put_number(bytes, u64::from(token - before));
+        put_varint(bytes, u64::from(token - before));
         before = *token;
     }
 }
@@ -113,8 +113,8 @@ fn put_tokens(bytes: &mut Vec<u8>, tokens: &[u32]) {
 fn take_tokens(bytes: &mut &[u8]) -> Option<Vec<u32>> {
     let mut tokens = Vec::new();
     let mut before = 0_u32;
-    for _ in 0..take_number(bytes)? {
-        before = before.checked_add(u32::try_from(take_number(bytes)?).ok()?)?;
+    for _ in 0..take_varint(bytes)? {
+        before = before.checked_add(u32::try_from(take_varint(bytes)?).ok()?)?;
         tokens.push(before);
     }
     Some(tokens)

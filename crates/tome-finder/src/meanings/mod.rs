@@ -25,27 +25,27 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, TryLockError};
 
 use tome_model::Millis;
 
-use self::commit::{Commit, Embedded, check_dimensions, check_vector};
-use self::head::Head;
-use self::store::Store;
-use crate::files::{damaged, empty_folder, failed};
-use crate::{Batch, Embedder, Filter, FinderError, Found, Glance, Part};
+use self::commit::{CommitBytes, EmbeddedEntries, check_dimensions, check_vector};
+use self::head::IndexHead;
+use self::store::VectorFiles;
+use crate::files::{damaged, io_failed, recreate_folder};
+use crate::{ByteRange, Embedder, EntryFilter, FinderError, IndexBatch, IndexHit, IndexMeta};
 
 /// Up to this many chunks of an event are compared with a query.
-const PIECES_LOOKED_AT: usize = 8;
+const CHUNKS_COMPARED_MAX: usize = 8;
 
 /// A vector index in a folder.
-pub struct Meanings {
+pub struct VectorIndex {
     embedder: Arc<dyn Embedder>,
-    store: RwLock<Store>,
+    store: RwLock<VectorFiles>,
     /// Serializes commits. Searches continue while one writes.
     writing: Mutex<()>,
 }
 
-impl Meanings {
+impl VectorIndex {
     /// Opens an index. Returns `Damaged` if another embedder created it.
     pub fn open(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
-        let head = Head::read(folder)?;
+        let head = IndexHead::read(folder)?;
         let (name, dimensions) = (embedder.name(), embedder.dimensions());
         if head.embedder != name || head.dimensions != dimensions {
             let problem = format!(
@@ -54,69 +54,70 @@ impl Meanings {
             );
             return Err(damaged(folder, problem));
         }
-        Ok(Self::of(Store::open(folder, head)?, embedder))
+        Ok(Self::from_store(VectorFiles::open(folder, head)?, embedder))
     }
 
     /// Reads the metadata of an index from its head, without opening it.
-    pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
-        let head = Head::read(folder)?;
-        Ok(Glance { cursor: head.cursor, entries: None, embedder: Some(head.embedder) })
+    pub fn read_meta(folder: &Path) -> Result<IndexMeta, FinderError> {
+        let head = IndexHead::read(folder)?;
+        Ok(IndexMeta { cursor: head.cursor, entries: None, embedder: Some(head.embedder) })
     }
 
     /// Creates an empty index, replacing whatever is in the folder.
-    pub fn make(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
+    pub fn create(folder: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, FinderError> {
         check_dimensions(&*embedder)?;
-        empty_folder(folder).map_err(|error| failed(folder, &error))?;
-        let store = Store::create(folder, Head::new(embedder.name(), embedder.dimensions()))?;
+        recreate_folder(folder).map_err(|error| io_failed(folder, &error))?;
+        let store =
+            VectorFiles::create(folder, IndexHead::new(embedder.name(), embedder.dimensions()))?;
         store.head.write(folder)?;
-        Ok(Self::of(store, embedder))
+        Ok(Self::from_store(store, embedder))
     }
 
-    fn of(store: Store, embedder: Arc<dyn Embedder>) -> Self {
+    fn from_store(store: VectorFiles, embedder: Arc<dyn Embedder>) -> Self {
         Self { embedder, store: RwLock::new(store), writing: Mutex::new(()) }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Store> {
+    fn lock_store(&self) -> RwLockReadGuard<'_, VectorFiles> {
         self.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Cursor of the last batch; empty at first.
     pub fn cursor(&self) -> String {
-        self.read().head.cursor.clone()
+        self.lock_store().head.cursor.clone()
     }
 
     /// Number of live entries.
-    pub fn count(&self) -> usize {
-        self.read().table.live()
+    pub fn entry_count(&self) -> usize {
+        self.lock_store().table.live_count()
     }
 
     /// Names of the named records with their `at`, sorted by name.
-    pub fn named(&self) -> Vec<(String, Millis)> {
-        self.read().table.named()
+    pub fn list_named(&self) -> Vec<(String, Millis)> {
+        self.lock_store().table.list_named()
     }
 
     /// The line stored with an event. Only found if events were written in order.
-    pub fn line(&self, seq: u64) -> Option<u32> {
-        self.read().table.line(seq)
+    pub fn event_line(&self, seq: u64) -> Option<u32> {
+        self.lock_store().table.event_line(seq)
     }
 
     /// Embeds and writes a batch atomically.
     #[expect(clippy::needless_pass_by_value, reason = "same signature as the BM25 index")]
-    pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
+    pub fn write(&self, batch: IndexBatch) -> Result<(), FinderError> {
         self.write_batch(&batch)
     }
 
     /// Like [`write`](Self::write), for a batch that the caller still needs.
-    pub fn write_batch(&self, batch: &Batch) -> Result<(), FinderError> {
-        let embedded = Embedded::of(&batch.put, &*self.embedder)?;
+    pub fn write_batch(&self, batch: &IndexBatch) -> Result<(), FinderError> {
+        let embedded = EmbeddedEntries::embed(&batch.added, &*self.embedder)?;
         let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let (commit, head) = {
-            let store = self.read();
-            let commit = Commit::of(&store.table, batch, &embedded);
-            let head = store.append(&commit, &batch.cursor)?;
+            let store = self.lock_store();
+            let commit = CommitBytes::encode(&store.table, batch, &embedded);
+            let head = store.write_commit(&commit, &batch.cursor)?;
             (commit, head)
         };
-        self.store.write().unwrap_or_else(PoisonError::into_inner).apply(&commit, head)?;
+        self.store.write().unwrap_or_else(PoisonError::into_inner).apply_commit(&commit, head)?;
         self.compact();
         Ok(())
     }
@@ -125,11 +126,11 @@ impl Meanings {
     /// batch is already committed and the next write tries again.
     fn compact(&self) {
         let fresh = {
-            let store = self.read();
-            if !compact::is_worth_it(&store) {
+            let store = self.lock_store();
+            if !compact::should_compact(&store) {
                 return;
             }
-            compact::compacted(&store)
+            compact::write_compacted(&store)
         };
         if let Ok(fresh) = fresh {
             *self.store.write().unwrap_or_else(PoisonError::into_inner) = fresh;
@@ -141,56 +142,56 @@ impl Meanings {
     pub fn search(
         &self,
         text: &str,
-        filter: &Filter,
+        filter: &EntryFilter,
         limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
-        self.search_for(&self.question(text)?, filter, limit)
+    ) -> Result<Vec<IndexHit>, FinderError> {
+        self.search_vector(&self.embed_query(text)?, filter, limit)
     }
 
     /// Embeds a query, giving more weight to tokens that are rare in this index.
-    pub fn question(&self, text: &str) -> Result<Bearing, FinderError> {
+    pub fn embed_query(&self, text: &str) -> Result<QueryVector, FinderError> {
         // Embedding may be slow: do not hold the lock meanwhile.
-        let tokens = self.embedder.tokens(text);
-        let weights = self.read().table.counts.weights(tokens);
-        self.bearing(&self.embedder.embed_question(text, &|token| weights.of(token))?)
+        let tokens = self.embedder.token_ids(text);
+        let weights = self.lock_store().table.token_counts.query_weights(tokens);
+        self.prepare_query_vector(&self.embedder.embed_query(text, &|token| weights.weight(token))?)
     }
 
     /// Like [`search`](Self::search), with an embedded query.
-    pub fn search_for(
+    pub fn search_vector(
         &self,
-        question: &Bearing,
-        filter: &Filter,
+        question: &QueryVector,
+        filter: &EntryFilter,
         limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
-        let found = self.nearest(question, filter, limit)?;
-        Ok(self.counted_from_unrelated(found))
+    ) -> Result<Vec<IndexHit>, FinderError> {
+        let found = self.search_by_cosine(question, filter, limit)?;
+        Ok(self.rescale_scores(found))
     }
 
     /// Compares an event's chunks with a query, best first. Of an event with many chunks, only
     /// those in `parts` are compared. Empty if the event is not in the index.
-    pub fn nearness(
+    pub fn event_similarity(
         &self,
-        question: &Bearing,
+        question: &QueryVector,
         event: u64,
-        parts: &[Part],
-    ) -> Result<Vec<Found>, FinderError> {
-        let Bearing(Some(question)) = question else { return Ok(Vec::new()) };
-        let store = self.read();
-        let rows = || store.table.rows_of(event).filter(|row| store.table.has_vector(*row));
-        let mut meant: Vec<u32> = rows().take(PIECES_LOOKED_AT + 1).collect();
-        if meant.len() > PIECES_LOOKED_AT {
-            let part_of = |row: u32| store.table.facts(row).map(|facts| facts.part);
+        parts: &[ByteRange],
+    ) -> Result<Vec<IndexHit>, FinderError> {
+        let QueryVector(Some(question)) = question else { return Ok(Vec::new()) };
+        let store = self.lock_store();
+        let rows = || store.table.event_rows(event).filter(|row| store.table.has_vector(*row));
+        let mut meant: Vec<u32> = rows().take(CHUNKS_COMPARED_MAX + 1).collect();
+        if meant.len() > CHUNKS_COMPARED_MAX {
+            let part_of = |row: u32| store.table.row_meta(row).map(|facts| facts.range);
             let is_meant = |row: &u32| part_of(*row).is_some_and(|part| parts.contains(&part));
-            meant = rows().filter(is_meant).take(PIECES_LOOKED_AT).collect();
+            meant = rows().filter(is_meant).take(CHUNKS_COMPARED_MAX).collect();
         }
-        let found = by_cosine(&store, question, meant, PIECES_LOOKED_AT)?;
+        let found = rank_by_cosine(&store, question, meant, CHUNKS_COMPARED_MAX)?;
         drop(store);
-        Ok(self.counted_from_unrelated(found))
+        Ok(self.rescale_scores(found))
     }
 
     /// Rescales scores so that the cosine of unrelated texts becomes 0.
-    fn counted_from_unrelated(&self, mut found: Vec<Found>) -> Vec<Found> {
-        let unrelated = self.embedder.unrelated();
+    fn rescale_scores(&self, mut found: Vec<IndexHit>) -> Vec<IndexHit> {
+        let unrelated = self.embedder.unrelated_similarity();
         if unrelated > 0.0 {
             for one in &mut found {
                 one.score = (one.score - unrelated) / (1.0 - unrelated);
@@ -201,73 +202,78 @@ impl Meanings {
     }
 
     /// Returns the most similar rows with their cosine as score; negative ones are dropped.
-    fn nearest(
+    fn search_by_cosine(
         &self,
-        question: &Bearing,
-        filter: &Filter,
+        question: &QueryVector,
+        filter: &EntryFilter,
         limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
+    ) -> Result<Vec<IndexHit>, FinderError> {
         match question {
-            Bearing(Some(question)) if limit > 0 => nearest(&self.read(), question, filter, limit),
-            Bearing(_) => Ok(Vec::new()),
+            QueryVector(Some(question)) if limit > 0 => {
+                search_store(&self.lock_store(), question, filter, limit)
+            }
+            QueryVector(_) => Ok(Vec::new()),
         }
     }
 
-    fn bearing(&self, vector: &[f32]) -> Result<Bearing, FinderError> {
+    fn prepare_query_vector(&self, vector: &[f32]) -> Result<QueryVector, FinderError> {
         check_vector(&*self.embedder, vector)?;
         let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
         if length == 0.0 {
-            return Ok(Bearing(None));
+            return Ok(QueryVector(None));
         }
-        let mut bearing = turn::turned(vector);
+        let mut bearing = turn::rotate(vector);
         bearing.iter_mut().for_each(|number| *number /= length);
-        Ok(Bearing(Some(bearing)))
+        Ok(QueryVector(Some(bearing)))
     }
 
     /// Returns whether the files on disk are still those that this index wrote. Assumes so while a
     /// write is in progress.
-    pub fn is_whole(&self) -> bool {
+    pub fn is_intact(&self) -> bool {
         let _one = match self.writing.try_lock() {
             Err(TryLockError::WouldBlock) => return true,
             one => one,
         };
-        self.read().is_whole()
+        self.lock_store().is_intact()
     }
 }
 
 /// An embedded query: rotated like the rows and of length 1; `None` for a zero vector.
 #[derive(Debug, Clone)]
-pub struct Bearing(Option<Vec<f32>>);
+pub struct QueryVector(Option<Vec<f32>>);
 
 /// Selects rows by sign bits and ranks them by cosine.
-fn nearest(
-    store: &Store,
+fn search_store(
+    store: &VectorFiles,
     question: &[f32],
-    filter: &Filter,
+    filter: &EntryFilter,
     limit: usize,
-) -> Result<Vec<Found>, FinderError> {
-    let words: Vec<u64> = row::signs(question).collect();
-    let mut rows = scan::candidates(&store.table, &words, filter, limit);
+) -> Result<Vec<IndexHit>, FinderError> {
+    let words: Vec<u64> = row::sign_bits(question).collect();
+    let mut rows = scan::find_candidates(&store.table, &words, filter, limit);
     // Read in file order.
     rows.sort_unstable();
-    by_cosine(store, question, rows, limit)
+    rank_by_cosine(store, question, rows, limit)
 }
 
 /// Ranks rows by cosine, dropping negative ones.
-fn by_cosine(
-    store: &Store,
+fn rank_by_cosine(
+    store: &VectorFiles,
     question: &[f32],
     rows: Vec<u32>,
     limit: usize,
-) -> Result<Vec<Found>, FinderError> {
+) -> Result<Vec<IndexHit>, FinderError> {
     let table = &store.table;
-    let cosines = store.cosines(question, &rows)?;
+    let cosines = store.compute_cosines(question, &rows)?;
     let mut scored: Vec<_> = cosines.into_iter().zip(rows).filter(|(it, _)| *it > 0.0).collect();
     scored.sort_unstable_by(|one, other| {
-        other.0.total_cmp(&one.0).then_with(|| table.said(one.1).cmp(&table.said(other.1)))
+        other
+            .0
+            .total_cmp(&one.0)
+            .then_with(|| table.tie_break(one.1).cmp(&table.tie_break(other.1)))
     });
     scored.truncate(limit);
-    Ok(scored.into_iter().filter_map(|(score, row)| table.found(row, score)).collect())
+    Ok(scored.into_iter().filter_map(|(score, row)| table.to_hit(row, score)).collect())
 }
 
 #[cfg(test)]

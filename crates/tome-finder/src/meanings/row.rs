@@ -18,98 +18,98 @@
 
 use std::sync::LazyLock;
 
-use super::bytes::{checksum, take};
-use crate::Part;
+use super::bytes::{checksum, take_array};
+use crate::ByteRange;
 
 /// Set in the key of a row whose entry is named.
-pub(super) const NAMED: u64 = 1 << 63;
+pub(super) const NAMED_BIT: u64 = 1 << 63;
 
 /// Set in the facets number of a row with a zero vector.
-pub(super) const MUTE: u32 = 1 << 31;
+pub(super) const NO_VECTOR_BIT: u32 = 1 << 31;
 
 const LEVEL_MAX: f32 = 15.0;
 
 /// Levels cover this multiple of the root mean square.
-const SPREAD: f32 = 3.0;
+const LEVELS_RANGE: f32 = 3.0;
 
 /// Metadata of a row's entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Facts {
+pub(super) struct RowMeta {
     pub(super) key: u64,
     pub(super) at: u64,
-    pub(super) place: u32,
-    pub(super) part: Part,
+    pub(super) facets: u32,
+    pub(super) range: ByteRange,
     pub(super) line: u32,
 }
 
 /// Byte layout of rows for vectors of one length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct RowLayout {
     pub(super) dimensions: usize,
 }
 
-impl Layout {
+impl RowLayout {
     /// Number of 64-bit words of the sign bits.
-    pub(super) fn words(self) -> usize {
+    pub(super) fn sign_words(self) -> usize {
         self.dimensions.div_ceil(64)
     }
 
     pub(super) fn signs_bytes(self) -> usize {
-        self.words() * 8 + 36
+        self.sign_words() * 8 + 36
     }
 
     pub(super) fn levels_bytes(self) -> usize {
         self.dimensions.div_ceil(2) + 4
     }
 
-    pub(super) fn put_signs(self, signs: &mut Vec<u8>, words: &[u64], facts: &Facts) {
+    pub(super) fn encode_signs(self, signs: &mut Vec<u8>, words: &[u64], facts: &RowMeta) {
         let from = signs.len();
         words.iter().for_each(|word| signs.extend(word.to_le_bytes()));
         signs.extend(facts.key.to_le_bytes());
         signs.extend(facts.at.to_le_bytes());
-        for number in [facts.place, facts.part.from, facts.part.to, facts.line] {
+        for number in [facts.facets, facts.range.from, facts.range.to, facts.line] {
             signs.extend(number.to_le_bytes());
         }
-        put_checksum(signs, from);
+        append_checksum(signs, from);
     }
 
     /// Decodes a row of `signs`. `None` if it is corrupt.
-    pub(super) fn take_signs(self, row: &[u8]) -> Option<(Vec<u64>, Facts)> {
-        let row = checked(row)?;
-        let (signs, mut rest) = row.split_at_checked(self.words() * 8)?;
-        let key = u64::from_le_bytes(take(&mut rest)?);
-        let at = u64::from_le_bytes(take(&mut rest)?);
-        let mut number = || take(&mut rest).map(u32::from_le_bytes);
+    pub(super) fn decode_signs(self, row: &[u8]) -> Option<(Vec<u64>, RowMeta)> {
+        let row = verify_checksum(row)?;
+        let (signs, mut rest) = row.split_at_checked(self.sign_words() * 8)?;
+        let key = u64::from_le_bytes(take_array(&mut rest)?);
+        let at = u64::from_le_bytes(take_array(&mut rest)?);
+        let mut number = || take_array(&mut rest).map(u32::from_le_bytes);
         let place = number()?;
-        let part = Part { from: number()?, to: number()? };
+        let part = ByteRange { from: number()?, to: number()? };
         let line = number()?;
         let words = signs.as_chunks().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
-        Some((words, Facts { key, at, place, part, line }))
+        Some((words, RowMeta { key, at, facets: place, range: part, line }))
     }
 
-    pub(super) fn put_levels(self, levels: &mut Vec<u8>, vector: &[f32]) {
+    pub(super) fn encode_levels(self, levels: &mut Vec<u8>, vector: &[f32]) {
         let from = levels.len();
-        let step = SPREAD / ((LEVEL_MAX + 1.0) * (self.dimensions as f32).sqrt());
+        let step = LEVELS_RANGE / ((LEVEL_MAX + 1.0) * (self.dimensions as f32).sqrt());
         #[expect(clippy::cast_possible_truncation, reason = "at most 15; truncation intended")]
         let level = |number: &f32| (number.abs() / step).min(LEVEL_MAX) as u8;
         for pair in vector.chunks(2) {
             let low = pair.first().map_or(0, level);
             levels.push(low | pair.get(1).map_or(0, level) << 4);
         }
-        put_checksum(levels, from);
+        append_checksum(levels, from);
     }
 }
 
 /// Decodes quantized values with a lookup table per byte of signs and of levels.
-pub(super) struct Reader {
+pub(super) struct RowDecoder {
     signs: Vec<[f32; 8]>,
     /// A level stands for the middle of its step.
-    sizes: Vec<[f32; 2]>,
+    magnitudes: Vec<[f32; 2]>,
 }
 
-impl Reader {
+impl RowDecoder {
     pub(super) fn shared() -> &'static Self {
-        static READER: LazyLock<Reader> = LazyLock::new(Reader::new);
+        static READER: LazyLock<RowDecoder> = LazyLock::new(RowDecoder::new);
         &READER
     }
 
@@ -118,20 +118,20 @@ impl Reader {
         let size = |level: u8| f32::from(level) + 0.5;
         Self {
             signs: (0..=u8::MAX).map(|byte| std::array::from_fn(|i| sign(byte, i))).collect(),
-            sizes: (0..=u8::MAX).map(|byte| [size(byte & 15), size(byte >> 4)]).collect(),
+            magnitudes: (0..=u8::MAX).map(|byte| [size(byte & 15), size(byte >> 4)]).collect(),
         }
     }
 
     /// Cosine similarity of a unit query vector and a row, given the row's sign bits and its
     /// levels. `None` if the row is corrupt.
     pub(super) fn cosine(&self, question: &[f32], signs: &[u8], levels: &[u8]) -> Option<f32> {
-        let levels = checked(levels)?;
+        let levels = verify_checksum(levels)?;
         // Eight independent sums allow vectorization and fix the order of additions.
         let (mut products, mut squares) = ([0.0_f32; 8], [0.0_f32; 8]);
         for ((numbers, levels), signs) in question.chunks(8).zip(levels.chunks(4)).zip(signs) {
             let mut sizes = [0.0; 8];
             for (sizes, level) in sizes.as_chunks_mut::<2>().0.iter_mut().zip(levels) {
-                *sizes = *self.sizes.get(usize::from(*level))?;
+                *sizes = *self.magnitudes.get(usize::from(*level))?;
             }
             let signs = self.signs.get(usize::from(*signs))?;
             let mut asked = [0.0; 8];
@@ -149,7 +149,7 @@ impl Reader {
     }
 }
 
-pub(super) fn signs(vector: &[f32]) -> impl Iterator<Item = u64> {
+pub(super) fn sign_bits(vector: &[f32]) -> impl Iterator<Item = u64> {
     vector.chunks(64).map(|numbers| {
         numbers
             .iter()
@@ -158,13 +158,13 @@ pub(super) fn signs(vector: &[f32]) -> impl Iterator<Item = u64> {
     })
 }
 
-fn put_checksum(bytes: &mut Vec<u8>, from: usize) {
+fn append_checksum(bytes: &mut Vec<u8>, from: usize) {
     let sum = checksum(bytes.get(from..).unwrap_or_default());
     bytes.extend(sum.to_le_bytes());
 }
 
 /// Returns the bytes before the checksum if it matches.
-fn checked(row: &[u8]) -> Option<&[u8]> {
+fn verify_checksum(row: &[u8]) -> Option<&[u8]> {
     let (row, sum) = row.split_last_chunk::<4>()?;
     (checksum(row) == u32::from_le_bytes(*sum)).then_some(row)
 }

@@ -16,94 +16,96 @@ use std::fs::File;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use super::commit::Commit;
-use super::head::{HEAD, Head};
-use super::row::{Layout, Reader};
-use super::table::Table;
+use super::commit::CommitBytes;
+use super::head::{HEAD, IndexHead};
+use super::row::{RowDecoder, RowLayout};
+use super::table::RowTable;
 use crate::FinderError;
-use crate::files::{create, damaged, failed, open, read_at, sync_folder, write_at};
+use crate::files::{
+    create_file, damaged, io_failed, open_file, read_at, sync_folder, write_synced_at,
+};
 
 /// Rows per read or write when all rows are processed.
 pub(super) const ROWS_AT_ONCE: u64 = 4_096;
 
 /// An open index: its files and their in-memory representation.
 #[derive(Debug)]
-pub(super) struct Store {
+pub(super) struct VectorFiles {
     folder: PathBuf,
-    pub(super) head: Head,
-    pub(super) table: Table,
+    pub(super) head: IndexHead,
+    pub(super) table: RowTable,
     pub(super) log: File,
     pub(super) signs: File,
     pub(super) levels: File,
 }
 
-pub(super) fn path(folder: &Path, file: &str, generation: u64) -> PathBuf {
+pub(super) fn file_path(folder: &Path, file: &str, generation: u64) -> PathBuf {
     folder.join(format!("{file}-{generation}"))
 }
 
-impl Store {
+impl VectorFiles {
     /// Creates the files of an empty index. Does not write the head.
-    pub(super) fn create(folder: &Path, head: Head) -> Result<Self, FinderError> {
+    pub(super) fn create(folder: &Path, head: IndexHead) -> Result<Self, FinderError> {
         let file = |name: &str| {
-            let path = path(folder, name, head.generation);
-            create(&path).map_err(|error| failed(&path, &error))
+            let path = file_path(folder, name, head.generation);
+            create_file(&path).map_err(|error| io_failed(&path, &error))
         };
         let (log, signs, levels) = (file("log")?, file("signs")?, file("levels")?);
-        let table = Table::new(Layout { dimensions: head.dimensions });
+        let table = RowTable::new(RowLayout { dimensions: head.dimensions });
         Ok(Self { folder: folder.to_owned(), table, log, signs, levels, head })
     }
 
     /// Opens the files of a head and loads the in-memory part.
-    pub(super) fn open(folder: &Path, head: Head) -> Result<Self, FinderError> {
-        let layout = Layout { dimensions: head.dimensions };
+    pub(super) fn open(folder: &Path, head: IndexHead) -> Result<Self, FinderError> {
+        let layout = RowLayout { dimensions: head.dimensions };
         let file = |name: &str, bytes: Option<u64>| {
-            let path = path(folder, name, head.generation);
-            cut_to(&path, bytes.ok_or_else(|| damaged(&path, "has an impossible length"))?)
+            let path = file_path(folder, name, head.generation);
+            open_truncated(&path, bytes.ok_or_else(|| damaged(&path, "has an impossible length"))?)
         };
         let log = file("log", Some(head.log_bytes))?;
         let signs = file("signs", head.rows.checked_mul(layout.signs_bytes() as u64))?;
         let levels = file("levels", head.rows.checked_mul(layout.levels_bytes() as u64))?;
-        let table = Table::new(layout);
+        let table = RowTable::new(layout);
         let mut store = Self { folder: folder.to_owned(), table, log, signs, levels, head };
-        store.play()?;
-        store.remove_strays();
+        store.load_table()?;
+        store.remove_stale_files();
         Ok(store)
     }
 
-    fn play(&mut self) -> Result<(), FinderError> {
-        let log_path = path(&self.folder, "log", self.head.generation);
-        let log = read(&self.log, &log_path, 0, self.head.log_bytes)?;
+    fn load_table(&mut self) -> Result<(), FinderError> {
+        let log_path = file_path(&self.folder, "log", self.head.generation);
+        let log = read_range(&self.log, &log_path, 0, self.head.log_bytes)?;
         let played = |range: Range<u64>| {
             let (from, to) = (usize::try_from(range.start).ok()?, usize::try_from(range.end).ok()?);
             log.get(from..to).map(<[u8]>::to_vec)
         };
         let problem = || damaged(&log_path, "is corrupt");
-        self.table.play_log(&log, 0, &played).ok_or_else(problem)?;
+        self.table.replay_log(&log, 0, &played).ok_or_else(problem)?;
         drop(log);
-        let signs_path = path(&self.folder, "signs", self.head.generation);
+        let signs_path = file_path(&self.folder, "signs", self.head.generation);
         let row_bytes = self.table.layout.signs_bytes() as u64;
         let mut row = 0;
         while row < self.head.rows {
             let rows = (self.head.rows - row).min(ROWS_AT_ONCE);
-            let signs = read(&self.signs, &signs_path, row * row_bytes, rows * row_bytes)?;
-            self.table.play_rows(&signs).ok_or_else(|| damaged(&signs_path, "is corrupt"))?;
+            let signs = read_range(&self.signs, &signs_path, row * row_bytes, rows * row_bytes)?;
+            self.table.replay_rows(&signs).ok_or_else(|| damaged(&signs_path, "is corrupt"))?;
             row += rows;
         }
         Ok(())
     }
 
     /// Appends the data of a commit, which takes effect once the returned head is written.
-    pub(super) fn put_aside(&self, commit: &Commit) -> Result<Head, FinderError> {
+    pub(super) fn write_uncommitted(&self, commit: &CommitBytes) -> Result<IndexHead, FinderError> {
         let layout = self.table.layout;
         let (signs_bytes, levels_bytes) = (layout.signs_bytes(), layout.levels_bytes());
         let write = |file: &File, name: &str, bytes: &[u8], at: u64| {
-            let path = path(&self.folder, name, self.head.generation);
-            write_at(file, bytes, at).map_err(|error| failed(&path, &error))
+            let path = file_path(&self.folder, name, self.head.generation);
+            write_synced_at(file, bytes, at).map_err(|error| io_failed(&path, &error))
         };
         write(&self.log, "log", &commit.log, self.head.log_bytes)?;
         write(&self.levels, "levels", &commit.levels, self.head.rows * levels_bytes as u64)?;
         write(&self.signs, "signs", &commit.signs, self.head.rows * signs_bytes as u64)?;
-        Ok(Head {
+        Ok(IndexHead {
             rows: self.head.rows + (commit.signs.len() / signs_bytes) as u64,
             log_bytes: self.head.log_bytes + commit.log.len() as u64,
             ..self.head.clone()
@@ -111,37 +113,49 @@ impl Store {
     }
 
     /// Writes a commit atomically. Does not update memory; see `apply`.
-    pub(super) fn append(&self, commit: &Commit, cursor: &str) -> Result<Head, FinderError> {
-        let head = Head { cursor: cursor.to_owned(), ..self.put_aside(commit)? };
+    pub(super) fn write_commit(
+        &self,
+        commit: &CommitBytes,
+        cursor: &str,
+    ) -> Result<IndexHead, FinderError> {
+        let head = IndexHead { cursor: cursor.to_owned(), ..self.write_uncommitted(commit)? };
         head.write(&self.folder)?;
         Ok(head)
     }
 
     /// Updates memory with a commit that has been written.
-    pub(super) fn apply(&mut self, commit: &Commit, head: Head) -> Result<(), FinderError> {
+    pub(super) fn apply_commit(
+        &mut self,
+        commit: &CommitBytes,
+        head: IndexHead,
+    ) -> Result<(), FinderError> {
         let from = self.head.log_bytes;
         self.head = head;
-        let path = path(&self.folder, "log", self.head.generation);
+        let path = file_path(&self.folder, "log", self.head.generation);
         let file = &self.log;
         let played =
-            |range: Range<u64>| read(file, &path, range.start, range.end - range.start).ok();
-        let played = self.table.play_log(&commit.log, from, &played);
+            |range: Range<u64>| read_range(file, &path, range.start, range.end - range.start).ok();
+        let played = self.table.replay_log(&commit.log, from, &played);
         played
-            .and_then(|()| self.table.play_rows(&commit.signs))
+            .and_then(|()| self.table.replay_rows(&commit.signs))
             .ok_or_else(|| damaged(&self.folder, "does not match the data just written"))
     }
 
     /// Cosine similarities of a unit query vector and some rows.
-    pub(super) fn cosines(&self, question: &[f32], rows: &[u32]) -> Result<Vec<f32>, FinderError> {
+    pub(super) fn compute_cosines(
+        &self,
+        question: &[f32],
+        rows: &[u32],
+    ) -> Result<Vec<f32>, FinderError> {
         let mut levels = vec![0; self.table.layout.levels_bytes()];
-        let reader = Reader::shared();
+        let reader = RowDecoder::shared();
         let mut cosines = Vec::with_capacity(rows.len());
         for row in rows {
             let at = u64::from(*row) * levels.len() as u64;
             read_at(&self.levels, &mut levels, at).map_err(|error| {
-                damaged(&path(&self.folder, "levels", self.head.generation), error.to_string())
+                damaged(&file_path(&self.folder, "levels", self.head.generation), error.to_string())
             })?;
-            let signs = self.table.signs.row(*row as usize);
+            let signs = self.table.signs.row_bytes(*row as usize);
             let cosine = reader.cosine(question, &signs, &levels);
             let problem = || damaged(&self.folder, format!("row {row} is corrupt"));
             cosines.push(cosine.ok_or_else(problem)?);
@@ -155,20 +169,20 @@ impl Store {
 
     /// Returns whether the files exist with at least the expected lengths, under the head last
     /// written.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn is_intact(&self) -> bool {
         let layout = self.table.layout;
         let is_long = |name: &str, bytes: u64| {
-            std::fs::metadata(path(&self.folder, name, self.head.generation))
+            std::fs::metadata(file_path(&self.folder, name, self.head.generation))
                 .is_ok_and(|file| file.is_file() && file.len() >= bytes)
         };
         is_long("log", self.head.log_bytes)
             && is_long("signs", self.head.rows * layout.signs_bytes() as u64)
             && is_long("levels", self.head.rows * layout.levels_bytes() as u64)
-            && Head::read(&self.folder).is_ok_and(|head| head == self.head)
+            && IndexHead::read(&self.folder).is_ok_and(|head| head == self.head)
     }
 
     /// Removes files of other generations, left by compaction. Failures only waste space.
-    pub(super) fn remove_strays(&self) {
+    pub(super) fn remove_stale_files(&self) {
         let ours = [
             HEAD.to_owned(),
             format!("log-{}", self.head.generation),
@@ -189,27 +203,32 @@ impl Store {
 
     /// Makes the names of newly created files durable.
     pub(super) fn sync_folder(&self) -> Result<(), FinderError> {
-        sync_folder(&self.folder).map_err(|error| failed(&self.folder, &error))
+        sync_folder(&self.folder).map_err(|error| io_failed(&self.folder, &error))
     }
 }
 
 /// Opens a file and truncates what is not committed.
-fn cut_to(path: &Path, bytes: u64) -> Result<File, FinderError> {
-    let file = open(path).map_err(|error| damaged(path, error.to_string()))?;
-    let there = file.metadata().map_err(|error| failed(path, &error))?.len();
+fn open_truncated(path: &Path, bytes: u64) -> Result<File, FinderError> {
+    let file = open_file(path).map_err(|error| damaged(path, error.to_string()))?;
+    let there = file.metadata().map_err(|error| io_failed(path, &error))?.len();
     if there < bytes {
         return Err(damaged(path, format!("has {there} bytes, expected at least {bytes}")));
     }
     if there > bytes {
-        file.set_len(bytes).map_err(|error| failed(path, &error))?;
+        file.set_len(bytes).map_err(|error| io_failed(path, &error))?;
     }
     Ok(file)
 }
 
 /// Reads a range of a file; fails if the file is shorter.
-pub(super) fn read(file: &File, path: &Path, at: u64, bytes: u64) -> Result<Vec<u8>, FinderError> {
+pub(super) fn read_range(
+    file: &File,
+    path: &Path,
+    at: u64,
+    bytes: u64,
+) -> Result<Vec<u8>, FinderError> {
     let bytes = usize::try_from(bytes).map_err(|_| damaged(path, "does not fit into memory"))?;
     let mut read = vec![0; bytes];
-    read_at(file, &mut read, at).map_err(|error| failed(path, &error))?;
+    read_at(file, &mut read, at).map_err(|error| io_failed(path, &error))?;
     Ok(read)
 }

@@ -5,19 +5,19 @@
 //! It flips signs with a fixed pseudo-random sequence and applies a Walsh-Hadamard transform per
 //! block. The block size is the largest power of two that divides the number of dimensions.
 
-pub(super) fn turned(vector: &[f32]) -> Vec<f32> {
+pub(super) fn rotate(vector: &[f32]) -> Vec<f32> {
     let mut turned: Vec<f32> = (0_u64..)
         .zip(vector)
-        .map(|(i, number)| if chance(i) { -number } else { *number })
+        .map(|(i, number)| if random_sign(i) { -number } else { *number })
         .collect();
     let length = turned.len().max(1);
     let block = 1_usize << length.trailing_zeros();
-    turned.chunks_mut(block).for_each(mix);
+    turned.chunks_mut(block).for_each(hadamard_transform);
     turned
 }
 
 /// In-place normalized Walsh-Hadamard transform. The length must be a power of two.
-fn mix(numbers: &mut [f32]) {
+fn hadamard_transform(numbers: &mut [f32]) {
     let mut half = 1;
     while half < numbers.len() {
         for pair in numbers.chunks_mut(half * 2) {
@@ -33,7 +33,7 @@ fn mix(numbers: &mut [f32]) {
 }
 
 /// One bit of SplitMix64.
-fn chance(i: u64) -> bool {
+fn random_sign(i: u64) -> bool {
     let mut mixed = i.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -54,7 +54,7 @@ mod tests {
         #[test]
         fn angles_stay(pairs in proptest::collection::vec((-1_f32..1.0, -1_f32..1.0), 0..300)) {
             let (one, other): (Vec<f32>, Vec<f32>) = pairs.into_iter().unzip();
-            let (one_turned, other_turned) = (turned(&one), turned(&other));
+            let (one_turned, other_turned) = (rotate(&one), rotate(&other));
             let error = product(&one, &other) - product(&one_turned, &other_turned);
             prop_assert!(error.abs() < 1e-3, "{error}");
         }
@@ -64,6 +64,6 @@ mod tests {
     fn what_is_in_one_number_is_in_all_afterwards() {
         let mut vector = vec![0.0; 256];
         vector[3] = 1.0;
-        assert!(turned(&vector).iter().all(|number| (number.abs() - 1.0 / 16.0).abs() < 1e-6));
+        assert!(rotate(&vector).iter().all(|number| (number.abs() - 1.0 / 16.0).abs() < 1e-6));
     }
 }

@@ -3,40 +3,40 @@
 
 /// Prefixes of the query terms.
 #[derive(Debug, Clone)]
-pub(super) struct Begins {
+pub(super) struct TermPrefixes {
     /// First two characters of all terms: per first character, a bit set of second characters.
-    pairs: [u64; CODES],
+    pairs: [u64; CODE_COUNT],
     /// Prefixes of words, lower case.
     words: Vec<String>,
     /// First two characters of identifiers.
-    identifiers: [u64; CODES],
+    identifiers: [u64; CODE_COUNT],
 }
 
 /// A run of word characters and connectors.
-pub(super) struct Run {
+pub(super) struct TextRun {
     pub(super) from: usize,
     pub(super) end: usize,
     /// Whether something in it starts like a term.
-    pub(super) may_have: bool,
+    pub(super) may_match: bool,
     /// Whether it has non-ASCII characters, which this pass does not examine.
-    pub(super) is_wide: bool,
+    pub(super) is_non_ascii: bool,
     /// Number of words, if the run is ASCII.
     pub(super) words: usize,
 }
 
-impl Default for Begins {
+impl Default for TermPrefixes {
     fn default() -> Self {
-        Self { pairs: [0; CODES], words: Vec::new(), identifiers: [0; CODES] }
+        Self { pairs: [0; CODE_COUNT], words: Vec::new(), identifiers: [0; CODE_COUNT] }
     }
 }
 
-impl Begins {
+impl TermPrefixes {
     pub(super) fn add_word(&mut self, word: &str, root: &str) {
-        let mark = begin_of(word, root);
+        let mark = common_prefix(word, root);
         match *mark.as_bytes() {
             // Any character may follow a word of one letter.
-            [first] => add(&mut self.pairs, first, u64::MAX),
-            [first, second, ..] => add(&mut self.pairs, first, 1 << code(second)),
+            [first] => add_char_pair(&mut self.pairs, first, u64::MAX),
+            [first, second, ..] => add_char_pair(&mut self.pairs, first, 1 << char_code(second)),
             [] => {}
         }
         self.words.push(mark.to_owned());
@@ -45,13 +45,13 @@ impl Begins {
     /// An identifier may start with its first two characters, or with the first and a connector.
     pub(super) fn add_identifier(&mut self, name: &str) {
         if let [first, rest @ ..] = name.as_bytes() {
-            let second = rest.first().map_or(GAP, |second| code(*second));
-            add(&mut self.pairs, *first, JOINTS | 1 << second);
-            add(&mut self.identifiers, *first, JOINTS | 1 << second);
+            let second = rest.first().map_or(GAP, |second| char_code(*second));
+            add_char_pair(&mut self.pairs, *first, CONNECTORS | 1 << second);
+            add_char_pair(&mut self.identifiers, *first, CONNECTORS | 1 << second);
         }
     }
 
-    pub(super) fn has_word(&self, text: &[u8]) -> bool {
+    pub(super) fn matches_word(&self, text: &[u8]) -> bool {
         let begins_with = |word: &String| {
             let begin = text.get(..word.len()).unwrap_or_default();
             begin.eq_ignore_ascii_case(word.as_bytes())
@@ -60,36 +60,36 @@ impl Begins {
     }
 
     /// Returns whether a text, given with its first two character codes, starts like any term.
-    fn has(&self, first: u8, second: u8, text: &[u8]) -> bool {
-        is_in(&self.pairs, first, second)
-            && (is_in(&self.identifiers, first, second) || self.has_word(text))
+    fn matches_any(&self, first: u8, second: u8, text: &[u8]) -> bool {
+        has_char_pair(&self.pairs, first, second)
+            && (has_char_pair(&self.identifiers, first, second) || self.matches_word(text))
     }
 
     /// Returns the next run at or after `from`.
-    pub(super) fn next_run(&self, bytes: &[u8], from: usize) -> Option<Run> {
-        let gap = bytes.get(from..)?.iter().position(|byte| code(*byte) != GAP)?;
+    pub(super) fn next_run(&self, bytes: &[u8], from: usize) -> Option<TextRun> {
+        let gap = bytes.get(from..)?.iter().position(|byte| char_code(*byte) != GAP)?;
         let from = from + gap;
-        let mut run = Run { from, end: from, may_have: false, is_wide: false, words: 0 };
-        let code_at = |at: usize| bytes.get(at).map_or(GAP, |byte| code(*byte));
+        let mut run = TextRun { from, end: from, may_match: false, is_non_ascii: false, words: 0 };
+        let code_at = |at: usize| bytes.get(at).map_or(GAP, |byte| char_code(*byte));
         let (mut before, mut now, mut was_small) = (GAP, code_at(from), false);
         while now != GAP {
             let next = code_at(run.end + 1);
             match now {
-                1..=FIGURES_TO => {
+                1..=DIGITS_TO => {
                     let is_capital = bytes.get(run.end).is_some_and(u8::is_ascii_uppercase);
-                    let is_first = before == GAP || before > FIGURES_TO;
+                    let is_first = before == GAP || before > DIGITS_TO;
                     // Words start after a connector, at a capital, and where digits begin or end.
-                    let is_other = (now >= FIGURES_FROM) != (before >= FIGURES_FROM);
+                    let is_other = (now >= DIGITS_FROM) != (before >= DIGITS_FROM);
                     if is_first || is_other || is_capital {
                         let here = bytes.get(run.end..).unwrap_or_default();
-                        run.may_have |= self.has(now, next, here);
+                        run.may_match |= self.matches_any(now, next, here);
                         run.words += usize::from(is_first || (is_capital && was_small));
                     }
-                    was_small = now < FIGURES_FROM && !is_capital;
+                    was_small = now < DIGITS_FROM && !is_capital;
                 }
                 // `o'clock` does not share a prefix with `oclock`.
-                APOSTROPHE => run.may_have = true,
-                WIDE => run.is_wide = true,
+                APOSTROPHE => run.may_match = true,
+                NON_ASCII => run.is_non_ascii = true,
                 _ => {}
             }
             (before, now) = (now, next);
@@ -99,18 +99,18 @@ impl Begins {
     }
 }
 
-fn add(pairs: &mut [u64; CODES], first: u8, seconds: u64) {
-    if let Some(bits) = pairs.get_mut(usize::from(code(first))) {
+fn add_char_pair(pairs: &mut [u64; CODE_COUNT], first: u8, seconds: u64) {
+    if let Some(bits) = pairs.get_mut(usize::from(char_code(first))) {
         *bits |= seconds;
     }
 }
 
-fn is_in(pairs: &[u64; CODES], first: u8, second: u8) -> bool {
+fn has_char_pair(pairs: &[u64; CODE_COUNT], first: u8, second: u8) -> bool {
     pairs.get(usize::from(first)).is_some_and(|bits| bits >> second & 1 == 1)
 }
 
 /// Prefix shared by all words with this stem.
-fn begin_of<'w>(word: &'w str, root: &str) -> &'w str {
+fn common_prefix<'w>(word: &'w str, root: &str) -> &'w str {
     let shared = word.bytes().zip(root.bytes()).take_while(|(a, b)| a == b).count();
     // A stem may end differently from its words: `skies`, `hoping`.
     let end = shared.min(root.len().saturating_sub(1)).max(2).min(word.len());
@@ -119,33 +119,33 @@ fn begin_of<'w>(word: &'w str, root: &str) -> &'w str {
 
 /// Character codes: case-insensitive letters, digits, connectors, apostrophe, non-ASCII, and a gap
 /// for everything else.
-const CODES: usize = 64;
+const CODE_COUNT: usize = 64;
 const GAP: u8 = 0;
-const FIGURES_FROM: u8 = 27;
-const FIGURES_TO: u8 = 36;
-const JOINTS: u64 = 0b11_1111 << (FIGURES_TO + 1);
+const DIGITS_FROM: u8 = 27;
+const DIGITS_TO: u8 = 36;
+const CONNECTORS: u64 = 0b11_1111 << (DIGITS_TO + 1);
 const APOSTROPHE: u8 = 43;
-const WIDE: u8 = 63;
+const NON_ASCII: u8 = 63;
 
-const TABLE: [u8; 256] = table();
+const CODE_TABLE: [u8; 256] = build_code_table();
 
 #[expect(clippy::indexing_slicing, reason = "a byte is always in range")]
-const fn table() -> [u8; 256] {
+const fn build_code_table() -> [u8; 256] {
     let mut table = [GAP; 256];
     let mut byte = u8::MAX;
     while byte > 0 {
         table[byte as usize] = match byte {
             b'a'..=b'z' => byte - b'a' + 1,
             b'A'..=b'Z' => byte - b'A' + 1,
-            b'0'..=b'9' => byte - b'0' + FIGURES_FROM,
-            b'_' => FIGURES_TO + 1,
-            b'.' => FIGURES_TO + 2,
-            b'/' => FIGURES_TO + 3,
-            b'\\' => FIGURES_TO + 4,
-            b':' => FIGURES_TO + 5,
-            b'-' => FIGURES_TO + 6,
+            b'0'..=b'9' => byte - b'0' + DIGITS_FROM,
+            b'_' => DIGITS_TO + 1,
+            b'.' => DIGITS_TO + 2,
+            b'/' => DIGITS_TO + 3,
+            b'\\' => DIGITS_TO + 4,
+            b':' => DIGITS_TO + 5,
+            b'-' => DIGITS_TO + 6,
             b'\'' => APOSTROPHE,
-            128.. => WIDE,
+            128.. => NON_ASCII,
             _ => GAP,
         };
         byte -= 1;
@@ -153,6 +153,6 @@ const fn table() -> [u8; 256] {
     table
 }
 
-fn code(byte: u8) -> u8 {
-    TABLE.get(usize::from(byte)).copied().unwrap_or(GAP)
+fn char_code(byte: u8) -> u8 {
+    CODE_TABLE.get(usize::from(byte)).copied().unwrap_or(GAP)
 }

@@ -9,10 +9,11 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use tome_text::{
-    StopClass, TERM_BYTES_MAX, TokenKind, is_stop_word, is_unspaced, sentences, stem, tokenize,
+    StopClass, TERM_BYTES_MAX, TokenKind, is_stop_word, is_unspaced, split_sentences, stem,
+    tokenize,
 };
 
-use begins::Begins;
+use begins::TermPrefixes;
 
 /// Extra weight of an exact word, relative to its stem.
 const EXACT_SHARE: f32 = 0.3;
@@ -24,24 +25,24 @@ const SINGLE_SHARE: f32 = 0.5;
 /// so the limit is generous.
 const TERMS_MAX: usize = 256;
 /// Characters that end a question.
-const ASKS: [char; 3] = ['?', '？', '؟'];
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 /// Maximum number of questions to tell apart in one query.
-const PARTS_MAX: usize = 8;
+const SUB_QUESTIONS_MAX: usize = 8;
 
 /// The terms of a query.
 #[derive(Debug, Clone, Default)]
-pub struct Question {
-    terms: Vec<Term>,
-    numbers: HashMap<(Kind, String), usize>,
+pub struct QueryTerms {
+    terms: Vec<QueryTerm>,
+    term_numbers: HashMap<(QueryTermKind, String), usize>,
     pairs: HashMap<(usize, usize), usize>,
     /// Terms of each question, if the query contains several.
-    parts: Vec<Vec<usize>>,
+    sub_questions: Vec<Vec<usize>>,
     /// Prefixes of the terms.
-    begins: Begins,
+    prefixes: TermPrefixes,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Kind {
+enum QueryTermKind {
     Stem,
     Exact,
     Single,
@@ -50,31 +51,32 @@ enum Kind {
 }
 
 #[derive(Debug, Clone)]
-struct Term {
-    kind: Kind,
+struct QueryTerm {
+    kind: QueryTermKind,
     /// Index terms whose IDF determines the weight.
     stems: Vec<String>,
     share: f32,
 }
 
-impl Question {
+impl QueryTerms {
     /// Parses a query. Keeps stop words only if there is nothing else.
     pub fn new(text: &str) -> Self {
-        let mut this = Self::of(text, false);
+        let mut this = Self::parse(text, false);
         if this.terms.is_empty() {
-            this = Self::of(text, true);
+            this = Self::parse(text, true);
         }
-        this.parts = this.parts_of(text);
+        this.sub_questions = this.split_questions(text);
         this
     }
 
     /// Returns the terms of each question if the query contains several.
-    fn parts_of(&self, text: &str) -> Vec<Vec<usize>> {
-        let asked = text.split_inclusive(ASKS).filter(|said| said.ends_with(ASKS));
+    fn split_questions(&self, text: &str) -> Vec<Vec<usize>> {
+        let asked =
+            text.split_inclusive(QUESTION_MARKS).filter(|said| said.ends_with(QUESTION_MARKS));
         let mut parts: Vec<Vec<usize>> = Vec::new();
-        for said in asked.take(PARTS_MAX) {
+        for said in asked.take(SUB_QUESTIONS_MAX) {
             // Only the last sentence is the question; those before it give context.
-            let numbers = self.numbers_in(last_sentence(said));
+            let numbers = self.find_terms_in(last_sentence(said));
             if !numbers.is_empty() {
                 parts.push(numbers);
             }
@@ -83,20 +85,20 @@ impl Question {
     }
 
     /// Returns the numbers of the terms that occur in `words`, sorted.
-    pub fn numbers_in(&self, words: &str) -> Vec<usize> {
-        let of = Self::of(words, false);
-        let numbers = of.numbers.keys().filter_map(|key| self.numbers.get(key).copied());
+    pub fn find_terms_in(&self, words: &str) -> Vec<usize> {
+        let of = Self::parse(words, false);
+        let numbers = of.term_numbers.keys().filter_map(|key| self.term_numbers.get(key).copied());
         let mut numbers: Vec<usize> = numbers.collect();
         numbers.sort_unstable();
         numbers
     }
 
     /// Term numbers of each question if the query contains several, otherwise empty.
-    pub fn parts(&self) -> &[Vec<usize>] {
-        &self.parts
+    pub fn sub_questions(&self) -> &[Vec<usize>] {
+        &self.sub_questions
     }
 
-    fn of(text: &str, with_stops: bool) -> Self {
+    fn parse(text: &str, with_stops: bool) -> Self {
         let mut this = Self::default();
         let mut last: Option<usize> = None;
         tokenize(text, &mut |kind, word| {
@@ -108,10 +110,10 @@ impl Question {
             match kind {
                 TokenKind::Word => {
                     let root = stem(word).into_owned();
-                    let number = this.add(Kind::Stem, &root, &[&root], 1.0);
+                    let number = this.add_term(QueryTermKind::Stem, &root, &[&root], 1.0);
                     if !starts_unspaced(word) {
-                        this.begins.add_word(word, &root);
-                        this.add(Kind::Exact, word, &[&root], EXACT_SHARE);
+                        this.prefixes.add_word(word, &root);
+                        this.add_term(QueryTermKind::Exact, word, &[&root], EXACT_SHARE);
                         if let Some(before) = last.filter(|before| *before != number) {
                             this.add_pair(before, number);
                         }
@@ -119,11 +121,11 @@ impl Question {
                     }
                 }
                 TokenKind::Character => {
-                    this.add(Kind::Single, word, &[word], SINGLE_SHARE);
+                    this.add_term(QueryTermKind::Single, word, &[word], SINGLE_SHARE);
                 }
                 TokenKind::Identifier => {
-                    this.add(Kind::Identifier, word, &[word], 1.0);
-                    this.begins.add_identifier(word);
+                    this.add_term(QueryTermKind::Identifier, word, &[word], 1.0);
+                    this.prefixes.add_identifier(word);
                 }
                 TokenKind::Path => {}
             }
@@ -131,11 +133,11 @@ impl Question {
         this
     }
 
-    fn add(&mut self, kind: Kind, text: &str, stems: &[&str], share: f32) -> usize {
+    fn add_term(&mut self, kind: QueryTermKind, text: &str, stems: &[&str], share: f32) -> usize {
         let terms = &mut self.terms;
-        *self.numbers.entry((kind, text.to_owned())).or_insert_with(|| {
+        *self.term_numbers.entry((kind, text.to_owned())).or_insert_with(|| {
             let stems = stems.iter().map(|stem| (*stem).to_owned()).collect();
-            terms.push(Term { kind, stems, share });
+            terms.push(QueryTerm { kind, stems, share });
             terms.len() - 1
         })
     }
@@ -144,13 +146,13 @@ impl Question {
         let stem_of =
             |number: usize| self.terms.get(number).and_then(|term| term.stems.first().cloned());
         let (Some(a), Some(b)) = (stem_of(first), stem_of(second)) else { return };
-        let number = self.add(Kind::Pair, &format!("{a} {b}"), &[&a, &b], PAIR_SHARE);
+        let number = self.add_term(QueryTermKind::Pair, &format!("{a} {b}"), &[&a, &b], PAIR_SHARE);
         self.pairs.insert((first, second), number);
     }
 
     /// Returns whether a word shares a prefix with a term; others need no stemming.
-    fn is_near(&self, word: &str) -> bool {
-        self.begins.has_word(word.as_bytes())
+    fn shares_prefix(&self, word: &str) -> bool {
+        self.prefixes.matches_word(word.as_bytes())
     }
 
     /// Number of terms.
@@ -165,7 +167,7 @@ impl Question {
 
     /// Weight of each term: its share times the mean IDF of its stems. Calls `rarity` once per
     /// stem.
-    pub fn weights(&self, rarity: impl Fn(&str) -> f32) -> Vec<f32> {
+    pub fn term_weights(&self, rarity: impl Fn(&str) -> f32) -> Vec<f32> {
         let mut known: HashMap<&str, f32> = HashMap::new();
         let mut weights = Vec::with_capacity(self.terms.len());
         for term in &self.terms {
@@ -179,50 +181,50 @@ impl Question {
 
     /// Returns whether a term counts by itself; exact words and pairs only add to one that does.
     /// Digits of an identifier (`zebra77`) do not count: the identifier does.
-    pub fn is_own(&self, number: usize) -> bool {
+    pub fn is_primary(&self, number: usize) -> bool {
         self.terms.get(number).is_some_and(|term| match term.kind {
-            Kind::Exact | Kind::Pair => false,
-            Kind::Stem => !self.is_of_a_name(term),
-            Kind::Single | Kind::Identifier => true,
+            QueryTermKind::Exact | QueryTermKind::Pair => false,
+            QueryTermKind::Stem => !self.is_identifier_digits(term),
+            QueryTermKind::Single | QueryTermKind::Identifier => true,
         })
     }
 
-    fn is_of_a_name(&self, term: &Term) -> bool {
+    fn is_identifier_digits(&self, term: &QueryTerm) -> bool {
         let Some(figures) = term.stems.first() else { return false };
         let is_figures = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-        let names = self.terms.iter().filter(|term| term.kind == Kind::Identifier);
+        let names = self.terms.iter().filter(|term| term.kind == QueryTermKind::Identifier);
         let mut names = names.filter_map(|term| term.stems.first());
         is_figures(figures) && names.any(|name| name.contains(figures) && !is_figures(name))
     }
 
     /// The character pair of a script without spaces, if the term is one. A pair may span two words
     /// and mean nothing.
-    pub fn letters(&self, number: usize) -> Option<&str> {
-        let term = self.terms.get(number).filter(|term| term.kind == Kind::Stem)?;
+    pub fn character_pair(&self, number: usize) -> Option<&str> {
+        let term = self.terms.get(number).filter(|term| term.kind == QueryTermKind::Stem)?;
         term.stems.first().map(String::as_str).filter(|stem| starts_unspaced(stem))
     }
 
     /// Adds the term frequencies of a text to `counts`, and returns its number of words.
-    pub fn count(&self, text: &str, counts: &mut [f32]) -> usize {
-        let mut count = Count::new(self, counts);
+    pub fn count_terms(&self, text: &str, counts: &mut [f32]) -> usize {
+        let mut count = TermCounter::new(self, counts);
         let (mut at, mut words) = (0, 0);
-        while let Some(run) = self.begins.next_run(text.as_bytes(), at) {
+        while let Some(run) = self.prefixes.next_run(text.as_bytes(), at) {
             let said = text.get(run.from..run.end).unwrap_or_default();
-            words += if run.is_wide { words_in(said) } else { run.words };
+            words += if run.is_non_ascii { count_words(said) } else { run.words };
             at = run.end;
             // After a term, the next words may complete a pair.
-            if !run.may_have && !run.is_wide && count.last.is_none() {
+            if !run.may_match && !run.is_non_ascii && count.last.is_none() {
                 continue;
             }
             // A sign belongs to the letter before it: `c++`, `c#`.
             let after = text.get(at..).unwrap_or_default();
             let sign = ["++", "#"].into_iter().find(|sign| after.starts_with(sign));
-            match (plain(said), sign) {
-                (Some(word), None) => count.plain_word(word),
-                (_, None) => count.pieces(said),
+            match (as_plain_word(said), sign) {
+                (Some(word), None) => count.count_plain_word(word),
+                (_, None) => count.count_tokens(said),
                 (_, Some(sign)) => {
                     at += sign.len();
-                    count.pieces(text.get(run.from..at).unwrap_or(said));
+                    count.count_tokens(text.get(run.from..at).unwrap_or(said));
                 }
             }
         }
@@ -232,7 +234,7 @@ impl Question {
 
 /// Last sentence of a text. Questions often follow a line of other text, or a semicolon.
 fn last_sentence(text: &str) -> &str {
-    let last = sentences(text).pop().unwrap_or(text);
+    let last = split_sentences(text).pop().unwrap_or(text);
     let last = last.trim_end().rsplit('\n').next().unwrap_or(last);
     let last = last.rsplit("; ").next().unwrap_or(last);
     last.rsplit('；').next().unwrap_or(last)
@@ -240,7 +242,7 @@ fn last_sentence(text: &str) -> &str {
 
 /// Approximate number of words: runs of letters and digits, camel-case humps, and each character of
 /// a script without spaces.
-fn words_in(text: &str) -> usize {
+fn count_words(text: &str) -> usize {
     let (mut words, mut before) = (0, ' ');
     for letter in text.chars() {
         let is_first = if letter.is_ascii() {
@@ -257,34 +259,34 @@ fn words_in(text: &str) -> usize {
 }
 
 /// State of counting the terms of one text.
-struct Count<'a> {
-    question: &'a Question,
+struct TermCounter<'a> {
+    question: &'a QueryTerms,
     counts: &'a mut [f32],
     /// The preceding term, if only stop words followed it.
     last: Option<usize>,
     /// Reused lookup key, to avoid allocations.
-    key: (Kind, String),
+    key: (QueryTermKind, String),
 }
 
-impl<'a> Count<'a> {
-    fn new(question: &'a Question, counts: &'a mut [f32]) -> Self {
-        Self { question, counts, last: None, key: (Kind::Stem, String::new()) }
+impl<'a> TermCounter<'a> {
+    fn new(question: &'a QueryTerms, counts: &'a mut [f32]) -> Self {
+        Self { question, counts, last: None, key: (QueryTermKind::Stem, String::new()) }
     }
 
     /// Counts the tokens of any text.
-    fn pieces(&mut self, text: &str) {
+    fn count_tokens(&mut self, text: &str) {
         tokenize(text, &mut |kind, word| match kind {
-            TokenKind::Word if starts_unspaced(word) => self.found(Kind::Stem, word),
-            TokenKind::Word => self.word(word),
-            TokenKind::Character => self.found(Kind::Single, word),
-            TokenKind::Identifier => self.found(Kind::Identifier, word),
+            TokenKind::Word if starts_unspaced(word) => self.count_term(QueryTermKind::Stem, word),
+            TokenKind::Word => self.count_word(word),
+            TokenKind::Character => self.count_term(QueryTermKind::Single, word),
+            TokenKind::Identifier => self.count_term(QueryTermKind::Identifier, word),
             TokenKind::Path => {}
         });
     }
 
     /// Counts a word of plain ASCII letters, which needs lowercasing but no tokenization.
-    fn plain_word(&mut self, word: &str) {
-        if self.last.is_none() && !self.question.is_near(word) {
+    fn count_plain_word(&mut self, word: &str) {
+        if self.last.is_none() && !self.question.shares_prefix(word) {
             return;
         }
         let mut small = [0; TERM_BYTES_MAX];
@@ -292,18 +294,19 @@ impl<'a> Count<'a> {
             small.copy_from_slice(word.as_bytes());
             small.make_ascii_lowercase();
             if let Ok(small) = std::str::from_utf8(small) {
-                self.word(small);
+                self.count_word(small);
             }
         }
     }
 
-    fn word(&mut self, word: &str) {
-        let is_near = self.question.is_near(word);
-        let number = is_near.then(|| stemmed_once(word, |root| self.number(Kind::Stem, root)));
+    fn count_word(&mut self, word: &str) {
+        let is_near = self.question.shares_prefix(word);
+        let number = is_near
+            .then(|| with_cached_stem(word, |root| self.find_term(QueryTermKind::Stem, root)));
         let number = number.flatten();
         if let Some(count) = number.and_then(|number| self.counts.get_mut(number)) {
             *count += 1.0;
-            self.found(Kind::Exact, word);
+            self.count_term(QueryTermKind::Exact, word);
         }
         match (self.last, number) {
             (Some(before), Some(now)) => {
@@ -318,15 +321,15 @@ impl<'a> Count<'a> {
         }
     }
 
-    fn number(&mut self, kind: Kind, text: &str) -> Option<usize> {
+    fn find_term(&mut self, kind: QueryTermKind, text: &str) -> Option<usize> {
         self.key.0 = kind;
         self.key.1.clear();
         self.key.1.push_str(text);
-        self.question.numbers.get(&self.key).copied()
+        self.question.term_numbers.get(&self.key).copied()
     }
 
-    fn found(&mut self, kind: Kind, text: &str) {
-        let number = self.number(kind, text);
+    fn count_term(&mut self, kind: QueryTermKind, text: &str) {
+        let number = self.find_term(kind, text);
         if let Some(count) = number.and_then(|number| self.counts.get_mut(number)) {
             *count += 1.0;
         }
@@ -334,7 +337,7 @@ impl<'a> Count<'a> {
 }
 
 /// Returns the run as a word if it is a single one: lower case, except maybe for the first letter.
-fn plain(run: &str) -> Option<&str> {
+fn as_plain_word(run: &str) -> Option<&str> {
     let word = run.trim_matches(['.', '/', '\\', ':', '-', '\'']);
     let is_plain = word.len() <= TERM_BYTES_MAX
         && word.bytes().next().is_some_and(|first| first.is_ascii_alphabetic())
@@ -352,7 +355,7 @@ thread_local! {
 }
 const STEMS_MAX: usize = 4_096;
 
-fn stemmed_once<T>(word: &str, take: impl FnOnce(&str) -> T) -> T {
+fn with_cached_stem<T>(word: &str, take: impl FnOnce(&str) -> T) -> T {
     STEMS.with_borrow_mut(|stems| {
         if let Some(root) = stems.get(word) {
             return take(root);
@@ -374,9 +377,9 @@ mod tests {
     use super::*;
 
     fn counted(question: &str, text: &str) -> (Vec<f32>, usize) {
-        let question = Question::new(question);
+        let question = QueryTerms::new(question);
         let mut counts = vec![0.0; question.len()];
-        let words = question.count(text, &mut counts);
+        let words = question.count_terms(text, &mut counts);
         (counts, words)
     }
 
@@ -393,17 +396,22 @@ mod tests {
 
     #[test]
     fn stop_words_count_where_there_is_nothing_else() {
-        assert_eq!(Question::new("who was the").len(), Question::of("who was the", true).len());
-        assert!(!Question::new("who was the").is_empty());
-        assert!(Question::new("who was Ada").len() < Question::of("who was Ada", true).len());
-        assert!(Question::new("?!").is_empty());
+        assert_eq!(
+            QueryTerms::new("who was the").len(),
+            QueryTerms::parse("who was the", true).len()
+        );
+        assert!(!QueryTerms::new("who was the").is_empty());
+        assert!(
+            QueryTerms::new("who was Ada").len() < QueryTerms::parse("who was Ada", true).len()
+        );
+        assert!(QueryTerms::new("?!").is_empty());
     }
 
     #[test]
     fn the_figures_of_a_name_are_not_what_was_asked_for() {
         let own = |text: &str| {
-            let question = Question::new(text);
-            let own = (0..question.len()).filter(|number| question.is_own(*number));
+            let question = QueryTerms::new(text);
+            let own = (0..question.len()).filter(|number| question.is_primary(*number));
             own.map(|number| question.terms[number].stems.join(" ")).collect::<Vec<_>>()
         };
         assert_eq!(own("zebra77"), ["zebra", "zebra77"]);
@@ -414,19 +422,22 @@ mod tests {
     #[test]
     fn several_questions_in_one_are_told_apart() {
         let question =
-            Question::new("We moved to v1.2. Who owns main.rs? And when is the release?");
+            QueryTerms::new("We moved to v1.2. Who owns main.rs? And when is the release?");
         let names = |part: &Vec<usize>| {
-            let stems = part.iter().filter(|number| question.is_own(**number));
+            let stems = part.iter().filter(|number| question.is_primary(**number));
             stems
                 .map(|number| question.terms[*number].stems.join(" "))
                 .collect::<Vec<_>>()
                 .join(" ")
         };
-        let parts: Vec<String> = question.parts().iter().map(names).collect();
+        let parts: Vec<String> = question.sub_questions().iter().map(names).collect();
         assert_eq!(parts, ["own mainrs main rs", "releas"]);
-        assert!(Question::new("who owns main.rs? we moved.").parts().is_empty());
-        assert!(Question::new("who? owns main.rs?").parts().is_empty());
-        assert_eq!(Question::new("我表哥今年多大了？另外，峰会的规模是什么？").parts().len(), 2);
+        assert!(QueryTerms::new("who owns main.rs? we moved.").sub_questions().is_empty());
+        assert!(QueryTerms::new("who? owns main.rs?").sub_questions().is_empty());
+        assert_eq!(
+            QueryTerms::new("我表哥今年多大了？另外，峰会的规模是什么？").sub_questions().len(),
+            2
+        );
     }
 
     #[test]
@@ -458,12 +469,12 @@ mod tests {
             gaps in prop::sample::select(vec![" ", "\n", ", ", "+", "(", "#"]),
         ) {
             let text = text.join(gaps);
-            let question = Question::new(
+            let question = QueryTerms::new(
                 "refresh the token parse_http_header c++ c# 峰会 known a v1.2.3 naive to-do o'clock e_mail sky hope 3f9a2b1c",
             );
             let (mut short, mut long) = (vec![0.0; question.len()], vec![0.0; question.len()]);
-            prop_assert_eq!(question.count(&text, &mut short), words_in(&text));
-            Count::new(&question, &mut long).pieces(&text);
+            prop_assert_eq!(question.count_terms(&text, &mut short), count_words(&text));
+            TermCounter::new(&question, &mut long).count_tokens(&text);
             prop_assert_eq!(short, long);
         }
     }

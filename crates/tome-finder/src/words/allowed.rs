@@ -6,27 +6,27 @@ use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{BitSet, DocId, Term};
 
-use super::schema::Fields;
-use super::snapshot::Segment;
-use crate::{Filter, Source};
+use super::schema::IndexFields;
+use super::snapshot::SegmentSnapshot;
+use crate::{EntryFilter, EntrySource};
 
-pub(crate) enum Allowed {
+pub(crate) enum DocFilter {
     All,
     Only(BitSet),
     None,
 }
 
-impl Allowed {
+impl DocFilter {
     /// Resolves a filter for a segment. Does not exclude deleted documents.
     pub(crate) fn new(
-        filter: &Filter,
-        fields: &Fields,
-        segment: &Segment,
+        filter: &EntryFilter,
+        fields: &IndexFields,
+        segment: &SegmentSnapshot,
     ) -> tantivy::Result<Self> {
         let mut allowed = Self::All;
         if !filter.sources.is_empty() {
-            let terms = filter.sources.iter().map(|source| numbered(fields.source, *source));
-            allowed.keep(segment, terms)?;
+            let terms = filter.sources.iter().map(|source| source_term(fields.source, *source));
+            allowed.retain_terms(segment, terms)?;
         }
         let one = |text: &Option<String>| text.iter().cloned().collect::<Vec<_>>();
         for (field, wanted) in [
@@ -36,15 +36,17 @@ impl Allowed {
             (fields.kind, filter.kinds.clone()),
         ] {
             if !wanted.is_empty() {
-                allowed
-                    .keep(segment, wanted.iter().map(|text| Term::from_field_text(field, text)))?;
+                allowed.retain_terms(
+                    segment,
+                    wanted.iter().map(|text| Term::from_field_text(field, text)),
+                )?;
             }
         }
-        allowed.keep_between(filter, segment);
+        allowed.retain_time_range(filter, segment);
         Ok(allowed)
     }
 
-    pub(crate) fn has(&self, doc: DocId) -> bool {
+    pub(crate) fn contains(&self, doc: DocId) -> bool {
         match self {
             Self::All => true,
             Self::Only(docs) => docs.contains(doc),
@@ -53,7 +55,7 @@ impl Allowed {
     }
 
     /// Lower bound for the next document that passes: a bucket start, never past that document.
-    pub(crate) fn next(&self, doc: DocId) -> Option<DocId> {
+    pub(crate) fn next_candidate(&self, doc: DocId) -> Option<DocId> {
         match self {
             Self::All => Some(doc),
             Self::Only(docs) => {
@@ -64,9 +66,9 @@ impl Allowed {
     }
 
     /// Keeps the documents that contain one of these terms.
-    fn keep(
+    fn retain_terms(
         &mut self,
-        segment: &Segment,
+        segment: &SegmentSnapshot,
         terms: impl Iterator<Item = Term>,
     ) -> tantivy::Result<()> {
         let docs = segment.reader.max_doc();
@@ -81,11 +83,11 @@ impl Allowed {
         if listed >= u64::from(docs) {
             return Ok(());
         }
-        self.keep_listed(lists, docs);
+        self.retain_listed(lists, docs);
         Ok(())
     }
 
-    fn keep_listed(&mut self, lists: Vec<BlockSegmentPostings>, docs: DocId) {
+    fn retain_listed(&mut self, lists: Vec<BlockSegmentPostings>, docs: DocId) {
         if lists.is_empty() {
             *self = Self::None;
         }
@@ -95,7 +97,7 @@ impl Allowed {
         let mut kept = BitSet::with_max_value(docs);
         for mut list in lists {
             while !list.docs().is_empty() {
-                for doc in list.docs().iter().filter(|doc| self.has(**doc)) {
+                for doc in list.docs().iter().filter(|doc| self.contains(**doc)) {
                     kept.insert(*doc);
                 }
                 list.advance();
@@ -105,7 +107,7 @@ impl Allowed {
     }
 
     /// Keeps the documents within the filter's time range.
-    fn keep_between(&mut self, filter: &Filter, segment: &Segment) {
+    fn retain_time_range(&mut self, filter: &EntryFilter, segment: &SegmentSnapshot) {
         if (filter.since.is_none() && filter.until.is_none()) || matches!(self, Self::None) {
             return;
         }
@@ -114,7 +116,7 @@ impl Allowed {
             *self = Self::None;
             return;
         };
-        let moments = segment.moments();
+        let moments = segment.times();
         if since <= moments.min_value() && moments.max_value() <= last {
             return;
         }
@@ -126,13 +128,13 @@ impl Allowed {
         let mut inside = Vec::new();
         moments.get_docids_for_value_range(since..=last, 0..docs, &mut inside);
         let mut kept = BitSet::with_max_value(docs);
-        for doc in inside.into_iter().filter(|doc| self.has(*doc)) {
+        for doc in inside.into_iter().filter(|doc| self.contains(*doc)) {
             kept.insert(doc);
         }
         *self = Self::Only(kept);
     }
 }
 
-fn numbered(field: Field, source: Source) -> Term {
+fn source_term(field: Field, source: EntrySource) -> Term {
     Term::from_field_u64(field, source as u64)
 }

@@ -20,68 +20,68 @@ use tantivy::directory::{FileHandle, OwnedBytes};
 use crate::files::read_at;
 
 /// A newline and 64 hex digits.
-const ENDING_BYTES: usize = 65;
+const TRAILER_BYTES: usize = 65;
 
 /// Larger postings and store files are read on demand. All other files are held, because tantivy
 /// reads them completely anyway.
-const HELD_BYTES_MAX: u64 = 256 << 10;
+const IN_MEMORY_BYTES_MAX: u64 = 256 << 10;
 
 /// Buffer size for verifying a file that is not held.
 const CHUNK_BYTES: usize = 1 << 18;
 
 /// Extensions of postings and document store.
-const NOT_HELD: [&str; 2] = ["idx", "store"];
+const ON_DISK_EXTENSIONS: [&str; 2] = ["idx", "store"];
 
 /// A file whose checksum was valid when it was opened.
 #[derive(Debug)]
-pub(crate) struct OwnFile {
-    body: Body,
+pub(crate) struct ChecksummedFile {
+    body: FileBody,
     length: usize,
 }
 
 #[derive(Debug)]
-enum Body {
-    Held(OwnedBytes),
-    Read(File),
+enum FileBody {
+    InMemory(OwnedBytes),
+    OnDisk(File),
 }
 
-impl OwnFile {
+impl ChecksummedFile {
     /// Opens a file and verifies its checksum.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
-        let is_large = file.metadata()?.len() > HELD_BYTES_MAX;
+        let is_large = file.metadata()?.len() > IN_MEMORY_BYTES_MAX;
         let is_of = |ending: &str| path.extension().is_some_and(|it| it == ending);
-        if is_large && NOT_HELD.into_iter().any(is_of) {
-            let length = check(&file)?;
-            return Ok(Self { body: Body::Read(file), length });
+        if is_large && ON_DISK_EXTENSIONS.into_iter().any(is_of) {
+            let length = verify_file(&file)?;
+            return Ok(Self { body: FileBody::OnDisk(file), length });
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)?;
-        let length = checked(&bytes)?.len();
+        let length = verify_trailer(&bytes)?.len();
         bytes.truncate(length);
-        Ok(Self { body: Body::Held(OwnedBytes::new(bytes)), length })
+        Ok(Self { body: FileBody::InMemory(OwnedBytes::new(bytes)), length })
     }
 
     /// Returns whether this file has the given length on disk.
-    pub(crate) fn is_as_long_as(&self, bytes: u64) -> bool {
-        (self.length + ENDING_BYTES) as u64 == bytes
+    pub(crate) fn has_disk_length(&self, bytes: u64) -> bool {
+        (self.length + TRAILER_BYTES) as u64 == bytes
     }
 }
 
-impl HasLen for OwnFile {
+impl HasLen for ChecksummedFile {
     fn len(&self) -> usize {
         self.length
     }
 }
 
-impl FileHandle for OwnFile {
+impl FileHandle for ChecksummedFile {
     fn read_bytes(&self, range: Range<usize>) -> io::Result<OwnedBytes> {
         if range.start > range.end || range.end > self.length {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         match &self.body {
-            Body::Held(bytes) => Ok(bytes.slice(range)),
-            Body::Read(file) => {
+            FileBody::InMemory(bytes) => Ok(bytes.slice(range)),
+            FileBody::OnDisk(file) => {
                 let mut bytes = vec![0; range.len()];
                 read_at(file, &mut bytes, range.start as u64)?;
                 Ok(OwnedBytes::new(bytes))
@@ -91,49 +91,53 @@ impl FileHandle for OwnFile {
 }
 
 #[derive(Default)]
-pub(crate) struct Sum(blake3::Hasher);
+pub(crate) struct FileChecksum(blake3::Hasher);
 
-impl Sum {
-    pub(crate) fn of(bytes: &[u8]) -> Self {
+impl FileChecksum {
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
         let mut sum = Self::default();
-        sum.add(bytes);
+        sum.update(bytes);
         sum
     }
 
-    pub(crate) fn add(&mut self, bytes: &[u8]) {
+    pub(crate) fn update(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
 
     /// The trailer of a file.
-    pub(crate) fn ending(&self) -> Vec<u8> {
+    pub(crate) fn trailer(&self) -> Vec<u8> {
         format!("\n{}", self.0.finalize().to_hex()).into_bytes()
     }
 }
 
 /// Returns the content before the trailer if the checksum matches.
-pub(crate) fn checked(bytes: &[u8]) -> io::Result<&[u8]> {
-    let length = bytes.len().checked_sub(ENDING_BYTES).ok_or_else(changed)?;
-    let (body, ending) = bytes.split_at_checked(length).ok_or_else(changed)?;
-    if Sum::of(body).ending() == ending { Ok(body) } else { Err(changed()) }
+pub(crate) fn verify_trailer(bytes: &[u8]) -> io::Result<&[u8]> {
+    let length = bytes.len().checked_sub(TRAILER_BYTES).ok_or_else(corrupt_file_error)?;
+    let (body, ending) = bytes.split_at_checked(length).ok_or_else(corrupt_file_error)?;
+    if FileChecksum::from_bytes(body).trailer() == ending {
+        Ok(body)
+    } else {
+        Err(corrupt_file_error())
+    }
 }
 
 /// Verifies a file without holding it, and returns its length without the trailer.
-fn check(file: &File) -> io::Result<usize> {
-    let bytes = usize::try_from(file.metadata()?.len()).map_err(|_| changed())?;
-    let length = bytes.checked_sub(ENDING_BYTES).ok_or_else(changed)?;
-    let (mut sum, mut chunk, mut at) = (Sum::default(), vec![0; CHUNK_BYTES], 0);
+fn verify_file(file: &File) -> io::Result<usize> {
+    let bytes = usize::try_from(file.metadata()?.len()).map_err(|_| corrupt_file_error())?;
+    let length = bytes.checked_sub(TRAILER_BYTES).ok_or_else(corrupt_file_error)?;
+    let (mut sum, mut chunk, mut at) = (FileChecksum::default(), vec![0; CHUNK_BYTES], 0);
     while at < length {
         let next = (length - at).min(CHUNK_BYTES);
-        let bytes = chunk.get_mut(..next).ok_or_else(changed)?;
+        let bytes = chunk.get_mut(..next).ok_or_else(corrupt_file_error)?;
         read_at(file, bytes, at as u64)?;
-        sum.add(bytes);
+        sum.update(bytes);
         at += next;
     }
-    let mut ending = [0; ENDING_BYTES];
+    let mut ending = [0; TRAILER_BYTES];
     read_at(file, &mut ending, length as u64)?;
-    if sum.ending() == ending { Ok(length) } else { Err(changed()) }
+    if sum.trailer() == ending { Ok(length) } else { Err(corrupt_file_error()) }
 }
 
-fn changed() -> io::Error {
+fn corrupt_file_error() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "truncated or corrupt file")
 }

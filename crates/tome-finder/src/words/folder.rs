@@ -19,55 +19,63 @@ use tantivy::directory::{
     WatchHandle, WritePtr,
 };
 
-use super::file::{OwnFile, Sum, checked};
-use crate::files::own_file;
+use super::file::{ChecksummedFile, FileChecksum, verify_trailer};
+use crate::files::private_file_options;
 
 /// Tantivy's list of managed files.
-const FILES_LIST: &str = ".managed.json";
+const MANAGED_FILES: &str = ".managed.json";
 
 #[derive(Debug, Clone)]
-pub(crate) struct OwnFolder {
+pub(crate) struct PrivateDirectory {
     path: PathBuf,
     /// Used for locks and names only: reading through it would memory-map.
-    named: MmapDirectory,
-    fresh: Fresh,
-    open: OpenFiles,
+    tantivy_dir: MmapDirectory,
+    unsynced: UnsyncedFiles,
+    open_files: OpenFiles,
     closed: Arc<AtomicBool>,
 }
 
 /// Files written but not synced yet.
-type Fresh = Arc<Mutex<Vec<(PathBuf, File)>>>;
+type UnsyncedFiles = Arc<Mutex<Vec<(PathBuf, File)>>>;
 
 /// Files being read, shared by all readers.
-type OpenFiles = Arc<Mutex<HashMap<PathBuf, Weak<OwnFile>>>>;
+type OpenFiles = Arc<Mutex<HashMap<PathBuf, Weak<ChecksummedFile>>>>;
 
-impl OwnFolder {
+impl PrivateDirectory {
     /// Opens an existing folder.
     pub(crate) fn open(path: &Path) -> tantivy::Result<Self> {
         let named = MmapDirectory::open(path)?;
-        let (fresh, open, closed) = (Fresh::default(), OpenFiles::default(), Arc::default());
-        Ok(Self { path: path.to_owned(), named, fresh, open, closed })
-    }
-
-    /// Returns whether a file exists with the length that it had when opened.
-    pub(crate) fn has(&self, path: &Path) -> bool {
-        let there = std::fs::metadata(self.path.join(path));
-        there.is_ok_and(|file| {
-            file.is_file() && self.known(path).is_none_or(|known| known.is_as_long_as(file.len()))
+        let (fresh, open, closed) =
+            (UnsyncedFiles::default(), OpenFiles::default(), Arc::default());
+        Ok(Self {
+            path: path.to_owned(),
+            tantivy_dir: named,
+            unsynced: fresh,
+            open_files: open,
+            closed,
         })
     }
 
-    fn known(&self, path: &Path) -> Option<Arc<OwnFile>> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.upgrade()
+    /// Returns whether a file exists with the length that it had when opened.
+    pub(crate) fn has_file(&self, path: &Path) -> bool {
+        let there = std::fs::metadata(self.path.join(path));
+        there.is_ok_and(|file| {
+            file.is_file()
+                && self.find_open_file(path).is_none_or(|known| known.has_disk_length(file.len()))
+        })
+    }
+
+    fn find_open_file(&self, path: &Path) -> Option<Arc<ChecksummedFile>> {
+        self.open_files.lock().unwrap_or_else(PoisonError::into_inner).get(path)?.upgrade()
     }
 
     /// Opens a file, or shares it if already open. Reads and verifies it without holding the lock.
-    fn opened(&self, path: &Path) -> io::Result<Arc<OwnFile>> {
-        if let Some(known) = self.known(path) {
+    fn open_shared(&self, path: &Path) -> io::Result<Arc<ChecksummedFile>> {
+        if let Some(known) = self.find_open_file(path) {
             return Ok(known);
         }
-        let file = Arc::new(OwnFile::open(&self.path.join(path))?);
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = Arc::new(ChecksummedFile::open(&self.path.join(path))?);
+        let mut open = self.open_files.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|_, file| file.strong_count() > 0);
         open.insert(path.to_owned(), Arc::downgrade(&file));
         Ok(file)
@@ -80,8 +88,9 @@ impl OwnFolder {
     }
 
     /// Syncs the files written since the last sync that still exist.
-    fn sync_fresh(&self) -> io::Result<()> {
-        let fresh = std::mem::take(&mut *self.fresh.lock().unwrap_or_else(PoisonError::into_inner));
+    fn sync_unsynced(&self) -> io::Result<()> {
+        let fresh =
+            std::mem::take(&mut *self.unsynced.lock().unwrap_or_else(PoisonError::into_inner));
         for (path, file) in fresh {
             if path.exists() {
                 file.sync_data()?;
@@ -99,18 +108,18 @@ fn check_open(closed: &AtomicBool) -> io::Result<()> {
 }
 
 /// A file that the next commit syncs.
-struct Written {
+struct ChecksummedWriter {
     path: PathBuf,
     file: File,
-    sum: Sum,
-    folder: OwnFolder,
+    sum: FileChecksum,
+    folder: PrivateDirectory,
 }
 
-impl Write for Written {
+impl Write for ChecksummedWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         check_open(&self.folder.closed)?;
         let written = self.file.write(bytes)?;
-        self.sum.add(bytes.get(..written).unwrap_or_default());
+        self.sum.update(bytes.get(..written).unwrap_or_default());
         Ok(written)
     }
     fn flush(&mut self) -> io::Result<()> {
@@ -118,20 +127,20 @@ impl Write for Written {
     }
 }
 
-impl TerminatingWrite for Written {
+impl TerminatingWrite for ChecksummedWriter {
     fn terminate_ref(&mut self, _: AntiCallToken) -> io::Result<()> {
         check_open(&self.folder.closed)?;
-        self.file.write_all(&self.sum.ending())?;
+        self.file.write_all(&self.sum.trailer())?;
         let file = self.file.try_clone()?;
-        let mut fresh = self.folder.fresh.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut fresh = self.folder.unsynced.lock().unwrap_or_else(PoisonError::into_inner);
         fresh.push((self.path.clone(), file));
         Ok(())
     }
 }
 
-impl Directory for OwnFolder {
+impl Directory for PrivateDirectory {
     fn get_file_handle(&self, path: &Path) -> Result<Arc<dyn FileHandle>, OpenReadError> {
-        match self.opened(path) {
+        match self.open_shared(path) {
             Ok(file) => Ok(file),
             Err(failed) if failed.kind() == io::ErrorKind::NotFound => {
                 Err(OpenReadError::FileDoesNotExist(path.to_owned()))
@@ -145,16 +154,17 @@ impl Directory for OwnFolder {
             io_error: Arc::new(failed),
             filepath: path.to_owned(),
         })?;
-        self.named.delete(path)
+        self.tantivy_dir.delete(path)
     }
 
     fn exists(&self, path: &Path) -> Result<bool, OpenReadError> {
-        self.named.exists(path)
+        self.tantivy_dir.exists(path)
     }
 
     fn open_write(&self, path: &Path) -> Result<WritePtr, OpenWriteError> {
         let full = self.path.join(path);
-        let made = check_open(&self.closed).and_then(|()| own_file().create_new(true).open(&full));
+        let made = check_open(&self.closed)
+            .and_then(|()| private_file_options().create_new(true).open(&full));
         let file = made.map_err(|failed| {
             if failed.kind() == io::ErrorKind::AlreadyExists {
                 OpenWriteError::FileAlreadyExists(path.to_owned())
@@ -162,13 +172,18 @@ impl Directory for OwnFolder {
                 OpenWriteError::wrap_io_error(failed, path.to_owned())
             }
         })?;
-        let written = Written { path: full, file, sum: Sum::default(), folder: self.clone() };
+        let written = ChecksummedWriter {
+            path: full,
+            file,
+            sum: FileChecksum::default(),
+            folder: self.clone(),
+        };
         Ok(BufWriter::new(Box::new(written)))
     }
 
     fn atomic_read(&self, path: &Path) -> Result<Vec<u8>, OpenReadError> {
-        let mut bytes = self.named.atomic_read(path)?;
-        let body = checked(&bytes)
+        let mut bytes = self.tantivy_dir.atomic_read(path)?;
+        let body = verify_trailer(&bytes)
             .map_err(|failed| OpenReadError::wrap_io_error(failed, path.to_owned()))?;
         let length = body.len();
         bytes.truncate(length);
@@ -179,9 +194,9 @@ impl Directory for OwnFolder {
         check_open(&self.closed)?;
         let mut file = tempfile::NamedTempFile::new_in(&self.path)?;
         file.write_all(bytes)?;
-        file.write_all(&Sum::of(bytes).ending())?;
-        if path != Path::new(FILES_LIST) {
-            self.sync_fresh()?;
+        file.write_all(&FileChecksum::from_bytes(bytes).trailer())?;
+        if path != Path::new(MANAGED_FILES) {
+            self.sync_unsynced()?;
             file.as_file().sync_data()?;
         }
         file.persist(self.path.join(path)).map_err(|failed| failed.error)?;
@@ -189,20 +204,20 @@ impl Directory for OwnFolder {
     }
 
     fn sync_directory(&self) -> io::Result<()> {
-        self.named.sync_directory()
+        self.tantivy_dir.sync_directory()
     }
 
     fn acquire_lock(&self, lock: &Lock) -> Result<DirectoryLock, LockError> {
         // This is an advisory lock on the file: a leftover file blocks nothing.
-        own_file()
+        private_file_options()
             .create(true)
             .truncate(false)
             .open(self.path.join(&lock.filepath))
             .map_err(LockError::wrap_io_error)?;
-        self.named.acquire_lock(lock)
+        self.tantivy_dir.acquire_lock(lock)
     }
 
     fn watch(&self, callback: WatchCallback) -> tantivy::Result<WatchHandle> {
-        self.named.watch(callback)
+        self.tantivy_dir.watch(callback)
     }
 }

@@ -8,42 +8,42 @@
 use tantivy::index::{SegmentId, SegmentMeta};
 
 /// Number of segments of one size class that trigger a merge, and base of the size classes.
-const STEP: u32 = 4;
+const MERGE_FACTOR: u32 = 4;
 
 /// Smaller segments count as this size.
-const SMALL: u32 = 32;
+const DOCS_MIN: u32 = 32;
 
 /// Larger segments are not merged.
-const LARGE: u32 = 4_000_000;
+const DOCS_MAX: u32 = 4_000_000;
 
 /// A segment is rewritten once one in this many of its documents is deleted.
-const DEAD_PART: u32 = 4;
+const DELETED_ONE_IN: u32 = 4;
 
 /// Selects disjoint groups of segments to merge.
-pub(crate) fn groups(segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
+pub(crate) fn merge_groups(segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
     let mut sized: Vec<(u32, &SegmentMeta)> = segments
         .iter()
-        .filter(|segment| segment.num_docs() <= LARGE)
-        .map(|segment| (size(segment.num_docs()), segment))
+        .filter(|segment| segment.num_docs() <= DOCS_MAX)
+        .map(|segment| (size_class(segment.num_docs()), segment))
         .collect();
     sized.sort_by_key(|(size, segment)| (*size, segment.num_docs()));
     let mut groups = Vec::new();
     for same in sized.chunk_by(|(one, _), (other, _)| one == other) {
-        if same.len() >= STEP as usize {
+        if same.len() >= MERGE_FACTOR as usize {
             groups.push(same.iter().map(|(_, segment)| segment.id()).collect());
         } else {
-            let worn = same.iter().filter(|(_, segment)| is_worn(segment));
+            let worn = same.iter().filter(|(_, segment)| has_many_deletes(segment));
             groups.extend(worn.map(|(_, segment)| vec![segment.id()]));
         }
     }
     groups
 }
 
-fn size(entries: u32) -> u32 {
-    (entries.max(SMALL) / SMALL).ilog(STEP)
+fn size_class(entries: u32) -> u32 {
+    (entries.max(DOCS_MIN) / DOCS_MIN).ilog(MERGE_FACTOR)
 }
 
-fn is_worn(segment: &SegmentMeta) -> bool {
-    segment.num_deleted_docs() > SMALL.min(segment.max_doc() / 2)
-        && segment.num_deleted_docs() >= segment.max_doc() / DEAD_PART
+fn has_many_deletes(segment: &SegmentMeta) -> bool {
+    segment.num_deleted_docs() > DOCS_MIN.min(segment.max_doc() / 2)
+        && segment.num_deleted_docs() >= segment.max_doc() / DELETED_ONE_IN
 }

@@ -31,13 +31,13 @@ use tantivy::schema::IndexRecordOption;
 use tantivy::{Index, IndexReader, IndexSettings, ReloadPolicy, TERMINATED};
 use tome_model::Millis;
 
-use crate::files::empty_folder;
-use crate::{Batch, Filter, FinderError, Found, Glance};
-use folder::OwnFolder;
-use pen::Pen;
-use question::Wanted;
-use schema::Fields;
-use snapshot::Snapshot;
+use crate::files::recreate_folder;
+use crate::{EntryFilter, FinderError, IndexBatch, IndexHit, IndexMeta};
+use folder::PrivateDirectory;
+use pen::Bm25Writer;
+use question::SearchTerm;
+use schema::IndexFields;
+use snapshot::IndexSnapshot;
 
 /// Increment when the fields or their contents change.
 const SCHEME: u32 = 2;
@@ -46,7 +46,7 @@ const SCHEME: u32 = 2;
 const META: &str = "meta.json";
 
 /// The files of every segment.
-const ALWAYS: [SegmentComponent; 5] = [
+const SEGMENT_FILES: [SegmentComponent; 5] = [
     SegmentComponent::Postings,
     SegmentComponent::Terms,
     SegmentComponent::FastFields,
@@ -55,31 +55,31 @@ const ALWAYS: [SegmentComponent; 5] = [
 ];
 
 /// A BM25 index in a folder.
-pub struct Words {
+pub struct Bm25Index {
     folder: PathBuf,
-    own: OwnFolder,
-    fields: Fields,
+    directory: PrivateDirectory,
+    fields: IndexFields,
     index: Index,
     reader: IndexReader,
-    pen: Mutex<Option<Pen>>,
-    now: RwLock<Now>,
+    writer: Mutex<Option<Bm25Writer>>,
+    visible: RwLock<VisibleState>,
 }
 
 /// The state that searches see.
-struct Now {
-    snapshot: Arc<Snapshot>,
+struct VisibleState {
+    snapshot: Arc<IndexSnapshot>,
     cursor: String,
 }
 
 /// Metadata stored with every commit.
 #[derive(Debug, Serialize, Deserialize)]
-struct Payload {
+struct CommitPayload {
     scheme: u32,
     cut: u32,
     cursor: String,
 }
 
-impl Payload {
+impl CommitPayload {
     fn new(cursor: &str) -> Self {
         Self { scheme: SCHEME, cut: tome_text::ANALYZER_VERSION, cursor: cursor.to_owned() }
     }
@@ -87,16 +87,16 @@ impl Payload {
 
 /// A keyword query.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct WordsQuery {
+pub struct Bm25Query {
     /// The query as entered.
     pub text: String,
 }
 
-impl Words {
+impl Bm25Index {
     /// Opens an index. Returns `Damaged` if its format version differs.
     pub fn open(folder: &Path) -> Result<Self, FinderError> {
         match std::fs::symlink_metadata(folder.join(META)) {
-            Ok(_) => guarded(folder, || Self::load(folder)),
+            Ok(_) => run_or_damaged(folder, || Self::load(folder)),
             Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
                 Err(FinderError::Missing(folder.to_owned()))
             }
@@ -105,13 +105,13 @@ impl Words {
     }
 
     /// Reads the metadata of an index from `meta.json`, without opening it.
-    pub fn glance(folder: &Path) -> Result<Glance, FinderError> {
+    pub fn read_meta(folder: &Path) -> Result<IndexMeta, FinderError> {
         match std::fs::symlink_metadata(folder.join(META)) {
-            Ok(_) => guarded(folder, || {
-                let metas = Index::open(OwnFolder::open(folder)?)?.load_metas()?;
-                let payload = read(metas.payload.as_deref())?;
+            Ok(_) => run_or_damaged(folder, || {
+                let metas = Index::open(PrivateDirectory::open(folder)?)?.load_metas()?;
+                let payload = decode_payload(metas.payload.as_deref())?;
                 let entries = metas.segments.iter().map(|one| u64::from(one.num_docs())).sum();
-                Ok(Glance { cursor: payload.cursor, entries: Some(entries), embedder: None })
+                Ok(IndexMeta { cursor: payload.cursor, entries: Some(entries), embedder: None })
             }),
             Err(failed) if failed.kind() == std::io::ErrorKind::NotFound => {
                 Err(FinderError::Missing(folder.to_owned()))
@@ -122,63 +122,68 @@ impl Words {
 
     /// Creates an empty index, replacing whatever is in the folder. An index open there must be
     /// dropped first.
-    pub fn make(folder: &Path) -> Result<Self, FinderError> {
-        empty_folder(folder).map_err(|problem| failed(folder, &problem))?;
-        caught(|| {
-            let (fields, schema) = Fields::new();
-            let index = Index::create(OwnFolder::open(folder)?, schema, IndexSettings::default())?;
-            let mut pen = Pen::new(&index)?;
-            pen.write(Batch::default(), &written(&Payload::new(""))?, &fields)
+    pub fn create(folder: &Path) -> Result<Self, FinderError> {
+        recreate_folder(folder).map_err(|problem| failed(folder, &problem))?;
+        catch_panics(|| {
+            let (fields, schema) = IndexFields::new();
+            let index =
+                Index::create(PrivateDirectory::open(folder)?, schema, IndexSettings::default())?;
+            let mut pen = Bm25Writer::new(&index)?;
+            pen.write_batch(
+                IndexBatch::default(),
+                &encode_payload(&CommitPayload::new(""))?,
+                &fields,
+            )
         })
         .map_err(|problem| failed(folder, &problem))?;
         Self::open(folder)
     }
 
     fn load(folder: &Path) -> tantivy::Result<Self> {
-        let (fields, schema) = Fields::new();
-        let own = OwnFolder::open(folder)?;
+        let (fields, schema) = IndexFields::new();
+        let own = PrivateDirectory::open(folder)?;
         let mut index = Index::open(own.clone())?;
-        let payload = read(index.load_metas()?.payload.as_deref())?;
+        let payload = decode_payload(index.load_metas()?.payload.as_deref())?;
         if index.schema() != schema {
             return Err(tantivy::TantivyError::SchemaError("unexpected fields".to_owned()));
         }
-        index.set_tokenizers(schema::analyzers());
+        index.set_tokenizers(schema::build_analyzers());
         let reader = index.reader_builder().reload_policy(ReloadPolicy::Manual).try_into()?;
-        let snapshot = Snapshot::new(reader.searcher().segment_readers(), &fields, None)?;
-        let now = Now { snapshot: Arc::new(snapshot), cursor: payload.cursor };
+        let snapshot = IndexSnapshot::new(reader.searcher().segment_readers(), &fields, None)?;
+        let now = VisibleState { snapshot: Arc::new(snapshot), cursor: payload.cursor };
         Ok(Self {
             folder: folder.to_owned(),
-            own,
+            directory: own,
             fields,
             index,
             reader,
-            pen: Mutex::default(),
-            now: RwLock::new(now),
+            writer: Mutex::default(),
+            visible: RwLock::new(now),
         })
     }
 
     /// Cursor of the last batch; empty at first.
     pub fn cursor(&self) -> String {
-        self.now.read().unwrap_or_else(PoisonError::into_inner).cursor.clone()
+        self.visible.read().unwrap_or_else(PoisonError::into_inner).cursor.clone()
     }
 
     /// Number of live entries.
-    pub fn count(&self) -> u64 {
+    pub fn entry_count(&self) -> u64 {
         self.snapshot().count
     }
 
     /// Writes a batch atomically, syncs it, and makes it visible to searches.
-    pub fn write(&self, batch: Batch) -> Result<(), FinderError> {
-        let mut held = self.pen();
-        let outcome = caught(|| {
+    pub fn write(&self, batch: IndexBatch) -> Result<(), FinderError> {
+        let mut held = self.lock_writer();
+        let outcome = catch_panics(|| {
             let mut pen = match held.take() {
                 Some(pen) => pen,
-                None => Pen::new(&self.index)?,
+                None => Bm25Writer::new(&self.index)?,
             };
-            let payload = Payload::new(&batch.cursor);
-            pen.write(batch, &written(&payload)?, &self.fields)?;
-            self.look_again(Some(payload.cursor))?;
-            pen.tidy()?;
+            let payload = CommitPayload::new(&batch.cursor);
+            pen.write_batch(batch, &encode_payload(&payload)?, &self.fields)?;
+            self.reload(Some(payload.cursor))?;
+            pen.start_merges()?;
             *held = Some(pen);
             Ok(())
         });
@@ -188,18 +193,18 @@ impl Words {
 
     /// Releases the writer with its threads and memory. Returns `false` if merges are still
     /// running: call it again later.
-    pub fn rest(&self) -> Result<bool, FinderError> {
-        let mut held = self.pen();
+    pub fn release_writer(&self) -> Result<bool, FinderError> {
+        let mut held = self.lock_writer();
         let Some(mut pen) = held.take() else { return Ok(true) };
-        guarded(&self.folder, || {
-            if !pen.is_tidying() {
-                pen.tidy()?;
+        run_or_damaged(&self.folder, || {
+            if !pen.is_merging() {
+                pen.start_merges()?;
             }
-            if pen.is_tidying() {
+            if pen.is_merging() {
                 *held = Some(pen);
                 return Ok(false);
             }
-            self.look_again(None)?;
+            self.reload(None)?;
             Ok(true)
         })
     }
@@ -207,26 +212,26 @@ impl Words {
     /// Returns the entries that match best.
     pub fn search(
         &self,
-        query: &WordsQuery,
-        filter: &Filter,
+        query: &Bm25Query,
+        filter: &EntryFilter,
         limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
-        self.ranked(question::wanted(&query.text), filter, limit)
+    ) -> Result<Vec<IndexHit>, FinderError> {
+        self.rank_terms(question::parse_query(&query.text), filter, limit)
     }
 
-    fn ranked(
+    fn rank_terms(
         &self,
-        wanted: Vec<Wanted>,
-        filter: &Filter,
+        wanted: Vec<SearchTerm>,
+        filter: &EntryFilter,
         limit: usize,
-    ) -> Result<Vec<Found>, FinderError> {
+    ) -> Result<Vec<IndexHit>, FinderError> {
         let snapshot = self.snapshot();
         let entries = usize::try_from(snapshot.count).unwrap_or(usize::MAX);
-        guarded(&self.folder, || {
-            let clauses = question::clauses(wanted, &self.fields, &snapshot)?;
+        run_or_damaged(&self.folder, || {
+            let clauses = question::build_clauses(wanted, &self.fields, &snapshot)?;
             match limit.min(entries) {
                 0 => Ok(Vec::new()),
-                limit => ranking::rank(&clauses, filter, &self.fields, &snapshot, limit),
+                limit => ranking::rank_entries(&clauses, filter, &self.fields, &snapshot, limit),
             }
         })
     }
@@ -234,25 +239,26 @@ impl Words {
     /// Inverse document frequency of a stem, as produced by `tome_text::stemmed_terms`.
     pub fn idf(&self, term: &str) -> Result<f32, FinderError> {
         let snapshot = self.snapshot();
-        guarded(&self.folder, || question::rarity(term, &self.fields, &snapshot))
+        run_or_damaged(&self.folder, || question::idf(term, &self.fields, &snapshot))
     }
 
     /// Returns whether any entry has a stem in its text.
-    pub fn has(&self, term: &str) -> Result<bool, FinderError> {
+    pub fn has_term(&self, term: &str) -> Result<bool, FinderError> {
         let snapshot = self.snapshot();
-        let frequency = guarded(&self.folder, || snapshot.frequency(self.fields.text, term))?;
+        let frequency =
+            run_or_damaged(&self.folder, || snapshot.doc_frequency(self.fields.text, term))?;
         Ok(frequency > 0)
     }
 
     /// Average length of the texts, in terms.
-    pub fn usual_length(&self) -> f32 {
+    pub fn average_length(&self) -> f32 {
         self.snapshot().average
     }
 
     /// Names of the named records with their `at`, sorted by name.
-    pub fn named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
+    pub fn list_named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
         let snapshot = self.snapshot();
-        let mut named = guarded(&self.folder, || named(&snapshot, &self.fields))?;
+        let mut named = run_or_damaged(&self.folder, || collect_named(&snapshot, &self.fields))?;
         named.sort();
         named.dedup_by(|one, other| one.0 == other.0);
         Ok(named)
@@ -260,8 +266,8 @@ impl Words {
 
     /// Returns whether the files on disk are still those that this index wrote. Assumes so while a
     /// write is in progress.
-    pub fn is_whole(&self) -> bool {
-        let _pen = match self.pen.try_lock() {
+    pub fn is_intact(&self) -> bool {
+        let _pen = match self.writer.try_lock() {
             Err(TryLockError::WouldBlock) => return true,
             pen => pen,
         };
@@ -271,29 +277,33 @@ impl Words {
 
     fn has_files(&self) -> bool {
         let Ok(metas) = self.index.load_metas() else { return false };
-        let is_ours = read(metas.payload.as_deref()).is_ok_and(|ours| ours.cursor == self.cursor());
+        let is_ours =
+            decode_payload(metas.payload.as_deref()).is_ok_and(|ours| ours.cursor == self.cursor());
         is_ours
             && metas.segments.iter().all(|segment| {
                 let dead = segment.has_deletes().then_some(SegmentComponent::Delete);
-                ALWAYS.into_iter().chain(dead).all(|of| self.own.has(&segment.relative_path(of)))
+                SEGMENT_FILES
+                    .into_iter()
+                    .chain(dead)
+                    .all(|of| self.directory.has_file(&segment.relative_path(of)))
             })
     }
 
-    fn snapshot(&self) -> Arc<Snapshot> {
-        Arc::clone(&self.now.read().unwrap_or_else(PoisonError::into_inner).snapshot)
+    fn snapshot(&self) -> Arc<IndexSnapshot> {
+        Arc::clone(&self.visible.read().unwrap_or_else(PoisonError::into_inner).snapshot)
     }
 
-    fn pen(&self) -> MutexGuard<'_, Option<Pen>> {
-        self.pen.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock_writer(&self) -> MutexGuard<'_, Option<Bm25Writer>> {
+        self.writer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Makes the last commit visible to searches.
-    fn look_again(&self, cursor: Option<String>) -> tantivy::Result<()> {
+    fn reload(&self, cursor: Option<String>) -> tantivy::Result<()> {
         self.reader.reload()?;
         let before = self.snapshot();
         let searcher = self.reader.searcher();
-        let snapshot = Snapshot::new(searcher.segment_readers(), &self.fields, Some(&before))?;
-        let mut now = self.now.write().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = IndexSnapshot::new(searcher.segment_readers(), &self.fields, Some(&before))?;
+        let mut now = self.visible.write().unwrap_or_else(PoisonError::into_inner);
         now.snapshot = Arc::new(snapshot);
         if let Some(cursor) = cursor {
             now.cursor = cursor;
@@ -302,13 +312,16 @@ impl Words {
     }
 }
 
-impl Drop for Words {
+impl Drop for Bm25Index {
     fn drop(&mut self) {
-        self.own.close();
+        self.directory.close();
     }
 }
 
-fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, Millis)>> {
+fn collect_named(
+    snapshot: &IndexSnapshot,
+    fields: &IndexFields,
+) -> tantivy::Result<Vec<(String, Millis)>> {
     let mut named = Vec::new();
     for segment in &snapshot.segments {
         let index = segment.inverted(fields.key)?;
@@ -319,7 +332,7 @@ fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, M
             while postings.doc(0) != TERMINATED {
                 if let Some(doc) = postings.docs().iter().find(|doc| segment.is_alive(**doc)) {
                     let name = String::from_utf8_lossy(names.key()).into_owned();
-                    named.push((name, segment.at(*doc)));
+                    named.push((name, segment.entry_time(*doc)));
                     break;
                 }
                 postings.advance();
@@ -329,14 +342,14 @@ fn named(snapshot: &Snapshot, fields: &Fields) -> tantivy::Result<Vec<(String, M
     Ok(named)
 }
 
-fn written(payload: &Payload) -> tantivy::Result<String> {
+fn encode_payload(payload: &CommitPayload) -> tantivy::Result<String> {
     serde_json::to_string(payload)
         .map_err(|failed| tantivy::TantivyError::InternalError(failed.to_string()))
 }
 
-fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
+fn decode_payload(payload: Option<&str>) -> tantivy::Result<CommitPayload> {
     let other = || tantivy::TantivyError::SchemaError("another format version".to_owned());
-    let payload: Payload =
+    let payload: CommitPayload =
         payload.and_then(|text| serde_json::from_str(text).ok()).ok_or_else(other)?;
     if (payload.scheme, payload.cut) == (SCHEME, tome_text::ANALYZER_VERSION) {
         Ok(payload)
@@ -346,12 +359,15 @@ fn read(payload: Option<&str>) -> tantivy::Result<Payload> {
 }
 
 /// Runs code that reads the index's files; a failure means that the index must be rebuilt.
-fn guarded<T>(folder: &Path, run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, FinderError> {
-    caught(run).map_err(|problem| damaged(folder, &problem))
+fn run_or_damaged<T>(
+    folder: &Path,
+    run: impl FnOnce() -> tantivy::Result<T>,
+) -> Result<T, FinderError> {
+    catch_panics(run).map_err(|problem| damaged(folder, &problem))
 }
 
 /// Runs tantivy code. Corrupt bytes make it fail or panic.
-fn caught<T>(run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, String> {
+fn catch_panics<T>(run: impl FnOnce() -> tantivy::Result<T>) -> Result<T, String> {
     match catch_unwind(AssertUnwindSafe(run)) {
         Ok(outcome) => outcome.map_err(|problem| problem.to_string()),
         Err(_) => Err("corrupt files".to_owned()),

@@ -15,57 +15,63 @@ use tantivy::postings::BlockSegmentPostings;
 use tantivy::schema::IndexRecordOption;
 use tantivy::{DocId, TERMINATED};
 
-use super::allowed::Allowed;
-use super::best::Best;
-use super::question::Clause;
-use super::schema::Fields;
-use super::snapshot::{Segment, Snapshot};
-use super::weight::Weights;
-use crate::{Filter, Found};
+use super::allowed::DocFilter;
+use super::best::TopK;
+use super::question::TermClause;
+use super::schema::IndexFields;
+use super::snapshot::{IndexSnapshot, SegmentSnapshot};
+use super::weight::Bm25Weights;
+use crate::{EntryFilter, IndexHit};
 
 /// Documents per window.
 const WINDOW_DOCS: DocId = 4_096;
 const WINDOW: usize = WINDOW_DOCS as usize;
 
 /// One more thread per this many postings, up to a maximum. Low in tests.
-const LISTED_MIN: u64 = if cfg!(test) { 500 } else { 200_000 };
+const POSTINGS_PER_THREAD: u64 = if cfg!(test) { 500 } else { 200_000 };
 const THREADS_MAX: usize = 4;
 
 /// Smaller segments are not split between threads.
-const PARTED_MIN: DocId = if cfg!(test) { 64 } else { 1 << 16 };
+const SPLIT_DOCS_MIN: DocId = if cfg!(test) { 64 } else { 1 << 16 };
 
 /// Returns the top `limit` entries.
-pub(crate) fn rank(
-    clauses: &[Clause],
-    filter: &Filter,
-    fields: &Fields,
-    snapshot: &Snapshot,
+pub(crate) fn rank_entries(
+    clauses: &[TermClause],
+    filter: &EntryFilter,
+    fields: &IndexFields,
+    snapshot: &IndexSnapshot,
     limit: usize,
-) -> tantivy::Result<Vec<Found>> {
+) -> tantivy::Result<Vec<IndexHit>> {
     let (mut races, mut listed) = (Vec::new(), 0);
     for (ordinal, segment) in snapshot.segments.iter().enumerate() {
-        let lanes = lanes(clauses, segment, &snapshot.weights)?;
+        let lanes = clause_cursors(clauses, segment, &snapshot.weights)?;
         if lanes.is_empty() {
             continue;
         }
         listed += lanes.iter().map(|lane| u64::from(lane.postings.doc_freq())).sum::<u64>();
-        let allowed = Arc::new(Allowed::new(filter, fields, segment)?);
-        races.push(Race { lanes, segment, allowed, ordinal, end: segment.reader.max_doc() });
+        let allowed = Arc::new(DocFilter::new(filter, fields, segment)?);
+        races.push(SegmentSearch {
+            cursors: lanes,
+            segment,
+            allowed,
+            ordinal,
+            end: segment.reader.max_doc(),
+        });
     }
     let floor = AtomicU32::new(1);
-    let best = || Best::new(snapshot, limit, &floor);
-    match threads(listed) {
-        1 => run(&mut || races.pop(), best()),
-        threads => abreast(races, threads, best),
+    let best = || TopK::new(snapshot, limit, &floor);
+    match thread_count(listed) {
+        1 => run_searches(&mut || races.pop(), best()),
+        threads => run_in_parallel(races, threads, best),
     }?
-    .finish()
+    .into_hits()
 }
 
 /// Runs the searches that `next` hands out.
-fn run<'r, 'b>(
-    next: &mut dyn FnMut() -> Option<Race<'r>>,
-    mut best: Best<'b>,
-) -> tantivy::Result<Best<'b>> {
+fn run_searches<'r, 'b>(
+    next: &mut dyn FnMut() -> Option<SegmentSearch<'r>>,
+    mut best: TopK<'b>,
+) -> tantivy::Result<TopK<'b>> {
     while let Some(race) = next() {
         race.run(&mut best)?;
     }
@@ -73,16 +79,17 @@ fn run<'r, 'b>(
 }
 
 /// Runs the searches on several threads, each over a range of documents.
-fn abreast<'b>(
-    races: Vec<Race<'_>>,
+fn run_in_parallel<'b>(
+    races: Vec<SegmentSearch<'_>>,
     threads: usize,
-    best: impl Fn() -> Best<'b> + Sync,
-) -> tantivy::Result<Best<'b>> {
-    let parts: Vec<Race<'_>> = races.into_iter().flat_map(|race| race.parted(threads)).collect();
+    best: impl Fn() -> TopK<'b> + Sync,
+) -> tantivy::Result<TopK<'b>> {
+    let parts: Vec<SegmentSearch<'_>> =
+        races.into_iter().flat_map(|race| race.split(threads)).collect();
     let queue = Mutex::new(parts);
     let work = || {
         let mut next = || queue.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        run(&mut next, best())
+        run_searches(&mut next, best())
     };
     thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
@@ -91,7 +98,7 @@ fn abreast<'b>(
             // Propagate panics.
             let other = other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
             all = all.and_then(|mut all| {
-                all.join(other?);
+                all.merge(other?);
                 Ok(all)
             });
         }
@@ -99,61 +106,61 @@ fn abreast<'b>(
     })
 }
 
-fn threads(listed: u64) -> usize {
-    let cores = crate::cores().min(THREADS_MAX);
-    usize::try_from(listed / LISTED_MIN).map_or(cores, |worth| worth.clamp(1, cores))
+fn thread_count(listed: u64) -> usize {
+    let cores = crate::available_cores().min(THREADS_MAX);
+    usize::try_from(listed / POSTINGS_PER_THREAD).map_or(cores, |worth| worth.clamp(1, cores))
 }
 
 /// Iterator over one clause's postings in a segment.
 #[derive(Clone)]
-struct Lane<'a> {
+struct ClauseCursor<'a> {
     postings: BlockSegmentPostings,
     /// Position within the current block.
     at: usize,
-    worth: Worth<'a>,
+    score: ClauseScore<'a>,
     /// Upper bound on the clause's contribution.
-    most: u32,
+    max_score: u32,
 }
 
 #[derive(Clone)]
-enum Worth<'a> {
+enum ClauseScore<'a> {
     /// Independent of the document.
     Flat(u32),
     /// Depends on the term's frequency and the text's length.
-    Text { worth: f32, weights: &'a Weights, segment: &'a Segment },
+    Text { worth: f32, weights: &'a Bm25Weights, segment: &'a SegmentSnapshot },
 }
 
 /// The clauses that occur in a segment, by ascending upper bound.
-fn lanes<'a>(
-    clauses: &[Clause],
-    segment: &'a Segment,
-    weights: &'a Weights,
-) -> tantivy::Result<Vec<Lane<'a>>> {
+fn clause_cursors<'a>(
+    clauses: &[TermClause],
+    segment: &'a SegmentSnapshot,
+    weights: &'a Bm25Weights,
+) -> tantivy::Result<Vec<ClauseCursor<'a>>> {
     let mut lanes = Vec::new();
     for clause in clauses {
-        lanes.extend(Lane::new(clause, segment, weights)?);
+        lanes.extend(ClauseCursor::new(clause, segment, weights)?);
     }
-    lanes.sort_by_key(|lane| lane.most);
+    lanes.sort_by_key(|lane| lane.max_score);
     Ok(lanes)
 }
 
-impl<'a> Lane<'a> {
+impl<'a> ClauseCursor<'a> {
     fn new(
-        clause: &Clause,
-        segment: &'a Segment,
-        weights: &'a Weights,
+        clause: &TermClause,
+        segment: &'a SegmentSnapshot,
+        weights: &'a Bm25Weights,
     ) -> tantivy::Result<Option<Self>> {
         let with =
             if clause.in_text { IndexRecordOption::WithFreqs } else { IndexRecordOption::Basic };
         let Some(postings) = segment.postings(&clause.term, with)? else { return Ok(None) };
         let (worth, most) = if clause.in_text {
-            let worth = Worth::Text { worth: clause.worth, weights, segment };
-            (worth, weights.most(clause.worth))
+            let worth = ClauseScore::Text { worth: clause.worth, weights, segment };
+            (worth, weights.max_text_score(clause.worth))
         } else {
-            let flat = weights.flat(clause.worth);
-            (Worth::Flat(flat), flat)
+            let flat = weights.flat_score(clause.worth);
+            (ClauseScore::Flat(flat), flat)
         };
-        Ok(Some(Self { postings, at: 0, worth, most }))
+        Ok(Some(Self { postings, at: 0, score: worth, max_score: most }))
     }
 
     fn doc(&self) -> DocId {
@@ -166,29 +173,31 @@ impl<'a> Lane<'a> {
         }
     }
 
-    fn worth(&self, doc: DocId, at: usize) -> u32 {
-        match &self.worth {
-            Worth::Flat(flat) => *flat,
-            Worth::Text { worth, weights, segment } => {
-                weights.text(*worth, self.postings.freq(at), segment.lengths.fieldnorm_id(doc))
-            }
+    fn score_at(&self, doc: DocId, at: usize) -> u32 {
+        match &self.score {
+            ClauseScore::Flat(flat) => *flat,
+            ClauseScore::Text { worth, weights, segment } => weights.text_score(
+                *worth,
+                self.postings.freq(at),
+                segment.lengths.fieldnorm_id(doc),
+            ),
         }
     }
 
     /// Adds the clause's contributions within a window.
-    fn pour(&mut self, window: &mut Window) {
+    fn add_to_window(&mut self, window: &mut ScoreWindow) {
         self.seek(window.from);
         while self.doc() < window.end {
             let docs = self.postings.docs();
             let end = docs.partition_point(|doc| *doc < window.end);
             let here = docs.get(self.at..end).unwrap_or_default();
-            match &self.worth {
-                Worth::Flat(flat) => here.iter().for_each(|doc| window.add(*doc, *flat)),
-                Worth::Text { worth, weights, segment } => {
+            match &self.score {
+                ClauseScore::Flat(flat) => here.iter().for_each(|doc| window.add(*doc, *flat)),
+                ClauseScore::Text { worth, weights, segment } => {
                     let frequencies = self.postings.freqs().get(self.at..end).unwrap_or_default();
                     for (doc, frequency) in here.iter().zip(frequencies) {
                         let length = segment.lengths.fieldnorm_id(*doc);
-                        window.add(*doc, weights.text(*worth, *frequency, length));
+                        window.add(*doc, weights.text_score(*worth, *frequency, length));
                     }
                 }
             }
@@ -203,14 +212,14 @@ impl<'a> Lane<'a> {
 }
 
 /// Partial scores of consecutive documents.
-struct Window {
+struct ScoreWindow {
     from: DocId,
     end: DocId,
     sums: Box<[u32; WINDOW]>,
     touched: [u64; WINDOW / 64],
 }
 
-impl Window {
+impl ScoreWindow {
     fn add(&mut self, doc: DocId, worth: u32) {
         let offset = (doc - self.from) as usize;
         if let Some(sum) = self.sums.get_mut(offset) {
@@ -244,54 +253,55 @@ impl Window {
 
 /// The search of one segment, or of a range of its documents.
 #[derive(Clone)]
-struct Race<'a> {
-    lanes: Vec<Lane<'a>>,
-    segment: &'a Segment,
-    allowed: Arc<Allowed>,
+struct SegmentSearch<'a> {
+    cursors: Vec<ClauseCursor<'a>>,
+    segment: &'a SegmentSnapshot,
+    allowed: Arc<DocFilter>,
     ordinal: usize,
     /// Exclusive.
     end: DocId,
 }
 
-impl Race<'_> {
+impl SegmentSearch<'_> {
     /// Splits the search into consecutive document ranges.
-    fn parted(self, parts: usize) -> Vec<Self> {
+    fn split(self, parts: usize) -> Vec<Self> {
         let whole = self.end;
-        if whole < PARTED_MIN {
+        if whole < SPLIT_DOCS_MIN {
             return vec![self];
         }
         let share = whole.div_ceil(DocId::try_from(parts).unwrap_or(1).max(1));
         let part = |from: DocId| {
             let mut part = Self { end: whole.min(from + share), ..self.clone() };
-            part.lanes.iter_mut().for_each(|lane| lane.seek(from));
+            part.cursors.iter_mut().for_each(|lane| lane.seek(from));
             part
         };
         (0..whole).step_by(share as usize).map(part).collect()
     }
 
-    fn run(mut self, best: &mut Best<'_>) -> tantivy::Result<()> {
+    fn run(mut self, best: &mut TopK<'_>) -> tantivy::Result<()> {
         let mut window =
-            Window { from: 0, end: 0, sums: Box::new([0; WINDOW]), touched: [0; WINDOW / 64] };
+            ScoreWindow { from: 0, end: 0, sums: Box::new([0; WINDOW]), touched: [0; WINDOW / 64] };
         loop {
-            let (rest, deciding, reach) = split(&mut self.lanes, best.floor());
-            let next = deciding.iter().map(Lane::doc).min().unwrap_or(TERMINATED);
+            let (rest, deciding, reach) = split_clauses(&mut self.cursors, best.min_score());
+            let next = deciding.iter().map(ClauseCursor::doc).min().unwrap_or(TERMINATED);
             if next >= self.end {
                 return Ok(());
             }
-            let Some(from) = self.allowed.next(next).filter(|from| *from < self.end) else {
+            let Some(from) = self.allowed.next_candidate(next).filter(|from| *from < self.end)
+            else {
                 return Ok(());
             };
             window.from = from;
             window.end = from.saturating_add(WINDOW_DOCS).min(self.end);
             for lane in deciding {
-                lane.pour(&mut window);
+                lane.add_to_window(&mut window);
             }
             let (segment, allowed, ordinal) = (self.segment, &self.allowed, self.ordinal);
             window.drain(|doc, sum| {
-                let may = sum.saturating_add(reach) >= best.floor();
-                if may && allowed.has(doc) && segment.is_alive(doc) {
-                    let score = completed(doc, sum, reach, rest, best.floor());
-                    best.offer(score, ordinal, doc)?;
+                let may = sum.saturating_add(reach) >= best.min_score();
+                if may && allowed.contains(doc) && segment.is_alive(doc) {
+                    let score = complete_score(doc, sum, reach, rest, best.min_score());
+                    best.push(score, ordinal, doc)?;
                 }
                 Ok(())
             })?;
@@ -301,14 +311,14 @@ impl Race<'_> {
 
 /// Splits the clauses into those whose combined upper bound stays below the minimum score, and the
 /// others. Also returns that bound.
-fn split<'l, 'a>(
-    lanes: &'l mut [Lane<'a>],
+fn split_clauses<'l, 'a>(
+    lanes: &'l mut [ClauseCursor<'a>],
     floor: u32,
-) -> (&'l mut [Lane<'a>], &'l mut [Lane<'a>], u32) {
+) -> (&'l mut [ClauseCursor<'a>], &'l mut [ClauseCursor<'a>], u32) {
     let mut reach = 0_u32;
     let mut count = 0;
     for lane in lanes.iter() {
-        let further = reach.saturating_add(lane.most);
+        let further = reach.saturating_add(lane.max_score);
         if further >= floor {
             break;
         }
@@ -320,7 +330,13 @@ fn split<'l, 'a>(
 }
 
 /// Completes a document's score, or stops once it is certain to stay below the minimum.
-fn completed(doc: DocId, sum: u32, reach: u32, rest: &mut [Lane<'_>], floor: u32) -> u32 {
+fn complete_score(
+    doc: DocId,
+    sum: u32,
+    reach: u32,
+    rest: &mut [ClauseCursor<'_>],
+    floor: u32,
+) -> u32 {
     let (mut score, mut reach) = (sum, reach);
     for lane in rest.iter_mut().rev() {
         if score.saturating_add(reach) < floor {
@@ -328,9 +344,9 @@ fn completed(doc: DocId, sum: u32, reach: u32, rest: &mut [Lane<'_>], floor: u32
         }
         lane.seek(doc);
         if lane.doc() == doc {
-            score = score.saturating_add(lane.worth(doc, lane.at));
+            score = score.saturating_add(lane.score_at(doc, lane.at));
         }
-        reach = reach.saturating_sub(lane.most);
+        reach = reach.saturating_sub(lane.max_score);
     }
     score
 }

@@ -21,7 +21,7 @@ use tantivy::tokenizer::{TextAnalyzer, TokenizerManager, WhitespaceTokenizer};
 
 use tome_text::{TokenKind, stem, tokenize};
 
-use crate::{Entry, Key};
+use crate::{EntryKey, IndexEntry};
 
 /// Names of columns, which tantivy looks up by name.
 pub(crate) mod column {
@@ -37,10 +37,10 @@ pub(crate) mod column {
 /// Terms separated by white space; words are stemmed beforehand.
 const SEPARATED: &str = "separated";
 /// The whole value is one term.
-const WHOLE: &str = "raw";
+const RAW: &str = "raw";
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Fields {
+pub(crate) struct IndexFields {
     pub(crate) text: Field,
     pub(crate) identifiers: Field,
     pub(crate) paths: Field,
@@ -59,7 +59,7 @@ pub(crate) struct Fields {
     at: Field,
 }
 
-impl Fields {
+impl IndexFields {
     /// Returns the fields and their schema, which are always the same.
     pub(crate) fn new() -> (Self, Schema) {
         let mut schema = Schema::builder();
@@ -69,15 +69,15 @@ impl Fields {
         let fields = Self {
             text: schema
                 .add_text_field("text", TextOptions::default().set_indexing_options(counted)),
-            identifiers: listed(&mut schema, "identifiers", SEPARATED),
-            paths: listed(&mut schema, "paths", SEPARATED),
-            title: listed(&mut schema, "title", SEPARATED),
-            keywords: listed(&mut schema, "keywords", SEPARATED),
-            key: schema.add_text_field(column::KEY, documents_only(WHOLE).set_fast(WHOLE)),
-            project: listed(&mut schema, "project", WHOLE),
-            session: listed(&mut schema, "session", WHOLE),
-            agent: listed(&mut schema, "agent", WHOLE),
-            kind: listed(&mut schema, "kind", WHOLE),
+            identifiers: add_doc_only_field(&mut schema, "identifiers", SEPARATED),
+            paths: add_doc_only_field(&mut schema, "paths", SEPARATED),
+            title: add_doc_only_field(&mut schema, "title", SEPARATED),
+            keywords: add_doc_only_field(&mut schema, "keywords", SEPARATED),
+            key: schema.add_text_field(column::KEY, doc_only_options(RAW).set_fast(RAW)),
+            project: add_doc_only_field(&mut schema, "project", RAW),
+            session: add_doc_only_field(&mut schema, "session", RAW),
+            agent: add_doc_only_field(&mut schema, "agent", RAW),
+            kind: add_doc_only_field(&mut schema, "kind", RAW),
             source: schema
                 .add_u64_field(column::SOURCE, NumericOptions::default().set_indexed().set_fast()),
             seq: schema.add_u64_field(column::SEQ, FAST),
@@ -89,7 +89,7 @@ impl Fields {
         (fields, schema.build())
     }
 
-    pub(crate) fn document(&self, entry: &Entry) -> TantivyDocument {
+    pub(crate) fn build_document(&self, entry: &IndexEntry) -> TantivyDocument {
         let mut document = TantivyDocument::default();
         self.add_terms(entry, &mut document);
         for (field, whole) in [
@@ -101,27 +101,27 @@ impl Fields {
             document.add_text(field, whole);
         }
         match &entry.key {
-            Key::Event(seq) => document.add_u64(self.seq, *seq),
-            Key::Named(name) => document.add_text(self.key, name),
+            EntryKey::Event(seq) => document.add_u64(self.seq, *seq),
+            EntryKey::Named(name) => document.add_text(self.key, name),
         }
         document.add_u64(self.source, entry.source as u64);
-        document.add_u64(self.from, entry.part.from.into());
-        document.add_u64(self.to, entry.part.to.into());
+        document.add_u64(self.from, entry.range.from.into());
+        document.add_u64(self.to, entry.range.to.into());
         document.add_u64(self.line, entry.line.into());
         document.add_u64(self.at, entry.at.0);
         document
     }
 
-    fn add_terms(&self, entry: &Entry, document: &mut TantivyDocument) {
-        let mut whole = Terms::default();
-        whole.read(&entry.text);
+    fn add_terms(&self, entry: &IndexEntry, document: &mut TantivyDocument) {
+        let mut whole = FieldTerms::default();
+        whole.push_text(&entry.text);
         document.add_text(self.text, &whole.words);
         // A title's identifiers and paths go into the same fields as the text's; its words have
         // their own field.
         for (field, text) in [(self.title, &entry.title), (self.keywords, &entry.keywords)] {
             if !text.is_empty() {
                 whole.words.clear();
-                whole.read(text);
+                whole.push_text(text);
                 document.add_text(field, &whole.words);
             }
         }
@@ -135,14 +135,14 @@ impl Fields {
 
 /// Space-separated terms per field.
 #[derive(Default)]
-struct Terms {
+struct FieldTerms {
     words: String,
     identifiers: String,
     paths: String,
 }
 
-impl Terms {
-    fn read(&mut self, text: &str) {
+impl FieldTerms {
+    fn push_text(&mut self, text: &str) {
         tokenize(text, &mut |kind, term| {
             let field = match kind {
                 TokenKind::Word | TokenKind::Character => {
@@ -163,7 +163,7 @@ impl Terms {
     }
 }
 
-fn documents_only(analyzer: &str) -> TextOptions {
+fn doc_only_options(analyzer: &str) -> TextOptions {
     TextOptions::default().set_indexing_options(
         TextFieldIndexing::default()
             .set_tokenizer(analyzer)
@@ -172,11 +172,11 @@ fn documents_only(analyzer: &str) -> TextOptions {
     )
 }
 
-fn listed(schema: &mut SchemaBuilder, name: &str, analyzer: &str) -> Field {
-    schema.add_text_field(name, documents_only(analyzer))
+fn add_doc_only_field(schema: &mut SchemaBuilder, name: &str, analyzer: &str) -> Field {
+    schema.add_text_field(name, doc_only_options(analyzer))
 }
 
-pub(crate) fn analyzers() -> TokenizerManager {
+pub(crate) fn build_analyzers() -> TokenizerManager {
     let analyzers = TokenizerManager::default();
     analyzers.register(SEPARATED, TextAnalyzer::from(WhitespaceTokenizer::default()));
     analyzers

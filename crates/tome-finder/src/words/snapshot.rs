@@ -14,21 +14,21 @@ use tantivy::schema::{Field, IndexRecordOption};
 use tantivy::{DocId, InvertedIndexReader, SegmentReader, TERMINATED, Term};
 use tome_model::Millis;
 
-use super::schema::{Fields, column};
-use super::weight::Weights;
-use crate::{Found, Key, Part, Source};
+use super::schema::{IndexFields, column};
+use super::weight::Bm25Weights;
+use crate::{ByteRange, EntryKey, EntrySource, IndexHit};
 
-pub(crate) struct Snapshot {
-    pub(crate) segments: Vec<Arc<Segment>>,
+pub(crate) struct IndexSnapshot {
+    pub(crate) segments: Vec<Arc<SegmentSnapshot>>,
     pub(crate) count: u64,
     /// Average length of the texts, in terms.
     pub(crate) average: f32,
     /// BM25 weights for that average length.
-    pub(crate) weights: Weights,
+    pub(crate) weights: Bm25Weights,
 }
 
 /// A segment with cached statistics.
-pub(crate) struct Segment {
+pub(crate) struct SegmentSnapshot {
     pub(crate) reader: SegmentReader,
     /// Text length of each entry.
     pub(crate) lengths: FieldNormReader,
@@ -36,10 +36,10 @@ pub(crate) struct Segment {
     dead: Vec<DocId>,
     /// Total length of the live entries.
     length: u64,
-    columns: Columns,
+    columns: SegmentColumns,
 }
 
-struct Columns {
+struct SegmentColumns {
     key: Option<StrColumn>,
     seq: Option<Column<u64>>,
     from: Column<u64>,
@@ -49,14 +49,14 @@ struct Columns {
     source: Column<u64>,
 }
 
-impl Snapshot {
+impl IndexSnapshot {
     /// Creates a snapshot, reusing unchanged segments of the previous one.
     pub(crate) fn new(
         readers: &[SegmentReader],
-        fields: &Fields,
+        fields: &IndexFields,
         before: Option<&Self>,
     ) -> tantivy::Result<Self> {
-        let known: HashMap<(SegmentId, Option<u64>), &Arc<Segment>> = before
+        let known: HashMap<(SegmentId, Option<u64>), &Arc<SegmentSnapshot>> = before
             .iter()
             .flat_map(|before| &before.segments)
             .map(|segment| (segment.identity(), segment))
@@ -66,34 +66,34 @@ impl Snapshot {
             let identity = (reader.segment_id(), reader.delete_opstamp());
             segments.push(match known.get(&identity) {
                 Some(segment) => Arc::clone(segment),
-                None => Arc::new(Segment::new(reader.clone(), fields)?),
+                None => Arc::new(SegmentSnapshot::new(reader.clone(), fields)?),
             });
         }
         let count: u64 = segments.iter().map(|segment| u64::from(segment.reader.num_docs())).sum();
         let length: u64 = segments.iter().map(|segment| segment.length).sum();
         let average = if count == 0 { 1.0 } else { (length as f32 / count as f32).max(1.0) };
-        Ok(Self { segments, count, average, weights: Weights::new(average) })
+        Ok(Self { segments, count, average, weights: Bm25Weights::new(average) })
     }
 
     /// Number of live entries whose field contains a term.
-    pub(crate) fn frequency(&self, field: Field, term: &str) -> tantivy::Result<u64> {
+    pub(crate) fn doc_frequency(&self, field: Field, term: &str) -> tantivy::Result<u64> {
         let term = Term::from_field_text(field, term);
         let mut frequency = 0;
         for segment in &self.segments {
-            frequency += segment.frequency(&term)?;
+            frequency += segment.doc_frequency(&term)?;
         }
         Ok(frequency)
     }
 
     /// IDF of a term that occurs in this many entries.
-    pub(crate) fn rarity(&self, frequency: u64) -> f32 {
+    pub(crate) fn idf(&self, frequency: u64) -> f32 {
         let without = self.count.saturating_sub(frequency) as f32;
         (1.0 + (without + 0.5) / (frequency as f32 + 0.5)).ln()
     }
 }
 
-impl Segment {
-    fn new(reader: SegmentReader, fields: &Fields) -> tantivy::Result<Self> {
+impl SegmentSnapshot {
+    fn new(reader: SegmentReader, fields: &IndexFields) -> tantivy::Result<Self> {
         let lengths = reader.get_fieldnorms_reader(fields.text)?;
         let dead: Vec<DocId> = match reader.alive_bitset() {
             Some(alive) => (0..reader.max_doc()).filter(|doc| alive.is_deleted(*doc)).collect(),
@@ -101,7 +101,7 @@ impl Segment {
         };
         let all: u64 = (0..reader.max_doc()).map(|doc| u64::from(lengths.fieldnorm(doc))).sum();
         let gone: u64 = dead.iter().map(|doc| u64::from(lengths.fieldnorm(*doc))).sum();
-        let columns = Columns::new(&reader)?;
+        let columns = SegmentColumns::new(&reader)?;
         Ok(Self { lengths, dead, length: all.saturating_sub(gone), columns, reader })
     }
 
@@ -123,7 +123,7 @@ impl Segment {
         self.reader.inverted_index(field)
     }
 
-    fn frequency(&self, term: &Term) -> tantivy::Result<u64> {
+    fn doc_frequency(&self, term: &Term) -> tantivy::Result<u64> {
         let index = self.inverted(term.field())?;
         let Some(found) = index.get_term_info(term)? else { return Ok(0) };
         let all = u64::from(found.doc_freq);
@@ -132,7 +132,7 @@ impl Segment {
         }
         let mut postings =
             index.read_block_postings_from_terminfo(&found, IndexRecordOption::Basic)?;
-        let dead = self.dead.iter().filter(|doc| is_in(&mut postings, **doc)).count();
+        let dead = self.dead.iter().filter(|doc| contains_doc(&mut postings, **doc)).count();
         Ok(all.saturating_sub(dead as u64))
     }
 
@@ -141,32 +141,42 @@ impl Segment {
     }
 
     /// Breaks ties between entries with equal scores.
-    pub(crate) fn place(&self, doc: DocId) -> tantivy::Result<(Source, Key, Part)> {
+    pub(crate) fn tie_break(
+        &self,
+        doc: DocId,
+    ) -> tantivy::Result<(EntrySource, EntryKey, ByteRange)> {
         let columns = &self.columns;
-        Ok((columns.source(doc)?, columns.key(doc)?, columns.part(doc)))
+        Ok((columns.source(doc)?, columns.key(doc)?, columns.range(doc)))
     }
 
-    pub(crate) fn found(&self, doc: DocId, score: f32) -> tantivy::Result<Found> {
-        let (source, key, part) = self.place(doc)?;
-        Ok(Found { key, part, source, at: self.at(doc), line: self.columns.line(doc), score })
+    pub(crate) fn to_hit(&self, doc: DocId, score: f32) -> tantivy::Result<IndexHit> {
+        let (source, key, part) = self.tie_break(doc)?;
+        Ok(IndexHit {
+            key,
+            range: part,
+            source,
+            at: self.entry_time(doc),
+            line: self.columns.line(doc),
+            score,
+        })
     }
 
-    pub(crate) fn at(&self, doc: DocId) -> Millis {
+    pub(crate) fn entry_time(&self, doc: DocId) -> Millis {
         Millis(self.columns.at.first(doc).unwrap_or_default())
     }
 
-    pub(crate) fn moments(&self) -> &Column<u64> {
+    pub(crate) fn times(&self) -> &Column<u64> {
         &self.columns.at
     }
 }
 
 /// Returns whether a document is in a postings list. Documents must be queried in ascending order.
-pub(crate) fn is_in(postings: &mut BlockSegmentPostings, doc: DocId) -> bool {
+pub(crate) fn contains_doc(postings: &mut BlockSegmentPostings, doc: DocId) -> bool {
     let at = postings.seek(doc);
     doc != TERMINATED && postings.doc(at) == doc
 }
 
-impl Columns {
+impl SegmentColumns {
     fn new(reader: &SegmentReader) -> tantivy::Result<Self> {
         let columns = reader.fast_fields();
         Ok(Self {
@@ -180,9 +190,9 @@ impl Columns {
         })
     }
 
-    fn key(&self, doc: DocId) -> tantivy::Result<Key> {
+    fn key(&self, doc: DocId) -> tantivy::Result<EntryKey> {
         if let Some(seq) = self.seq.as_ref().and_then(|seq| seq.first(doc)) {
-            return Ok(Key::Event(seq));
+            return Ok(EntryKey::Event(seq));
         }
         let mut name = String::new();
         if let Some(names) = &self.key
@@ -190,26 +200,26 @@ impl Columns {
         {
             names.ord_to_str(ordinal, &mut name)?;
         }
-        Ok(Key::Named(name))
+        Ok(EntryKey::Named(name))
     }
 
-    fn part(&self, doc: DocId) -> Part {
-        Part { from: narrow(self.from.first(doc)), to: narrow(self.to.first(doc)) }
+    fn range(&self, doc: DocId) -> ByteRange {
+        ByteRange { from: to_u32(self.from.first(doc)), to: to_u32(self.to.first(doc)) }
     }
 
     fn line(&self, doc: DocId) -> u32 {
-        narrow(self.line.first(doc))
+        to_u32(self.line.first(doc))
     }
 
-    fn source(&self, doc: DocId) -> tantivy::Result<Source> {
+    fn source(&self, doc: DocId) -> tantivy::Result<EntrySource> {
         let number = self.source.first(doc).unwrap_or_default();
-        Source::ALL
+        EntrySource::ALL
             .into_iter()
             .find(|source| *source as u64 == number)
             .ok_or_else(|| tantivy::TantivyError::InternalError(format!("unknown source {number}")))
     }
 }
 
-fn narrow(number: Option<u64>) -> u32 {
+fn to_u32(number: Option<u64>) -> u32 {
     number.and_then(|number| u32::try_from(number).ok()).unwrap_or_default()
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use tome_model::Millis;
 
 use super::*;
-use crate::{Entry, Key, Part, Source};
+use crate::{ByteRange, EntryKey, EntrySource, IndexEntry};
 
 /// A temporary folder for an index.
 struct Scene {
@@ -23,19 +23,19 @@ impl Scene {
     fn folder(&self) -> PathBuf {
         self.home.path().join("finder").join("bm25")
     }
-    fn make(&self) -> Words {
-        Words::make(&self.folder()).unwrap()
+    fn make(&self) -> Bm25Index {
+        Bm25Index::create(&self.folder()).unwrap()
     }
-    fn open(&self) -> Result<Words, FinderError> {
-        Words::open(&self.folder())
+    fn open(&self) -> Result<Bm25Index, FinderError> {
+        Bm25Index::open(&self.folder())
     }
 }
 
-fn event(seq: u64, text: &str) -> Entry {
-    Entry {
-        key: Key::Event(seq),
-        part: Part { from: 0, to: u32::try_from(text.len()).unwrap() },
-        source: Source::Event,
+fn event(seq: u64, text: &str) -> IndexEntry {
+    IndexEntry {
+        key: EntryKey::Event(seq),
+        range: ByteRange { from: 0, to: u32::try_from(text.len()).unwrap() },
+        source: EntrySource::Event,
         at: Millis(1_000 + seq),
         project: "/p".into(),
         session: "s".into(),
@@ -48,10 +48,10 @@ fn event(seq: u64, text: &str) -> Entry {
     }
 }
 
-fn note(name: &str, text: &str) -> Entry {
-    Entry {
-        key: Key::Named(name.into()),
-        source: Source::Note,
+fn note(name: &str, text: &str) -> IndexEntry {
+    IndexEntry {
+        key: EntryKey::Named(name.into()),
+        source: EntrySource::Note,
         session: String::new(),
         agent: String::new(),
         kind: String::new(),
@@ -59,21 +59,21 @@ fn note(name: &str, text: &str) -> Entry {
     }
 }
 
-fn put(put: Vec<Entry>, cursor: &str) -> Batch {
-    Batch { gone: vec![], put, cursor: cursor.into() }
+fn put(put: Vec<IndexEntry>, cursor: &str) -> IndexBatch {
+    IndexBatch { removed: vec![], added: put, cursor: cursor.into() }
 }
 
-fn ask(words: &Words, text: &str) -> Vec<Found> {
-    words.search(&WordsQuery { text: text.into() }, &Filter::default(), 100).unwrap()
+fn ask(words: &Bm25Index, text: &str) -> Vec<IndexHit> {
+    words.search(&Bm25Query { text: text.into() }, &EntryFilter::default(), 100).unwrap()
 }
 
-fn keys(found: &[Found]) -> Vec<Key> {
+fn keys(found: &[IndexHit]) -> Vec<EntryKey> {
     found.iter().map(|found| found.key.clone()).collect()
 }
 
-fn seqs(words: &Words, text: &str) -> Vec<u64> {
+fn seqs(words: &Bm25Index, text: &str) -> Vec<u64> {
     let found = ask(words, text);
-    found.iter().map(|found| if let Key::Event(seq) = found.key { seq } else { 0 }).collect()
+    found.iter().map(|found| if let EntryKey::Event(seq) = found.key { seq } else { 0 }).collect()
 }
 
 fn copy(from: &Path, to: &Path) {

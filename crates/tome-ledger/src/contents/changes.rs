@@ -23,10 +23,10 @@ use std::ops::Bound;
 use tome_model::NodeId;
 
 use super::key;
-use crate::codec::Place;
-use crate::key::read_u64;
+use crate::codec::KvLocation;
+use crate::key::decode_u64;
 use crate::limits::CHANGES_RESERVED;
-use crate::{Batch, Direction, Durability, Family, Ledger, LedgerError, Span};
+use crate::{Durability, Family, KeyRange, KvBatch, Ledger, LedgerError, ScanDirection};
 
 const CHANGE: u8 = 0xFF;
 const LATEST: u8 = 0xFE;
@@ -34,7 +34,7 @@ const RESERVED: u8 = 0xFD;
 
 /// A node that was written, replaced or removed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NodeChanged {
+pub struct NodeChangeEntry {
     /// The number of the change. Increasing, with gaps.
     pub seq: u64,
     /// The project of the node.
@@ -45,28 +45,32 @@ pub struct NodeChanged {
 
 impl Ledger {
     /// Returns the nodes that changed after number `after`, in order of their latest change, each once.
-    pub fn changed_nodes(&self, after: u64, limit: usize) -> Result<Vec<NodeChanged>, LedgerError> {
-        let mut span = Span::prefix(&[CHANGE]);
+    pub fn changed_nodes(
+        &self,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<NodeChangeEntry>, LedgerError> {
+        let mut span = KeyRange::prefix(&[CHANGE]);
         span.from = Bound::Excluded(change_key(after));
-        self.scan(Family::TocNodes, span, Direction::Forward)
+        self.scan(Family::TocNodes, span, ScanDirection::Forward)
             .take(limit)
-            .map(|pair| pair.and_then(|(key, value)| read_change(&key, &value)))
+            .map(|pair| pair.and_then(|(key, value)| decode_change(&key, &value)))
             .collect()
     }
 
     /// Number of the latest change of a node; 0 if there is none. A consumer with a larger cursor
     /// follows a log that was lost with the contents, and must restart from 0.
     pub fn last_node_change(&self) -> Result<u64, LedgerError> {
-        let span = Span::prefix(&[CHANGE]);
-        let last = self.scan(Family::TocNodes, span, Direction::Backward).next();
-        last.transpose()?.map_or(Ok(0), |(key, _)| read_number(&key))
+        let span = KeyRange::prefix(&[CHANGE]);
+        let last = self.scan(Family::TocNodes, span, ScanDirection::Backward).next();
+        last.transpose()?.map_or(Ok(0), |(key, _)| decode_change_number(&key))
     }
 
     /// Adds the rows of changed nodes to a batch. They come last, because readers of some engines can
     /// see a part of a batch. `last` is the last number assigned since the store was opened.
-    pub(crate) fn put_changed(
+    pub(crate) fn put_node_changes(
         &self,
-        batch: &mut Batch,
+        batch: &mut KvBatch,
         heads: &[Vec<u8>],
         last: &mut Option<u64>,
     ) -> Result<(), LedgerError> {
@@ -78,7 +82,7 @@ impl Ledger {
             *last = Some(number);
             let latest = [&[LATEST], head.as_slice()].concat();
             if let Some(before) = self.get(Family::TocNodes, &latest)? {
-                let before = read_u64(Family::TocNodes, &latest, &before)?;
+                let before = decode_u64(Family::TocNodes, &latest, &before)?;
                 batch.delete(Family::TocNodes, &change_key(before));
             }
             batch.put(Family::TocNodes, &latest, &number.to_be_bytes());
@@ -92,10 +96,10 @@ impl Ledger {
     /// Reserves change numbers for this opening, and returns the number before the first.
     fn reserve_changes(&self) -> Result<u64, LedgerError> {
         let before = match self.get(Family::TocNodes, &[RESERVED])? {
-            Some(bytes) => read_u64(Family::TocNodes, &[RESERVED], &bytes)?,
+            Some(bytes) => decode_u64(Family::TocNodes, &[RESERVED], &bytes)?,
             None => 0,
         };
-        let mut batch = Batch::default();
+        let mut batch = KvBatch::default();
         let upto = before + CHANGES_RESERVED;
         batch.put(Family::TocNodes, &[RESERVED], &upto.to_be_bytes());
         self.write(&batch, Durability::Synced)?;
@@ -107,17 +111,17 @@ fn change_key(number: u64) -> Vec<u8> {
     [[CHANGE].as_slice(), &number.to_be_bytes()].concat()
 }
 
-fn read_number(key: &[u8]) -> Result<u64, LedgerError> {
-    read_u64(Family::TocNodes, key, key.get(1..).unwrap_or_default())
+fn decode_change_number(key: &[u8]) -> Result<u64, LedgerError> {
+    decode_u64(Family::TocNodes, key, key.get(1..).unwrap_or_default())
 }
 
-fn read_change(key: &[u8], value: &[u8]) -> Result<NodeChanged, LedgerError> {
-    let place = Place { family: Family::TocNodes, key };
-    let project = key::project_of(value).ok_or_else(|| place.corrupt("it names no project"))?;
+fn decode_change(key: &[u8], value: &[u8]) -> Result<NodeChangeEntry, LedgerError> {
+    let place = KvLocation { family: Family::TocNodes, key };
+    let project = key::parse_project(value).ok_or_else(|| place.corrupt("it names no project"))?;
     let id = value.get(project.len() + 1..).and_then(|id| std::str::from_utf8(id).ok());
     let id = id.ok_or_else(|| place.corrupt("it names no node"))?;
-    Ok(NodeChanged {
-        seq: read_number(key)?,
+    Ok(NodeChangeEntry {
+        seq: decode_change_number(key)?,
         project: project.to_owned(),
         id: NodeId::parse(id).map_err(|error| place.corrupt(error))?,
     })

@@ -22,13 +22,13 @@ mod write;
 
 use tome_model::{Agent, Grip, GripId, Level, Millis, Node, NodeId, SessionId};
 
-pub use changes::NodeChanged;
+pub use changes::NodeChangeEntry;
 
-use crate::Mark;
+use crate::OrderKey;
 
 /// The header of a node, for lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct NodeHeader {
     /// The node's id.
     pub id: NodeId,
     /// The latest version.
@@ -62,19 +62,19 @@ pub struct Head {
 
 /// A segment in the index of its session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch {
+pub struct SegmentEntry {
     /// The segment's node.
     pub id: NodeId,
     /// The first event.
-    pub first: Mark,
+    pub first: OrderKey,
     /// The last event.
-    pub last: Mark,
+    pub last: OrderKey,
     /// Number of events.
     pub events: u64,
     /// Tokens that count towards the size limit of a segment.
     pub weight: u64,
     /// Why the segment began.
-    pub began: Began,
+    pub began: SegmentStartReason,
     /// Whether its last event ends it, whatever follows.
     pub ended: bool,
     /// The coarsest period in which it is the first segment of its session.
@@ -83,7 +83,7 @@ pub struct Stretch {
 
 /// Why a segment began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Began {
+pub enum SegmentStartReason {
     /// Start of the session.
     Session,
     /// A pause.
@@ -150,18 +150,18 @@ pub enum GripWrite {
 
 /// A change of a session's segment index.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct StretchWrite {
+pub struct SegmentWrite {
     /// The project.
     pub project: String,
     /// The session.
     pub session: SessionId,
     /// The first event of the segment.
-    pub first: Mark,
+    pub first: OrderKey,
     /// The segment that begins there; `None` removes it.
-    pub stretch: Option<Stretch>,
+    pub segment: Option<SegmentEntry>,
 }
 
-impl Began {
+impl SegmentStartReason {
     const fn code(self) -> u8 {
         match self {
             Self::Session => 0,
@@ -179,15 +179,15 @@ impl Began {
     }
 }
 
-impl Stretch {
+impl SegmentEntry {
     /// Whether an event at this point belongs to the segment.
-    pub fn spans(&self, mark: Mark) -> bool {
+    pub fn contains(&self, mark: OrderKey) -> bool {
         self.first <= mark && mark <= self.last
     }
 }
 
-impl Head {
-    pub(crate) fn of(node: Node, base: u32, firsts: [u64; 4]) -> Self {
+impl NodeHeader {
+    pub(crate) fn from_node(node: Node, base: u32, firsts: [u64; 4]) -> Self {
         Self {
             id: node.id,
             version: node.version,
@@ -207,12 +207,16 @@ impl Head {
     }
 
     /// Whether this is the header of the node.
-    pub fn agrees_with(&self, node: &Node) -> bool {
-        *self == Self { removed: self.removed, ..Self::of(node.clone(), self.base, self.firsts) }
+    pub fn matches_node(&self, node: &Node) -> bool {
+        *self
+            == Self {
+                removed: self.removed,
+                ..Self::from_node(node.clone(), self.base, self.firsts)
+            }
     }
 
     /// Whether one of these agents was involved; `true` for an empty list.
-    pub fn is_of(&self, agents: &[Agent]) -> bool {
+    pub fn has_any_agent(&self, agents: &[Agent]) -> bool {
         agents.is_empty() || self.agents.iter().any(|agent| agents.contains(agent))
     }
 }

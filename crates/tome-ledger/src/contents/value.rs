@@ -7,17 +7,17 @@ use tome_model::{
     Agent, Bullet, EventId, EventKind, Grip, GripId, Level, Millis, Node, NodeId, SessionId,
 };
 
-use super::{Began, Head, Stretch};
-use crate::codec::{Place, decode, pack, unpack};
-use crate::{LedgerError, Mark};
+use super::{NodeHeader, SegmentEntry, SegmentStartReason};
+use crate::codec::{KvLocation, decode, pack, unpack};
+use crate::{LedgerError, OrderKey};
 
 const NODE_VERSION: u8 = 1;
-const HEAD_VERSION: u8 = 1;
-const STRETCH_VERSION: u8 = 1;
+const HEADER_VERSION: u8 = 1;
+const SEGMENT_VERSION: u8 = 1;
 const GRIP_VERSION: u8 = 1;
 
 #[derive(Serialize)]
-struct NodeOut<'a> {
+struct StoredNodeRef<'a> {
     open: bool,
     title: &'a str,
     bullets: Vec<(&'a str, &'a [GripId], bool)>,
@@ -37,7 +37,7 @@ struct NodeOut<'a> {
 
 /// `StoredNodeRef` for reading.
 #[derive(Deserialize)]
-struct NodeIn {
+struct StoredNode {
     open: bool,
     title: String,
     bullets: Vec<(String, Vec<GripId>, bool)>,
@@ -58,7 +58,7 @@ struct NodeIn {
 pub(super) fn encode_node(node: &Node) -> Result<Vec<u8>, LedgerError> {
     let bullets =
         node.bullets.iter().map(|one| (one.text.as_str(), one.grips.as_slice(), one.unsupported));
-    let out = NodeOut {
+    let out = StoredNodeRef {
         open: node.open,
         title: &node.title,
         bullets: bullets.collect(),
@@ -75,17 +75,17 @@ pub(super) fn encode_node(node: &Node) -> Result<Vec<u8>, LedgerError> {
         summarizer: &node.summarizer,
         made_at: node.made_at.0,
     };
-    pack(NODE_VERSION, &out).map_err(|problem| rejected(node.id.as_str(), problem))
+    pack(NODE_VERSION, &out).map_err(|problem| rejected_error(node.id.as_str(), problem))
 }
 
-pub(super) fn read_node(
-    place: Place<'_>,
+pub(super) fn decode_node(
+    place: KvLocation<'_>,
     id: NodeId,
     version: u32,
     bytes: &[u8],
 ) -> Result<Node, LedgerError> {
     let (_, body) = unpack(place, &[NODE_VERSION], bytes)?;
-    let read: NodeIn = decode(place, &body)?;
+    let read: StoredNode = decode(place, &body)?;
     let bullets = read.bullets.into_iter();
     let bullets = bullets.map(|(text, grips, unsupported)| Bullet { text, grips, unsupported });
     Ok(Node {
@@ -110,7 +110,7 @@ pub(super) fn read_node(
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredHead {
+struct StoredHeader {
     id: NodeId,
     version: u32,
     base: u32,
@@ -127,8 +127,8 @@ struct StoredHead {
     firsts: [u64; 4],
 }
 
-pub(super) fn encode_head(head: Head) -> Result<Vec<u8>, LedgerError> {
-    let stored = StoredHead {
+pub(super) fn encode_header(head: NodeHeader) -> Result<Vec<u8>, LedgerError> {
+    let stored = StoredHeader {
         id: head.id,
         version: head.version,
         base: head.base,
@@ -144,16 +144,19 @@ pub(super) fn encode_head(head: Head) -> Result<Vec<u8>, LedgerError> {
         agents: head.agents,
         firsts: head.firsts,
     };
-    pack(HEAD_VERSION, &stored).map_err(|problem| rejected(stored.id.as_str(), problem))
+    pack(HEADER_VERSION, &stored).map_err(|problem| rejected_error(stored.id.as_str(), problem))
 }
 
-pub(super) fn read_head(place: Place<'_>, bytes: &[u8]) -> Result<Head, LedgerError> {
-    let (_, body) = unpack(place, &[HEAD_VERSION], bytes)?;
-    let read: StoredHead = decode(place, &body)?;
+pub(super) fn decode_header(
+    place: KvLocation<'_>,
+    bytes: &[u8],
+) -> Result<NodeHeader, LedgerError> {
+    let (_, body) = unpack(place, &[HEADER_VERSION], bytes)?;
+    let read: StoredHeader = decode(place, &body)?;
     if !place.key.ends_with(read.id.as_str().as_bytes()) {
         return Err(place.corrupt(format!("it says that it is {}", read.id)));
     }
-    Ok(Head {
+    Ok(NodeHeader {
         id: read.id,
         version: read.version,
         base: read.base,
@@ -172,7 +175,7 @@ pub(super) fn read_head(place: Place<'_>, bytes: &[u8]) -> Result<Head, LedgerEr
 }
 
 #[derive(Serialize, Deserialize)]
-struct StoredStretch {
+struct StoredSegment {
     id: NodeId,
     last_at: u64,
     last_seq: u64,
@@ -186,10 +189,10 @@ struct StoredStretch {
 
 const LEVELS: [Level; 4] = [Level::Year, Level::Month, Level::Week, Level::Day];
 
-pub(super) fn encode_stretch(stretch: &Stretch) -> Result<Vec<u8>, LedgerError> {
+pub(super) fn encode_segment(stretch: &SegmentEntry) -> Result<Vec<u8>, LedgerError> {
     let place = |level: Level| LEVELS.iter().position(|one| *one == level);
     let first_of = stretch.first_of.and_then(place).map_or(0, |place| place + 1);
-    let stored = StoredStretch {
+    let stored = StoredSegment {
         id: stretch.id.clone(),
         last_at: stretch.last.at.0,
         last_seq: stretch.last.seq,
@@ -199,28 +202,31 @@ pub(super) fn encode_stretch(stretch: &Stretch) -> Result<Vec<u8>, LedgerError> 
         ended: stretch.ended,
         first_of: u8::try_from(first_of).unwrap_or(0),
     };
-    pack(STRETCH_VERSION, &stored).map_err(|problem| rejected(stretch.id.as_str(), problem))
+    pack(SEGMENT_VERSION, &stored).map_err(|problem| rejected_error(stretch.id.as_str(), problem))
 }
 
-pub(super) fn read_stretch(place: Place<'_>, bytes: &[u8]) -> Result<Stretch, LedgerError> {
-    let (_, body) = unpack(place, &[STRETCH_VERSION], bytes)?;
-    let read: StoredStretch = decode(place, &body)?;
+pub(super) fn decode_segment(
+    place: KvLocation<'_>,
+    bytes: &[u8],
+) -> Result<SegmentEntry, LedgerError> {
+    let (_, body) = unpack(place, &[SEGMENT_VERSION], bytes)?;
+    let read: StoredSegment = decode(place, &body)?;
     let (_, mark) =
         place.key.split_last_chunk::<16>().ok_or_else(|| place.corrupt("it is too short"))?;
-    let (at, seq) = crate::key::split_mark(*mark);
+    let (at, seq) = crate::key::split_order_prefix(*mark);
     let first_of = match usize::from(read.first_of).checked_sub(1) {
         Some(level) => {
             Some(*LEVELS.get(level).ok_or_else(|| place.corrupt("it is the first of no period"))?)
         }
         None => None,
     };
-    Ok(Stretch {
+    Ok(SegmentEntry {
         id: read.id,
-        first: Mark { at, seq },
-        last: Mark { at: Millis(read.last_at), seq: read.last_seq },
+        first: OrderKey { at, seq },
+        last: OrderKey { at: Millis(read.last_at), seq: read.last_seq },
         events: read.events,
         weight: read.weight,
-        began: Began::from_code(read.began)
+        began: SegmentStartReason::from_code(read.began)
             .ok_or_else(|| place.corrupt("it began for no known reason"))?,
         ended: read.ended,
         first_of,
@@ -228,7 +234,7 @@ pub(super) fn read_stretch(place: Place<'_>, bytes: &[u8]) -> Result<Stretch, Le
 }
 
 #[derive(Serialize)]
-struct GripOut<'a> {
+struct StoredGripRef<'a> {
     node: &'a NodeId,
     excerpt: &'a str,
     hash: &'a str,
@@ -242,7 +248,7 @@ struct GripOut<'a> {
 
 /// `StoredGripRef` for reading.
 #[derive(Deserialize)]
-struct GripIn {
+struct StoredGrip {
     node: NodeId,
     excerpt: String,
     hash: String,
@@ -254,7 +260,7 @@ struct GripIn {
 }
 
 pub(super) fn encode_grip(grip: &Grip, closed: bool) -> Result<Vec<u8>, LedgerError> {
-    let out = GripOut {
+    let out = StoredGripRef {
         node: &grip.node,
         excerpt: &grip.excerpt,
         hash: &grip.hash,
@@ -264,17 +270,17 @@ pub(super) fn encode_grip(grip: &Grip, closed: bool) -> Result<Vec<u8>, LedgerEr
         kind: grip.kind.code(),
         closed,
     };
-    pack(GRIP_VERSION, &out).map_err(|problem| rejected(grip.id.as_str(), problem))
+    pack(GRIP_VERSION, &out).map_err(|problem| rejected_error(grip.id.as_str(), problem))
 }
 
 /// Decodes a grip, and whether a closed version needs it.
-pub(super) fn read_grip(
-    place: Place<'_>,
+pub(super) fn decode_grip(
+    place: KvLocation<'_>,
     id: GripId,
     bytes: &[u8],
 ) -> Result<(Grip, bool), LedgerError> {
     let (_, body) = unpack(place, &[GRIP_VERSION], bytes)?;
-    let read: GripIn = decode(place, &body)?;
+    let read: StoredGrip = decode(place, &body)?;
     let grip = Grip {
         id,
         node: read.node,
@@ -289,6 +295,6 @@ pub(super) fn read_grip(
     Ok((grip, read.closed))
 }
 
-fn rejected(name: &str, problem: String) -> LedgerError {
+fn rejected_error(name: &str, problem: String) -> LedgerError {
     LedgerError::Rejected { name: name.to_owned(), problem }
 }

@@ -2,38 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use super::{GripWrite, Head, NodeChange, NodeWrite, StretchWrite, key, value};
-use crate::{Batch, Family, Ledger, LedgerError};
+use super::{GripWrite, NodeChange, NodeHeader, NodeWrite, SegmentWrite, key, value};
+use crate::{Family, KvBatch, Ledger, LedgerError};
 
 impl Ledger {
     /// Adds node changes to a batch, or fails if one of the nodes was changed concurrently. Returns the
     /// keys of their headers, for the log of changed nodes.
     pub(crate) fn put_nodes(
         &self,
-        batch: &mut Batch,
+        batch: &mut KvBatch,
         writes: Vec<NodeWrite>,
     ) -> Result<Vec<Vec<u8>>, LedgerError> {
         let mut changed = Vec::with_capacity(writes.len());
         for NodeWrite { project, id, seen, change } in writes {
             check_project(&project)?;
-            let head = self.head(&project, &id)?;
+            let head = self.node_header(&project, &id)?;
             let latest = head.as_ref().map_or(0, |head| head.version);
             if latest != seen {
-                return Err(LedgerError::Changed { id: id.as_str().to_owned(), latest, seen });
+                return Err(LedgerError::VersionConflict {
+                    id: id.as_str().to_owned(),
+                    latest,
+                    seen,
+                });
             }
             match change {
                 NodeChange::Put { node, base, firsts } => {
-                    let version = key::version(&project, &id, node.version);
+                    let version = key::version_key(&project, &id, node.version);
                     batch.put(Family::TocNodes, &version, &value::encode_node(&node)?);
-                    let head = value::encode_head(Head::of(*node, base, firsts))?;
-                    batch.put(Family::TocLatest, &key::head(&project, &id), &head);
+                    let head = value::encode_header(NodeHeader::from_node(*node, base, firsts))?;
+                    batch.put(Family::TocLatest, &key::header_key(&project, &id), &head);
                 }
                 NodeChange::Remove => match head {
-                    Some(head) => remove(batch, &project, head)?,
+                    Some(head) => remove_node(batch, &project, head)?,
                     None => continue,
                 },
             }
-            changed.push(key::head(&project, &id));
+            changed.push(key::header_key(&project, &id));
         }
         Ok(changed)
     }
@@ -41,7 +45,7 @@ impl Ledger {
     /// Adds grip changes to a batch. A put wins over a drop.
     pub(crate) fn put_grips(
         &self,
-        batch: &mut Batch,
+        batch: &mut KvBatch,
         writes: &[GripWrite],
     ) -> Result<(), LedgerError> {
         let mut put = BTreeSet::new();
@@ -54,36 +58,36 @@ impl Ledger {
                 {
                     check_project(project)?;
                     let kept =
-                        *closed || self.kept_grip(project, &grip.id)?.is_some_and(|(_, kept)| kept);
+                        *closed || self.load_grip(project, &grip.id)?.is_some_and(|(_, kept)| kept);
                     let value = value::encode_grip(grip, kept)?;
-                    batch.put(Family::Grips, &key::grip(project, &grip.id), &value);
+                    batch.put(Family::Grips, &key::grip_key(project, &grip.id), &value);
                 }
             }
         }
         for write in writes {
             if let GripWrite::Drop { project, id, node } = write
                 && put.insert((project, id))
-                && let Some((grip, kept)) = self.kept_grip(project, id)?
+                && let Some((grip, kept)) = self.load_grip(project, id)?
                 && !kept
                 && grip.node == *node
             {
-                batch.delete(Family::Grips, &key::grip(project, id));
+                batch.delete(Family::Grips, &key::grip_key(project, id));
             }
         }
         Ok(())
     }
 
     /// Adds segment changes to a batch.
-    pub(crate) fn put_stretches(
-        batch: &mut Batch,
-        writes: &[StretchWrite],
+    pub(crate) fn put_segments(
+        batch: &mut KvBatch,
+        writes: &[SegmentWrite],
     ) -> Result<(), LedgerError> {
-        for StretchWrite { project, session, first, stretch } in writes {
+        for SegmentWrite { project, session, first, segment: stretch } in writes {
             check_project(project)?;
-            let key = key::stretch(project, session, *first);
+            let key = key::segment_key(project, session, *first);
             match stretch {
                 Some(stretch) => {
-                    batch.put(Family::TocLatest, &key, &value::encode_stretch(stretch)?);
+                    batch.put(Family::TocLatest, &key, &value::encode_segment(stretch)?);
                 }
                 None => batch.delete(Family::TocLatest, &key),
             }
@@ -93,10 +97,14 @@ impl Ledger {
 }
 
 /// Removes a node: deletes its open version, keeps closed ones, and marks the header as removed.
-fn remove(batch: &mut Batch, project: &str, mut head: Head) -> Result<(), LedgerError> {
-    let key = key::head(project, &head.id);
+fn remove_node(
+    batch: &mut KvBatch,
+    project: &str,
+    mut head: NodeHeader,
+) -> Result<(), LedgerError> {
+    let key = key::header_key(project, &head.id);
     if head.open && !head.removed {
-        batch.delete(Family::TocNodes, &key::version(project, &head.id, head.version));
+        batch.delete(Family::TocNodes, &key::version_key(project, &head.id, head.version));
         if head.version <= 1 {
             batch.delete(Family::TocLatest, &key);
             return Ok(());
@@ -106,7 +114,7 @@ fn remove(batch: &mut Batch, project: &str, mut head: Head) -> Result<(), Ledger
     head.removed = true;
     head.open = false;
     head.base = head.base.min(head.version);
-    batch.put(Family::TocLatest, &key, &value::encode_head(head)?);
+    batch.put(Family::TocLatest, &key, &value::encode_header(head)?);
     Ok(())
 }
 

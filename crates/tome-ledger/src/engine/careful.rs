@@ -11,55 +11,55 @@ use lsm_tree::InternalValue;
 
 use crate::damage::DamageLog;
 use crate::limits::BAD_BLOCKS_MAX;
-use crate::{DamagedBlock, Direction, Family, KvError, Pair, Span};
+use crate::{DamagedBlock, Family, KeyRange, KvError, KvPair, ScanDirection};
 
-type Items = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
+type TableItems = Box<dyn DoubleEndedIterator<Item = lsm_tree::Result<InternalValue>> + Send>;
 
-pub(super) struct CarefulScan<'a> {
+pub(super) struct DamageScan<'a> {
     keyspace: &'a Keyspace,
     family: Family,
-    direction: Direction,
+    direction: ScanDirection,
     /// The rest of the range.
-    span: Span,
+    span: KeyRange,
     damage: &'a DamageLog,
     /// Moves memtables into tables, before the tables are read one by one.
     flush: Box<dyn Fn() -> Result<(), KvError> + Send + 'a>,
-    stage: Stage,
+    stage: ScanStage,
 }
 
-enum Stage {
+enum ScanStage {
     /// No damage so far.
     Merged(fjall::Iter),
     /// Damage was found.
-    ByTable(Vec<Source>),
+    ByTable(Vec<TableCursor>),
     /// An error other than damage ended the scan.
     Ended,
 }
 
 /// A table and its next item.
-struct Source {
-    items: Items,
+struct TableCursor {
+    items: TableItems,
     next: Option<InternalValue>,
     bad_in_a_row: usize,
 }
 
-impl<'a> CarefulScan<'a> {
+impl<'a> DamageScan<'a> {
     pub(super) fn new(
         keyspace: &'a Keyspace,
         family: Family,
-        span: Span,
-        direction: Direction,
+        span: KeyRange,
+        direction: ScanDirection,
         damage: &'a DamageLog,
         flush: impl Fn() -> Result<(), KvError> + Send + 'a,
     ) -> Self {
         let bounds = (span.from.clone(), span.to.clone());
         let merged = keyspace.range::<Vec<u8>, (Bound<Vec<u8>>, Bound<Vec<u8>>)>(bounds);
-        let (flush, stage) = (Box::new(flush), Stage::Merged(merged));
+        let (flush, stage) = (Box::new(flush), ScanStage::Merged(merged));
         Self { keyspace, family, direction, span, damage, flush, stage }
     }
 
     /// Restarts after the last returned key, table by table.
-    fn go_by_table(&mut self) -> Result<(), KvError> {
+    fn switch_to_tables(&mut self) -> Result<(), KvError> {
         (self.flush)()?;
         let bound = |bound: &Bound<Vec<u8>>| match bound {
             Bound::Included(key) => Bound::Included(UserKey::from(key.as_slice())),
@@ -70,34 +70,34 @@ impl<'a> CarefulScan<'a> {
         let mut sources = Vec::new();
         if !self.span.is_empty() {
             for table in self.keyspace.tree.current_version().iter_tables() {
-                let items: Items = Box::new(table.range(bounds.clone()));
-                let mut source = Source { items, next: None, bad_in_a_row: 0 };
+                let items: TableItems = Box::new(table.range(bounds.clone()));
+                let mut source = TableCursor { items, next: None, bad_in_a_row: 0 };
                 source.advance(self.direction, self.family, self.damage)?;
                 sources.push(source);
             }
         }
-        self.stage = Stage::ByTable(sources);
+        self.stage = ScanStage::ByTable(sources);
         Ok(())
     }
 
     /// Excludes everything up to this key from the rest of the range.
-    fn pass(&mut self, key: &[u8]) {
+    fn exclude_up_to(&mut self, key: &[u8]) {
         let passed = Bound::Excluded(key.to_vec());
         match self.direction {
-            Direction::Forward => self.span.from = passed,
-            Direction::Backward => self.span.to = passed,
+            ScanDirection::Forward => self.span.from = passed,
+            ScanDirection::Backward => self.span.to = passed,
         }
     }
 
     /// Returns the next pair of all tables. For equal keys, the newest version wins.
-    fn next_by_table(&mut self) -> Result<Option<Pair>, KvError> {
-        let Stage::ByTable(sources) = &mut self.stage else { return Ok(None) };
+    fn next_by_table(&mut self) -> Result<Option<KvPair>, KvError> {
+        let ScanStage::ByTable(sources) = &mut self.stage else { return Ok(None) };
         loop {
             let keys = sources.iter().filter_map(|source| source.next.as_ref());
             let keys = keys.map(|item| &item.key.user_key);
             let next = match self.direction {
-                Direction::Forward => keys.min(),
-                Direction::Backward => keys.max(),
+                ScanDirection::Forward => keys.min(),
+                ScanDirection::Backward => keys.max(),
             };
             let Some(key) = next.cloned() else { return Ok(None) };
             let mut newest: Option<InternalValue> = None;
@@ -118,23 +118,23 @@ impl<'a> CarefulScan<'a> {
         }
     }
 
-    fn end_with(&mut self, error: KvError) -> Result<Pair, KvError> {
-        self.stage = Stage::Ended;
+    fn fail(&mut self, error: KvError) -> Result<KvPair, KvError> {
+        self.stage = ScanStage::Ended;
         Err(error)
     }
 }
 
-impl Source {
+impl TableCursor {
     fn advance(
         &mut self,
-        direction: Direction,
+        direction: ScanDirection,
         family: Family,
         damage: &DamageLog,
     ) -> Result<(), KvError> {
         loop {
             let next = match direction {
-                Direction::Forward => self.items.next(),
-                Direction::Backward => self.items.next_back(),
+                ScanDirection::Forward => self.items.next(),
+                ScanDirection::Backward => self.items.next_back(),
             };
             match next {
                 None => return Ok(()),
@@ -147,7 +147,7 @@ impl Source {
                     if !is_damage(&error) {
                         return Err(error.into());
                     }
-                    damage.record(damaged(family, &error).to_string());
+                    damage.record(to_damaged_block(family, &error).to_string());
                     self.bad_in_a_row += 1;
                     if self.bad_in_a_row > BAD_BLOCKS_MAX {
                         return Ok(());
@@ -158,32 +158,32 @@ impl Source {
     }
 }
 
-impl Iterator for CarefulScan<'_> {
-    type Item = Result<Pair, KvError>;
+impl Iterator for DamageScan<'_> {
+    type Item = Result<KvPair, KvError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if let Stage::Merged(merged) = &mut self.stage {
+        if let ScanStage::Merged(merged) = &mut self.stage {
             let guard = match self.direction {
-                Direction::Forward => merged.next(),
-                Direction::Backward => merged.next_back(),
+                ScanDirection::Forward => merged.next(),
+                ScanDirection::Backward => merged.next_back(),
             };
             match guard?.into_inner() {
                 Ok((key, value)) => {
-                    self.pass(&key);
+                    self.exclude_up_to(&key);
                     return Some(Ok((key.to_vec(), value.to_vec())));
                 }
                 Err(error) if is_damage(&error) => {
-                    self.damage.record(damaged(self.family, &error).to_string());
-                    if let Err(error) = self.go_by_table() {
-                        return Some(self.end_with(error));
+                    self.damage.record(to_damaged_block(self.family, &error).to_string());
+                    if let Err(error) = self.switch_to_tables() {
+                        return Some(self.fail(error));
                     }
                 }
-                Err(error) => return Some(self.end_with(error.into())),
+                Err(error) => return Some(self.fail(error.into())),
             }
         }
         match self.next_by_table() {
             Ok(pair) => pair.map(Ok),
-            Err(error) => Some(self.end_with(error)),
+            Err(error) => Some(self.fail(error)),
         }
     }
 }
@@ -211,7 +211,7 @@ pub(super) fn is_damage(error: &fjall::Error) -> bool {
     }
 }
 
-pub(super) fn damaged(family: Family, error: &fjall::Error) -> DamagedBlock {
+pub(super) fn to_damaged_block(family: Family, error: &fjall::Error) -> DamagedBlock {
     let problem = match error {
         fjall::Error::Storage(lsm_tree::Error::ChecksumMismatch { .. }) => {
             "a block does not match its checksum".to_owned()

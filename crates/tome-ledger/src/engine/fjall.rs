@@ -30,11 +30,12 @@ use fjall::{
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::careful::{self, CarefulScan};
+use super::careful::{self, DamageScan};
 use super::{guard, journal};
 use crate::damage::DamageLog;
 use crate::{
-    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
+    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, ScanDirection,
+    store_file,
 };
 
 /// Block cache. Reads are served from the files; this keeps filters and indexes in memory.
@@ -57,12 +58,12 @@ const EVENTS_BLOCK_BYTES: u32 = 16 * 1024;
 pub(crate) struct Fjall {
     dir: PathBuf,
     /// `None` only while it is being closed.
-    open: Option<Open>,
+    open: Option<OpenDatabase>,
     /// Damage that reads have skipped.
     damage: DamageLog,
 }
 
-struct Open {
+struct OpenDatabase {
     database: Database,
     /// Created at the first write to each: creating one takes some twenty syncs, and the first event of
     /// a project needs only four of them.
@@ -74,14 +75,15 @@ struct Open {
 impl Fjall {
     pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
         clear_unfinished(dir)?;
-        guard::refuse_doomed_keyspaces(dir)?;
-        journal::refuse_rot(dir)?;
+        guard::check_keyspaces(dir)?;
+        journal::check_newest_journal(dir)?;
         let replays = has_journal(dir)?;
-        let database = open_mended(dir)?;
-        let open = Open { database, keyspaces: Default::default(), creating: Mutex::new(()) };
+        let database = open_with_recovery(dir)?;
+        let open =
+            OpenDatabase { database, keyspaces: Default::default(), creating: Mutex::new(()) };
         for family in Family::ALL {
             if open.database.keyspace_exists(family.as_str()) {
-                open.make(family)?;
+                open.keyspace_or_create(family)?;
             }
         }
         if replays {
@@ -92,29 +94,32 @@ impl Fjall {
         Ok(Self { dir: dir.to_owned(), open: Some(open), damage: DamageLog::default() })
     }
 
-    fn inner(&self) -> Result<&Open, KvError> {
+    fn inner(&self) -> Result<&OpenDatabase, KvError> {
         self.open.as_ref().ok_or_else(|| "the store is being closed".into())
     }
 }
 
-impl Open {
+impl OpenDatabase {
     /// The keyspace of a family, if it was ever written to.
     fn keyspace(&self, family: Family) -> Option<&Keyspace> {
         self.keyspaces.get(family.index())?.get()
     }
 
     /// The keyspace of a family, created if necessary.
-    fn make(&self, family: Family) -> Result<&Keyspace, KvError> {
+    fn keyspace_or_create(&self, family: Family) -> Result<&Keyspace, KvError> {
         let slot = self.keyspaces.get(family.index()).ok_or("there is no such family")?;
         if let Some(keyspace) = slot.get() {
             return Ok(keyspace);
         }
         let _one_at_a_time = self.creating.lock().unwrap_or_else(PoisonError::into_inner);
-        let made = self.database.keyspace(family.as_str(), || options(family)).map_err(plain)?;
+        let made = self
+            .database
+            .keyspace(family.as_str(), || keyspace_options(family))
+            .map_err(simplify_error)?;
         Ok(slot.get_or_init(|| made))
     }
 
-    fn made(&self) -> impl Iterator<Item = &Keyspace> {
+    fn existing_keyspaces(&self) -> impl Iterator<Item = &Keyspace> {
         self.keyspaces.iter().filter_map(OnceLock::get)
     }
 
@@ -122,12 +127,12 @@ impl Open {
     fn flush(&self) -> Result<(), KvError> {
         // Tables must not be ahead of the journal: after power loss a batch could exist in one family
         // and be missing in another.
-        self.database.persist(PersistMode::SyncAll).map_err(plain)?;
-        for keyspace in self.made() {
-            keyspace.rotate_memtable().map_err(plain)?;
+        self.database.persist(PersistMode::SyncAll).map_err(simplify_error)?;
+        for keyspace in self.existing_keyspaces() {
+            keyspace.rotate_memtable().map_err(simplify_error)?;
             let lock = keyspace.tree.get_flush_lock();
             // 0: keep all old versions; compaction removes them.
-            keyspace.tree.flush(&lock, 0).map_err(|e| plain(e.into()))?;
+            keyspace.tree.flush(&lock, 0).map_err(|e| simplify_error(e.into()))?;
         }
         Ok(())
     }
@@ -147,15 +152,15 @@ impl KeyValue for Fjall {
         match keyspace.get(key) {
             Ok(value) => Ok(value.map(|value| value.to_vec())),
             Err(error) if careful::is_damage(&error) => {
-                let block = careful::damaged(family, &error);
+                let block = careful::to_damaged_block(family, &error);
                 self.damage.record(block.to_string());
                 Err(block.into())
             }
-            Err(error) => Err(plain(error)),
+            Err(error) => Err(simplify_error(error)),
         }
     }
 
-    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
+    fn scan(&self, family: Family, span: KeyRange, direction: ScanDirection) -> KvPairs<'_> {
         if span.is_empty() {
             return Box::new(std::iter::empty());
         }
@@ -166,10 +171,10 @@ impl KeyValue for Fjall {
         let Some(keyspace) = open.keyspace(family) else {
             return Box::new(std::iter::empty());
         };
-        Box::new(CarefulScan::new(keyspace, family, span, direction, &self.damage, || open.flush()))
+        Box::new(DamageScan::new(keyspace, family, span, direction, &self.damage, || open.flush()))
     }
 
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+    fn write(&self, batch: &KvBatch, durability: Durability) -> Result<(), KvError> {
         let open = self.inner()?;
         let ops = batch.ops();
         let mode = match durability {
@@ -179,18 +184,18 @@ impl KeyValue for Fjall {
         let mut write =
             OwnedWriteBatch::with_capacity(open.database.clone(), ops.len()).durability(Some(mode));
         for op in ops {
-            let keyspace = open.make(op.family)?;
+            let keyspace = open.keyspace_or_create(op.family)?;
             match op.value {
                 Some(value) => write.insert(keyspace, op.key, value),
                 None => write.remove(keyspace, op.key),
             }
         }
-        write.commit().map_err(plain)
+        write.commit().map_err(simplify_error)
     }
 
     fn sync(&self) -> Result<(), KvError> {
         let database = &self.inner()?.database;
-        database.persist(PersistMode::SyncData).map_err(plain)
+        database.persist(PersistMode::SyncData).map_err(simplify_error)
     }
 
     fn flush(&self) -> Result<(), KvError> {
@@ -200,8 +205,8 @@ impl KeyValue for Fjall {
     fn compact(&self) -> Result<(), KvError> {
         let open = self.inner()?;
         open.flush()?;
-        for keyspace in open.made() {
-            keyspace.major_compact().map_err(plain)?;
+        for keyspace in open.existing_keyspaces() {
+            keyspace.major_compact().map_err(simplify_error)?;
         }
         Ok(())
     }
@@ -223,11 +228,11 @@ impl KeyValue for Fjall {
     fn verify_files(&self) -> Result<Vec<String>, KvError> {
         let open = self.inner()?;
         let mut findings = Vec::new();
-        for keyspace in open.made() {
+        for keyspace in open.existing_keyspaces() {
             for table in keyspace.tree.current_version().iter_tables() {
                 let path = keyspace.path().join("tables").join(table.id().to_string());
                 let shown = path.strip_prefix(&self.dir).unwrap_or(&path).display();
-                match checksum(&path) {
+                match file_checksum(&path) {
                     Ok(found) if found == table.checksum().into_u128() => {}
                     Ok(_) => findings.push(format!("{shown} does not match its checksum")),
                     Err(error) => findings.push(format!("{shown}: {error}")),
@@ -252,14 +257,14 @@ impl Drop for Fjall {
 
 /// Opens the database. If power loss tore the unsynced end of a journal, that end is cut off first,
 /// which loses nothing that was acknowledged.
-fn open_mended(dir: &Path) -> Result<Database, KvError> {
+fn open_with_recovery(dir: &Path) -> Result<Database, KvError> {
     let torn = match open_database(dir) {
         Err(fjall::Error::JournalRecovery(
             torn @ (JournalRecoveryError::ChecksumMismatch
             | JournalRecoveryError::InsufficientLength
             | JournalRecoveryError::TooManyItems),
         )) => torn,
-        opened => return opened.map_err(plain),
+        opened => return opened.map_err(simplify_error),
     };
     let problem = || -> KvError {
         format!(
@@ -269,7 +274,7 @@ fn open_mended(dir: &Path) -> Result<Database, KvError> {
         )
         .into()
     };
-    let mended = journal::mend(dir)?.ok_or_else(problem)?;
+    let mended = journal::cut_torn_tail(dir)?.ok_or_else(problem)?;
     match open_database(dir) {
         Ok(database) => Ok(database),
         Err(_) => {
@@ -290,7 +295,7 @@ fn open_database(dir: &Path) -> fjall::Result<Database> {
         .open()
 }
 
-fn options(family: Family) -> KeyspaceCreateOptions {
+fn keyspace_options(family: Family) -> KeyspaceCreateOptions {
     let options = KeyspaceCreateOptions::default().manual_journal_persist(true).max_memtable_size(
         match family {
             Family::Events => EVENTS_MEMTABLE_BYTES,
@@ -301,7 +306,7 @@ fn options(family: Family) -> KeyspaceCreateOptions {
     match family {
         // Looked up for every new event, almost always without a hit. Hashes do not compress.
         Family::Ids => options
-            .filter_policy(bloom(0.001))
+            .filter_policy(bloom_filter(0.001))
             .filter_block_pinning_policy(PinningPolicy::all(true)),
         Family::Events => options
             .filter_policy(FilterPolicy::disabled())
@@ -311,7 +316,7 @@ fn options(family: Family) -> KeyspaceCreateOptions {
     }
 }
 
-fn checksum(path: &Path) -> std::io::Result<u128> {
+fn file_checksum(path: &Path) -> std::io::Result<u128> {
     let mut file = std::fs::File::open(path)?;
     let mut hasher = Xxh3::new();
     let mut chunk = vec![0; 64 * 1024];
@@ -328,7 +333,7 @@ fn has_journal(dir: &Path) -> std::io::Result<bool> {
     if !dir.try_exists()? {
         return Ok(false);
     }
-    for (_, path) in journal::journals(dir)? {
+    for (_, path) in journal::list_journals(dir)? {
         if journal::has_content(&path)? {
             return Ok(true);
         }
@@ -336,7 +341,7 @@ fn has_journal(dir: &Path) -> std::io::Result<bool> {
     Ok(false)
 }
 
-fn bloom(false_positives: f32) -> FilterPolicy {
+fn bloom_filter(false_positives: f32) -> FilterPolicy {
     FilterPolicy::all(FilterPolicyEntry::Bloom(BloomConstructionPolicy::FalsePositiveRate(
         false_positives,
     )))
@@ -353,16 +358,16 @@ fn clear_unfinished(dir: &Path) -> std::io::Result<()> {
     if finished {
         return Ok(());
     }
-    for (_, path) in journal::journals(dir)? {
+    for (_, path) in journal::list_journals(dir)? {
         if journal::has_content(&path)? {
-            return std::fs::rename(dir, free_name(dir)?);
+            return std::fs::rename(dir, find_free_name(dir)?);
         }
     }
     std::fs::remove_dir_all(dir)
 }
 
 /// Finds the first unused name like `fjall-aside-1` beside a folder.
-fn free_name(dir: &Path) -> std::io::Result<PathBuf> {
+fn find_free_name(dir: &Path) -> std::io::Result<PathBuf> {
     for number in 1u32.. {
         let mut name = dir.as_os_str().to_owned();
         name.push(format!("-aside-{number}"));
@@ -377,7 +382,7 @@ fn free_name(dir: &Path) -> std::io::Result<PathBuf> {
 /// Empties the journals of a closed database whose memtables are all flushed. The newest one stays as
 /// an empty file, because without it the sequence numbers would restart.
 fn empty_journals(dir: &Path) -> std::io::Result<()> {
-    let mut journals = journal::journals(dir)?;
+    let mut journals = journal::list_journals(dir)?;
     let newest = journals.pop();
     // Oldest first, so that a crash in between leaves a sequence without gaps.
     for (_, path) in &journals {
@@ -392,7 +397,7 @@ fn empty_journals(dir: &Path) -> std::io::Result<()> {
 }
 
 /// Simplifies fjall's errors, which print as code, to their cause.
-fn plain(error: fjall::Error) -> KvError {
+fn simplify_error(error: fjall::Error) -> KvError {
     match error {
         fjall::Error::Io(error) => error.into(),
         fjall::Error::Poisoned => {

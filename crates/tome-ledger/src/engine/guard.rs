@@ -11,7 +11,7 @@ const META: &str = "0";
 const CURRENT: &str = "current";
 
 /// Rejects a database whose keyspaces fjall would delete or fail on.
-pub(super) fn refuse_doomed_keyspaces(dir: &Path) -> Result<(), KvError> {
+pub(super) fn check_keyspaces(dir: &Path) -> Result<(), KvError> {
     let folder = dir.join("keyspaces");
     let entries = match std::fs::read_dir(&folder) {
         Ok(entries) => entries,
@@ -32,18 +32,18 @@ pub(super) fn refuse_doomed_keyspaces(dir: &Path) -> Result<(), KvError> {
         let holds_tables =
             std::fs::read_dir(path.join("tables")).is_ok_and(|mut tables| tables.next().is_some());
         if holds_tables && !is_whole {
-            return Err(damaged(&path, "its file `current` is missing"));
+            return Err(damaged_error(&path, "its file `current` is missing"));
         }
         has_meta |= name == META && is_whole;
         has_tables |= name != META && holds_tables;
     }
     if has_tables && !has_meta {
-        return Err(damaged(&folder.join(META), "it contained the names of all families"));
+        return Err(damaged_error(&folder.join(META), "it contained the names of all families"));
     }
     Ok(())
 }
 
-fn damaged(path: &Path, problem: &str) -> KvError {
+fn damaged_error(path: &Path, problem: &str) -> KvError {
     format!(
         "{} is damaged ({problem}): restore the ledger from a backup, or repair it from what is \
          still readable",

@@ -40,7 +40,7 @@ const BATCH_HEAD_BYTES: usize = 1 + 4 + 8;
 const ZEROS: [u8; 16 * 1024] = [0; 16 * 1024];
 
 /// Lists the journals of a database, newest last.
-pub(super) fn journals(dir: &Path) -> std::io::Result<Vec<(u64, PathBuf)>> {
+pub(super) fn list_journals(dir: &Path) -> std::io::Result<Vec<(u64, PathBuf)>> {
     let mut journals: Vec<(u64, PathBuf)> = std::fs::read_dir(dir)?
         .flatten()
         .filter_map(|entry| {
@@ -67,12 +67,12 @@ pub(super) fn has_content(path: &Path) -> std::io::Result<bool> {
 }
 
 /// Rejects a database whose newest journal has lost acknowledged events, before fjall cuts it.
-pub(super) fn refuse_rot(dir: &Path) -> Result<(), KvError> {
-    let Some(journal) = Journal::newest(dir)? else {
+pub(super) fn check_newest_journal(dir: &Path) -> Result<(), KvError> {
+    let Some(journal) = Journal::read_newest(dir)? else {
         return Ok(());
     };
-    match damage(&journal.bytes) {
-        Some(Damage { at, acknowledged: true }) => Err(format!(
+    match find_damage(&journal.bytes) {
+        Some(JournalDamage { at, acknowledged: true }) => Err(format!(
             "{} is damaged at byte {at}, and synced events follow the damage: restore the ledger from a \
              backup, or repair it from what is still readable",
             journal.path.display()
@@ -83,29 +83,29 @@ pub(super) fn refuse_rot(dir: &Path) -> Result<(), KvError> {
 }
 
 /// Cuts the torn end off the newest journal. Returns how to undo it, or `None` if the journal is valid.
-pub(super) fn mend(dir: &Path) -> Result<Option<Mended>, KvError> {
-    let Some(journal) = Journal::newest(dir)? else {
+pub(super) fn cut_torn_tail(dir: &Path) -> Result<Option<CutJournal>, KvError> {
+    let Some(journal) = Journal::read_newest(dir)? else {
         return Ok(None);
     };
-    let Some(Damage { at, .. }) = damage(&journal.bytes) else {
+    let Some(JournalDamage { at, .. }) = find_damage(&journal.bytes) else {
         return Ok(None);
     };
     let folder = dir.parent().unwrap_or(dir);
-    let copy = set_aside(folder, &journal.bytes)?;
+    let copy = keep_copy(folder, &journal.bytes)?;
     let file = std::fs::OpenOptions::new().write(true).open(&journal.path)?;
     file.set_len(u64::try_from(at)?)?;
     file.sync_all()?;
-    Ok(Some(Mended { journal: journal.path, copy }))
+    Ok(Some(CutJournal { journal: journal.path, copy }))
 }
 
 /// Cuts every journal at its first invalid batch, after keeping a copy.
 pub(super) fn cut_all(dir: &Path) -> Result<(), KvError> {
     let folder = dir.parent().unwrap_or(dir);
-    for (_, path) in journals(dir)? {
+    for (_, path) in list_journals(dir)? {
         let journal = Journal::read(path)?;
-        let sound = sound_len(&journal.bytes);
+        let sound = valid_len(&journal.bytes);
         if sound < journal.bytes.len() {
-            set_aside(folder, &journal.bytes)?;
+            keep_copy(folder, &journal.bytes)?;
             let file = std::fs::OpenOptions::new().write(true).open(&journal.path)?;
             file.set_len(u64::try_from(sound)?)?;
             file.sync_all()?;
@@ -115,25 +115,25 @@ pub(super) fn cut_all(dir: &Path) -> Result<(), KvError> {
 }
 
 /// Length of the valid batches at the beginning of a journal.
-fn sound_len(bytes: &[u8]) -> usize {
+fn valid_len(bytes: &[u8]) -> usize {
     let mut at = 0;
-    while let Some(batch) = bytes.get(at..).and_then(read_batch).filter(|batch| batch.sound) {
+    while let Some(batch) = bytes.get(at..).and_then(parse_batch).filter(|batch| batch.is_valid) {
         at += batch.len;
     }
     at
 }
 
 /// Receives a key and its value; an error ends the iteration.
-type ShowItem<'s> = dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError> + 's;
+type VisitItem<'s> = dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError> + 's;
 
 /// Visits the items of every batch that matches its checksum, including those after damage.
-pub(super) fn each_sound_item(path: &Path, show: &mut ShowItem<'_>) -> Result<(), LedgerError> {
+pub(super) fn visit_valid_items(path: &Path, show: &mut VisitItem<'_>) -> Result<(), LedgerError> {
     let Ok(journal) = Journal::read(path.to_owned()) else { return Ok(()) };
     let mut at = 0;
     while let Some(batch) = journal.bytes.get(at..).and_then(next_batch) {
-        let items = journal.bytes.get(at + BATCH_HEAD_BYTES..).filter(|_| batch.sound);
+        let items = journal.bytes.get(at + BATCH_HEAD_BYTES..).filter(|_| batch.is_valid);
         let mut rest = items.unwrap_or_default();
-        while let Some((item, behind)) = read_item(rest) {
+        while let Some((item, behind)) = parse_item(rest) {
             show(item.key, item.value)?;
             rest = behind;
         }
@@ -143,12 +143,12 @@ pub(super) fn each_sound_item(path: &Path, show: &mut ShowItem<'_>) -> Result<()
 }
 
 /// A journal that was cut, and the copy of its former content.
-pub(super) struct Mended {
+pub(super) struct CutJournal {
     journal: PathBuf,
     copy: PathBuf,
 }
 
-impl Mended {
+impl CutJournal {
     /// Restores the copy, without the trailing zeros.
     pub(super) fn undo(self) -> std::io::Result<()> {
         std::fs::rename(&self.copy, &self.journal)
@@ -162,11 +162,11 @@ struct Journal {
 }
 
 impl Journal {
-    fn newest(dir: &Path) -> std::io::Result<Option<Self>> {
+    fn read_newest(dir: &Path) -> std::io::Result<Option<Self>> {
         if !dir.try_exists()? {
             return Ok(None);
         }
-        let Some((_, path)) = journals(dir)?.pop() else {
+        let Some((_, path)) = list_journals(dir)?.pop() else {
             return Ok(None);
         };
         Self::read(path).map(Some)
@@ -186,49 +186,49 @@ impl Journal {
 
 /// The first invalid batch of a journal that continues after it.
 #[derive(Debug, PartialEq, Eq)]
-struct Damage {
+struct JournalDamage {
     at: usize,
     /// Whether the damaged batch or a later one had been synced.
     acknowledged: bool,
 }
 
 /// Finds the first damage that is followed by the end of a batch.
-fn damage(bytes: &[u8]) -> Option<Damage> {
+fn find_damage(bytes: &[u8]) -> Option<JournalDamage> {
     let (mut at, mut group_ended) = (0, false);
-    let mut damage: Option<Damage> = None;
+    let mut damage: Option<JournalDamage> = None;
     while let Some(batch) = bytes.get(at..).and_then(next_batch) {
         match &mut damage {
-            None if batch.sound => {}
+            None if batch.is_valid => {}
             None => {
-                damage = Some(Damage { at, acknowledged: false });
+                damage = Some(JournalDamage { at, acknowledged: false });
             }
-            Some(damage) if batch.sound && batch.events != Events::None => {
+            Some(damage) if batch.is_valid && batch.events != BatchEvents::None => {
                 damage.acknowledged |= group_ended;
             }
             Some(_) => {}
         }
-        group_ended |= damage.is_some() && batch.events == Events::EndOfGroup;
+        group_ended |= damage.is_some() && batch.events == BatchEvents::EndOfGroup;
         at += batch.len;
     }
     damage
 }
 
 /// The batch that begins here, or everything up to the next end of a batch.
-fn next_batch(bytes: &[u8]) -> Option<Batch> {
-    read_batch(bytes).or_else(|| skip_batch(bytes))
+fn next_batch(bytes: &[u8]) -> Option<JournalBatch> {
+    parse_batch(bytes).or_else(|| skip_batch(bytes))
 }
 
 /// A batch in the journal.
-struct Batch {
+struct JournalBatch {
     len: usize,
     /// Whether all items are present and match the checksum.
-    sound: bool,
-    events: Events,
+    is_valid: bool,
+    events: BatchEvents,
 }
 
 /// Which part of a group of appended events a batch contains.
 #[derive(PartialEq, Eq)]
-enum Events {
+enum BatchEvents {
     /// None, or unknown.
     None,
     /// A part; more may follow before the sync.
@@ -237,7 +237,7 @@ enum Events {
     EndOfGroup,
 }
 
-fn read_batch(bytes: &[u8]) -> Option<Batch> {
+fn parse_batch(bytes: &[u8]) -> Option<JournalBatch> {
     let (tag, rest) = bytes.split_first()?;
     let (count, rest) = rest.split_first_chunk::<4>()?;
     let (_seqno, items) = rest.split_first_chunk::<8>()?;
@@ -245,38 +245,38 @@ fn read_batch(bytes: &[u8]) -> Option<Batch> {
         return None;
     }
     let (mut found, mut content, mut last, mut rest) = (0u32, 0usize, None, items);
-    while let Some((item, behind)) = read_item(rest) {
+    while let Some((item, behind)) = parse_item(rest) {
         found = found.checked_add(1)?;
         content = content.checked_add(item.key.len())?;
         content = content.checked_add(item.value.len())?;
         (last, rest) = (Some(item), behind);
     }
-    let checksum = read_end(rest)?;
+    let checksum = parse_end(rest)?;
     let items = items.get(..items.len() - rest.len())?;
     // A group ends with its outbox entry, and continues after a full batch.
-    let appended = last.is_some_and(|item| outbox::read_run(item.key, item.value).is_ok());
-    Some(Batch {
+    let appended = last.is_some_and(|item| outbox::decode_run(item.key, item.value).is_ok());
+    Some(JournalBatch {
         len: bytes.len() - rest.len() + END_BYTES,
-        sound: found == u32::from_le_bytes(*count) && xxh3_64(items) == checksum,
+        is_valid: found == u32::from_le_bytes(*count) && xxh3_64(items) == checksum,
         events: match appended {
-            false => Events::None,
-            true if content >= BATCH_BYTES_MAX => Events::Part,
-            true => Events::EndOfGroup,
+            false => BatchEvents::None,
+            true if content >= BATCH_BYTES_MAX => BatchEvents::Part,
+            true => BatchEvents::EndOfGroup,
         },
     })
 }
 
-struct Item<'a> {
+struct JournalItem<'a> {
     key: &'a [u8],
     value: &'a [u8],
 }
 
-fn read_item(bytes: &[u8]) -> Option<(Item<'_>, &[u8])> {
+fn parse_item(bytes: &[u8]) -> Option<(JournalItem<'_>, &[u8])> {
     let (tag, rest) = bytes.split_first()?;
     if *tag == CLEAR {
         let (_keyspace, rest) = rest.split_first_chunk::<8>()?;
         let (key, value) = (&[][..], &[][..]);
-        return Some((Item { key, value }, rest));
+        return Some((JournalItem { key, value }, rest));
     }
     if *tag != ITEM {
         return None;
@@ -288,24 +288,24 @@ fn read_item(bytes: &[u8]) -> Option<(Item<'_>, &[u8])> {
     let (key, rest) = rest.split_at_checked(usize::from(u16::from_le_bytes(*key_len)))?;
     let len = usize::try_from(u32::from_le_bytes(*len_on_disk)).ok()?;
     let (value, rest) = rest.split_at_checked(len)?;
-    Some((Item { key, value }, rest))
+    Some((JournalItem { key, value }, rest))
 }
 
 /// Parses the checksum, if this is the end of a batch.
-fn read_end(bytes: &[u8]) -> Option<u64> {
+fn parse_end(bytes: &[u8]) -> Option<u64> {
     let (tag, rest) = bytes.split_first()?;
     let (checksum, rest) = rest.split_first_chunk::<8>()?;
     (*tag == END && rest.starts_with(MAGIC)).then(|| u64::from_le_bytes(*checksum))
 }
 
 /// Skips an unreadable batch, up to the next end of a batch.
-fn skip_batch(bytes: &[u8]) -> Option<Batch> {
-    let end = bytes.windows(END_BYTES).position(|window| read_end(window).is_some())?;
-    Some(Batch { len: end + END_BYTES, sound: false, events: Events::None })
+fn skip_batch(bytes: &[u8]) -> Option<JournalBatch> {
+    let end = bytes.windows(END_BYTES).position(|window| parse_end(window).is_some())?;
+    Some(JournalBatch { len: end + END_BYTES, is_valid: false, events: BatchEvents::None })
 }
 
 /// Keeps a copy of a journal that is about to be cut, and removes the oldest copies.
-fn set_aside(folder: &Path, bytes: &[u8]) -> std::io::Result<PathBuf> {
+fn keep_copy(folder: &Path, bytes: &[u8]) -> std::io::Result<PathBuf> {
     let mut kept: Vec<(u64, PathBuf)> = std::fs::read_dir(folder)?
         .flatten()
         .filter_map(|entry| {
@@ -318,7 +318,7 @@ fn set_aside(folder: &Path, bytes: &[u8]) -> std::io::Result<PathBuf> {
     kept.sort();
     let number = kept.last().map_or(1, |(number, _)| number + 1);
     let copy = folder.join(format!("torn-{number}.journal"));
-    let mut file = store_file::for_owner(std::fs::OpenOptions::new().create_new(true).write(true))
+    let mut file = store_file::owner_only(std::fs::OpenOptions::new().create_new(true).write(true))
         .open(&copy)?;
     file.write_all(bytes)?;
     file.sync_all()?;

@@ -26,7 +26,7 @@ impl Engine {
     pub const DEFAULT: Self = Self::Fjall;
 
     /// The engines in this build.
-    pub const BUILT: &[Self] = &[
+    pub const AVAILABLE: &[Self] = &[
         Self::Fjall,
         #[cfg(feature = "rocksdb")]
         Self::RocksDb,
@@ -41,7 +41,7 @@ impl Engine {
     }
 
     /// Finds an engine by name.
-    pub fn named(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         [Self::Fjall, Self::RocksDb].into_iter().find(|engine| engine.as_str() == name)
     }
 }
@@ -53,11 +53,11 @@ impl std::fmt::Display for Engine {
 }
 
 /// Rejects an engine that is not part of this build, before anything is written.
-pub(crate) fn check_built(engine: Engine, store: &Path) -> Result<(), LedgerError> {
-    if Engine::BUILT.contains(&engine) {
+pub(crate) fn check_available(engine: Engine, store: &Path) -> Result<(), LedgerError> {
+    if Engine::AVAILABLE.contains(&engine) {
         Ok(())
     } else {
-        Err(LedgerError::EngineMissing { path: store.to_owned(), engine })
+        Err(LedgerError::EngineUnavailable { path: store.to_owned(), engine })
     }
 }
 

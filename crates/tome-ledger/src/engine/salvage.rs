@@ -16,37 +16,39 @@ const CACHE_BYTES: u64 = 1024 * 1024;
 
 /// Visits key and value of every event that is still readable in the folder of a ledger. An event may
 /// be visited several times.
-pub(crate) fn events(ledger: &Path, show: Show<'_>) -> Result<(), LedgerError> {
-    for dir in folders(ledger, |name| name == "fjall" || name.starts_with("fjall-aside-")) {
+pub(crate) fn visit_events(ledger: &Path, show: VisitEvent<'_>) -> Result<(), LedgerError> {
+    for dir in list_folders(ledger, |name| name == "fjall" || name.starts_with("fjall-aside-")) {
         let names = keyspace_names(&dir);
-        for keyspace in folders(&dir.join("keyspaces"), |_| true) {
+        for keyspace in list_folders(&dir.join("keyspaces"), |_| true) {
             let name = keyspace.file_name().and_then(|name| name.to_str()?.parse::<u64>().ok());
             let name = name.and_then(|id| names.get(&id));
             let is_events = name.map(|name| name == Family::Events.as_str());
-            for table in files(&keyspace.join("tables")) {
+            for table in list_files(&keyspace.join("tables")) {
                 match is_events {
-                    Some(true) => each_item(&table, show)?,
+                    Some(true) => visit_items(&table, show)?,
                     Some(false) => {}
-                    None => each_item(&table, &mut |key, value| show_event(key, value, show))?,
+                    None => {
+                        visit_items(&table, &mut |key, value| visit_if_event(key, value, show))?
+                    }
                 }
             }
         }
-        for (_, path) in journal::journals(&dir).unwrap_or_default() {
-            journal::each_sound_item(&path, &mut |key, value| show_event(key, value, show))?;
+        for (_, path) in journal::list_journals(&dir).unwrap_or_default() {
+            journal::visit_valid_items(&path, &mut |key, value| visit_if_event(key, value, show))?;
         }
     }
-    for path in files(ledger).into_iter().filter(|path| is_torn_journal(path)) {
-        journal::each_sound_item(&path, &mut |key, value| show_event(key, value, show))?;
+    for path in list_files(ledger).into_iter().filter(|path| is_torn_journal(path)) {
+        journal::visit_valid_items(&path, &mut |key, value| visit_if_event(key, value, show))?;
     }
     Ok(())
 }
 
-type Show<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError>;
+type VisitEvent<'a> = &'a mut dyn FnMut(&[u8], &[u8]) -> Result<(), LedgerError>;
 
 /// Visits an item of an unknown family if it is an event; values of other families never decode as one.
-fn show_event(key: &[u8], value: &[u8], show: Show<'_>) -> Result<(), LedgerError> {
-    let event = key::read_event(Family::Events, key, key)
-        .and_then(|position| event_value::read(key, position, value));
+fn visit_if_event(key: &[u8], value: &[u8], show: VisitEvent<'_>) -> Result<(), LedgerError> {
+    let event = key::parse_event_key(Family::Events, key, key)
+        .and_then(|position| event_value::decode_event(key, position, value));
     if event.is_ok() { show(key, value) } else { Ok(()) }
 }
 
@@ -58,8 +60,8 @@ fn is_torn_journal(path: &Path) -> bool {
 /// Reads the names of the keyspaces by number, as far as fjall's own keyspace is readable.
 fn keyspace_names(dir: &Path) -> HashMap<u64, String> {
     let mut names = HashMap::new();
-    for table in files(&dir.join("keyspaces/0/tables")) {
-        let _ = each_item(&table, &mut |key, value| {
+    for table in list_files(&dir.join("keyspaces/0/tables")) {
+        let _ = visit_items(&table, &mut |key, value| {
             if let Some((b'n', id)) = key.split_first()
                 && let (Ok(id), Ok(name)) = (id.try_into(), std::str::from_utf8(value))
             {
@@ -72,7 +74,7 @@ fn keyspace_names(dir: &Path) -> HashMap<u64, String> {
 }
 
 /// Visits every readable item of a table.
-fn each_item(path: &Path, show: Show<'_>) -> Result<(), LedgerError> {
+fn visit_items(path: &Path, show: VisitEvent<'_>) -> Result<(), LedgerError> {
     let cache = Arc::new(Cache::with_capacity_bytes(CACHE_BYTES));
     let none = Checksum::from_raw(0);
     let Ok(table) = Table::recover(path.to_owned(), none, 0, 0, cache, None, false, false) else {
@@ -92,7 +94,7 @@ fn each_item(path: &Path, show: Show<'_>) -> Result<(), LedgerError> {
     Ok(())
 }
 
-fn folders(dir: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+fn list_folders(dir: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
@@ -103,7 +105,7 @@ fn folders(dir: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
     found
 }
 
-fn files(dir: &Path) -> Vec<PathBuf> {
+fn list_files(dir: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
     let mut found: Vec<PathBuf> = entries
         .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()))

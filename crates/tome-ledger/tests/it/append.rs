@@ -1,8 +1,8 @@
 //! Appending: new events, duplicates, and events that cannot be stored.
 
 use serde_json::Value;
-use tome_ledger::{Engine, EventRange, LedgerError, Outcome::*};
-use tome_model::{Identity, Millis, Tool, limits::SAME_SIGHTING_MS};
+use tome_ledger::{AppendOutcome::*, Engine, EventRange, LedgerError};
+use tome_model::{Identity, Millis, Tool, limits::DUPLICATE_WINDOW_MS};
 
 use crate::scene::*;
 
@@ -66,18 +66,18 @@ fn words_seen_twice_are_one_event(engine: Engine) {
     let ledger = scene.open();
     let said = |at| words("fix it", at);
     let first = ledger.append(new_events([said(10_000)])).unwrap();
-    for at in [10_000, 10_000 + SAME_SIGHTING_MS, 10_000 - SAME_SIGHTING_MS] {
+    for at in [10_000, 10_000 + DUPLICATE_WINDOW_MS, 10_000 - DUPLICATE_WINDOW_MS] {
         let seen = ledger.append(new_events([said(at)])).unwrap();
         assert_eq!((&seen[0].id, seen[0].outcome), (&first[0].id, Duplicate), "at {at}");
     }
-    let later = ledger.append(new_events([said(10_000 + SAME_SIGHTING_MS + 1)])).unwrap();
+    let later = ledger.append(new_events([said(10_000 + DUPLICATE_WINDOW_MS + 1)])).unwrap();
     assert_eq!(outcomes(&later), [Stored]);
     assert_eq!(ledger.event(&first[0].id).unwrap().unwrap().at, Millis(10_000));
 }
 
 fn words_said_thousands_of_times_stay_cheap_and_exact(engine: Engine) {
     let scene = Scene::new(engine);
-    let said = |n: u64| words("go on", n * (SAME_SIGHTING_MS + 1));
+    let said = |n: u64| words("go on", n * (DUPLICATE_WINDOW_MS + 1));
     const TIMES: u64 = 3_000;
     {
         let ledger = scene.open();
@@ -107,7 +107,7 @@ fn late_words_find_the_occurrence_of_their_time(engine: Engine) {
     assert!(stored.iter().all(|one| one.outcome == Stored));
     for (n, one) in order.iter().zip(&stored) {
         let mut near = said(*n);
-        near.at.0 += SAME_SIGHTING_MS;
+        near.at.0 += DUPLICATE_WINDOW_MS;
         let seen = ledger.append(new_events([near])).unwrap();
         assert_eq!((&seen[0].id, seen[0].outcome), (&one.id, Duplicate));
     }
@@ -133,7 +133,7 @@ fn a_bad_event_fails_its_own_append_only(engine: Engine) {
 
     // Nothing of the rejected appends was stored, and the ledger still works.
     assert_eq!(ledger.last_seq(), 0);
-    assert_eq!(ledger.is_refusing(), None);
+    assert_eq!(ledger.write_failure(), None);
     assert_eq!(outcomes(&ledger.append(new_events([draft("ok1", 1, "x")])).unwrap()), [Stored]);
 }
 

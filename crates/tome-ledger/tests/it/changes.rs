@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
-use tome_ledger::{Engine, Ledger, NodeChange, NodeChanged, NodeWrite};
+use tome_ledger::{Engine, Ledger, NodeChange, NodeChangeEntry, NodeWrite};
 use tome_model::NodeId;
 
 use crate::contents::{node, put, segment_id, work};
@@ -22,11 +22,11 @@ fn remove(project: &str, seen: u32, id: &NodeId) -> NodeWrite {
     NodeWrite { project: project.into(), id: id.clone(), seen, change: NodeChange::Remove }
 }
 
-fn all(ledger: &Ledger) -> Vec<NodeChanged> {
+fn all(ledger: &Ledger) -> Vec<NodeChangeEntry> {
     ledger.changed_nodes(0, usize::MAX).unwrap()
 }
 
-fn ids(changed: &[NodeChanged]) -> Vec<NodeId> {
+fn ids(changed: &[NodeChangeEntry]) -> Vec<NodeId> {
     changed.iter().map(|one| one.id.clone()).collect()
 }
 
@@ -62,7 +62,7 @@ fn what_has_gone_is_still_told(engine: Engine) {
     ledger.commit(work(put_both.to_vec())).unwrap();
     let seen = ledger.last_node_change().unwrap();
     ledger.commit(work(vec![remove(PROJECT, 1, &open), remove(PROJECT, 1, &closed)])).unwrap();
-    assert_eq!(ledger.head(PROJECT, &open).unwrap(), None);
+    assert_eq!(ledger.node_header(PROJECT, &open).unwrap(), None);
     assert_eq!(ids(&ledger.changed_nodes(seen, 10).unwrap()), [open.clone(), closed.clone()]);
     // A node that comes back has a single row again.
     ledger.commit(work(vec![put(0, node(&open, 1, true, "again"))])).unwrap();
@@ -143,7 +143,7 @@ proptest! {
             let mut nodes = BTreeMap::new();
             for (project, at, goes) in writes {
                 let (project, id) = (format!("/p{project}"), segment_id(at));
-                let seen = ledger.head(&project, &id).unwrap().map_or(0, |head| head.version);
+                let seen = ledger.node_header(&project, &id).unwrap().map_or(0, |head| head.version);
                 let write = match goes {
                     true => remove(&project, seen, &id),
                     false => {
@@ -156,7 +156,7 @@ proptest! {
             }
             for ((project, id), write) in &nodes {
                 // Removing a missing node is no change.
-                if write.change != NodeChange::Remove || ledger.head(project, id).unwrap().is_some() {
+                if write.change != NodeChange::Remove || ledger.node_header(project, id).unwrap().is_some() {
                     model.insert((project.clone(), id.clone()));
                 }
             }
@@ -181,7 +181,7 @@ proptest! {
         prop_assert_eq!(sorted, model.into_iter().collect::<Vec<_>>());
         let mut titles = BTreeMap::new();
         for project in ["/p0", "/p1"] {
-            for head in ledger.heads(project, "", None) {
+            for head in ledger.node_headers(project, "", None) {
                 let head = head.unwrap();
                 if !head.removed {
                     titles.insert((project.to_owned(), head.id), head.title);

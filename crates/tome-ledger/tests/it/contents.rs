@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 use tome_ledger::{
-    Began, Engine, GripWrite, Head, Ledger, LedgerError, Mark, NodeChange, NodeWrite, Stretch,
-    StretchWrite, Work,
+    Engine, GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey,
+    SegmentEntry, SegmentStartReason, SegmentWrite, WorkerCommit,
 };
 use tome_model::{
     Agent, Bullet, EventKind, Grip, GripId, Level, Millis, Node, NodeId, Period, SessionId,
@@ -27,13 +27,13 @@ pub(crate) fn node_id(text: &str) -> NodeId {
     NodeId::parse(text).unwrap()
 }
 
-pub(crate) fn mark(at: u64, seq: u64) -> Mark {
-    Mark { at: Millis(at), seq }
+pub(crate) fn mark(at: u64, seq: u64) -> OrderKey {
+    OrderKey { at: Millis(at), seq }
 }
 
 pub(crate) fn segment_id(at: u64) -> NodeId {
     let day = Period::day(2026, 3, 2).unwrap();
-    NodeId::segment(&day, Millis(at), &session("s1"), &id("e1"))
+    NodeId::for_segment(&day, Millis(at), &session("s1"), &id("e1"))
 }
 
 pub(crate) fn node(of: &NodeId, version: u32, open: bool, title: &str) -> Node {
@@ -64,7 +64,7 @@ pub(crate) fn node(of: &NodeId, version: u32, open: bool, title: &str) -> Node {
 
 pub(crate) fn grip_of(excerpt: &str, of: &NodeId) -> Grip {
     Grip {
-        id: GripId::of(Millis(5), &id("e1"), excerpt),
+        id: GripId::from_excerpt(Millis(5), &id("e1"), excerpt),
         node: of.clone(),
         excerpt: excerpt.into(),
         hash: "00ff".into(),
@@ -85,12 +85,12 @@ fn remove(seen: u32, id: &NodeId) -> NodeWrite {
     NodeWrite { project: PROJECT.into(), id: id.clone(), seen, change: NodeChange::Remove }
 }
 
-pub(crate) fn work(nodes: Vec<NodeWrite>) -> Work {
-    Work { worker: "contents".into(), nodes, ..Work::default() }
+pub(crate) fn work(nodes: Vec<NodeWrite>) -> WorkerCommit {
+    WorkerCommit { worker: "contents".into(), nodes, ..WorkerCommit::default() }
 }
 
-fn head(ledger: &Ledger, id: &NodeId) -> Option<Head> {
-    ledger.head(PROJECT, id).unwrap()
+fn head(ledger: &Ledger, id: &NodeId) -> Option<NodeHeader> {
+    ledger.node_header(PROJECT, id).unwrap()
 }
 
 fn versions_are_kept_and_the_latest_is_found(engine: Engine) {
@@ -115,7 +115,7 @@ fn versions_are_kept_and_the_latest_is_found(engine: Engine) {
     assert_eq!(versions(0), nodes);
     assert_eq!(versions(1), nodes[1..]);
     let head = head(&ledger, &day).unwrap();
-    assert!(head.agrees_with(&nodes[1]) && !head.agrees_with(&nodes[0]));
+    assert!(head.matches_node(&nodes[1]) && !head.matches_node(&nodes[0]));
     assert_eq!((head.version, head.base, head.firsts), (2, 2, [1, 2, 3, 4]));
 }
 
@@ -128,11 +128,11 @@ fn a_node_that_somebody_else_changed_is_not_written(engine: Engine) {
         let stale =
             work(vec![put(0, node(&week, 1, true, "w")), put(seen, node(&day, 2, true, "b"))]);
         let error = ledger.commit(stale).unwrap_err();
-        let LedgerError::Changed { latest: 1, .. } = &error else { panic!("{error}") };
+        let LedgerError::VersionConflict { latest: 1, .. } = &error else { panic!("{error}") };
         assert!(error.to_string().contains("toc:day:2026-03-02 is at version 1 by now"), "{error}");
     }
     assert_eq!(head(&ledger, &week), None, "all of it or nothing");
-    assert!(ledger.is_refusing().is_none(), "that is no failure of the disk");
+    assert!(ledger.write_failure().is_none(), "that is no failure of the disk");
     let mut nul = put(0, node(&week, 1, true, "w"));
     nul.project = "a\0b".into();
     assert!(ledger.commit(work(vec![nul])).unwrap_err().to_string().contains("0x00"));
@@ -176,7 +176,7 @@ fn heads_are_listed_by_prefix_from_a_place(engine: Engine) {
     let all = ids.iter().chain(&others).map(|id| put(0, node(id, 1, true, "t"))).collect();
     ledger.commit(work(all)).unwrap();
     let listed = |prefix: &str, after: Option<&NodeId>| -> Vec<NodeId> {
-        ledger.heads(PROJECT, prefix, after).map(|head| head.unwrap().id).collect()
+        ledger.node_headers(PROJECT, prefix, after).map(|head| head.unwrap().id).collect()
     };
     assert_eq!(listed("toc:segment:2026-03-02:", None), ids);
     assert_eq!(listed("toc:segment:2026-03-02:", Some(&ids[2])), ids[3..]);
@@ -196,12 +196,13 @@ fn projects_do_not_meet(engine: Engine) {
         let mut write = put(0, node(&day, 1, true, name));
         write.project = name.into();
         let grip = GripWrite::Put { project: name.into(), grip: grip_of(name, &day), closed: true };
-        ledger.commit(Work { grips: vec![grip], ..work(vec![write]) }).unwrap();
+        ledger.commit(WorkerCommit { grips: vec![grip], ..work(vec![write]) }).unwrap();
     }
     assert_eq!(ledger.contents_projects().unwrap(), ["/a", "/a b", "/a/b", "/é"]);
     for name in names {
         assert_eq!(ledger.node(name, &day, None).unwrap().unwrap().title, name);
-        let heads: Vec<_> = ledger.heads(name, "", None).map(|head| head.unwrap().title).collect();
+        let heads: Vec<_> =
+            ledger.node_headers(name, "", None).map(|head| head.unwrap().title).collect();
         assert_eq!(heads, [name]);
         let grips: Vec<_> = ledger.grips(name, None).map(|grip| grip.unwrap().excerpt).collect();
         assert_eq!(grips, [name]);
@@ -222,7 +223,8 @@ fn a_grip_that_a_closed_version_needs_stays(engine: Engine) {
         id: grip_of(excerpt, of).id,
         node: of.clone(),
     };
-    let commit = |grips: Vec<GripWrite>| ledger.commit(Work { grips, ..work(vec![]) }).unwrap();
+    let commit =
+        |grips: Vec<GripWrite>| ledger.commit(WorkerCommit { grips, ..work(vec![]) }).unwrap();
     let there = |excerpt: &str| {
         ledger.grip(PROJECT, &grip_of(excerpt, &of).id).unwrap().map(|grip| grip.node)
     };
@@ -242,25 +244,25 @@ fn a_grip_that_a_closed_version_needs_stays(engine: Engine) {
     assert_eq!(left, ["closed"]);
 }
 
-pub(crate) fn stretch(at: u64, seq: u64) -> Stretch {
-    Stretch {
+pub(crate) fn stretch(at: u64, seq: u64) -> SegmentEntry {
+    SegmentEntry {
         id: segment_id(at),
         first: mark(at, seq),
         last: mark(at + 5, seq + 1),
         events: 2,
         weight: 70_000,
-        began: Began::Midnight,
+        began: SegmentStartReason::Midnight,
         ended: true,
         first_of: Some(Level::Week),
     }
 }
 
-pub(crate) fn begins(project: &str, session: &SessionId, stretch: &Stretch) -> StretchWrite {
-    StretchWrite {
+pub(crate) fn begins(project: &str, session: &SessionId, stretch: &SegmentEntry) -> SegmentWrite {
+    SegmentWrite {
         project: project.into(),
         session: session.clone(),
         first: stretch.first,
-        stretch: Some(stretch.clone()),
+        segment: Some(stretch.clone()),
     }
 }
 
@@ -273,22 +275,22 @@ fn stretches_are_found_by_place(engine: Engine) {
         stretches.extend(all.iter().map(|one| begins(PROJECT, &session(name), one)));
     }
     stretches.push(begins("/other", &session("s1"), &stretch(1, 1)));
-    ledger.commit(Work { stretches, ..work(vec![]) }).unwrap();
+    ledger.commit(WorkerCommit { segments: stretches, ..work(vec![]) }).unwrap();
     let one = session("s1");
-    let before = |at, seq| ledger.stretch_before(PROJECT, &one, mark(at, seq)).unwrap();
+    let before = |at, seq| ledger.segment_before(PROJECT, &one, mark(at, seq)).unwrap();
     assert_eq!(before(10, 3), None);
     assert_eq!(before(10, 4), Some(all[0].clone()));
     assert_eq!(before(10, 10), Some(all[1].clone()));
     assert_eq!(before(u64::MAX, u64::MAX), Some(all[2].clone()));
-    let from = |at, seq| -> Vec<Stretch> {
-        ledger.stretches(PROJECT, &one, mark(at, seq)).map(Result::unwrap).collect()
+    let from = |at, seq| -> Vec<SegmentEntry> {
+        ledger.segments(PROJECT, &one, mark(at, seq)).map(Result::unwrap).collect()
     };
     assert_eq!(from(0, 0), all);
     assert_eq!(from(10, 5), all[1..]);
-    let gone = StretchWrite { stretch: None, ..begins(PROJECT, &one, &all[1]) };
-    ledger.commit(Work { stretches: vec![gone], ..work(vec![]) }).unwrap();
+    let gone = SegmentWrite { segment: None, ..begins(PROJECT, &one, &all[1]) };
+    ledger.commit(WorkerCommit { segments: vec![gone], ..work(vec![]) }).unwrap();
     assert_eq!(from(0, 0), [all[0].clone(), all[2].clone()]);
-    assert_eq!(ledger.heads(PROJECT, "", None).count(), 0, "they are no nodes");
+    assert_eq!(ledger.node_headers(PROJECT, "", None).count(), 0, "they are no nodes");
 }
 
 fn nodes_and_cursor_are_written_together(engine: Engine) {
@@ -297,13 +299,13 @@ fn nodes_and_cursor_are_written_together(engine: Engine) {
     {
         let (ledger, controls) = wrapped::open(&scene.dir(), engine);
         ledger.append(new_events([draft("e1", 1, "x"), draft("e2", 2, "y")])).unwrap();
-        let work = |upto_seq| Work {
+        let work = |upto_seq| WorkerCommit {
             upto_seq,
             memo: Some("these settings".into()),
-            stretches: vec![begins(PROJECT, &session("s1"), &stretch(1, 1))],
+            segments: vec![begins(PROJECT, &session("s1"), &stretch(1, 1))],
             ..work(vec![put(0, node(&day, 1, true, "a"))])
         };
-        assert!(matches!(ledger.commit(work(3)).unwrap_err(), LedgerError::Cursor { .. }));
+        assert!(matches!(ledger.commit(work(3)).unwrap_err(), LedgerError::InvalidCommit { .. }));
         assert_eq!(head(&ledger, &day), None);
         controls.fail_writes.store(true, std::sync::atomic::Ordering::SeqCst);
         assert!(ledger.commit(work(2)).is_err());
@@ -312,10 +314,10 @@ fn nodes_and_cursor_are_written_together(engine: Engine) {
     assert_eq!((head(&ledger, &day), ledger.cursor("contents").unwrap()), (None, 0));
     assert_eq!(ledger.memo("contents").unwrap(), "");
     let memo = Some("these settings".to_owned());
-    let both = Work { upto_seq: 2, memo, ..work(vec![put(0, node(&day, 1, true, "a"))]) };
+    let both = WorkerCommit { upto_seq: 2, memo, ..work(vec![put(0, node(&day, 1, true, "a"))]) };
     ledger.commit(both).unwrap();
     // A commit without a memo keeps the current one.
-    ledger.commit(Work { from_seq: 2, upto_seq: 2, ..work(vec![]) }).unwrap();
+    ledger.commit(WorkerCommit { from_seq: 2, upto_seq: 2, ..work(vec![]) }).unwrap();
     assert_eq!(ledger.cursor("contents").unwrap(), 2);
     assert_eq!(ledger.memo("contents").unwrap(), "these settings");
 }
@@ -359,7 +361,7 @@ proptest! {
         made.source = None;
         (made.first_at, made.last_at, made.events, made.tokens) = (Millis(n[0]), Millis(n[1]), n[2], n[3]);
         let grips: Vec<GripWrite> = texts.iter().map(|text| GripWrite::Put { project: PROJECT.into(), grip: grip_of(text, &of), closed: open }).collect();
-        ledger.commit(Work { grips, ..work(vec![put(0, made.clone())]) }).unwrap();
+        ledger.commit(WorkerCommit { grips, ..work(vec![put(0, made.clone())]) }).unwrap();
         prop_assert_eq!(ledger.node(PROJECT, &of, None).unwrap(), Some(made));
         for text in &texts {
             prop_assert_eq!(ledger.grip(PROJECT, &grip_of(text, &of).id).unwrap(), Some(grip_of(text, &of)));

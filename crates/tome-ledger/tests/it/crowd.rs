@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::mpsc;
 
-use tome_ledger::{Engine, EventRange, Outcome::*};
+use tome_ledger::{AppendOutcome::*, Engine, EventRange};
 
 use crate::scene::*;
 use crate::wrapped;
@@ -20,7 +20,7 @@ fn concurrent_appends_share_a_sync(engine: Engine) {
     let (sender, receiver) = mpsc::channel();
     let append = |name: &str| {
         let sender = sender.clone();
-        ledger.append_then(new_events([draft(name, 1, "x")]), move |result| {
+        ledger.append_with_callback(new_events([draft(name, 1, "x")]), move |result| {
             sender.send(result.unwrap().remove(0)).unwrap();
         });
     };
@@ -28,7 +28,7 @@ fn concurrent_appends_share_a_sync(engine: Engine) {
         // The writer is blocked in its first write while the others queue up.
         let _closed = controls.gate.lock().unwrap();
         append("first");
-        while ledger.queued() > 0 {
+        while ledger.queue_len() > 0 {
             std::thread::yield_now();
         }
         (0..50).for_each(|n| append(&format!("e{n}")));
@@ -76,7 +76,8 @@ fn every_event_of_many_threads_is_stored_once(engine: Engine) {
     assert_eq!(stored, distinct);
     assert_eq!(ledger.last_seq(), distinct);
     assert!(controls.syncs.load(SeqCst) as u64 <= distinct);
-    let seqs: Vec<u64> = ledger.outbox(0, 1000).unwrap().iter().map(|entry| entry.seq).collect();
+    let seqs: Vec<u64> =
+        ledger.read_outbox(0, 1000).unwrap().iter().map(|entry| entry.seq).collect();
     assert_eq!(seqs, (1..=distinct).collect::<Vec<_>>());
     drop(ledger);
     assert_eq!(scene.open().events(&EventRange::default()).count() as u64, distinct);
@@ -89,7 +90,7 @@ fn a_closing_ledger_finishes_what_was_queued(engine: Engine) {
     for n in 0..100 {
         let sender = sender.clone();
         let events = new_events([draft(&format!("e{n}"), n, "x")]);
-        ledger.append_then(events, move |result| sender.send(result.is_ok()).unwrap());
+        ledger.append_with_callback(events, move |result| sender.send(result.is_ok()).unwrap());
     }
     drop((ledger, sender));
     assert_eq!(receiver.iter().filter(|stored| *stored).count(), 100);

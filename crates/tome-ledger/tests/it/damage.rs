@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{Direction, Engine, EventRange, Ledger, repair};
+use tome_ledger::{Engine, EventRange, Ledger, ScanDirection, repair};
 use tome_model::{Draft, Event};
 
 use crate::scene::*;
@@ -36,7 +36,7 @@ fn second_copies() -> Vec<Event> {
     drafts()
         .into_iter()
         .map(|draft| {
-            let name = draft.identity.id(0);
+            let name = draft.identity.event_id(0);
             stored(draft, name)
         })
         .collect()
@@ -78,7 +78,7 @@ fn check_repaired(dir: &Path) {
     let all: Vec<Event> = read_all(&ledger, &EventRange::default());
     assert_eq!(all, second_copies());
     let again = ledger.append(new_events(drafts())).unwrap();
-    assert!(again.iter().all(|one| one.outcome == tome_ledger::Outcome::Duplicate));
+    assert!(again.iter().all(|one| one.outcome == tome_ledger::AppendOutcome::Duplicate));
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn a_bad_block_hides_nothing_but_itself() {
     assert!(forward < COUNT && forward > COUNT * 8 / 10, "{forward}");
     let damage = ledger.damage().join("; ");
     assert!(damage.contains("events: a block does not match its checksum"), "{damage}");
-    let backward = EventRange { direction: Direction::Backward, ..EventRange::default() };
+    let backward = EventRange { direction: ScanDirection::Backward, ..EventRange::default() };
     assert_eq!(read_all(&ledger, &backward).len() as u64, forward);
     let of_session = EventRange { session: Some(session("s1")), ..EventRange::default() };
     assert_eq!(read_all(&ledger, &of_session).len() as u64, forward);
@@ -116,7 +116,7 @@ fn a_bad_block_hides_nothing_but_itself() {
     assert!(error.to_string().contains("damaged or missing"), "{error}");
     // It still accepts events.
     let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
-    assert_eq!(outcomes(&more), [tome_ledger::Outcome::Stored]);
+    assert_eq!(outcomes(&more), [tome_ledger::AppendOutcome::Stored]);
     assert!(!ledger.verify().unwrap().is_empty());
 }
 
@@ -139,7 +139,7 @@ fn without_second_copies_a_repair_says_what_is_lost() {
     assert_eq!(ledger.damage(), Vec::<String>::new());
     assert_eq!(ledger.last_seq(), COUNT);
     let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
-    assert_eq!(outcomes(&more), [tome_ledger::Outcome::Stored]);
+    assert_eq!(outcomes(&more), [tome_ledger::AppendOutcome::Stored]);
     drop(ledger);
     assert_eq!(scene.open().damage(), Vec::<String>::new());
 }

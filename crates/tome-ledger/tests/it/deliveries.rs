@@ -1,6 +1,6 @@
 //! A delivery that arrives twice is stored once, whatever its content the second time.
 
-use tome_ledger::{Appended, Engine, Ledger, NewEvent, Outcome};
+use tome_ledger::{AppendOutcome, AppendedEvent, Engine, Ledger, NewEvent};
 use tome_model::{DeliveryId, DeliveryPart, Draft, Millis};
 
 use crate::scene::{ARRIVED, PROJECT, Scene, draft, words};
@@ -18,8 +18,8 @@ fn delivery(at: u64, part: u16) -> DeliveryPart {
     DeliveryPart { id: DeliveryId::new(Millis(at), [5; 10]), part }
 }
 
-fn append(ledger: &Ledger, draft: Draft, part: DeliveryPart, arrived: Millis) -> Appended {
-    let event = NewEvent::encode(draft, PROJECT.into(), arrived).brought_by(Some(part));
+fn append(ledger: &Ledger, draft: Draft, part: DeliveryPart, arrived: Millis) -> AppendedEvent {
+    let event = NewEvent::encode(draft, PROJECT.into(), arrived).with_delivery(Some(part));
     ledger.append(vec![event]).unwrap().pop().unwrap()
 }
 
@@ -27,16 +27,19 @@ fn a_delivery_is_stored_once(engine: Engine) {
     let scene = Scene::new(engine);
     let part = delivery(ARRIVED.0, 0);
     let first = append(&scene.open(), words("done", 1_000), part, ARRIVED);
-    assert_eq!(first.outcome, Outcome::Stored);
+    assert_eq!(first.outcome, AppendOutcome::Stored);
     // It arrives again much later, after a restart of the ledger, with more content.
     let ledger = scene.open();
     for draft in [words("done", 9_000_000), words("done, and more", 1_000), draft("x", 1, "x")] {
         let again = append(&ledger, draft, part, ARRIVED);
-        assert_eq!(again, Appended { id: first.id.clone(), outcome: Outcome::Duplicate });
+        assert_eq!(
+            again,
+            AppendedEvent { id: first.id.clone(), outcome: AppendOutcome::Duplicate }
+        );
     }
     assert_eq!(ledger.last_seq(), 1);
-    assert!(ledger.has_arrived(part.id).unwrap());
-    assert!(!ledger.has_arrived(delivery(ARRIVED.0 + 1, 0).id).unwrap());
+    assert!(ledger.has_delivery(part.id).unwrap());
+    assert!(!ledger.has_delivery(delivery(ARRIVED.0 + 1, 0).id).unwrap());
 }
 
 fn its_parts_are_events_of_their_own(engine: Engine) {
@@ -44,7 +47,7 @@ fn its_parts_are_events_of_their_own(engine: Engine) {
     let ledger = scene.open();
     let events = [("one", 0), ("two", 1), ("one again", 0)].map(|(text, part)| {
         let part = delivery(ARRIVED.0, part);
-        NewEvent::encode(words(text, 1_000), PROJECT.into(), ARRIVED).brought_by(Some(part))
+        NewEvent::encode(words(text, 1_000), PROJECT.into(), ARRIVED).with_delivery(Some(part))
     });
     // Also within one append, before anything is written.
     let appended = ledger.append(events.into()).unwrap();
@@ -59,9 +62,9 @@ fn the_same_words_of_another_delivery_are_told_apart_by_time(engine: Engine) {
     let at = [1_000, 1_500, 9_000];
     let outcomes =
         at.map(|at| append(&ledger, words("go on", at), delivery(at, 0), ARRIVED).outcome);
-    assert_eq!(outcomes, [Outcome::Stored, Outcome::Duplicate, Outcome::Stored]);
+    assert_eq!(outcomes, [AppendOutcome::Stored, AppendOutcome::Duplicate, AppendOutcome::Stored]);
     assert!(
-        ledger.has_arrived(delivery(1_500, 0).id).unwrap(),
+        ledger.has_delivery(delivery(1_500, 0).id).unwrap(),
         "it arrived, and brought nothing new"
     );
 }
@@ -73,10 +76,10 @@ fn old_deliveries_are_forgotten(engine: Engine) {
     let later = |days: u64| Millis(ARRIVED.0 + days * DAY_MS);
     let ledger = scene.open();
     append(&ledger, words("new", 2_000), delivery(later(29).0, 0), later(29));
-    assert!(ledger.has_arrived(old.id).unwrap());
+    assert!(ledger.has_delivery(old.id).unwrap());
     drop(ledger);
     let ledger = scene.open();
     append(&ledger, words("newer", 3_000), delivery(later(31).0, 0), later(31));
-    assert!(!ledger.has_arrived(old.id).unwrap());
-    assert!(ledger.has_arrived(delivery(later(29).0, 0).id).unwrap());
+    assert!(!ledger.has_delivery(old.id).unwrap());
+    assert!(ledger.has_delivery(delivery(later(29).0, 0).id).unwrap());
 }

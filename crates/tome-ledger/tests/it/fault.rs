@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering::SeqCst;
 
-use tome_ledger::{Engine, EventRange, Ledger, LedgerError, Outcome::*, Work};
+use tome_ledger::{AppendOutcome::*, Engine, EventRange, Ledger, LedgerError, WorkerCommit};
 
 use crate::scene::*;
 use crate::wrapped;
@@ -17,13 +17,13 @@ on_every_engine!(
 );
 
 fn check_refusing(ledger: &Ledger, cause: &str) {
-    assert_eq!(ledger.is_refusing().as_deref(), Some(cause));
-    let work = Work {
+    assert_eq!(ledger.write_failure().as_deref(), Some(cause));
+    let work = WorkerCommit {
         worker: "w".into(),
         from_seq: 0,
         upto_seq: 0,
-        tallies: Vec::new(),
-        ..Work::default()
+        session_stats: Vec::new(),
+        ..WorkerCommit::default()
     };
     let errors = [
         ledger.append(new_events([draft("later", 9, "x")])).unwrap_err(),
@@ -32,7 +32,7 @@ fn check_refusing(ledger: &Ledger, cause: &str) {
         ledger.compact().unwrap_err(),
     ];
     for error in errors {
-        assert!(matches!(error, LedgerError::Refusing { .. }), "{error}");
+        assert!(matches!(error, LedgerError::WritesDisabled { .. }), "{error}");
         let text = error.to_string();
         let path = ledger.path().to_str().unwrap();
         assert!(text.contains(cause) && text.contains(path) && text.contains("reopen"), "{text}");
@@ -67,7 +67,7 @@ fn a_failed_sync_acknowledges_nothing(engine: Engine) {
         ledger.append(new_events([draft("a", 1, "x")])).unwrap();
         controls.fail_syncs.store(true, SeqCst);
         let error = ledger.append(new_events([draft("b", 2, "x")])).unwrap_err();
-        assert!(matches!(error, LedgerError::Refusing { .. }), "{error}");
+        assert!(matches!(error, LedgerError::WritesDisabled { .. }), "{error}");
         controls.fail_syncs.store(false, SeqCst);
         check_refusing(&ledger, "input/output error");
     }
@@ -75,7 +75,7 @@ fn a_failed_sync_acknowledges_nothing(engine: Engine) {
     let ledger = scene.open();
     ledger.append(new_events([draft("b", 2, "x")])).unwrap();
     assert_eq!(ids_of(&ledger, &EventRange::default()), "a b");
-    let seqs: Vec<u64> = ledger.outbox(0, 10).unwrap().iter().map(|entry| entry.seq).collect();
+    let seqs: Vec<u64> = ledger.read_outbox(0, 10).unwrap().iter().map(|entry| entry.seq).collect();
     assert_eq!(seqs, [1, 2]);
 }
 
@@ -84,12 +84,12 @@ fn a_failed_commit_stops_all_writes(engine: Engine) {
     let (ledger, controls) = wrapped::open(&scene.dir(), engine);
     ledger.append(new_events([draft("a", 1, "x")])).unwrap();
     controls.fail_writes.store(true, SeqCst);
-    let work = Work {
+    let work = WorkerCommit {
         worker: "w".into(),
         from_seq: 0,
         upto_seq: 1,
-        tallies: Vec::new(),
-        ..Work::default()
+        session_stats: Vec::new(),
+        ..WorkerCommit::default()
     };
     assert!(ledger.commit(work).is_err());
     check_refusing(&ledger, "no space left on device");
@@ -102,7 +102,7 @@ fn a_failed_read_is_that_appends_own_problem(engine: Engine) {
     controls.fail_reads.store(true, SeqCst);
     let error = ledger.append(new_events([draft("a", 1, "x")])).unwrap_err();
     assert!(matches!(error, LedgerError::Storage { .. }), "{error}");
-    assert_eq!(ledger.is_refusing(), None);
+    assert_eq!(ledger.write_failure(), None);
     controls.fail_reads.store(false, SeqCst);
     assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Stored]);
 }
@@ -110,7 +110,7 @@ fn a_failed_read_is_that_appends_own_problem(engine: Engine) {
 fn a_callback_that_panics_harms_nobody(engine: Engine) {
     let scene = Scene::new(engine);
     let ledger = scene.open();
-    ledger.append_then(new_events([draft("a", 1, "x")]), |_| {
+    ledger.append_with_callback(new_events([draft("a", 1, "x")]), |_| {
         std::panic::resume_unwind(Box::new("a caller's mistake"));
     });
     assert_eq!(outcomes(&ledger.append(new_events([draft("a", 1, "x")])).unwrap()), [Duplicate]);
@@ -123,7 +123,7 @@ fn a_callback_may_hold_the_last_share(engine: Engine) {
     let (sender, receiver) = std::sync::mpsc::channel();
     let closed = controls.gate.lock().unwrap();
     let share = std::sync::Arc::clone(&ledger);
-    ledger.append_then(new_events([draft("a", 1, "x")]), move |result| {
+    ledger.append_with_callback(new_events([draft("a", 1, "x")]), move |result| {
         result.unwrap();
         drop(share);
         sender.send(()).unwrap();

@@ -9,8 +9,8 @@
 
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{Engine, EventRange, GripWrite, Ledger, Work};
-use tome_model::{Draft, SessionTally};
+use tome_ledger::{Engine, EventRange, GripWrite, Ledger, WorkerCommit};
+use tome_model::{Draft, SessionStats};
 
 use crate::contents;
 use crate::scene::*;
@@ -34,15 +34,15 @@ fn content() -> Vec<Draft> {
 fn write(dir: &Path) {
     let ledger = Ledger::open_with(dir, Engine::Fjall).unwrap();
     ledger.append(new_events(content())).unwrap();
-    let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
-    tally.add(&ledger.event(&id("e2")).unwrap().unwrap());
+    let mut tally = SessionStats::from_first_event(&ledger.event(&id("e1")).unwrap().unwrap());
+    tally.count_event(&ledger.event(&id("e2")).unwrap().unwrap());
     ledger
-        .commit(Work {
+        .commit(WorkerCommit {
             worker: "tally".into(),
             from_seq: 0,
             upto_seq: 2,
-            tallies: vec![tally],
-            ..Work::default()
+            session_stats: vec![tally],
+            ..WorkerCommit::default()
         })
         .unwrap();
 }
@@ -65,7 +65,7 @@ fn a_store_of_format_1_opens() {
     let ledger = Ledger::open(&scene.dir()).unwrap();
     assert_eq!(ledger.engine(), Engine::Fjall);
 
-    let outbox = ledger.outbox(0, 10).unwrap();
+    let outbox = ledger.read_outbox(0, 10).unwrap();
     let events = outbox.iter().map(|entry| ledger.event_at(&entry.position).unwrap().unwrap());
     let expected = content().into_iter().zip(&outbox);
     let expected = expected.map(|(draft, entry)| stored(draft, entry.position.id.clone()));
@@ -76,14 +76,14 @@ fn a_store_of_format_1_opens() {
     let first = "e3 e1 e2 ";
     assert!(ids_of(&ledger, &EventRange::default()).starts_with(first));
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
-    let tally = ledger.session_tally(&session("s1"), PROJECT).unwrap().unwrap();
+    let tally = ledger.session_stats(&session("s1"), PROJECT).unwrap().unwrap();
     assert_eq!((tally.events, tally.user_messages, tally.tool_results), (2, 1, 1));
 
     // It also accepts events, and duplicates are still recognized.
     let again = ledger.append(new_events(content())).unwrap();
-    assert!(again.iter().all(|one| one.outcome == tome_ledger::Outcome::Duplicate));
+    assert!(again.iter().all(|one| one.outcome == tome_ledger::AppendOutcome::Duplicate));
     let more = ledger.append(new_events([draft("e6", 1, "x")])).unwrap();
-    assert_eq!((more[0].outcome, ledger.last_seq()), (tome_ledger::Outcome::Stored, 6));
+    assert_eq!((more[0].outcome, ledger.last_seq()), (tome_ledger::AppendOutcome::Stored, 6));
 }
 
 fn contents_folder() -> PathBuf {
@@ -91,16 +91,16 @@ fn contents_folder() -> PathBuf {
 }
 
 /// Everything that the worker of the contents can write.
-fn contents_work() -> Work {
+fn contents_work() -> WorkerCommit {
     let (day, of) = (contents::node_id("toc:day:2026-03-02"), contents::segment_id(7));
     let put = |excerpt, closed| {
         let grip = contents::grip_of(excerpt, &of);
         GripWrite::Put { project: PROJECT.into(), grip, closed }
     };
-    Work {
+    WorkerCommit {
         upto_seq: 5,
         memo: Some("scheme 1".into()),
-        stretches: vec![contents::begins(PROJECT, &session("s1"), &contents::stretch(7, 3))],
+        segments: vec![contents::begins(PROJECT, &session("s1"), &contents::stretch(7, 3))],
         grips: vec![put("fix the lexer: 続けて", true), put("open", false)],
         ..contents::work(vec![
             contents::put(0, contents::node(&of, 1, true, "a segment")),
@@ -124,13 +124,13 @@ fn a_store_with_contents_opens() {
     let long = "a long day ".repeat(600);
     let nodes = [contents::node(&of, 1, true, "a segment"), contents::node(&day, 1, false, &long)];
     for node in nodes {
-        let head = ledger.head(PROJECT, &node.id).unwrap().unwrap();
-        assert!(head.agrees_with(&node) && head.firsts == [1, 2, 3, 4]);
+        let head = ledger.node_header(PROJECT, &node.id).unwrap().unwrap();
+        assert!(head.matches_node(&node) && head.firsts == [1, 2, 3, 4]);
         assert_eq!(ledger.node(PROJECT, &node.id, None).unwrap(), Some(node));
     }
     let grips: Vec<_> = ledger.grips(PROJECT, None).map(|grip| grip.unwrap().excerpt).collect();
     assert!(grips.contains(&"open".to_owned()) && grips.len() == 2, "{grips:?}");
-    let known = ledger.stretches(PROJECT, &session("s1"), contents::mark(0, 0));
+    let known = ledger.segments(PROJECT, &session("s1"), contents::mark(0, 0));
     let known: Vec<_> = known.map(Result::unwrap).collect();
     assert_eq!(known, [contents::stretch(7, 3)]);
     assert_eq!(ledger.cursor("contents").unwrap(), 5);
@@ -142,7 +142,9 @@ fn a_store_with_contents_opens() {
         (vec![], 0)
     );
     let again = contents::put(1, contents::node(&of, 1, true, "changed"));
-    ledger.commit(Work { from_seq: 5, upto_seq: 5, ..contents::work(vec![again]) }).unwrap();
+    ledger
+        .commit(WorkerCommit { from_seq: 5, upto_seq: 5, ..contents::work(vec![again]) })
+        .unwrap();
     let changed = ledger.changed_nodes(0, 9).unwrap();
     assert_eq!((changed.len(), &changed[0].id), (1, &of));
 }

@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tome_ledger::{Direction, Engine, EventRange, Ledger, Mark, Outcome, Position};
-use tome_model::{Draft, Event, EventId, Identity, Millis, limits::SAME_SIGHTING_MS};
+use tome_ledger::{
+    AppendOutcome, Engine, EventPosition, EventRange, Ledger, OrderKey, ScanDirection,
+};
+use tome_model::{Draft, Event, EventId, Identity, Millis, limits::DUPLICATE_WINDOW_MS};
 
 use crate::scene::*;
 
 /// A simple and slow reference implementation of the ledger.
 #[derive(Default)]
 struct Model {
-    events: BTreeMap<Position, Event>,
-    arrivals: Vec<Position>,
+    events: BTreeMap<EventPosition, Event>,
+    arrivals: Vec<EventPosition>,
 }
 
 impl Model {
@@ -20,43 +22,43 @@ impl Model {
         self.events.values().find(|event| event.id == *id)
     }
 
-    fn append(&mut self, draft: &Draft) -> (EventId, Outcome) {
+    fn append(&mut self, draft: &Draft) -> (EventId, AppendOutcome) {
         let mut occurrence = 0;
         let id = loop {
-            let id = draft.identity.id(occurrence);
+            let id = draft.identity.event_id(occurrence);
             match (self.find(&id), &draft.identity) {
                 (None, _) => break id,
-                (Some(_), Identity::Fixed(_)) => return (id, Outcome::Duplicate),
-                (Some(event), _) if event.at.distance_ms(draft.at) <= SAME_SIGHTING_MS => {
-                    return (id, Outcome::Duplicate);
+                (Some(_), Identity::Fixed(_)) => return (id, AppendOutcome::Duplicate),
+                (Some(event), _) if event.at.distance_ms(draft.at) <= DUPLICATE_WINDOW_MS => {
+                    return (id, AppendOutcome::Duplicate);
                 }
                 (Some(_), Identity::Repeats(_)) => occurrence += 1,
             }
         };
         let position =
-            Position { at: draft.at, seq: self.arrivals.len() as u64 + 1, id: id.clone() };
+            EventPosition { at: draft.at, seq: self.arrivals.len() as u64 + 1, id: id.clone() };
         self.arrivals.push(position.clone());
         self.events.insert(position, stored(draft.clone(), id.clone()));
-        (id, Outcome::Stored)
+        (id, AppendOutcome::Stored)
     }
 
-    fn read(&self, range: &EventRange) -> Vec<(Position, Event)> {
-        let wanted = |(position, event): &(&Position, &Event)| {
+    fn read(&self, range: &EventRange) -> Vec<(EventPosition, Event)> {
+        let wanted = |(position, event): &(&EventPosition, &Event)| {
             range.from.is_none_or(|from| event.at >= from)
                 && range.to.is_none_or(|to| event.at < to)
                 && range.session.as_ref().is_none_or(|session| event.session == *session)
                 && range.after.as_ref().is_none_or(|after| match range.direction {
-                    Direction::Forward => position.mark() > *after,
-                    Direction::Backward => position.mark() < *after,
+                    ScanDirection::Forward => position.order_key() > *after,
+                    ScanDirection::Backward => position.order_key() < *after,
                 })
         };
-        let mut events: Vec<(Position, Event)> = self
+        let mut events: Vec<(EventPosition, Event)> = self
             .events
             .iter()
             .filter(wanted)
             .map(|(position, event)| (position.clone(), event.clone()))
             .collect();
-        if range.direction == Direction::Backward {
+        if range.direction == ScanDirection::Backward {
             events.reverse();
         }
         events
@@ -91,11 +93,11 @@ fn a_draft() -> impl Strategy<Value = Draft> {
 fn a_range() -> impl Strategy<Value = EventRange> {
     let moment = || proptest::option::of((0u64..45_000).prop_map(Millis));
     let after = proptest::option::of(
-        (0u64..60, 0u64..100).prop_map(|(at, seq)| Mark { at: Millis(at * 700), seq }),
+        (0u64..60, 0u64..100).prop_map(|(at, seq)| OrderKey { at: Millis(at * 700), seq }),
     );
     let of = proptest::option::of((0usize..4).prop_map(|n| session(["s1", "s10", "s2", "s"][n])));
     (moment(), moment(), of, after, any::<bool>()).prop_map(|(from, to, session, after, back)| {
-        let direction = if back { Direction::Backward } else { Direction::Forward };
+        let direction = if back { ScanDirection::Backward } else { ScanDirection::Forward };
         EventRange { from, to, session, after, direction }
     })
 }
@@ -131,7 +133,7 @@ fn check(engine: Engine, steps: &[Step]) {
     check_whole(&scene.open(), &model);
 }
 
-fn read_places(ledger: &Ledger, range: &EventRange) -> Vec<(Position, Event)> {
+fn read_places(ledger: &Ledger, range: &EventRange) -> Vec<(EventPosition, Event)> {
     ledger.events(range).collect::<Result<_, _>>().unwrap()
 }
 
@@ -144,8 +146,8 @@ fn check_append(ledger: &Ledger, model: &mut Model, drafts: &[Draft]) {
 
 fn check_whole(ledger: &Ledger, model: &Model) {
     assert_eq!(read_places(ledger, &EventRange::default()), model.read(&EventRange::default()));
-    let outbox = ledger.outbox(0, usize::MAX).unwrap();
-    let arrivals: Vec<Position> = outbox.into_iter().map(|entry| entry.position).collect();
+    let outbox = ledger.read_outbox(0, usize::MAX).unwrap();
+    let arrivals: Vec<EventPosition> = outbox.into_iter().map(|entry| entry.position).collect();
     assert_eq!(arrivals, model.arrivals);
     assert_eq!(ledger.last_seq() as usize, model.arrivals.len());
     for event in model.events.values() {

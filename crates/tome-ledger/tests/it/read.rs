@@ -1,6 +1,6 @@
 //! Reading: ranges in both directions, pages, sessions, ids.
 
-use tome_ledger::{Direction, Engine, EventRange, Ledger, Mark, Position};
+use tome_ledger::{Engine, EventPosition, EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::Millis;
 
 use crate::scene::*;
@@ -41,23 +41,23 @@ fn range(from: Option<u64>, to: Option<u64>) -> EventRange {
 }
 
 fn backward(range: EventRange) -> EventRange {
-    EventRange { direction: Direction::Backward, ..range }
+    EventRange { direction: ScanDirection::Backward, ..range }
 }
 
-fn after(at: u64, seq: u64) -> Option<Mark> {
+fn after(at: u64, seq: u64) -> Option<OrderKey> {
     let at = Millis(at);
-    Some(Mark { at, seq })
+    Some(OrderKey { at, seq })
 }
 
 fn an_event_is_read_by_its_place_alone(engine: Engine) {
     let ledger = timeline(engine);
     let id_at = |at, seq| {
-        let event = ledger.event_of(Mark { at: Millis(at), seq }).unwrap();
+        let event = ledger.event_by_order(OrderKey { at: Millis(at), seq }).unwrap();
         event.map(|event| event.id.to_string())
     };
     for found in ledger.events(&EventRange::default()) {
         let (position, event) = found.unwrap();
-        assert_eq!(ledger.event_of(position.mark()).unwrap(), Some(event));
+        assert_eq!(ledger.event_by_order(position.order_key()).unwrap(), Some(event));
     }
     // Between two events, before the first and after the last.
     for (at, seq) in [(20, 4), (20, 1), (10, 3), (0, 0), (40, 5), (u64::MAX, u64::MAX)] {
@@ -84,14 +84,14 @@ fn ranges_have_a_start_and_an_end(engine: Engine) {
 
 fn pages_continue_where_the_last_one_ended(engine: Engine) {
     let ledger = timeline(engine);
-    for direction in [Direction::Forward, Direction::Backward] {
+    for direction in [ScanDirection::Forward, ScanDirection::Backward] {
         let mut range = EventRange { direction, ..range(Some(10), Some(40)) };
         let mut seen = Vec::new();
         while let Some((at, event)) = ledger.events(&range).next().transpose().unwrap() {
             seen.push(event.id.to_string());
-            range.after = Some(at.mark());
+            range.after = Some(at.order_key());
         }
-        if direction == Direction::Backward {
+        if direction == ScanDirection::Backward {
             seen.reverse();
         }
         assert_eq!(seen.join(" "), "a c b d");
@@ -147,7 +147,7 @@ fn ids_are_found_by_their_beginning(engine: Engine) {
 fn the_outbox_keeps_the_order_of_arrival(engine: Engine) {
     let ledger = timeline(engine);
     let names = |after, limit| {
-        let entries = ledger.outbox(after, limit).unwrap();
+        let entries = ledger.read_outbox(after, limit).unwrap();
         let names = entries.iter().map(|entry| {
             let event = ledger.event_at(&entry.position).unwrap().unwrap();
             format!("{}{}", entry.seq, event.id)
@@ -159,6 +159,6 @@ fn the_outbox_keeps_the_order_of_arrival(engine: Engine) {
     assert_eq!(names(5, 10), "");
     assert_eq!(names(u64::MAX, 10), "");
     assert_eq!(ledger.last_seq(), 5);
-    let nowhere = Position { at: Millis(11), seq: 2, id: id("a") };
+    let nowhere = EventPosition { at: Millis(11), seq: 2, id: id("a") };
     assert_eq!(ledger.event_at(&nowhere).unwrap(), None);
 }

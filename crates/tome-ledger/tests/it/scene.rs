@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::{Map, json};
 use tempfile::TempDir;
-use tome_ledger::{Appended, Engine, EventRange, Ledger, LedgerError, NewEvent, Outcome};
+use tome_ledger::{
+    AppendOutcome, AppendedEvent, Engine, EventRange, Ledger, LedgerError, NewEvent,
+};
 use tome_model::{
     Agent, Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool,
 };
@@ -74,7 +76,7 @@ pub(crate) fn draft(name: &str, at: u64, text: &str) -> Draft {
 /// A prompt that is identified by its words.
 pub(crate) fn words(text: &str, at: u64) -> Draft {
     let mut draft = draft("unused", at, text);
-    draft.identity = Identity::words(&draft.agent, &draft.session, draft.role, text);
+    draft.identity = Identity::from_words(&draft.agent, &draft.session, draft.role, text);
     draft
 }
 
@@ -118,7 +120,7 @@ pub(crate) fn stored(draft: Draft, id: EventId) -> Event {
     }
 }
 
-pub(crate) fn outcomes(appended: &[Appended]) -> Vec<Outcome> {
+pub(crate) fn outcomes(appended: &[AppendedEvent]) -> Vec<AppendOutcome> {
     appended.iter().map(|one| one.outcome).collect()
 }
 

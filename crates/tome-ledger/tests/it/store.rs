@@ -116,7 +116,7 @@ fn a_damaged_description_is_refused(engine: Engine) {
     for text in damaged {
         describe(&scene.dir(), text);
         let error = open_error(&scene.dir(), None);
-        assert!(matches!(error, LedgerError::Damaged { .. }), "{text:?}: {error}");
+        assert!(matches!(error, LedgerError::DamagedFile { .. }), "{text:?}: {error}");
         assert!(error.to_string().contains("STORE is damaged"), "{error}");
     }
     // Nothing else was changed.
@@ -197,7 +197,7 @@ fn a_missing_engine_is_named() {
     assert!(error.ends_with("use a build with the cargo feature `rocksdb`"), "{error}");
     describe(home.path(), "engine = \"rocksdb\"\nformat = 1\n");
     let error = open_error(home.path(), None);
-    assert!(matches!(error, LedgerError::EngineMissing { .. }), "{error}");
+    assert!(matches!(error, LedgerError::EngineUnavailable { .. }), "{error}");
 }
 
 #[cfg(unix)]

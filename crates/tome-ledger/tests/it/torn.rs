@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{Engine, EventRange, Ledger, Outcome::*, Work, repair};
-use tome_model::SessionTally;
+use tome_ledger::{AppendOutcome::*, Engine, EventRange, Ledger, WorkerCommit, repair};
+use tome_model::SessionStats;
 
 use crate::scene::*;
 
@@ -106,7 +106,7 @@ fn check_holds(dir: &Path, names: &str) {
         assert_eq!(ids_of(&ledger, &EventRange::default()), names);
         let count = names.split_whitespace().count() as u64;
         assert_eq!(ledger.last_seq(), count);
-        let outbox = ledger.outbox(0, 100).unwrap();
+        let outbox = ledger.read_outbox(0, 100).unwrap();
         let arrived: Vec<&str> = outbox.iter().map(|one| one.position.id.as_str()).collect();
         assert_eq!(arrived.join(" "), names);
         say(&ledger, "later", 1_000);
@@ -151,7 +151,8 @@ fn a_lost_tail_of_acknowledged_events_is_reported() {
         drop(again);
         let again = crash.scene.open();
         assert!(again.damage().join("; ").contains("events: 1 of 3 entries are missing"));
-        let seqs: Vec<u64> = again.outbox(0, 9).unwrap().iter().map(|entry| entry.seq).collect();
+        let seqs: Vec<u64> =
+            again.read_outbox(0, 9).unwrap().iter().map(|entry| entry.seq).collect();
         assert_eq!(seqs, [1, 3]);
         drop(again);
         let lost = stored(draft("e2", 2, "the words of e2"), id("e2"));
@@ -215,15 +216,15 @@ fn everything_from_the_first_torn_batch_on_goes() {
     let scene = Scene::new(Engine::Fjall);
     let ledger = scene.open();
     say(&ledger, "e1", 1);
-    let mut tally = SessionTally::of_first(&ledger.event(&id("e1")).unwrap().unwrap());
+    let mut tally = SessionStats::from_first_event(&ledger.event(&id("e1")).unwrap().unwrap());
     tally.project = "/home/dev/counted".into();
     // Not synced: it may be torn, and so may the next append.
-    let work = |from_seq, upto_seq| Work {
+    let work = |from_seq, upto_seq| WorkerCommit {
         worker: "w".into(),
         from_seq,
         upto_seq,
-        tallies: vec![tally.clone()],
-        ..Work::default()
+        session_stats: vec![tally.clone()],
+        ..WorkerCommit::default()
     };
     ledger.commit(work(0, 1)).unwrap();
     say(&ledger, "e2", 2);

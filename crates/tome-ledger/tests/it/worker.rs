@@ -1,7 +1,7 @@
 //! Workers: results and cursors are written together, and cursors never move backwards.
 
-use tome_ledger::{Engine, Ledger, LedgerError, Work};
-use tome_model::SessionTally;
+use tome_ledger::{Engine, Ledger, LedgerError, WorkerCommit};
+use tome_model::SessionStats;
 
 use crate::scene::*;
 
@@ -11,12 +11,18 @@ on_every_engine!(
     flushing_and_compacting_lose_nothing,
 );
 
-fn tally_of(ledger: &Ledger, name: &str) -> SessionTally {
-    SessionTally::of_first(&ledger.event(&id(name)).unwrap().unwrap())
+fn tally_of(ledger: &Ledger, name: &str) -> SessionStats {
+    SessionStats::from_first_event(&ledger.event(&id(name)).unwrap().unwrap())
 }
 
-fn work(from_seq: u64, upto_seq: u64, tallies: Vec<SessionTally>) -> Work {
-    Work { worker: "tally".into(), from_seq, upto_seq, tallies, ..Work::default() }
+fn work(from_seq: u64, upto_seq: u64, tallies: Vec<SessionStats>) -> WorkerCommit {
+    WorkerCommit {
+        worker: "tally".into(),
+        from_seq,
+        upto_seq,
+        session_stats: tallies,
+        ..WorkerCommit::default()
+    }
 }
 
 fn results_and_cursor_are_written_together(engine: Engine) {
@@ -24,7 +30,7 @@ fn results_and_cursor_are_written_together(engine: Engine) {
     let expected = {
         let ledger = scene.open();
         assert_eq!(ledger.cursor("tally").unwrap(), 0);
-        assert_eq!(ledger.session_tallies().unwrap(), []);
+        assert_eq!(ledger.all_session_stats().unwrap(), []);
         let mut other = tool("b", 20);
         other.session = session("s0");
         ledger.append(new_events([draft("a", 10, "hi"), other])).unwrap();
@@ -35,10 +41,10 @@ fn results_and_cursor_are_written_together(engine: Engine) {
     let ledger = scene.open();
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
     assert_eq!(ledger.cursor("finder").unwrap(), 0);
-    assert_eq!(ledger.session_tally(&session("s1"), PROJECT).unwrap().as_ref(), Some(&expected[0]));
-    assert_eq!(ledger.session_tally(&session("s2"), PROJECT).unwrap(), None);
+    assert_eq!(ledger.session_stats(&session("s1"), PROJECT).unwrap().as_ref(), Some(&expected[0]));
+    assert_eq!(ledger.session_stats(&session("s2"), PROJECT).unwrap(), None);
     let sorted = [expected[1].clone(), expected[0].clone()];
-    assert_eq!(ledger.session_tallies().unwrap(), sorted);
+    assert_eq!(ledger.all_session_stats().unwrap(), sorted);
 }
 
 fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
@@ -59,12 +65,12 @@ fn a_cursor_never_goes_back_nor_ahead(engine: Engine) {
         "worker \"tally\" cannot go from 2 to 1: a cursor never moves backwards"
     );
     let ahead = ledger.commit(work(2, 3, Vec::new())).unwrap_err();
-    assert!(matches!(ahead, LedgerError::Cursor { at: 2, upto: 3, .. }), "{ahead}");
+    assert!(matches!(ahead, LedgerError::InvalidCommit { at: 2, upto: 3, .. }), "{ahead}");
     assert_eq!(ledger.cursor("tally").unwrap(), 2);
-    assert_eq!(ledger.session_tallies().unwrap(), []);
+    assert_eq!(ledger.all_session_stats().unwrap(), []);
     assert!(ledger.cursor("").is_err());
     // None of this disables writes.
-    assert_eq!(ledger.is_refusing(), None);
+    assert_eq!(ledger.write_failure(), None);
 }
 
 fn flushing_and_compacting_lose_nothing(engine: Engine) {
@@ -91,5 +97,5 @@ fn flushing_and_compacting_lose_nothing(engine: Engine) {
     let ledger = scene.open();
     assert_eq!(read_all(&ledger, &tome_ledger::EventRange::default()), before);
     assert_eq!(ledger.cursor("tally").unwrap(), 200);
-    assert_eq!(ledger.session_tallies().unwrap().len(), 1);
+    assert_eq!(ledger.all_session_stats().unwrap().len(), 1);
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tome_ledger::{
-    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Ledger, Pairs, Span, Store,
+    DiskStore, Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, Ledger,
+    ScanDirection,
 };
 
 /// Counters and switches for the tests.
@@ -21,16 +22,18 @@ pub(crate) struct Controls {
 }
 
 pub(crate) struct Wrapped {
-    store: Store,
+    store: DiskStore,
     controls: Arc<Controls>,
 }
 
 /// A ledger on a wrapped store.
 pub(crate) fn open(dir: &Path, engine: Engine) -> (Ledger, Arc<Controls>) {
     let controls = Arc::new(Controls::default());
-    let store =
-        Wrapped { store: Store::open(dir, Some(engine)).unwrap(), controls: Arc::clone(&controls) };
-    (Ledger::on(Box::new(store)).unwrap(), controls)
+    let store = Wrapped {
+        store: DiskStore::open(dir, Some(engine)).unwrap(),
+        controls: Arc::clone(&controls),
+    };
+    (Ledger::with_store(Box::new(store)).unwrap(), controls)
 }
 
 fn fail_if(flag: &AtomicBool, message: &str) -> Result<(), KvError> {
@@ -54,11 +57,11 @@ impl KeyValue for Wrapped {
         self.store.get(family, key)
     }
 
-    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
+    fn scan(&self, family: Family, span: KeyRange, direction: ScanDirection) -> KvPairs<'_> {
         self.store.scan(family, span, direction)
     }
 
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+    fn write(&self, batch: &KvBatch, durability: Durability) -> Result<(), KvError> {
         drop(self.controls.gate.lock().unwrap());
         self.controls.writes.fetch_add(1, Ordering::SeqCst);
         fail_if(&self.controls.fail_writes, "no space left on device")?;

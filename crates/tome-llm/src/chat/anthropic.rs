@@ -8,16 +8,16 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
-use super::draft::{Draft, Slot};
-use super::wording::{as_object, safe_id, safe_name, says_something, set};
-use super::{Flow, Reader, broken_off, converse, parsed, text_at};
-use crate::anthropic::VERSION;
+use super::draft::{PartIndex, ResponseBuilder};
+use super::wording::{is_not_blank, parse_arguments, sanitize_id, sanitize_name, set_field};
+use super::{ReplyState, ResponseParser, exchange, interrupted_failure, parse_event, text_at};
+use crate::anthropic::API_VERSION;
 use crate::{
-    AnthropicModel, ChatModel, End, Heard, ModelFailure, Part, Reply, Role, Stop, SystemPart, Talk,
-    Usage,
+    AnthropicModel, CancelToken, ChatModel, ChatRequest, ChatResponse, ChatRole, ContentPart,
+    ModelFailure, StopReason, StreamEvent, SystemPart, Usage,
 };
 
-const CACHE_ENDS_MAX: usize = 4;
+const CACHE_BREAKPOINTS_MAX: usize = 4;
 
 impl ChatModel for AnthropicModel {
     fn name(&self) -> &str {
@@ -26,26 +26,26 @@ impl ChatModel for AnthropicModel {
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure> {
-        let headers = [("x-api-key", "{key}"), ("anthropic-version", VERSION)];
-        let body = body(&self.model, talk);
-        let (mut reader, mut draft) = (Messages::default(), Draft::new(heard));
-        converse(&self.http, (&headers, &body), &mut reader, &mut draft, stop)?;
-        reader.reply(talk, draft)
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
+        let headers = [("x-api-key", "{key}"), ("anthropic-version", API_VERSION)];
+        let body = build_body(&self.model, talk);
+        let (mut reader, mut draft) = (MessagesParser::default(), ResponseBuilder::new(heard));
+        exchange(&self.http, (&headers, &body), &mut reader, &mut draft, stop)?;
+        reader.into_response(talk, draft)
     }
 }
 
-fn body(model: &str, talk: &Talk) -> Value {
-    let mut messages = messages(talk);
+fn build_body(model: &str, talk: &ChatRequest) -> Value {
+    let mut messages = build_messages(talk);
     let last = messages
         .last_mut()
         .and_then(|message| message.get_mut("content")?.as_array_mut()?.last_mut());
-    let mut ends = CACHE_ENDS_MAX;
+    let mut ends = CACHE_BREAKPOINTS_MAX;
     if let Some(block) = last {
-        end_cache(block);
+        set_cache_breakpoint(block);
         ends -= 1;
     }
     let mut body = json!({
@@ -59,25 +59,25 @@ fn body(model: &str, talk: &Talk) -> Value {
         })
         .collect();
     if let Some(tool) = tools.last_mut() {
-        end_cache(tool);
+        set_cache_breakpoint(tool);
         ends -= 1;
-        set(&mut body, "tools", tools);
+        set_field(&mut body, "tools", tools);
     }
-    let system = system(&talk.system, ends);
+    let system = build_system(&talk.system, ends);
     if !system.is_empty() {
-        set(&mut body, "system", system);
+        set_field(&mut body, "system", system);
     }
     body
 }
 
-fn system(parts: &[SystemPart], mut ends: usize) -> Vec<Value> {
-    let said = parts.iter().filter(|part| says_something(&part.text));
+fn build_system(parts: &[SystemPart], mut ends: usize) -> Vec<Value> {
+    let said = parts.iter().filter(|part| is_not_blank(&part.text));
     let mut blocks: Vec<Value> = said
         .rev()
         .map(|part| {
             let mut block = json!({"type": "text", "text": part.text});
-            if part.cache_until_here && ends > 0 {
-                end_cache(&mut block);
+            if part.cache_breakpoint && ends > 0 {
+                set_cache_breakpoint(&mut block);
                 ends -= 1;
             }
             block
@@ -87,13 +87,13 @@ fn system(parts: &[SystemPart], mut ends: usize) -> Vec<Value> {
     blocks
 }
 
-fn end_cache(block: &mut Value) {
-    set(block, "cache_control", json!({"type": "ephemeral"}));
+fn set_cache_breakpoint(block: &mut Value) {
+    set_field(block, "cache_control", json!({"type": "ephemeral"}));
 }
 
 /// Builds the messages with alternating roles: consecutive messages of one role are merged.
-fn messages(talk: &Talk) -> Vec<Value> {
-    let mut turns: Vec<(Role, Vec<&Part>)> = Vec::new();
+fn build_messages(talk: &ChatRequest) -> Vec<Value> {
+    let mut turns: Vec<(ChatRole, Vec<&ContentPart>)> = Vec::new();
     for message in &talk.messages {
         match turns.last_mut() {
             Some((role, parts)) if *role == message.role => parts.extend(&message.parts),
@@ -102,9 +102,9 @@ fn messages(talk: &Talk) -> Vec<Value> {
     }
     let turns = turns.into_iter().map(|(role, mut parts)| {
         // The protocol requires tool results before any other content of the user.
-        parts.sort_by_key(|part| !matches!(part, Part::Result(_)));
-        let role = if role == Role::User { "user" } else { "assistant" };
-        (role, parts.into_iter().filter_map(block).collect::<Vec<_>>())
+        parts.sort_by_key(|part| !matches!(part, ContentPart::ToolResult(_)));
+        let role = if role == ChatRole::User { "user" } else { "assistant" };
+        (role, parts.into_iter().filter_map(build_block).collect::<Vec<_>>())
     });
     turns
         .filter(|(_, blocks)| !blocks.is_empty())
@@ -112,21 +112,21 @@ fn messages(talk: &Talk) -> Vec<Value> {
         .collect()
 }
 
-fn block(part: &Part) -> Option<Value> {
+fn build_block(part: &ContentPart) -> Option<Value> {
     Some(match part {
-        Part::Text(text) if !says_something(text) => return None,
-        Part::Text(text) => json!({"type": "text", "text": text}),
-        Part::Call(call) => json!({
-            "type": "tool_use", "id": safe_id(&call.id), "name": safe_name(&call.name),
-            "input": as_object(&call.arguments),
+        ContentPart::Text(text) if !is_not_blank(text) => return None,
+        ContentPart::Text(text) => json!({"type": "text", "text": text}),
+        ContentPart::ToolCall(call) => json!({
+            "type": "tool_use", "id": sanitize_id(&call.id), "name": sanitize_name(&call.name),
+            "input": parse_arguments(&call.arguments),
         }),
-        Part::Result(result) => {
-            let mut block = json!({"type": "tool_result", "tool_use_id": safe_id(&result.id)});
-            if says_something(&result.text) {
-                set(&mut block, "content", result.text.as_str());
+        ContentPart::ToolResult(result) => {
+            let mut block = json!({"type": "tool_result", "tool_use_id": sanitize_id(&result.id)});
+            if is_not_blank(&result.text) {
+                set_field(&mut block, "content", result.text.as_str());
             }
             if result.failed {
-                set(&mut block, "is_error", true);
+                set_field(&mut block, "is_error", true);
             }
             block
         }
@@ -135,8 +135,8 @@ fn block(part: &Part) -> Option<Value> {
 
 /// Parses the events of a reply.
 #[derive(Debug, Default)]
-pub(super) struct Messages {
-    slots: HashMap<u64, Slot>,
+pub(super) struct MessagesParser {
+    slots: HashMap<u64, PartIndex>,
     stop_reason: Option<String>,
     input: Option<u64>,
     cache_read: Option<u64>,
@@ -144,9 +144,9 @@ pub(super) struct Messages {
     output: Option<u64>,
 }
 
-impl Messages {
+impl MessagesParser {
     /// Updates the usage. The numbers are running totals; the latest wins.
-    fn count(&mut self, usage: Option<&Value>) {
+    fn update_usage(&mut self, usage: Option<&Value>) {
         let told = |field: &str| usage?.get(field)?.as_u64();
         self.input = told("input_tokens").or(self.input);
         self.cache_read = told("cache_read_input_tokens").or(self.cache_read);
@@ -155,24 +155,24 @@ impl Messages {
     }
 
     /// Begins a block. Blocks that are not part of a reply, such as thinking, are ignored.
-    fn begin(
+    fn begin_block(
         &mut self,
         block: &Value,
-        draft: &mut Draft<'_>,
-    ) -> Result<Option<Slot>, ModelFailure> {
+        draft: &mut ResponseBuilder<'_>,
+    ) -> Result<Option<PartIndex>, ModelFailure> {
         Ok(match text_at(block, "type") {
             "text" => {
-                let slot = draft.open_text()?;
-                draft.add(slot, text_at(block, "text"))?;
+                let slot = draft.begin_text()?;
+                draft.append(slot, text_at(block, "text"))?;
                 Some(slot)
             }
             "tool_use" => {
-                let slot = draft.open_call(text_at(block, "id"), text_at(block, "name"))?;
+                let slot = draft.begin_call(text_at(block, "id"), text_at(block, "name"))?;
                 // Usually an empty object that deltas fill; some endpoints send the whole input here.
                 if let Some(input) = block.get("input")
                     && input.as_object().is_none_or(|fields| !fields.is_empty())
                 {
-                    draft.add(slot, &input.to_string())?;
+                    draft.append(slot, &input.to_string())?;
                 }
                 Some(slot)
             }
@@ -180,70 +180,86 @@ impl Messages {
         })
     }
 
-    fn delta(&mut self, event: &Value, draft: &mut Draft<'_>) -> Result<(), ModelFailure> {
+    fn apply_delta(
+        &mut self,
+        event: &Value,
+        draft: &mut ResponseBuilder<'_>,
+    ) -> Result<(), ModelFailure> {
         let slot = event.get("index").and_then(Value::as_u64).and_then(|at| self.slots.get(&at));
         let (Some(slot), Some(delta)) = (slot, event.get("delta")) else { return Ok(()) };
         match text_at(delta, "type") {
-            "text_delta" => draft.add(*slot, text_at(delta, "text")),
-            "input_json_delta" => draft.add(*slot, text_at(delta, "partial_json")),
+            "text_delta" => draft.append(*slot, text_at(delta, "text")),
+            "input_json_delta" => draft.append(*slot, text_at(delta, "partial_json")),
             _ => Ok(()),
         }
     }
 
-    fn ended(&mut self, message: Option<&Value>) {
+    fn set_stop_reason(&mut self, message: Option<&Value>) {
         let reason = message.and_then(|message| message.get("stop_reason")).and_then(Value::as_str);
         self.stop_reason = reason.map(str::to_owned).or(self.stop_reason.take());
     }
 }
 
-impl Reader for Messages {
-    fn event(&mut self, data: &[u8], draft: &mut Draft<'_>) -> Result<Flow, ModelFailure> {
-        let event = parsed(data)?;
+impl ResponseParser for MessagesParser {
+    fn process_event(
+        &mut self,
+        data: &[u8],
+        draft: &mut ResponseBuilder<'_>,
+    ) -> Result<ReplyState, ModelFailure> {
+        let event = parse_event(data)?;
         match text_at(&event, "type") {
-            "message_start" => self.count(event.pointer("/message/usage")),
+            "message_start" => self.update_usage(event.pointer("/message/usage")),
             "content_block_start" => {
                 let block = event.get("content_block").unwrap_or(&Value::Null);
-                if let Some(slot) = self.begin(block, draft)?
+                if let Some(slot) = self.begin_block(block, draft)?
                     && let Some(index) = event.get("index").and_then(Value::as_u64)
                 {
                     self.slots.insert(index, slot);
                 }
             }
-            "content_block_delta" => self.delta(&event, draft)?,
+            "content_block_delta" => self.apply_delta(&event, draft)?,
             "message_delta" => {
-                self.ended(event.get("delta"));
-                self.count(event.get("usage"));
+                self.set_stop_reason(event.get("delta"));
+                self.update_usage(event.get("usage"));
             }
-            "message_stop" => return Ok(Flow::Over),
+            "message_stop" => return Ok(ReplyState::Complete),
             // Pings and unknown events.
             _ => {}
         }
-        Ok(Flow::More)
+        Ok(ReplyState::More)
     }
 
-    fn whole(&mut self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ModelFailure> {
+    fn process_body(
+        &mut self,
+        answer: &Value,
+        draft: &mut ResponseBuilder<'_>,
+    ) -> Result<(), ModelFailure> {
         let Some(blocks) = answer.get("content").and_then(Value::as_array) else {
-            return Err(ModelFailure::Malformed { said: "it has no content".to_owned() });
+            return Err(ModelFailure::Malformed { message: "it has no content".to_owned() });
         };
         for block in blocks {
-            self.begin(block, draft)?;
+            self.begin_block(block, draft)?;
         }
-        self.ended(Some(answer));
-        self.count(answer.get("usage"));
+        self.set_stop_reason(Some(answer));
+        self.update_usage(answer.get("usage"));
         Ok(())
     }
 
-    fn has_end(&self) -> bool {
+    fn has_ended(&self) -> bool {
         self.stop_reason.is_some()
     }
 
-    fn reply(self, talk: &Talk, draft: Draft<'_>) -> Result<Reply, ModelFailure> {
-        let Some(reason) = &self.stop_reason else { return Err(broken_off()) };
+    fn into_response(
+        self,
+        talk: &ChatRequest,
+        draft: ResponseBuilder<'_>,
+    ) -> Result<ChatResponse, ModelFailure> {
+        let Some(reason) = &self.stop_reason else { return Err(interrupted_failure()) };
         let end = match reason.as_str() {
-            "max_tokens" | "model_context_window_exceeded" => End::Cut,
-            "refusal" => End::Refused,
-            _ if draft.has_calls() => End::Calls,
-            _ => End::Done,
+            "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+            "refusal" => StopReason::Refusal,
+            _ if draft.has_calls() => StopReason::ToolCalls,
+            _ => StopReason::EndTurn,
         };
         let usage = Usage {
             input: self.input.unwrap_or_else(|| talk.budget_tokens()),
@@ -251,6 +267,6 @@ impl Reader for Messages {
             cache_written: self.cache_written.unwrap_or(0),
             output: self.output.unwrap_or_else(|| draft.budget_tokens()),
         };
-        Ok(Reply { parts: draft.into_parts(talk), end, usage })
+        Ok(ChatResponse { parts: draft.into_parts(talk), stop_reason: end, usage })
     }
 }

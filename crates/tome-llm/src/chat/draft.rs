@@ -3,79 +3,79 @@
 use std::collections::HashSet;
 
 use crate::limits::{REPLY_BYTES_MAX, REPLY_PARTS_MAX};
-use crate::{Heard, ModelFailure, Part, Talk, ToolCall};
+use crate::{ChatRequest, ContentPart, ModelFailure, StreamEvent, ToolCall};
 
-pub(crate) struct Draft<'a> {
-    heard: &'a mut dyn FnMut(Heard<'_>),
-    parts: Vec<Part>,
+pub(crate) struct ResponseBuilder<'a> {
+    heard: &'a mut dyn FnMut(StreamEvent<'_>),
+    parts: Vec<ContentPart>,
     bytes: usize,
 }
 
 /// Index of a part in the reply.
-pub(crate) type Slot = usize;
+pub(crate) type PartIndex = usize;
 
-impl<'a> Draft<'a> {
-    pub(crate) fn new(heard: &'a mut dyn FnMut(Heard<'_>)) -> Self {
+impl<'a> ResponseBuilder<'a> {
+    pub(crate) fn new(heard: &'a mut dyn FnMut(StreamEvent<'_>)) -> Self {
         Self { heard, parts: Vec::new(), bytes: 0 }
     }
 
-    pub(crate) fn open_text(&mut self) -> Result<Slot, ModelFailure> {
-        self.open(Part::Text(String::new()))
+    pub(crate) fn begin_text(&mut self) -> Result<PartIndex, ModelFailure> {
+        self.push_part(ContentPart::Text(String::new()))
     }
 
     /// Begins a call; unknown fields are empty.
-    pub(crate) fn open_call(&mut self, id: &str, name: &str) -> Result<Slot, ModelFailure> {
-        self.grow(id.len() + name.len())?;
+    pub(crate) fn begin_call(&mut self, id: &str, name: &str) -> Result<PartIndex, ModelFailure> {
+        self.count_bytes(id.len() + name.len())?;
         let (id, name) = (id.to_owned(), name.to_owned());
         if !name.is_empty() {
-            (self.heard)(Heard::Call { name: &name });
+            (self.heard)(StreamEvent::ToolCallStart { name: &name });
         }
-        self.open(Part::Call(ToolCall { id, name, arguments: String::new() }))
+        self.push_part(ContentPart::ToolCall(ToolCall { id, name, arguments: String::new() }))
     }
 
     /// Appends to a text, or to the arguments of a call.
-    pub(crate) fn add(&mut self, slot: Slot, more: &str) -> Result<(), ModelFailure> {
-        self.grow(more.len())?;
+    pub(crate) fn append(&mut self, slot: PartIndex, more: &str) -> Result<(), ModelFailure> {
+        self.count_bytes(more.len())?;
         match self.parts.get_mut(slot) {
-            Some(Part::Text(text)) if !more.is_empty() => {
+            Some(ContentPart::Text(text)) if !more.is_empty() => {
                 text.push_str(more);
-                (self.heard)(Heard::Text(more));
+                (self.heard)(StreamEvent::Text(more));
             }
-            Some(Part::Call(call)) => call.arguments.push_str(more),
+            Some(ContentPart::ToolCall(call)) => call.arguments.push_str(more),
             _ => {}
         }
         Ok(())
     }
 
     /// Fills in fields that were unknown when the call began.
-    pub(crate) fn complete_call(&mut self, slot: Slot, id: &str, name: &str) {
-        let Some(Part::Call(call)) = self.parts.get_mut(slot) else { return };
+    pub(crate) fn fill_call(&mut self, slot: PartIndex, id: &str, name: &str) {
+        let Some(ContentPart::ToolCall(call)) = self.parts.get_mut(slot) else { return };
         if call.id.is_empty() {
             id.clone_into(&mut call.id);
         }
         if call.name.is_empty() && !name.is_empty() {
             name.clone_into(&mut call.name);
-            (self.heard)(Heard::Call { name });
+            (self.heard)(StreamEvent::ToolCallStart { name });
         }
     }
 
     pub(crate) fn has_calls(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, Part::Call(_)))
+        self.parts.iter().any(|part| matches!(part, ContentPart::ToolCall(_)))
     }
 
     /// Estimates the output tokens, for endpoints that do not report them.
     pub(crate) fn budget_tokens(&self) -> u64 {
-        self.parts.iter().map(Part::budget_tokens).sum()
+        self.parts.iter().map(ContentPart::budget_tokens).sum()
     }
 
     /// Returns the parts, without empty texts. Missing arguments become an empty object, and a missing
     /// or duplicate id is replaced by a unique one.
-    pub(crate) fn into_parts(self, talk: &Talk) -> Vec<Part> {
-        let mut taken = ids_in(talk);
+    pub(crate) fn into_parts(self, talk: &ChatRequest) -> Vec<ContentPart> {
+        let mut taken = collect_call_ids(talk);
         let mut parts = self.parts;
-        parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+        parts.retain(|part| !matches!(part, ContentPart::Text(text) if text.is_empty()));
         for part in &mut parts {
-            let Part::Call(call) = part else { continue };
+            let ContentPart::ToolCall(call) = part else { continue };
             if call.arguments.trim().is_empty() {
                 "{}".clone_into(&mut call.arguments);
             }
@@ -89,31 +89,31 @@ impl<'a> Draft<'a> {
         parts
     }
 
-    fn open(&mut self, part: Part) -> Result<Slot, ModelFailure> {
+    fn push_part(&mut self, part: ContentPart) -> Result<PartIndex, ModelFailure> {
         if self.parts.len() >= REPLY_PARTS_MAX {
             let said = format!("more than {REPLY_PARTS_MAX} parts");
-            return Err(ModelFailure::Malformed { said });
+            return Err(ModelFailure::Malformed { message: said });
         }
         self.parts.push(part);
         Ok(self.parts.len() - 1)
     }
 
-    fn grow(&mut self, bytes: usize) -> Result<(), ModelFailure> {
+    fn count_bytes(&mut self, bytes: usize) -> Result<(), ModelFailure> {
         self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes > REPLY_BYTES_MAX {
             let said = format!("longer than {REPLY_BYTES_MAX} bytes");
-            return Err(ModelFailure::Malformed { said });
+            return Err(ModelFailure::Malformed { message: said });
         }
         Ok(())
     }
 }
 
-fn ids_in(talk: &Talk) -> HashSet<String> {
+fn collect_call_ids(talk: &ChatRequest) -> HashSet<String> {
     let parts = talk.messages.iter().flat_map(|message| &message.parts);
     parts
         .filter_map(|part| match part {
-            Part::Call(call) => Some(call.id.clone()),
-            Part::Text(_) | Part::Result(_) => None,
+            ContentPart::ToolCall(call) => Some(call.id.clone()),
+            ContentPart::Text(_) | ContentPart::ToolResult(_) => None,
         })
         .collect()
 }

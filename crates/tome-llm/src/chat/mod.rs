@@ -8,103 +8,119 @@ mod wording;
 
 use serde_json::Value;
 
-use self::draft::Draft;
-use self::sse::Events;
-use crate::http::Http;
+use self::draft::ResponseBuilder;
+use self::sse::SseDecoder;
+use crate::http::HttpClient;
 use crate::limits::REPLY_BYTES_MAX;
-use crate::{ModelFailure, Reply, Stop, Talk};
+use crate::{CancelToken, ChatRequest, ChatResponse, ModelFailure};
 
 /// Parses the replies of one protocol.
-trait Reader {
+trait ResponseParser {
     /// Processes the data of one server-sent event.
-    fn event(&mut self, data: &[u8], draft: &mut Draft<'_>) -> Result<Flow, ModelFailure>;
+    fn process_event(
+        &mut self,
+        data: &[u8],
+        draft: &mut ResponseBuilder<'_>,
+    ) -> Result<ReplyState, ModelFailure>;
 
     /// Processes a reply that was not streamed.
-    fn whole(&mut self, answer: &Value, draft: &mut Draft<'_>) -> Result<(), ModelFailure>;
+    fn process_body(
+        &mut self,
+        answer: &Value,
+        draft: &mut ResponseBuilder<'_>,
+    ) -> Result<(), ModelFailure>;
 
     /// Whether the endpoint has reported why the reply ended, so that nothing can be missing.
-    fn has_end(&self) -> bool;
+    fn has_ended(&self) -> bool;
 
     /// Builds the response.
-    fn reply(self, talk: &Talk, draft: Draft<'_>) -> Result<Reply, ModelFailure>;
+    fn into_response(
+        self,
+        talk: &ChatRequest,
+        draft: ResponseBuilder<'_>,
+    ) -> Result<ChatResponse, ModelFailure>;
 }
 
 /// Whether the reply is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Flow {
+enum ReplyState {
     More,
-    Over,
+    Complete,
 }
 
 /// The response body. Its first byte decides: `{` starts a complete reply, anything else a stream.
-enum Intake {
-    Fresh,
-    Streamed(Events),
-    Whole(Vec<u8>),
+enum ResponseBody {
+    Empty,
+    Events(SseDecoder),
+    Json(Vec<u8>),
 }
 
-fn converse(
-    http: &Http,
+fn exchange(
+    http: &HttpClient,
     sent: (&[(&str, &str)], &Value),
-    reader: &mut impl Reader,
-    draft: &mut Draft<'_>,
-    stop: &Stop,
+    reader: &mut impl ResponseParser,
+    draft: &mut ResponseBuilder<'_>,
+    stop: &CancelToken,
 ) -> Result<(), ModelFailure> {
-    if stop.is_stopped() {
-        return Err(ModelFailure::Stopped);
+    if stop.is_cancelled() {
+        return Err(ModelFailure::Cancelled);
     }
-    let mut stream = http.stream(sent.0, sent.1)?;
-    let mut intake = Intake::Fresh;
+    let mut stream = http.start_stream(sent.0, sent.1)?;
+    let mut intake = ResponseBody::Empty;
     loop {
-        let bytes = match stream.next(stop) {
+        let bytes = match stream.next_bytes(stop) {
             Ok(Some(bytes)) => bytes,
-            Ok(None) => return intake.end(http, reader, draft),
+            Ok(None) => return intake.finish(http, reader, draft),
             // After the end of the reply, a failure no longer matters.
-            Err(failure) if failure != ModelFailure::Stopped && reader.has_end() => return Ok(()),
-            Err(ModelFailure::Down { said }) if !matches!(intake, Intake::Fresh) => {
-                return Err(ModelFailure::BrokenOff { said });
+            Err(failure) if failure != ModelFailure::Cancelled && reader.has_ended() => {
+                return Ok(());
+            }
+            Err(ModelFailure::Unreachable { message: said })
+                if !matches!(intake, ResponseBody::Empty) =>
+            {
+                return Err(ModelFailure::Interrupted { message: said });
             }
             Err(failure) => return Err(failure),
         };
-        if intake.take(&bytes, reader, draft).map_err(|failure| http.without_key(failure))?
-            == Flow::Over
+        if intake.feed(&bytes, reader, draft).map_err(|failure| http.redact_failure(failure))?
+            == ReplyState::Complete
         {
-            stream.over();
+            stream.finish();
             return Ok(());
         }
     }
 }
 
-impl Intake {
-    fn take(
+impl ResponseBody {
+    fn feed(
         &mut self,
         bytes: &[u8],
-        reader: &mut impl Reader,
-        draft: &mut Draft<'_>,
-    ) -> Result<Flow, ModelFailure> {
+        reader: &mut impl ResponseParser,
+        draft: &mut ResponseBuilder<'_>,
+    ) -> Result<ReplyState, ModelFailure> {
         let mut bytes = bytes;
-        if matches!(self, Self::Fresh) {
+        if matches!(self, Self::Empty) {
             // Skip leading whitespace and a byte order mark.
             while let [b' ' | b'\r' | b'\n' | b'\t' | 0xEF | 0xBB | 0xBF, rest @ ..] = bytes {
                 bytes = rest;
             }
             *self = match bytes.first() {
-                None => return Ok(Flow::More),
-                Some(b'{') => Self::Whole(Vec::new()),
-                Some(_) => Self::Streamed(Events::default()),
+                None => return Ok(ReplyState::More),
+                Some(b'{') => Self::Json(Vec::new()),
+                Some(_) => Self::Events(SseDecoder::default()),
             };
         }
-        let mut flow = Flow::More;
+        let mut flow = ReplyState::More;
         match self {
-            Self::Fresh => {}
-            Self::Whole(whole) if whole.len() + bytes.len() > REPLY_BYTES_MAX => {
+            Self::Empty => {}
+            Self::Json(whole) if whole.len() + bytes.len() > REPLY_BYTES_MAX => {
                 let said = format!("longer than {REPLY_BYTES_MAX} bytes");
-                return Err(ModelFailure::Malformed { said });
+                return Err(ModelFailure::Malformed { message: said });
             }
-            Self::Whole(whole) => whole.extend_from_slice(bytes),
-            Self::Streamed(events) => events.feed(bytes, &mut |data| {
-                if flow == Flow::More {
-                    flow = reader.event(data, draft)?;
+            Self::Json(whole) => whole.extend_from_slice(bytes),
+            Self::Events(events) => events.feed(bytes, &mut |data| {
+                if flow == ReplyState::More {
+                    flow = reader.process_event(data, draft)?;
                 }
                 Ok(())
             })?,
@@ -113,30 +129,30 @@ impl Intake {
     }
 
     /// Processes the end of the body.
-    fn end(
+    fn finish(
         self,
-        http: &Http,
-        reader: &mut impl Reader,
-        draft: &mut Draft<'_>,
+        http: &HttpClient,
+        reader: &mut impl ResponseParser,
+        draft: &mut ResponseBuilder<'_>,
     ) -> Result<(), ModelFailure> {
         match self {
-            Self::Fresh => Err(ModelFailure::Malformed { said: "it is empty".to_owned() }),
-            Self::Whole(whole) => {
+            Self::Empty => Err(ModelFailure::Malformed { message: "it is empty".to_owned() }),
+            Self::Json(whole) => {
                 let not_json =
-                    |error| ModelFailure::Malformed { said: format!("not JSON: {error}") };
+                    |error| ModelFailure::Malformed { message: format!("not JSON: {error}") };
                 let answer: Value = serde_json::from_slice(&whole).map_err(not_json)?;
-                let read = match crate::sorting::failure_in(&answer) {
+                let read = match crate::sorting::find_failure(&answer) {
                     Some(failure) => Err(failure),
-                    None => reader.whole(&answer, draft),
+                    None => reader.process_body(&answer, draft),
                 };
-                read.map_err(|failure| http.without_key(failure))
+                read.map_err(|failure| http.redact_failure(failure))
             }
-            Self::Streamed(events) => {
-                if let Some(rest) = events.rest()
-                    && !reader.has_end()
+            Self::Events(events) => {
+                if let Some(rest) = events.finish()
+                    && !reader.has_ended()
                 {
                     // An incomplete event is ignored; the missing end is detected later.
-                    let _ = reader.event(&rest, draft);
+                    let _ = reader.process_event(&rest, draft);
                 }
                 Ok(())
             }
@@ -145,19 +161,19 @@ impl Intake {
 }
 
 /// Parses an event's JSON, and returns its error if it contains one.
-fn parsed(data: &[u8]) -> Result<Value, ModelFailure> {
+fn parse_event(data: &[u8]) -> Result<Value, ModelFailure> {
     let event: Value = serde_json::from_slice(data).map_err(|error| ModelFailure::Malformed {
-        said: format!("an event is not JSON: {error}"),
+        message: format!("an event is not JSON: {error}"),
     })?;
-    match crate::sorting::failure_in(&event) {
+    match crate::sorting::find_failure(&event) {
         Some(failure) => Err(failure),
         None => Ok(event),
     }
 }
 
 /// The failure for a stream without an end: the connection was closed, so a retry may help.
-fn broken_off() -> ModelFailure {
-    ModelFailure::BrokenOff { said: "the connection closed before the end".to_owned() }
+fn interrupted_failure() -> ModelFailure {
+    ModelFailure::Interrupted { message: "the connection closed before the end".to_owned() }
 }
 
 fn text_at<'v>(value: &'v Value, field: &str) -> &'v str {

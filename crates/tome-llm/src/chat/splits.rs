@@ -5,11 +5,11 @@ use std::time::Duration;
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::anthropic::Messages;
-use super::openai::Chunks;
-use super::{Draft, Flow, Intake, Reader};
-use crate::http::{Endpoint, Http};
-use crate::{Heard, ModelFailure, Reply, Talk};
+use super::anthropic::MessagesParser;
+use super::openai::ChunksParser;
+use super::{ReplyState, ResponseBody, ResponseBuilder, ResponseParser};
+use crate::http::{HttpClient, ModelEndpoint};
+use crate::{ChatRequest, ChatResponse, ModelFailure, StreamEvent};
 
 /// A stream with comments, CRLF, data over two lines, thinking, multi-byte characters and two calls,
 /// one of them without arguments.
@@ -75,32 +75,35 @@ fn openai() -> String {
     stream + "data: [DONE]\n\n"
 }
 
-fn read(mut reader: impl Reader, pieces: &[&[u8]]) -> Result<(Reply, String), ModelFailure> {
-    let endpoint = Endpoint {
+fn read(
+    mut reader: impl ResponseParser,
+    pieces: &[&[u8]],
+) -> Result<(ChatResponse, String), ModelFailure> {
+    let endpoint = ModelEndpoint {
         base_url: "http://127.0.0.1:1".to_owned(),
         key: None,
         timeout: Duration::from_secs(1),
         proxy: None,
     };
-    let http = Http::new(&endpoint, "/")?;
+    let http = HttpClient::new(&endpoint, "/")?;
     let mut said = String::new();
-    let mut heard = |piece: Heard<'_>| match piece {
-        Heard::Text(text) => said.push_str(text),
-        Heard::Call { name } => said.push_str(&format!("[{name}]")),
-        Heard::Again => said.push_str("[again]"),
+    let mut heard = |piece: StreamEvent<'_>| match piece {
+        StreamEvent::Text(text) => said.push_str(text),
+        StreamEvent::ToolCallStart { name } => said.push_str(&format!("[{name}]")),
+        StreamEvent::Retry => said.push_str("[again]"),
     };
-    let mut draft = Draft::new(&mut heard);
-    let mut intake = Intake::Fresh;
-    let mut flow = Flow::More;
+    let mut draft = ResponseBuilder::new(&mut heard);
+    let mut intake = ResponseBody::Empty;
+    let mut flow = ReplyState::More;
     for piece in pieces {
-        if flow == Flow::More {
-            flow = intake.take(piece, &mut reader, &mut draft)?;
+        if flow == ReplyState::More {
+            flow = intake.feed(piece, &mut reader, &mut draft)?;
         }
     }
-    if flow == Flow::More {
-        intake.end(&http, &mut reader, &mut draft)?;
+    if flow == ReplyState::More {
+        intake.finish(&http, &mut reader, &mut draft)?;
     }
-    let reply = reader.reply(&Talk::default(), draft)?;
+    let reply = reader.into_response(&ChatRequest::default(), draft)?;
     Ok((reply, said))
 }
 
@@ -113,26 +116,26 @@ fn cut(stream: &[u8], cuts: &[usize]) -> Vec<Vec<u8>> {
 
 #[test]
 fn both_protocols_say_the_same() {
-    let (reply, said) = read(Messages::default(), &[anthropic().as_bytes()]).unwrap();
+    let (reply, said) = read(MessagesParser::default(), &[anthropic().as_bytes()]).unwrap();
     assert_eq!(said, "記憶 und\nGedächtnis[recall][list]");
     assert_eq!(reply.text(), "記憶 und\nGedächtnis");
-    let calls: Vec<_> = reply.calls().map(|c| (c.id.as_str(), c.arguments.as_str())).collect();
+    let calls: Vec<_> = reply.tool_calls().map(|c| (c.id.as_str(), c.arguments.as_str())).collect();
     assert_eq!(calls, [("toolu_1", "{\"query\": \"parser\"}"), ("toolu_2", "{}")]);
     assert_eq!((reply.usage.input, reply.usage.cache_read, reply.usage.output), (7, 90, 33));
-    assert_eq!(read(Chunks::default(), &[openai().as_bytes()]).unwrap(), (reply, said));
+    assert_eq!(read(ChunksParser::default(), &[openai().as_bytes()]).unwrap(), (reply, said));
 }
 
 proptest! {
     #[test]
     fn properties_of_any_cut(cuts in prop::collection::vec(any::<usize>(), 0..40)) {
-        let whole = read(Messages::default(), &[anthropic().as_bytes()]).unwrap();
+        let whole = read(MessagesParser::default(), &[anthropic().as_bytes()]).unwrap();
         for (stream, is_anthropic) in [(anthropic(), true), (openai(), false)] {
             let pieces = cut(stream.as_bytes(), &cuts);
             let pieces: Vec<&[u8]> = pieces.iter().map(Vec::as_slice).collect();
             let read = if is_anthropic {
-                read(Messages::default(), &pieces)
+                read(MessagesParser::default(), &pieces)
             } else {
-                read(Chunks::default(), &pieces)
+                read(ChunksParser::default(), &pieces)
             };
             prop_assert_eq!(read.unwrap(), whole.clone());
         }
@@ -144,22 +147,22 @@ proptest! {
         let stream = anthropic();
         let at = at % (stream.len() + 1);
         let end = stream.find("\"stop_reason\"").unwrap();
-        let read = read(Messages::default(), &[&stream.as_bytes()[..at]]);
+        let read = read(MessagesParser::default(), &[&stream.as_bytes()[..at]]);
         if at < end {
             let failure = read.unwrap_err();
             prop_assert!(
-                matches!(failure, ModelFailure::BrokenOff { .. } | ModelFailure::Malformed { .. }),
+                matches!(failure, ModelFailure::Interrupted { .. } | ModelFailure::Malformed { .. }),
                 "{:?}", failure
             );
         } else if let Ok((reply, _)) = read {
-            prop_assert_eq!(reply.calls().count(), 2);
+            prop_assert_eq!(reply.tool_calls().count(), 2);
         }
     }
 
     #[test]
     fn properties_of_noise(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         // Any input gives a reply or a failure, never a panic.
-        let _ = read(Messages::default(), &[&bytes]);
-        let _ = read(Chunks::default(), &[&bytes]);
+        let _ = read(MessagesParser::default(), &[&bytes]);
+        let _ = read(ChunksParser::default(), &[&bytes]);
     }
 }

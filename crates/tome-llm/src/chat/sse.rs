@@ -4,32 +4,32 @@
 //! are ignored, because both protocols put the event type into the data.
 
 use crate::ModelFailure;
-use crate::limits::EVENT_BYTES_MAX;
+use crate::limits::SSE_EVENT_BYTES_MAX;
 
 #[derive(Debug, Default)]
-pub(crate) struct Events {
+pub(crate) struct SseDecoder {
     line: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
     after_cr: bool,
 }
 
-type Sink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), ModelFailure>;
+type SseSink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<(), ModelFailure>;
 
-impl Events {
+impl SseDecoder {
     /// Passes each event that these bytes complete to `sink`.
-    pub(crate) fn feed(&mut self, bytes: &[u8], sink: Sink<'_>) -> Result<(), ModelFailure> {
+    pub(crate) fn feed(&mut self, bytes: &[u8], sink: SseSink<'_>) -> Result<(), ModelFailure> {
         for byte in bytes {
             let second_half = std::mem::take(&mut self.after_cr) && *byte == b'\n';
             match byte {
                 b'\n' if second_half => {}
                 b'\n' | b'\r' => {
                     self.after_cr = *byte == b'\r';
-                    self.line_ends(sink)?;
+                    self.end_line(sink)?;
                 }
-                _ if self.line.len() + self.data.len() >= EVENT_BYTES_MAX => {
-                    let said = format!("an event of more than {EVENT_BYTES_MAX} bytes");
-                    return Err(ModelFailure::Malformed { said });
+                _ if self.line.len() + self.data.len() >= SSE_EVENT_BYTES_MAX => {
+                    let said = format!("an event of more than {SSE_EVENT_BYTES_MAX} bytes");
+                    return Err(ModelFailure::Malformed { message: said });
                 }
                 _ => self.line.push(*byte),
             }
@@ -38,21 +38,21 @@ impl Events {
     }
 
     /// Returns the data of the last event if the server omitted the final empty line.
-    pub(crate) fn rest(mut self) -> Option<Vec<u8>> {
-        self.take_line();
+    pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
+        self.process_line();
         self.has_data.then_some(self.data)
     }
 
-    fn line_ends(&mut self, sink: Sink<'_>) -> Result<(), ModelFailure> {
+    fn end_line(&mut self, sink: SseSink<'_>) -> Result<(), ModelFailure> {
         if !self.line.is_empty() {
-            self.take_line();
+            self.process_line();
             return Ok(());
         }
         let data = std::mem::take(&mut self.data);
         if std::mem::take(&mut self.has_data) { sink(&data) } else { Ok(()) }
     }
 
-    fn take_line(&mut self) {
+    fn process_line(&mut self) {
         let line = std::mem::take(&mut self.line);
         let Some(value) = line.strip_prefix(b"data") else { return };
         let value = match value {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     fn events_of(pieces: &[&[u8]]) -> Vec<String> {
-        let (mut events, mut seen) = (Events::default(), Vec::new());
+        let (mut events, mut seen) = (SseDecoder::default(), Vec::new());
         for piece in pieces {
             let mut sink = |data: &[u8]| {
                 seen.push(String::from_utf8_lossy(data).into_owned());
@@ -81,7 +81,7 @@ mod tests {
             };
             events.feed(piece, &mut sink).unwrap();
         }
-        let rest = events.rest().map(|data| format!("rest {}", String::from_utf8_lossy(&data)));
+        let rest = events.finish().map(|data| format!("rest {}", String::from_utf8_lossy(&data)));
         seen.into_iter().chain(rest).collect()
     }
 
@@ -113,9 +113,9 @@ mod tests {
     #[test]
     fn an_event_without_end_is_refused() {
         let mut none = |_: &[u8]| Ok(());
-        let long = vec![b'x'; EVENT_BYTES_MAX + 1];
-        assert!(Events::default().feed(&long, &mut none).is_err());
-        let lines = b"data: xxxxxxx\n".repeat(EVENT_BYTES_MAX / 8 + 1);
-        assert!(Events::default().feed(&lines, &mut none).is_err());
+        let long = vec![b'x'; SSE_EVENT_BYTES_MAX + 1];
+        assert!(SseDecoder::default().feed(&long, &mut none).is_err());
+        let lines = b"data: xxxxxxx\n".repeat(SSE_EVENT_BYTES_MAX / 8 + 1);
+        assert!(SseDecoder::default().feed(&lines, &mut none).is_err());
     }
 }

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 const NAME_CHARS_MAX: usize = 64;
 
 /// Returns the arguments as an object. Other values are wrapped, so that the model sees its mistake.
-pub(super) fn as_object(arguments: &str) -> Map<String, Value> {
+pub(super) fn parse_arguments(arguments: &str) -> Map<String, Value> {
     match serde_json::from_str(arguments) {
         Ok(Value::Object(fields)) => fields,
         _ if arguments.trim().is_empty() => Map::new(),
@@ -16,27 +16,27 @@ pub(super) fn as_object(arguments: &str) -> Map<String, Value> {
 }
 
 /// Replaces characters that tool names must not contain.
-pub(super) fn safe_name(name: &str) -> String {
-    let name: String = name.chars().take(NAME_CHARS_MAX).map(plain).collect();
+pub(super) fn sanitize_name(name: &str) -> String {
+    let name: String = name.chars().take(NAME_CHARS_MAX).map(sanitize_char).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
 /// Replaces characters that call ids must not contain. A call and its result get the same id.
-pub(super) fn safe_id(id: &str) -> String {
-    let id: String = id.chars().map(plain).collect();
+pub(super) fn sanitize_id(id: &str) -> String {
+    let id: String = id.chars().map(sanitize_char).collect();
     if id.is_empty() { "unnamed".to_owned() } else { id }
 }
 
-fn plain(one: char) -> char {
+fn sanitize_char(one: char) -> char {
     if one.is_ascii_alphanumeric() || matches!(one, '_' | '-') { one } else { '_' }
 }
 
 /// Whether a text is not blank; providers reject blank ones.
-pub(super) fn says_something(text: &str) -> bool {
+pub(super) fn is_not_blank(text: &str) -> bool {
     !text.trim().is_empty()
 }
 
-pub(super) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
+pub(super) fn set_field(object: &mut Value, field: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(field.to_owned(), value.into());
     }

@@ -59,7 +59,7 @@ fn stop_reasons_other_than_the_end_are_failures() {
     let failed =
         |reason: &str| ask(&Server::answering(200, message(reason, "I cannot"))).unwrap_err();
     assert_eq!(failed("max_tokens"), ModelFailure::Truncated { tokens_max: 64 });
-    assert_eq!(failed("refusal"), ModelFailure::Refused { said: "I cannot".to_owned() });
+    assert_eq!(failed("refusal"), ModelFailure::Refused { message: "I cannot".to_owned() });
     assert!(matches!(failed("tool_use"), ModelFailure::Malformed { .. }));
     let empty = ask(&Server::answering(200, message("end_turn", " "))).unwrap_err();
     assert!(matches!(empty, ModelFailure::Malformed { .. }));
@@ -72,7 +72,7 @@ fn errors_say_what_the_endpoint_said() {
     let server = Server::start(vec![answer(529, Vec::new(), overloaded.to_string())]);
     assert_eq!(
         ask(&server).unwrap_err(),
-        ModelFailure::Busy { retry_after: None, said: "529 Overloaded".to_owned() }
+        ModelFailure::Overloaded { retry_after: None, message: "529 Overloaded".to_owned() }
     );
 }
 

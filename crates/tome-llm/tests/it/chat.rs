@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tome_llm::{
-    AnthropicModel, ChatModel, End, Endpoint, Heard, Message, ModelFailure, OfferedTool,
-    OpenAiModel, Part, Reply, Stop, SystemPart, Talk, ToolCall, Usage,
+    AnthropicModel, CancelToken, ChatMessage, ChatModel, ChatRequest, ChatResponse, ContentPart,
+    ModelEndpoint, ModelFailure, OpenAiModel, StopReason, StreamEvent, SystemPart, ToolCall,
+    ToolDefinition, Usage,
 };
-use tome_testkit::{Answer, Asked};
+use tome_testkit::{ModelRequest, ScriptedAnswer};
 
 use crate::server::{KEY, Server};
 
@@ -20,7 +21,7 @@ pub enum Protocol {
 }
 
 impl Protocol {
-    pub fn model(self, endpoint: &Endpoint) -> Box<dyn ChatModel> {
+    pub fn model(self, endpoint: &ModelEndpoint) -> Box<dyn ChatModel> {
         match self {
             Self::Anthropic => Box::new(AnthropicModel::new(endpoint, "m").unwrap()),
             Self::OpenAi => Box::new(OpenAiModel::new(endpoint, "m").unwrap()),
@@ -29,37 +30,40 @@ impl Protocol {
 }
 
 /// Joins all stream events in one line.
-pub fn ask(model: &dyn ChatModel, talk: &Talk) -> (Result<Reply, ModelFailure>, String) {
+pub fn ask(
+    model: &dyn ChatModel,
+    talk: &ChatRequest,
+) -> (Result<ChatResponse, ModelFailure>, String) {
     let mut said = String::new();
-    let mut heard = |piece: Heard<'_>| match piece {
-        Heard::Text(text) => said.push_str(text),
-        Heard::Call { name } => said.push_str(&format!("[{name}]")),
-        Heard::Again => said.push_str("[again]"),
+    let mut heard = |piece: StreamEvent<'_>| match piece {
+        StreamEvent::Text(text) => said.push_str(text),
+        StreamEvent::ToolCallStart { name } => said.push_str(&format!("[{name}]")),
+        StreamEvent::Retry => said.push_str("[again]"),
     };
-    let reply = model.reply(talk, &mut heard, &Stop::default());
+    let reply = model.reply(talk, &mut heard, &CancelToken::default());
     (reply, said)
 }
 
-pub fn talk() -> Talk {
-    Talk {
-        system: vec![SystemPart { text: "Be brief.".to_owned(), cache_until_here: true }],
-        tools: vec![OfferedTool {
+pub fn talk() -> ChatRequest {
+    ChatRequest {
+        system: vec![SystemPart { text: "Be brief.".to_owned(), cache_breakpoint: true }],
+        tools: vec![ToolDefinition {
             name: "recall_memory".to_owned(),
             description: "finds it again".to_owned(),
             schema: json!({"type": "object", "properties": {"query": {"type": "string"}}}),
         }],
-        messages: vec![Message::user("What did we decide?")],
+        messages: vec![ChatMessage::user("What did we decide?")],
         tokens_max: 64,
     }
 }
 
-fn reply_to(protocol: Protocol, answer: Answer) -> (Reply, String, Asked) {
+fn reply_to(protocol: Protocol, answer: ScriptedAnswer) -> (ChatResponse, String, ModelRequest) {
     let server = Server::start(vec![answer]);
     let (reply, said) = ask(&*protocol.model(&server.endpoint()), &talk());
     (reply.unwrap(), said, server.requests().remove(0))
 }
 
-fn failure_of(protocol: Protocol, answer: Answer) -> ModelFailure {
+fn failure_of(protocol: Protocol, answer: ScriptedAnswer) -> ModelFailure {
     let server = Server::start(vec![answer]);
     ask(&*protocol.model(&server.endpoint()), &talk()).0.unwrap_err()
 }
@@ -67,12 +71,13 @@ fn failure_of(protocol: Protocol, answer: Answer) -> ModelFailure {
 #[test]
 fn words_stream_in_and_are_counted() {
     for protocol in BOTH {
-        let answer = Answer::text("We chose 記憶, twice.").tokens(40, 9).cached(60, 0);
-        for answer in [answer.clone(), answer.clone().in_pieces_of(3), answer.whole()] {
+        let answer =
+            ScriptedAnswer::text("We chose 記憶, twice.").with_tokens(40, 9).with_cached(60, 0);
+        for answer in [answer.clone(), answer.clone().in_pieces_of(3), answer.unstreamed()] {
             let (reply, said, asked) = reply_to(protocol, answer);
             assert_eq!(reply.text(), "We chose 記憶, twice.", "{protocol:?}");
             assert_eq!(said, reply.text());
-            assert_eq!(reply.end, End::Done);
+            assert_eq!(reply.stop_reason, StopReason::EndTurn);
             let usage = Usage { input: 40, cache_read: 60, cache_written: 0, output: 9 };
             assert_eq!(reply.usage, usage);
             assert!(asked.wants_stream());
@@ -83,21 +88,21 @@ fn words_stream_in_and_are_counted() {
 #[test]
 fn tools_are_called_side_by_side_after_words() {
     for protocol in BOTH {
-        let answer = Answer::text("Let me look.")
+        let answer = ScriptedAnswer::text("Let me look.")
             .and_call("recall_memory", &json!({"query": "\"parser\""}))
             .and_call_with("list_notes", "")
             .and_call_with("write_note", "{\"text\": oops");
         let (reply, said, _) = reply_to(protocol, answer);
         assert_eq!(said, "Let me look.[recall_memory][list_notes][write_note]", "{protocol:?}");
-        assert_eq!(reply.end, End::Calls);
-        assert!(matches!(&reply.parts[0], Part::Text(text) if text == "Let me look."));
+        assert_eq!(reply.stop_reason, StopReason::ToolCalls);
+        assert!(matches!(&reply.parts[0], ContentPart::Text(text) if text == "Let me look."));
         let calls: Vec<_> =
-            reply.calls().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
+            reply.tool_calls().map(|call| (call.name.as_str(), call.arguments.as_str())).collect();
         let query = "{\"query\":\"\\\"parser\\\"\"}";
         let odd = "{\"text\": oops";
         let expected = [("recall_memory", query), ("list_notes", "{}"), ("write_note", odd)];
         assert_eq!(calls, expected, "{protocol:?}");
-        let ids: std::collections::HashSet<_> = reply.calls().map(|call| &call.id).collect();
+        let ids: std::collections::HashSet<_> = reply.tool_calls().map(|call| &call.id).collect();
         assert_eq!(ids.len(), 3, "{protocol:?}");
     }
 }
@@ -105,10 +110,14 @@ fn tools_are_called_side_by_side_after_words() {
 #[test]
 fn a_whole_reply_calls_tools_too() {
     for protocol in BOTH {
-        let answer = Answer::call("recall_memory", &json!({"query": "x"})).whole();
+        let answer = ScriptedAnswer::call("recall_memory", &json!({"query": "x"})).unstreamed();
         let (reply, said, _) = reply_to(protocol, answer);
-        assert_eq!((said.as_str(), reply.end), ("[recall_memory]", End::Calls), "{protocol:?}");
-        let arguments = reply.calls().next().unwrap().arguments.clone();
+        assert_eq!(
+            (said.as_str(), reply.stop_reason),
+            ("[recall_memory]", StopReason::ToolCalls),
+            "{protocol:?}"
+        );
+        let arguments = reply.tool_calls().next().unwrap().arguments.clone();
         assert_eq!(serde_json::from_str::<Value>(&arguments).unwrap(), json!({"query": "x"}));
     }
 }
@@ -116,7 +125,8 @@ fn a_whole_reply_calls_tools_too() {
 #[test]
 fn the_next_reply_comes_over_the_same_connection() {
     for protocol in BOTH {
-        let server = Server::start((0..20).map(|_| Answer::text("again and again")).collect());
+        let server =
+            Server::start((0..20).map(|_| ScriptedAnswer::text("again and again")).collect());
         let model = protocol.model(&server.endpoint());
         // Whether the last chunk arrives in time varies, but not in twenty of twenty attempts.
         for _ in 0..20 {
@@ -129,20 +139,26 @@ fn the_next_reply_comes_over_the_same_connection() {
 #[test]
 fn ends_have_their_names() {
     for protocol in BOTH {
-        assert_eq!(reply_to(protocol, Answer::text("half a").cut()).0.end, End::Cut);
-        assert_eq!(reply_to(protocol, Answer::text("no").refused()).0.end, End::Refused);
-        let cut_call = Answer::text("so").and_call_with("f", "{\"a\": ").cut();
+        assert_eq!(
+            reply_to(protocol, ScriptedAnswer::text("half a").cut_off()).0.stop_reason,
+            StopReason::MaxTokens
+        );
+        assert_eq!(
+            reply_to(protocol, ScriptedAnswer::text("no").refused()).0.stop_reason,
+            StopReason::Refusal
+        );
+        let cut_call = ScriptedAnswer::text("so").and_call_with("f", "{\"a\": ").cut_off();
         let (reply, ..) = reply_to(protocol, cut_call);
-        assert_eq!(reply.end, End::Cut);
-        assert_eq!(reply.calls().next().unwrap().arguments, "{\"a\": ");
+        assert_eq!(reply.stop_reason, StopReason::MaxTokens);
+        assert_eq!(reply.tool_calls().next().unwrap().arguments, "{\"a\": ");
     }
 }
 
 #[test]
 fn what_is_not_counted_is_estimated() {
     for protocol in BOTH {
-        let answer = Answer::text("seven wooden words").uncounted();
-        for answer in [answer.clone(), answer.whole()] {
+        let answer = ScriptedAnswer::text("seven wooden words").without_usage();
+        for answer in [answer.clone(), answer.unstreamed()] {
             let (reply, ..) = reply_to(protocol, answer);
             let about = Usage { input: talk().budget_tokens(), output: 6, ..Usage::default() };
             assert_eq!(reply.usage, about, "{protocol:?}");
@@ -154,11 +170,11 @@ fn what_is_not_counted_is_estimated() {
 fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
     for protocol in BOTH {
         for pieces in 0..4 {
-            let answer = Answer::text("one two three four").broken_off_after(pieces);
+            let answer = ScriptedAnswer::text("one two three four").broken_off_after(pieces);
             let failure = failure_of(protocol, answer);
-            assert!(failure.may_pass(), "{protocol:?} {pieces}: {failure:?}");
+            assert!(failure.is_transient(), "{protocol:?} {pieces}: {failure:?}");
             // Once a reply has begun, the provider bills it.
-            assert!(pieces == 0 || failure.may_have_cost(), "{protocol:?} {pieces}: {failure:?}");
+            assert!(pieces == 0 || failure.may_be_billed(), "{protocol:?} {pieces}: {failure:?}");
         }
     }
 }
@@ -166,22 +182,29 @@ fn a_reply_that_breaks_off_is_a_failure_that_may_pass() {
 #[test]
 fn failures_are_sorted_by_what_to_do() {
     for protocol in BOTH {
-        let failed = |status, said: &str| failure_of(protocol, Answer::status(status, said));
+        let failed =
+            |status, said: &str| failure_of(protocol, ScriptedAnswer::status(status, said));
         assert!(matches!(failed(401, "wrong key"), ModelFailure::Unauthorized { .. }));
         assert!(matches!(failed(404, "model: m"), ModelFailure::NotFound { .. }));
         assert!(matches!(failed(400, "temperature"), ModelFailure::Rejected { status: 400, .. }));
-        assert!(matches!(failed(500, "oh"), ModelFailure::Down { .. }));
-        let busy = failure_of(protocol, Answer::status(529, "later").header("retry-after", "3"));
+        assert!(matches!(failed(500, "oh"), ModelFailure::Unreachable { .. }));
+        let busy =
+            failure_of(protocol, ScriptedAnswer::status(529, "later").header("retry-after", "3"));
         let asked = Some(Duration::from_secs(3));
-        assert!(matches!(busy, ModelFailure::Busy { retry_after, .. } if retry_after == asked));
+        assert!(
+            matches!(busy, ModelFailure::Overloaded { retry_after, .. } if retry_after == asked)
+        );
         let echo = failed(401, &format!("not your key: {KEY}"));
         assert!(!format!("{echo:?} {echo}").contains(KEY), "{echo}");
         for nonsense in
             ["", "   ", "<html>gateway</html>", "{}", "{\"choices\": [", "[1]", "data: {"]
         {
-            let failure = failure_of(protocol, Answer::http(200, nonsense));
+            let failure = failure_of(protocol, ScriptedAnswer::http(200, nonsense));
             assert!(
-                matches!(failure, ModelFailure::Malformed { .. } | ModelFailure::BrokenOff { .. }),
+                matches!(
+                    failure,
+                    ModelFailure::Malformed { .. } | ModelFailure::Interrupted { .. }
+                ),
                 "{protocol:?} {nonsense:?}: {failure:?}"
             );
         }
@@ -217,23 +240,24 @@ fn a_conversation_that_is_too_long_has_its_own_name() {
         ),
     ] {
         for protocol in BOTH {
-            let failure = failure_of(protocol, Answer::http(status, body.to_string()));
+            let failure = failure_of(protocol, ScriptedAnswer::http(status, body.to_string()));
             let is_it = matches!(failure, ModelFailure::ContextTooLong { .. });
-            assert!(is_it && !failure.may_pass(), "{body}: {failure:?}");
+            assert!(is_it && !failure.is_transient(), "{body}: {failure:?}");
         }
     }
 }
 
 #[test]
 fn a_failure_in_the_middle_of_a_stream_is_sorted_too() {
-    let events = |error: Value| Answer::chunks([format!("event: error\ndata: {error}\n\n")]);
+    let events =
+        |error: Value| ScriptedAnswer::chunks([format!("event: error\ndata: {error}\n\n")]);
     let typed =
         |kind: &str| events(json!({"type": "error", "error": {"type": kind, "message": "so"}}));
     for protocol in BOTH {
         let failed = |answer| failure_of(protocol, answer);
-        assert!(matches!(failed(typed("overloaded_error")), ModelFailure::Busy { .. }));
-        assert!(matches!(failed(typed("rate_limit_exceeded")), ModelFailure::Busy { .. }));
-        assert!(matches!(failed(typed("api_error")), ModelFailure::Down { .. }));
+        assert!(matches!(failed(typed("overloaded_error")), ModelFailure::Overloaded { .. }));
+        assert!(matches!(failed(typed("rate_limit_exceeded")), ModelFailure::Overloaded { .. }));
+        assert!(matches!(failed(typed("api_error")), ModelFailure::Unreachable { .. }));
         assert!(matches!(failed(typed("authentication_error")), ModelFailure::Unauthorized { .. }));
         assert!(matches!(failed(typed("invalid_request_error")), ModelFailure::Rejected { .. }));
         let long = json!({"error": {"code": "context_length_exceeded", "message": "too much"}});
@@ -246,10 +270,10 @@ fn a_failure_in_the_middle_of_a_stream_is_sorted_too() {
 #[test]
 fn a_stream_without_end_is_cut_off() {
     for protocol in BOTH {
-        let failure = failure_of(protocol, Answer::flood());
+        let failure = failure_of(protocol, ScriptedAnswer::flood());
         assert_eq!(failure.to_string(), "the answer cannot be read: longer than 67108864 bytes");
         let long = format!("data: {}", "x".repeat(2 * 1024 * 1024));
-        let failure = failure_of(protocol, Answer::http(200, long));
+        let failure = failure_of(protocol, ScriptedAnswer::http(200, long));
         assert!(failure.to_string().contains("1048576"), "{failure}");
     }
     let calls: String = (0..300)
@@ -259,38 +283,42 @@ fn a_stream_without_end_is_cut_off() {
             format!("data: {}\n\n", json!({"choices": [{"delta": {"tool_calls": [call]}}]}))
         })
         .collect();
-    let failure = failure_of(Protocol::OpenAi, Answer::http(200, calls));
+    let failure = failure_of(Protocol::OpenAi, ScriptedAnswer::http(200, calls));
     assert!(failure.to_string().contains("more than 256 parts"), "{failure}");
 }
 
 #[test]
 fn what_a_model_called_can_always_be_sent_back() {
     let call = |id: &str, name: &str, arguments: &str| {
-        Part::Call(ToolCall { id: id.into(), name: name.into(), arguments: arguments.into() })
+        ContentPart::ToolCall(ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        })
     };
     let result = |id: &str, text: &str, failed| {
-        Part::Result(tome_llm::ToolResult { id: id.into(), text: text.into(), failed })
+        ContentPart::ToolResult(tome_llm::ToolResult { id: id.into(), text: text.into(), failed })
     };
     let mut talk = talk();
-    talk.messages.push(Message {
-        role: tome_llm::Role::Assistant,
+    talk.messages.push(ChatMessage {
+        role: tome_llm::ChatRole::Assistant,
         parts: vec![
             call("a:1", "read file", "not json"),
             call("b", "list", "[1]"),
             call("c", "x", "{}"),
         ],
     });
-    talk.messages.push(Message {
-        role: tome_llm::Role::User,
+    talk.messages.push(ChatMessage {
+        role: tome_llm::ChatRole::User,
         parts: vec![
-            Part::Text("by the way".into()),
+            ContentPart::Text("by the way".into()),
             result("a:1", "cannot be parsed", true),
             result("b", "", false),
             result("c", "fine", false),
         ],
     });
     let body = |protocol: Protocol| {
-        let server = Server::start(vec![Answer::text("ok")]);
+        let server = Server::start(vec![ScriptedAnswer::text("ok")]);
         ask(&*protocol.model(&server.endpoint()), &talk).0.unwrap();
         server.requests().remove(0).body
     };

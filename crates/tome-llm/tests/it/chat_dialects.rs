@@ -1,18 +1,18 @@
 //! Peculiarities of each protocol: prefix caches, dialects and unusual endpoints.
 
 use serde_json::{Value, json};
-use tome_llm::{ChatModel, End, Message, OpenAiModel, SystemPart, Talk};
-use tome_testkit::Answer;
+use tome_llm::{ChatMessage, ChatModel, ChatRequest, OpenAiModel, StopReason, SystemPart};
+use tome_testkit::ScriptedAnswer;
 
 use crate::chat::{Protocol, ask, talk};
 use crate::server::{KEY, Server};
 
 fn part(text: &str, cache_until_here: bool) -> SystemPart {
-    SystemPart { text: text.to_owned(), cache_until_here }
+    SystemPart { text: text.to_owned(), cache_breakpoint: cache_until_here }
 }
 
-fn sent(protocol: Protocol, talk: &Talk) -> tome_testkit::Asked {
-    let server = Server::start(vec![Answer::text("yes")]);
+fn sent(protocol: Protocol, talk: &ChatRequest) -> tome_testkit::ModelRequest {
+    let server = Server::start(vec![ScriptedAnswer::text("yes")]);
     ask(&*protocol.model(&server.endpoint()), talk).0.unwrap();
     server.requests().remove(0)
 }
@@ -68,11 +68,14 @@ fn a_message_is_sent_with_key_version_and_cache() {
 #[test]
 fn a_cache_ends_in_four_places_at_most() {
     let system = (0..6).map(|number| part(&format!("part {number}"), true)).collect();
-    let many = Talk { system, ..talk() };
+    let many = ChatRequest { system, ..talk() };
     let ends = cache_ends(&sent(Protocol::Anthropic, &many).body);
     assert_eq!(ends, ["/messages/0/content/0", "/tools/0", "/system/4", "/system/5"]);
-    let without =
-        Talk { tools: Vec::new(), system: vec![part("a", true), part("b", false)], ..talk() };
+    let without = ChatRequest {
+        tools: Vec::new(),
+        system: vec![part("a", true), part("b", false)],
+        ..talk()
+    };
     let asked = sent(Protocol::Anthropic, &without);
     assert_eq!(cache_ends(&asked.body), ["/messages/0/content/0", "/system/0"]);
     assert!(asked.body.get("tools").is_none());
@@ -81,15 +84,15 @@ fn a_cache_ends_in_four_places_at_most() {
 #[test]
 fn turns_alternate_and_empty_ones_are_left_out() {
     let messages = vec![
-        Message::user("one"),
-        Message::user("two"),
-        Message::assistant("  "),
-        Message::user(""),
-        Message::user("three"),
-        Message::assistant("four"),
-        Message::user("five"),
+        ChatMessage::user("one"),
+        ChatMessage::user("two"),
+        ChatMessage::assistant("  "),
+        ChatMessage::user(""),
+        ChatMessage::user("three"),
+        ChatMessage::assistant("four"),
+        ChatMessage::user("five"),
     ];
-    let talk = Talk { messages, system: vec![part(" ", true)], ..talk() };
+    let talk = ChatRequest { messages, system: vec![part(" ", true)], ..talk() };
     let body = sent(Protocol::Anthropic, &talk).body;
     assert!(body.get("system").is_none());
     let turns = body["messages"].as_array().unwrap();
@@ -125,10 +128,10 @@ fn a_completion_is_asked_for_with_its_cost() {
 #[test]
 fn a_dialect_is_learnt_once() {
     let server = Server::start(vec![
-        Answer::status(400, "Unrecognized request argument supplied: stream_options"),
-        Answer::status(400, "Use 'max_completion_tokens' instead of max_tokens."),
-        Answer::text("one"),
-        Answer::text("two"),
+        ScriptedAnswer::status(400, "Unrecognized request argument supplied: stream_options"),
+        ScriptedAnswer::status(400, "Use 'max_completion_tokens' instead of max_tokens."),
+        ScriptedAnswer::text("one"),
+        ScriptedAnswer::text("two"),
     ]);
     let model = OpenAiModel::new(&server.endpoint(), "m").unwrap();
     for expected in ["one", "two"] {
@@ -149,10 +152,10 @@ fn calls_in(chunks: &[Value]) -> Vec<(String, String, String)> {
         .iter()
         .map(|delta| format!("data: {}\n\n", json!({"choices": [{"index": 0, "delta": delta}]})));
     let lines: Vec<String> = lines.chain(["data: [DONE]\n\n".to_owned()]).collect();
-    let server = Server::start(vec![Answer::chunks(lines)]);
+    let server = Server::start(vec![ScriptedAnswer::chunks(lines)]);
     let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
-    assert_eq!(reply.end, End::Calls);
-    let calls = reply.calls().cloned();
+    assert_eq!(reply.stop_reason, StopReason::ToolCalls);
+    let calls = reply.tool_calls().cloned();
     calls.map(|call| (call.id, call.name, call.arguments)).collect()
 }
 
@@ -195,16 +198,19 @@ fn a_reply_counts_once_its_end_was_said() {
     // No [DONE], and the connection is not closed properly.
     let chunk = json!({"choices": [{"delta": {"content": "all"}, "finish_reason": "stop"}]});
     let head = "HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n";
-    let server = Server::start(vec![Answer::raw(format!("{head}data: {chunk}\n\n"))]);
+    let server = Server::start(vec![ScriptedAnswer::raw(format!("{head}data: {chunk}\n\n"))]);
     let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
-    assert_eq!((reply.text().as_str(), reply.end), ("all", End::Done));
+    assert_eq!((reply.text().as_str(), reply.stop_reason), ("all", StopReason::EndTurn));
 }
 
 #[test]
 fn a_refusal_is_words_and_an_end() {
     let chunk = json!({"choices": [{"delta": {"refusal": "I would rather not"}}]});
     let server =
-        Server::start(vec![Answer::chunks([format!("data: {chunk}\n\ndata: [DONE]\n\n")])]);
+        Server::start(vec![ScriptedAnswer::chunks([format!("data: {chunk}\n\ndata: [DONE]\n\n")])]);
     let reply = ask(&*Protocol::OpenAi.model(&server.endpoint()), &talk()).0.unwrap();
-    assert_eq!((reply.text().as_str(), reply.end), ("I would rather not", End::Refused));
+    assert_eq!(
+        (reply.text().as_str(), reply.stop_reason),
+        ("I would rather not", StopReason::Refusal)
+    );
 }

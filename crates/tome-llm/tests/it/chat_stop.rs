@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tome_llm::{
-    ChatModel, Endpoint, Heard, Meter, MeterState, Metered, ModelFailure, Reply, Retry, Retrying,
-    ScriptedChat, Stop,
+    CancelToken, ChatModel, ChatResponse, MeterState, Metered, ModelEndpoint, ModelFailure, Retry,
+    Retrying, ScriptedChat, StreamEvent, TokenMeter,
 };
-use tome_testkit::{Answer, eventually};
+use tome_testkit::{ScriptedAnswer, eventually};
 
 use crate::chat::{BOTH, ask, talk};
 use crate::server::Server;
@@ -17,7 +17,7 @@ fn retry(attempts: u32) -> Retry {
 }
 
 fn down() -> ModelFailure {
-    ModelFailure::Down { said: "gone".to_owned() }
+    ModelFailure::Unreachable { message: "gone".to_owned() }
 }
 
 /// The endpoint would wait for minutes; the call returns as soon as it is cancelled, and the server
@@ -25,19 +25,21 @@ fn down() -> ModelFailure {
 #[test]
 fn a_stop_ends_a_reply_wherever_it_is() {
     for protocol in BOTH {
-        for answer in [Answer::silence(), Answer::text("one two three").silent_after(4)] {
+        for answer in
+            [ScriptedAnswer::silence(), ScriptedAnswer::text("one two three").silent_after(4)]
+        {
             let server = Server::start(vec![answer]);
-            let endpoint = Endpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
+            let endpoint = ModelEndpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
             let model = protocol.model(&endpoint);
-            let stop = Stop::default();
+            let stop = CancelToken::default();
             let failure = std::thread::scope(|scope| {
                 let asking = scope.spawn(|| model.reply(&talk(), &mut |_| {}, &stop));
                 eventually("a request", || (!server.requests().is_empty()).then_some(()));
-                stop.stop();
+                stop.cancel();
                 asking.join().unwrap().unwrap_err()
             });
-            assert_eq!(failure, ModelFailure::Stopped);
-            eventually("the hang-up", || (server.model.hung_up() == 1).then_some(()));
+            assert_eq!(failure, ModelFailure::Cancelled);
+            eventually("the hang-up", || (server.model.disconnects() == 1).then_some(()));
         }
     }
 }
@@ -45,17 +47,17 @@ fn a_stop_ends_a_reply_wherever_it_is() {
 #[test]
 fn who_is_stopped_from_within_has_heard_what_came() {
     for protocol in BOTH {
-        let server = Server::start(vec![Answer::text("one two three").silent_after(5)]);
-        let endpoint = Endpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
-        let (stop, mut said) = (Stop::default(), String::new());
-        let mut heard = |piece: Heard<'_>| {
-            if let Heard::Text(text) = piece {
+        let server = Server::start(vec![ScriptedAnswer::text("one two three").silent_after(5)]);
+        let endpoint = ModelEndpoint { timeout: Duration::from_secs(600), ..server.endpoint() };
+        let (stop, mut said) = (CancelToken::default(), String::new());
+        let mut heard = |piece: StreamEvent<'_>| {
+            if let StreamEvent::Text(text) = piece {
                 said.push_str(text);
-                stop.stop();
+                stop.cancel();
             }
         };
         let failure = protocol.model(&endpoint).reply(&talk(), &mut heard, &stop).unwrap_err();
-        assert_eq!(failure, ModelFailure::Stopped);
+        assert_eq!(failure, ModelFailure::Cancelled);
         assert!(said.starts_with("one "), "{said}");
     }
 }
@@ -64,10 +66,10 @@ fn who_is_stopped_from_within_has_heard_what_came() {
 fn a_stop_before_the_call_sends_nothing() {
     for protocol in BOTH {
         let server = Server::start(Vec::new());
-        let stop = Stop::default();
-        stop.stop();
+        let stop = CancelToken::default();
+        stop.cancel();
         let reply = protocol.model(&server.endpoint()).reply(&talk(), &mut |_| {}, &stop);
-        assert_eq!(reply.unwrap_err(), ModelFailure::Stopped);
+        assert_eq!(reply.unwrap_err(), ModelFailure::Cancelled);
         assert!(server.requests().is_empty());
     }
 }
@@ -75,16 +77,17 @@ fn a_stop_before_the_call_sends_nothing() {
 #[test]
 fn silence_runs_out_of_time() {
     let short = Duration::from_millis(500);
-    let silences = || [Answer::silence(), Answer::text("one two three").silent_after(4)];
+    let silences =
+        || [ScriptedAnswer::silence(), ScriptedAnswer::text("one two three").silent_after(4)];
     std::thread::scope(|scope| {
         for (protocol, answer) in BOTH.into_iter().flat_map(|one| silences().map(|two| (one, two)))
         {
             scope.spawn(move || {
                 let server = Server::start(vec![answer]);
-                let endpoint = Endpoint { timeout: short, ..server.endpoint() };
+                let endpoint = ModelEndpoint { timeout: short, ..server.endpoint() };
                 let failure = ask(&*protocol.model(&endpoint), &talk()).0.unwrap_err();
                 assert_eq!(failure, ModelFailure::TimedOut { after: short });
-                eventually("the hang-up", || (server.model.hung_up() == 1).then_some(()));
+                eventually("the hang-up", || (server.model.disconnects() == 1).then_some(()));
             });
         }
     });
@@ -100,9 +103,9 @@ fn slowness_does_not_run_out_of_time() {
             let words = &words;
             scope.spawn(move || {
                 // More than 130 chunks, with a pause before each.
-                let slow = Answer::text(words.clone()).slowly(Duration::from_millis(25));
+                let slow = ScriptedAnswer::text(words.clone()).slowly(Duration::from_millis(25));
                 let server = Server::start(vec![slow]);
-                let endpoint = Endpoint { timeout, ..server.endpoint() };
+                let endpoint = ModelEndpoint { timeout, ..server.endpoint() };
                 let (reply, said) = ask(&*protocol.model(&endpoint), &talk());
                 assert_eq!((&reply.unwrap().text(), &said), (words, words));
             });
@@ -114,11 +117,12 @@ fn slowness_does_not_run_out_of_time() {
 fn a_reply_that_breaks_off_is_asked_for_again() {
     for protocol in BOTH {
         let server = Server::start(vec![
-            Answer::text("one two three").broken_off_after(4),
-            Answer::status(529, "later").header("retry-after", "0.01"),
-            Answer::text("whole"),
+            ScriptedAnswer::text("one two three").broken_off_after(4),
+            ScriptedAnswer::status(529, "later").header("retry-after", "0.01"),
+            ScriptedAnswer::text("whole"),
         ]);
-        let model = Retrying::new(protocol.model(&server.endpoint()), retry(3), Stop::default());
+        let model =
+            Retrying::new(protocol.model(&server.endpoint()), retry(3), CancelToken::default());
         let (reply, said) = ask(&model, &talk());
         assert_eq!(reply.unwrap().text(), "whole");
         let (before, after) = said.split_once("[again]").unwrap();
@@ -129,28 +133,29 @@ fn a_reply_that_breaks_off_is_asked_for_again() {
 
 #[test]
 fn nothing_heard_is_nothing_taken_back() {
-    let model = ScriptedChat::new([Err(down()), Ok(Reply::said("yes"))]);
-    let (reply, said) = ask(&Retrying::new(model, retry(2), Stop::default()), &talk());
+    let model = ScriptedChat::new([Err(down()), Ok(ChatResponse::from_text("yes"))]);
+    let (reply, said) = ask(&Retrying::new(model, retry(2), CancelToken::default()), &talk());
     assert_eq!(reply.unwrap().text(), "yes");
     assert_eq!(said, "yes");
-    let long = ModelFailure::ContextTooLong { said: "too long".to_owned() };
+    let long = ModelFailure::ContextTooLong { message: "too long".to_owned() };
     let model = Arc::new(ScriptedChat::new([Err(long.clone())]));
-    let retrying = Retrying::new(Arc::clone(&model), retry(5), Stop::default());
+    let retrying = Retrying::new(Arc::clone(&model), retry(5), CancelToken::default());
     assert_eq!(ask(&retrying, &talk()).0.unwrap_err(), long);
-    assert_eq!(model.asked(), [talk()]);
+    assert_eq!(model.requests(), [talk()]);
 }
 
 #[test]
 fn a_stop_of_the_call_ends_the_wait_between_tries() {
-    let stop = Stop::default();
+    let stop = CancelToken::default();
     let slow = Retry { base: Duration::from_secs(50), ..retry(3) };
-    let model = ScriptedChat::new([Err(down())]).failing_after("some words").in_pieces_of(4);
-    let model = Retrying::new(model, slow, Stop::default());
-    let mut heard = |_: Heard<'_>| {};
+    let model =
+        ScriptedChat::new([Err(down())]).with_text_before_failure("some words").with_chunk_size(4);
+    let model = Retrying::new(model, slow, CancelToken::default());
+    let mut heard = |_: StreamEvent<'_>| {};
     std::thread::scope(|scope| {
         let asking = scope.spawn(|| model.reply(&talk(), &mut heard, &stop));
-        stop.stop();
-        assert_eq!(asking.join().unwrap().unwrap_err(), ModelFailure::Stopped);
+        stop.cancel();
+        assert_eq!(asking.join().unwrap().unwrap_err(), ModelFailure::Cancelled);
     });
 }
 
@@ -158,9 +163,10 @@ fn a_stop_of_the_call_ends_the_wait_between_tries() {
 fn conversations_and_prompts_share_one_budget() {
     let talk = talk();
     let needed = talk.budget_tokens() + u64::from(talk.tokens_max);
-    let meter = Arc::new(Meter::new(Some(needed + 30), MeterState::default()));
+    let meter = Arc::new(TokenMeter::new(Some(needed + 30), MeterState::default()));
     let today = || "2026-11-15".to_owned();
-    let server = Server::start(vec![Answer::text("first").tokens(10, 5).cached(15, 0)]);
+    let server =
+        Server::start(vec![ScriptedAnswer::text("first").with_tokens(10, 5).with_cached(15, 0)]);
     for protocol in BOTH.into_iter().take(1) {
         let model = Metered::new(protocol.model(&server.endpoint()), Arc::clone(&meter), today);
         ask(&model, &talk).0.unwrap();
@@ -169,14 +175,14 @@ fn conversations_and_prompts_share_one_budget() {
         ask(&model, &talk).0.unwrap_err();
     }
     let scripted = Metered::new(
-        ScriptedChat::new([Err(down())]).failing_after("abcabc"),
+        ScriptedChat::new([Err(down())]).with_text_before_failure("abcabc"),
         Arc::clone(&meter),
         today,
     );
     // Text received before the failure was billed.
     let (failure, said) = ask(&scripted, &talk);
     assert_eq!((failure.unwrap_err(), said.as_str()), (down(), "abcabc"));
-    let reading = meter.reading("2026-11-15");
+    let reading = meter.snapshot("2026-11-15");
     assert_eq!(reading.today.output_tokens, 7);
     assert_eq!(reading.today.input_tokens, 25 + talk.budget_tokens());
     let over = ask(&scripted, &talk).0.unwrap_err();

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use tome_llm::{
-    CommandLine, CommandModel, CommandSettings, Completion, LanguageModel, ModelFailure, Prompt,
-    Stop, Waited,
+    CancelToken, CommandLine, CommandModel, CommandSettings, Completion, CompletionRequest,
+    LanguageModel, ModelFailure, WaitOutcome,
 };
 
 use crate::server::prompt;
@@ -21,13 +21,14 @@ fn settings(line: &str) -> CommandSettings {
 }
 
 fn run(settings: CommandSettings) -> Result<Completion, ModelFailure> {
-    CommandModel::new(settings, Stop::default())?.complete(&prompt())
+    CommandModel::new(settings, CancelToken::default())?.complete(&prompt())
 }
 
 /// Waits until a condition holds, with a deadline.
 fn becomes_true(is_so: impl Fn() -> bool) -> bool {
-    let patience = Stop::default();
-    (0..1_000).any(|_| is_so() || patience.wait(Duration::from_millis(10)) == Waited::Stopped)
+    let patience = CancelToken::default();
+    (0..1_000)
+        .any(|_| is_so() || patience.wait(Duration::from_millis(10)) == WaitOutcome::Cancelled)
 }
 
 /// Whether a process exists and is not a zombie. Always `false` where there is no `/proc`.
@@ -65,8 +66,8 @@ fn folder_and_variables_are_as_set_and_the_rest_is_passed_on() {
 
 #[test]
 fn a_large_prompt_that_nobody_reads_does_not_block() {
-    let model = CommandModel::new(settings("echo done"), Stop::default()).unwrap();
-    let large = Prompt { user: "x".repeat(1024 * 1024), ..prompt() };
+    let model = CommandModel::new(settings("echo done"), CancelToken::default()).unwrap();
+    let large = CompletionRequest { user: "x".repeat(1024 * 1024), ..prompt() };
     assert_eq!(model.complete(&large).unwrap().text, "done");
 }
 
@@ -98,7 +99,7 @@ fn too_much_said_is_cut_off() {
 fn a_missing_program_is_named() {
     let line = CommandLine::Program(vec!["/nowhere/tome-no-such-model".to_owned()]);
     let failure = run(CommandSettings { line, ..settings("") }).unwrap_err();
-    assert!(matches!(&failure, ModelFailure::CommandMissing { .. }), "{failure:?}");
+    assert!(matches!(&failure, ModelFailure::SpawnFailed { .. }), "{failure:?}");
     assert!(failure.to_string().contains("/nowhere/tome-no-such-model"), "{failure}");
     for line in [CommandLine::Program(Vec::new()), CommandLine::Shell(" ".to_owned())] {
         let failure = run(CommandSettings { line, ..settings("") }).unwrap_err();
@@ -110,7 +111,7 @@ fn a_missing_program_is_named() {
 fn a_name_says_which_program() {
     let named = |line| {
         let settings = CommandSettings { line, ..settings("") };
-        CommandModel::new(settings, Stop::default()).unwrap().name().to_owned()
+        CommandModel::new(settings, CancelToken::default()).unwrap().name().to_owned()
     };
     let words = ["/usr/bin/claude", "-p"].map(str::to_owned).to_vec();
     assert_eq!(named(CommandLine::Program(words)), "command/claude");
@@ -146,12 +147,12 @@ fn children_end_with_a_command_that_is_done() {
 #[test]
 fn a_stop_ends_a_running_command_with_its_children() {
     let dir = tempfile::tempdir().unwrap();
-    let stop = Stop::default();
+    let stop = CancelToken::default();
     let hangs = settings(&with_child(dir.path(), "wait"));
     let model = CommandModel::new(hangs, stop.clone()).unwrap();
     let asked = std::thread::spawn(move || model.complete(&prompt()));
     assert!(becomes_true(|| dir.path().join("pid").exists()));
-    stop.stop();
-    assert_eq!(asked.join().unwrap().unwrap_err(), ModelFailure::Stopped);
+    stop.cancel();
+    assert_eq!(asked.join().unwrap().unwrap_err(), ModelFailure::Cancelled);
     assert!(child_dies(dir.path()));
 }

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tome_llm::{Embeddings, Endpoint, ModelFailure, Retry, Stop};
-use tome_testkit::Answer;
+use tome_llm::{CancelToken, EmbeddingsClient, ModelEndpoint, ModelFailure, Retry};
+use tome_testkit::ScriptedAnswer;
 
 use crate::server::{KEY, Server, answer};
 
-fn at(endpoint: &Endpoint, dimensions: usize, attempts: u32) -> Embeddings {
+fn at(endpoint: &ModelEndpoint, dimensions: usize, attempts: u32) -> EmbeddingsClient {
     let retry = Retry { attempts, base: Duration::from_millis(1), seed: 1 };
-    Embeddings::new(endpoint, "small", dimensions, retry, Stop::default()).unwrap()
+    EmbeddingsClient::new(endpoint, "small", dimensions, retry, CancelToken::default()).unwrap()
 }
 
 fn body(vectors: &[(u64, Value)]) -> String {
@@ -56,7 +56,7 @@ fn nothing_to_embed_is_not_sent() {
 
 #[test]
 fn many_texts_are_sent_in_several_calls_and_long_ones_are_cut() {
-    let of = |count: u64| -> Answer {
+    let of = |count: u64| -> ScriptedAnswer {
         let vectors: Vec<_> = (0..count).map(|i| (i, json!([1.0, i]))).collect();
         answer(200, Vec::new(), body(&vectors))
     };
@@ -85,7 +85,7 @@ fn the_last_failure_is_the_answer_and_a_wrong_key_is_the_first() {
     let answer = |status| answer(status, Vec::new(), format!("{{\"error\": \"{KEY}\"}}"));
     let server = Server::start(vec![answer(500), answer(500)]);
     let failure = at(&server.endpoint(), 2, 2).embed(&["one"]).unwrap_err();
-    assert!(matches!(failure, ModelFailure::Down { .. }), "{failure:?}");
+    assert!(matches!(failure, ModelFailure::Unreachable { .. }), "{failure:?}");
     let server = Server::start(vec![answer(401)]);
     let failure = at(&server.endpoint(), 2, 5).embed(&["one"]).unwrap_err();
     assert!(matches!(failure, ModelFailure::Unauthorized { .. }), "{failure:?}");
@@ -94,8 +94,8 @@ fn the_last_failure_is_the_answer_and_a_wrong_key_is_the_first() {
 
 #[test]
 fn silence_runs_out_of_time() {
-    let server = Server::start(vec![Answer::silence()]);
-    let endpoint = Endpoint { timeout: Duration::from_millis(250), ..server.endpoint() };
+    let server = Server::start(vec![ScriptedAnswer::silence()]);
+    let endpoint = ModelEndpoint { timeout: Duration::from_millis(250), ..server.endpoint() };
     let failure = at(&endpoint, 2, 1).embed(&["one"]).unwrap_err();
     assert_eq!(failure, ModelFailure::TimedOut { after: Duration::from_millis(250) });
 }
@@ -120,9 +120,9 @@ fn what_nobody_can_use_is_refused() {
 fn settings_that_cannot_work_are_told() {
     let server = Server::start(Vec::new());
     let retry = Retry { attempts: 1, base: Duration::ZERO, seed: 0 };
-    let made = Embeddings::new(&server.endpoint(), "small", 0, retry, Stop::default());
+    let made = EmbeddingsClient::new(&server.endpoint(), "small", 0, retry, CancelToken::default());
     assert!(matches!(made, Err(ModelFailure::Misconfigured(_))));
-    let nowhere = Endpoint { base_url: "ftp://x".to_owned(), ..server.endpoint() };
-    let made = Embeddings::new(&nowhere, "small", 2, retry, Stop::default());
+    let nowhere = ModelEndpoint { base_url: "ftp://x".to_owned(), ..server.endpoint() };
+    let made = EmbeddingsClient::new(&nowhere, "small", 2, retry, CancelToken::default());
     assert!(matches!(made, Err(ModelFailure::Misconfigured(_))));
 }

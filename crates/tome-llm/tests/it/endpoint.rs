@@ -4,23 +4,23 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::json;
-use tome_llm::{ApiKey, Completion, Endpoint, LanguageModel, ModelFailure, OpenAiModel};
-use tome_testkit::Answer;
+use tome_llm::{ApiKey, Completion, LanguageModel, ModelEndpoint, ModelFailure, OpenAiModel};
+use tome_testkit::ScriptedAnswer;
 
 use crate::server::{KEY, Server, answer, prompt};
 
-fn ask_at(endpoint: &Endpoint) -> Result<Completion, ModelFailure> {
+fn ask_at(endpoint: &ModelEndpoint) -> Result<Completion, ModelFailure> {
     OpenAiModel::new(endpoint, "small")?.complete(&prompt())
 }
 
-fn failure_of(reply: Answer) -> ModelFailure {
+fn failure_of(reply: ScriptedAnswer) -> ModelFailure {
     ask_at(&Server::start(vec![reply]).endpoint()).unwrap_err()
 }
 
 /// A timeout that is long enough for loopback and short enough for a server that never answers.
-fn hasty_failure_of(reply: Answer) -> ModelFailure {
+fn hasty_failure_of(reply: ScriptedAnswer) -> ModelFailure {
     let server = Server::start(vec![reply]);
-    ask_at(&Endpoint { timeout: Duration::from_millis(250), ..server.endpoint() }).unwrap_err()
+    ask_at(&ModelEndpoint { timeout: Duration::from_millis(250), ..server.endpoint() }).unwrap_err()
 }
 
 fn status(status: u16, headers: Vec<(&str, &str)>) -> ModelFailure {
@@ -30,7 +30,7 @@ fn status(status: u16, headers: Vec<(&str, &str)>) -> ModelFailure {
 #[test]
 fn a_busy_endpoint_says_when_to_come_back() {
     let after = |name, value| match status(429, vec![(name, value)]) {
-        ModelFailure::Busy { retry_after, .. } => retry_after,
+        ModelFailure::Overloaded { retry_after, .. } => retry_after,
         other => panic!("{other:?}"),
     };
     assert_eq!(after("retry-after", "7"), Some(Duration::from_secs(7)));
@@ -43,10 +43,10 @@ fn a_busy_endpoint_says_when_to_come_back() {
 
 #[test]
 fn statuses_are_sorted_by_what_to_do() {
-    use ModelFailure::{Busy, Down, NotFound, Rejected, Unauthorized};
-    assert!(matches!(status(503, Vec::new()), Busy { retry_after: None, .. }));
-    assert!(matches!(status(500, Vec::new()), Down { .. }));
-    assert!(matches!(status(502, Vec::new()), Down { .. }));
+    use ModelFailure::{NotFound, Overloaded, Rejected, Unauthorized, Unreachable};
+    assert!(matches!(status(503, Vec::new()), Overloaded { retry_after: None, .. }));
+    assert!(matches!(status(500, Vec::new()), Unreachable { .. }));
+    assert!(matches!(status(502, Vec::new()), Unreachable { .. }));
     assert!(matches!(status(401, Vec::new()), Unauthorized { .. }));
     assert!(matches!(status(403, Vec::new()), Unauthorized { .. }));
     assert!(matches!(status(404, Vec::new()), NotFound { .. }));
@@ -69,13 +69,13 @@ fn a_redirect_is_not_followed() {
 #[test]
 fn silence_and_a_drip_run_out_of_time() {
     let timed_out = ModelFailure::TimedOut { after: Duration::from_millis(250) };
-    assert_eq!(hasty_failure_of(Answer::silence()), timed_out);
-    assert_eq!(hasty_failure_of(Answer::drip()), timed_out);
+    assert_eq!(hasty_failure_of(ScriptedAnswer::silence()), timed_out);
+    assert_eq!(hasty_failure_of(ScriptedAnswer::drip()), timed_out);
 }
 
 #[test]
 fn a_flood_is_cut_off() {
-    let failure = failure_of(Answer::flood());
+    let failure = failure_of(ScriptedAnswer::flood());
     assert_eq!(failure.to_string(), "the answer cannot be read: longer than 1048576 bytes");
 }
 
@@ -84,7 +84,7 @@ fn chunks_are_put_together() {
     let body = json!({"choices": [{"message": {"content": "数据 in parts"}}]}).to_string();
     let (head, tail) = body.split_once("数据").unwrap();
     let parts = vec![head.to_owned(), "数据".to_owned(), tail.to_owned()];
-    let server = Server::start(vec![Answer::chunks(parts)]);
+    let server = Server::start(vec![ScriptedAnswer::chunks(parts)]);
     assert_eq!(ask_at(&server.endpoint()).unwrap().text, "数据 in parts");
 }
 
@@ -97,50 +97,52 @@ fn nonsense_is_malformed() {
     malformed(answer(200, Vec::new(), "{\"choices\": [".to_owned()));
     malformed(answer(200, Vec::new(), "<html>gateway</html>".to_owned()));
     malformed(answer(200, Vec::new(), "null".to_owned()));
-    malformed(Answer::raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()));
-    malformed(Answer::raw(b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec()));
+    malformed(ScriptedAnswer::raw(b"SSH-2.0-OpenSSH_9.6\r\n\r\n".to_vec()));
+    malformed(ScriptedAnswer::raw(
+        b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n".to_vec(),
+    ));
 }
 
 #[test]
 fn an_answer_that_breaks_off_is_a_failure() {
     let failure =
-        failure_of(Answer::raw(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".to_vec()));
+        failure_of(ScriptedAnswer::raw(b"HTTP/1.1 200 OK\r\ncontent-length: 50\r\n\r\n{".to_vec()));
     assert!(
-        matches!(failure, ModelFailure::Down { .. } | ModelFailure::Malformed { .. }),
+        matches!(failure, ModelFailure::Unreachable { .. } | ModelFailure::Malformed { .. }),
         "{failure:?}"
     );
-    let failure = failure_of(Answer::raw(Vec::new()));
-    assert!(matches!(failure, ModelFailure::Down { .. }), "{failure:?}");
+    let failure = failure_of(ScriptedAnswer::raw(Vec::new()));
+    assert!(matches!(failure, ModelFailure::Unreachable { .. }), "{failure:?}");
 }
 
 #[test]
 fn nobody_there_is_down() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let endpoint = |base_url: String| Endpoint {
+    let endpoint = |base_url: String| ModelEndpoint {
         base_url,
         key: None,
         timeout: Duration::from_secs(5),
         proxy: None,
     };
     let refused = ask_at(&endpoint(format!("http://127.0.0.1:{port}"))).unwrap_err();
-    assert!(matches!(refused, ModelFailure::Down { .. }), "{refused:?}");
+    assert!(matches!(refused, ModelFailure::Unreachable { .. }), "{refused:?}");
     // A configured proxy is used.
-    let proxied = Endpoint {
+    let proxied = ModelEndpoint {
         proxy: Some(format!("http://127.0.0.1:{port}")),
         ..endpoint("http://model.invalid".to_owned())
     };
     let refused = ask_at(&proxied).unwrap_err();
-    assert!(matches!(refused, ModelFailure::Down { .. }), "{refused:?}");
+    assert!(matches!(refused, ModelFailure::Unreachable { .. }), "{refused:?}");
 }
 
 #[test]
 fn tls_is_spoken_where_the_address_asks_for_it() {
     // The server does not speak TLS, so the handshake fails; a plain request would be answered.
-    let server = Server::start(vec![Answer::raw(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]);
+    let server = Server::start(vec![ScriptedAnswer::raw(b"HTTP/1.1 200 OK\r\n\r\n".to_vec())]);
     let base_url = server.base_url.replace("http://", "https://");
     let timeout = Duration::from_millis(250);
-    let failure = ask_at(&Endpoint { base_url, timeout, ..server.endpoint() }).unwrap_err();
-    assert!(failure.may_pass(), "{failure:?}");
+    let failure = ask_at(&ModelEndpoint { base_url, timeout, ..server.endpoint() }).unwrap_err();
+    assert!(failure.is_transient(), "{failure:?}");
     assert!(server.requests().iter().all(|request| request.body.is_null()));
 }
 
@@ -153,7 +155,7 @@ fn the_key_is_never_shown() {
     let failure = model.complete(&prompt()).unwrap_err();
     assert_eq!(
         failure,
-        ModelFailure::Unauthorized { said: "401 Incorrect API key provided: ***.".to_owned() }
+        ModelFailure::Unauthorized { message: "401 Incorrect API key provided: ***.".to_owned() }
     );
     for shown in [format!("{endpoint:?}"), format!("{model:?}"), format!("{failure:?}")] {
         assert!(!shown.contains(KEY), "{shown}");
@@ -169,7 +171,7 @@ fn a_long_complaint_is_cut() {
 #[test]
 fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
     let server = Server::start(Vec::new());
-    let refused = |endpoint: &Endpoint| {
+    let refused = |endpoint: &ModelEndpoint| {
         let failure = OpenAiModel::new(endpoint, "small").unwrap_err();
         assert!(matches!(failure, ModelFailure::Misconfigured(_)), "{failure:?}");
         failure.to_string()
@@ -177,11 +179,13 @@ fn settings_that_cannot_work_are_refused_before_anything_is_sent() {
     for base_url in
         ["", "localhost:11434", "ftp://host/", "http://", "http://a b/", "http://h/?q=1"]
     {
-        refused(&Endpoint { base_url: base_url.to_owned(), ..server.endpoint() });
+        refused(&ModelEndpoint { base_url: base_url.to_owned(), ..server.endpoint() });
     }
     let password = "http://me:hunter2@host/v1".to_owned();
-    assert!(!refused(&Endpoint { base_url: password, ..server.endpoint() }).contains("hunter2"));
-    refused(&Endpoint { proxy: Some("::".to_owned()), ..server.endpoint() });
+    assert!(
+        !refused(&ModelEndpoint { base_url: password, ..server.endpoint() }).contains("hunter2")
+    );
+    refused(&ModelEndpoint { proxy: Some("::".to_owned()), ..server.endpoint() });
     for key in ["", "  \n", "two words", "línea", "a\r\nhost: b"] {
         assert!(ApiKey::new(key).is_err(), "{key:?}");
     }

@@ -5,29 +5,39 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tome_llm::{
-    Budget, LanguageModel, Meter, MeterState, Metered, ModelFailure, Needed, Prompt, Scripted,
-    Spent,
+    Budget, CallCost, CompletionRequest, CostEstimate, LanguageModel, MeterState, Metered,
+    ModelFailure, ScriptedModel, TokenMeter,
 };
 use tome_text::budget_tokens;
 
-fn prompt(input_tokens: usize, tokens_max: u32) -> Prompt {
-    Prompt { user: "abc".repeat(input_tokens), tokens_max, ..Prompt::default() }
+fn prompt(input_tokens: usize, tokens_max: u32) -> CompletionRequest {
+    CompletionRequest {
+        user: "abc".repeat(input_tokens),
+        tokens_max,
+        ..CompletionRequest::default()
+    }
 }
 
-fn metered(meter: &Arc<Meter>, answers: Vec<Result<String, ModelFailure>>) -> Metered<Scripted> {
-    Metered::new(Scripted::new(answers), meter.clone(), || "2026-11-15".to_owned())
+fn metered(
+    meter: &Arc<TokenMeter>,
+    answers: Vec<Result<String, ModelFailure>>,
+) -> Metered<ScriptedModel> {
+    Metered::new(ScriptedModel::new(answers), meter.clone(), || "2026-11-15".to_owned())
 }
 
 #[test]
 fn calls_tokens_and_failures_are_counted() {
-    let meter = Arc::new(Meter::new(Some(1_000), MeterState::default()));
+    let meter = Arc::new(TokenMeter::new(Some(1_000), MeterState::default()));
     let model = metered(
         &meter,
-        vec![Ok("answer".to_owned()), Err(ModelFailure::Down { said: "gone".to_owned() })],
+        vec![
+            Ok("answer".to_owned()),
+            Err(ModelFailure::Unreachable { message: "gone".to_owned() }),
+        ],
     );
     model.complete(&prompt(10, 50)).unwrap();
     model.complete(&prompt(10, 50)).unwrap_err();
-    let reading = meter.reading("2026-11-15");
+    let reading = meter.snapshot("2026-11-15");
     let today = &reading.today;
     assert_eq!((today.calls, today.failures), (2, 1));
     assert_eq!((today.input_tokens, today.output_tokens), (10, 2));
@@ -37,7 +47,7 @@ fn calls_tokens_and_failures_are_counted() {
 
 #[test]
 fn a_call_that_might_not_fit_is_not_made() {
-    let meter = Arc::new(Meter::new(Some(100), MeterState::default()));
+    let meter = Arc::new(TokenMeter::new(Some(100), MeterState::default()));
     let model = metered(&meter, vec![Ok("abc".repeat(30)), Ok("never".to_owned())]);
     model.complete(&prompt(10, 90)).unwrap();
     assert_eq!(
@@ -45,41 +55,42 @@ fn a_call_that_might_not_fit_is_not_made() {
         ModelFailure::OverBudget { spent: 40, budget: 100, needed: 61 }
     );
     // A rejected call is not counted, and a call that still fits is allowed.
-    assert_eq!(meter.reading("2026-11-15").today.calls, 1);
+    assert_eq!(meter.snapshot("2026-11-15").today.calls, 1);
     model.complete(&prompt(10, 50)).unwrap();
 }
 
 #[test]
 fn failures_after_which_the_model_may_want_money_are_counted() {
     let cost_of = |failure| {
-        let meter = Arc::new(Meter::new(None, MeterState::default()));
+        let meter = Arc::new(TokenMeter::new(None, MeterState::default()));
         metered(&meter, vec![Err(failure)]).complete(&prompt(10, 50)).unwrap_err();
         meter.state().tokens()
     };
     assert_eq!(cost_of(ModelFailure::Truncated { tokens_max: 50 }), 60);
-    assert_eq!(cost_of(ModelFailure::Refused { said: String::new() }), 10);
-    assert_eq!(cost_of(ModelFailure::Unauthorized { said: String::new() }), 0);
+    assert_eq!(cost_of(ModelFailure::Refused { message: String::new() }), 10);
+    assert_eq!(cost_of(ModelFailure::Unauthorized { message: String::new() }), 0);
 }
 
 #[test]
 fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
     let day = Arc::new(Mutex::new("2026-11-15".to_owned()));
-    let meter = Arc::new(Meter::new(Some(100), MeterState::default()));
+    let meter = Arc::new(TokenMeter::new(Some(100), MeterState::default()));
     let asked = day.clone();
     let answers = vec![Ok("abc".repeat(20)); 3];
-    let model =
-        Metered::new(Scripted::new(answers), meter.clone(), move || asked.lock().unwrap().clone());
+    let model = Metered::new(ScriptedModel::new(answers), meter.clone(), move || {
+        asked.lock().unwrap().clone()
+    });
     model.complete(&prompt(70, 20)).unwrap();
     model.complete(&prompt(70, 20)).unwrap_err();
 
     let kept = serde_json::to_string(&meter.state()).unwrap();
-    let again = Meter::new(Some(100), serde_json::from_str(&kept).unwrap());
-    assert_eq!(again.reading("2026-11-15").tokens_left, Some(10));
+    let again = TokenMeter::new(Some(100), serde_json::from_str(&kept).unwrap());
+    assert_eq!(again.snapshot("2026-11-15").tokens_left, Some(10));
 
     *day.lock().unwrap() = "2026-11-16".to_owned();
     model.complete(&prompt(70, 20)).unwrap();
-    assert_eq!(meter.reading("2026-11-16").today.calls, 1);
-    assert_eq!(meter.reading("2026-11-17").tokens_left, Some(100));
+    assert_eq!(meter.snapshot("2026-11-16").today.calls, 1);
+    assert_eq!(meter.snapshot("2026-11-17").tokens_left, Some(100));
 }
 
 /// A killed client settles nothing: its reservation expires, and only the estimated input is counted. A
@@ -87,31 +98,32 @@ fn a_new_day_starts_at_nothing_and_a_restart_does_not() {
 #[test]
 fn what_nobody_settles_is_let_go() {
     let day = "2026-11-15";
-    let needed = Needed { input_tokens: 30, output_tokens_max: 60 };
-    let spent = Spent { input_tokens: 35, output_tokens: 9, failure: None };
+    let needed = CostEstimate { input_tokens: 30, output_tokens_max: 60 };
+    let spent = CallCost { input_tokens: 35, output_tokens: 9, failure: None };
 
-    let patient = Meter::new(Some(100), MeterState::default());
+    let patient = TokenMeter::new(Some(100), MeterState::default());
     let held = patient.reserve(day, needed).unwrap();
-    assert_eq!(patient.reading(day).tokens_left, Some(10));
+    assert_eq!(patient.snapshot(day).tokens_left, Some(10));
     assert!(matches!(patient.reserve(day, needed), Err(ModelFailure::OverBudget { .. })));
     patient.settle(day, &held, &spent);
-    assert_eq!(patient.reading(day).tokens_left, Some(56));
+    assert_eq!(patient.snapshot(day).tokens_left, Some(56));
 
-    let hasty = Meter::new(Some(100), MeterState::default()).letting_go_after(Duration::ZERO);
+    let hasty =
+        TokenMeter::new(Some(100), MeterState::default()).with_reservation_ttl(Duration::ZERO);
     let lost = hasty.reserve(day, needed).unwrap();
-    let reading = hasty.reading(day);
+    let reading = hasty.snapshot(day);
     assert_eq!(reading.tokens_left, Some(70));
     assert_eq!((reading.today.calls, reading.today.failures), (1, 1));
     hasty.settle(day, &lost, &spent);
-    let reading = hasty.reading(day);
+    let reading = hasty.snapshot(day);
     assert_eq!(reading.tokens_left, Some(56));
     assert_eq!((reading.today.calls, reading.today.failures), (1, 0));
 
     // The daemon restarted in between: the call is counted, and no other reservation is settled.
-    let anew = Meter::new(Some(100), MeterState::default());
-    let _other = anew.reserve(day, Needed { input_tokens: 1, output_tokens_max: 1 }).unwrap();
+    let anew = TokenMeter::new(Some(100), MeterState::default());
+    let _other = anew.reserve(day, CostEstimate { input_tokens: 1, output_tokens_max: 1 }).unwrap();
     anew.settle(day, &held, &spent);
-    assert_eq!(anew.reading(day).tokens_left, Some(54));
+    assert_eq!(anew.snapshot(day).tokens_left, Some(54));
 }
 
 #[test]
@@ -123,7 +135,7 @@ fn a_state_of_an_older_or_newer_version_is_read() {
 proptest! {
     #[test]
     fn a_budget_is_never_overspent(budget in 0_u64..400, calls in prop::collection::vec((0_usize..40, 0_usize..40), 1..20)) {
-        let meter = Arc::new(Meter::new(Some(budget), MeterState::default()));
+        let meter = Arc::new(TokenMeter::new(Some(budget), MeterState::default()));
         for (input, output) in calls {
             let model = metered(&meter, vec![Ok("abc".repeat(output))]);
             let room = u32::try_from(output).unwrap();

@@ -1,7 +1,9 @@
 //! Chat completions: requests, responses and adaptation to dialects.
 
 use serde_json::{Value, json};
-use tome_llm::{Completion, Endpoint, LanguageModel, ModelFailure, OpenAiModel, Prompt};
+use tome_llm::{
+    Completion, CompletionRequest, LanguageModel, ModelEndpoint, ModelFailure, OpenAiModel,
+};
 
 use crate::server::{KEY, Server, answer, prompt};
 
@@ -47,8 +49,8 @@ fn an_answer_is_its_text_and_what_it_cost() {
 #[test]
 fn no_key_is_no_header_and_plain_text_no_format() {
     let server = Server::answering(200, said("yes"));
-    let endpoint = Endpoint { key: None, ..server.endpoint() };
-    let plain = Prompt { json: false, ..prompt() };
+    let endpoint = ModelEndpoint { key: None, ..server.endpoint() };
+    let plain = CompletionRequest { json: false, ..prompt() };
     OpenAiModel::new(&endpoint, "small").unwrap().complete(&plain).unwrap();
     assert_eq!(server.requests()[0].header("authorization"), None);
     assert_eq!(server.requests()[0].body.get("response_format"), None);
@@ -72,7 +74,7 @@ fn cut_off_refused_and_empty_answers_are_failures() {
     let refusal = json!({"content": null, "refusal": "I would rather not"});
     assert_eq!(
         failed("stop", refusal),
-        ModelFailure::Refused { said: "I would rather not".to_owned() }
+        ModelFailure::Refused { message: "I would rather not".to_owned() }
     );
     assert!(matches!(failed("stop", json!({"content": ""})), ModelFailure::Malformed { .. }));
     let nothing = ask(&Server::answering(200, "{\"choices\": []}")).unwrap_err();

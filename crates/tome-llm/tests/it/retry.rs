@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use tome_llm::{LanguageModel, ModelFailure, OpenAiModel, Retry, Retrying, Scripted, Stop};
+use tome_llm::{
+    CancelToken, LanguageModel, ModelFailure, OpenAiModel, Retry, Retrying, ScriptedModel,
+};
 
 use crate::server::{Server, answer, prompt};
 
@@ -12,7 +14,7 @@ fn retry(attempts: u32) -> Retry {
 }
 
 fn down() -> ModelFailure {
-    ModelFailure::Down { said: "500".to_owned() }
+    ModelFailure::Unreachable { message: "500".to_owned() }
 }
 
 #[test]
@@ -24,7 +26,7 @@ fn a_server_that_comes_back_is_asked_again() {
         answer(200, Vec::new(), body),
     ]);
     let model = OpenAiModel::new(&server.endpoint(), "small").unwrap();
-    let model = Retrying::new(model, retry(3), Stop::default());
+    let model = Retrying::new(model, retry(3), CancelToken::default());
     assert_eq!(model.complete(&prompt()).unwrap().text, "back");
     assert_eq!(server.requests().len(), 3);
     assert_eq!(model.name(), "openai/small");
@@ -32,40 +34,45 @@ fn a_server_that_comes_back_is_asked_again() {
 
 #[test]
 fn the_last_failure_is_the_answer() {
-    let model = Scripted::new([Err(down()), Err(down()), Ok("too late".to_owned())]);
+    let model = ScriptedModel::new([Err(down()), Err(down()), Ok("too late".to_owned())]);
     let model = std::sync::Arc::new(model);
-    let failure = Retrying::new(model.clone(), retry(2), Stop::default()).complete(&prompt());
+    let failure =
+        Retrying::new(model.clone(), retry(2), CancelToken::default()).complete(&prompt());
     assert_eq!(failure.unwrap_err(), down());
-    assert_eq!(model.asked().len(), 2);
+    assert_eq!(model.requests().len(), 2);
 }
 
 #[test]
 fn what_cannot_pass_is_not_asked_again() {
     for failure in [
-        ModelFailure::Unauthorized { said: String::new() },
+        ModelFailure::Unauthorized { message: String::new() },
         ModelFailure::Truncated { tokens_max: 1 },
-        ModelFailure::Malformed { said: String::new() },
-        ModelFailure::Uncounted { said: String::new() },
-        ModelFailure::Busy { retry_after: Some(Duration::from_secs(3_600)), said: String::new() },
+        ModelFailure::Malformed { message: String::new() },
+        ModelFailure::BudgetUnavailable { message: String::new() },
+        ModelFailure::Overloaded {
+            retry_after: Some(Duration::from_secs(3_600)),
+            message: String::new(),
+        },
     ] {
-        let model = std::sync::Arc::new(Scripted::new([Err(failure.clone())]));
-        let retrying = Retrying::new(model.clone(), retry(5), Stop::default());
+        let model = std::sync::Arc::new(ScriptedModel::new([Err(failure.clone())]));
+        let retrying = Retrying::new(model.clone(), retry(5), CancelToken::default());
         assert_eq!(retrying.complete(&prompt()).unwrap_err(), failure);
-        assert_eq!(model.asked().len(), 1, "{failure:?}");
+        assert_eq!(model.requests().len(), 1, "{failure:?}");
     }
 }
 
 #[test]
 fn no_attempts_is_one_attempt() {
-    let model = Retrying::new(Scripted::new([Ok("yes".to_owned())]), retry(0), Stop::default());
+    let model =
+        Retrying::new(ScriptedModel::new([Ok("yes".to_owned())]), retry(0), CancelToken::default());
     assert_eq!(model.complete(&prompt()).unwrap().text, "yes");
 }
 
 #[test]
 fn a_stop_ends_the_wait() {
-    let stop = Stop::default();
-    stop.stop();
+    let stop = CancelToken::default();
+    stop.cancel();
     let slow = Retry { base: Duration::from_secs(50), ..retry(3) };
-    let model = Retrying::new(Scripted::new([Err(down())]), slow, stop);
-    assert_eq!(model.complete(&prompt()).unwrap_err(), ModelFailure::Stopped);
+    let model = Retrying::new(ScriptedModel::new([Err(down())]), slow, stop);
+    assert_eq!(model.complete(&prompt()).unwrap_err(), ModelFailure::Cancelled);
 }

@@ -8,7 +8,7 @@ use crate::periods::{any_moment, any_zone};
 proptest! {
     #[test]
     fn ids_of_periods_come_back(at in any_moment(), zone in any_zone()) {
-        let day = Period::day_of(at, &zone);
+        let day = Period::day_containing(at, &zone);
         for period in std::iter::once(day).chain(day.ancestors()) {
             let id = period.id();
             prop_assert_eq!(NodeId::parse(id.as_str()), Ok(id.clone()));
@@ -22,12 +22,12 @@ proptest! {
 
     #[test]
     fn ids_of_segments_and_grips_come_back(at in any_moment(), zone in any_zone(), event in "[!-~]{1,40}") {
-        let day = Period::day_of(at, &zone);
+        let day = Period::day_containing(at, &zone);
         let event = EventId::parse(&event).unwrap();
-        let id = NodeId::segment(&day, at, &SessionId::parse("s1").unwrap(), &event);
+        let id = NodeId::for_segment(&day, at, &SessionId::parse("s1").unwrap(), &event);
         prop_assert_eq!(NodeId::parse(id.as_str()), Ok(id.clone()));
         prop_assert_eq!((id.level(), id.day(), id.period()), (Level::Segment, Some(day), Some(day)));
-        let grip = GripId::of(at, &event, "the lexer");
+        let grip = GripId::from_excerpt(at, &event, "the lexer");
         prop_assert_eq!(GripId::parse(grip.as_str()), Ok(grip.clone()));
         prop_assert_eq!(grip.at(), at);
     }
@@ -49,7 +49,7 @@ fn segments_of_a_day_sort_by_their_start() {
     let day = Period::day(2026, 11, 14).unwrap();
     let id = |start: u64, session: &str, event: &str| {
         let session = SessionId::parse(session).unwrap();
-        NodeId::segment(&day, Millis(start), &session, &EventId::parse(event).unwrap())
+        NodeId::for_segment(&day, Millis(start), &session, &EventId::parse(event).unwrap())
     };
     let start = 1_794_650_400_000;
     assert!(id(start, "s9", "e9") < id(start + 1, "s1", "e1"));
@@ -60,12 +60,12 @@ fn segments_of_a_day_sort_by_their_start() {
     assert_eq!(id(start, "s1", "e1").as_str(), "toc:segment:2026-11-14:01M7CQZS805R0ZFFJQJP8DTQ5A");
     let event = EventId::parse("e1").unwrap();
     assert_eq!(
-        GripId::of(Millis(start), &event, "the lexer").as_str(),
+        GripId::from_excerpt(Millis(start), &event, "the lexer").as_str(),
         "grip:1794650400000:01M7CQZS80B7V18RT2Q0H5G8FW"
     );
     assert_ne!(
-        GripId::of(Millis(start), &event, "the lexer"),
-        GripId::of(Millis(start), &event, "the parser")
+        GripId::from_excerpt(Millis(start), &event, "the lexer"),
+        GripId::from_excerpt(Millis(start), &event, "the parser")
     );
 }
 

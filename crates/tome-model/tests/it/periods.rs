@@ -31,7 +31,7 @@ pub const ZONES: &[&str] = &[
 const HOUR: u64 = 3_600_000;
 
 pub fn zone(name: &str) -> Zone {
-    Zone::named(name).unwrap()
+    Zone::parse(name).unwrap()
 }
 
 pub fn at(text: &str) -> Millis {
@@ -61,7 +61,7 @@ pub fn any_moment() -> impl Strategy<Value = Millis> {
 proptest! {
     #[test]
     fn every_moment_is_in_one_day_and_one_week(at in any_moment(), zone in any_zone()) {
-        let day = Period::day_of(at, &zone);
+        let day = Period::day_containing(at, &zone);
         let week = day.parent().unwrap();
         for period in [day, week] {
             let (from, to) = period.range(&zone);
@@ -69,15 +69,15 @@ proptest! {
         }
         let (from, to) = day.range(&zone);
         // Adjacent days touch it without overlap.
-        prop_assert_eq!(Period::day_of(from, &zone), day);
-        prop_assert_eq!(Period::day_of(Millis(to.0 - 1), &zone), day);
+        prop_assert_eq!(Period::day_containing(from, &zone), day);
+        prop_assert_eq!(Period::day_containing(Millis(to.0 - 1), &zone), day);
         if from.0 > 0 {
-            let before = Period::day_of(Millis(from.0 - 1), &zone);
+            let before = Period::day_containing(Millis(from.0 - 1), &zone);
             prop_assert!(before < day);
             prop_assert_eq!(before.range(&zone).1, from);
         }
         if to.0 <= 253_402_207_200_000 {
-            let after = Period::day_of(to, &zone);
+            let after = Period::day_containing(to, &zone);
             prop_assert!(after > day);
             prop_assert_eq!(after.range(&zone).0, to);
         }
@@ -85,7 +85,7 @@ proptest! {
 
     #[test]
     fn the_days_of_a_week_tile_it(at in any_moment(), zone in any_zone()) {
-        let week = Period::day_of(at, &zone).parent().unwrap();
+        let week = Period::day_containing(at, &zone).parent().unwrap();
         let (from, to) = week.range(&zone);
         let days = week.children();
         prop_assert!(days.len() == 7 || week == Period::Week(9999, 52));
@@ -134,7 +134,7 @@ proptest! {
 
     #[test]
     fn a_day_hangs_under_four_levels(at in any_moment(), zone in any_zone()) {
-        let day = Period::day_of(at, &zone);
+        let day = Period::day_containing(at, &zone);
         let levels: Vec<Level> = day.ancestors().map(|period| period.level()).collect();
         prop_assert_eq!(levels, [Level::Week, Level::Month, Level::Year]);
         let mut below = day;
@@ -189,7 +189,7 @@ fn a_clock_set_back_over_midnight_leaves_days_whole() {
         ("2008-11-01T23:30:00-03:30", first),
         ("2008-11-02T00:00:00-03:30", second),
     ] {
-        assert_eq!(Period::day_of(at(moment), &zone), day, "{moment}");
+        assert_eq!(Period::day_containing(at(moment), &zone), day, "{moment}");
     }
     assert_eq!((hours(first, &zone), hours(second, &zone)), (25, 24));
 }
@@ -234,15 +234,15 @@ fn titles_are_what_people_say() {
 fn zones_have_names_that_give_them_back() {
     for name in ZONES.iter().copied().chain(["europe/berlin", "+2", "-0330", "system", "utc"]) {
         let zone = zone(name);
-        assert_eq!(Zone::named(zone.name()).unwrap().name(), zone.name(), "{name}");
+        assert_eq!(Zone::parse(zone.name()).unwrap().name(), zone.name(), "{name}");
     }
     assert_eq!(zone("europe/BERLIN").name(), "Europe/Berlin");
     assert_eq!(zone("+2").name(), "+02:00");
     assert_eq!(zone("-0330").name(), "-03:30");
     assert_eq!(zone("+00:00"), Zone::utc());
     for bad in ["Mars/Olympus", "Etc/Unknown", "+99:00", "+1:2:3", "+é0", "../UTC", "EST5EDT4,x"] {
-        let error = Zone::named(bad).unwrap_err().to_string();
+        let error = Zone::parse(bad).unwrap_err().to_string();
         assert!(error.contains("Europe/Berlin"), "{error}");
     }
-    assert_eq!(Zone::named(" ").unwrap_err().to_string(), "zone is missing");
+    assert_eq!(Zone::parse(" ").unwrap_err().to_string(), "zone is missing");
 }

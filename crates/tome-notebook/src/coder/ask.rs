@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use tome_text::{CHINESE_QUESTION_WORDS, StopClass, collapse_whitespace, is_stop_word};
 
 use super::limits::{KEYWORDS_MAX, KEYWORDS_MIN, QUESTION_CHARS_MAX};
-use super::terms::{Word, is_ignored, stem_of, words};
-use super::{Ask, InsightKind};
+use super::terms::{TextWord, is_ignored, split_words, stem_of};
+use super::{InsightKind, InsightQuery};
 
-const EPISODIC: &[&str] = &[
+const EPISODIC_CUES: &[&str] = &[
     "last time",
     "happened",
     "went wrong",
@@ -30,7 +30,7 @@ const EPISODIC: &[&str] = &[
     "以前",
     "曾经",
 ];
-const PROCEDURAL: &[&str] = &[
+const PROCEDURAL_CUES: &[&str] = &[
     "how to",
     "how do",
     "how can",
@@ -47,7 +47,7 @@ const PROCEDURAL: &[&str] = &[
     "怎样",
     "步骤",
 ];
-const SEMANTIC: &[&str] = &[
+const SEMANTIC_CUES: &[&str] = &[
     "why ",
     "principle",
     "rule of thumb",
@@ -66,12 +66,15 @@ const SEMANTIC: &[&str] = &[
 
 /// Returns the keywords of a query, or why it is invalid. A question yields at most `KEYWORDS_MAX`
 /// keywords; an explicit list must have `KEYWORDS_MIN` to `KEYWORDS_MAX`.
-pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<String>, String> {
+pub(super) fn select_keywords(
+    ask: &InsightQuery,
+    count: impl Fn(&str) -> usize,
+) -> Result<Vec<String>, String> {
     let question = ask.question.as_deref().map(str::trim).filter(|question| !question.is_empty());
     let mut given: Vec<String> = Vec::new();
     for keyword in ask.keywords.iter().map(|keyword| collapse_whitespace(keyword)) {
         let known = given.iter().any(|known| known.to_lowercase() == keyword.to_lowercase());
-        if !known && !words(&keyword).is_empty() {
+        if !known && !split_words(&keyword).is_empty() {
             given.push(keyword);
         }
     }
@@ -79,7 +82,7 @@ pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<S
         (true, None) => Err(format!(
             "empty query: give a question, or {KEYWORDS_MIN} to {KEYWORDS_MAX} keywords"
         )),
-        (true, Some(question)) => Ok(from_question(question, count)),
+        (true, Some(question)) => Ok(extract_keywords(question, count)),
         (false, _) if (KEYWORDS_MIN..=KEYWORDS_MAX).contains(&given.len()) => Ok(given),
         (false, _) => Err(format!(
             "{} different keywords: give {KEYWORDS_MIN} to {KEYWORDS_MAX}, or ask a question",
@@ -89,12 +92,12 @@ pub(super) fn keywords(ask: &Ask, count: impl Fn(&str) -> usize) -> Result<Vec<S
 }
 
 /// The types that a question is about; all if it contains no cue.
-pub(super) fn kinds(question: &str) -> Vec<InsightKind> {
-    let asked = format!("{} ", collapse_whitespace(&capped(question)).to_lowercase());
+pub(super) fn guess_kinds(question: &str) -> Vec<InsightKind> {
+    let asked = format!("{} ", collapse_whitespace(&cap_question(question)).to_lowercase());
     let cues = [
-        (InsightKind::Episodic, EPISODIC),
-        (InsightKind::Procedural, PROCEDURAL),
-        (InsightKind::Semantic, SEMANTIC),
+        (InsightKind::Episodic, EPISODIC_CUES),
+        (InsightKind::Procedural, PROCEDURAL_CUES),
+        (InsightKind::Semantic, SEMANTIC_CUES),
     ];
     let asked_for = |cues: &[&str]| cues.iter().any(|cue| has_cue(&asked, cue));
     let picked: Vec<_> =
@@ -113,15 +116,15 @@ fn has_cue(asked: &str, cue: &str) -> bool {
     })
 }
 
-fn capped(question: &str) -> String {
+fn cap_question(question: &str) -> String {
     question.chars().take(QUESTION_CHARS_MAX).collect()
 }
 
 /// Picks keywords: identifiers first, then words in few insights, then words in none.
-fn from_question(question: &str, count: impl Fn(&str) -> usize) -> Vec<String> {
+fn extract_keywords(question: &str, count: impl Fn(&str) -> usize) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let mut found: Vec<(usize, usize, String)> = Vec::new();
-    for candidate in candidates(&capped(question)) {
+    for candidate in collect_candidates(&cap_question(question)) {
         if seen.insert(stem_of(&candidate)) {
             let rank = match count(&candidate) {
                 _ if is_identifier(&candidate) => 0,
@@ -137,7 +140,7 @@ fn from_question(question: &str, count: impl Fn(&str) -> usize) -> Vec<String> {
     found.into_iter().map(|(_, _, keyword)| keyword).collect()
 }
 
-fn candidates(question: &str) -> Vec<String> {
+fn collect_candidates(question: &str) -> Vec<String> {
     let mut found = Vec::new();
     for chunk in question.split_whitespace() {
         let bare = chunk.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
@@ -145,24 +148,26 @@ fn candidates(question: &str) -> Vec<String> {
             found.push(bare.to_owned());
             continue;
         }
-        for word in words(bare) {
+        for word in split_words(bare) {
             match word {
-                Word::Spaced(word) => found.extend(Some(word).filter(|word| tells(word))),
-                Word::Unspaced(run) => found.extend(cjk_pieces(&run)),
+                TextWord::Spaced(word) => {
+                    found.extend(Some(word).filter(|word| is_informative(word)))
+                }
+                TextWord::Unspaced(run) => found.extend(split_unspaced_run(&run)),
             }
         }
     }
     found
 }
 
-fn tells(word: &str) -> bool {
+fn is_informative(word: &str) -> bool {
     let lower = word.to_lowercase();
     let long = word.chars().count() > 1;
     long && !is_ignored(&lower) && !is_stop_word(&lower, StopClass::ASKING)
 }
 
 /// Splits a run without spaces at its question words.
-fn cjk_pieces(run: &str) -> Vec<String> {
+fn split_unspaced_run(run: &str) -> Vec<String> {
     let mut rest = run.to_owned();
     for asking in CHINESE_QUESTION_WORDS {
         rest = rest.replace(asking, " ");
@@ -199,19 +204,19 @@ mod tests {
             ("如何避免死锁?", &[Procedural]),
             ("为什么会死锁?", &[Semantic]),
         ] {
-            assert_eq!(kinds(question), expected, "{question}");
+            assert_eq!(guess_kinds(question), expected, "{question}");
         }
     }
 
     #[test]
     fn keywords_are_given_or_taken_from_the_question() {
         let asked = |question: &str, given: &[&str]| {
-            let ask = Ask {
+            let ask = InsightQuery {
                 question: Some(question.to_owned()),
                 keywords: given.iter().map(|keyword| (*keyword).to_owned()).collect(),
                 kinds: Vec::new(),
             };
-            keywords(&ask, str::len)
+            select_keywords(&ask, str::len)
         };
         assert_eq!(
             asked("How do I avoid a deadlock in tokio::spawn?", &[]).unwrap(),

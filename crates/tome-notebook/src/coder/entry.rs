@@ -20,18 +20,18 @@
 
 use tome_text::collapse_whitespace;
 
-use super::sentence::normals;
+use super::sentence::normalized_sentences;
 use super::{InsightDraft, InsightKind};
 
-pub(super) const PREVIOUS: &str = "Previous Approach";
-pub(super) const RELATED: &str = "Related";
+pub(super) const PREVIOUS_LABEL: &str = "Previous Approach";
+pub(super) const RELATED_LABEL: &str = "Related";
 /// Label of text merged by tidying; undated, because tidying does not know when it was added.
-pub(super) const ALSO: &str = "Also";
+pub(super) const ALSO_LABEL: &str = "Also";
 /// Tag of an entry whose former approach was contradicted.
-pub(super) const RECONSOLIDATED: &str = "reconsolidated";
+pub(super) const RECONSOLIDATED_TAG: &str = "reconsolidated";
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct InsightEntry {
     pub(super) title: String,
     pub(super) description: String,
     pub(super) content: String,
@@ -50,7 +50,7 @@ pub(super) struct Remark {
 
 /// Whether the approach worked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(super) enum InsightOutcome {
     Success,
     Failure,
 }
@@ -60,58 +60,58 @@ impl Remark {
         Self { label: label.into(), text: text.into() }
     }
 
-    pub(super) fn is(&self, label: &str) -> bool {
+    pub(super) fn has_label(&self, label: &str) -> bool {
         self.label.eq_ignore_ascii_case(label)
     }
 
     /// Whether it is still valid: neither a previous approach nor a link.
-    pub(super) fn holds(&self) -> bool {
-        !self.is(PREVIOUS) && !self.is(RELATED)
+    pub(super) fn is_valid(&self) -> bool {
+        !self.has_label(PREVIOUS_LABEL) && !self.has_label(RELATED_LABEL)
     }
 }
 
-impl Entry {
+impl InsightEntry {
     /// Converts a valid draft, adding the tag of its type.
-    pub(super) fn of(draft: &InsightDraft) -> Self {
+    pub(super) fn from_draft(draft: &InsightDraft) -> Self {
         let mut entry = Self {
             title: collapse_whitespace(&draft.title),
             description: collapse_whitespace(&draft.description),
             content: collapse_whitespace(&draft.content),
             ..Self::default()
         };
-        draft.tags.iter().for_each(|tag| entry.tag(&plain_tag(tag)));
-        entry.tag_kind(draft.kind);
+        draft.tags.iter().for_each(|tag| entry.add_tag(&normalize_tag(tag)));
+        entry.add_kind_tag(draft.kind);
         entry
     }
 
     /// Renders the entry, ending with a line break.
-    pub(super) fn text(&self) -> String {
-        let mut text = field("Title", &self.title);
+    pub(super) fn render(&self) -> String {
+        let mut text = render_field("Title", &self.title);
         if !self.description.is_empty() {
-            text += &field("Description", &self.description);
+            text += &render_field("Description", &self.description);
         }
         if !self.content.is_empty() {
-            text += &format!("\n{}", field("Content", &self.content));
+            text += &format!("\n{}", render_field("Content", &self.content));
         }
         for remark in &self.remarks {
-            text += &format!("\n{}", field(&remark.label, &remark.text));
+            text += &format!("\n{}", render_field(&remark.label, &remark.text));
         }
         if !self.tags.is_empty() {
-            text += &format!("\n{}", field("Tags", &format!("#{}", self.tags.join(" #"))));
+            text += &format!("\n{}", render_field("Tags", &format!("#{}", self.tags.join(" #"))));
         }
         text
     }
 
     /// Adds a tag unless the entry has it.
-    pub(super) fn tag(&mut self, tag: &str) {
+    pub(super) fn add_tag(&mut self, tag: &str) {
         if !tag.is_empty() && !self.has_tag(tag) {
             self.tags.push(tag.to_owned());
         }
     }
 
     /// Adds the tag of its type, at the end.
-    pub(super) fn tag_kind(&mut self, kind: InsightKind) {
-        self.tag(kind.as_str());
+    pub(super) fn add_kind_tag(&mut self, kind: InsightKind) {
+        self.add_tag(kind.as_str());
     }
 
     pub(super) fn has_tag(&self, tag: &str) -> bool {
@@ -119,49 +119,52 @@ impl Entry {
     }
 
     /// The outcome tag, if there is exactly one.
-    pub(super) fn outcome(&self) -> Option<Outcome> {
+    pub(super) fn outcome(&self) -> Option<InsightOutcome> {
         match (self.has_tag("success"), self.has_tag("failure")) {
-            (true, false) => Some(Outcome::Success),
-            (false, true) => Some(Outcome::Failure),
+            (true, false) => Some(InsightOutcome::Success),
+            (false, true) => Some(InsightOutcome::Failure),
             _ => None,
         }
     }
 
     /// Every sentence that is still valid, normalized by [`tome_text::normalize_sentence`].
-    pub(super) fn sentences(&self) -> std::collections::BTreeSet<String> {
-        let remarks = self.remarks.iter().filter(|remark| remark.holds());
+    pub(super) fn normalized_sentences(&self) -> std::collections::BTreeSet<String> {
+        let remarks = self.remarks.iter().filter(|remark| remark.is_valid());
         let texts = [&self.title, &self.description, &self.content];
         texts
             .into_iter()
             .chain(remarks.map(|remark| &remark.text))
-            .flat_map(|text| normals(text))
+            .flat_map(|text| normalized_sentences(text))
             .collect()
     }
 
     /// Adds a remark, keeping previous approaches last.
-    pub(super) fn remark(&mut self, remark: Remark) {
+    pub(super) fn add_remark(&mut self, remark: Remark) {
         if self.remarks.contains(&remark) {
             return;
         }
-        let given_up = self.remarks.iter().position(|known| known.is(PREVIOUS));
-        match given_up.filter(|_| !remark.is(PREVIOUS)) {
+        let given_up = self.remarks.iter().position(|known| known.has_label(PREVIOUS_LABEL));
+        match given_up.filter(|_| !remark.has_label(PREVIOUS_LABEL)) {
             Some(at) => self.remarks.insert(at, remark),
             None => self.remarks.push(remark),
         }
     }
 
     /// Links to another entry. Returns whether the link is new.
-    pub(super) fn relate(&mut self, title: &str) -> bool {
-        let link = Remark::new(RELATED, title);
-        let known = self.remarks.iter().any(|remark| remark.is(RELATED) && remark.text == title);
+    pub(super) fn add_link(&mut self, title: &str) -> bool {
+        let link = Remark::new(RELATED_LABEL, title);
+        let known = self
+            .remarks
+            .iter()
+            .any(|remark| remark.has_label(RELATED_LABEL) && remark.text == title);
         if !known {
-            self.remark(link);
+            self.add_remark(link);
         }
         !known
     }
 }
 
-impl Outcome {
+impl InsightOutcome {
     pub(super) fn tag(self) -> &'static str {
         match self {
             Self::Success => "success",
@@ -171,18 +174,18 @@ impl Outcome {
 }
 
 /// Normalizes a tag: lower case, without `#`.
-pub(super) fn plain_tag(tag: &str) -> String {
+pub(super) fn normalize_tag(tag: &str) -> String {
     tag.trim().trim_start_matches('#').to_lowercase()
 }
 
 /// Splits a line into tags.
-pub(super) fn tags_of(line: &str) -> impl Iterator<Item = String> {
+pub(super) fn split_tags(line: &str) -> impl Iterator<Item = String> {
     line.split(|c: char| c.is_whitespace() || matches!(c, '#' | ',' | ';'))
         .filter(|tag| !tag.is_empty())
-        .map(plain_tag)
+        .map(normalize_tag)
 }
 
-fn field(label: &str, text: &str) -> String {
+fn render_field(label: &str, text: &str) -> String {
     match (label, text) {
         ("", text) => format!("{text}\n"),
         (label, "") => format!("**{label}:**\n"),
@@ -193,10 +196,10 @@ fn field(label: &str, text: &str) -> String {
 
 /// Trims a field's text, but keeps the line break before a list or a code fence, which must start
 /// at the beginning of a line.
-pub(super) fn field_text(text: &str) -> String {
+pub(super) fn trim_field_text(text: &str) -> String {
     let trimmed = text.trim();
     let first = trimmed.lines().next().unwrap_or_default();
-    let below = text.starts_with('\n') && (stands_alone(first) || first.starts_with("<!--"));
+    let below = text.starts_with('\n') && (is_block_line(first) || first.starts_with("<!--"));
     if below {
         return format!("\n{trimmed}");
     }
@@ -206,7 +209,7 @@ pub(super) fn field_text(text: &str) -> String {
 }
 
 /// Whether a line is not prose: a list item, heading, fence, table row or quote.
-pub(super) fn stands_alone(line: &str) -> bool {
+pub(super) fn is_block_line(line: &str) -> bool {
     let line = line.trim_start();
     let bulleted = ["- ", "* ", "+ ", "• ", "> "].iter().any(|mark| line.starts_with(mark));
     let after_digits = line.trim_start_matches(|c: char| c.is_ascii_digit());

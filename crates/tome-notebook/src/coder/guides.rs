@@ -11,22 +11,23 @@ pub(crate) fn guides() -> [(&'static str, &'static str); 2] {
 }
 
 /// The files created by the first store: the guides, and one file per type with a heading.
-pub(crate) fn seeds() -> Vec<(&'static str, &'static str)> {
+pub(crate) fn initial_files() -> Vec<(&'static str, &'static str)> {
     let mut seeds = guides().to_vec();
     seeds.extend([
-        ("episodic/episodic.md", EPISODIC),
-        ("procedural/procedural.md", PROCEDURAL),
-        ("semantic/semantic.md", SEMANTIC),
+        ("episodic/episodic.md", EPISODIC_HEADING),
+        ("procedural/procedural.md", PROCEDURAL_HEADING),
+        ("semantic/semantic.md", SEMANTIC_HEADING),
     ]);
     seeds
 }
 
-const EPISODIC: &str = "# Episodic insights\n\nConcrete events and what they taught.\n";
-const PROCEDURAL: &str = "# Procedural insights\n\nSteps that worked and can be repeated.\n";
-const SEMANTIC: &str = "# Semantic insights\n\nPrinciples that hold across projects.\n";
+const EPISODIC_HEADING: &str = "# Episodic insights\n\nConcrete events and what they taught.\n";
+const PROCEDURAL_HEADING: &str =
+    "# Procedural insights\n\nSteps that worked and can be repeated.\n";
+const SEMANTIC_HEADING: &str = "# Semantic insights\n\nPrinciples that hold across projects.\n";
 
 /// One-line definition of a type.
-pub(super) fn meaning(kind: InsightKind) -> &'static str {
+pub(super) fn describe_kind(kind: InsightKind) -> &'static str {
     match kind {
         InsightKind::Episodic => "concrete events and what they taught",
         InsightKind::Procedural => "steps that worked and can be repeated",
@@ -35,8 +36,8 @@ pub(super) fn meaning(kind: InsightKind) -> &'static str {
 }
 
 /// The initial text of a new file.
-pub(super) fn heading(path: &str) -> String {
-    if let Some((_, seed)) = seeds().into_iter().find(|(known, _)| *known == path) {
+pub(super) fn initial_text(path: &str) -> String {
+    if let Some((_, seed)) = initial_files().into_iter().find(|(known, _)| *known == path) {
         return seed.to_owned();
     }
     let name = path.rsplit('/').next().unwrap_or(path);

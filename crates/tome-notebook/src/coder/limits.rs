@@ -28,20 +28,20 @@ pub(super) const FILE_BYTES_MAX: usize = 24 * 1024;
 /// Entries that share a tag before they become a topic folder.
 pub(super) const TOPIC_ENTRIES_MIN: usize = 3;
 /// Numbered files tried beside a full one: far more than a notebook ever has.
-pub(super) const PARTS_MAX: usize = 10_000;
+pub(super) const NUMBERED_FILES_MAX: usize = 10_000;
 
 /// Similarity above which two insights are the same.
-pub(super) const SAME_ABOVE: f64 = 0.8;
+pub(super) const SAME_SIMILARITY: f64 = 0.8;
 /// Similarity from which two insights are related.
-pub(super) const RELATED_FROM: f64 = 0.6;
+pub(super) const RELATED_SIMILARITY: f64 = 0.6;
 /// Similarity from which episodes may share a principle.
-pub(super) const ALIKE_FROM: f64 = 0.4;
+pub(super) const PATTERN_SIMILARITY: f64 = 0.4;
 /// Lower than for episodes: a principle is worded differently from its episodes.
-pub(super) const GENERALISES_FROM: f64 = 0.35;
+pub(super) const PRINCIPLE_SIMILARITY: f64 = 0.35;
 /// Similar episodes that form a pattern.
 pub(super) const PATTERN_EPISODES_MIN: usize = 2;
 /// Similarity from which two sentences are about the same thing, perhaps stating the opposite.
-pub(super) const SAME_SENTENCE_FROM: f64 = 0.7;
+pub(super) const SENTENCE_SIMILARITY: f64 = 0.7;
 
 /// Keywords of a query: fewer match everything.
 pub(super) const KEYWORDS_MIN: usize = 3;
@@ -50,9 +50,9 @@ pub(super) const KEYWORDS_MAX: usize = 8;
 /// Characters of a question that are read.
 pub(super) const QUESTION_CHARS_MAX: usize = 4_000;
 /// Share of the query's weight that an insight must cover.
-pub(super) const RELEVANT_FROM: f64 = 0.25;
+pub(super) const RELEVANCE_THRESHOLD: f64 = 0.25;
 /// Files an answer may be spread over before a hint advises tidying.
-pub(super) const FILES_READ_MAX: usize = 5;
+pub(super) const ANSWER_FILES_MAX: usize = 5;
 
 /// Titles per file listed in a README; files written by Tome have fewer entries.
 pub(super) const HEAD_TITLES_MAX: usize = 100;

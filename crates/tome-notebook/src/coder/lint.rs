@@ -4,56 +4,56 @@ use std::collections::BTreeMap;
 
 use tome_text::normalize_sentence;
 
-use super::entry::Entry;
+use super::entry::InsightEntry;
 use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX};
-use super::page::{Page, is_separator, label};
-use super::place::{self, Known, kind_of};
-use super::readme::{head, readmes};
-use super::similar::{Neighbours, Profile, contradicts};
-use super::{Finding, InsightKind, Tree, guides, rules};
+use super::page::{InsightFile, is_separator, parse_label};
+use super::place::{self, LocatedEntry, kind_of_path};
+use super::readme::{extract_head, render_readmes};
+use super::similar::{InsightProfile, SimilarityIndex, is_contradiction};
+use super::{InsightKind, InsightTree, LintFinding, guides, rules};
 use crate::limits::CODER_FOLDERS_MAX;
 
 /// Lists all violations of the guide, ordered by file and line. `on_disk` holds the current
 /// READMEs.
-pub(crate) fn lint(tree: &Tree, on_disk: &BTreeMap<String, String>) -> Vec<Finding> {
+pub(crate) fn lint(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Vec<LintFinding> {
     let mut found = Vec::new();
     for (path, text) in tree {
-        found.extend(wrong_place(path));
-        if let Some(kind) = kind_of(path) {
-            found.extend(file(path, kind, &Page::parse(text)));
+        found.extend(check_location(path));
+        if let Some(kind) = kind_of_path(path) {
+            found.extend(check_file(path, kind, &InsightFile::parse(text)));
         }
     }
     for kind in InsightKind::ALL {
-        found.extend(doubles(&place::entries(tree, kind)));
+        found.extend(find_duplicates(&place::collect_entries(tree, kind)));
     }
-    found.extend(untrue(tree, on_disk));
+    found.extend(check_readmes(tree, on_disk));
     found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     found
 }
 
-fn finding(path: &str, line: usize, problem: impl Into<String>) -> Finding {
-    Finding { path: path.to_owned(), line, problem: problem.into() }
+fn build_finding(path: &str, line: usize, problem: impl Into<String>) -> LintFinding {
+    LintFinding { path: path.to_owned(), line, problem: problem.into() }
 }
 
-fn wrong_place(path: &str) -> Option<Finding> {
+fn check_location(path: &str) -> Option<LintFinding> {
     let is_guide = guides().iter().any(|(guide, _)| *guide == path);
-    if kind_of(path).is_none() && !is_guide {
+    if kind_of_path(path).is_none() && !is_guide {
         let problem = "it is outside episodic/, procedural/ and semantic/, where recall does not find \
                        it: move it into one of them";
-        return Some(finding(path, 0, problem));
+        return Some(build_finding(path, 0, problem));
     }
     (path.matches('/').count() > CODER_FOLDERS_MAX).then(|| {
         let problem = format!(
             "it is more than {CODER_FOLDERS_MAX} folders deep: move it up, or run `tome coder tidy`"
         );
-        finding(path, 0, problem)
+        build_finding(path, 0, problem)
     })
 }
 
-fn file(path: &str, kind: InsightKind, page: &Page) -> Vec<Finding> {
+fn check_file(path: &str, kind: InsightKind, page: &InsightFile) -> Vec<LintFinding> {
     let mut found = Vec::new();
-    if place::is_overlong(page) {
-        found.push(finding(
+    if place::exceeds_limits(page) {
+        found.push(build_finding(
             path,
             0,
             format!(
@@ -67,24 +67,25 @@ fn file(path: &str, kind: InsightKind, page: &Page) -> Vec<Finding> {
     for (at, block) in page.blocks.iter().enumerate() {
         let before = at.checked_sub(1).and_then(|at| page.blocks.get(at));
         let problems = match &block.entry {
-            None => strays(block.line, &block.raw),
-            Some(read) => entry(kind, block.line, &block.raw, read),
+            None => check_loose_text(block.line, &block.raw),
+            Some(read) => check_entry(kind, block.line, &block.raw, read),
         };
-        found.extend(problems.into_iter().map(|(line, problem)| finding(path, line, problem)));
+        found
+            .extend(problems.into_iter().map(|(line, problem)| build_finding(path, line, problem)));
         let earlier = page.entries().next().is_some_and(|(first, _, _)| first < at);
         let separated = before
             .is_some_and(|before| before.entry.is_none() && before.raw.lines().any(is_separator));
         if block.entry.is_some() && earlier && !separated {
             let problem =
                 "it is not separated from the previous entry: add a --- line between blank lines";
-            found.push(finding(path, block.line, problem));
+            found.push(build_finding(path, block.line, problem));
         }
     }
     found
 }
 
 /// Finds field labels outside entries.
-fn strays(first: usize, raw: &str) -> Vec<(usize, String)> {
+fn check_loose_text(first: usize, raw: &str) -> Vec<(usize, String)> {
     // Labels in fenced code are examples.
     let mut fenced = false;
     let mut found = Vec::new();
@@ -92,7 +93,7 @@ fn strays(first: usize, raw: &str) -> Vec<(usize, String)> {
         if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
             fenced = !fenced;
         }
-        if let Some((name, _)) = label(line).filter(|_| !fenced)
+        if let Some((name, _)) = parse_label(line).filter(|_| !fenced)
             && ["title", "description", "content", "tags"].contains(&name.to_lowercase().as_str())
         {
             let problem = format!(
@@ -105,20 +106,26 @@ fn strays(first: usize, raw: &str) -> Vec<(usize, String)> {
     found
 }
 
-fn entry(kind: InsightKind, first: usize, raw: &str, entry: &Entry) -> Vec<(usize, String)> {
+fn check_entry(
+    kind: InsightKind,
+    first: usize,
+    raw: &str,
+    entry: &InsightEntry,
+) -> Vec<(usize, String)> {
     let at = |name: &str| {
-        let is =
-            |line: &str| label(line).is_some_and(|(label, _)| label.eq_ignore_ascii_case(name));
+        let is = |line: &str| {
+            parse_label(line).is_some_and(|(label, _)| label.eq_ignore_ascii_case(name))
+        };
         raw.lines().position(is).map(|at| first + at)
     };
     let or_first = |line: Option<usize>| line.unwrap_or(first);
     let mut found: Vec<(usize, String)> = Vec::new();
-    found.extend(rules::title(&entry.title).map(|problem| (first, problem)));
-    let description = rules::description(&entry.description);
+    found.extend(rules::check_title(&entry.title).map(|problem| (first, problem)));
+    let description = rules::check_description(&entry.description);
     found.extend(description.map(|problem| (or_first(at("description")), problem)));
-    let content = rules::content(&entry.content).into_iter();
+    let content = rules::check_content(&entry.content).into_iter();
     found.extend(content.map(|problem| (or_first(at("content")), problem)));
-    let tags = rules::entry_tags(kind, &entry.tags).into_iter();
+    let tags = rules::check_entry_tags(kind, &entry.tags).into_iter();
     found.extend(tags.map(|problem| (or_first(at("tags")), problem)));
     if let Some(line) = at("description").filter(|line| *line != first + 1) {
         found.push((line, "the description must be on the line below the title".to_owned()));
@@ -134,50 +141,66 @@ fn entry(kind: InsightKind, first: usize, raw: &str, entry: &Entry) -> Vec<(usiz
 }
 
 /// Finds duplicate titles and entries that say the same.
-fn doubles(entries: &[Known]) -> Vec<Finding> {
-    let profiles: Vec<Profile> = entries.iter().map(|known| Profile::of(&known.entry)).collect();
-    let mut neighbours = Neighbours::among(&profiles);
-    let mut titles: BTreeMap<String, &Known> = BTreeMap::new();
+fn find_duplicates(entries: &[LocatedEntry]) -> Vec<LintFinding> {
+    let profiles: Vec<InsightProfile> =
+        entries.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
+    let mut neighbours = SimilarityIndex::new(&profiles);
+    let mut titles: BTreeMap<String, &LocatedEntry> = BTreeMap::new();
     let mut found = Vec::new();
     for (number, (known, profile)) in entries.iter().zip(&profiles).enumerate() {
-        let near = neighbours.same_as(profile, &profiles).into_iter();
+        let near = neighbours.find_same(profile, &profiles).into_iter();
         let mut near = near.filter_map(|other| entries.get(other));
-        let same = near.find(|earlier| !contradicts(&known.entry, &earlier.entry));
+        let same = near.find(|earlier| !is_contradiction(&known.entry, &earlier.entry));
         let titled = titles.insert(normalize_sentence(&known.entry.title), known);
         if let Some(earlier) = same {
-            found.push(double(known, "it says the same as", earlier, "run `tome coder tidy`"));
+            found.push(duplicate_finding(
+                known,
+                "it says the same as",
+                earlier,
+                "run `tome coder tidy`",
+            ));
         } else {
-            neighbours.add(number, profile);
+            neighbours.insert(number, profile);
             let earlier = titled.into_iter();
             found.extend(earlier.map(|earlier| {
-                double(known, "it has the same title as", earlier, "give it a different title")
+                duplicate_finding(
+                    known,
+                    "it has the same title as",
+                    earlier,
+                    "give it a different title",
+                )
             }));
         }
     }
     found
 }
 
-fn double(known: &Known, what: &str, earlier: &Known, instead: &str) -> Finding {
-    let Known { path, line, entry, .. } = earlier;
+fn duplicate_finding(
+    known: &LocatedEntry,
+    what: &str,
+    earlier: &LocatedEntry,
+    instead: &str,
+) -> LintFinding {
+    let LocatedEntry { path, line, entry, .. } = earlier;
     let problem = format!("{what} \"{}\" ({path}, line {line}): {instead}", entry.title);
-    finding(&known.path, known.line, problem)
+    build_finding(&known.path, known.line, problem)
 }
 
 /// Finds READMEs that differ from a rebuild.
-fn untrue(tree: &Tree, on_disk: &BTreeMap<String, String>) -> Vec<Finding> {
-    let heads = tree.iter().map(|(path, text)| (path.clone(), head(text))).collect();
-    let right = readmes(&heads);
+fn check_readmes(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Vec<LintFinding> {
+    let heads = tree.iter().map(|(path, text)| (path.clone(), extract_head(text))).collect();
+    let right = render_readmes(&heads);
     let mut found = Vec::new();
     for (path, text) in &right {
         match on_disk.get(path) {
-            None => found.push(finding(path, 0, "it is missing: the next write creates it")),
+            None => found.push(build_finding(path, 0, "it is missing: the next write creates it")),
             Some(found_text) if found_text != text => {
-                found.push(finding(path, 0, "it is out of date: the next write rebuilds it"));
+                found.push(build_finding(path, 0, "it is out of date: the next write rebuilds it"));
             }
             Some(_) => {}
         }
     }
     let stray = on_disk.keys().filter(|path| !right.contains_key(*path));
-    found.extend(stray.map(|path| finding(path, 0, "its folder has no insights: delete it")));
+    found.extend(stray.map(|path| build_finding(path, 0, "its folder has no insights: delete it")));
     found
 }

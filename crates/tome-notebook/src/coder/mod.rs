@@ -25,30 +25,30 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub(crate) use guides::{guides, seeds};
+pub(crate) use guides::{guides, initial_files};
 pub(crate) use lint::lint;
-pub(crate) use readme::{FileHead, head, readmes};
-pub(crate) use recall::recall;
-pub(crate) use store::store;
-pub(crate) use tidy::tidy;
+pub(crate) use readme::{FileHead, extract_head, render_readmes};
+pub(crate) use recall::recall_insights;
+pub(crate) use store::store_insights;
+pub(crate) use tidy::tidy_insights;
 
 /// The files of the coder's notebook by path, without READMEs.
-pub(crate) type Tree = BTreeMap<String, String>;
+pub(crate) type InsightTree = BTreeMap<String, String>;
 
 /// A file to write, or to delete if `text` is `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct FileChange {
     pub path: String,
     pub text: Option<String>,
 }
 
 /// Computes the changes that turn one tree into another, in path order.
-fn changes(from: &Tree, to: &Tree) -> Vec<Change> {
+fn diff_trees(from: &InsightTree, to: &InsightTree) -> Vec<FileChange> {
     let gone = from.keys().filter(|path| !to.contains_key(*path));
-    let gone = gone.map(|path| Change { path: path.clone(), text: None });
+    let gone = gone.map(|path| FileChange { path: path.clone(), text: None });
     let new = to.iter().filter(|(path, text)| from.get(*path) != Some(text));
-    let new = new.map(|(path, text)| Change { path: path.clone(), text: Some(text.clone()) });
-    let mut all: Vec<Change> = gone.chain(new).collect();
+    let new = new.map(|(path, text)| FileChange { path: path.clone(), text: Some(text.clone()) });
+    let mut all: Vec<FileChange> = gone.chain(new).collect();
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all
 }
@@ -78,7 +78,7 @@ impl InsightKind {
     }
 
     /// Parses a folder name or tool argument.
-    pub fn named(text: &str) -> Option<Self> {
+    pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 }
@@ -102,7 +102,7 @@ pub struct InsightDraft {
 
 /// How an insight was stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decision {
+pub enum StoreDecision {
     /// A new entry.
     Create,
     /// Added with its date to a related entry, or put in place of one it contradicts.
@@ -111,7 +111,7 @@ pub enum Decision {
     Merge,
 }
 
-impl Decision {
+impl StoreDecision {
     /// Upper-case name, for display.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -124,9 +124,9 @@ impl Decision {
 
 /// The result of storing one insight.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
+pub struct StoredInsight {
     /// How it was stored.
-    pub decision: Decision,
+    pub decision: StoreDecision,
     /// Title of the entry that holds it.
     pub title: String,
     /// File that holds it.
@@ -141,7 +141,7 @@ pub struct Stored {
 
 /// A query over the coder's insights.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Ask {
+pub struct InsightQuery {
     /// Question in natural language.
     pub question: Option<String>,
     /// Three to eight keywords.
@@ -152,7 +152,7 @@ pub struct Ask {
 
 /// The result of a recall.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recalled {
+pub struct InsightRecall {
     /// Keywords searched for.
     pub keywords: Vec<String>,
     /// Types searched.
@@ -184,7 +184,7 @@ pub struct RecalledInsight {
 
 /// A violation of the store guide.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct LintFinding {
     /// File.
     pub path: String,
     /// Line, from 1; 0 for the whole file.
@@ -195,7 +195,7 @@ pub struct Finding {
 
 /// The result of tidying.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tidied {
+pub struct TidyReport {
     /// Number of entries before. Only merging reduces it.
     pub entries_before: usize,
     /// Number of entries after.

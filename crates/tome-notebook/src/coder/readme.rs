@@ -16,8 +16,8 @@ use tome_text::truncate_chars;
 use super::limits::{
     HEAD_DESCRIPTION_CHARS_MAX, HEAD_TITLES_MAX, ROOT_TITLES_MAX, TITLE_CHARS_MAX,
 };
-use super::page::Page;
-use super::place::kind_of;
+use super::page::InsightFile;
+use super::place::kind_of_path;
 use super::{InsightKind, guides};
 
 /// The part of a file that READMEs show, cached per file so that a write need not re-read the
@@ -30,37 +30,41 @@ pub(crate) struct FileHead {
     pub entries: usize,
 }
 
-pub(crate) fn head(text: &str) -> FileHead {
-    let page = Page::parse(text);
+pub(crate) fn extract_head(text: &str) -> FileHead {
+    let page = InsightFile::parse(text);
     let titles = page.entries().take(HEAD_TITLES_MAX).map(|(_, _, entry)| {
-        let title = shortened(&entry.title, TITLE_CHARS_MAX);
-        (title, shortened(&entry.description, HEAD_DESCRIPTION_CHARS_MAX))
+        let title = shorten_text(&entry.title, TITLE_CHARS_MAX);
+        (title, shorten_text(&entry.description, HEAD_DESCRIPTION_CHARS_MAX))
     });
     FileHead { titles: titles.collect(), entries: page.entries().count() }
 }
 
 /// Renders the READMEs of the root, of each existing type folder and of each topic folder, by path;
 /// empty if there are no files.
-pub(crate) fn readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<String, String> {
+pub(crate) fn render_readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<String, String> {
     let mut made = BTreeMap::new();
     if heads.is_empty() {
         return made;
     }
-    made.insert("README.md".to_owned(), root(heads));
+    made.insert("README.md".to_owned(), render_root(heads));
     for kind in InsightKind::ALL {
-        let files: Vec<_> = heads.iter().filter(|(path, _)| kind_of(path) == Some(kind)).collect();
+        let files: Vec<_> =
+            heads.iter().filter(|(path, _)| kind_of_path(path) == Some(kind)).collect();
         if files.is_empty() {
             continue;
         }
         let folder = kind.as_str();
-        let title = format!("# {folder}: {}", guides::meaning(kind));
-        made.insert(format!("{folder}/README.md"), folder_text(&title, &files, Detail::Titles));
+        let title = format!("# {folder}: {}", guides::describe_kind(kind));
+        made.insert(
+            format!("{folder}/README.md"),
+            render_folder(&title, &files, ReadmeDetail::Titles),
+        );
         for topic in files.iter().filter_map(|(path, _)| topic_of(path)).collect::<BTreeSet<_>>() {
             let below = format!("{folder}/{topic}/");
             let of_topic: Vec<_> =
                 files.iter().filter(|(path, _)| path.starts_with(&below)).copied().collect();
             let title = format!("# {folder}/{topic}");
-            let text = folder_text(&title, &of_topic, Detail::Descriptions);
+            let text = render_folder(&title, &of_topic, ReadmeDetail::Descriptions);
             made.insert(format!("{below}README.md"), text);
         }
     }
@@ -73,30 +77,39 @@ fn topic_of(path: &str) -> Option<&str> {
     Some(topic)
 }
 
-fn root(heads: &BTreeMap<String, FileHead>) -> String {
+fn render_root(heads: &BTreeMap<String, FileHead>) -> String {
     let mut text = "# The coder's memory\n\n\
         Lessons across projects. Generated from the files below: edit those, not this one. \
         `memory-recall-guide.md` explains how to look something up, `memory-store-guide.md` how to add to it.\n\n"
         .to_owned();
-    for (path, _) in heads.iter().filter(|(path, _)| kind_of(path).is_none()) {
+    for (path, _) in heads.iter().filter(|(path, _)| kind_of_path(path).is_none()) {
         text += &format!("- `{path}`\n");
     }
     for kind in InsightKind::ALL {
-        let files: Vec<_> = heads.iter().filter(|(path, _)| kind_of(path) == Some(kind)).collect();
+        let files: Vec<_> =
+            heads.iter().filter(|(path, _)| kind_of_path(path) == Some(kind)).collect();
         if files.is_empty() {
             continue;
         }
         let count = files.iter().map(|(_, head)| head.entries).sum();
-        text +=
-            &format!("- `{}/` ({}): {}\n", kind.as_str(), insights(count), guides::meaning(kind));
+        text += &format!(
+            "- `{}/` ({}): {}\n",
+            kind.as_str(),
+            render_count(count),
+            guides::describe_kind(kind)
+        );
         for (path, head) in files {
-            text += &format!("  - `{path}` ({}){}\n", insights(head.entries), few_titles(head));
+            text += &format!(
+                "  - `{path}` ({}){}\n",
+                render_count(head.entries),
+                render_few_titles(head)
+            );
         }
     }
     text
 }
 
-fn few_titles(head: &FileHead) -> String {
+fn render_few_titles(head: &FileHead) -> String {
     let mut named: Vec<String> =
         head.titles.iter().take(ROOT_TITLES_MAX).map(|(title, _)| title.clone()).collect();
     if named.is_empty() {
@@ -109,17 +122,17 @@ fn few_titles(head: &FileHead) -> String {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Detail {
+enum ReadmeDetail {
     Titles,
     Descriptions,
 }
 
-fn folder_text(title: &str, files: &[(&String, &FileHead)], detail: Detail) -> String {
+fn render_folder(title: &str, files: &[(&String, &FileHead)], detail: ReadmeDetail) -> String {
     let mut text = format!("{title}\n\nGenerated from the files below: edit those.\n\n");
     for (path, head) in files {
-        text += &format!("- `{path}` ({})\n", insights(head.entries));
+        text += &format!("- `{path}` ({})\n", render_count(head.entries));
         for (title, description) in &head.titles {
-            let more = detail == Detail::Descriptions && !description.is_empty();
+            let more = detail == ReadmeDetail::Descriptions && !description.is_empty();
             let more = if more { format!(": {description}") } else { String::new() };
             text += &format!("  - {title}{more}\n");
         }
@@ -130,11 +143,11 @@ fn folder_text(title: &str, files: &[(&String, &FileHead)], detail: Detail) -> S
     text
 }
 
-fn insights(count: usize) -> String {
+fn render_count(count: usize) -> String {
     if count == 1 { "1 insight".to_owned() } else { format!("{count} insights") }
 }
 
 /// Shortens to one line of at most `chars_max` characters and an ellipsis.
-fn shortened(text: &str, chars_max: usize) -> String {
+fn shorten_text(text: &str, chars_max: usize) -> String {
     truncate_chars(&text.replace(char::is_control, " "), chars_max + 1)
 }

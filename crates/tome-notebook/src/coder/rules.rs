@@ -1,12 +1,12 @@
 //! The rules of the store guide. Each check returns the problem and its fix. Storing rejects
 //! violations; `lint` reports them.
 
-use super::entry::{plain_tag, stands_alone};
+use super::entry::{is_block_line, normalize_tag};
 use super::limits::{
     CONTENT_CHARS_MAX, DESCRIPTION_CHARS_MAX, SENTENCES_MAX, SENTENCES_MIN, TAG_CHARS_MAX,
     TAGS_MAX, TAGS_MIN, TITLE_CHARS_MAX, TITLE_CHARS_MIN, TOPIC_CHARS_MAX,
 };
-use super::sentence::sentences;
+use super::sentence::split_sentences;
 use super::{InsightDraft, InsightKind};
 use crate::limits::INSIGHTS_MAX;
 
@@ -14,7 +14,7 @@ use crate::limits::INSIGHTS_MAX;
 const RESERVED_TOPICS: &[&str] = &["readme", "con", "prn", "aux", "nul"];
 
 /// Lists all problems of a store call; empty if it is valid.
-pub(super) fn broken_by(drafts: &[InsightDraft]) -> Vec<String> {
+pub(super) fn check_drafts(drafts: &[InsightDraft]) -> Vec<String> {
     if drafts.is_empty() {
         return vec![format!("no insights given: pass 1 to {INSIGHTS_MAX}")];
     }
@@ -27,20 +27,20 @@ pub(super) fn broken_by(drafts: &[InsightDraft]) -> Vec<String> {
     }
     let named = |(at, draft): (usize, &InsightDraft)| {
         let which = if drafts.len() > 1 { format!("insight {}: ", at + 1) } else { String::new() };
-        problems(draft).into_iter().map(move |problem| format!("{which}{problem}"))
+        check_draft(draft).into_iter().map(move |problem| format!("{which}{problem}"))
     };
     drafts.iter().enumerate().flat_map(named).collect()
 }
 
-fn problems(draft: &InsightDraft) -> Vec<String> {
+fn check_draft(draft: &InsightDraft) -> Vec<String> {
     let mut found = Vec::new();
-    found.extend(title(&draft.title));
-    found.extend(description(&draft.description));
-    found.extend(too_long("description", &draft.description, DESCRIPTION_CHARS_MAX));
-    found.extend(content(&draft.content));
-    found.extend(too_long("content", &draft.content, CONTENT_CHARS_MAX));
-    found.extend(draft_tags(draft.kind, &draft.tags));
-    found.extend(draft.topic.as_deref().and_then(topic));
+    found.extend(check_title(&draft.title));
+    found.extend(check_description(&draft.description));
+    found.extend(check_length("description", &draft.description, DESCRIPTION_CHARS_MAX));
+    found.extend(check_content(&draft.content));
+    found.extend(check_length("content", &draft.content, CONTENT_CHARS_MAX));
+    found.extend(check_draft_tags(draft.kind, &draft.tags));
+    found.extend(draft.topic.as_deref().and_then(check_topic));
     let texts = [&draft.title, &draft.description, &draft.content];
     if texts.iter().any(|text| text.chars().any(is_unprintable)) {
         found.push("it contains control characters: remove them".to_owned());
@@ -48,7 +48,7 @@ fn problems(draft: &InsightDraft) -> Vec<String> {
     found
 }
 
-pub(super) fn title(title: &str) -> Option<String> {
+pub(super) fn check_title(title: &str) -> Option<String> {
     let chars = title.trim().chars().count();
     if title.trim().contains(['\n', '\r']) {
         return Some("the title has more than one line: use a single line".to_owned());
@@ -59,8 +59,8 @@ pub(super) fn title(title: &str) -> Option<String> {
     })
 }
 
-pub(super) fn description(description: &str) -> Option<String> {
-    match sentences(description).len() {
+pub(super) fn check_description(description: &str) -> Option<String> {
+    match split_sentences(description).len() {
         0 => Some("there is no description: describe the subject in one sentence".to_owned()),
         1 => None,
         count => Some(format!(
@@ -70,18 +70,18 @@ pub(super) fn description(description: &str) -> Option<String> {
     }
 }
 
-pub(super) fn content(content: &str) -> Vec<String> {
+pub(super) fn check_content(content: &str) -> Vec<String> {
     let mut found = Vec::new();
     if content.trim().lines().any(|line| line.trim().is_empty()) {
         found.push("the content has several paragraphs: make it one".to_owned());
     }
-    if content.lines().any(stands_alone) {
+    if content.lines().any(is_block_line) {
         found.push(
             "the content has a list, heading, table, quote or code block: write plain sentences"
                 .to_owned(),
         );
     }
-    let count = sentences(content).len();
+    let count = split_sentences(content).len();
     if !(SENTENCES_MIN..=SENTENCES_MAX).contains(&count) {
         found.push(format!(
             "the content has {}: it needs {SENTENCES_MIN} to {SENTENCES_MAX}",
@@ -91,11 +91,11 @@ pub(super) fn content(content: &str) -> Vec<String> {
     found
 }
 
-fn draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
-    let mut tags: Vec<String> = given.iter().map(|tag| plain_tag(tag)).collect();
+fn check_draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
+    let mut tags: Vec<String> = given.iter().map(|tag| normalize_tag(tag)).collect();
     tags.sort();
     tags.dedup();
-    let mut found = outcome(&tags).into_iter().collect::<Vec<_>>();
+    let mut found = check_outcome_tag(&tags).into_iter().collect::<Vec<_>>();
     if tags.len() < TAGS_MIN {
         found.push(format!(
             "there are fewer than {TAGS_MIN} tags: besides #success or #failure name the subject, \
@@ -105,26 +105,26 @@ fn draft_tags(kind: InsightKind, given: &[String]) -> Vec<String> {
     if tags.len() > TAGS_MAX {
         found.push(format!("there are {} tags: the limit is {TAGS_MAX}", tags.len()));
     }
-    found.extend(tags.iter().filter_map(|one| tag(one)));
-    found.extend(other_kind(kind, &tags));
+    found.extend(tags.iter().filter_map(|one| check_tag(one)));
+    found.extend(check_kind_tags(kind, &tags));
     found
 }
 
 /// Checks the tags of a stored entry, which may have any number after merging.
-pub(super) fn entry_tags(kind: InsightKind, tags: &[String]) -> Vec<String> {
-    let mut found = outcome(tags).into_iter().collect::<Vec<_>>();
+pub(super) fn check_entry_tags(kind: InsightKind, tags: &[String]) -> Vec<String> {
+    let mut found = check_outcome_tag(tags).into_iter().collect::<Vec<_>>();
     if tags.len() < TAGS_MIN {
         found.push(format!("there are fewer than {TAGS_MIN} tags: name the subject"));
     }
     if !tags.iter().any(|tag| tag == kind.as_str()) {
         found.push(format!("the tag of its type is missing: add #{kind}", kind = kind.as_str()));
     }
-    found.extend(tags.iter().filter_map(|one| tag(one)));
-    found.extend(other_kind(kind, tags));
+    found.extend(tags.iter().filter_map(|one| check_tag(one)));
+    found.extend(check_kind_tags(kind, tags));
     found
 }
 
-fn outcome(tags: &[String]) -> Option<String> {
+fn check_outcome_tag(tags: &[String]) -> Option<String> {
     match tags.iter().filter(|tag| matches!(tag.as_str(), "success" | "failure")).count() {
         0 => Some(
             "neither #success nor #failure is among the tags: add the one that applies".to_owned(),
@@ -134,7 +134,7 @@ fn outcome(tags: &[String]) -> Option<String> {
     }
 }
 
-fn other_kind(kind: InsightKind, tags: &[String]) -> Option<String> {
+fn check_kind_tags(kind: InsightKind, tags: &[String]) -> Option<String> {
     let other =
         |other: &InsightKind| *other != kind && tags.iter().any(|tag| tag == other.as_str());
     InsightKind::ALL.into_iter().find(other).map(|other| {
@@ -146,7 +146,7 @@ fn other_kind(kind: InsightKind, tags: &[String]) -> Option<String> {
     })
 }
 
-fn tag(tag: &str) -> Option<String> {
+fn check_tag(tag: &str) -> Option<String> {
     let ok = |c: char| (c.is_alphanumeric() && !c.is_uppercase()) || matches!(c, '-' | '_');
     let fits = (1..=TAG_CHARS_MAX).contains(&tag.chars().count());
     let worded = tag.chars().any(char::is_alphanumeric);
@@ -156,14 +156,14 @@ fn tag(tag: &str) -> Option<String> {
 }
 
 /// Checks a topic, which names a folder directly below its type's.
-pub(super) fn topic(topic: &str) -> Option<String> {
+pub(super) fn check_topic(topic: &str) -> Option<String> {
     if topic.contains(['/', '\\']) {
         return Some(format!(
             "the topic {topic:?} contains a slash: insights are at most two folders deep, so a \
              topic is a single name"
         ));
     }
-    (!is_topic(topic)).then(|| {
+    (!is_valid_topic(topic)).then(|| {
         format!(
             "the topic {topic:?} cannot be a folder: use a to z, 0 to 9, - and _, beginning with a \
              letter or digit, at most {TOPIC_CHARS_MAX}, and no name that an operating system reserves"
@@ -172,7 +172,7 @@ pub(super) fn topic(topic: &str) -> Option<String> {
 }
 
 /// Whether a name is a safe folder name on every system.
-pub(super) fn is_topic(topic: &str) -> bool {
+pub(super) fn is_valid_topic(topic: &str) -> bool {
     let ok = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
     let device = |prefix: &str| {
         let digits = topic.strip_prefix(prefix).unwrap_or_default();
@@ -186,7 +186,7 @@ pub(super) fn is_topic(topic: &str) -> bool {
         && !device("lpt")
 }
 
-fn too_long(what: &str, text: &str, chars_max: usize) -> Option<String> {
+fn check_length(what: &str, text: &str, chars_max: usize) -> Option<String> {
     let chars = text.chars().count();
     (chars > chars_max)
         .then(|| format!("the {what} has {chars} characters: the limit is {chars_max}, shorten it"))
@@ -219,19 +219,19 @@ mod tests {
     fn check(change: impl Fn(&mut InsightDraft), complaint: &str) {
         let mut draft = good();
         change(&mut draft);
-        let found = broken_by(&[draft]);
+        let found = check_drafts(&[draft]);
         let [problem] = found.as_slice() else { panic!("{complaint}: {found:?}") };
         assert!(problem.contains(complaint), "{problem} should speak of {complaint}");
     }
 
     #[test]
     fn what_keeps_the_rules_is_taken() {
-        assert_eq!(broken_by(&[good()]), Vec::<String>::new());
-        assert_eq!(broken_by(&[good(), good(), good()]), Vec::<String>::new());
+        assert_eq!(check_drafts(&[good()]), Vec::<String>::new());
+        assert_eq!(check_drafts(&[good(), good(), good()]), Vec::<String>::new());
         let mut with_topic = good();
         with_topic.topic = Some("async-rust_2".into());
         with_topic.tags = vec!["success".into(), "语言".into(), "semantic".into()];
-        assert_eq!(broken_by(&[with_topic]), Vec::<String>::new());
+        assert_eq!(check_drafts(&[with_topic]), Vec::<String>::new());
     }
 
     #[test]
@@ -267,12 +267,12 @@ mod tests {
 
     #[test]
     fn a_call_is_judged_as_a_whole() {
-        assert!(broken_by(&[])[0].contains("no insight"));
-        assert!(broken_by(&vec![good(); 4])[0].contains("4 insights"));
+        assert!(check_drafts(&[])[0].contains("no insight"));
+        assert!(check_drafts(&vec![good(); 4])[0].contains("4 insights"));
         let mut bad = good();
         bad.title = String::new();
         bad.description = String::new();
-        let found = broken_by(&[good(), bad]);
+        let found = check_drafts(&[good(), bad]);
         assert_eq!(found.len(), 2, "{found:?}");
         assert!(found.iter().all(|problem| problem.starts_with("insight 2: ")), "{found:?}");
     }

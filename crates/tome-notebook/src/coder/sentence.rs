@@ -6,22 +6,22 @@ use tome_text::{collapse_whitespace, finish_sentence, normalize_sentence};
 const PARAGRAPH_BYTES_MAX: usize = 2_000;
 
 /// Splits a text into sentences, each on one line.
-pub(super) fn sentences(text: &str) -> Vec<String> {
-    tome_text::sentences(text).into_iter().map(collapse_whitespace).collect()
+pub(super) fn split_sentences(text: &str) -> Vec<String> {
+    tome_text::split_sentences(text).into_iter().map(collapse_whitespace).collect()
 }
 
 /// Splits a text into normalized sentences.
-pub(super) fn normals(text: &str) -> Vec<String> {
-    tome_text::sentences(text).into_iter().map(normalize_sentence).collect()
+pub(super) fn normalized_sentences(text: &str) -> Vec<String> {
+    tome_text::split_sentences(text).into_iter().map(normalize_sentence).collect()
 }
 
 /// Joins sentences into paragraphs, starting a new one where two would merge (`… e.g.`).
-pub(super) fn paragraphs(pieces: &[String]) -> Vec<String> {
+pub(super) fn join_paragraphs(pieces: &[String]) -> Vec<String> {
     let mut made: Vec<String> = Vec::new();
     for piece in pieces {
         let piece = finish_sentence(piece);
         let room = made.last().filter(|last| last.len() < PARAGRAPH_BYTES_MAX);
-        let joined = room.and_then(|last| joined(last, &piece));
+        let joined = room.and_then(|last| join_texts(last, &piece));
         match (made.last_mut(), joined) {
             (Some(last), Some(joined)) => *last = joined,
             _ => made.push(piece),
@@ -31,11 +31,11 @@ pub(super) fn paragraphs(pieces: &[String]) -> Vec<String> {
 }
 
 /// Joins two texts; `None` if the result would not split into the same sentences.
-pub(super) fn joined(text: &str, more: &str) -> Option<String> {
+pub(super) fn join_texts(text: &str, more: &str) -> Option<String> {
     let joined = format!("{text} {more}");
-    let mut apart = normals(text);
-    apart.extend(normals(more));
-    (normals(&joined) == apart).then_some(joined)
+    let mut apart = normalized_sentences(text);
+    apart.extend(normalized_sentences(more));
+    (normalized_sentences(&joined) == apart).then_some(joined)
 }
 
 #[cfg(test)]
@@ -45,6 +45,6 @@ mod tests {
     #[test]
     fn sentences_that_would_run_together_get_a_paragraph_each() {
         let pieces = ["Use locks, e.g.", "Release them", "Twice?"].map(str::to_owned);
-        assert_eq!(paragraphs(&pieces), ["Use locks, e.g.", "Release them. Twice?"]);
+        assert_eq!(join_paragraphs(&pieces), ["Use locks, e.g.", "Release them. Twice?"]);
     }
 }

@@ -5,111 +5,115 @@ use std::slice::from_ref;
 
 use tome_text::normalize_sentence;
 
-use super::Decision;
-use super::entry::Entry;
-use super::limits::{RELATED_FROM, SAME_ABOVE, SAME_SENTENCE_FROM};
-use super::sentence::sentences;
-use super::terms::{Terms, is_against, is_urging};
+use super::StoreDecision;
+use super::entry::InsightEntry;
+use super::limits::{RELATED_SIMILARITY, SAME_SIMILARITY, SENTENCE_SIMILARITY};
+use super::sentence::split_sentences;
+use super::terms::{TermSet, is_imperative, is_negated};
 
 /// The title is the most concise part, but insights with the same title may differ.
 const TITLE_WEIGHT: f64 = 0.4;
 const CONTENT_WEIGHT: f64 = 0.6;
 /// Content similarity from which two insights are the same regardless of their titles.
-const CONTENT_ALONE_FROM: f64 = 0.9;
+const CONTENT_ALONE_SIMILARITY: f64 = 0.9;
 
 /// Decides how to store an insight, given the most similar entry. Contradicting insights are never
 /// merged: the new one replaces the old, which is kept as its previous approach.
-pub(super) fn decide(similarity: f64, contradicts: bool) -> Decision {
-    if similarity > SAME_ABOVE && !contradicts {
-        Decision::Merge
-    } else if similarity >= RELATED_FROM {
-        Decision::Update
+pub(super) fn decide(similarity: f64, contradicts: bool) -> StoreDecision {
+    if similarity > SAME_SIMILARITY && !contradicts {
+        StoreDecision::Merge
+    } else if similarity >= RELATED_SIMILARITY {
+        StoreDecision::Update
     } else {
-        Decision::Create
+        StoreDecision::Create
     }
 }
 
 /// The terms of an entry, for comparison.
 #[derive(Debug, Clone)]
-pub(super) struct Profile {
+pub(super) struct InsightProfile {
     name: String,
-    title: Terms,
+    title: TermSet,
     /// Description and content, then each valid remark: an extended entry stays similar to the
     /// insights it was extended with.
-    paragraphs: Vec<Terms>,
-    all: Terms,
+    paragraphs: Vec<TermSet>,
+    all: TermSet,
 }
 
-impl Profile {
-    pub(super) fn of(entry: &Entry) -> Self {
-        let said = Terms::about(&format!("{}\n{}", entry.description, entry.content));
-        let remarks = entry.remarks.iter().filter(|remark| remark.holds());
+impl InsightProfile {
+    pub(super) fn from_entry(entry: &InsightEntry) -> Self {
+        let said = TermSet::subject_terms(&format!("{}\n{}", entry.description, entry.content));
+        let remarks = entry.remarks.iter().filter(|remark| remark.is_valid());
         let mut paragraphs = vec![said];
-        paragraphs.extend(remarks.map(|remark| Terms::about(&remark.text)));
-        let title = Terms::about(&entry.title);
-        let all = paragraphs.iter().fold(title.clone(), |all, paragraph| all.with(paragraph));
+        paragraphs.extend(remarks.map(|remark| TermSet::subject_terms(&remark.text)));
+        let title = TermSet::subject_terms(&entry.title);
+        let all = paragraphs.iter().fold(title.clone(), |all, paragraph| all.union(paragraph));
         Self { name: normalize_sentence(&entry.title), title, paragraphs, all }
     }
 
     /// Similarity from 0 to 1, symmetric.
     pub(super) fn similarity(&self, other: &Self) -> f64 {
-        let title = self.title.dice(&other.title);
+        let title = self.title.dice_coefficient(&other.title);
         let content = self.content_similarity(other);
         let both = TITLE_WEIGHT * title + CONTENT_WEIGHT * content;
-        let alone = if content >= CONTENT_ALONE_FROM { content } else { 0.0 };
+        let alone = if content >= CONTENT_ALONE_SIMILARITY { content } else { 0.0 };
         // Two entries with one title would be confusing, so they count as related at least.
-        let named = if self.has_title_of(other) { RELATED_FROM } else { 0.0 };
+        let named = if self.has_same_title(other) { RELATED_SIMILARITY } else { 0.0 };
         both.max(alone).max(named)
     }
 
     /// Whether the titles are equal, ignoring case.
-    pub(super) fn has_name_of(&self, other: &Self) -> bool {
+    pub(super) fn has_same_name(&self, other: &Self) -> bool {
         self.name == other.name
     }
 
-    fn has_title_of(&self, other: &Self) -> bool {
-        self.has_name_of(other) || (!self.title.is_empty() && self.title == other.title)
+    fn has_same_title(&self, other: &Self) -> bool {
+        self.has_same_name(other) || (!self.title.is_empty() && self.title == other.title)
     }
 
     /// Whether the other has all its terms: a necessary condition for having all its sentences.
-    pub(super) fn words_within(&self, other: &Self) -> bool {
-        self.all.within(&other.all)
+    pub(super) fn has_all_terms_in(&self, other: &Self) -> bool {
+        self.all.is_subset_of(&other.all)
     }
 
     fn content_similarity(&self, other: &Self) -> f64 {
         let pairs =
             self.paragraphs.iter().flat_map(|a| other.paragraphs.iter().map(move |b| (a, b)));
-        pairs.map(|(a, b)| a.dice(b)).fold(0.0, f64::max)
+        pairs.map(|(a, b)| a.dice_coefficient(b)).fold(0.0, f64::max)
     }
 }
 
 /// Whether two similar insights contradict each other: their outcomes differ, or a sentence says
 /// "never" where its counterpart says "always".
-pub(super) fn contradicts(a: &Entry, b: &Entry) -> bool {
+pub(super) fn is_contradiction(a: &InsightEntry, b: &InsightEntry) -> bool {
     if let (Some(a), Some(b)) = (a.outcome(), b.outcome())
         && a != b
     {
         return true;
     }
-    let either_way = |a: &[String], b: &[String]| opposed(a, b) || opposed(b, a);
+    let either_way =
+        |a: &[String], b: &[String]| has_opposed_sentence(a, b) || has_opposed_sentence(b, a);
     either_way(from_ref(&a.title), from_ref(&b.title))
-        || either_way(&sentences(&a.description), &sentences(&b.description))
-        || either_way(&sentences(&a.content), &sentences(&b.content))
+        || either_way(&split_sentences(&a.description), &split_sentences(&b.description))
+        || either_way(&split_sentences(&a.content), &split_sentences(&b.content))
 }
 
 /// Whether the most similar counterpart of some sentence states the opposite: it has the same
 /// terms, or similar ones with one sentence urging what the other advises against. "X does harm"
 /// and "avoid X" do not contradict each other.
-fn opposed(left: &[String], right: &[String]) -> bool {
-    let known: Vec<_> = right.iter().map(|said| (Terms::about(said), said)).collect();
+fn has_opposed_sentence(left: &[String], right: &[String]) -> bool {
+    let known: Vec<_> = right.iter().map(|said| (TermSet::subject_terms(said), said)).collect();
     left.iter().any(|sentence| {
-        let (terms, against) = (Terms::about(sentence), is_against(sentence));
+        let (terms, against) = (TermSet::subject_terms(sentence), is_negated(sentence));
         let near = known.iter().map(|(known, said)| {
-            let opposite = against != is_against(said);
+            let opposite = against != is_negated(said);
             let affirmed = if against { said } else { sentence };
             let all_said = &terms == known && !terms.is_empty();
-            let near = terms.dice(known);
-            (near, opposite && (all_said || (near >= SAME_SENTENCE_FROM && is_urging(affirmed))))
+            let near = terms.dice_coefficient(known);
+            (
+                near,
+                opposite && (all_said || (near >= SENTENCE_SIMILARITY && is_imperative(affirmed))),
+            )
         });
         // On a tie, prefer the counterpart that agrees.
         let nearest = near.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)));
@@ -122,15 +126,15 @@ fn opposed(left: &[String], right: &[String]) -> bool {
 /// A similarity above `SAME_SIMILARITY` requires titles that are more than half alike, or contents
 /// that are at least `CONTENT_ALONE_SIMILARITY` alike. Either way the two share one of the rarest
 /// terms of their titles or contents (prefix filtering), so only those pairs are compared.
-pub(super) struct Neighbours {
+pub(super) struct SimilarityIndex {
     counts: HashMap<u64, usize>,
     by_title: HashMap<u64, Vec<usize>>,
     by_content: HashMap<u64, Vec<usize>>,
 }
 
-impl Neighbours {
+impl SimilarityIndex {
     /// Creates an empty index over these profiles' term counts.
-    pub(super) fn among(profiles: &[Profile]) -> Self {
+    pub(super) fn new(profiles: &[InsightProfile]) -> Self {
         let mut counts = HashMap::new();
         for term in profiles.iter().flat_map(|profile| profile.all.iter()) {
             *counts.entry(term).or_insert(0) += 1;
@@ -138,45 +142,51 @@ impl Neighbours {
         Self { counts, by_title: HashMap::new(), by_content: HashMap::new() }
     }
 
-    pub(super) fn add(&mut self, number: usize, profile: &Profile) {
-        for term in self.rare_in_title(profile) {
+    pub(super) fn insert(&mut self, number: usize, profile: &InsightProfile) {
+        for term in self.rare_title_terms(profile) {
             self.by_title.entry(term).or_default().push(number);
         }
-        for term in self.rare_in_content(profile) {
+        for term in self.rare_content_terms(profile) {
             self.by_content.entry(term).or_default().push(number);
         }
     }
 
     /// The added profiles that are equal to this one, in order.
-    pub(super) fn same_as(&self, profile: &Profile, all: &[Profile]) -> BTreeSet<usize> {
-        let titles = self.rare_in_title(profile);
-        let titles: BTreeSet<usize> = posted(&self.by_title, &titles).collect();
+    pub(super) fn find_same(
+        &self,
+        profile: &InsightProfile,
+        all: &[InsightProfile],
+    ) -> BTreeSet<usize> {
+        let titles = self.rare_title_terms(profile);
+        let titles: BTreeSet<usize> = collect_postings(&self.by_title, &titles).collect();
         // Comparing titles is cheap and rules out most candidates.
         let titled = titles.into_iter().filter(|other| {
-            let title = all.get(*other).map_or(0.0, |other| profile.title.dice(&other.title));
-            TITLE_WEIGHT * title + CONTENT_WEIGHT > SAME_ABOVE
+            let title =
+                all.get(*other).map_or(0.0, |other| profile.title.dice_coefficient(&other.title));
+            TITLE_WEIGHT * title + CONTENT_WEIGHT > SAME_SIMILARITY
         });
-        let contents = self.rare_in_content(profile);
-        let near: BTreeSet<usize> = titled.chain(posted(&self.by_content, &contents)).collect();
+        let contents = self.rare_content_terms(profile);
+        let near: BTreeSet<usize> =
+            titled.chain(collect_postings(&self.by_content, &contents)).collect();
         let is_same = |other: &usize| {
-            all.get(*other).is_some_and(|other| profile.similarity(other) > SAME_ABOVE)
+            all.get(*other).is_some_and(|other| profile.similarity(other) > SAME_SIMILARITY)
         };
         near.into_iter().filter(is_same).collect()
     }
 
     /// A Dice coefficient d is a Jaccard index of d / (2 - d): titles must exceed 1/3.
-    fn rare_in_title(&self, profile: &Profile) -> BTreeSet<u64> {
-        self.prefix(&profile.title, profile.title.len().div_ceil(3)).into_iter().collect()
+    fn rare_title_terms(&self, profile: &InsightProfile) -> BTreeSet<u64> {
+        self.rarest_terms(&profile.title, profile.title.len().div_ceil(3)).into_iter().collect()
     }
 
     /// Contents must reach a Jaccard index of 9/11.
-    fn rare_in_content(&self, profile: &Profile) -> BTreeSet<u64> {
-        let prefix = |terms: &Terms| self.prefix(terms, (9 * terms.len()).div_ceil(11));
+    fn rare_content_terms(&self, profile: &InsightProfile) -> BTreeSet<u64> {
+        let prefix = |terms: &TermSet| self.rarest_terms(terms, (9 * terms.len()).div_ceil(11));
         profile.paragraphs.iter().flat_map(prefix).collect()
     }
 
     /// Two sets that share at least `shared` terms share one of the returned ones.
-    fn prefix(&self, terms: &Terms, shared: usize) -> Vec<u64> {
+    fn rarest_terms(&self, terms: &TermSet, shared: usize) -> Vec<u64> {
         let mut order: Vec<u64> = terms.iter().collect();
         order.sort_by_key(|term| (self.counts.get(term).copied().unwrap_or(0), *term));
         order.truncate((terms.len() + 1).saturating_sub(shared.max(1)));
@@ -184,7 +194,7 @@ impl Neighbours {
     }
 }
 
-fn posted<'a>(
+fn collect_postings<'a>(
     postings: &'a HashMap<u64, Vec<usize>>,
     terms: &'a BTreeSet<u64>,
 ) -> impl Iterator<Item = usize> + 'a {
@@ -197,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_decision_follows_the_thresholds() {
-        use Decision::{Create, Merge, Update};
+        use StoreDecision::{Create, Merge, Update};
         for (similarity, contradicts, decision) in [
             (1.0, false, Merge),
             (0.81, false, Merge),
@@ -215,17 +225,17 @@ mod tests {
         }
     }
 
-    fn entry(title: &str, content: &str, outcome: &str) -> Entry {
-        Entry {
+    fn entry(title: &str, content: &str, outcome: &str) -> InsightEntry {
+        InsightEntry {
             title: title.into(),
             content: content.into(),
             tags: vec![outcome.into()],
-            ..Entry::default()
+            ..InsightEntry::default()
         }
     }
 
-    fn similarity(a: &Entry, b: &Entry) -> f64 {
-        Profile::of(a).similarity(&Profile::of(b))
+    fn similarity(a: &InsightEntry, b: &InsightEntry) -> f64 {
+        InsightProfile::from_entry(a).similarity(&InsightProfile::from_entry(b))
     }
 
     #[test]
@@ -243,11 +253,11 @@ mod tests {
             ("Avoid squash commits early", "Prefer squash commits", ["failure", "failure"], true),
         ] {
             let (a, b) = (entry(a, said, outcomes[0]), entry(b, said, outcomes[1]));
-            assert_eq!(contradicts(&a, &b), expected, "{} / {}", a.title, b.title);
-            assert_eq!(contradicts(&b, &a), expected, "{} / {}", b.title, a.title);
+            assert_eq!(is_contradiction(&a, &b), expected, "{} / {}", a.title, b.title);
+            assert_eq!(is_contradiction(&b, &a), expected, "{} / {}", b.title, a.title);
         }
         let other = said.replace("locks", "never locks");
-        assert!(contradicts(&entry("Same", said, ""), &entry("Same", &other, "")));
+        assert!(is_contradiction(&entry("Same", said, ""), &entry("Same", &other, "")));
     }
 
     #[test]
@@ -258,12 +268,12 @@ mod tests {
         let title_only = entry("Retry with backoff", "Databases elect leaders.", "");
         let content_only = entry("Bursts hurt", "The server drops bursts. Wait between tries.", "");
         let other = entry("Name the branch", "Short names are easy to type.", "");
-        assert!(similarity(&a, &same) > SAME_ABOVE);
-        assert!((similarity(&a, &title_only) - RELATED_FROM).abs() < 1e-9);
-        assert!(similarity(&a, &content_only) > SAME_ABOVE);
+        assert!(similarity(&a, &same) > SAME_SIMILARITY);
+        assert!((similarity(&a, &title_only) - RELATED_SIMILARITY).abs() < 1e-9);
+        assert!(similarity(&a, &content_only) > SAME_SIMILARITY);
         assert!(similarity(&a, &other) < 0.1);
         let chinese = entry("避免死锁", "两个线程互相等待。按顺序加锁。", "");
         let near = entry("避免死锁", "两个线程互相等待。请按顺序加锁。", "");
-        assert!(similarity(&chinese, &near) > SAME_ABOVE);
+        assert!(similarity(&chinese, &near) > SAME_SIMILARITY);
     }
 }

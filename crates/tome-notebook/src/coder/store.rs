@@ -7,84 +7,96 @@
 
 use tome_text::normalize_sentence;
 
-use super::combine::{Into, absorb, replace, updated_on};
-use super::entry::{Entry, RELATED};
+use super::combine::{MergeTarget, merge_into, replace_entry, update_label};
+use super::entry::{InsightEntry, RELATED_LABEL};
 use super::limits::{
-    ALIKE_FROM, GENERALISES_FROM, HINT_TITLES_MAX, PATTERN_EPISODES_MIN, RELATED_FROM, SAME_ABOVE,
+    HINT_TITLES_MAX, PATTERN_EPISODES_MIN, PATTERN_SIMILARITY, PRINCIPLE_SIMILARITY,
+    RELATED_SIMILARITY, SAME_SIMILARITY,
 };
-use super::place::{self, Known};
-use super::sentence::normals;
-use super::similar::{Profile, contradicts, decide};
-use super::{Change, Decision, InsightDraft, InsightKind, Stored, Tree, changes, rules};
+use super::place::{self, LocatedEntry};
+use super::sentence::normalized_sentences;
+use super::similar::{InsightProfile, decide, is_contradiction};
+use super::{
+    FileChange, InsightDraft, InsightKind, InsightTree, StoreDecision, StoredInsight, diff_trees,
+    rules,
+};
 
 /// Stores insights. Returns the files to write and the result for each insight, or the rules they
 /// violate, in which case nothing is written.
-pub(crate) fn store(
-    tree: &Tree,
+pub(crate) fn store_insights(
+    tree: &InsightTree,
     drafts: &[InsightDraft],
     today: &str,
-) -> Result<(Vec<Change>, Vec<Stored>), Vec<String>> {
-    let broken = rules::broken_by(drafts);
+) -> Result<(Vec<FileChange>, Vec<StoredInsight>), Vec<String>> {
+    let broken = rules::check_drafts(drafts);
     if !broken.is_empty() {
         return Err(broken);
     }
     let mut work = tree.clone();
-    let mut stored: Vec<Stored> =
-        drafts.iter().map(|draft| keep(&mut work, draft, today)).collect();
+    let mut stored: Vec<StoredInsight> =
+        drafts.iter().map(|draft| store_insight(&mut work, draft, today)).collect();
     // A later insight of the call may have caused a file to be split.
     for (stored, draft) in stored.iter_mut().zip(drafts) {
-        stored.path = path_of(&work, draft.kind, stored);
+        stored.path = find_path(&work, draft.kind, stored);
     }
-    Ok((changes(tree, &work), stored))
+    Ok((diff_trees(tree, &work), stored))
 }
 
 /// Stores one valid insight.
-fn keep(work: &mut Tree, draft: &InsightDraft, today: &str) -> Stored {
-    let entry = Entry::of(draft);
-    let profile = Profile::of(&entry);
-    let known = place::entries(work, draft.kind);
-    let profiles: Vec<Profile> = known.iter().map(|known| Profile::of(&known.entry)).collect();
+fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> StoredInsight {
+    let entry = InsightEntry::from_draft(draft);
+    let profile = InsightProfile::from_entry(&entry);
+    let known = place::collect_entries(work, draft.kind);
+    let profiles: Vec<InsightProfile> =
+        known.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
     let both = || known.iter().zip(&profiles);
-    if let Some((known, _)) =
-        both().find(|(known, theirs)| profile.words_within(theirs) && says(&known.entry, &entry))
-    {
-        return there_already(known);
+    if let Some((known, _)) = both().find(|(known, theirs)| {
+        profile.has_all_terms_in(theirs) && contains_all_of(&known.entry, &entry)
+    }) {
+        return already_stored(known);
     }
     // An entry with the same title takes precedence: titles must stay unique.
     let rated = both()
-        .filter(|(known, _)| !known.entry.opens_something())
-        .map(|(known, theirs)| (known, profile.has_name_of(theirs), profile.similarity(theirs)));
+        .filter(|(known, _)| !known.entry.has_multiline_block())
+        .map(|(known, theirs)| (known, profile.has_same_name(theirs), profile.similarity(theirs)));
     let nearest = rated
-        .fold(None, |best: Option<(&Known, bool, f64)>, next| match best {
+        .fold(None, |best: Option<(&LocatedEntry, bool, f64)>, next| match best {
             Some(best) if (best.1, best.2) >= (next.1, next.2) => Some(best),
             _ => Some(next),
         })
         .map(|(known, _, similarity)| (known, similarity));
     let mut stored = match nearest {
-        Some((known, similarity)) if similarity >= RELATED_FROM => {
-            combine(work, known, &entry, similarity, today)
+        Some((known, similarity)) if similarity >= RELATED_SIMILARITY => {
+            combine_with_entry(work, known, &entry, similarity, today)
         }
-        _ => create(work, draft, &entry, nearest),
+        _ => create_entry(work, draft, &entry, nearest),
     };
     match draft.kind {
-        InsightKind::Episodic => stored.hints.extend(pattern(work, &profile, &stored)),
-        InsightKind::Semantic => stored.hints.extend(link(work, &entry, &profile, &stored)),
+        InsightKind::Episodic => {
+            stored.hints.extend(suggest_generalization(work, &profile, &stored))
+        }
+        InsightKind::Semantic => {
+            stored.hints.extend(link_episodes(work, &entry, &profile, &stored))
+        }
         InsightKind::Procedural => {}
     }
     stored
 }
 
 /// Whether an entry has every sentence and every tag of another.
-fn says(entry: &Entry, other: &Entry) -> bool {
-    let said = entry.sentences();
+fn contains_all_of(entry: &InsightEntry, other: &InsightEntry) -> bool {
+    let said = entry.normalized_sentences();
     let texts = [&other.title, &other.description, &other.content];
-    texts.iter().flat_map(|text| normals(text)).all(|sentence| said.contains(&sentence))
+    texts
+        .iter()
+        .flat_map(|text| normalized_sentences(text))
+        .all(|sentence| said.contains(&sentence))
         && other.tags.iter().all(|tag| entry.has_tag(tag))
 }
 
-fn there_already(known: &Known) -> Stored {
-    Stored {
-        decision: Decision::Merge,
+fn already_stored(known: &LocatedEntry) -> StoredInsight {
+    StoredInsight {
+        decision: StoreDecision::Merge,
         title: known.entry.title.clone(),
         path: known.path.clone(),
         why: format!(
@@ -96,55 +108,62 @@ fn there_already(known: &Known) -> Stored {
     }
 }
 
-fn combine(work: &mut Tree, known: &Known, fresh: &Entry, similarity: f64, today: &str) -> Stored {
-    let contradicts = contradicts(fresh, &known.entry);
+fn combine_with_entry(
+    work: &mut InsightTree,
+    known: &LocatedEntry,
+    fresh: &InsightEntry,
+    similarity: f64,
+    today: &str,
+) -> StoredInsight {
+    let contradicts = is_contradiction(fresh, &known.entry);
     let decision = decide(similarity, contradicts);
     let mut entry = known.entry.clone();
     let of = &known.entry.title;
     let why = if contradicts {
-        replace(&mut entry, fresh, today);
+        replace_entry(&mut entry, fresh, today);
         format!(
             "it contradicts \"{of}\" (similarity {similarity:.2}), which is kept as the previous approach"
         )
-    } else if decision == Decision::Merge {
-        absorb(&mut entry, fresh, Into::Content, &updated_on(today));
-        format!("it says the same as \"{of}\" (similarity {similarity:.2}, over {SAME_ABOVE})")
+    } else if decision == StoreDecision::Merge {
+        merge_into(&mut entry, fresh, MergeTarget::Content, &update_label(today));
+        format!("it says the same as \"{of}\" (similarity {similarity:.2}, over {SAME_SIMILARITY})")
     } else {
-        absorb(&mut entry, fresh, Into::Remark, &updated_on(today));
+        merge_into(&mut entry, fresh, MergeTarget::Remark, &update_label(today));
         format!(
-            "it is related to \"{of}\" (similarity {similarity:.2}, {RELATED_FROM} to {SAME_ABOVE}) \
+            "it is related to \"{of}\" (similarity {similarity:.2}, {RELATED_SIMILARITY} to {SAME_SIMILARITY}) \
              and was added to it"
         )
     };
     let title = entry.title.clone();
-    place::rewrite(work, known, entry);
-    place::relieve(work, &known.path);
-    Stored { decision, title, path: known.path.clone(), why, contradicts, hints: Vec::new() }
+    place::rewrite_entry(work, known, entry);
+    place::split_file(work, &known.path);
+    StoredInsight { decision, title, path: known.path.clone(), why, contradicts, hints: Vec::new() }
 }
 
-fn create(
-    work: &mut Tree,
+fn create_entry(
+    work: &mut InsightTree,
     draft: &InsightDraft,
-    entry: &Entry,
-    nearest: Option<(&Known, f64)>,
-) -> Stored {
-    let home = place::home(draft.kind, draft.topic.as_deref());
+    entry: &InsightEntry,
+    nearest: Option<(&LocatedEntry, f64)>,
+) -> StoredInsight {
+    let home = place::default_path(draft.kind, draft.topic.as_deref());
     // Exceeds the limits on purpose: splitting may find a topic, which a numbered file would not.
     let path = match work.get(&home) {
         Some(text) if draft.topic.is_none() => {
-            let grown = super::page::Page::parse(text).with_last(&entry.text());
+            let grown = super::page::InsightFile::parse(text).render_with_entry(&entry.render());
             let readable =
-                place::entries_of(&home, &grown).last().map(|last| &last.entry) == Some(entry);
+                place::collect_file_entries(&home, &grown).last().map(|last| &last.entry)
+                    == Some(entry);
             if readable {
                 work.insert(home.clone(), grown);
                 home
             } else {
-                place::add(work, &home, &entry.text())
+                place::add_entry(work, &home, &entry.render())
             }
         }
-        _ => place::add(work, &home, &entry.text()),
+        _ => place::add_entry(work, &home, &entry.render()),
     };
-    let moved = place::relieve(work, &path);
+    let moved = place::split_file(work, &path);
     let why = match nearest {
         Some((known, similarity)) if similarity > 0.0 => format!(
             "no insight of this type says this yet; the most similar is \"{}\" ({similarity:.2})",
@@ -158,69 +177,80 @@ fn create(
         vec![format!("{path} exceeded its limits and was split: {}", moved.join("; "))]
     };
     let title = entry.title.clone();
-    Stored { decision: Decision::Create, title, path, why, contradicts: false, hints }
+    StoredInsight { decision: StoreDecision::Create, title, path, why, contradicts: false, hints }
 }
 
 /// Suggests a generalization if several episodes are similar and none is linked to a principle yet.
-fn pattern(work: &Tree, profile: &Profile, stored: &Stored) -> Option<String> {
+fn suggest_generalization(
+    work: &InsightTree,
+    profile: &InsightProfile,
+    stored: &StoredInsight,
+) -> Option<String> {
     let mut titles: Vec<String> = Vec::new();
-    for known in place::entries(work, InsightKind::Episodic) {
+    for known in place::collect_entries(work, InsightKind::Episodic) {
         let own = known.entry.title == stored.title;
-        if own || Profile::of(&known.entry).similarity(profile) >= ALIKE_FROM {
-            let linked = known.entry.remarks.iter().any(|remark| remark.is(RELATED));
+        if own || InsightProfile::from_entry(&known.entry).similarity(profile) >= PATTERN_SIMILARITY
+        {
+            let linked = known.entry.remarks.iter().any(|remark| remark.has_label(RELATED_LABEL));
             if linked && !own {
                 return None;
             }
             titles.push(known.entry.title);
         }
     }
-    let updated = stored.decision == Decision::Update && !stored.contradicts;
+    let updated = stored.decision == StoreDecision::Update && !stored.contradicts;
     if titles.len() + usize::from(updated) < PATTERN_EPISODES_MIN {
         return None;
     }
     Some(format!(
         "several episodes are similar ({}): if they share a principle, store a semantic \
          insight that states it and names their titles; Tome links them",
-        quoted(&titles)
+        quote_titles(&titles)
     ))
 }
 
 /// Links a principle with the episodes that it names or resembles.
-fn link(work: &mut Tree, fresh: &Entry, profile: &Profile, stored: &Stored) -> Option<String> {
+fn link_episodes(
+    work: &mut InsightTree,
+    fresh: &InsightEntry,
+    profile: &InsightProfile,
+    stored: &StoredInsight,
+) -> Option<String> {
     let said = normalize_sentence(&format!("{} {}", fresh.description, fresh.content));
     let names = |title: &str| {
         let title = normalize_sentence(title);
         title.chars().count() >= 8 && said.contains(&title)
     };
-    let episodes: Vec<Known> = place::entries(work, InsightKind::Episodic)
+    let episodes: Vec<LocatedEntry> = place::collect_entries(work, InsightKind::Episodic)
         .into_iter()
-        .filter(|known| !known.entry.opens_something())
+        .filter(|known| !known.entry.has_multiline_block())
         .filter(|known| {
             names(&known.entry.title)
-                || Profile::of(&known.entry).similarity(profile) >= GENERALISES_FROM
+                || InsightProfile::from_entry(&known.entry).similarity(profile)
+                    >= PRINCIPLE_SIMILARITY
         })
         .collect();
     if episodes.len() < PATTERN_EPISODES_MIN {
         return None;
     }
-    let principles = place::entries(work, InsightKind::Semantic);
+    let principles = place::collect_entries(work, InsightKind::Semantic);
     let principle = principles.iter().find(|known| known.entry.title == stored.title)?;
     let mut entry = principle.entry.clone();
     for episode in &episodes {
-        entry.relate(&episode.entry.title);
+        entry.add_link(&episode.entry.title);
         let mut back = episode.entry.clone();
-        if back.relate(&stored.title) {
-            place::rewrite(work, episode, back);
+        if back.add_link(&stored.title) {
+            place::rewrite_entry(work, episode, back);
         }
     }
-    place::rewrite(work, principle, entry);
+    place::rewrite_entry(work, principle, entry);
     // Links make entries longer, so their files may need splitting.
-    episodes.iter().chain([principle]).for_each(|known| drop(place::relieve(work, &known.path)));
+    episodes.iter().chain([principle]).for_each(|known| drop(place::split_file(work, &known.path)));
     let titles: Vec<String> = episodes.into_iter().map(|known| known.entry.title).collect();
-    Some(format!("it generalises {}; they are linked both ways", quoted(&titles)))
+    Some(format!("it generalises {}; they are linked both ways", quote_titles(&titles)))
 }
 
-fn quoted(titles: &[String]) -> String {
+fn quote_titles(titles: &[String]) -> String {
     let mut named: Vec<_> =
         titles.iter().take(HINT_TITLES_MAX).map(|title| format!("\"{title}\"")).collect();
     if titles.len() > HINT_TITLES_MAX {
@@ -230,16 +260,19 @@ fn quoted(titles: &[String]) -> String {
 }
 
 /// The file that holds an insight after all changes.
-fn path_of(work: &Tree, kind: InsightKind, stored: &Stored) -> String {
+fn find_path(work: &InsightTree, kind: InsightKind, stored: &StoredInsight) -> String {
     let has = |path: &str| {
         work.get(path).is_some_and(|text| {
-            place::entries_of(path, text).iter().any(|known| known.entry.title == stored.title)
+            place::collect_file_entries(path, text)
+                .iter()
+                .any(|known| known.entry.title == stored.title)
         })
     };
     if has(&stored.path) {
         return stored.path.clone();
     }
-    let found =
-        place::entries(work, kind).into_iter().find(|known| known.entry.title == stored.title);
+    let found = place::collect_entries(work, kind)
+        .into_iter()
+        .find(|known| known.entry.title == stored.title);
     found.map_or_else(|| stored.path.clone(), |known| known.path)
 }

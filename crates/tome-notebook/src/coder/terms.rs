@@ -6,11 +6,11 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use tome_text::{StopClass, is_stop_word, is_unspaced, stem, subwords};
 
 /// Words of advice for or against something; polarity is compared separately from the subject.
-const FOR: &[&str] =
+const POSITIVE_WORDS: &[&str] =
     &["always", "do", "use", "using", "used", "prefer", "should", "must", "enable"];
 /// The subset of `POSITIVE_WORDS` that is imperative.
-const URGING: &[&str] = &["always", "do", "use", "prefer", "should", "must", "enable"];
-const AGAINST: &[&str] = &[
+const IMPERATIVE_WORDS: &[&str] = &["always", "do", "use", "prefer", "should", "must", "enable"];
+const NEGATIVE_WORDS: &[&str] = &[
     "never",
     "not",
     "no",
@@ -35,62 +35,62 @@ const AGAINST: &[&str] = &[
     "disabled",
     "disabling",
 ];
-const CJK_FOR: &[&str] = &["总是", "應該", "应该", "务必", "必须", "使用"];
-const CJK_AGAINST: &[&str] =
+const CJK_POSITIVE: &[&str] = &["总是", "應該", "应该", "务必", "必须", "使用"];
+const CJK_NEGATIVE: &[&str] =
     &["不应该", "不要", "不能", "不得", "从不", "切勿", "避免", "禁止", "请勿", "不", "勿"];
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Terms(Vec<u64>);
+pub(super) struct TermSet(Vec<u64>);
 
-impl Terms {
+impl TermSet {
     /// The subject terms of a text, without stop words and polarity.
-    pub(super) fn about(text: &str) -> Self {
+    pub(super) fn subject_terms(text: &str) -> Self {
         let mut text = text.to_owned();
-        for phrase in CJK_AGAINST.iter().chain(CJK_FOR) {
+        for phrase in CJK_NEGATIVE.iter().chain(CJK_POSITIVE) {
             if text.contains(phrase) {
                 text = text.replace(phrase, " ");
             }
         }
-        Self::of(words(&text).iter().flat_map(|word| match word {
-            Word::Spaced(word) if is_ignored(&word.to_lowercase()) => Vec::new(),
-            Word::Spaced(word) => vec![stem_of(word)],
-            Word::Unspaced(run) => pairs(run),
+        Self::from_terms(split_words(&text).iter().flat_map(|word| match word {
+            TextWord::Spaced(word) if is_ignored(&word.to_lowercase()) => Vec::new(),
+            TextWord::Spaced(word) => vec![stem_of(word)],
+            TextWord::Unspaced(run) => character_bigrams(run),
         }))
     }
 
     /// All words of a text and the parts of its identifiers, to match keywords against.
-    pub(super) fn searched(text: &str) -> Self {
-        Self::of(words(text).iter().flat_map(|word| match word {
-            Word::Spaced(word) => {
+    pub(super) fn search_terms(text: &str) -> Self {
+        Self::from_terms(split_words(text).iter().flat_map(|word| match word {
+            TextWord::Spaced(word) => {
                 let mut all: Vec<_> = subwords(word).map(stem_of).collect();
                 all.push(stem_of(word));
                 all
             }
             // Include single characters: a keyword may be one.
-            Word::Unspaced(run) => {
+            TextWord::Unspaced(run) => {
                 let singles = run.chars().map(String::from);
-                pairs(run).into_iter().chain(singles).collect()
+                character_bigrams(run).into_iter().chain(singles).collect()
             }
         }))
     }
 
     /// The terms of a keyword: as whole words, and as parts of identifiers.
-    pub(super) fn needles(keyword: &str) -> [Self; 2] {
-        let whole = words(keyword);
+    pub(super) fn keyword_terms(keyword: &str) -> [Self; 2] {
+        let whole = split_words(keyword);
         let parts = whole.iter().flat_map(|word| match word {
-            Word::Spaced(word) => subwords(word).map(stem_of).collect(),
-            Word::Unspaced(run) => pairs(run),
+            TextWord::Spaced(word) => subwords(word).map(stem_of).collect(),
+            TextWord::Unspaced(run) => character_bigrams(run),
         });
-        let parts = Self::of(parts);
+        let parts = Self::from_terms(parts);
         let whole = whole.iter().flat_map(|word| match word {
-            Word::Spaced(word) => vec![stem_of(word)],
-            Word::Unspaced(run) => pairs(run),
+            TextWord::Spaced(word) => vec![stem_of(word)],
+            TextWord::Unspaced(run) => character_bigrams(run),
         });
-        [Self::of(whole), parts]
+        [Self::from_terms(whole), parts]
     }
 
-    fn of(terms: impl Iterator<Item = String>) -> Self {
-        let mut all: Vec<u64> = terms.map(|term| hashed(&term)).collect();
+    fn from_terms(terms: impl Iterator<Item = String>) -> Self {
+        let mut all: Vec<u64> = terms.map(|term| hash_term(&term)).collect();
         all.sort_unstable();
         all.dedup();
         Self(all)
@@ -109,7 +109,7 @@ impl Terms {
     }
 
     /// Number of common terms.
-    pub(super) fn shared(&self, other: &Self) -> usize {
+    pub(super) fn count_shared(&self, other: &Self) -> usize {
         let (mut left, mut right) = (self.0.iter().peekable(), other.0.iter().peekable());
         let mut shared = 0;
         while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
@@ -127,17 +127,17 @@ impl Terms {
     }
 
     /// The Dice coefficient, from 0 to 1; 0 for two empty sets.
-    pub(super) fn dice(&self, other: &Self) -> f64 {
+    pub(super) fn dice_coefficient(&self, other: &Self) -> f64 {
         let total = self.len() + other.len();
-        if total == 0 { 0.0 } else { 2.0 * self.shared(other) as f64 / total as f64 }
+        if total == 0 { 0.0 } else { 2.0 * self.count_shared(other) as f64 / total as f64 }
     }
 
     /// Whether the other has all its terms.
-    pub(super) fn within(&self, other: &Self) -> bool {
-        self.shared(other) == self.len()
+    pub(super) fn is_subset_of(&self, other: &Self) -> bool {
+        self.count_shared(other) == self.len()
     }
 
-    pub(super) fn with(&self, other: &Self) -> Self {
+    pub(super) fn union(&self, other: &Self) -> Self {
         let mut all = [self.0.as_slice(), other.0.as_slice()].concat();
         all.sort_unstable();
         all.dedup();
@@ -146,37 +146,39 @@ impl Terms {
 }
 
 /// Whether a sentence advises against something: it has an odd number of negations.
-pub(super) fn is_against(sentence: &str) -> bool {
+pub(super) fn is_negated(sentence: &str) -> bool {
     let mut rest = sentence.to_owned();
     let mut count = 0;
-    for phrase in CJK_AGAINST {
+    for phrase in CJK_NEGATIVE {
         count += rest.matches(phrase).count();
         rest = rest.replace(phrase, " ");
     }
-    let negates = |word: &&Word| match word {
-        Word::Spaced(word) => AGAINST.contains(&word.to_lowercase().as_str()),
-        Word::Unspaced(_) => false,
+    let negates = |word: &&TextWord| match word {
+        TextWord::Spaced(word) => NEGATIVE_WORDS.contains(&word.to_lowercase().as_str()),
+        TextWord::Unspaced(_) => false,
     };
-    (count + words(&rest).iter().filter(negates).count()) % 2 == 1
+    (count + split_words(&rest).iter().filter(negates).count()) % 2 == 1
 }
 
 /// Whether a sentence contains an imperative such as "always" or "use".
-pub(super) fn is_urging(sentence: &str) -> bool {
-    let urges = |word: &Word| match word {
-        Word::Spaced(word) => URGING.contains(&word.to_lowercase().as_str()),
-        Word::Unspaced(run) => CJK_FOR.iter().any(|phrase| run.contains(phrase)),
+pub(super) fn is_imperative(sentence: &str) -> bool {
+    let urges = |word: &TextWord| match word {
+        TextWord::Spaced(word) => IMPERATIVE_WORDS.contains(&word.to_lowercase().as_str()),
+        TextWord::Unspaced(run) => CJK_POSITIVE.iter().any(|phrase| run.contains(phrase)),
     };
-    words(sentence).iter().any(urges)
+    split_words(sentence).iter().any(urges)
 }
 
 /// Whether a lower-case word says nothing about the subject.
 pub(super) fn is_ignored(word: &str) -> bool {
-    is_stop_word(word, StopClass::FUNCTION) || FOR.contains(&word) || AGAINST.contains(&word)
+    is_stop_word(word, StopClass::FUNCTION)
+        || POSITIVE_WORDS.contains(&word)
+        || NEGATIVE_WORDS.contains(&word)
 }
 
 /// A word as it appears in the text.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum TextWord {
     /// Letters and digits, without apostrophes.
     Spaced(String),
     /// A run of characters in a script without spaces.
@@ -184,8 +186,8 @@ pub(super) enum Word {
 }
 
 /// Splits a text into words.
-pub(super) fn words(text: &str) -> Vec<Word> {
-    let mut found: Vec<Word> = Vec::new();
+pub(super) fn split_words(text: &str) -> Vec<TextWord> {
+    let mut found: Vec<TextWord> = Vec::new();
     let mut open = false;
     for c in text.chars() {
         if matches!(c, '\'' | '’') && open {
@@ -196,10 +198,10 @@ pub(super) fn words(text: &str) -> Vec<Word> {
             continue;
         }
         match found.last_mut() {
-            Some(Word::Unspaced(run)) if open && is_unspaced(c) => run.push(c),
-            Some(Word::Spaced(run)) if open && !is_unspaced(c) => run.push(c),
-            _ if is_unspaced(c) => found.push(Word::Unspaced(c.into())),
-            _ => found.push(Word::Spaced(c.into())),
+            Some(TextWord::Unspaced(run)) if open && is_unspaced(c) => run.push(c),
+            Some(TextWord::Spaced(run)) if open && !is_unspaced(c) => run.push(c),
+            _ if is_unspaced(c) => found.push(TextWord::Unspaced(c.into())),
+            _ => found.push(TextWord::Spaced(c.into())),
         }
         open = true;
     }
@@ -207,7 +209,7 @@ pub(super) fn words(text: &str) -> Vec<Word> {
 }
 
 /// Character bigrams of a run; a single character is returned as is.
-fn pairs(run: &str) -> Vec<String> {
+fn character_bigrams(run: &str) -> Vec<String> {
     let chars: Vec<char> = run.chars().collect();
     if chars.len() < 2 {
         return vec![run.to_owned()];
@@ -221,7 +223,7 @@ pub(super) fn stem_of(word: &str) -> String {
 }
 
 /// Deterministic, unlike the default hasher of a `HashMap`: tidying must not depend on chance.
-fn hashed(term: &str) -> u64 {
+fn hash_term(term: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     term.hash(&mut hasher);
     hasher.finish()
@@ -233,9 +235,15 @@ mod tests {
 
     #[test]
     fn polarity_is_no_part_of_what_a_text_is_about() {
-        assert_eq!(Terms::about("Always use tabs"), Terms::about("Never use tabs"));
-        assert_eq!(Terms::about("总是使用缓存"), Terms::about("不要使用缓存"));
-        assert_ne!(Terms::about("Always use tabs"), Terms::about("Always use spaces"));
+        assert_eq!(
+            TermSet::subject_terms("Always use tabs"),
+            TermSet::subject_terms("Never use tabs")
+        );
+        assert_eq!(TermSet::subject_terms("总是使用缓存"), TermSet::subject_terms("不要使用缓存"));
+        assert_ne!(
+            TermSet::subject_terms("Always use tabs"),
+            TermSet::subject_terms("Always use spaces")
+        );
         for (sentence, against) in [
             ("Always use tabs", false),
             ("Don't use tabs.", true),
@@ -243,13 +251,13 @@ mod tests {
             ("不要使用缓存", true),
             ("使用缓存", false),
         ] {
-            assert_eq!(is_against(sentence), against, "{sentence}");
+            assert_eq!(is_negated(sentence), against, "{sentence}");
         }
     }
 
     #[test]
     fn identifiers_are_found_whole_and_by_their_parts() {
-        let text = Terms::searched("The FileLock of tokio::spawn_blocking");
+        let text = TermSet::search_terms("The FileLock of tokio::spawn_blocking");
         for (keyword, found) in [
             ("filelock", true),
             ("FileLock", true),
@@ -257,19 +265,25 @@ mod tests {
             ("lock", true),
             ("port", false),
         ] {
-            let hit = Terms::needles(keyword).iter().any(|needle| needle.within(&text));
+            let hit =
+                TermSet::keyword_terms(keyword).iter().any(|needle| needle.is_subset_of(&text));
             assert_eq!(hit, found, "{keyword}");
         }
-        let plain = Terms::searched("a file lock");
-        assert!(Terms::needles("fileLock").iter().any(|needle| needle.within(&plain)));
+        let plain = TermSet::search_terms("a file lock");
+        assert!(
+            TermSet::keyword_terms("fileLock").iter().any(|needle| needle.is_subset_of(&plain))
+        );
     }
 
     #[test]
     fn dice_is_symmetric_and_bounded() {
-        let (a, b) = (Terms::about("parse the yaml file"), Terms::about("parse a toml file"));
-        assert!((a.dice(&b) - b.dice(&a)).abs() < 1e-12);
-        assert!((a.dice(&b) - 2.0 * 2.0 / 6.0).abs() < 1e-12);
-        assert!((a.dice(&a) - 1.0).abs() < 1e-12);
-        assert!(Terms::default().dice(&Terms::default()).abs() < 1e-12);
+        let (a, b) = (
+            TermSet::subject_terms("parse the yaml file"),
+            TermSet::subject_terms("parse a toml file"),
+        );
+        assert!((a.dice_coefficient(&b) - b.dice_coefficient(&a)).abs() < 1e-12);
+        assert!((a.dice_coefficient(&b) - 2.0 * 2.0 / 6.0).abs() < 1e-12);
+        assert!((a.dice_coefficient(&a) - 1.0).abs() < 1e-12);
+        assert!(TermSet::default().dice_coefficient(&TermSet::default()).abs() < 1e-12);
     }
 }

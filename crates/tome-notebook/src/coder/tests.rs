@@ -20,14 +20,14 @@ fn draft(kind: InsightKind, title: &str, content: &str, tags: &[&str]) -> Insigh
 }
 
 /// Stores drafts and applies the changes; panics if they are rejected.
-fn put(tree: &mut Tree, drafts: &[InsightDraft]) -> Vec<Stored> {
-    let (changes, stored) = store(tree, drafts, "2026-11-15").unwrap();
+fn put(tree: &mut InsightTree, drafts: &[InsightDraft]) -> Vec<StoredInsight> {
+    let (changes, stored) = store_insights(tree, drafts, "2026-11-15").unwrap();
     apply(tree, changes);
     stored
 }
 
-fn apply(tree: &mut Tree, changes: Vec<Change>) {
-    for Change { path, text } in changes {
+fn apply(tree: &mut InsightTree, changes: Vec<FileChange>) {
+    for FileChange { path, text } in changes {
         match text {
             Some(text) => drop(tree.insert(path, text)),
             None => drop(tree.remove(&path)),
@@ -36,14 +36,14 @@ fn apply(tree: &mut Tree, changes: Vec<Change>) {
 }
 
 /// The READMEs that a rebuild gives.
-fn right_readmes(tree: &Tree) -> BTreeMap<String, String> {
-    readmes(&tree.iter().map(|(path, text)| (path.clone(), head(text))).collect())
+fn right_readmes(tree: &InsightTree) -> BTreeMap<String, String> {
+    render_readmes(&tree.iter().map(|(path, text)| (path.clone(), extract_head(text))).collect())
 }
 
-fn all_entries(tree: &Tree) -> Vec<place::Known> {
-    InsightKind::ALL.into_iter().flat_map(|kind| place::entries(tree, kind)).collect()
+fn all_entries(tree: &InsightTree) -> Vec<place::LocatedEntry> {
+    InsightKind::ALL.into_iter().flat_map(|kind| place::collect_entries(tree, kind)).collect()
 }
 
-fn tree_of(files: &[(&str, &str)]) -> Tree {
+fn tree_of(files: &[(&str, &str)]) -> InsightTree {
     files.iter().map(|(path, text)| ((*path).to_owned(), (*text).to_owned())).collect()
 }

@@ -4,49 +4,50 @@
 
 use std::collections::BTreeMap;
 
-use super::combine::{Into, absorb};
-use super::entry::{ALSO, Entry};
-use super::limits::PARTS_MAX;
-use super::page::Page;
-use super::place::{self, Known, kind_of};
-use super::similar::{Neighbours, Profile, contradicts};
-use super::{Change, InsightKind, Tidied, Tree, changes};
+use super::combine::{MergeTarget, merge_into};
+use super::entry::{ALSO_LABEL, InsightEntry};
+use super::limits::NUMBERED_FILES_MAX;
+use super::page::InsightFile;
+use super::place::{self, LocatedEntry, kind_of_path};
+use super::similar::{InsightProfile, SimilarityIndex, is_contradiction};
+use super::{FileChange, InsightKind, InsightTree, TidyReport, diff_trees};
 use crate::limits::{CODER_FOLDERS_MAX, NAME_BYTES_MAX};
 
 /// Tidies a notebook. Returns the files to write and a report.
-pub(crate) fn tidy(tree: &Tree) -> (Vec<Change>, Tidied) {
+pub(crate) fn tidy_insights(tree: &InsightTree) -> (Vec<FileChange>, TidyReport) {
     let mut work = tree.clone();
-    let mut tidied = Tidied { entries_before: count(tree), ..Tidied::default() };
-    tidied.steps.extend(move_up(&mut work));
-    lay_out(&mut work);
+    let mut tidied = TidyReport { entries_before: count_entries(tree), ..TidyReport::default() };
+    tidied.steps.extend(move_deep_files_up(&mut work));
+    rewrite_in_layout(&mut work);
     for kind in InsightKind::ALL {
-        tidied.steps.extend(merge(&mut work, kind));
+        tidied.steps.extend(merge_duplicates(&mut work, kind));
     }
     for path in work.keys().cloned().collect::<Vec<_>>() {
-        tidied.steps.extend(place::relieve(&mut work, &path));
+        tidied.steps.extend(place::split_file(&mut work, &path));
     }
     // Merging and splitting changed the files: restore the layout.
-    lay_out(&mut work);
-    tidied.entries_after = count(&work);
-    let changes = changes(tree, &work);
+    rewrite_in_layout(&mut work);
+    tidied.entries_after = count_entries(&work);
+    let changes = diff_trees(tree, &work);
     if tidied.steps.is_empty() && !changes.is_empty() {
         tidied.steps.push(format!("reformatted {} files", changes.len()));
     }
     (changes, tidied)
 }
 
-fn count(tree: &Tree) -> usize {
-    InsightKind::ALL.into_iter().map(|kind| place::entries(tree, kind).len()).sum()
+fn count_entries(tree: &InsightTree) -> usize {
+    InsightKind::ALL.into_iter().map(|kind| place::collect_entries(tree, kind).len()).sum()
 }
 
 /// Moves files up to the deepest folder allowed; their names keep the removed folders.
-fn move_up(work: &mut Tree) -> Vec<String> {
-    let is_deep =
-        |path: &&String| kind_of(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX;
+fn move_deep_files_up(work: &mut InsightTree) -> Vec<String> {
+    let is_deep = |path: &&String| {
+        kind_of_path(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX
+    };
     let deep: Vec<String> = work.keys().filter(is_deep).cloned().collect();
     let mut steps = Vec::new();
     for from in deep {
-        let Some(to) = higher(work, &from) else { continue };
+        let Some(to) = find_higher_path(work, &from) else { continue };
         if let Some(text) = work.remove(&from) {
             steps.push(format!("moved {from} up to {to}"));
             work.insert(to, text);
@@ -56,7 +57,7 @@ fn move_up(work: &mut Tree) -> Vec<String> {
 }
 
 /// `a/b/c-d.md` for `a/b/c/d.md`, numbered if that exists.
-fn higher(work: &Tree, from: &str) -> Option<String> {
+fn find_higher_path(work: &InsightTree, from: &str) -> Option<String> {
     let parts: Vec<&str> = from.split('/').collect();
     let (folders, names) = parts.split_at_checked(CODER_FOLDERS_MAX)?;
     let joined = names.join("-");
@@ -66,117 +67,118 @@ fn higher(work: &Tree, from: &str) -> Option<String> {
     let free = |number: usize| {
         let stem = if number > 1 { format!("{stem}-{number}") } else { stem.to_owned() };
         let to = format!("{}/{stem}.md", folders.join("/"));
-        (!work.contains_key(&to) && !place::is_taken(work, &to)).then_some(to)
+        (!work.contains_key(&to) && !place::collides_ignoring_case(work, &to)).then_some(to)
     };
-    (1..PARTS_MAX).find_map(free)
+    (1..NUMBERED_FILES_MAX).find_map(free)
 }
 
 /// Rewrites every entry in Tome's layout, with the tag of its type.
-fn lay_out(work: &mut Tree) {
+fn rewrite_in_layout(work: &mut InsightTree) {
     for (path, text) in work.iter_mut() {
-        let Some(kind) = kind_of(path) else { continue };
-        let mut page = Page::parse(text);
-        let entries: Vec<(usize, Entry)> =
+        let Some(kind) = kind_of_path(path) else { continue };
+        let mut page = InsightFile::parse(text);
+        let entries: Vec<(usize, InsightEntry)> =
             page.entries().map(|(at, _, entry)| (at, entry.clone())).collect();
         if entries.is_empty() {
             continue;
         }
         for (at, mut entry) in entries {
-            if !entry.opens_something() {
-                entry.tag_kind(kind);
-                page.replace(at, entry);
+            if !entry.has_multiline_block() {
+                entry.add_kind_tag(kind);
+                page.replace_entry(at, entry);
             }
         }
-        *text = page.arranged();
+        *text = page.render_arranged();
     }
 }
 
 /// Merges equal insights of a type until none are left.
-fn merge(work: &mut Tree, kind: InsightKind) -> Vec<String> {
+fn merge_duplicates(work: &mut InsightTree, kind: InsightKind) -> Vec<String> {
     let mut steps = Vec::new();
     loop {
-        let mut pass = Pass::over(place::entries(work, kind));
-        (0..pass.known.len()).for_each(|number| pass.settle(number));
+        let mut pass = MergePass::new(place::collect_entries(work, kind));
+        (0..pass.known.len()).for_each(|number| pass.process_entry(number));
         if pass.steps.is_empty() {
             return steps;
         }
-        pass.apply(work);
+        pass.apply_merges(work);
         steps.append(&mut pass.steps);
     }
 }
 
 /// One pass over all entries, comparing each with the remaining ones before it.
-struct Pass {
-    known: Vec<Known>,
-    profiles: Vec<Profile>,
-    neighbours: Neighbours,
-    fates: Vec<Fate>,
+struct MergePass {
+    known: Vec<LocatedEntry>,
+    profiles: Vec<InsightProfile>,
+    neighbours: SimilarityIndex,
+    fates: Vec<EntryFate>,
     steps: Vec<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fate {
-    Stays,
-    Grew,
-    Gone,
+enum EntryFate {
+    Unchanged,
+    Extended,
+    Merged,
 }
 
-impl Pass {
-    fn over(known: Vec<Known>) -> Self {
-        let profiles: Vec<_> = known.iter().map(|known| Profile::of(&known.entry)).collect();
-        let neighbours = Neighbours::among(&profiles);
-        let fates = vec![Fate::Stays; known.len()];
+impl MergePass {
+    fn new(known: Vec<LocatedEntry>) -> Self {
+        let profiles: Vec<_> =
+            known.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
+        let neighbours = SimilarityIndex::new(&profiles);
+        let fates = vec![EntryFate::Unchanged; known.len()];
         Self { known, profiles, neighbours, fates, steps: Vec::new() }
     }
 
-    fn settle(&mut self, number: usize) {
+    fn process_entry(&mut self, number: usize) {
         let (Some(own), Some(profile)) = (self.known.get(number), self.profiles.get(number)) else {
             return;
         };
-        let near = self.neighbours.same_as(profile, &self.profiles);
+        let near = self.neighbours.find_same(profile, &self.profiles);
         let is_same = |other: &usize| {
             self.known.get(*other).is_some_and(|other| {
-                let stuck = own.entry.opens_something() || other.entry.opens_something();
-                !stuck && !contradicts(&own.entry, &other.entry)
+                let stuck = own.entry.has_multiline_block() || other.entry.has_multiline_block();
+                !stuck && !is_contradiction(&own.entry, &other.entry)
             })
         };
         match near.into_iter().find(is_same) {
-            None => self.neighbours.add(number, profile),
-            Some(into) => self.merge(number, into),
+            None => self.neighbours.insert(number, profile),
+            Some(into) => self.merge_entries(number, into),
         }
     }
 
-    fn merge(&mut self, number: usize, into: usize) {
+    fn merge_entries(&mut self, number: usize, into: usize) {
         let Some(own) = self.known.get(number).cloned() else { return };
         let Some(target) = self.known.get_mut(into) else { return };
         self.steps.push(format!(
             "merged \"{}\" ({}) into \"{}\" ({})",
             own.entry.title, own.path, target.entry.title, target.path
         ));
-        absorb(&mut target.entry, &own.entry, Into::Content, ALSO);
-        let profile = Profile::of(&target.entry);
-        self.neighbours.add(into, &profile);
-        for (slot, fate) in [(number, Fate::Gone), (into, Fate::Grew)] {
+        merge_into(&mut target.entry, &own.entry, MergeTarget::Content, ALSO_LABEL);
+        let profile = InsightProfile::from_entry(&target.entry);
+        self.neighbours.insert(into, &profile);
+        for (slot, fate) in [(number, EntryFate::Merged), (into, EntryFate::Extended)] {
             self.fates.get_mut(slot).into_iter().for_each(|known| *known = fate);
         }
         self.profiles.get_mut(into).into_iter().for_each(|known| *known = profile.clone());
     }
 
-    fn apply(&self, work: &mut Tree) {
-        let mut by_file: BTreeMap<&str, Vec<(&Known, Fate)>> = BTreeMap::new();
+    fn apply_merges(&self, work: &mut InsightTree) {
+        let mut by_file: BTreeMap<&str, Vec<(&LocatedEntry, EntryFate)>> = BTreeMap::new();
         for (known, fate) in self.known.iter().zip(&self.fates) {
             by_file.entry(&known.path).or_default().push((known, *fate));
         }
         for (path, entries) in by_file {
             let Some(text) = work.get(path) else { continue };
-            let mut page = Page::parse(text);
-            for (known, _) in entries.iter().filter(|(_, fate)| *fate == Fate::Grew) {
-                page.replace(known.at, known.entry.clone());
+            let mut page = InsightFile::parse(text);
+            for (known, _) in entries.iter().filter(|(_, fate)| *fate == EntryFate::Extended) {
+                page.replace_entry(known.block_index, known.entry.clone());
             }
-            let gone = entries.iter().filter(|(_, fate)| *fate == Fate::Gone);
-            let gone: Vec<usize> = gone.map(|(known, _)| known.at).collect();
-            page.take(&gone);
-            match page.arranged() {
+            let gone = entries.iter().filter(|(_, fate)| *fate == EntryFate::Merged);
+            let gone: Vec<usize> = gone.map(|(known, _)| known.block_index).collect();
+            page.take_blocks(&gone);
+            match page.render_arranged() {
                 left if left.is_empty() => drop(work.remove(path)),
                 left => drop(work.insert(path.to_owned(), left)),
             }

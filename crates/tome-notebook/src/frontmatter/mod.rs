@@ -23,13 +23,13 @@ mod tests;
 
 use std::collections::{HashMap, VecDeque};
 
-use crate::Typed;
-use crate::line::{ending_of, trim_blank_end, trim_blank_start, without_ending};
-use block::{Kind, Unit};
+use crate::NoteHeader;
+use crate::line::{detect_line_ending, strip_line_ending, trim_blank_end, trim_blank_start};
+use block::{FrontmatterUnit, UnitKind};
 
 /// The parsed keys of a frontmatter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Head {
+pub(crate) struct Frontmatter {
     pub name: Option<String>,
     /// One-line summary.
     pub description: Option<String>,
@@ -40,11 +40,11 @@ pub(crate) struct Head {
 }
 
 /// Parses the known keys; the first occurrence of a key wins.
-pub(crate) fn read(text: &str) -> Head {
-    let mut head = Head::default();
+pub(crate) fn parse(text: &str) -> Frontmatter {
+    let mut head = Frontmatter::default();
     let mut memory_type = None;
-    for unit in block::find(text).map(|block| block.units).unwrap_or_default() {
-        let Kind::Key { key, value } = unit.kind else { continue };
+    for unit in block::find_block(text).map(|block| block.units).unwrap_or_default() {
+        let UnitKind::Key { key, value } = unit.kind else { continue };
         let place = match key {
             "name" => &mut head.name,
             "description" => &mut head.description,
@@ -54,7 +54,7 @@ pub(crate) fn read(text: &str) -> Head {
             _ => continue,
         };
         if place.is_none() {
-            *place = scalar::read(value);
+            *place = scalar::parse(value);
         }
     }
     head.note_type = head.note_type.or(memory_type);
@@ -64,28 +64,33 @@ pub(crate) fn read(text: &str) -> Head {
 /// Returns the text after the frontmatter and the blank lines that follow it.
 #[cfg(test)]
 pub(crate) fn body(text: &str) -> &str {
-    block::find(text).map_or(text, |block| trim_blank_start(block.after))
+    block::find_block(text).map_or(text, |block| trim_blank_start(block.after))
 }
 
 /// Length of the frontmatter in bytes, including both fences; 0 if there is none.
-pub(crate) fn len(text: &str) -> usize {
-    block::find(text).map_or(0, |block| text.len() - block.after.len())
+pub(crate) fn byte_len(text: &str) -> usize {
+    block::find_block(text).map_or(0, |block| text.len() - block.after.len())
 }
 
 /// Renders a typed note. Unknown keys of `previous` are kept, and so are those of the body's own
 /// frontmatter, if it has one; where both have a key, the body's value wins.
-pub(crate) fn compose(previous: Option<&str>, typed: &Typed, today: &str, body: &str) -> String {
-    let was = previous.and_then(block::find).map(|block| block.units).unwrap_or_default();
-    let (given, content) = unwrapped(body);
+pub(crate) fn render_note(
+    previous: Option<&str>,
+    typed: &NoteHeader,
+    today: &str,
+    body: &str,
+) -> String {
+    let was = previous.and_then(block::find_block).map(|block| block.units).unwrap_or_default();
+    let (given, content) = strip_frontmatter(body);
     let ending = if has_crlf_throughout(content, body) { "\r\n" } else { "\n" };
-    let units = merged(was, given);
-    let (loose, kept) = units.split_at(loose_at_start(&units));
+    let units = merge_units(was, given);
+    let (loose, kept) = units.split_at(count_leading_loose(&units));
 
     let mut out = format!("---{ending}");
     out.extend(loose.iter().map(|unit| unit.text));
     for (key, value) in [
-        ("name", scalar::write(&typed.name)),
-        ("description", scalar::write(&typed.description)),
+        ("name", scalar::render(&typed.name)),
+        ("description", scalar::render(&typed.description)),
         ("type", typed.note_type.as_str().to_owned()),
         ("updated", today.to_owned()),
     ] {
@@ -101,10 +106,12 @@ pub(crate) fn compose(previous: Option<&str>, typed: &Typed, today: &str, body: 
 }
 
 /// Strips the frontmatter from a body, repeatedly if it was wrapped more than once.
-fn unwrapped(body: &str) -> (Vec<Unit<'_>>, &str) {
+fn strip_frontmatter(body: &str) -> (Vec<FrontmatterUnit<'_>>, &str) {
     let mut units = Vec::new();
     let mut content = trim_blank_start(body);
-    while let Some(block) = block::find(content).filter(block::Block::is_meant) {
+    while let Some(block) =
+        block::find_block(content).filter(block::FrontmatterBlock::is_deliberate)
+    {
         units.extend(block.units);
         content = trim_blank_start(block.after);
     }
@@ -120,11 +127,14 @@ fn has_crlf_throughout(content: &str, body: &str) -> bool {
 
 /// Merges the units that Tome does not write itself: the previous ones, with given values replacing
 /// theirs, followed by the new ones.
-fn merged<'a>(was: Vec<Unit<'a>>, given: Vec<Unit<'a>>) -> Vec<Unit<'a>> {
-    let is_kept = |unit: &Unit<'_>| !unit.is_known();
+fn merge_units<'a>(
+    was: Vec<FrontmatterUnit<'a>>,
+    given: Vec<FrontmatterUnit<'a>>,
+) -> Vec<FrontmatterUnit<'a>> {
+    let is_kept = |unit: &FrontmatterUnit<'_>| !unit.is_known();
     // Keys match by name, comments by text; the nth duplicate matches the nth.
-    let same = |unit: &Unit<'a>| (unit.key().is_some(), unit.key().unwrap_or(unit.text));
-    let given: Vec<Unit<'a>> = given.into_iter().filter(is_kept).collect();
+    let same = |unit: &FrontmatterUnit<'a>| (unit.key().is_some(), unit.key().unwrap_or(unit.text));
+    let given: Vec<FrontmatterUnit<'a>> = given.into_iter().filter(is_kept).collect();
     let mut waiting: HashMap<(bool, &str), VecDeque<usize>> = HashMap::new();
     for (at, unit) in given.iter().enumerate() {
         waiting.entry(same(unit)).or_default().push_back(at);
@@ -144,25 +154,25 @@ fn merged<'a>(was: Vec<Unit<'a>>, given: Vec<Unit<'a>>) -> Vec<Unit<'a>> {
 
 /// Returns how many units must stay above the first key: an indented line among them would
 /// otherwise become part of the value above it.
-fn loose_at_start(units: &[Unit<'_>]) -> usize {
+fn count_leading_loose(units: &[FrontmatterUnit<'_>]) -> usize {
     let before_keys = units.iter().position(|unit| unit.key().is_some()).unwrap_or(units.len());
-    let loose = units.iter().take(before_keys).rposition(Unit::is_loose);
+    let loose = units.iter().take(before_keys).rposition(FrontmatterUnit::is_loose);
     loose.map_or(0, |at| at + 1)
 }
 
 /// Sets `updated` if the frontmatter has any known key. Every other byte stays.
 pub(crate) fn set_updated(text: &str, today: &str) -> String {
-    let Some(block) = block::find(text) else { return text.to_owned() };
-    let last_known = block.units.iter().rposition(Unit::is_known);
-    if last_known.is_none() || read(text).updated.as_deref() == Some(today) {
+    let Some(block) = block::find_block(text) else { return text.to_owned() };
+    let last_known = block.units.iter().rposition(FrontmatterUnit::is_known);
+    if last_known.is_none() || parse(text).updated.as_deref() == Some(today) {
         return text.to_owned();
     }
-    let ending = ending_of(text);
+    let ending = detect_line_ending(text);
     let at = block.units.iter().position(|unit| unit.key() == Some("updated"));
     let mut out = block.open.to_owned();
     for (nth, unit) in block.units.iter().enumerate() {
         if at == Some(nth) {
-            out.push_str(&with_value(unit, today));
+            out.push_str(&replace_value(unit, today));
             continue;
         }
         out.push_str(unit.text);
@@ -176,12 +186,13 @@ pub(crate) fn set_updated(text: &str, today: &str) -> String {
 }
 
 /// Returns the unit with another value, keeping its comment and line ending.
-fn with_value(unit: &Unit<'_>, value: &str) -> String {
+fn replace_value(unit: &FrontmatterUnit<'_>, value: &str) -> String {
     let raw = unit.text.split_inclusive('\n').next().unwrap_or_default();
-    let line = without_ending(raw);
-    let was = block::key_of(line).map(|(_, was)| was).unwrap_or_default();
+    let line = strip_line_ending(raw);
+    let was = block::split_key(line).map(|(_, was)| was).unwrap_or_default();
     let lead = line.strip_suffix(was).unwrap_or(line);
     let ending = raw.strip_prefix(line).unwrap_or_default();
-    let comment = scalar::comment_of(was).map(|comment| format!(" {comment}")).unwrap_or_default();
+    let comment =
+        scalar::find_comment(was).map(|comment| format!(" {comment}")).unwrap_or_default();
     format!("{lead} {value}{comment}{ending}")
 }

@@ -4,48 +4,48 @@
 //! One deliberate deviation from YAML: `#` begins a comment only if a space follows, so that `Fix
 //! bug #42` keeps its number. Rendered values are never ambiguous in this way.
 
-use super::block::key_of;
+use super::block::split_key;
 
 const BLANKS: [char; 2] = [' ', '\t'];
 
 /// Parses a value; `None` if it is empty, a list or a map.
-pub(super) fn read(value: &str) -> Option<String> {
+pub(super) fn parse(value: &str) -> Option<String> {
     let mut lines = value.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line));
     let first = lines.next().unwrap_or_default().trim_matches(BLANKS);
     let more: Vec<&str> = lines.collect();
-    if let Some(style) = Block::headed_by(first) {
-        return Some(style.read(&more)).filter(|text| !text.is_empty());
+    if let Some(style) = BlockScalar::parse_header(first) {
+        return Some(style.parse_lines(&more)).filter(|text| !text.is_empty());
     }
-    let begins = first_words(first, &more)?;
-    let first = if uncommented(first).is_empty() { "" } else { first };
+    let begins = find_first_line(first, &more)?;
+    let first = if strip_comment(first).is_empty() { "" } else { first };
     match begins.chars().next() {
         Some('"') => {
-            let folded = fold(first, &more, Fold::Escaped);
-            double_quoted(&folded).or_else(|| plain(&folded))
+            let folded = fold_lines(first, &more, FoldStyle::Escaped);
+            parse_double_quoted(&folded).or_else(|| parse_plain(&folded))
         }
         Some('\'') => {
-            let folded = fold(first, &more, Fold::Verbatim);
-            single_quoted(&folded).or_else(|| plain(&folded))
+            let folded = fold_lines(first, &more, FoldStyle::Verbatim);
+            parse_single_quoted(&folded).or_else(|| parse_plain(&folded))
         }
-        _ => plain(&fold(first, &more, Fold::Uncommented)),
+        _ => parse_plain(&fold_lines(first, &more, FoldStyle::Uncommented)),
     }
 }
 
 /// The first line of the value, which may be below its key.
-fn first_words<'a>(first: &'a str, more: &[&'a str]) -> Option<&'a str> {
-    if !uncommented(first).is_empty() {
+fn find_first_line<'a>(first: &'a str, more: &[&'a str]) -> Option<&'a str> {
+    if !strip_comment(first).is_empty() {
         return Some(first);
     }
     let below = more
         .iter()
         .map(|line| line.trim_matches(BLANKS))
-        .find(|line| !uncommented(line).is_empty())?;
-    let is_collection = below == "-" || below.starts_with("- ") || key_of(below).is_some();
+        .find(|line| !strip_comment(line).is_empty())?;
+    let is_collection = below == "-" || below.starts_with("- ") || split_key(below).is_some();
     (!is_collection).then_some(below)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fold {
+enum FoldStyle {
     /// A backslash at the end of a line joins it to the next (double quotes).
     Escaped,
     Verbatim,
@@ -54,14 +54,14 @@ enum Fold {
 }
 
 /// Folds several lines into one: a line break becomes a space, an empty line a line break.
-fn fold(first: &str, more: &[&str], how: Fold) -> String {
+fn fold_lines(first: &str, more: &[&str], how: FoldStyle) -> String {
     let mut out = String::new();
     let mut breaks = 0;
     let mut joined = true;
     for line in std::iter::once(&first).chain(more) {
         let mut line = line.trim_matches(BLANKS);
-        if how == Fold::Uncommented {
-            line = uncommented(line);
+        if how == FoldStyle::Uncommented {
+            line = strip_comment(line);
         }
         if line.is_empty() {
             breaks += usize::from(!out.is_empty());
@@ -73,14 +73,14 @@ fn fold(first: &str, more: &[&str], how: Fold) -> String {
             out.push(' ');
         }
         let backslashes = line.len() - line.trim_end_matches('\\').len();
-        joined = how == Fold::Escaped && backslashes % 2 == 1;
+        joined = how == FoldStyle::Escaped && backslashes % 2 == 1;
         out.push_str(if joined { line.strip_suffix('\\').unwrap_or(line) } else { line });
         breaks = 0;
     }
     out
 }
 
-fn uncommented(line: &str) -> &str {
+fn strip_comment(line: &str) -> &str {
     let is_comment = |at: usize| {
         let before = line.get(..at).unwrap_or_default();
         let after = line.get(at + 1..).unwrap_or_default();
@@ -92,13 +92,13 @@ fn uncommented(line: &str) -> &str {
 }
 
 /// The comment after the value on its first line, including `#`.
-pub(super) fn comment_of(line: &str) -> Option<&str> {
+pub(super) fn find_comment(line: &str) -> Option<&str> {
     let value = line.trim_start_matches(BLANKS);
-    let rest = value.get(uncommented(value).len()..)?.trim_start_matches(BLANKS);
+    let rest = value.get(strip_comment(value).len()..)?.trim_start_matches(BLANKS);
     (rest.starts_with('#') && !value.starts_with(['"', '\''])).then_some(rest)
 }
 
-fn plain(folded: &str) -> Option<String> {
+fn parse_plain(folded: &str) -> Option<String> {
     let said = folded.trim_matches(BLANKS);
     let is_collection = (said.starts_with('[') && said.ends_with(']'))
         || (said.starts_with('{') && said.ends_with('}'));
@@ -107,19 +107,19 @@ fn plain(folded: &str) -> Option<String> {
 }
 
 /// `None` if the quote is not closed, or anything but a comment follows it.
-fn double_quoted(folded: &str) -> Option<String> {
+fn parse_double_quoted(folded: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = folded.strip_prefix('"')?.chars();
     loop {
         match chars.next()? {
-            '"' => return ends_here(chars.as_str()).then_some(out),
-            '\\' => unescape(&mut chars, &mut out),
+            '"' => return is_end_or_comment(chars.as_str()).then_some(out),
+            '\\' => decode_escape(&mut chars, &mut out),
             other => out.push(other),
         }
     }
 }
 
-fn single_quoted(folded: &str) -> Option<String> {
+fn parse_single_quoted(folded: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = folded.strip_prefix('\'')?.chars();
     loop {
@@ -128,19 +128,19 @@ fn single_quoted(folded: &str) -> Option<String> {
                 chars.next();
                 out.push('\'');
             }
-            '\'' => return ends_here(chars.as_str()).then_some(out),
+            '\'' => return is_end_or_comment(chars.as_str()).then_some(out),
             other => out.push(other),
         }
     }
 }
 
-fn ends_here(rest: &str) -> bool {
+fn is_end_or_comment(rest: &str) -> bool {
     let comment = rest.trim_start_matches(BLANKS);
     comment.is_empty() || (comment.len() < rest.len() && comment.starts_with('#'))
 }
 
 /// Decodes one escape sequence; an unknown one is kept literally.
-fn unescape(chars: &mut std::str::Chars<'_>, out: &mut String) {
+fn decode_escape(chars: &mut std::str::Chars<'_>, out: &mut String) {
     let Some(name) = chars.next() else { return out.push('\\') };
     let digits = match name {
         'x' => 2,
@@ -149,8 +149,8 @@ fn unescape(chars: &mut std::str::Chars<'_>, out: &mut String) {
         _ => 0,
     };
     if digits > 0 {
-        return match hexadecimal(chars, digits) {
-            Some(code) => out.push(character(code, chars)),
+        return match parse_hex(chars, digits) {
+            Some(code) => out.push(decode_char(code, chars)),
             None => out.extend(['\\', name]),
         };
     }
@@ -173,7 +173,7 @@ fn unescape(chars: &mut std::str::Chars<'_>, out: &mut String) {
     });
 }
 
-fn hexadecimal(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<u32> {
+fn parse_hex(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<u32> {
     let (code, rest) = chars.as_str().split_at_checked(digits)?;
     let is_number = code.chars().all(|digit| digit.is_ascii_hexdigit());
     let code = u32::from_str_radix(code, 16).ok().filter(|_| is_number)?;
@@ -182,12 +182,12 @@ fn hexadecimal(chars: &mut std::str::Chars<'_>, digits: usize) -> Option<u32> {
 }
 
 /// Decodes a code point; JSON encoders write those beyond 16 bits as a surrogate pair.
-fn character(code: u32, chars: &mut std::str::Chars<'_>) -> char {
+fn decode_char(code: u32, chars: &mut std::str::Chars<'_>) -> char {
     if (0xd800..0xdc00).contains(&code)
         && let Some(rest) = chars.as_str().strip_prefix("\\u")
     {
         let mut rest = rest.chars();
-        if let Some(low) = hexadecimal(&mut rest, 4).filter(|low| (0xdc00..0xe000).contains(low)) {
+        if let Some(low) = parse_hex(&mut rest, 4).filter(|low| (0xdc00..0xe000).contains(low)) {
             *chars = rest;
             let both = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
             return char::from_u32(both).unwrap_or(char::REPLACEMENT_CHARACTER);
@@ -197,14 +197,14 @@ fn character(code: u32, chars: &mut std::str::Chars<'_>) -> char {
 }
 
 /// A block scalar: `|` keeps line breaks, `>` folds them.
-struct Block {
+struct BlockScalar {
     folds: bool,
     indent: Option<usize>,
 }
 
-impl Block {
-    fn headed_by(first: &str) -> Option<Self> {
-        let header = uncommented(first);
+impl BlockScalar {
+    fn parse_header(first: &str) -> Option<Self> {
+        let header = strip_comment(first);
         let folds = header.starts_with('>');
         let signs = header.strip_prefix(['|', '>'])?;
         let is_header = signs.len() <= 2 && signs.chars().all(|sign| "+-123456789".contains(sign));
@@ -213,7 +213,7 @@ impl Block {
     }
 
     /// Trailing line breaks are dropped even with `+`: they mean nothing in a name.
-    fn read(&self, lines: &[&str]) -> String {
+    fn parse_lines(&self, lines: &[&str]) -> String {
         let lead = |line: &&str| line.len() - line.trim_start_matches(' ').len();
         let indent = self
             .indent
@@ -245,7 +245,7 @@ impl Block {
 }
 
 /// Renders a value on one line, unquoted if that is unambiguous.
-pub(super) fn write(value: &str) -> String {
+pub(super) fn render(value: &str) -> String {
     if is_plain(value) {
         return value.to_owned();
     }
@@ -278,11 +278,11 @@ fn is_plain(value: &str) -> bool {
         && !value.ends_with(':')
         && !value.contains(": ")
         && !value.contains(" #")
-        && !is_other_than_text(value)
+        && !is_ambiguous(value)
 }
 
 /// Whether a parser could read it as null, a boolean, a number or a date.
-fn is_other_than_text(value: &str) -> bool {
+fn is_ambiguous(value: &str) -> bool {
     const WORDS: [&str; 13] =
         ["", "null", "true", "false", "yes", "no", "on", "off", "y", "n", ".nan", ".inf", "+.inf"];
     let is_number = value.starts_with(|first: char| first.is_ascii_digit() || "+.".contains(first))

@@ -3,18 +3,18 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::block::{Kind, find};
-use super::{Head, body, compose, read, set_updated};
-use crate::{NoteType, Typed};
+use super::block::{UnitKind, find_block};
+use super::{Frontmatter, body, parse, render_note, set_updated};
+use crate::{NoteHeader, NoteType};
 
 const TODAY: &str = "2026-03-25";
 
-fn typed(name: &str, description: &str) -> Typed {
-    Typed { name: name.into(), description: description.into(), note_type: NoteType::User }
+fn typed(name: &str, description: &str) -> NoteHeader {
+    NoteHeader { name: name.into(), description: description.into(), note_type: NoteType::User }
 }
 
-fn head(name: &str, description: &str) -> Head {
-    Head {
+fn head(name: &str, description: &str) -> Frontmatter {
+    Frontmatter {
         name: Some(name.into()),
         description: Some(description.into()),
         note_type: Some("user".into()),
@@ -24,18 +24,18 @@ fn head(name: &str, description: &str) -> Head {
 
 fn check_compose(previous: Option<&str>, content: &str, expected: &Expect) {
     let typed = typed("User Preferences", "Editor settings: all of them");
-    let note = compose(previous, &typed, TODAY, content);
+    let note = render_note(previous, &typed, TODAY, content);
     expected.assert_eq(&note);
-    assert_eq!(read(&note), head(&typed.name, &typed.description));
-    assert_eq!(compose(Some(&note), &typed, TODAY, content), note);
-    assert_eq!(compose(Some(&note), &typed, TODAY, body(&note)), note);
-    assert_eq!(compose(Some(&note), &typed, TODAY, &note), note);
+    assert_eq!(parse(&note), head(&typed.name, &typed.description));
+    assert_eq!(render_note(Some(&note), &typed, TODAY, content), note);
+    assert_eq!(render_note(Some(&note), &typed, TODAY, body(&note)), note);
+    assert_eq!(render_note(Some(&note), &typed, TODAY, &note), note);
 }
 
 fn check_name(value: &str, expected: Option<&str>) {
     for ending in ["\n", "\r\n"] {
         let text = format!("---\nname: {value}\ntags: a\n---\n").replace('\n', ending);
-        assert_eq!(read(&text).name.as_deref(), expected, "{value}");
+        assert_eq!(parse(&text).name.as_deref(), expected, "{value}");
     }
 }
 
@@ -53,7 +53,7 @@ fn a_simple_note_is_plain() {
         - Prefers concise answers
         - Timezone: UTC+8
     "#]]
-    .assert_eq(&compose(
+    .assert_eq(&render_note(
         None,
         &typed,
         TODAY,
@@ -123,25 +123,27 @@ fn a_body_with_frontmatter_is_not_wrapped_twice() {
 #[test]
 fn rules_around_prose_are_no_frontmatter() {
     for prose in ["---\nhello\n---\nyou", "---\n---\nyou", "---\nAs I said: no\nand no\n---\n"] {
-        let note = compose(None, &typed("a", "b"), TODAY, prose);
+        let note = render_note(None, &typed("a", "b"), TODAY, prose);
         assert_eq!(body(&note).trim_end(), prose.trim_end());
         assert_eq!(set_updated(prose, TODAY), prose);
     }
     assert_eq!(body("---\nname: never closed\n"), "---\nname: never closed\n");
-    assert_eq!(read("---\nname: never closed\n"), Head::default());
-    assert_eq!(read("text\n---\nname: late\n---\n"), Head::default());
+    assert_eq!(parse("---\nname: never closed\n"), Frontmatter::default());
+    assert_eq!(parse("text\n---\nname: late\n---\n"), Frontmatter::default());
 }
 
 #[test]
 fn a_body_of_another_system_gives_its_line_endings() {
-    let note = compose(None, &typed("a", "b"), TODAY, "one\r\ntwo");
+    let note = render_note(None, &typed("a", "b"), TODAY, "one\r\ntwo");
     assert_eq!(
         note,
         "---\r\nname: a\r\ndescription: b\r\ntype: user\r\nupdated: 2026-03-25\r\n---\r\n\r\none\r\ntwo\r\n"
     );
-    assert_eq!(read(&note), head("a", "b"));
+    assert_eq!(parse(&note), head("a", "b"));
     assert_eq!(body(&note), "one\r\ntwo\r\n");
-    assert!(!compose(None, &typed("a", "b"), TODAY, "one\r\ntwo\nthree").starts_with("---\r\n"));
+    assert!(
+        !render_note(None, &typed("a", "b"), TODAY, "one\r\ntwo\nthree").starts_with("---\r\n")
+    );
 }
 
 #[test]
@@ -184,7 +186,7 @@ fn values_are_read_as_people_write_them() {
 
 #[test]
 fn keys_are_exact_and_the_first_wins() {
-    let of = |lines: &str| read(&format!("\u{feff}--- \t\n{lines}\n---  "));
+    let of = |lines: &str| parse(&format!("\u{feff}--- \t\n{lines}\n---  "));
     assert_eq!(of("Name: a\nNAME: b\n name: c\nx: d").name, None);
     assert_eq!(of("name: a\nname: b").name.as_deref(), Some("a"));
     assert_eq!(of("memory_type: user\ntype: project").note_type.as_deref(), Some("project"));
@@ -214,8 +216,8 @@ fn values_that_could_be_misread_are_quoted() {
         ("a:b, C# {x} \"y\" 日本", "a:b, C# {x} \"y\" 日本"),
         ("3 lessons", "3 lessons"),
     ] {
-        assert_eq!(super::scalar::write(value), written);
-        assert_eq!(super::scalar::read(written).as_deref(), Some(value));
+        assert_eq!(super::scalar::render(value), written);
+        assert_eq!(super::scalar::parse(written).as_deref(), Some(value));
     }
 }
 
@@ -303,12 +305,13 @@ fn opens_none(content: &str) -> bool {
 }
 
 fn is_broken(text: &str) -> bool {
-    find(text).is_some_and(|block| block.units.iter().any(|unit| unit.kind == Kind::Stray))
+    find_block(text)
+        .is_some_and(|block| block.units.iter().any(|unit| unit.kind == UnitKind::Stray))
 }
 
 /// The lines of all units except known keys.
 fn kept_lines(text: &str) -> Vec<&str> {
-    let units = find(text).map(|block| block.units).unwrap_or_default();
+    let units = find_block(text).map(|block| block.units).unwrap_or_default();
     let kept = units.into_iter().filter(|unit| !unit.is_known());
     kept.flat_map(|unit| unit.text.lines()).collect()
 }
@@ -322,23 +325,23 @@ proptest! {
         content in hostile_text(),
     ) {
         let typed = typed(&name, &description);
-        let note = compose(Some(&previous), &typed, TODAY, &content);
-        prop_assert_eq!(read(&note), head(&name, &description));
+        let note = render_note(Some(&previous), &typed, TODAY, &content);
+        prop_assert_eq!(parse(&note), head(&name, &description));
         prop_assert_eq!(&set_updated(&note, TODAY), &note);
-        prop_assert_eq!(&compose(Some(&note), &typed, TODAY, body(&note)), &note);
+        prop_assert_eq!(&render_note(Some(&note), &typed, TODAY, body(&note)), &note);
         for line in kept_lines(&previous).into_iter().filter(|_| opens_none(&content)) {
             prop_assert!(note.contains(line), "{:?} is not in {:?}", line, note);
         }
         // Stray lines may move once, but then stay.
         if !is_broken(&previous) && !is_broken(content.trim_start()) {
-            prop_assert_eq!(&compose(Some(&note), &typed, TODAY, &content), &note);
-            prop_assert_eq!(&compose(Some(&note), &typed, TODAY, &note), &note);
+            prop_assert_eq!(&render_note(Some(&note), &typed, TODAY, &content), &note);
+            prop_assert_eq!(&render_note(Some(&note), &typed, TODAY, &note), &note);
         }
     }
 
     #[test]
     fn the_body_comes_back(content in hostile_text().prop_filter("opens no frontmatter", |content| opens_none(content))) {
-        let note = compose(None, &typed("a", "b"), TODAY, &content);
+        let note = render_note(None, &typed("a", "b"), TODAY, &content);
         let given = body(&note);
         let given = given.strip_suffix('\n').unwrap_or(given);
         let has_crlf = note.starts_with("---\r\n");
@@ -353,8 +356,8 @@ proptest! {
     ) {
         let kept: String = lines.iter().map(|(key, value)| format!("{key}: {value}\n")).collect();
         let previous = format!("---\n{kept}name: old\n---\nbody");
-        let once = compose(Some(&previous), &typed("a", "b"), TODAY, &content);
-        let twice = compose(Some(&once), &typed("c", "d"), "2026-03-26", &content);
+        let once = render_note(Some(&previous), &typed("a", "b"), TODAY, &content);
+        let twice = render_note(Some(&once), &typed("c", "d"), "2026-03-26", &content);
         let lf = twice.replace("\r\n", "\n");
         prop_assert!(lf.contains(&format!("\nupdated: 2026-03-26\n{kept}---\n")), "{}", twice);
     }
@@ -363,7 +366,7 @@ proptest! {
     fn updated_changes_no_other_line(text in hostile_text()) {
         let after = set_updated(&text, TODAY);
         prop_assert_eq!(body(&after), body(&text));
-        let (was, is) = (read(&text), read(&after));
+        let (was, is) = (parse(&text), parse(&after));
         prop_assert_eq!((was.name, was.description, was.note_type), (is.name, is.description, is.note_type));
         let mut others = after.split_inclusive('\n').filter(|line| {
             !line.trim_start_matches(['\'', '"']).starts_with("updated")
@@ -376,12 +379,12 @@ proptest! {
 
     #[test]
     fn broken_notes_never_fail(at in 0..400usize, with in any::<char>(), name in any::<String>()) {
-        let note = compose(Some("---\ntags:\n  - a\n---\n"), &typed(&name, "a: b"), TODAY, "body\n---\n");
+        let note = render_note(Some("---\ntags:\n  - a\n---\n"), &typed(&name, "a: b"), TODAY, "body\n---\n");
         let mutated: String = note.chars().enumerate().map(|(nth, was)| if nth == at { with } else { was }).collect();
         let cut: String = note.chars().take(at).collect();
         for text in [&mutated, &cut, &mutated.replace('\n', "\r\n"), &cut.replace('\n', "\r\n")] {
-            let again = compose(Some(text), &typed(&name, "c"), TODAY, text);
-            prop_assert_eq!(read(&again), head(&name, "c"));
+            let again = render_note(Some(text), &typed(&name, "c"), TODAY, text);
+            prop_assert_eq!(parse(&again), head(&name, "c"));
             prop_assert!(text.ends_with(body(text)));
             prop_assert_eq!(set_updated(&set_updated(text, TODAY), TODAY), set_updated(text, TODAY));
         }

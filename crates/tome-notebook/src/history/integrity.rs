@@ -5,7 +5,7 @@
 
 use std::path::Path;
 
-use super::{FILE, History};
+use super::{HISTORY_FILE, History};
 use crate::Result;
 
 /// Damaged places to list individually.
@@ -13,7 +13,7 @@ const LISTED_MAX: usize = 20;
 
 /// Damage found while reading a history.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Integrity {
+pub(super) struct HistoryIntegrity {
     line: u64,
     /// Number of the last readable line.
     number: u64,
@@ -24,9 +24,9 @@ pub(super) struct Integrity {
     lost_count: u64,
 }
 
-impl Integrity {
+impl HistoryIntegrity {
     /// Accounts for the next line: its number, if readable, and whether it ends with a line break.
-    pub(super) fn take(&mut self, number: Option<u64>, is_ended: bool) {
+    pub(super) fn check_line(&mut self, number: Option<u64>, is_ended: bool) {
         self.line += 1;
         let Some(number) = number else {
             self.unread.get_or_insert((self.line, is_ended)).1 = is_ended;
@@ -45,8 +45,8 @@ impl Integrity {
     }
 
     /// Describes the damage, one entry per place.
-    pub(super) fn findings(&self, folder: &Path) -> Vec<String> {
-        let file = folder.join(FILE);
+    pub(super) fn describe_damage(&self, folder: &Path) -> Vec<String> {
+        let file = folder.join(HISTORY_FILE);
         let place = |line: u64| format!("{} line {line}", file.display());
         let mut findings: Vec<String> = self
             .lost
@@ -70,7 +70,7 @@ impl Integrity {
 
 /// Checks a history folder for damaged or missing versions. All other versions stay readable.
 pub fn check_history(folder: &Path) -> Result<Vec<String>> {
-    let mut history = History::of(folder);
+    let mut history = History::new(folder);
     history.catch_up()?;
-    Ok(history.damage())
+    Ok(history.list_damage())
 }

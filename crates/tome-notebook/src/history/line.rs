@@ -6,11 +6,11 @@ use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use tome_model::Millis;
 
-use super::{GONE, Happened, version_of};
-use crate::{Author, Op, Version, Who, visible};
+use super::{DELETED_VERSION, HistoryRecord, content_version};
+use crate::{Actor, Author, NoteOp, NoteVersion, visible};
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Line {
+pub(super) struct HistoryLine {
     n: u64,
     at: Millis,
     pub path: String,
@@ -26,13 +26,13 @@ pub(super) struct Line {
     added: u32,
     removed: u32,
     #[serde(flatten)]
-    body: Body,
+    body: VersionBody,
 }
 
 /// How a line encodes the note's content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(super) enum Body {
+pub(super) enum VersionBody {
     /// A delta: `text` between the first and the last `keep` bytes of the previous version.
     Between { keep: (usize, usize), text: String },
     /// The whole content.
@@ -44,23 +44,23 @@ pub(super) enum Body {
 }
 
 /// The fields of a line that are needed to track a note's latest version.
-pub(super) struct LineHead {
+pub(super) struct HistoryLineHead {
     pub number: u64,
     pub path: String,
     pub version: String,
     /// Whether the content is complete, not a delta.
-    pub whole: bool,
+    pub is_full: bool,
 }
 
-impl Line {
-    pub fn new(number: u64, at: Millis, happened: &Happened<'_>, chained: bool) -> Self {
+impl HistoryLine {
+    pub fn new(number: u64, at: Millis, happened: &HistoryRecord<'_>, chained: bool) -> Self {
         let (who, agent, session) = match &happened.by.who {
-            Who::Agent { agent, session } => ("agent", Some(agent.clone()), session.clone()),
-            Who::Person => ("person", None, None),
-            Who::Outside => ("outside", None, None),
+            Actor::Agent { agent, session } => ("agent", Some(agent.clone()), session.clone()),
+            Actor::Person => ("person", None, None),
+            Actor::Outside => ("outside", None, None),
         };
         let after = happened.after.unwrap_or_default();
-        let (added, removed) = lines_changed(happened.before.unwrap_or_default(), after);
+        let (added, removed) = count_changed_lines(happened.before.unwrap_or_default(), after);
         Self {
             n: number,
             at,
@@ -70,11 +70,11 @@ impl Line {
             agent,
             session,
             tool: happened.by.tool.clone(),
-            version: happened.after.map_or_else(|| GONE.to_owned(), version_of),
+            version: happened.after.map_or_else(|| DELETED_VERSION.to_owned(), content_version),
             bytes: after.len() as u64,
             added,
             removed,
-            body: happened.body(chained),
+            body: happened.build_body(chained),
         }
     }
 
@@ -89,7 +89,7 @@ impl Line {
     }
 
     /// Parses only the head of a line; skips the content.
-    pub fn head(raw: &[u8]) -> Option<LineHead> {
+    pub fn parse_head(raw: &[u8]) -> Option<HistoryLineHead> {
         #[derive(Deserialize)]
         struct Head<'a> {
             n: u64,
@@ -101,21 +101,21 @@ impl Line {
             keep: Option<IgnoredAny>,
         }
         let head: Head<'_> = serde_json::from_slice(raw).ok()?;
-        Some(LineHead {
+        Some(HistoryLineHead {
             number: head.n,
             path: head.path.into_owned(),
             version: head.version.into_owned(),
-            whole: head.keep.is_none(),
+            is_full: head.keep.is_none(),
         })
     }
 
     /// Rebuilds the content at this version from the previous one.
-    pub fn content(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
+    pub fn rebuild_content(&self, before: Option<&[u8]>) -> Option<Vec<u8>> {
         match &self.body {
-            Body::Gone {} => None,
-            Body::Text { text } => Some(text.as_bytes().to_vec()),
-            Body::Hex { hex } => from_hex(hex),
-            Body::Between { keep: (head, tail), text } => {
+            VersionBody::Gone {} => None,
+            VersionBody::Text { text } => Some(text.as_bytes().to_vec()),
+            VersionBody::Hex { hex } => decode_hex(hex),
+            VersionBody::Between { keep: (head, tail), text } => {
                 let before = before?;
                 let head = before.get(..*head)?;
                 let tail = before.get(before.len().checked_sub(*tail)?..)?;
@@ -124,14 +124,14 @@ impl Line {
         }
     }
 
-    pub fn into_version(self) -> Option<Version> {
-        let op = [Op::Created, Op::Changed, Op::Deleted];
+    pub fn into_version(self) -> Option<NoteVersion> {
+        let op = [NoteOp::Created, NoteOp::Changed, NoteOp::Deleted];
         let who = match (self.who.as_str(), self.agent) {
-            ("agent", Some(agent)) => Who::Agent { agent, session: self.session },
-            ("person", _) => Who::Person,
-            _ => Who::Outside,
+            ("agent", Some(agent)) => Actor::Agent { agent, session: self.session },
+            ("person", _) => Actor::Person,
+            _ => Actor::Outside,
         };
-        Some(Version {
+        Some(NoteVersion {
             number: self.n,
             at: self.at,
             path: visible::escape(&self.path).into_owned(),
@@ -145,8 +145,8 @@ impl Line {
     }
 }
 
-impl Body {
-    pub fn whole(after: &[u8]) -> Self {
+impl VersionBody {
+    pub fn full(after: &[u8]) -> Self {
         match std::str::from_utf8(after) {
             Ok(text) => Self::Text { text: text.to_owned() },
             Err(_) => Self::Hex { hex: after.iter().map(|byte| format!("{byte:02x}")).collect() },
@@ -154,40 +154,40 @@ impl Body {
     }
 
     /// Encodes a delta if it is UTF-8 and at most half the size, else the whole content.
-    pub fn between(before: &[u8], after: &[u8]) -> Self {
-        let (head, tail) = common_ends(before, after);
+    pub fn delta(before: &[u8], after: &[u8]) -> Self {
+        let (head, tail) = count_common_ends(before, after);
         let middle =
             after.get(head..after.len() - tail).and_then(|part| std::str::from_utf8(part).ok());
         match middle {
             Some(text) if text.len() <= after.len() / 2 => {
                 Self::Between { keep: (head, tail), text: text.to_owned() }
             }
-            _ => Self::whole(after),
+            _ => Self::full(after),
         }
     }
 }
 
 /// Lengths of the common prefix and, beyond that, the common suffix, without splitting a character.
-fn common_ends(before: &[u8], after: &[u8]) -> (usize, usize) {
+fn count_common_ends(before: &[u8], after: &[u8]) -> (usize, usize) {
     let mut head = before.iter().zip(after).take_while(|(one, other)| one == other).count();
-    while head > 0 && !is_boundary(after, head) {
+    while head > 0 && !is_char_boundary(after, head) {
         head -= 1;
     }
     let rest = (before.len() - head).min(after.len() - head);
     let pairs = before.iter().rev().zip(after.iter().rev());
     let mut tail = pairs.take(rest).take_while(|(one, other)| one == other).count();
-    while tail > 0 && !is_boundary(after, after.len() - tail) {
+    while tail > 0 && !is_char_boundary(after, after.len() - tail) {
         tail -= 1;
     }
     (head, tail)
 }
 
-fn is_boundary(bytes: &[u8], at: usize) -> bool {
+fn is_char_boundary(bytes: &[u8], at: usize) -> bool {
     bytes.get(at).is_none_or(|byte| byte & 0b1100_0000 != 0b1000_0000)
 }
 
 /// Counts the lines added and removed between the common first and last lines.
-fn lines_changed(before: &[u8], after: &[u8]) -> (u32, u32) {
+fn count_changed_lines(before: &[u8], after: &[u8]) -> (u32, u32) {
     let before: Vec<&[u8]> = before.split_inclusive(|byte| *byte == b'\n').collect();
     let after: Vec<&[u8]> = after.split_inclusive(|byte| *byte == b'\n').collect();
     let head = before.iter().zip(&after).take_while(|(one, other)| one == other).count();
@@ -198,7 +198,7 @@ fn lines_changed(before: &[u8], after: &[u8]) -> (u32, u32) {
     (count(after.len()), count(before.len()))
 }
 
-fn from_hex(hex: &str) -> Option<Vec<u8>> {
+fn decode_hex(hex: &str) -> Option<Vec<u8>> {
     let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
     let pairs = digits?;
     let byte = |pair: &[u32]| match pair {
@@ -223,22 +223,22 @@ mod tests {
                 (format!("{shared}{before}{shared}"), format!("{shared}{after}{shared}")),
                 (before.clone(), after.clone()),
             ] {
-                let by = Author { who: Who::Person, tool: "t".to_owned() };
-                let happened = Happened {
+                let by = Author { who: Actor::Person, tool: "t".to_owned() };
+                let happened = HistoryRecord {
                     path: "a.md", by: &by, existed: true, before: Some(before.as_bytes()), after: Some(after.as_bytes()),
                 };
                 let mut raw = Vec::new();
-                Line::new(1, Millis(0), &happened, true).write_to(&mut raw);
-                let line = Line::parse(&raw).expect("a line");
-                prop_assert_eq!(line.content(Some(before.as_bytes())), Some(after.into_bytes()));
+                HistoryLine::new(1, Millis(0), &happened, true).write_to(&mut raw);
+                let line = HistoryLine::parse(&raw).expect("a line");
+                prop_assert_eq!(line.rebuild_content(Some(before.as_bytes())), Some(after.into_bytes()));
             }
         }
 
         #[test]
         fn bytes_that_are_no_text_are_kept(bytes in proptest::collection::vec(any::<u8>(), 0..50)) {
-            let line = Body::whole(&bytes);
+            let line = VersionBody::full(&bytes);
             let raw = serde_json::to_vec(&line).expect("JSON");
-            let back: Body = serde_json::from_slice(&raw).expect("a body");
+            let back: VersionBody = serde_json::from_slice(&raw).expect("a body");
             prop_assert_eq!(&back, &line);
         }
     }

@@ -28,40 +28,40 @@ use std::path::{Path, PathBuf};
 
 use tome_model::Millis;
 
-use crate::folder::{append_to, make_private, sync_to_disk};
-use crate::{Author, NotebookError, Op, Result, Version, Who};
-use integrity::Integrity;
-use line::{Body, Line};
+use crate::folder::{create_private_folder, open_for_append, sync_folder_path};
+use crate::{Actor, Author, NoteOp, NoteVersion, NotebookError, Result};
+use integrity::HistoryIntegrity;
+use line::{HistoryLine, VersionBody};
 
 pub use integrity::check_history;
 
 /// The version of a deleted note.
-pub(crate) const GONE: &str = "-";
+pub(crate) const DELETED_VERSION: &str = "-";
 /// Deltas after which a note is written whole again.
-const CHAIN_MAX: u32 = 32;
-const FILE: &str = "history.jsonl";
+const DELTAS_MAX: u32 = 32;
+const HISTORY_FILE: &str = "history.jsonl";
 
 pub(crate) struct History {
     folder: PathBuf,
     /// Bytes of the file read so far.
-    read_upto: u64,
+    bytes_read: u64,
     /// Whether the last line has no line break.
     torn: bool,
-    number: u64,
-    latest: HashMap<String, Latest>,
-    integrity: Integrity,
+    last_number: u64,
+    latest: HashMap<String, LatestVersion>,
+    integrity: HistoryIntegrity,
 }
 
 /// The latest version of a note.
 #[derive(Debug, Clone)]
-struct Latest {
+struct LatestVersion {
     version: String,
     /// Deltas since it was last written whole; `None` if the next line has to be whole.
-    chain: Option<u32>,
+    deltas: Option<u32>,
 }
 
 /// A change to a note, to be recorded.
-pub(crate) struct Happened<'a> {
+pub(crate) struct HistoryRecord<'a> {
     pub path: &'a str,
     pub by: &'a Author,
     /// Whether the note existed before.
@@ -73,63 +73,63 @@ pub(crate) struct Happened<'a> {
 }
 
 /// Derives a content's version: 12 hexadecimal digits of its BLAKE3 hash.
-pub(crate) fn version_of(bytes: &[u8]) -> String {
+pub(crate) fn content_version(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().chars().take(12).collect()
 }
 
 impl History {
     /// Creates the history of a folder, which need not exist. Reads nothing yet.
-    pub fn of(folder: &Path) -> Self {
+    pub fn new(folder: &Path) -> Self {
         Self {
             folder: folder.to_path_buf(),
-            read_upto: 0,
+            bytes_read: 0,
             torn: false,
-            number: 0,
+            last_number: 0,
             latest: HashMap::new(),
-            integrity: Integrity::default(),
+            integrity: HistoryIntegrity::default(),
         }
     }
 
     pub fn exists(&self) -> bool {
-        self.file().exists()
+        self.file_path().exists()
     }
 
     /// The latest version of a note; `None` if the history has none, `-` if it was deleted.
-    pub fn latest(&self, path: &str) -> Option<&str> {
+    pub fn latest_version(&self, path: &str) -> Option<&str> {
         self.latest.get(path).map(|latest| latest.version.as_str())
     }
 
     /// The paths of all notes that exist according to the history.
-    pub fn present(&self) -> impl Iterator<Item = &str> {
-        let there = self.latest.iter().filter(|(_, latest)| latest.version != GONE);
+    pub fn existing_paths(&self) -> impl Iterator<Item = &str> {
+        let there = self.latest.iter().filter(|(_, latest)| latest.version != DELETED_VERSION);
         there.map(|(path, _)| path.as_str())
     }
 
     /// Reads the lines appended since the last call. The caller holds the notebook's lock. Returns
     /// whether lines read earlier are gone.
     pub fn catch_up(&mut self) -> Result<bool> {
-        let path = self.file();
+        let path = self.file_path();
         let mut file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-                let lost = self.read_upto > 0;
-                *self = Self::of(&self.folder);
+                let lost = self.bytes_read > 0;
+                *self = Self::new(&self.folder);
                 return Ok(lost);
             }
-            Err(error) => return Err(NotebookError::file("read", &path)(error)),
+            Err(error) => return Err(NotebookError::file_error("read", &path)(error)),
         };
-        let failed = |cause| NotebookError::file("read", &path)(cause);
+        let failed = |cause| NotebookError::file_error("read", &path)(cause);
         let length = file.metadata().map_err(failed)?.len();
-        let lost = length < self.read_upto;
+        let lost = length < self.bytes_read;
         if lost {
             // The file was truncated or replaced.
-            *self = Self::of(&self.folder);
+            *self = Self::new(&self.folder);
         }
-        if length == self.read_upto {
+        if length == self.bytes_read {
             return Ok(lost);
         }
-        let failed = |cause| NotebookError::file("read", &path)(cause);
-        file.seek(SeekFrom::Start(self.read_upto)).map_err(failed)?;
+        let failed = |cause| NotebookError::file_error("read", &path)(cause);
+        file.seek(SeekFrom::Start(self.bytes_read)).map_err(failed)?;
         let mut reader = BufReader::with_capacity(256 * 1024, file);
         let mut raw = Vec::new();
         loop {
@@ -138,15 +138,15 @@ impl History {
             if read == 0 {
                 return Ok(lost);
             }
-            self.read_upto += read as u64;
+            self.bytes_read += read as u64;
             self.torn = !raw.ends_with(b"\n");
-            self.take(&raw);
+            self.apply_line(&raw);
         }
     }
 
     /// Describes damaged and missing versions, as far as the file has been read.
-    pub fn damage(&self) -> Vec<String> {
-        self.integrity.findings(&self.folder)
+    pub fn list_damage(&self) -> Vec<String> {
+        self.integrity.describe_damage(&self.folder)
     }
 
     pub fn folder(&self) -> &Path {
@@ -154,13 +154,13 @@ impl History {
     }
 
     /// Finds who wrote the given versions (by path); omits those not written through Tome.
-    pub fn authors_of(&self, versions: &HashMap<&str, String>) -> Result<HashMap<String, Who>> {
+    pub fn find_authors(&self, versions: &HashMap<&str, String>) -> Result<HashMap<String, Actor>> {
         let mut authors = HashMap::new();
-        self.each_line(None, &mut |line| {
+        self.for_each_line(None, &mut |line| {
             if versions.get(line.path.as_str()) == Some(&line.version) {
                 let path = line.path.clone();
                 if let Some(who) = line.into_version().map(|version| version.by.who)
-                    && who != Who::Outside
+                    && who != Actor::Outside
                 {
                     authors.insert(path, who);
                 }
@@ -169,145 +169,152 @@ impl History {
         Ok(authors)
     }
 
-    fn take(&mut self, raw: &[u8]) {
-        let head = Line::head(raw);
-        self.integrity.take(head.as_ref().map(|head| head.number), raw.ends_with(b"\n"));
+    fn apply_line(&mut self, raw: &[u8]) {
+        let head = HistoryLine::parse_head(raw);
+        self.integrity.check_line(head.as_ref().map(|head| head.number), raw.ends_with(b"\n"));
         match head {
             Some(head) => {
-                self.number = self.number.max(head.number);
-                let before = self.latest.get(&head.path).and_then(|latest| latest.chain);
-                let chain = if head.whole { Some(0) } else { before.map(|chain| chain + 1) };
-                self.latest.insert(head.path, Latest { version: head.version, chain });
+                self.last_number = self.last_number.max(head.number);
+                let before = self.latest.get(&head.path).and_then(|latest| latest.deltas);
+                let chain = if head.is_full { Some(0) } else { before.map(|chain| chain + 1) };
+                self.latest
+                    .insert(head.path, LatestVersion { version: head.version, deltas: chain });
             }
             // A line was lost: its note is unknown, so no delta may build on any latest version.
-            None => self.latest.values_mut().for_each(|latest| latest.chain = None),
+            None => self.latest.values_mut().for_each(|latest| latest.deltas = None),
         }
     }
 
     /// Appends changes and syncs the file, all or none. The caller holds the notebook's lock and
     /// has caught up. Returns the mark for `undo_append`.
-    pub fn append(&mut self, at: Millis, happened: &[Happened<'_>]) -> Result<Appended> {
-        make_private(&self.folder).map_err(NotebookError::file("create", &self.folder))?;
-        let path = self.file();
+    pub fn append_records(
+        &mut self,
+        at: Millis,
+        happened: &[HistoryRecord<'_>],
+    ) -> Result<AppendMark> {
+        create_private_folder(&self.folder)
+            .map_err(NotebookError::file_error("create", &self.folder))?;
+        let path = self.file_path();
         let is_new = !path.exists();
-        let mut file = append_to(&path).map_err(NotebookError::file("open", &path))?;
+        let mut file = open_for_append(&path).map_err(NotebookError::file_error("open", &path))?;
         let mut text = Vec::new();
         if self.torn {
             text.push(b'\n');
         }
-        for (number, happened) in (self.number + 1..).zip(happened) {
-            let chained = self.builds_on(happened);
-            Line::new(number, at, happened, chained).write_to(&mut text);
+        for (number, happened) in (self.last_number + 1..).zip(happened) {
+            let chained = self.can_store_delta(happened);
+            HistoryLine::new(number, at, happened, chained).write_to(&mut text);
         }
-        let before = Appended { length: self.read_upto };
+        let before = AppendMark { length: self.bytes_read };
         let written = file.write_all(&text).and_then(|()| file.sync_data());
         let written =
-            written.and_then(|()| if is_new { sync_to_disk(&self.folder) } else { Ok(()) });
+            written.and_then(|()| if is_new { sync_folder_path(&self.folder) } else { Ok(()) });
         if let Err(error) = written {
-            self.take_back(&before);
-            return Err(NotebookError::file("write", &path)(error));
+            self.undo_append(&before);
+            return Err(NotebookError::file_error("write", &path)(error));
         }
         self.catch_up()?;
         Ok(before)
     }
 
     /// Whether a change can be stored as a delta against the note's latest version.
-    fn builds_on(&self, happened: &Happened<'_>) -> bool {
+    fn can_store_delta(&self, happened: &HistoryRecord<'_>) -> bool {
         let (Some(latest), Some(before)) = (self.latest.get(happened.path), happened.before) else {
             return false;
         };
-        latest.chain.is_some_and(|chain| chain < CHAIN_MAX) && latest.version == version_of(before)
+        latest.deltas.is_some_and(|chain| chain < DELTAS_MAX)
+            && latest.version == content_version(before)
     }
 
     /// Removes the lines just appended, because the change itself failed. The caller still holds
     /// the lock.
-    pub fn take_back(&mut self, appended: &Appended) {
-        let file = std::fs::OpenOptions::new().write(true).open(self.file());
+    pub fn undo_append(&mut self, appended: &AppendMark) {
+        let file = std::fs::OpenOptions::new().write(true).open(self.file_path());
         // If truncating fails, a version that was never on disk remains, which is harmless.
         let _ = file.and_then(|file| file.set_len(appended.length).and_then(|()| file.sync_data()));
-        *self = Self::of(&self.folder);
+        *self = Self::new(&self.folder);
         let _ = self.catch_up();
     }
 
     /// Reads all versions, oldest first, of one note or of all.
-    pub fn log(&self, path: Option<&str>) -> Result<Vec<Version>> {
+    pub fn read_versions(&self, path: Option<&str>) -> Result<Vec<NoteVersion>> {
         let mut versions = Vec::new();
-        self.each_line(path, &mut |line| versions.extend(line.into_version()))?;
+        self.for_each_line(path, &mut |line| versions.extend(line.into_version()))?;
         Ok(versions)
     }
 
     /// Visits the versions of a note with their contents, oldest first. The content is `None` for
     /// deletions and for versions that can no longer be rebuilt. Holds one content at a time: all
     /// versions of a large note would not fit in memory.
-    pub fn each_content(
+    pub fn for_each_content(
         &self,
         path: &str,
         visit: &mut dyn FnMut(&str, Option<&[u8]>),
     ) -> Result<()> {
         let mut content: Option<Vec<u8>> = None;
-        self.each_line(Some(path), &mut |line| {
-            let now = line.content(content.as_deref());
-            content = now.filter(|bytes| version_of(bytes) == line.version);
+        self.for_each_line(Some(path), &mut |line| {
+            let now = line.rebuild_content(content.as_deref());
+            content = now.filter(|bytes| content_version(bytes) == line.version);
             visit(&line.version, content.as_deref());
         })
     }
 
     /// Reads the latest content of a note; `None` if it was deleted.
-    pub fn last_content(&self, path: &str) -> Result<Option<Vec<u8>>> {
+    pub fn read_last_content(&self, path: &str) -> Result<Option<Vec<u8>>> {
         let mut last = None;
-        self.each_content(path, &mut |_, content| last = content.map(<[u8]>::to_vec))?;
+        self.for_each_content(path, &mut |_, content| last = content.map(<[u8]>::to_vec))?;
         Ok(last)
     }
 
     /// Visits the lines of one note or of all.
-    fn each_line(&self, of: Option<&str>, visit: &mut dyn FnMut(Line)) -> Result<()> {
-        let path = self.file();
+    fn for_each_line(&self, of: Option<&str>, visit: &mut dyn FnMut(HistoryLine)) -> Result<()> {
+        let path = self.file_path();
         let file = match File::open(&path) {
             Ok(file) => file,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(error) => return Err(NotebookError::file("read", &path)(error)),
+            Err(error) => return Err(NotebookError::file_error("read", &path)(error)),
         };
         let mut reader = BufReader::with_capacity(256 * 1024, file.take(u64::MAX));
         let mut raw = Vec::new();
         loop {
             raw.clear();
             let read = reader.read_until(b'\n', &mut raw);
-            if read.map_err(NotebookError::file("read", &path))? == 0 {
+            if read.map_err(NotebookError::file_error("read", &path))? == 0 {
                 return Ok(());
             }
             // Parsing the head is much cheaper, and most lines belong to other notes.
-            let is_wanted =
-                of.is_none_or(|of| Line::head(&raw).is_some_and(|head| head.path == of));
-            if is_wanted && let Some(line) = Line::parse(&raw) {
+            let is_wanted = of
+                .is_none_or(|of| HistoryLine::parse_head(&raw).is_some_and(|head| head.path == of));
+            if is_wanted && let Some(line) = HistoryLine::parse(&raw) {
                 visit(line);
             }
         }
     }
 
-    fn file(&self) -> PathBuf {
-        self.folder.join(FILE)
+    fn file_path(&self) -> PathBuf {
+        self.folder.join(HISTORY_FILE)
     }
 }
 
 /// Length of the history before an append.
-pub(crate) struct Appended {
+pub(crate) struct AppendMark {
     length: u64,
 }
 
-impl Happened<'_> {
-    fn op(&self) -> Op {
+impl HistoryRecord<'_> {
+    fn op(&self) -> NoteOp {
         match (self.existed, self.after) {
-            (_, None) => Op::Deleted,
-            (false, Some(_)) => Op::Created,
-            (true, Some(_)) => Op::Changed,
+            (_, None) => NoteOp::Deleted,
+            (false, Some(_)) => NoteOp::Created,
+            (true, Some(_)) => NoteOp::Changed,
         }
     }
 
-    fn body(&self, chained: bool) -> Body {
+    fn build_body(&self, chained: bool) -> VersionBody {
         match (self.before, self.after) {
-            (_, None) => Body::Gone {},
-            (Some(before), Some(after)) if chained => Body::between(before, after),
-            (_, Some(after)) => Body::whole(after),
+            (_, None) => VersionBody::Gone {},
+            (Some(before), Some(after)) if chained => VersionBody::delta(before, after),
+            (_, Some(after)) => VersionBody::full(after),
         }
     }
 }

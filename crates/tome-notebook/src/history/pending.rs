@@ -12,16 +12,16 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Author, Who};
+use crate::{Actor, Author};
 
-const FILE: &str = "writing.json";
+const MARKER_FILE: &str = "writing.json";
 /// Larger files were not written by Tome.
-const BYTES_MAX: u64 = 64 * 1024 * 1024;
+const MARKER_BYTES_MAX: u64 = 64 * 1024 * 1024;
 const BLOCK_BYTES: usize = 4096;
 
 /// A write that was begun but not finished.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Pending {
+pub(crate) struct PendingWrite {
     who: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
@@ -30,7 +30,7 @@ pub(crate) struct Pending {
     paths: BTreeSet<String>,
 }
 
-impl Pending {
+impl PendingWrite {
     /// Whether the write was going to change this note.
     pub(crate) fn covers(&self, path: &str) -> bool {
         self.paths.contains(path)
@@ -40,29 +40,29 @@ impl Pending {
     pub(crate) fn author(&self) -> Author {
         let who = match (self.who.as_str(), &self.agent) {
             ("agent", Some(agent)) => {
-                Who::Agent { agent: agent.clone(), session: self.session.clone() }
+                Actor::Agent { agent: agent.clone(), session: self.session.clone() }
             }
-            ("person", _) => Who::Person,
-            _ => Who::Outside,
+            ("person", _) => Actor::Person,
+            _ => Actor::Outside,
         };
         Author { who, tool: "interrupted".to_owned() }
     }
 }
 
 /// Marks a write as begun. Best effort: the write goes ahead even if this fails.
-pub(crate) fn begin<'p>(folder: &Path, by: &Author, paths: impl Iterator<Item = &'p str>) {
+pub(crate) fn write_marker<'p>(folder: &Path, by: &Author, paths: impl Iterator<Item = &'p str>) {
     let (who, agent, session) = match &by.who {
-        Who::Agent { agent, session } => ("agent", Some(agent.clone()), session.clone()),
-        Who::Person => ("person", None, None),
-        Who::Outside => return,
+        Actor::Agent { agent, session } => ("agent", Some(agent.clone()), session.clone()),
+        Actor::Person => ("person", None, None),
+        Actor::Outside => return,
     };
     let paths = paths.map(str::to_owned).collect();
-    let pending = Pending { who: who.to_owned(), agent, session, paths };
+    let pending = PendingWrite { who: who.to_owned(), agent, session, paths };
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(false);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let _ = options.open(file(folder)).and_then(|mut file| {
+    let _ = options.open(marker_path(folder)).and_then(|mut file| {
         let mut text = serde_json::to_vec(&pending)?;
         text.resize(text.len().next_multiple_of(BLOCK_BYTES), b' ');
         file.write_all(&text)?;
@@ -72,21 +72,21 @@ pub(crate) fn begin<'p>(folder: &Path, by: &Author, paths: impl Iterator<Item = 
 }
 
 /// Clears the marker: the write was finished or undone.
-pub(crate) fn end(folder: &Path) {
-    let file = std::fs::OpenOptions::new().write(true).open(file(folder));
+pub(crate) fn clear_marker(folder: &Path) {
+    let file = std::fs::OpenOptions::new().write(true).open(marker_path(folder));
     let _ = file.and_then(|mut file| file.write_all(b"-"));
 }
 
 /// Reads the marker that a killed process has left.
-pub(crate) fn read(folder: &Path) -> Option<Pending> {
-    let path = file(folder);
+pub(crate) fn read_marker(folder: &Path) -> Option<PendingWrite> {
+    let path = marker_path(folder);
     let found = std::fs::symlink_metadata(&path).ok()?;
-    if !found.is_file() || found.len() > BYTES_MAX {
+    if !found.is_file() || found.len() > MARKER_BYTES_MAX {
         return None;
     }
     serde_json::from_slice(&std::fs::read(path).ok()?).ok()
 }
 
-fn file(folder: &Path) -> PathBuf {
-    folder.join(FILE)
+fn marker_path(folder: &Path) -> PathBuf {
+    folder.join(MARKER_FILE)
 }

@@ -16,24 +16,27 @@ mod made;
 #[cfg(test)]
 mod tests;
 
-use crate::line::{self, Line, Place, ending_of, fragment_lines, lines, without_ending};
+use crate::line::{
+    self, LineContext, MarkdownLine, detect_line_ending, split_fragment_lines, split_lines,
+    strip_line_ending,
+};
 use crate::title;
-pub(crate) use made::made_from;
+pub(crate) use made::generate_summary;
 
 const MARK: &str = "> Summary:";
 
 /// Finds the first non-empty summary.
-pub(crate) fn of(text: &str) -> Option<String> {
-    first_of(lines(text)).map(str::to_owned)
+pub(crate) fn find_summary(text: &str) -> Option<String> {
+    find_first_summary(split_lines(text)).map(str::to_owned)
 }
 
-fn first_of<'a>(mut lines: impl Iterator<Item = Line<'a>>) -> Option<&'a str> {
-    lines.find_map(|line| said(&line).filter(|said| !said.is_empty()))
+fn find_first_summary<'a>(mut lines: impl Iterator<Item = MarkdownLine<'a>>) -> Option<&'a str> {
+    lines.find_map(|line| parse_summary_line(&line).filter(|said| !said.is_empty()))
 }
 
 /// The text of a summary line, possibly empty; `None` for any other line.
-fn said<'a>(line: &Line<'a>) -> Option<&'a str> {
-    if matches!(line.place, Place::Code | Place::Frontmatter) {
+fn parse_summary_line<'a>(line: &MarkdownLine<'a>) -> Option<&'a str> {
+    if matches!(line.context, LineContext::Code | LineContext::Frontmatter) {
         return None;
     }
     Some(line.text.strip_prefix('>')?.trim_start().strip_prefix("Summary:")?.trim())
@@ -41,54 +44,56 @@ fn said<'a>(line: &Line<'a>) -> Option<&'a str> {
 
 /// Sets the summary: replaces the existing ones, else inserts it below the title, else at the top.
 /// If `summary` is empty, it is generated from the file.
-pub(crate) fn set(text: &str, summary: &str) -> String {
-    let flat = flattened(summary);
-    let flat = if flat.is_empty() { made_from(text) } else { flat };
-    if lines(text).any(|line| said(&line).is_some()) {
-        return replaced(text, &flat);
+pub(crate) fn set_summary(text: &str, summary: &str) -> String {
+    let flat = flatten_summary(summary);
+    let flat = if flat.is_empty() { generate_summary(text) } else { flat };
+    if split_lines(text).any(|line| parse_summary_line(&line).is_some()) {
+        return replace_summaries(text, &flat);
     }
-    if flat.is_empty() { text.to_owned() } else { inserted(text, &flat) }
+    if flat.is_empty() { text.to_owned() } else { insert_summary(text, &flat) }
 }
 
 /// Ensures that a file has one summary: the first it has, else a generated one.
-pub(crate) fn settle(text: &str) -> String {
-    let first = of(text);
-    if first.is_some() && lines(text).filter_map(|line| said(&line)).count() == 1 {
+pub(crate) fn ensure_one_summary(text: &str) -> String {
+    let first = find_summary(text);
+    if first.is_some()
+        && split_lines(text).filter_map(|line| parse_summary_line(&line)).count() == 1
+    {
         return text.to_owned();
     }
-    set(text, &first.unwrap_or_default())
+    set_summary(text, &first.unwrap_or_default())
 }
 
 /// Appends an entry to a file, or starts the file with it. The summary is the given one, else the
 /// entry's own, else generated from the result.
-pub(crate) fn append(
+pub(crate) fn append_entry(
     previous: Option<&str>,
     path: &str,
     entry: &str,
     summary: Option<&str>,
 ) -> String {
-    let brought = first_of(fragment_lines(entry));
-    let summary = summary.map(flattened).filter(|summary| !summary.is_empty());
+    let brought = find_first_summary(split_fragment_lines(entry));
+    let summary = summary.map(flatten_summary).filter(|summary| !summary.is_empty());
     let summary = summary.or_else(|| brought.map(str::to_owned));
-    let joined = joined(previous.unwrap_or_default(), path, &without_summaries(entry));
-    let made = || Some(made_from(&joined)).filter(|made| !made.is_empty());
+    let joined = join_entry(previous.unwrap_or_default(), path, &remove_summaries(entry));
+    let made = || Some(generate_summary(&joined)).filter(|made| !made.is_empty());
     let file = match summary.or_else(made) {
-        Some(summary) => set(&joined, &summary),
-        None => settle(&joined),
+        Some(summary) => set_summary(&joined, &summary),
+        None => ensure_one_summary(&joined),
     };
-    line::trim_blank_end(&file).to_owned() + ending_of(&joined)
+    line::trim_blank_end(&file).to_owned() + detect_line_ending(&joined)
 }
 
 /// Joins the file and the entry with one blank line between them.
-fn joined(previous: &str, path: &str, entry: &str) -> String {
-    let ending = ending_of(if previous.trim().is_empty() { entry } else { previous });
+fn join_entry(previous: &str, path: &str, entry: &str) -> String {
+    let ending = detect_line_ending(if previous.trim().is_empty() { entry } else { previous });
     let previous = line::trim_blank_end(previous);
     let entry = line::trim_blank_end(line::trim_blank_start(entry));
-    let has_title = fragment_lines(entry).next().and_then(|line| line.heading());
+    let has_title = split_fragment_lines(entry).next().and_then(|line| line.parse_heading());
     let mut out = previous.to_owned();
     if previous.trim_start_matches('\u{feff}').is_empty() && has_title.is_none_or(|(n, _)| n > 1) {
-        out.push_str(&format!("# {}", title_for(path)));
-    } else if let Some(fence) = lines(previous).unclosed_fence() {
+        out.push_str(&format!("# {}", title_for_new_file(path)));
+    } else if let Some(fence) = split_lines(previous).find_unclosed_fence() {
         // Close the open code fence, or the entry would become code.
         out.push_str(&format!("{ending}{fence}"));
     }
@@ -100,15 +105,15 @@ fn joined(previous: &str, path: &str, entry: &str) -> String {
         if nth > 0 {
             out.push_str(ending);
         }
-        out.push_str(if raw.ends_with('\n') { without_ending(raw) } else { raw });
+        out.push_str(if raw.ends_with('\n') { strip_line_ending(raw) } else { raw });
     }
     out.push_str(ending);
     out
 }
 
 /// `2026-02 Episodes`, `User Facts`, `Anything else`.
-fn title_for(path: &str) -> String {
-    let title = title::for_path(path);
+fn title_for_new_file(path: &str) -> String {
+    let title = title::from_path(path);
     match path.split('/').next() {
         Some("episodes") => format!("{title} Episodes"),
         Some("facts") => format!("{title} Facts"),
@@ -117,7 +122,7 @@ fn title_for(path: &str) -> String {
 }
 
 /// Flattens a summary to one line and strips a leading `> Summary:`.
-fn flattened(summary: &str) -> String {
+fn flatten_summary(summary: &str) -> String {
     let is_break = |part: char| part.is_control() || matches!(part, '\u{2028}' | '\u{2029}');
     let parts = summary.split(is_break).map(str::trim).filter(|part| !part.is_empty());
     let flat = parts.collect::<Vec<_>>().join(" ");
@@ -126,29 +131,29 @@ fn flattened(summary: &str) -> String {
 }
 
 /// Replaces the first summary line and removes the others.
-fn replaced(text: &str, summary: &str) -> String {
+fn replace_summaries(text: &str, summary: &str) -> String {
     let mut is_done = false;
-    without_lines(lines(text), |line| {
-        said(line)?;
+    edit_lines(split_lines(text), |line| {
+        parse_summary_line(line)?;
         if std::mem::replace(&mut is_done, true) {
             return Some(None);
         }
-        let text = without_ending(line.raw);
+        let text = strip_line_ending(line.raw);
         let ending = line.raw.strip_prefix(text).unwrap_or_default();
         let bom = if line.raw.starts_with('\u{feff}') { "\u{feff}" } else { "" };
         Some(Some(format!("{bom}{}{ending}", format!("{MARK} {summary}").trim_end())))
     })
 }
 
-fn without_summaries(entry: &str) -> String {
-    without_lines(fragment_lines(entry), |line| said(line).map(|_| None))
+fn remove_summaries(entry: &str) -> String {
+    edit_lines(split_fragment_lines(entry), |line| parse_summary_line(line).map(|_| None))
 }
 
 /// Returns the text with some lines replaced (`Some(Some(…))`) or removed (`Some(None)`). If a
 /// removed line had a blank line on both sides, one of them is removed too.
-fn without_lines<'a>(
-    lines: impl Iterator<Item = Line<'a>>,
-    mut change: impl FnMut(&Line<'a>) -> Option<Option<String>>,
+fn edit_lines<'a>(
+    lines: impl Iterator<Item = MarkdownLine<'a>>,
+    mut change: impl FnMut(&MarkdownLine<'a>) -> Option<Option<String>>,
 ) -> String {
     let mut out = String::new();
     let mut was_blank = true;
@@ -174,17 +179,17 @@ fn without_lines<'a>(
 
 /// Inserts the summary below the title. A file that begins with a lower-level heading has no title,
 /// and the summary would look like part of that section: it goes to the top.
-fn inserted(text: &str, summary: &str) -> String {
+fn insert_summary(text: &str, summary: &str) -> String {
     let mut head = 0;
     let mut at = 0;
-    for line in lines(text) {
+    for line in split_lines(text) {
         at += line.raw.len();
-        if line.place == Place::Frontmatter {
+        if line.context == LineContext::Frontmatter {
             head = at;
-        } else if let Some((level, _)) = line.heading() {
+        } else if let Some((level, _)) = line.parse_heading() {
             head = if level == 1 { at } else { head };
             break;
         }
     }
-    line::inserted(text, head, &format!("{MARK} {summary}{}", ending_of(text)))
+    line::insert_block(text, head, &format!("{MARK} {summary}{}", detect_line_ending(text)))
 }

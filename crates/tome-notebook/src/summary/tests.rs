@@ -3,17 +3,23 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::{append, made_from, of, set, settle};
+use super::{append_entry, ensure_one_summary, find_summary, generate_summary, set_summary};
 
 fn check_made(text: &str, expected: &Expect) {
-    expected.assert_eq(&made_from(text));
+    expected.assert_eq(&generate_summary(text));
 }
 
 #[test]
 fn the_first_summary_outside_of_code_counts() {
-    assert_eq!(of("# A\r\n>  Summary:\t a, b \r\n").as_deref(), Some("a, b"));
-    assert_eq!(of("```\n> Summary: code\n```\n> Summary:\n> Summary: x\n").as_deref(), Some("x"));
-    assert_eq!(of("---\nname: x\n> Summary: no\n---\n > Summary: no\nSummary: no\n"), None);
+    assert_eq!(find_summary("# A\r\n>  Summary:\t a, b \r\n").as_deref(), Some("a, b"));
+    assert_eq!(
+        find_summary("```\n> Summary: code\n```\n> Summary:\n> Summary: x\n").as_deref(),
+        Some("x")
+    );
+    assert_eq!(
+        find_summary("---\nname: x\n> Summary: no\n---\n > Summary: no\nSummary: no\n"),
+        None
+    );
 }
 
 #[test]
@@ -49,7 +55,7 @@ fn a_summary_is_made_from_keys_bullets_or_words() {
         &expect!["first words of paragraph"],
     );
     let sentence = "我们决定在认证服务中使用数据库因为它支持事务".repeat(9);
-    let made = made_from(&sentence);
+    let made = generate_summary(&sentence);
     assert_eq!(made.chars().count(), 100);
     assert!(sentence.starts_with(made.strip_suffix('…').unwrap()));
     for empty in
@@ -75,23 +81,33 @@ fn a_summary_is_put_below_the_title() {
         ("a\n\n>Summary:old\n\n> Summary: b\n\nc", "a\n\n> Summary: $& x\n\nc"),
         ("> Summary: a", "> Summary: $& x"),
     ] {
-        assert_eq!(set(text, " $&\n x "), expected);
-        assert_eq!(set(text, "> Summary: $& x"), expected);
+        assert_eq!(set_summary(text, " $&\n x "), expected);
+        assert_eq!(set_summary(text, "> Summary: $& x"), expected);
     }
 }
 
 #[test]
 fn settling_makes_one_where_there_is_none() {
-    assert_eq!(settle("- Role: dev\n"), "> Summary: role\n\n- Role: dev\n");
-    assert_eq!(settle("> Summary:\n\n- Role: dev\n"), "> Summary: role\n\n- Role: dev\n");
-    assert_eq!(settle("> Summary: \nb\n> Summary: first\n> Summary: c\n"), "> Summary: first\nb\n");
-    assert_eq!(settle("# Only a title\n"), "# Only a title\n");
+    assert_eq!(ensure_one_summary("- Role: dev\n"), "> Summary: role\n\n- Role: dev\n");
+    assert_eq!(
+        ensure_one_summary("> Summary:\n\n- Role: dev\n"),
+        "> Summary: role\n\n- Role: dev\n"
+    );
+    assert_eq!(
+        ensure_one_summary("> Summary: \nb\n> Summary: first\n> Summary: c\n"),
+        "> Summary: first\nb\n"
+    );
+    assert_eq!(ensure_one_summary("# Only a title\n"), "# Only a title\n");
 }
 
 #[test]
 fn entries_are_added_at_the_end() {
-    let first =
-        append(None, "episodes/2026-02.md", "\n## Logger fix\r\n- Date: 2026-02-24\n\n", None);
+    let first = append_entry(
+        None,
+        "episodes/2026-02.md",
+        "\n## Logger fix\r\n- Date: 2026-02-24\n\n",
+        None,
+    );
     expect![[r#"
         # 2026-02 Episodes
 
@@ -101,7 +117,7 @@ fn entries_are_added_at_the_end() {
         - Date: 2026-02-24
     "#]]
     .assert_eq(&first);
-    let second = append(
+    let second = append_entry(
         Some(&first),
         "episodes/2026-02.md",
         "## Short ID\n\n> Summary: logger, ids\n\n- x\n",
@@ -120,8 +136,8 @@ fn entries_are_added_at_the_end() {
         - x
     "#]]
     .assert_eq(&second);
-    let third = append(Some(&second), "episodes/2026-02.md", "```\nopen", Some("costs $1"));
-    let fourth = append(Some(&third), "episodes/2026-02.md", "## Last", Some(" \n"));
+    let third = append_entry(Some(&second), "episodes/2026-02.md", "```\nopen", Some("costs $1"));
+    let fourth = append_entry(Some(&third), "episodes/2026-02.md", "## Last", Some(" \n"));
     expect![[r#"
         # 2026-02 Episodes
 
@@ -141,25 +157,25 @@ fn entries_are_added_at_the_end() {
         ## Last
     "#]]
     .assert_eq(&fourth);
-    assert_eq!(of(&third).as_deref(), Some("costs $1"));
+    assert_eq!(find_summary(&third).as_deref(), Some("costs $1"));
 }
 
 #[test]
 fn a_new_file_has_a_title_and_a_file_its_line_endings() {
     assert_eq!(
-        append(None, "facts/user.md", "- Name: x", None),
+        append_entry(None, "facts/user.md", "- Name: x", None),
         "# User Facts\n\n> Summary: name\n\n- Name: x\n"
     );
     assert_eq!(
-        append(Some(" \n"), "notes/to-do.md", "# Mine\n- a", None),
+        append_entry(Some(" \n"), "notes/to-do.md", "# Mine\n- a", None),
         "# Mine\n\n> Summary: a\n\n- a\n"
     );
     assert_eq!(
-        append(Some("# A\r\n- b: c"), "x.md", "- d: e\n- f: g\n", None),
+        append_entry(Some("# A\r\n- b: c"), "x.md", "- d: e\n- f: g\n", None),
         "# A\r\n\r\n> Summary: b, d, f\r\n\r\n- b: c\r\n\r\n- d: e\r\n- f: g\r\n"
     );
     assert_eq!(
-        append(Some("---\nk: v\n---\n"), "x.md", "---\nk: v\n---\n", Some("s")),
+        append_entry(Some("---\nk: v\n---\n"), "x.md", "---\nk: v\n---\n", Some("s")),
         "---\nk: v\n---\n\n> Summary: s\n\n---\nk: v\n---\n"
     );
 }
@@ -221,36 +237,36 @@ fn file() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn there_is_one_summary_afterwards(text in file(), summary in "[a-z$&1 \n]{0,20}[a-z$]") {
-        let after = set(&text, &summary);
+        let after = set_summary(&text, &summary);
         prop_assert_eq!(summaries(&after), 1, "{}", after);
         let flat = summary.split('\n').map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ");
-        prop_assert_eq!(of(&after), Some(flat));
+        prop_assert_eq!(find_summary(&after), Some(flat));
         prop_assert_eq!(others(&after), others(&text));
-        prop_assert_eq!(set(&after, &summary), after);
+        prop_assert_eq!(set_summary(&after, &summary), after);
     }
 
     #[test]
     fn settling_is_done_once(text in file()) {
-        let settled = settle(&text);
-        prop_assert_eq!(&settle(&settled), &settled);
+        let settled = ensure_one_summary(&text);
+        prop_assert_eq!(&ensure_one_summary(&settled), &settled);
         prop_assert_eq!(others(&settled), others(&text));
-        if of(&text).is_some() || !made_from(&text).is_empty() {
+        if find_summary(&text).is_some() || !generate_summary(&text).is_empty() {
             prop_assert_eq!(summaries(&settled), 1, "{}", settled);
         }
-        if let Some(first) = of(&text) {
-            prop_assert_eq!(of(&settled), Some(first));
+        if let Some(first) = find_summary(&text) {
+            prop_assert_eq!(find_summary(&settled), Some(first));
         }
     }
 
     #[test]
     fn appending_loses_nothing(previous in prop::option::of(file()), entry in file(), summary in prop::option::of("[a-z$&]{1,9}")) {
-        let after = append(previous.as_deref(), "facts/user.md", &entry, summary.as_deref());
+        let after = append_entry(previous.as_deref(), "facts/user.md", &entry, summary.as_deref());
         let lines = [others(previous.as_deref().unwrap_or_default()), others(&entry)].concat();
         prop_assert!(holds(&others(&after), &lines), "{}", after);
         prop_assert!(after.ends_with('\n') && !after.ends_with("\n\n"));
         if let Some(summary) = summary {
             prop_assert_eq!(summaries(&after), 1, "{}", after);
-            prop_assert_eq!(of(&after), Some(summary));
+            prop_assert_eq!(find_summary(&after), Some(summary));
         } else {
             prop_assert!(summaries(&after) <= 1);
         }
@@ -259,13 +275,13 @@ proptest! {
     #[test]
     fn any_text_gives_one_tidy_line(text in any::<String>(), file in file()) {
         for text in [text.as_str(), &file, &format!("## {text}"), &format!("- {text}\n- {file}")] {
-            let made = made_from(text);
+            let made = generate_summary(text);
             prop_assert!(made.split_whitespace().count() < 10, "{}", made);
             prop_assert!(made.chars().count() <= 100, "{}", made);
             prop_assert!(!made.contains(char::is_control) && made.trim() == made);
             prop_assert!(!made.contains(",,") && !made.starts_with(',') && !made.ends_with(','), "{}", made);
-            for after in [set(text, "x"), append(Some(text), "a", text, None), settle(text)] {
-                prop_assert_eq!(settle(&after), after);
+            for after in [set_summary(text, "x"), append_entry(Some(text), "a", text, None), ensure_one_summary(text)] {
+                prop_assert_eq!(ensure_one_summary(&after), after);
             }
         }
     }

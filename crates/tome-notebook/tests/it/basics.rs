@@ -2,24 +2,24 @@
 
 use expect_test::expect;
 use tome_model::Scope;
-use tome_notebook::{NoteType, NotebookError, Op, Patch, Rules, Who};
+use tome_notebook::{Actor, NoteOp, NoteType, NotebookError, NotebookRules, TextPatch};
 
 use crate::world::{World, agent, typed};
 
-fn patch(old: &str, new: &str) -> Patch {
-    Patch { old: old.to_owned(), new: new.to_owned() }
+fn patch(old: &str, new: &str) -> TextPatch {
+    TextPatch { old: old.to_owned(), new: new.to_owned() }
 }
 
 #[test]
 fn reading_a_notebook_that_is_not_there_creates_nothing() {
     let world = World::new();
     let notebook = world.open();
-    assert_eq!(notebook.list().expect("a list"), []);
-    assert_eq!(notebook.index().expect("an index"), "# Memory\n\n(empty)\n");
-    assert!(matches!(notebook.read("a.md"), Err(NotebookError::NotFound { .. })));
-    assert!(matches!(notebook.delete(&agent(), "a.md"), Err(NotebookError::NotFound { .. })));
-    assert!(notebook.patch(&agent(), "a.md", &[patch("a", "b")], None).is_err());
-    assert_eq!(notebook.log(None).expect("a log"), []);
+    assert_eq!(notebook.list_notes().expect("a list"), []);
+    assert_eq!(notebook.render_index().expect("an index"), "# Memory\n\n(empty)\n");
+    assert!(matches!(notebook.read_note("a.md"), Err(NotebookError::NotFound { .. })));
+    assert!(matches!(notebook.delete_note(&agent(), "a.md"), Err(NotebookError::NotFound { .. })));
+    assert!(notebook.patch_note(&agent(), "a.md", &[patch("a", "b")], None).is_err());
+    assert_eq!(notebook.read_history(None).expect("a log"), []);
     assert_eq!(std::fs::read_dir(world.outside()).expect("a folder").count(), 0);
 }
 
@@ -29,10 +29,10 @@ fn the_index_lists_every_kind_in_its_section() {
     let notebook = world.open();
     let by = agent();
     let write = |path: &str, content: &str| {
-        notebook.write(&by, path, content, None, None).expect("written")
+        notebook.write_note(&by, path, content, None, None).expect("written")
     };
     let note = |path: &str, name: &str, kind| {
-        notebook.write(&by, path, "- x", Some(&typed(name, kind)), None).expect("written");
+        notebook.write_note(&by, path, "- x", Some(&typed(name, kind)), None).expect("written");
     };
     note("project_auth.md", "Auth Refactor", NoteType::Project);
     note("user_prefs.md", "User Preferences", NoteType::User);
@@ -44,7 +44,7 @@ fn the_index_lists_every_kind_in_its_section() {
         "# User Facts\n\n- Name: Zhang San\n- Language: Chinese\n- Role: developer\n",
     );
     notebook
-        .append(
+        .append_entry(
             &by,
             "episodes/2026-02.md",
             "## Logger fix\n- Date: 2026-02-24",
@@ -91,17 +91,17 @@ fn a_prompt_keeps_the_newest_and_says_what_it_left_out() {
         let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000 + number);
         file.set_modified(at).expect("a time");
     }
-    let prompt = notebook.prompt(200, 16 * 1024).expect("a prompt");
+    let prompt = notebook.render_index_excerpt(200, 16 * 1024).expect("a prompt");
     assert!(
         prompt.text.lines().count() <= 200 && prompt.text.lines().count() > 190,
         "{}",
         prompt.text
     );
     assert!(prompt.text.contains("note_499.md") && !prompt.text.contains("note_000.md"));
-    assert!(prompt.text.contains(&format!("({} older entries omitted", prompt.left_out)));
-    let small = notebook.prompt(200, 500).expect("a prompt");
-    assert!(small.text.len() <= 500 && small.left_out > prompt.left_out);
-    assert_eq!(notebook.list().expect("a list").len(), 500);
+    assert!(prompt.text.contains(&format!("({} older entries omitted", prompt.omitted)));
+    let small = notebook.render_index_excerpt(200, 500).expect("a prompt");
+    assert!(small.text.len() <= 500 && small.omitted > prompt.omitted);
+    assert_eq!(notebook.list_notes().expect("a list").len(), 500);
 }
 
 #[test]
@@ -109,19 +109,19 @@ fn a_write_with_an_old_version_is_refused() {
     let world = World::new();
     let notebook = world.open();
     let by = agent();
-    let first = notebook.write(&by, "a.md", "one", None, Some("")).expect("written");
+    let first = notebook.write_note(&by, "a.md", "one", None, Some("")).expect("written");
     assert!(matches!(
-        notebook.write(&by, "a.md", "x", None, Some("")),
-        Err(NotebookError::Changed { .. })
+        notebook.write_note(&by, "a.md", "x", None, Some("")),
+        Err(NotebookError::VersionConflict { .. })
     ));
     world.put("a.md", b"two, by hand");
-    let refused = notebook.write(&by, "a.md", "three", None, Some(&first.version));
-    assert!(matches!(refused, Err(NotebookError::Changed { .. })), "{refused:?}");
-    let read = notebook.read("a.md").expect("a note");
+    let refused = notebook.write_note(&by, "a.md", "three", None, Some(&first.version));
+    assert!(matches!(refused, Err(NotebookError::VersionConflict { .. })), "{refused:?}");
+    let read = notebook.read_note("a.md").expect("a note");
     assert_eq!(read.text, "two, by hand");
-    notebook.write(&by, "a.md", "three", None, Some(&read.version)).expect("written");
+    notebook.write_note(&by, "a.md", "three", None, Some(&read.version)).expect("written");
     notebook
-        .patch(&by, "a.md", &[patch("three", "four")], Some(&read.version))
+        .patch_note(&by, "a.md", &[patch("three", "four")], Some(&read.version))
         .expect_err("changed");
 }
 
@@ -130,16 +130,16 @@ fn every_version_is_kept_with_who_and_what() {
     let world = World::new();
     let notebook = world.open();
     let by = agent();
-    notebook.write(&by, "a.md", "one\n", None, None).expect("written");
+    notebook.write_note(&by, "a.md", "one\n", None, None).expect("written");
     world.put("a.md", b"one\nand a half\n");
-    notebook.patch(&by, "a.md", &[patch("half", "quarter")], None).expect("patched");
-    notebook.delete(&by, "a.md").expect("deleted");
+    notebook.patch_note(&by, "a.md", &[patch("half", "quarter")], None).expect("patched");
+    notebook.delete_note(&by, "a.md").expect("deleted");
     world.put("b.md", b"by hand");
-    let log = notebook.log(None).expect("a log");
+    let log = notebook.read_history(None).expect("a log");
     let said: Vec<String> = log
         .iter()
         .map(|entry| {
-            let who = if entry.by.who == Who::Outside { "outside" } else { "agent" };
+            let who = if entry.by.who == Actor::Outside { "outside" } else { "agent" };
             let op = entry.op.as_str();
             format!(
                 "{} {op} {} {who} +{} -{}",
@@ -156,14 +156,14 @@ fn every_version_is_kept_with_who_and_what() {
     .assert_eq(&said.join("\n"));
     let contents: Vec<String> = log
         .iter()
-        .filter(|entry| entry.op != Op::Deleted)
-        .map(|entry| notebook.version(&entry.path, &entry.version).expect("a version").text)
+        .filter(|entry| entry.op != NoteOp::Deleted)
+        .map(|entry| notebook.read_version(&entry.path, &entry.version).expect("a version").text)
         .collect();
     assert_eq!(contents, ["one\n", "one\nand a half\n", "one\nand a quarter\n", "by hand"]);
-    notebook.restore(&by, "a.md", None).expect("restored");
-    assert_eq!(notebook.read("a.md").expect("a note").text, "one\nand a quarter\n");
-    notebook.restore(&by, "a.md", Some(&log[0].version)).expect("restored");
-    assert_eq!(notebook.read("a.md").expect("a note").text, "one\n");
+    notebook.restore_version(&by, "a.md", None).expect("restored");
+    assert_eq!(notebook.read_note("a.md").expect("a note").text, "one\nand a quarter\n");
+    notebook.restore_version(&by, "a.md", Some(&log[0].version)).expect("restored");
+    assert_eq!(notebook.read_note("a.md").expect("a note").text, "one\n");
     assert_eq!(world.index(), world.rebuilt());
 }
 
@@ -172,14 +172,14 @@ fn an_index_that_a_person_edited_is_kept_and_made_true_again() {
     let world = World::new();
     world.put("MEMORY.md", b"# my own words");
     let notebook = world.open();
-    notebook.write(&agent(), "a.md", "x", None, None).expect("written");
+    notebook.write_note(&agent(), "a.md", "x", None, None).expect("written");
     world.put("MEMORY.md", b"# edited while the agent writes");
-    notebook.write(&agent(), "b.md", "x", None, None).expect("written");
+    notebook.write_note(&agent(), "b.md", "x", None, None).expect("written");
     assert_eq!(world.index(), world.rebuilt());
-    let versions = notebook.log(Some("MEMORY.md")).expect("a log");
+    let versions = notebook.read_history(Some("MEMORY.md")).expect("a log");
     let texts: Vec<String> = versions
         .iter()
-        .map(|entry| notebook.version("MEMORY.md", &entry.version).expect("a version").text)
+        .map(|entry| notebook.read_version("MEMORY.md", &entry.version).expect("a version").text)
         .collect();
     assert_eq!(texts, ["# my own words", "# edited while the agent writes"]);
 }
@@ -187,24 +187,24 @@ fn an_index_that_a_person_edited_is_kept_and_made_true_again() {
 #[test]
 fn facts_have_a_budget_in_bytes_on_every_way_in() {
     let world = World::new();
-    let rules = Rules { facts_bytes_max: 300, facts_allowed: None };
+    let rules = NotebookRules { facts_bytes_max: 300, facts_allowed: None };
     let notebook = world.open().with_rules(rules);
     let by = agent();
     let wide = "字".repeat(60);
     notebook
-        .write(&by, "facts/a.md", &format!("# A\n\n> Summary: a\n\n{wide}\n"), None, None)
+        .write_note(&by, "facts/a.md", &format!("# A\n\n> Summary: a\n\n{wide}\n"), None, None)
         .expect("fits");
     let before = world.files();
     let over = [
-        notebook.write(&by, "facts/b.md", &format!("> Summary: b\n{wide}"), None, None),
-        notebook.append(&by, "facts/a.md", &wide, Some("a"), None),
-        notebook.patch(
+        notebook.write_note(&by, "facts/b.md", &format!("> Summary: b\n{wide}"), None, None),
+        notebook.append_entry(&by, "facts/a.md", &wide, Some("a"), None),
+        notebook.patch_note(
             &by,
             "facts/a.md",
             &[patch("Summary: a", &format!("Summary: a\n{wide}"))],
             None,
         ),
-        notebook.create(&by, "facts/c.md", &format!("{wide}{wide}")),
+        notebook.create_note(&by, "facts/c.md", &format!("{wide}{wide}")),
     ];
     for refused in over {
         let refused = refused.expect_err("too much").to_string();
@@ -215,12 +215,12 @@ fn facts_have_a_budget_in_bytes_on_every_way_in() {
     }
     assert_eq!(world.files(), before);
     notebook
-        .write(&by, "episodes/2026-01.md", &wide.repeat(9), None, None)
+        .write_note(&by, "episodes/2026-01.md", &wide.repeat(9), None, None)
         .expect("episodes have none");
     // Oversized facts, left by a manual edit, can be condensed step by step.
     world.put("facts/a.md", wide.repeat(3).as_bytes());
     notebook
-        .write(&by, "facts/a.md", &format!("> Summary: a\n{}", wide.repeat(2)), None, None)
+        .write_note(&by, "facts/a.md", &format!("> Summary: a\n{}", wide.repeat(2)), None, None)
         .expect("smaller");
 }
 
@@ -228,11 +228,13 @@ fn facts_have_a_budget_in_bytes_on_every_way_in() {
 fn only_allowed_fact_files_where_the_owner_says_so() {
     let world = World::new();
     let allowed = Some(vec!["user.md".to_owned(), "memory.md".to_owned()]);
-    let notebook = world.open().with_rules(Rules { facts_allowed: allowed, ..Rules::default() });
+    let notebook = world
+        .open()
+        .with_rules(NotebookRules { facts_allowed: allowed, ..NotebookRules::default() });
     let by = agent();
-    notebook.write(&by, "facts/memory.md", "- a: b", None, None).expect("allowed");
+    notebook.write_note(&by, "facts/memory.md", "- a: b", None, None).expect("allowed");
     let refused =
-        notebook.append(&by, "facts/x.md", "- a: b", None, None).expect_err("not allowed");
+        notebook.append_entry(&by, "facts/x.md", "- a: b", None, None).expect_err("not allowed");
     expect![[r#"Fact file "x.md" is not allowed. Only allowed: user.md, memory.md"#]]
         .assert_eq(&refused.to_string());
     notebook.rename(&by, "facts/memory.md", "facts/y.md").expect_err("not allowed");
@@ -243,7 +245,7 @@ fn a_session_has_an_overview_and_details() {
     let world = World::new();
     let notebook = world.open_as(Scope::Session);
     let by = agent();
-    let template = notebook.read("overview.md").expect("the template").text;
+    let template = notebook.read_note("overview.md").expect("the template").text;
     for heading in
         ["Current Task", "Key Decisions", "Known Context", "Pending Issues", "Recent Operations"]
     {
@@ -251,7 +253,7 @@ fn a_session_has_an_overview_and_details() {
     }
     assert_eq!(world.files().len(), 0, "reading created something");
     notebook
-        .write(&by, "detail/auth.md", "# Auth\n\nJWT with rotation.\n", None, None)
+        .write_note(&by, "detail/auth.md", "# Auth\n\nJWT with rotation.\n", None, None)
         .expect("written");
     let files = world.files();
     assert_eq!(files.keys().collect::<Vec<_>>(), ["detail/auth.md", "overview.md"]);
@@ -259,12 +261,12 @@ fn a_session_has_an_overview_and_details() {
         String::from_utf8_lossy(&files["detail/auth.md"]).contains("META:\n- created: 2026-11-1")
     );
     notebook
-        .update(&by, "overview.md", "## Current Task\n", "## Current Task\nlogin\n", None)
+        .replace_first(&by, "overview.md", "## Current Task\n", "## Current Task\nlogin\n", None)
         .expect("updated");
-    let edited = notebook.read("overview.md").expect("a note").text;
-    notebook.write(&by, "detail/b.md", "# B", None, None).expect("written");
-    assert_eq!(notebook.read("overview.md").expect("a note").text, edited);
-    notebook.write(&by, "elsewhere.md", "x", None, None).expect_err("no such place");
+    let edited = notebook.read_note("overview.md").expect("a note").text;
+    notebook.write_note(&by, "detail/b.md", "# B", None, None).expect("written");
+    assert_eq!(notebook.read_note("overview.md").expect("a note").text, edited);
+    notebook.write_note(&by, "elsewhere.md", "x", None, None).expect_err("no such place");
 }
 
 #[test]
@@ -277,12 +279,12 @@ fn a_mode_is_kept_and_a_new_note_is_the_owners_alone() {
         let mode = |path: &str| {
             std::fs::metadata(world.root().join(path)).expect("a file").permissions().mode() & 0o777
         };
-        notebook.write(&agent(), "facts/new.md", "x", None, None).expect("written");
+        notebook.write_note(&agent(), "facts/new.md", "x", None, None).expect("written");
         assert_eq!((mode("facts/new.md"), mode("facts"), mode("")), (0o600, 0o700, 0o700));
         world.put("old.md", b"x");
         let wide = std::fs::Permissions::from_mode(0o644);
         std::fs::set_permissions(world.root().join("old.md"), wide).expect("a mode");
-        notebook.write(&agent(), "old.md", "y", None, None).expect("written");
+        notebook.write_note(&agent(), "old.md", "y", None, None).expect("written");
         assert_eq!(mode("old.md"), 0o644);
     }
 }
@@ -293,7 +295,7 @@ fn a_folder_moves_and_goes_as_a_whole() {
     let notebook = world.open();
     let by = agent();
     for path in ["plans/a.md", "plans/deep/b.md", "c.md"] {
-        notebook.write(&by, path, path, None, None).expect("written");
+        notebook.write_note(&by, path, path, None, None).expect("written");
     }
     notebook.rename(&by, "plans", "c.md").expect_err("a note");
     notebook.rename(&by, "plans", "plans/in/itself").expect_err("in itself");
@@ -304,18 +306,18 @@ fn a_folder_moves_and_goes_as_a_whole() {
     assert_eq!(notebook.delete_folder(&by, "old").expect("deleted"), 2);
     assert!(!world.root().join("old").exists());
     assert_eq!(world.index(), world.rebuilt());
-    notebook.restore(&by, "old/plans/deep/b.md", None).expect("restored");
+    notebook.restore_version(&by, "old/plans/deep/b.md", None).expect("restored");
 }
 
 #[test]
 fn a_folder_that_was_deleted_by_hand_starts_anew() {
     let world = World::new();
     let notebook = world.open();
-    notebook.write(&agent(), "a.md", "x", None, None).expect("written");
+    notebook.write_note(&agent(), "a.md", "x", None, None).expect("written");
     std::fs::remove_dir_all(world.root()).expect("deleted");
-    assert_eq!(notebook.list().expect("a list"), []);
+    assert_eq!(notebook.list_notes().expect("a list"), []);
     assert!(!world.root().exists());
-    notebook.write(&agent(), "b.md", "x", None, None).expect("written");
+    notebook.write_note(&agent(), "b.md", "x", None, None).expect("written");
     assert_eq!(world.index(), world.rebuilt());
 }
 
@@ -324,27 +326,27 @@ fn a_file_that_is_no_text_is_listed_and_never_lost() {
     let world = World::new();
     let notebook = world.open();
     world.put("bytes.md", &[0xff, 0xfe, b'x']);
-    notebook.read("bytes.md").expect_err("no text");
-    notebook.patch(&agent(), "bytes.md", &[patch("x", "y")], None).expect_err("no text");
-    assert_eq!(notebook.list().expect("a list").len(), 1);
-    notebook.delete(&agent(), "bytes.md").expect("deleted");
-    notebook.restore(&agent(), "bytes.md", None).expect("restored");
+    notebook.read_note("bytes.md").expect_err("no text");
+    notebook.patch_note(&agent(), "bytes.md", &[patch("x", "y")], None).expect_err("no text");
+    assert_eq!(notebook.list_notes().expect("a list").len(), 1);
+    notebook.delete_note(&agent(), "bytes.md").expect("deleted");
+    notebook.restore_version(&agent(), "bytes.md", None).expect("restored");
     assert_eq!(world.files()["bytes.md"], [0xff, 0xfe, b'x']);
 }
 
 #[test]
 fn a_torn_history_goes_on() {
     let world = World::new();
-    world.open().write(&agent(), "a.md", "one", None, None).expect("written");
+    world.open().write_note(&agent(), "a.md", "one", None, None).expect("written");
     let path = world.root().join(".history/history.jsonl");
     let mut file = std::fs::File::options().append(true).open(&path).expect("a history");
     std::io::Write::write_all(&mut file, b"{\"n\":2,\"at\":\"2026").expect("torn");
     let notebook = world.open();
-    notebook.write(&agent(), "a.md", "two", None, None).expect("written");
-    notebook.write(&agent(), "a.md", "three", None, None).expect("written");
-    let log = notebook.log(Some("a.md")).expect("a log");
+    notebook.write_note(&agent(), "a.md", "two", None, None).expect("written");
+    notebook.write_note(&agent(), "a.md", "three", None, None).expect("written");
+    let log = notebook.read_history(Some("a.md")).expect("a log");
     assert_eq!(log.len(), 3);
     for (entry, text) in log.iter().zip(["one", "two", "three"]) {
-        assert_eq!(notebook.version("a.md", &entry.version).expect("a version").text, text);
+        assert_eq!(notebook.read_version("a.md", &entry.version).expect("a version").text, text);
     }
 }

@@ -5,11 +5,11 @@
 use std::fs;
 use std::path::Path;
 
-use tome_notebook::{Version, Who, check_history, limits::NOTES_MAX};
+use tome_notebook::{Actor, NoteVersion, check_history, limits::NOTES_MAX};
 
 use crate::world::{World, agent};
 
-fn last(versions: &[Version]) -> (&Who, &str) {
+fn last(versions: &[NoteVersion]) -> (&Actor, &str) {
     let last = versions.last().unwrap();
     (&last.by.who, last.by.tool.as_str())
 }
@@ -25,9 +25,9 @@ fn is_marked(history: &Path) -> bool {
 fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
     let world = World::new();
     let by = agent();
-    world.open().write(&by, "a.md", "first\n", None, None).unwrap();
+    world.open().write_note(&by, "a.md", "first\n", None, None).unwrap();
     let before = fs::read(world.root().join("a.md")).unwrap();
-    world.open().write(&by, "a.md", "second\n", None, None).unwrap();
+    world.open().write_note(&by, "a.md", "second\n", None, None).unwrap();
     let history = world.root().join(".history");
     for has_mark in [true, false] {
         // The intermediate state: new history, old file, and the marker of the write.
@@ -38,18 +38,18 @@ fn a_write_cut_short_by_a_kill_is_not_called_an_edit_from_outside() {
         }
         let notebook = world.open();
         notebook.refresh().unwrap();
-        let versions = notebook.log(Some("a.md")).unwrap();
+        let versions = notebook.read_history(Some("a.md")).unwrap();
         let tool = if has_mark { "interrupted" } else { "reverted" };
         assert_eq!(last(&versions), (&by.who, tool));
         assert!(!is_marked(&history));
-        notebook.write(&by, "a.md", "second\n", None, None).unwrap();
+        notebook.write_note(&by, "a.md", "second\n", None, None).unwrap();
         assert!(!is_marked(&history));
     }
     // Content that Tome never wrote still counts as an outside edit.
     fs::write(world.root().join("a.md"), "by hand\n").unwrap();
     let notebook = world.open();
     notebook.refresh().unwrap();
-    assert_eq!(last(&notebook.log(Some("a.md")).unwrap()), (&Who::Outside, "edited"));
+    assert_eq!(last(&notebook.read_history(Some("a.md")).unwrap()), (&Actor::Outside, "edited"));
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
     let world = World::new();
     let by = agent();
     for text in ["one\n", "two\n", "three\n"] {
-        world.open().write(&by, "a.md", text, None, None).unwrap();
+        world.open().write_note(&by, "a.md", text, None, None).unwrap();
     }
     let history = world.root().join(".history");
     let file = history.join("history.jsonl");
@@ -67,7 +67,7 @@ fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
     // Torn by a kill before the write was acknowledged.
     fs::write(&file, format!("{whole}{{\"n\":4,\"at\":\"20")).unwrap();
     assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
-    world.open().write(&by, "a.md", "four\n", None, None).unwrap();
+    world.open().write_note(&by, "a.md", "four\n", None, None).unwrap();
     assert_eq!(check_history(&history).unwrap(), Vec::<String>::new());
     // Every damaged or removed line is detected.
     for (n, _) in lines.iter().enumerate() {
@@ -89,7 +89,7 @@ fn a_damaged_line_of_the_history_is_named_and_a_torn_one_is_not() {
             );
         }
         // The other versions stay readable.
-        assert!(world.open().log(Some("a.md")).unwrap().len() >= lines.len() - 1);
+        assert!(world.open().read_history(Some("a.md")).unwrap().len() >= lines.len() - 1);
     }
 }
 
@@ -111,21 +111,24 @@ fn names_that_cannot_be_seen_are_refused_and_existing_ones_are_shown() {
         '\u{3000}',
     ] {
         for path in [format!("no{c}te.md"), format!("fol{c}der/note.md")] {
-            let error = notebook.write(&by, &path, "x\n", None, None).unwrap_err().to_string();
+            let error = notebook.write_note(&by, &path, "x\n", None, None).unwrap_err().to_string();
             assert!(error.is_ascii(), "{error}");
-            assert!(notebook.create(&by, &path, "x\n").is_err());
+            assert!(notebook.create_note(&by, &path, "x\n").is_err());
         }
     }
     assert!(!world.root().exists());
-    notebook.write(&by, "plain.md", "x\n", None, None).unwrap();
+    notebook.write_note(&by, "plain.md", "x\n", None, None).unwrap();
     fs::write(world.root().join("us\u{202e}dm.exe.md"), "# hidden\n").unwrap();
-    let listed = notebook.list().unwrap();
+    let listed = notebook.list_notes().unwrap();
     let hidden = listed.iter().find(|note| note.path.contains("exe")).unwrap();
     assert_eq!(hidden.path, "us\\u{202e}dm.exe.md");
-    assert_eq!(notebook.read(&hidden.path).unwrap().text, "# hidden\n");
+    assert_eq!(notebook.read_note(&hidden.path).unwrap().text, "# hidden\n");
     assert!(notebook.has_note(&hidden.path).unwrap());
     assert!(!world.index().contains('\u{202e}'));
-    assert_eq!(notebook.log(Some(&hidden.path)).unwrap().last().unwrap().path, hidden.path);
+    assert_eq!(
+        notebook.read_history(Some(&hidden.path)).unwrap().last().unwrap().path,
+        hidden.path
+    );
 }
 
 /// A flood of files displaces no note and is reported.
@@ -133,24 +136,24 @@ fn names_that_cannot_be_seen_are_refused_and_existing_ones_are_shown() {
 fn of_too_many_files_the_notes_that_are_known_are_served() {
     let world = World::new();
     let by = agent();
-    world.open().write(&by, "zebra.md", "the stripes\n", None, None).unwrap();
+    world.open().write_note(&by, "zebra.md", "the stripes\n", None, None).unwrap();
     let flood = world.root().join("flood");
     fs::create_dir(&flood).unwrap();
     for n in 0..NOTES_MAX + 50 {
         fs::write(flood.join(format!("{n:06}.md")), "x\n").unwrap();
     }
     let notebook = world.open();
-    let listed = notebook.list().unwrap();
+    let listed = notebook.list_notes().unwrap();
     assert_eq!(listed.len(), NOTES_MAX);
     assert!(listed.iter().any(|note| note.path == "zebra.md"));
-    let left_out = notebook.left_out().unwrap().unwrap();
+    let left_out = notebook.describe_unserved_files().unwrap().unwrap();
     assert!(
         left_out.ends_with(": 51 files are not served: the limit is 20000 notes"),
         "{left_out}"
     );
-    notebook.write(&by, "new.md", "written all the same\n", None, None).unwrap();
+    notebook.write_note(&by, "new.md", "written all the same\n", None, None).unwrap();
     assert!(notebook.has_note("new.md").unwrap());
     fs::remove_dir_all(&flood).unwrap();
-    assert_eq!(notebook.list().unwrap().len(), 2);
-    assert_eq!(notebook.left_out().unwrap(), None);
+    assert_eq!(notebook.list_notes().unwrap().len(), 2);
+    assert_eq!(notebook.describe_unserved_files().unwrap(), None);
 }

@@ -30,15 +30,15 @@ fn does_its_job() {
     else {
         return;
     };
-    let notebook = Notebook::at(Scope::Project, root, Arc::new(SystemClock));
+    let notebook = Notebook::new(Scope::Project, root, Arc::new(SystemClock));
     let by = agent();
     if let Some(name) = job.strip_prefix("append ") {
         for number in 0..WRITES {
             let entry = format!("- {name} {number}");
-            notebook.append(&by, "log.md", &entry, None, None).expect("appended");
+            notebook.append_entry(&by, "log.md", &entry, None, None).expect("appended");
             if number % 10 == 0 {
                 notebook
-                    .write(&by, &format!("{name}_{number}.md"), &entry, None, None)
+                    .write_note(&by, &format!("{name}_{number}.md"), &entry, None, None)
                     .expect("written");
             }
         }
@@ -46,7 +46,7 @@ fn does_its_job() {
     }
     for number in 0.. {
         let text = if number % 2 == 0 { "old\n".repeat(20_000) } else { "new\n".repeat(20_000) };
-        notebook.write(&by, "big.md", &text, None, None).expect("written");
+        notebook.write_note(&by, "big.md", &text, None, None).expect("written");
         if number == 0 {
             println!("started");
         }
@@ -61,7 +61,7 @@ fn two_processes_lose_nothing() {
         assert!(worker.wait().expect("it ends").success());
     }
     let notebook = world.open();
-    let text = notebook.read("log.md").expect("a note").text;
+    let text = notebook.read_note("log.md").expect("a note").text;
     for name in ["left", "right"] {
         let expected: Vec<String> =
             (0..WRITES).map(|number| format!("- {name} {number}")).collect();
@@ -69,9 +69,9 @@ fn two_processes_lose_nothing() {
             text.lines().filter(|line| line.starts_with(&format!("- {name} "))).collect();
         assert_eq!(found, expected);
     }
-    assert_eq!(notebook.list().expect("a list").len(), 201);
+    assert_eq!(notebook.list_notes().expect("a list").len(), 201);
     assert_eq!(world.index(), world.rebuilt());
-    assert_eq!(notebook.log(None).expect("a log").len(), 2 * WRITES + 200);
+    assert_eq!(notebook.read_history(None).expect("a log").len(), 2 * WRITES + 200);
 }
 
 #[test]
@@ -90,16 +90,16 @@ fn a_kill_leaves_the_old_or_the_new() {
         child.kill().expect("killed");
         child.wait().expect("it ends");
         let notebook = world.open();
-        let text = notebook.read("big.md").expect("a note").text;
+        let text = notebook.read_note("big.md").expect("a note").text;
         assert!(text == "old\n".repeat(20_000) || text == "new\n".repeat(20_000), "{}", text.len());
-        assert_eq!(notebook.list().expect("a list").len(), 1);
+        assert_eq!(notebook.list_notes().expect("a list").len(), 1);
         assert_eq!(world.index(), world.rebuilt());
         let left: Vec<_> = std::fs::read_dir(world.root()).expect("a folder").flatten().collect();
         let left: Vec<String> =
             left.iter().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
         assert!(!left.iter().any(|name| name.ends_with(".tmp")), "{left:?}");
-        for version in notebook.log(Some("big.md")).expect("a log") {
-            notebook.version("big.md", &version.version).expect("a version");
+        for version in notebook.read_history(Some("big.md")).expect("a log") {
+            notebook.read_version("big.md", &version.version).expect("a version");
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
-use tome_notebook::{NoteType, Notebook, Patch};
+use tome_notebook::{NoteType, Notebook, TextPatch};
 
 use crate::world::{World, agent, typed};
 
@@ -79,27 +79,27 @@ fn take(world: &World, notebook: &mut Notebook, step: &Step) -> bool {
     let by = agent();
     let on_disk = |at: &usize| world.root().join(PATHS[*at]);
     let first_word = |at: &usize| {
-        let text = notebook.read(PATHS[*at]).map(|note| note.text).unwrap_or_default();
+        let text = notebook.read_note(PATHS[*at]).map(|note| note.text).unwrap_or_default();
         text.split_whitespace().next().unwrap_or("none").to_owned()
     };
     match step {
-        Step::Write(at, text) => drop(notebook.write(&by, PATHS[*at], text, None, None)),
+        Step::Write(at, text) => drop(notebook.write_note(&by, PATHS[*at], text, None, None)),
         Step::Typed(at, text, kind) => {
             let typed = typed(text, NoteType::ALL[*kind]);
-            drop(notebook.write(&by, PATHS[*at], text, Some(&typed), None));
+            drop(notebook.write_note(&by, PATHS[*at], text, Some(&typed), None));
         }
-        Step::Append(at, text) => drop(notebook.append(&by, PATHS[*at], text, None, None)),
+        Step::Append(at, text) => drop(notebook.append_entry(&by, PATHS[*at], text, None, None)),
         Step::Patch(at, text) => {
-            let patch = Patch { old: first_word(at), new: text.clone() };
-            drop(notebook.patch(&by, PATHS[*at], &[patch], None));
+            let patch = TextPatch { old: first_word(at), new: text.clone() };
+            drop(notebook.patch_note(&by, PATHS[*at], &[patch], None));
         }
         Step::Update(at, text) => {
-            drop(notebook.update(&by, PATHS[*at], &first_word(at), text, None));
+            drop(notebook.replace_first(&by, PATHS[*at], &first_word(at), text, None));
         }
-        Step::Delete(at) => drop(notebook.delete(&by, PATHS[*at])),
+        Step::Delete(at) => drop(notebook.delete_note(&by, PATHS[*at])),
         Step::Rename(from, to) => drop(notebook.rename(&by, PATHS[*from], PATHS[*to])),
-        Step::Restore(at) => drop(notebook.restore(&by, PATHS[*at], None)),
-        Step::Look => drop(notebook.index().expect("an index")),
+        Step::Restore(at) => drop(notebook.restore_version(&by, PATHS[*at], None)),
+        Step::Look => drop(notebook.render_index().expect("an index")),
         Step::Swap => return false,
         Step::Reopen => {
             *notebook = world.open();
@@ -164,15 +164,15 @@ proptest! {
             prop_assert_eq!(world.index(), world.rebuilt(), "after {:?}", step);
         }
         // From here on there is a history.
-        let written = notebook.write(&agent(), "last.md", "x", None, None);
+        let written = notebook.write_note(&agent(), "last.md", "x", None, None);
         prop_assert!(written.is_ok());
         prop_assert_eq!(world.index(), world.rebuilt());
         let again = world.open();
         for (path, contents) in &seen {
-            let versions = again.log(Some(path)).unwrap_or_default();
+            let versions = again.read_history(Some(path)).unwrap_or_default();
             let mut kept = BTreeSet::new();
             for version in versions.iter().filter(|version| version.version != "-") {
-                let text = again.version(path, &version.version);
+                let text = again.read_version(path, &version.version);
                 prop_assert!(text.is_ok(), "{path} {version:?}: {text:?}");
                 kept.extend(text.map(|note| note.text.into_bytes()));
             }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use tome_model::Scope;
-use tome_notebook::Patch;
+use tome_notebook::TextPatch;
 
 use crate::world::{World, agent};
 
@@ -30,7 +30,7 @@ fn no_path_leads_out() {
     let world = World::new();
     let notebook = world.open();
     let by = agent();
-    notebook.write(&by, "inside.md", "x", None, None).expect("written");
+    notebook.write_note(&by, "inside.md", "x", None, None).expect("written");
     let secret = world.outside().join("secret");
     std::fs::create_dir_all(&secret).expect("a folder");
     #[expect(clippy::disallowed_methods, reason = "sets up a file outside the notebook")]
@@ -72,27 +72,27 @@ fn no_path_leads_out() {
         "linked",
     ];
     for path in paths {
-        let patches = [Patch { old: "a".to_owned(), new: "b".to_owned() }];
-        assert!(notebook.read(path).is_err(), "read {path:?}");
-        assert!(notebook.write(&by, path, "pwned", None, None).is_err(), "write {path:?}");
-        assert!(notebook.append(&by, path, "pwned", None, None).is_err(), "append {path:?}");
-        assert!(notebook.patch(&by, path, &patches, None).is_err(), "patch {path:?}");
-        assert!(notebook.update(&by, path, "a", "b", None).is_err(), "update {path:?}");
-        assert!(notebook.delete(&by, path).is_err(), "delete {path:?}");
-        assert!(notebook.create(&by, path, "pwned").is_err(), "create {path:?}");
+        let patches = [TextPatch { old: "a".to_owned(), new: "b".to_owned() }];
+        assert!(notebook.read_note(path).is_err(), "read {path:?}");
+        assert!(notebook.write_note(&by, path, "pwned", None, None).is_err(), "write {path:?}");
+        assert!(notebook.append_entry(&by, path, "pwned", None, None).is_err(), "append {path:?}");
+        assert!(notebook.patch_note(&by, path, &patches, None).is_err(), "patch {path:?}");
+        assert!(notebook.replace_first(&by, path, "a", "b", None).is_err(), "update {path:?}");
+        assert!(notebook.delete_note(&by, path).is_err(), "delete {path:?}");
+        assert!(notebook.create_note(&by, path, "pwned").is_err(), "create {path:?}");
         assert!(notebook.rename(&by, "inside.md", path).is_err(), "rename to {path:?}");
         assert!(notebook.rename(&by, path, "other.md").is_err(), "rename from {path:?}");
-        assert!(notebook.restore(&by, path, None).is_err(), "restore {path:?}");
+        assert!(notebook.restore_version(&by, path, None).is_err(), "restore {path:?}");
         assert!(notebook.delete_folder(&by, path).is_err(), "delete folder {path:?}");
-        assert!(notebook.log(Some(path)).is_err(), "log {path:?}");
+        assert!(notebook.read_history(Some(path)).is_err(), "log {path:?}");
     }
     let mut after = BTreeMap::new();
     outside(world.outside(), &mut after);
     assert_eq!(after, before);
     let listed: Vec<String> =
-        notebook.list().expect("a list").into_iter().map(|note| note.path).collect();
+        notebook.list_notes().expect("a list").into_iter().map(|note| note.path).collect();
     assert_eq!(listed, ["inside.md"]);
-    assert_eq!(notebook.read("inside.md").expect("a note").text, "x");
+    assert_eq!(notebook.read_note("inside.md").expect("a note").text, "x");
 }
 
 #[test]
@@ -105,11 +105,11 @@ fn an_index_cannot_be_written_patched_or_deleted() {
         (Scope::Coder, "semantic/README.md"),
     ] {
         let notebook = world.open_as(scope);
-        assert!(notebook.write(&by, path, "x", None, None).is_err());
-        assert!(notebook.append(&by, path, "x", None, None).is_err());
-        assert!(notebook.update(&by, path, "x", "y", None).is_err());
-        assert!(notebook.delete(&by, path).is_err());
-        assert!(notebook.restore(&by, path, None).is_err());
+        assert!(notebook.write_note(&by, path, "x", None, None).is_err());
+        assert!(notebook.append_entry(&by, path, "x", None, None).is_err());
+        assert!(notebook.replace_first(&by, path, "x", "y", None).is_err());
+        assert!(notebook.delete_note(&by, path).is_err());
+        assert!(notebook.restore_version(&by, path, None).is_err());
     }
     assert!(!world.root().exists());
 }
@@ -119,10 +119,10 @@ fn an_index_cannot_be_written_patched_or_deleted() {
 fn a_pipe_named_like_a_note_hangs_nobody() {
     let world = World::new();
     let notebook = world.open();
-    notebook.write(&agent(), "a.md", "x", None, None).expect("written");
+    notebook.write_note(&agent(), "a.md", "x", None, None).expect("written");
     let made = std::process::Command::new("mkfifo").arg(world.root().join("pipe.md")).status();
     assert!(made.expect("mkfifo").success());
-    notebook.read("pipe.md").expect_err("no file");
-    notebook.write(&agent(), "pipe.md", "x", None, None).expect_err("no file");
-    assert_eq!(notebook.list().expect("a list").len(), 1);
+    notebook.read_note("pipe.md").expect_err("no file");
+    notebook.write_note(&agent(), "pipe.md", "x", None, None).expect_err("no file");
+    assert_eq!(notebook.list_notes().expect("a list").len(), 1);
 }

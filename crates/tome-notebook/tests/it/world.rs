@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 use tome_model::{Clock, Millis, Scope};
-use tome_notebook::{Author, NoteType, Notebook, Typed, Who};
+use tome_notebook::{Actor, Author, NoteHeader, NoteType, Notebook};
 
 /// A clock that always returns the same time.
 pub struct Still;
@@ -39,7 +39,7 @@ impl World {
     }
 
     pub fn open_as(&self, scope: Scope) -> Notebook {
-        Notebook::at(scope, self.root(), Arc::new(Still))
+        Notebook::new(scope, self.root(), Arc::new(Still))
     }
 
     /// The files on disk, without hidden ones.
@@ -65,7 +65,7 @@ impl World {
                 other.put(&path, &bytes);
             }
         }
-        other.open().index().expect("an index")
+        other.open().render_index().expect("an index")
     }
 
     /// Writes a file in place, as an editor would.
@@ -93,10 +93,10 @@ fn collect(folder: &Path, above: &str, files: &mut BTreeMap<String, Vec<u8>>) {
 }
 
 pub fn agent() -> Author {
-    let who = Who::Agent { agent: "claude-code".to_owned(), session: Some("s1".to_owned()) };
+    let who = Actor::Agent { agent: "claude-code".to_owned(), session: Some("s1".to_owned()) };
     Author { who, tool: "memory_write".to_owned() }
 }
 
-pub fn typed(name: &str, note_type: NoteType) -> Typed {
-    Typed { name: name.to_owned(), description: format!("about {name}"), note_type }
+pub fn typed(name: &str, note_type: NoteType) -> NoteHeader {
+    NoteHeader { name: name.to_owned(), description: format!("about {name}"), note_type }
 }

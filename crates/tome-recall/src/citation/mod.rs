@@ -20,7 +20,7 @@ mod view;
 
 use tome_model::{GripId, NodeId};
 
-pub use open::{Citations, Opened, OpenedPlace};
+pub use open::{Citations, CitedContent, OpenedCitation};
 pub use view::Viewpoint;
 
 /// The address of a record.
@@ -29,12 +29,12 @@ pub struct Citation {
     /// Folder of the project; `None` for the current one.
     pub project: Option<String>,
     /// The record.
-    pub place: CitedPlace,
+    pub target: CitationTarget,
 }
 
 /// The cited record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum CitedPlace {
+pub enum CitationTarget {
     /// A line of a session's transcript.
     Message {
         /// Folder of the session; `None` for the current one.

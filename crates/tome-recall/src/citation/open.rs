@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use tome_model::{Event, ModelError, Scope, SessionId};
 
-use super::view::root_of;
-use super::{Citation, CitedPlace, Viewpoint};
-use crate::transcript::session_of_folder;
-use crate::{CopiedLine, SessionCopies};
-use tome_contents::{Calendar, Expanded, NodeInPlace};
-use tome_home::{HomeError, Notebooks, Question, Store, Whose};
+use super::view::find_project_root;
+use super::{Citation, CitationTarget, Viewpoint};
+use crate::transcript::parse_session_folder;
+use crate::{SessionTranscriptLine, Transcripts};
+use tome_contents::{Calendar, ExpandedGrip, LocatedNode};
+use tome_home::{EventQuery, HomeError, NotebookOwner, Notebooks, Store};
 
 /// Lines shown around the cited line of a note.
 const LINES_BEFORE: u32 = 3;
@@ -26,12 +26,12 @@ const GRIP_EVENTS: usize = 3;
 pub struct Citations {
     notebooks: Arc<Notebooks>,
     calendar: Arc<Calendar>,
-    copies: Arc<SessionCopies>,
+    transcripts: Arc<Transcripts>,
 }
 
 /// An opened citation.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Opened {
+pub struct OpenedCitation {
     /// Root folder of the project; empty for the coder's notebook.
     pub project: String,
     /// `None` if the record belongs to no session.
@@ -43,16 +43,16 @@ pub struct Opened {
     /// The cited line in that file.
     pub line: Option<u32>,
     /// The content.
-    pub place: OpenedPlace,
+    pub content: CitedContent,
 }
 
 /// Content of a cited record.
 #[derive(Debug, Clone, PartialEq)]
-pub enum OpenedPlace {
+pub enum CitedContent {
     /// An event.
     Event(Box<Event>),
     /// A line of a session's transcript that is not an event of the ledger.
-    Foreign(String),
+    ForeignLine(String),
     /// The lines of a note around the cited one.
     Lines {
         /// Number of the first line, counted from 1.
@@ -63,13 +63,13 @@ pub enum OpenedPlace {
         total: u32,
     },
     /// A node: of the named or current project, otherwise of every project that has it.
-    Nodes(Vec<NodeInPlace>),
+    Nodes(Vec<LocatedNode>),
     /// A source excerpt with the events around it.
-    Grip(Box<Expanded>),
+    Grip(Box<ExpandedGrip>),
 }
 
 /// A resolved session, and whether it was assumed to be the newest.
-struct Meant {
+struct ResolvedSession {
     session: SessionId,
     assumed: bool,
 }
@@ -79,103 +79,121 @@ impl Citations {
     pub fn new(
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
-        copies: Arc<SessionCopies>,
+        copies: Arc<Transcripts>,
     ) -> Self {
-        Self { notebooks, calendar, copies }
+        Self { notebooks, calendar, transcripts: copies }
     }
 
     /// What is at a cited place, as seen from a viewpoint.
-    pub fn open(&self, citation: &Citation, from: &Viewpoint) -> Result<Opened, HomeError> {
-        match &citation.place {
-            CitedPlace::Message { session, line } => {
-                let root = self.root(citation, from)?;
-                self.message(&root, self.session(&root, session.as_deref(), from)?, *line)
+    pub fn open(&self, citation: &Citation, from: &Viewpoint) -> Result<OpenedCitation, HomeError> {
+        match &citation.target {
+            CitationTarget::Message { session, line } => {
+                let root = self.resolve_project(citation, from)?;
+                self.open_message(
+                    &root,
+                    self.resolve_session(&root, session.as_deref(), from)?,
+                    *line,
+                )
             }
-            CitedPlace::Detail { session, path, line } => {
-                let root = self.root(citation, from)?;
-                let meant = self.session(&root, session.as_deref(), from)?;
-                self.detail(root, meant, (path, *line))
+            CitationTarget::Detail { session, path, line } => {
+                let root = self.resolve_project(citation, from)?;
+                let meant = self.resolve_session(&root, session.as_deref(), from)?;
+                self.open_detail(root, meant, (path, *line))
             }
-            CitedPlace::Note { path, line } => {
-                let root = self.root(citation, from)?;
-                let whose = Whose { scope: Scope::Project, cwd: Some(root.clone()), session: None };
-                self.note(root, &whose, (path, *line))
+            CitationTarget::Note { path, line } => {
+                let root = self.resolve_project(citation, from)?;
+                let whose =
+                    NotebookOwner { scope: Scope::Project, cwd: Some(root.clone()), session: None };
+                self.open_note(root, &whose, (path, *line))
             }
-            CitedPlace::Insight { path, line } => {
-                let whose = Whose { scope: Scope::Coder, cwd: None, session: None };
-                self.note(String::new(), &whose, (path, *line))
+            CitationTarget::Insight { path, line } => {
+                let whose = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
+                self.open_note(String::new(), &whose, (path, *line))
             }
-            CitedPlace::Node(id) => {
-                let root = self.named_root(citation)?;
-                let mut nodes = self.calendar.node(id.as_str(), None, root.as_deref())?;
+            CitationTarget::Node(id) => {
+                let root = self.find_named_project(citation)?;
+                let mut nodes = self.calendar.find_node(id.as_str(), None, root.as_deref())?;
                 if nodes.iter().any(|node| Some(&node.project) == from.project.as_ref()) {
                     nodes.retain(|node| Some(&node.project) == from.project.as_ref());
                 }
                 let project = nodes.first().map(|node| node.project.clone());
-                Ok(Opened::nowhere(project.unwrap_or_default(), OpenedPlace::Nodes(nodes)))
+                Ok(OpenedCitation::without_file(
+                    project.unwrap_or_default(),
+                    CitedContent::Nodes(nodes),
+                ))
             }
-            CitedPlace::Grip(id) => {
-                let root = self.named_root(citation)?;
+            CitationTarget::Grip(id) => {
+                let root = self.find_named_project(citation)?;
                 let around = (GRIP_EVENTS, GRIP_EVENTS);
-                let grip = self.calendar.grip(id.as_str(), around, root.as_deref())?;
-                Ok(Opened::nowhere(grip.project.clone(), OpenedPlace::Grip(Box::new(grip))))
+                let grip = self.calendar.find_grip(id.as_str(), around, root.as_deref())?;
+                Ok(OpenedCitation::without_file(
+                    grip.project.clone(),
+                    CitedContent::Grip(Box::new(grip)),
+                ))
             }
         }
     }
 
     /// A line of a session's copy.
-    fn message(&self, root: &str, meant: Meant, number: u32) -> Result<Opened, HomeError> {
-        let Meant { session, assumed } = meant;
-        let store = self.store(root)?;
-        self.copies.write_new(&store)?;
-        let place = match self.copies.line(&store, root, &session, number)? {
-            CopiedLine::Event(event) => OpenedPlace::Event(event),
-            CopiedLine::Foreign(text) => OpenedPlace::Foreign(text),
-            CopiedLine::Missing { lines: 0 } => return Err(no_session(&session, root)),
-            CopiedLine::Missing { lines } => {
+    fn open_message(
+        &self,
+        root: &str,
+        meant: ResolvedSession,
+        number: u32,
+    ) -> Result<OpenedCitation, HomeError> {
+        let ResolvedSession { session, assumed } = meant;
+        let store = self.open_store(root)?;
+        self.transcripts.write_new(&store)?;
+        let place = match self.transcripts.read_line(&store, root, &session, number)? {
+            SessionTranscriptLine::Event(event) => CitedContent::Event(event),
+            SessionTranscriptLine::Foreign(text) => CitedContent::ForeignLine(text),
+            SessionTranscriptLine::Missing { lines: 0 } => {
+                return Err(session_not_found(&session, root));
+            }
+            SessionTranscriptLine::Missing { lines } => {
                 return Err(HomeError::NotFound(format!(
                     "messages.jsonl of session {session} has {lines} lines, not {number}"
                 )));
             }
         };
-        Ok(Opened {
+        Ok(OpenedCitation {
             project: root.to_owned(),
-            file: Some(self.copies.file(root, &session)),
+            file: Some(self.transcripts.file_path(root, &session)),
             line: Some(number),
             session: Some(session),
             session_assumed: assumed,
-            place,
+            content: place,
         })
     }
 
-    fn detail(
+    fn open_detail(
         &self,
         root: String,
-        meant: Meant,
+        meant: ResolvedSession,
         place: (&str, Option<u32>),
-    ) -> Result<Opened, HomeError> {
-        let Meant { session, assumed } = meant;
+    ) -> Result<OpenedCitation, HomeError> {
+        let ResolvedSession { session, assumed } = meant;
         let name = Some(session.as_str().to_owned());
-        let whose = Whose { scope: Scope::Session, cwd: Some(root.clone()), session: name };
+        let whose = NotebookOwner { scope: Scope::Session, cwd: Some(root.clone()), session: name };
         if !self.notebooks.open(&whose)?.root().is_dir() {
             // What has just come makes the folder; a session that never was has no overview either.
-            self.store(&root).and_then(|store| self.copies.write_new(&store))?;
+            self.open_store(&root).and_then(|store| self.transcripts.write_new(&store))?;
             if !self.notebooks.open(&whose)?.root().is_dir() {
-                return Err(no_session(&session, &root));
+                return Err(session_not_found(&session, &root));
             }
         }
-        let opened = self.note(root, &whose, place)?;
-        Ok(Opened { session: Some(session), session_assumed: assumed, ..opened })
+        let opened = self.open_note(root, &whose, place)?;
+        Ok(OpenedCitation { session: Some(session), session_assumed: assumed, ..opened })
     }
 
-    fn note(
+    fn open_note(
         &self,
         project: String,
-        whose: &Whose,
+        whose: &NotebookOwner,
         (path, line): (&str, Option<u32>),
-    ) -> Result<Opened, HomeError> {
+    ) -> Result<OpenedCitation, HomeError> {
         let notebook = self.notebooks.open(whose)?;
-        let note = notebook.read(path)?;
+        let note = notebook.read_note(path)?;
         let total = u32::try_from(note.text.lines().count()).unwrap_or(u32::MAX);
         if let Some(line) = line.filter(|line| *line > total.max(1)) {
             return Err(HomeError::NotFound(format!(
@@ -190,27 +208,27 @@ impl Citations {
         let lines = note.text.lines().skip(from).take(usize::try_from(count).unwrap_or(0));
         let lines = lines.map(str::to_owned).collect();
         let file = Some(notebook.root().join(&note.path));
-        let place = OpenedPlace::Lines { first, lines, total };
-        Ok(Opened { file, line, ..Opened::nowhere(project, place) })
+        let place = CitedContent::Lines { first, lines, total };
+        Ok(OpenedCitation { file, line, ..OpenedCitation::without_file(project, place) })
     }
 
     /// The root of the project that a citation names.
-    fn named_root(&self, citation: &Citation) -> Result<Option<String>, HomeError> {
+    fn find_named_project(&self, citation: &Citation) -> Result<Option<String>, HomeError> {
         let Some(folder) = &citation.project else { return Ok(None) };
-        let found = root_of(self.calendar.stores().projects(), folder);
+        let found = find_project_root(self.calendar.stores().projects(), folder);
         let missing = || HomeError::NotFound(format!("there is no project in projects/{folder}"));
         found.ok_or_else(missing).map(Some)
     }
 
     /// The root of the project that a citation means: the one it names, the one at hand, or that of
     /// the session at hand.
-    fn root(&self, citation: &Citation, from: &Viewpoint) -> Result<String, HomeError> {
-        if let Some(root) = self.named_root(citation)?.or_else(|| from.project.clone()) {
+    fn resolve_project(&self, citation: &Citation, from: &Viewpoint) -> Result<String, HomeError> {
+        if let Some(root) = self.find_named_project(citation)?.or_else(|| from.project.clone()) {
             return Ok(root);
         }
         let session = from.session.as_deref().map(SessionId::parse).transpose()?;
         let found = match session {
-            Some(session) => self.newest(None, Some(session))?,
+            Some(session) => self.find_newest_event(None, Some(session))?,
             None => None,
         };
         found.map(|event| event.project).ok_or_else(|| {
@@ -223,63 +241,70 @@ impl Citations {
 
     /// Returns the session that the citation names, the current session, or the newest one, in this
     /// order.
-    fn session(
+    fn resolve_session(
         &self,
         root: &str,
         folder: Option<&str>,
         from: &Viewpoint,
-    ) -> Result<Meant, HomeError> {
+    ) -> Result<ResolvedSession, HomeError> {
         if let Some(folder) = folder {
-            let session = match session_of_folder(folder) {
+            let session = match parse_session_folder(folder) {
                 Some(session) => Some(session),
-                None => self.copies.session_named(&*self.store(root)?, folder)?,
+                None => self.transcripts.find_session(&*self.open_store(root)?, folder)?,
             };
             let missing = || {
                 HomeError::NotFound(format!("there is no session in sessions/{folder} of {root}"))
             };
-            return Ok(Meant { session: session.ok_or_else(missing)?, assumed: false });
+            return Ok(ResolvedSession { session: session.ok_or_else(missing)?, assumed: false });
         }
         if let Some(session) = &from.session {
-            return Ok(Meant { session: SessionId::parse(session)?, assumed: false });
+            return Ok(ResolvedSession { session: SessionId::parse(session)?, assumed: false });
         }
-        let newest = self.newest(Some(root), None)?.map(|event| event.session);
+        let newest = self.find_newest_event(Some(root), None)?.map(|event| event.session);
         let session = newest.ok_or_else(|| {
             HomeError::NotFound(format!("there is no session of {root} yet: name one (--session)"))
         })?;
-        Ok(Meant { session, assumed: true })
+        Ok(ResolvedSession { session, assumed: true })
     }
 
-    fn newest(
+    fn find_newest_event(
         &self,
         project: Option<&str>,
         session: Option<SessionId>,
     ) -> Result<Option<Event>, HomeError> {
-        let question = Question {
+        let question = EventQuery {
             project: project.map(str::to_owned),
             session,
             newest_first: true,
             events_max: 1,
             bytes_max: usize::MAX,
-            ..Question::default()
+            ..EventQuery::default()
         };
-        Ok(self.calendar.stores().read(&question)?.events.pop())
+        Ok(self.calendar.stores().query_events(&question)?.events.pop())
     }
 
-    fn store(&self, root: &str) -> Result<Store, HomeError> {
+    fn open_store(&self, root: &str) -> Result<Store, HomeError> {
         let stores = self.calendar.stores();
         let missing = || HomeError::NotFound(format!("nothing has been recorded of {root} yet"));
-        stores.open(&stores.existing(root).ok_or_else(missing)?)
+        stores.open(&stores.find_store_path(root).ok_or_else(missing)?)
     }
 }
 
-impl Opened {
+impl OpenedCitation {
     /// Something that is in no file.
-    pub fn nowhere(project: String, place: OpenedPlace) -> Self {
-        Self { project, session: None, session_assumed: false, file: None, line: None, place }
+    pub fn without_file(project: String, place: CitedContent) -> Self {
+        Self {
+            project,
+            session: None,
+            session_assumed: false,
+            file: None,
+            line: None,
+            content: place,
+        }
     }
 }
 
-fn no_session(session: &SessionId, root: &str) -> HomeError {
+fn session_not_found(session: &SessionId, root: &str) -> HomeError {
     HomeError::NotFound(format!(
         "there is no session {session} of {root}: `tome events` lists events with their sessions"
     ))

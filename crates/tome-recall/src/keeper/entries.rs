@@ -1,18 +1,18 @@
 //! Converts events, nodes and notes into index entries.
 
-use tome_finder::{Entry, Key, Part, Source};
+use tome_finder::{ByteRange, EntryKey, EntrySource, IndexEntry};
 use tome_model::{Event, Grip, Millis, Node, Period, Zone};
-use tome_notebook::OVERVIEW;
+use tome_notebook::OVERVIEW_TEMPLATE;
 
-use super::chunks::chunks;
-use super::pages::Page;
-use crate::literal::{self, Section, page, text_of_node};
-use tome_contents::said;
+use super::chunks::split_chunks;
+use super::pages::PageKey;
+use crate::literal::{self, NoteSection, node_text, parse_note};
+use tome_contents::event_texts;
 
 /// Full text of an event. The byte ranges of its chunks refer to this text.
-pub(crate) fn joined(event: &Event) -> String {
+pub(crate) fn event_text(event: &Event) -> String {
     let mut all = String::new();
-    for text in said(event) {
+    for text in event_texts(event) {
         if !all.is_empty() {
             all.push('\n');
         }
@@ -22,14 +22,14 @@ pub(crate) fn joined(event: &Event) -> String {
 }
 
 /// Entries of an event: one per chunk, none if the event has no text.
-pub(crate) fn of_event(event: &Event, seq: u64, line: u32) -> Vec<Entry> {
-    let text = joined(event);
-    let beside = beside(event);
+pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntry> {
+    let text = event_text(event);
+    let beside = event_keywords(event);
     let mut beside = Some(beside);
-    let mut piece = |part: Part| Entry {
-        key: Key::Event(seq),
-        part,
-        source: Source::Event,
+    let mut piece = |part: ByteRange| IndexEntry {
+        key: EntryKey::Event(seq),
+        range: part,
+        source: EntrySource::Event,
         at: event.at,
         project: event.project.clone(),
         session: event.session.as_str().to_owned(),
@@ -37,37 +37,37 @@ pub(crate) fn of_event(event: &Event, seq: u64, line: u32) -> Vec<Entry> {
         kind: event.kind.as_str().to_owned(),
         line,
         title: String::new(),
-        text: cut(&text, part).to_owned(),
+        text: slice_text(&text, part).to_owned(),
         // Only with the first chunk.
         keywords: beside.take().unwrap_or_default(),
     };
-    chunks(&text).into_iter().map(&mut piece).collect()
+    split_chunks(&text).into_iter().map(&mut piece).collect()
 }
 
 /// Extra search terms of an event: its day, so that "the release in May" finds it, and its tool.
-pub(crate) fn beside(event: &Event) -> String {
-    let day = Period::day_of(event.at, &Zone::utc()).title();
+pub(crate) fn event_keywords(event: &Event) -> String {
+    let day = Period::day_containing(event.at, &Zone::utc()).title();
     let tool = event.tool.as_ref().map_or("", |tool| tool.name.as_str());
     format!("{day} {tool}")
 }
 
 /// Returns a range of a text; empty if the range is invalid.
-pub(crate) fn cut(text: &str, part: Part) -> &str {
+pub(crate) fn slice_text(text: &str, part: ByteRange) -> &str {
     text.get(part.from as usize..part.to as usize).unwrap_or_default()
 }
 
 /// Entries of a node and of its sources. The range of a source holds its number.
-pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> {
-    let page = Page::Node { project: project.to_owned(), id: node.id.clone() };
+pub(crate) fn node_entries(project: &str, node: &Node, grips: &[Grip]) -> Vec<IndexEntry> {
+    let page = PageKey::Node { project: project.to_owned(), id: node.id.clone() };
     let only = |names: Vec<&str>| match names.as_slice() {
         [one] => (*one).to_owned(),
         _ => String::new(),
     };
-    let text = text_of_node(node);
-    let entry = Entry {
-        key: Key::Named(page.name()),
-        part: Part { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
-        source: Source::Node,
+    let text = node_text(node);
+    let entry = IndexEntry {
+        key: EntryKey::Named(page.name()),
+        range: ByteRange { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
+        source: EntrySource::Node,
         at: node.first_at,
         project: project.to_owned(),
         session: only(node.sessions.iter().map(tome_model::SessionId::as_str).collect()),
@@ -78,9 +78,9 @@ pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> 
         text,
         keywords: node.keywords.join(" "),
     };
-    let of_grip = |(number, grip): (u32, &Grip)| Entry {
-        part: Part { from: number, to: number },
-        source: Source::Grip,
+    let of_grip = |(number, grip): (u32, &Grip)| IndexEntry {
+        range: ByteRange { from: number, to: number },
+        source: EntrySource::Grip,
         at: grip.at,
         title: String::new(),
         text: grip.excerpt.clone(),
@@ -89,13 +89,13 @@ pub(crate) fn of_node(project: &str, node: &Node, grips: &[Grip]) -> Vec<Entry> 
     };
     // A period also lists sources of its segments; index each only with its own node.
     let own = (0..).zip(grips).filter(|(_, grip)| grip.node == node.id);
-    let grips: Vec<Entry> = own.map(of_grip).collect();
+    let grips: Vec<IndexEntry> = own.map(of_grip).collect();
     std::iter::once(entry).chain(grips).collect()
 }
 
 /// A note to be indexed.
 pub(crate) struct NoteText<'a> {
-    pub page: &'a Page,
+    pub page: &'a PageKey,
     pub name: &'a str,
     pub modified: Millis,
     pub session: &'a str,
@@ -104,12 +104,12 @@ pub(crate) struct NoteText<'a> {
 
 /// Splits a note into sections. Sections of a session overview that are still the blank template
 /// are dropped.
-pub(crate) fn said_in<'a>(of: &Page, text: &'a str) -> literal::Page<'a> {
-    let mut said = page(text);
+pub(crate) fn parse_note_sections<'a>(of: &PageKey, text: &'a str) -> literal::ParsedNote<'a> {
+    let mut said = parse_note(text);
     if of.is_overview() {
-        let form = page(OVERVIEW);
-        let of_form = |section: &Section| form.text.get(section.range.clone());
-        let is_form = |section: &Section| {
+        let form = parse_note(OVERVIEW_TEMPLATE);
+        let of_form = |section: &NoteSection| form.text.get(section.range.clone());
+        let is_form = |section: &NoteSection| {
             let said = said.text.get(section.range.clone());
             form.sections.iter().any(|blank| of_form(blank) == said)
         };
@@ -120,23 +120,23 @@ pub(crate) fn said_in<'a>(of: &Page, text: &'a str) -> literal::Page<'a> {
 }
 
 /// Entries of a note: one per section.
-pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
+pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
     let (source, project) = match note.page {
-        Page::Note { project, .. } => (Source::Note, project.as_str()),
-        Page::Detail { project, .. } => (Source::Detail, project.as_str()),
-        Page::Insight { .. } => (Source::Insight, ""),
-        Page::Node { .. } | Page::Grip { .. } => return Vec::new(),
+        PageKey::Note { project, .. } => (EntrySource::Note, project.as_str()),
+        PageKey::Detail { project, .. } => (EntrySource::Detail, project.as_str()),
+        PageKey::Insight { .. } => (EntrySource::Insight, ""),
+        PageKey::Node { .. } | PageKey::Grip { .. } => return Vec::new(),
     };
-    let page = said_in(note.page, note.text);
+    let page = parse_note_sections(note.page, note.text);
     let about: Vec<&str> =
         page.description.iter().chain(&page.keywords).map(String::as_str).collect();
     let mut about = Some(about.join(" "));
-    let entry = |section: Section| {
+    let entry = |section: NoteSection| {
         let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let part = Part { from: byte(section.range.start), to: byte(section.range.end) };
-        Entry {
-            key: Key::Named(note.page.name()),
-            part,
+        let part = ByteRange { from: byte(section.range.start), to: byte(section.range.end) };
+        IndexEntry {
+            key: EntryKey::Named(note.page.name()),
+            range: part,
             source,
             at: note.modified,
             project: project.to_owned(),
@@ -145,7 +145,7 @@ pub(crate) fn of_note(note: &NoteText<'_>) -> Vec<Entry> {
             kind: String::new(),
             line: section.line,
             title: format!("{} {}", note.name, section.heading),
-            text: cut(&page.text, part).to_owned(),
+            text: slice_text(&page.text, part).to_owned(),
             // Only with the first section.
             keywords: about.take().unwrap_or_default(),
         }

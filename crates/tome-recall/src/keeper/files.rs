@@ -6,50 +6,50 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::UNIX_EPOCH;
 
-use tome_finder::{Entry, Filter, Source};
+use tome_finder::{EntryFilter, EntrySource, IndexEntry};
 use tome_model::{Millis, Scope};
 use tome_notebook::Notebook;
 
-use super::Keeper;
-use super::desk::{Desk, DeskOf, Index, KnownFiles};
+use super::Indexer;
+use super::desk::{IndexOwner, IndexSet, KnownFiles, SearchIndex};
 use super::entries::{self, NoteText};
-use super::follow::projects_of;
-use super::pages::Page;
+use super::follow::list_projects;
+use super::pages::PageKey;
 use super::sessions::FILE_BYTES_MAX;
 use crate::RecallError;
-use tome_home::{FinalLink, Whose, layout, read_regular};
+use tome_home::{FinalLink, NotebookOwner, layout, read_regular};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FileFound {
-    pub page: Page,
+pub(crate) struct IndexableFile {
+    pub page: PageKey,
     /// Display name.
     pub name: String,
     pub modified: Millis,
 }
 
-impl FileFound {
+impl IndexableFile {
     /// Identifies a state of the file by page and modification time. Content alone is not enough,
     /// because a file may return to earlier content, and hits show the time.
     pub(crate) fn stamp(&self) -> String {
         stamp(&self.page.name(), self.modified)
     }
 
-    pub(crate) fn source(&self) -> Source {
+    pub(crate) fn source(&self) -> EntrySource {
         match self.page {
-            Page::Detail { .. } => Source::Detail,
-            Page::Insight { .. } => Source::Insight,
-            Page::Node { .. } | Page::Grip { .. } | Page::Note { .. } => Source::Note,
+            PageKey::Detail { .. } => EntrySource::Detail,
+            PageKey::Insight { .. } => EntrySource::Insight,
+            PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Note { .. } => EntrySource::Note,
         }
     }
 
     /// Returns whether a filter admits it.
-    pub(crate) fn is_wanted(&self, filter: &Filter) -> bool {
+    pub(crate) fn matches_filter(&self, filter: &EntryFilter) -> bool {
         let of_session = |session: &String| match &self.page {
-            Page::Detail { folder, .. } => *folder == layout::session_name(session),
+            PageKey::Detail { folder, .. } => *folder == layout::session_dir_name(session),
             _ => false,
         };
         let of_project = |root: &String| match &self.page {
-            Page::Detail { project, .. } | Page::Note { project, .. } => project == root,
+            PageKey::Detail { project, .. } | PageKey::Note { project, .. } => project == root,
             _ => true,
         };
         (filter.sources.is_empty() || filter.sources.contains(&self.source()))
@@ -65,43 +65,46 @@ pub(super) fn stamp(name: &str, modified: Millis) -> String {
     format!("{name} {}", modified.0)
 }
 
-pub(super) fn name_in(stamp: &str) -> &str {
+pub(super) fn page_name_of_stamp(stamp: &str) -> &str {
     stamp.rsplit_once(' ').map_or(stamp, |(name, _)| name)
 }
 
 /// Every file of a desk.
-pub(super) fn files_of(keeper: &Keeper, desk: &Desk) -> Result<Vec<FileFound>, RecallError> {
-    if desk.of == DeskOf::Coder {
-        let whose = Whose { scope: Scope::Coder, cwd: None, session: None };
-        return notes(&*keeper.notebooks.open(&whose)?, |path, version| Page::Insight {
+pub(super) fn list_files(
+    keeper: &Indexer,
+    desk: &IndexSet,
+) -> Result<Vec<IndexableFile>, RecallError> {
+    if desk.owner == IndexOwner::Coder {
+        let whose = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
+        return list_notes(&*keeper.notebooks.open(&whose)?, |path, version| PageKey::Insight {
             path,
             version,
         });
     }
     let mut files = Vec::new();
-    for project in projects_of(keeper, desk) {
-        let notebook = keeper.notebooks.open(&of_project(&project))?;
-        files.extend(notes(&notebook, |path, version| Page::Note {
+    for project in list_projects(keeper, desk) {
+        let notebook = keeper.notebooks.open(&project_notebook(&project))?;
+        files.extend(list_notes(&notebook, |path, version| PageKey::Note {
             project: project.clone(),
             path,
             version,
         })?);
-        if let Some(folder) = keeper.stores.projects().known_folder(&project) {
-            files.extend(keeper.sessions.files(&project, &layout::sessions_in(&folder)));
+        if let Some(folder) = keeper.stores.projects().find_folder(&project) {
+            files.extend(keeper.session_files.list_files(&project, &layout::sessions_dir(&folder)));
         }
     }
     Ok(files)
 }
 
-pub(crate) fn of_project(root: &str) -> Whose {
-    Whose { scope: Scope::Project, cwd: Some(root.to_owned()), session: None }
+pub(crate) fn project_notebook(root: &str) -> NotebookOwner {
+    NotebookOwner { scope: Scope::Project, cwd: Some(root.to_owned()), session: None }
 }
 
-fn notes(
+fn list_notes(
     notebook: &Notebook,
-    page: impl Fn(String, String) -> Page,
-) -> Result<Vec<FileFound>, RecallError> {
-    let found = notebook.list()?.into_iter().map(|note| FileFound {
+    page: impl Fn(String, String) -> PageKey,
+) -> Result<Vec<IndexableFile>, RecallError> {
+    let found = notebook.list_notes()?.into_iter().map(|note| IndexableFile {
         page: page(note.path, note.version),
         name: note.name,
         modified: note.modified,
@@ -109,25 +112,25 @@ fn notes(
     Ok(found.collect())
 }
 
-pub(super) fn modified(meta: &fs::Metadata) -> Millis {
-    Millis(u64::try_from(nanos(meta) / 1_000_000).unwrap_or(0))
+pub(super) fn modified_at(meta: &fs::Metadata) -> Millis {
+    Millis(u64::try_from(modified_nanos(meta) / 1_000_000).unwrap_or(0))
 }
 
-pub(super) fn nanos(meta: &fs::Metadata) -> u128 {
+pub(super) fn modified_nanos(meta: &fs::Metadata) -> u128 {
     let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
     since.map_or(0, |since| since.as_nanos())
 }
 
-impl Keeper {
+impl Indexer {
     /// Index entries of a file; none if it cannot be read or has no content yet.
-    pub(super) fn entries_of_file(&self, file: &FileFound) -> Vec<Entry> {
-        let Some(text) = self.text_of_file(&file.page) else { return Vec::new() };
-        entries::of_note(&NoteText {
+    pub(super) fn build_file_entries(&self, file: &IndexableFile) -> Vec<IndexEntry> {
+        let Some(text) = self.read_file_text(&file.page) else { return Vec::new() };
+        entries::note_entries(&NoteText {
             page: &file.page,
             name: &file.name,
             modified: file.modified,
             session: match &file.page {
-                Page::Detail { folder, .. } => folder,
+                PageKey::Detail { folder, .. } => folder,
                 _ => "",
             },
             text: &text,
@@ -135,22 +138,24 @@ impl Keeper {
     }
 
     /// Reads a file if its version still matches the page.
-    pub(crate) fn text_of_file(&self, page: &Page) -> Option<String> {
-        let read = |whose: &Whose, path: &str, version: &str| {
-            let note = self.notebooks.open(whose).ok()?.read(path).ok()?;
+    pub(crate) fn read_file_text(&self, page: &PageKey) -> Option<String> {
+        let read = |whose: &NotebookOwner, path: &str, version: &str| {
+            let note = self.notebooks.open(whose).ok()?.read_note(path).ok()?;
             (note.version == version).then_some(note.text)
         };
         match page {
-            Page::Node { .. } | Page::Grip { .. } => None,
-            Page::Note { project, path, version } => read(&of_project(project), path, version),
-            Page::Insight { path, version } => {
-                let coder = Whose { scope: Scope::Coder, cwd: None, session: None };
+            PageKey::Node { .. } | PageKey::Grip { .. } => None,
+            PageKey::Note { project, path, version } => {
+                read(&project_notebook(project), path, version)
+            }
+            PageKey::Insight { path, version } => {
+                let coder = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
                 read(&coder, path, version)
             }
-            Page::Detail { project, folder, path, version } => {
-                let at = self.session_file(project, folder, path)?;
+            PageKey::Detail { project, folder, path, version } => {
+                let at = self.session_file_path(project, folder, path)?;
                 let meta = fs::symlink_metadata(&at).ok().filter(fs::Metadata::is_file)?;
-                let is_same = format!("{}-{}", nanos(&meta), meta.len()) == *version;
+                let is_same = format!("{}-{}", modified_nanos(&meta), meta.len()) == *version;
                 is_same
                     .then(|| read_regular(&at, FinalLink::Refuse, FILE_BYTES_MAX).ok())
                     .flatten()
@@ -160,64 +165,70 @@ impl Keeper {
     }
 
     /// Every file of a desk, as it is now.
-    pub(crate) fn files(&self, desk: &Desk) -> Result<Vec<FileFound>, RecallError> {
-        files_of(self, desk)
+    pub(crate) fn list_files(&self, desk: &IndexSet) -> Result<Vec<IndexableFile>, RecallError> {
+        list_files(self, desk)
     }
 
     /// Lists the files of an index set, with a description of those that are missing: unreadable
     /// notebooks, or more files than are served.
-    pub(crate) fn reachable_files(&self, desk: &Desk) -> (Vec<FileFound>, Vec<String>) {
+    pub(crate) fn list_readable_files(&self, desk: &IndexSet) -> (Vec<IndexableFile>, Vec<String>) {
         let mut problems = Vec::new();
-        let files = self.files(desk).unwrap_or_else(|error| {
+        let files = self.list_files(desk).unwrap_or_else(|error| {
             problems.push(error.explained());
             Vec::new()
         });
-        for whose in self.notebooks_of(desk) {
+        for whose in self.list_notebooks(desk) {
             let notebook = self.notebooks.open(&whose);
-            let left_out = notebook.map_err(|_| ()).and_then(|it| it.left_out().map_err(|_| ()));
+            let left_out = notebook
+                .map_err(|_| ())
+                .and_then(|it| it.describe_unserved_files().map_err(|_| ()));
             problems.extend(left_out.ok().flatten());
         }
         (files, problems)
     }
 
-    fn notebooks_of(&self, desk: &Desk) -> Vec<Whose> {
-        match desk.of {
-            DeskOf::Coder => vec![Whose { scope: Scope::Coder, cwd: None, session: None }],
-            _ => projects_of(self, desk).iter().map(|project| of_project(project)).collect(),
+    fn list_notebooks(&self, desk: &IndexSet) -> Vec<NotebookOwner> {
+        match desk.owner {
+            IndexOwner::Coder => {
+                vec![NotebookOwner { scope: Scope::Coder, cwd: None, session: None }]
+            }
+            _ => {
+                list_projects(self, desk).iter().map(|project| project_notebook(project)).collect()
+            }
         }
     }
 
     /// Removes the watches on an index set's sessions while nothing queries them.
-    pub(crate) fn forget_sessions(&self, desk: &Desk) {
-        for project in projects_of(self, desk) {
-            if let Some(folder) = self.stores.projects().known_folder(&project) {
-                self.sessions.forget(&layout::sessions_in(&folder));
+    pub(crate) fn unwatch_sessions(&self, desk: &IndexSet) {
+        for project in list_projects(self, desk) {
+            if let Some(folder) = self.stores.projects().find_folder(&project) {
+                self.session_files.unwatch(&layout::sessions_dir(&folder));
             }
         }
     }
 
     /// Title of a file: its first heading, or its path.
-    pub(crate) fn title_of_file(&self, page: &Page, text: &str) -> String {
+    pub(crate) fn file_title(&self, page: &PageKey, text: &str) -> String {
         let path = match page {
-            Page::Note { path, .. } | Page::Detail { path, .. } | Page::Insight { path, .. } => {
-                path
-            }
-            Page::Node { id, .. } => id.as_str(),
-            Page::Grip { id, .. } => id.as_str(),
+            PageKey::Note { path, .. }
+            | PageKey::Detail { path, .. }
+            | PageKey::Insight { path, .. } => path,
+            PageKey::Node { id, .. } => id.as_str(),
+            PageKey::Grip { id, .. } => id.as_str(),
         };
         let heading = text.lines().find_map(|line| line.strip_prefix("# "));
         heading.map_or_else(|| path.to_owned(), |heading| heading.trim().to_owned())
     }
 
-    fn session_file(&self, project: &str, folder: &str, path: &str) -> Option<PathBuf> {
-        let home = self.stores.projects().known_folder(project)?;
-        Some(layout::sessions_in(&home).join(folder).join("working-memory").join(path))
+    fn session_file_path(&self, project: &str, folder: &str, path: &str) -> Option<PathBuf> {
+        let home = self.stores.projects().find_folder(project)?;
+        Some(layout::sessions_dir(&home).join(folder).join("working-memory").join(path))
     }
 }
 
 /// Stamps of the files in an index of pages. Read from the index once; from then on, updates
 /// maintain the list.
-pub(crate) fn known_files<T: Index>(
+pub(crate) fn load_known_files<T: SearchIndex>(
     known: &RwLock<Option<KnownFiles<T>>>,
     index: &Arc<T>,
 ) -> Arc<HashSet<String>> {
@@ -230,8 +241,8 @@ pub(crate) fn known_files<T: Index>(
     if let Some(stamps) = stamps_in(&known) {
         return stamps;
     }
-    let named = index.named().unwrap_or_default().into_iter();
-    let is_file = |name: &str| Page::parse(name).is_some_and(|page| page.is_file());
+    let named = index.list_named().unwrap_or_default().into_iter();
+    let is_file = |name: &str| PageKey::parse(name).is_some_and(|page| page.is_file());
     let files = named.filter(|(name, _)| is_file(name));
     let stamps = Arc::new(files.map(|(name, at)| stamp(&name, at)).collect::<HashSet<_>>());
     *known = Some(KnownFiles::new(index, Arc::clone(&stamps)));
@@ -239,7 +250,7 @@ pub(crate) fn known_files<T: Index>(
 }
 
 /// Publishes the list of files in an index after an update, for use by queries.
-pub(super) fn show_known<T>(
+pub(super) fn publish_known_files<T>(
     shown: &RwLock<Option<KnownFiles<T>>>,
     index: Option<&Arc<T>>,
     known: &HashSet<String>,

@@ -18,7 +18,7 @@ const SEPARATOR: char = '\u{1f}';
 
 /// Identifies a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Page {
+pub(crate) enum PageKey {
     Node {
         project: String,
         id: NodeId,
@@ -46,7 +46,7 @@ pub(crate) enum Page {
     },
 }
 
-impl Page {
+impl PageKey {
     /// Its name in an index.
     pub(crate) fn name(&self) -> String {
         let parts: Vec<&str> = match self {
@@ -106,26 +106,26 @@ mod tests {
     fn names_come_back() {
         let owned = str::to_owned;
         for page in [
-            Page::Node {
+            PageKey::Node {
                 project: owned("/home/dev/app"),
                 id: NodeId::parse("toc:day:2026-11-14").unwrap(),
             },
-            Page::Note {
+            PageKey::Note {
                 project: owned("/home/dev/app"),
                 path: owned("facts/user.md"),
                 version: owned("0123456789ab"),
             },
-            Page::Detail {
+            PageKey::Detail {
                 project: owned("/p"),
                 folder: owned("s1"),
                 path: owned("detail/a b.md"),
                 version: owned("1-2"),
             },
-            Page::Insight { path: owned("semantic/x.md"), version: owned("ab") },
+            PageKey::Insight { path: owned("semantic/x.md"), version: owned("ab") },
         ] {
-            assert_eq!(Page::parse(&page.name()), Some(page));
+            assert_eq!(PageKey::parse(&page.name()), Some(page));
         }
-        assert_eq!(Page::parse("note\u{1f}x"), None);
-        assert_eq!(Page::parse("else"), None);
+        assert_eq!(PageKey::parse("note\u{1f}x"), None);
+        assert_eq!(PageKey::parse("else"), None);
     }
 }

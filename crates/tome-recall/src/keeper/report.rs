@@ -4,12 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_finder::{FinderError, Glance, Meanings, Words};
+use tome_finder::{Bm25Index, FinderError, IndexMeta, VectorIndex};
 use tome_ledger::Ledger;
 
-use super::Keeper;
-use super::desk::{Desk, DeskOf, Problems};
-use super::follow::number;
+use super::Indexer;
+use super::desk::{IndexOwner, IndexProblems, IndexSet};
+use super::follow::parse_cursor;
 use crate::RecallError;
 use tome_home::ProjectionReport;
 
@@ -21,7 +21,7 @@ const BEHIND_MAX: usize = 100_000;
 
 /// Status of an index set.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct DeskReport {
+pub struct IndexReport {
     /// Root folder of the project; empty for the coder's notebook and for a unified store.
     pub project: String,
     /// Folder of the indexes. Can be deleted at any time.
@@ -32,7 +32,7 @@ pub struct DeskReport {
     pub problems: Vec<String>,
 }
 
-impl DeskReport {
+impl IndexReport {
     /// Number of entries in the BM25 indexes.
     pub fn entries(&self) -> u64 {
         self.indexes.iter().filter_map(|index| index.entries).sum()
@@ -44,12 +44,12 @@ impl DeskReport {
     }
 }
 
-impl Keeper {
-    pub(crate) fn report(
+impl Indexer {
+    pub(crate) fn report_set(
         &self,
-        desk: &Desk,
+        desk: &IndexSet,
         ledger: Option<&Ledger>,
-    ) -> Result<DeskReport, RecallError> {
+    ) -> Result<IndexReport, RecallError> {
         let events = ledger.map_or(0, Ledger::last_seq);
         // Events are numbered without gaps, so the lag is a difference.
         let events_behind = |cursor| Ok(events.saturating_sub(cursor));
@@ -58,11 +58,11 @@ impl Keeper {
             Some(ledger) => Ok(ledger.changed_nodes(cursor, BEHIND_MAX)?.len() as u64),
             None => Ok(0),
         };
-        let words = |name, folder: &Path, behind: Behind<'_>| {
-            index(name, folder, behind, Words::glance(folder))
+        let words = |name, folder: &Path, behind: CountBehind<'_>| {
+            report_index(name, folder, behind, Bm25Index::read_meta(folder))
         };
-        let meanings = |name, folder: &Path, behind: Behind<'_>| {
-            let mut report = index(name, folder, behind, Meanings::glance(folder))?;
+        let meanings = |name, folder: &Path, behind: CountBehind<'_>| {
+            let mut report = report_index(name, folder, behind, VectorIndex::read_meta(folder))?;
             if report.embedder.as_deref().is_some_and(|made| made != self.embedder.name()) {
                 // Unusable; it is replaced as soon as the new embedder responds.
                 (report.cursor, report.behind) = (0, behind(0)?);
@@ -71,19 +71,19 @@ impl Keeper {
         };
         let mut indexes = Vec::new();
         if ledger.is_some() {
-            indexes.push(words("bm25/events", &desk.events.words.folder, &events_behind)?);
+            indexes.push(words("bm25/events", &desk.events.bm25.folder, &events_behind)?);
         }
-        indexes.push(words("bm25/pages", &desk.pages.words.folder, &nodes_behind)?);
+        indexes.push(words("bm25/pages", &desk.pages.bm25.folder, &nodes_behind)?);
         if ledger.is_some() {
-            indexes.push(meanings("vectors/events", &desk.events.meanings.folder, &events_behind)?);
+            indexes.push(meanings("vectors/events", &desk.events.vectors.folder, &events_behind)?);
         }
-        indexes.push(meanings("vectors/pages", &desk.pages.meanings.folder, &nodes_behind)?);
-        let Problems { indexes: problem, meanings: far } = desk.problems().clone();
-        let folder = desk.pages.words.folder.ancestors().nth(2).map(Path::to_path_buf);
-        Ok(DeskReport {
-            project: match &desk.of {
-                DeskOf::Project(root) => root.clone(),
-                DeskOf::Unified | DeskOf::Coder => String::new(),
+        indexes.push(meanings("vectors/pages", &desk.pages.vectors.folder, &nodes_behind)?);
+        let IndexProblems { indexes: problem, vectors: far } = desk.lock_problems().clone();
+        let folder = desk.pages.bm25.folder.ancestors().nth(2).map(Path::to_path_buf);
+        Ok(IndexReport {
+            project: match &desk.owner {
+                IndexOwner::Project(root) => root.clone(),
+                IndexOwner::Unified | IndexOwner::Coder => String::new(),
             },
             folder: folder.unwrap_or_default(),
             indexes,
@@ -93,35 +93,35 @@ impl Keeper {
 }
 
 /// How many entries are behind a cursor.
-type Behind<'a> = &'a dyn Fn(u64) -> Result<u64, RecallError>;
+type CountBehind<'a> = &'a dyn Fn(u64) -> Result<u64, RecallError>;
 
-fn index(
+fn report_index(
     name: &'static str,
     folder: &Path,
-    behind: Behind<'_>,
-    glance: Result<Glance, FinderError>,
+    behind: CountBehind<'_>,
+    glance: Result<IndexMeta, FinderError>,
 ) -> Result<ProjectionReport, RecallError> {
     let (glance, problem) = match glance {
         Ok(glance) => (glance, None),
         // Missing is normal before there is anything to index; a damaged index is rebuilt
         // automatically. Either has everything still to process.
-        Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => (Glance::default(), None),
-        Err(error) => (Glance::default(), Some(error.to_string())),
+        Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => (IndexMeta::default(), None),
+        Err(error) => (IndexMeta::default(), Some(error.to_string())),
     };
-    let cursor = number(&glance.cursor);
+    let cursor = parse_cursor(&glance.cursor);
     Ok(ProjectionReport {
         name,
         cursor,
         behind: behind(cursor)?,
         entries: glance.entries,
-        disk_bytes: bytes_in(folder),
+        disk_bytes: folder_bytes(folder),
         embedder: glance.embedder,
         problem,
     })
 }
 
 /// Total size of the files in a folder, ignoring files that vanish meanwhile.
-pub(crate) fn bytes_in(folder: &Path) -> u64 {
+pub(crate) fn folder_bytes(folder: &Path) -> u64 {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
     let of = |entry: fs::DirEntry| entry.metadata().ok().filter(fs::Metadata::is_file);
     entries.filter_map(of).map(|meta| meta.len()).sum()

@@ -10,78 +10,79 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tome_notebook::{Changed, OVERVIEW, Watch};
+use tome_notebook::{FolderChanges, FolderWatch, OVERVIEW_TEMPLATE};
 
-use super::files::{FileFound, modified, nanos};
-use super::pages::Page;
+use super::files::{IndexableFile, modified_at, modified_nanos};
+use super::pages::PageKey;
 use tome_home::{FinalLink, read_regular};
 
 /// Maximum number of sessions to list, most recently changed first.
 const SESSIONS_MAX: usize = 2_000;
-const FILES_A_SESSION_MAX: usize = 500;
+const FILES_PER_SESSION_MAX: usize = 500;
 /// Maximum number of cached blank overviews over all projects; beyond that they are read again.
-const FORMS_MAX: usize = 20_000;
+const BLANK_OVERVIEWS_MAX: usize = 20_000;
 /// A folder listing is cached once the folder has been unchanged for this long.
-const LISTED_AFTER: Duration = Duration::from_secs(3);
+const LISTING_CACHE_AFTER: Duration = Duration::from_secs(3);
 /// Longer files are not read.
 pub(super) const FILE_BYTES_MAX: u64 = 4 << 20;
 /// Maximum number of projects watched at a time, because the system limits the number of watches.
 const WATCHED_MAX: usize = 16;
 /// Time before setting up a failed watch again.
-const TRIED_AGAIN_AFTER: Duration = Duration::from_secs(60);
+const WATCH_RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// Session files of the projects queried so far.
 #[derive(Default)]
-pub(crate) struct Sessions {
-    watched: Mutex<HashMap<PathBuf, Watched>>,
-    looks: Looks,
+pub(crate) struct SessionFiles {
+    watched: Mutex<HashMap<PathBuf, WatchedSessions>>,
+    caches: SessionCaches,
 }
 
 /// The sessions of a project, with a watch if one could be set up.
-struct Watched {
-    watch: Option<Watch>,
-    found: HashMap<String, Vec<FileFound>>,
-    begun: Instant,
-    asked: Instant,
+struct WatchedSessions {
+    watch: Option<FolderWatch>,
+    files: HashMap<String, Vec<IndexableFile>>,
+    started_at: Instant,
+    queried_at: Instant,
 }
 
 /// Caches that save reading.
 #[derive(Default)]
-struct Looks {
-    forms: Forms,
-    listings: Listings,
+struct SessionCaches {
+    blank_overviews: BlankOverviews,
+    listings: ListingCache,
 }
 
-impl Sessions {
-    pub(super) fn files(&self, project: &str, sessions: &Path) -> Vec<FileFound> {
+impl SessionFiles {
+    pub(super) fn list_files(&self, project: &str, sessions: &Path) -> Vec<IndexableFile> {
         let mut watched = self.watched.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = watched.get_mut(sessions)
-            && known.is_followed(project, sessions, &self.looks)
+            && known.refresh(project, sessions, &self.caches)
         {
-            return known.files();
+            return known.list_files();
         }
-        let folders = folders_of(sessions);
-        let is_hopeless =
-            |one: &Watched| one.watch.is_none() && one.begun.elapsed() < TRIED_AGAIN_AFTER;
+        let folders = list_session_folders(sessions);
+        let is_hopeless = |one: &WatchedSessions| {
+            one.watch.is_none() && one.started_at.elapsed() < WATCH_RETRY_AFTER
+        };
         let before = watched.remove(sessions).filter(is_hopeless);
         let watch = match before {
             Some(_) => None,
-            None => watch_over(sessions, &folders),
+            None => watch_sessions(sessions, &folders),
         };
         let look = |name: String| {
-            let files = self.looks.session(project, sessions, &name);
+            let files = self.caches.list_session_files(project, sessions, &name);
             (name, files)
         };
         let now = Instant::now();
-        let now = Watched {
+        let now = WatchedSessions {
             watch,
-            found: folders.into_iter().map(look).collect(),
-            begun: before.map_or(now, |before| before.begun),
-            asked: now,
+            files: folders.into_iter().map(look).collect(),
+            started_at: before.map_or(now, |before| before.started_at),
+            queried_at: now,
         };
-        let files = now.files();
+        let files = now.list_files();
         if watched.len() >= WATCHED_MAX {
-            let longest_ago = watched.iter().min_by_key(|(_, one)| one.asked);
+            let longest_ago = watched.iter().min_by_key(|(_, one)| one.queried_at);
             let longest_ago = longest_ago.map(|(folder, _)| folder.clone());
             longest_ago.and_then(|folder| watched.remove(&folder));
         }
@@ -89,36 +90,41 @@ impl Sessions {
         files
     }
 
-    pub(super) fn forget(&self, sessions: &Path) {
+    pub(super) fn unwatch(&self, sessions: &Path) {
         self.watched.lock().unwrap_or_else(PoisonError::into_inner).remove(sessions);
     }
 }
 
-impl Watched {
-    fn files(&self) -> Vec<FileFound> {
-        self.found.values().flatten().cloned().collect()
+impl WatchedSessions {
+    fn list_files(&self) -> Vec<IndexableFile> {
+        self.files.values().flatten().cloned().collect()
     }
 
     /// Lists changed sessions again. Returns `false` if everything has to be listed again.
-    fn is_followed(&mut self, project: &str, sessions: &Path, looks: &Looks) -> bool {
-        let Some(Changed::Files(changed)) = self.watch.as_mut().map(Watch::take) else {
+    fn refresh(&mut self, project: &str, sessions: &Path, looks: &SessionCaches) -> bool {
+        let Some(FolderChanges::Files(changed)) =
+            self.watch.as_mut().map(FolderWatch::take_changes)
+        else {
             return false;
         };
         let names: BTreeSet<&str> =
             changed.iter().filter_map(|path| path.split_once('/')).map(|(name, _)| name).collect();
         for name in names {
-            self.found.insert(name.to_owned(), looks.session(project, sessions, name));
+            self.files.insert(name.to_owned(), looks.list_session_files(project, sessions, name));
         }
-        self.asked = Instant::now();
+        self.queried_at = Instant::now();
         true
     }
 }
 
 /// Sessions with a notebook, most recently changed first.
-fn folders_of(sessions: &Path) -> Vec<String> {
-    let mut folders: Vec<(u128, String)> = names(sessions, |entry| {
+fn list_session_folders(sessions: &Path) -> Vec<String> {
+    let mut folders: Vec<(u128, String)> = list_folder(sessions, |entry| {
         let detail = fs::metadata(entry.path().join("working-memory/detail"));
-        Some((detail.map_or(0, |detail| nanos(&detail)), entry.file_name().into_string().ok()?))
+        Some((
+            detail.map_or(0, |detail| modified_nanos(&detail)),
+            entry.file_name().into_string().ok()?,
+        ))
     });
     folders.sort_unstable_by(|a, b| b.cmp(a));
     folders.into_iter().take(SESSIONS_MAX).map(|(_, folder)| folder).collect()
@@ -126,29 +132,34 @@ fn folders_of(sessions: &Path) -> Vec<String> {
 
 /// Watches these sessions; to be called before listing them. `None` if not all of them can be
 /// watched.
-fn watch_over(sessions: &Path, folders: &[String]) -> Option<Watch> {
-    let mut watch = Watch::over(sessions)?;
-    watch.add("");
+fn watch_sessions(sessions: &Path, folders: &[String]) -> Option<FolderWatch> {
+    let mut watch = FolderWatch::open(sessions)?;
+    watch.add_folder("");
     for folder in folders {
         let detail = format!("{folder}/working-memory/detail");
         let is_made = || sessions.join(&detail).is_dir();
         if !is_made() {
             // The session has no notebook yet.
-            watch.add(folder);
+            watch.add_folder(folder);
         }
         if is_made() {
-            watch.add(&detail);
-            watch.add(&format!("{folder}/working-memory"));
+            watch.add_folder(&detail);
+            watch.add_folder(&format!("{folder}/working-memory"));
         }
-        if !watch.sees_all() {
+        if !watch.is_complete() {
             return None;
         }
     }
     Some(watch)
 }
 
-impl Looks {
-    fn session(&self, project: &str, sessions: &Path, folder: &str) -> Vec<FileFound> {
+impl SessionCaches {
+    fn list_session_files(
+        &self,
+        project: &str,
+        sessions: &Path,
+        folder: &str,
+    ) -> Vec<IndexableFile> {
         let memory = sessions.join(folder).join("working-memory");
         let file = |path: String, at: &Path| {
             // Links are not followed: their targets are not ours.
@@ -156,20 +167,24 @@ impl Looks {
             if meta.len() > FILE_BYTES_MAX || !path.ends_with(".md") {
                 return None;
             }
-            let version = format!("{}-{}", nanos(&meta), meta.len());
+            let version = format!("{}-{}", modified_nanos(&meta), meta.len());
             let (project, folder) = (project.to_owned(), folder.to_owned());
             let name = path.trim_end_matches(".md").trim_start_matches("detail/").to_owned();
-            let modified = modified(&meta);
-            let page = Page::Detail { project, folder, path, version };
-            (!self.forms.has(&page, at, meta.len())).then_some(FileFound { page, name, modified })
+            let modified = modified_at(&meta);
+            let page = PageKey::Detail { project, folder, path, version };
+            (!self.blank_overviews.contains(&page, at, meta.len())).then_some(IndexableFile {
+                page,
+                name,
+                modified,
+            })
         };
         let detail = memory.join("detail");
-        let Ok(changed) = fs::metadata(&detail).map(|detail| nanos(&detail)) else {
+        let Ok(changed) = fs::metadata(&detail).map(|detail| modified_nanos(&detail)) else {
             return Vec::new();
         };
-        let mut files: Vec<FileFound> =
+        let mut files: Vec<IndexableFile> =
             file("overview.md".to_owned(), &memory.join("overview.md")).into_iter().collect();
-        for name in self.listings.of(&detail, changed) {
+        for name in self.listings.list(&detail, changed) {
             files.extend(file(format!("detail/{name}"), &detail.join(&name)));
         }
         files
@@ -177,10 +192,10 @@ impl Looks {
 }
 
 /// Collects folder entries in the order of their names; empty if the folder cannot be read.
-fn names<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> {
+fn list_folder<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> {
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
     let mut entries: Vec<fs::DirEntry> =
-        entries.flatten().take(100 * FILES_A_SESSION_MAX).collect();
+        entries.flatten().take(100 * FILES_PER_SESSION_MAX).collect();
     entries.sort_by_key(fs::DirEntry::file_name);
     entries.iter().filter_map(keep).collect()
 }
@@ -188,11 +203,11 @@ fn names<T>(folder: &Path, keep: impl Fn(&fs::DirEntry) -> Option<T>) -> Vec<T> 
 /// Overviews that are still the blank template, by page name. The name changes with the file, so
 /// each is read only once.
 #[derive(Default)]
-struct Forms(Mutex<HashSet<String>>);
+struct BlankOverviews(Mutex<HashSet<String>>);
 
-impl Forms {
-    fn has(&self, page: &Page, at: &Path, bytes: u64) -> bool {
-        if !page.is_overview() || bytes != OVERVIEW.len() as u64 {
+impl BlankOverviews {
+    fn contains(&self, page: &PageKey, at: &Path, bytes: u64) -> bool {
+        if !page.is_overview() || bytes != OVERVIEW_TEMPLATE.len() as u64 {
             return false;
         }
         let name = page.name();
@@ -200,10 +215,10 @@ impl Forms {
             return true;
         }
         let is_form = read_regular(at, FinalLink::Refuse, bytes)
-            .is_ok_and(|text| text == OVERVIEW.as_bytes());
+            .is_ok_and(|text| text == OVERVIEW_TEMPLATE.as_bytes());
         if is_form {
             let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.len() >= FORMS_MAX {
+            if known.len() >= BLANK_OVERVIEWS_MAX {
                 known.clear();
             }
             known.insert(name);
@@ -215,32 +230,32 @@ impl Forms {
 /// Cached listings of folders that have not changed for a while: most sessions are over, and every
 /// query needs all of them.
 #[derive(Default)]
-struct Listings(Mutex<HashMap<PathBuf, Listing>>);
+struct ListingCache(Mutex<HashMap<PathBuf, CachedListing>>);
 
-struct Listing {
+struct CachedListing {
     /// Modification time of the folder.
-    changed: u128,
+    modified: u128,
     /// When that modification time was first seen.
-    seen: Instant,
+    first_seen: Instant,
     /// The entries, once listed late enough that any further change would have changed the
     /// modification time: some disks store it in whole seconds.
     names: Option<Vec<String>>,
 }
 
-impl Listings {
-    fn of(&self, folder: &Path, changed: u128) -> Vec<String> {
+impl ListingCache {
+    fn list(&self, folder: &Path, changed: u128) -> Vec<String> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = all.get(folder).filter(|known| known.changed == changed);
+        let known = all.get(folder).filter(|known| known.modified == changed);
         if let Some(names) = known.and_then(|known| known.names.clone()) {
             return names;
         }
-        let seen = known.map_or_else(Instant::now, |known| known.seen);
-        let listed = names(folder, |entry| entry.file_name().into_string().ok());
-        let names = (seen.elapsed() > LISTED_AFTER).then(|| listed.clone());
-        if all.len() >= FORMS_MAX {
+        let seen = known.map_or_else(Instant::now, |known| known.first_seen);
+        let listed = list_folder(folder, |entry| entry.file_name().into_string().ok());
+        let names = (seen.elapsed() > LISTING_CACHE_AFTER).then(|| listed.clone());
+        if all.len() >= BLANK_OVERVIEWS_MAX {
             all.clear();
         }
-        all.insert(folder.to_owned(), Listing { changed, seen, names });
+        all.insert(folder.to_owned(), CachedListing { modified: changed, first_seen: seen, names });
         listed
     }
 }
@@ -258,12 +273,12 @@ mod tests {
         fs::write(path, text).unwrap();
     }
 
-    fn seen(sessions: &Sessions, root: &Path) -> Vec<String> {
-        let files = sessions.files("/p", root);
+    fn seen(sessions: &SessionFiles, root: &Path) -> Vec<String> {
+        let files = sessions.list_files("/p", root);
         let mut seen: Vec<String> = files
             .iter()
             .map(|file| match &file.page {
-                Page::Detail { folder, path, version, .. } => {
+                PageKey::Detail { folder, path, version, .. } => {
                     let (_, bytes) = version.split_once('-').unwrap();
                     format!("{folder} {path} {bytes}")
                 }
@@ -277,10 +292,10 @@ mod tests {
     #[test]
     fn whatever_changes_counts_at_once() {
         let root = tempfile::tempdir().unwrap();
-        let (root, sessions) = (root.path(), Sessions::default());
+        let (root, sessions) = (root.path(), SessionFiles::default());
         assert!(seen(&sessions, root).is_empty());
         write(root, "a/working-memory/detail/x.md", "12");
-        write(root, "a/working-memory/overview.md", OVERVIEW);
+        write(root, "a/working-memory/overview.md", OVERVIEW_TEMPLATE);
         write(root, "b/messages.jsonl", "{}\n");
         assert_eq!(seen(&sessions, root), ["a detail/x.md 2"]);
         // In place, as an editor may write: the folder's modification time does not change.
@@ -298,14 +313,14 @@ mod tests {
         let last = ["a overview.md 4", "b detail/w.md 1", "b detail/y.md 2"];
         assert_eq!(seen(&sessions, root), last);
         assert_eq!(seen(&sessions, root), last);
-        sessions.forget(root);
+        sessions.unwatch(root);
         assert_eq!(seen(&sessions, root), last);
     }
 
     #[test]
     fn no_more_than_so_many_projects_are_watched() {
         let roots: Vec<_> = (0..WATCHED_MAX + 3).map(|_| tempfile::tempdir().unwrap()).collect();
-        let sessions = Sessions::default();
+        let sessions = SessionFiles::default();
         for root in roots.iter().chain(&roots) {
             write(root.path(), "a/working-memory/detail/x.md", "1");
             assert_eq!(seen(&sessions, root.path()), ["a detail/x.md 1"]);

@@ -4,13 +4,15 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tome_finder::{Key, Source};
+use tome_finder::{EntryKey, EntrySource};
 use tome_ledger::Ledger;
 use tome_model::{Agent, Grip, Millis, Node, NodeId};
 
-use super::limits::{NODES_MAX, TURN_NODES};
-use super::seen::{About, Floor, Scanning, allows, part_of, shown};
-use super::{Hunt, Look, Scan, Seen};
+use super::limits::{NODES_MAX, NODES_PER_TASK};
+use super::seen::{
+    RecordMeta, ScanState, SharedMinScore, build_snippet, match_range, passes_filter,
+};
+use super::{Scan, ScanMatch, ScanQuery, TextMatch};
 use crate::RecallError;
 use crate::abreast;
 
@@ -18,40 +20,40 @@ use crate::abreast;
 pub(crate) fn scan_contents(
     ledger: &Ledger,
     project: &str,
-    hunt: Hunt<'_>,
+    hunt: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
     let wanted = |source| hunt.filter.sources.is_empty() || hunt.filter.sources.contains(&source);
-    if !(wanted(Source::Node) || wanted(Source::Grip)) {
-        return Ok(Scanning::new(hunt).done());
+    if !(wanted(EntrySource::Node) || wanted(EntrySource::Grip)) {
+        return Ok(ScanState::new(hunt).finish());
     }
-    let (nodes, floor) = (newest(ledger, project)?, Floor::default());
-    let scan = |nodes: &[(Millis, NodeId)]| -> Result<Scanning<'_>, RecallError> {
-        let mut scanning = Scanning::of_part(hunt, &floor);
+    let (nodes, floor) = (newest_nodes(ledger, project)?, SharedMinScore::default());
+    let scan = |nodes: &[(Millis, NodeId)]| -> Result<ScanState<'_>, RecallError> {
+        let mut scanning = ScanState::for_part(hunt, &floor);
         for (_, id) in nodes {
-            if !scanning.goes_on(0) {
+            if !scanning.should_continue(0) {
                 break;
             }
             let Some(node) = ledger.node(project, id, None)? else { continue };
-            look_at_node(&mut scanning, project, &node);
+            match_node(&mut scanning, project, &node);
             let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
-            for id in grips.filter(|_| wanted(Source::Grip)) {
+            for id in grips.filter(|_| wanted(EntrySource::Grip)) {
                 // A period also lists sources of its segments; match each only with its own node.
                 if let Some(grip) = ledger.grip(project, id)?.filter(|grip| grip.node == node.id) {
-                    look_at_grip(&mut scanning, project, &node, &grip);
+                    match_grip(&mut scanning, project, &node, &grip);
                 }
             }
         }
         Ok(scanning)
     };
-    let parts: Vec<_> = nodes.chunks(TURN_NODES).collect();
-    let parts = abreast::each(parts, 1, scan).into_iter().collect::<Result<_, _>>()?;
-    Ok(Scanning::joined(hunt, parts))
+    let parts: Vec<_> = nodes.chunks(NODES_PER_TASK).collect();
+    let parts = abreast::map(parts, 1, scan).into_iter().collect::<Result<_, _>>()?;
+    Ok(ScanState::merge(hunt, parts))
 }
 
 /// The nodes there are, the newest first.
-fn newest(ledger: &Ledger, project: &str) -> Result<Vec<(Millis, NodeId)>, RecallError> {
+fn newest_nodes(ledger: &Ledger, project: &str) -> Result<Vec<(Millis, NodeId)>, RecallError> {
     let mut kept = BinaryHeap::new();
-    for head in ledger.heads(project, "toc:", None) {
+    for head in ledger.node_headers(project, "toc:", None) {
         let head = head?;
         if head.removed {
             continue;
@@ -65,78 +67,93 @@ fn newest(ledger: &Ledger, project: &str) -> Result<Vec<(Millis, NodeId)>, Recal
 }
 
 /// Searchable text of a node: its bullets, one per line.
-pub(crate) fn text_of_node(node: &Node) -> String {
+pub(crate) fn node_text(node: &Node) -> String {
     let bullets: Vec<&str> = node.bullets.iter().map(|bullet| bullet.text.as_str()).collect();
     bullets.join("\n")
 }
 
 /// The node's session if it has exactly one, otherwise empty.
-fn session_of(node: &Node) -> &str {
+fn single_session(node: &Node) -> &str {
     match node.sessions.as_slice() {
         [one] => one.as_str(),
         _ => "",
     }
 }
 
-fn is_asked_for(
-    scanning: &Scanning<'_>,
-    source: Source,
+fn node_passes_filter(
+    scanning: &ScanState<'_>,
+    source: EntrySource,
     project: &str,
     node: &Node,
     at: Millis,
 ) -> bool {
     let agents: Vec<&str> = node.agents.iter().map(Agent::as_str).collect();
-    let about = About { at, project, session: session_of(node), agents: &agents, kind: "" };
-    allows(scanning.hunt.filter, source, &about)
+    let about =
+        RecordMeta { at, project, session: single_session(node), agents: &agents, kind: "" };
+    passes_filter(scanning.query.filter, source, &about)
 }
 
-fn look_at_node(scanning: &mut Scanning<'_>, project: &str, node: &Node) {
-    if !is_asked_for(scanning, Source::Node, project, node, node.first_at) {
+fn match_node(scanning: &mut ScanState<'_>, project: &str, node: &Node) {
+    if !node_passes_filter(scanning, EntrySource::Node, project, node, node.first_at) {
         return;
     }
-    scanning.looked();
-    let needle = scanning.hunt.needle;
-    let text = text_of_node(node);
+    scanning.count_scanned();
+    let needle = scanning.query.matcher;
+    let text = node_text(node);
     let title = format!("{}\n{}", node.title, node.keywords.join(" "));
-    let Some(look) = needle.look_under(&title, &text) else { return };
-    scanning.found(node.first_at, look, |look| {
+    let Some(look) = needle.match_with_title(&title, &text) else { return };
+    scanning.add_match(node.first_at, look, |look| {
         // If only the title or the keywords match, show them before the bullets.
-        let snippet = match needle.look(&title).filter(|_| look.range.is_empty()) {
-            Some(above) => shown(&format!("{title}\n{text}"), &above),
-            None => shown(&text, &look),
+        let snippet = match needle.match_text(&title).filter(|_| look.range.is_empty()) {
+            Some(above) => build_snippet(&format!("{title}\n{text}"), &above),
+            None => build_snippet(&text, &look),
         };
-        let key = Key::Named(node.id.as_str().to_owned());
-        Seen { snippet, source: Source::Node, ..seen(key, project, node, node.first_at, look) }
+        let key = EntryKey::Named(node.id.as_str().to_owned());
+        ScanMatch {
+            snippet,
+            source: EntrySource::Node,
+            ..build_node_match(key, project, node, node.first_at, look)
+        }
     });
 }
 
-fn look_at_grip(scanning: &mut Scanning<'_>, project: &str, node: &Node, grip: &Grip) {
-    if !is_asked_for(scanning, Source::Grip, project, node, grip.at) {
+fn match_grip(scanning: &mut ScanState<'_>, project: &str, node: &Node, grip: &Grip) {
+    if !node_passes_filter(scanning, EntrySource::Grip, project, node, grip.at) {
         return;
     }
-    scanning.looked();
-    let Some(look) = scanning.hunt.needle.look(&grip.excerpt) else { return };
-    scanning.found(grip.at, look, |look| {
-        let key = Key::Named(grip.id.as_str().to_owned());
-        let snippet = shown(&grip.excerpt, &look);
-        Seen { snippet, source: Source::Grip, ..seen(key, project, node, grip.at, look) }
+    scanning.count_scanned();
+    let Some(look) = scanning.query.matcher.match_text(&grip.excerpt) else { return };
+    scanning.add_match(grip.at, look, |look| {
+        let key = EntryKey::Named(grip.id.as_str().to_owned());
+        let snippet = build_snippet(&grip.excerpt, &look);
+        ScanMatch {
+            snippet,
+            source: EntrySource::Grip,
+            ..build_node_match(key, project, node, grip.at, look)
+        }
     });
 }
 
-fn seen(key: Key, project: &str, node: &Node, at: Millis, look: Look) -> Seen {
+fn build_node_match(
+    key: EntryKey,
+    project: &str,
+    node: &Node,
+    at: Millis,
+    look: TextMatch,
+) -> ScanMatch {
     let agent = node.agents.first().filter(|_| node.agents.len() == 1);
-    Seen {
+    ScanMatch {
         key,
-        source: Source::Node,
+        source: EntrySource::Node,
         at,
         line: 0,
         project: project.to_owned(),
-        session: session_of(node).to_owned(),
+        session: single_session(node).to_owned(),
         agent: agent.map_or_else(String::new, |agent| agent.as_str().to_owned()),
         kind: String::new(),
         title: node.title.clone(),
-        part: part_of(&look, 0),
-        look,
+        range: match_range(&look, 0),
+        text_match: look,
         snippet: String::new(),
     }
 }

@@ -2,15 +2,15 @@
 
 use std::ops::ControlFlow;
 
-use tome_finder::{Key, Source};
-use tome_ledger::{Direction, EventRange, Glimpse, Ledger, LedgerError, Position};
+use tome_finder::{EntryKey, EntrySource};
+use tome_ledger::{EventPosition, EventRange, EventRef, Ledger, LedgerError, ScanDirection};
 use tome_model::{Event, SessionId};
 
-use super::heard::join_said;
-use super::limits::{OUTBOX_EVENTS_MAX, TURN_EVENTS, TURNS_MAX};
-use super::look::Sighting;
-use super::seen::{About, Floor, Scanning, allows, part_of};
-use super::{Hunt, Scan, Seen};
+use super::heard::join_event_text;
+use super::limits::{EVENTS_PER_TASK, OUTBOX_EVENTS_MAX, TASKS_MAX};
+use super::look::MatchResult;
+use super::seen::{RecordMeta, ScanState, SharedMinScore, match_range, passes_filter};
+use super::{Scan, ScanMatch, ScanQuery};
 use crate::RecallError;
 use crate::abreast;
 
@@ -19,28 +19,29 @@ use crate::abreast;
 pub(crate) fn scan_events(
     ledger: &Ledger,
     after_seq: u64,
-    hunt: Hunt<'_>,
+    hunt: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
-    let mut scanning = Scanning::new(hunt);
-    if !hunt.filter.sources.is_empty() && !hunt.filter.sources.contains(&Source::Event) {
-        return Ok(scanning.done());
+    let mut scanning = ScanState::new(hunt);
+    if !hunt.filter.sources.is_empty() && !hunt.filter.sources.contains(&EntrySource::Event) {
+        return Ok(scanning.finish());
     }
     if after_seq == 0 {
-        return scan_all(ledger, hunt);
+        return scan_all_events(ledger, hunt);
     }
     let (mut after_seq, mut text) = (after_seq, String::new());
     loop {
-        let page = ledger.outbox(after_seq, OUTBOX_EVENTS_MAX)?;
-        let Some(last) = page.last() else { return Ok(scanning.done()) };
+        let page = ledger.read_outbox(after_seq, OUTBOX_EVENTS_MAX)?;
+        let Some(last) = page.last() else { return Ok(scanning.finish()) };
         after_seq = last.seq;
         for entry in &page {
             // An entry without its event means that the store is damaged.
             let Some(event) = ledger.event_at(&entry.position)? else {
-                scanning.unread(format!("event {} (missing in the store)", entry.position.id));
+                scanning
+                    .report_unread(format!("event {} (missing in the store)", entry.position.id));
                 continue;
             };
-            if !look_at_event(&mut scanning, &entry.position, &event, &mut text) {
-                return Ok(scanning.done());
+            if !match_event(&mut scanning, &entry.position, &event, &mut text) {
+                return Ok(scanning.finish());
             }
         }
     }
@@ -48,31 +49,33 @@ pub(crate) fn scan_events(
 
 /// All events within the filter's time and session, several stretches of time at once. Of an event only as
 /// much is read as it takes to see that it does not match.
-fn scan_all(ledger: &Ledger, hunt: Hunt<'_>) -> Result<Scan, RecallError> {
-    let Some(range) = range_of(&hunt) else { return Ok(Scanning::new(hunt).done()) };
-    let floor = Floor::default();
-    let scan = |range: EventRange| -> Result<Scanning<'_>, RecallError> {
-        let (mut scanning, mut text) = (Scanning::of_part(hunt, &floor), String::new());
-        ledger.glimpse(&range, |position, glimpse| {
-            look_at_glimpse(&mut scanning, position, glimpse, &mut text)
+fn scan_all_events(ledger: &Ledger, hunt: ScanQuery<'_>) -> Result<Scan, RecallError> {
+    let Some(range) = filter_range(&hunt) else { return Ok(ScanState::new(hunt).finish()) };
+    let floor = SharedMinScore::default();
+    let scan = |range: EventRange| -> Result<ScanState<'_>, RecallError> {
+        let (mut scanning, mut text) = (ScanState::for_part(hunt, &floor), String::new());
+        ledger.visit_events(&range, |position, glimpse| {
+            match_event_ref(&mut scanning, position, glimpse, &mut text)
         })?;
         Ok(scanning)
     };
-    let parts = abreast::each(parts_of(ledger, range)?, 1, scan);
-    Ok(Scanning::joined(hunt, parts.into_iter().collect::<Result<_, _>>()?))
+    let parts = abreast::map(split_range(ledger, range)?, 1, scan);
+    Ok(ScanState::merge(hunt, parts.into_iter().collect::<Result<_, _>>()?))
 }
 
 /// A range in stretches of time that have about as many events each, in the range's order: the newest first.
-fn parts_of(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, RecallError> {
+fn split_range(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, RecallError> {
     let last = ledger.last_seq();
-    let count = (last / TURN_EVENTS).min(TURNS_MAX);
+    let count = (last / EVENTS_PER_TASK).min(TASKS_MAX);
     if range.session.is_some() || count < 2 {
         return Ok(vec![range]);
     }
     // Sample evenly by arrival to estimate the distribution over time.
     let mut cuts = Vec::new();
     for number in 1..count {
-        cuts.extend(ledger.outbox(number * (last / count), 1)?.first().map(|it| it.position.at));
+        cuts.extend(
+            ledger.read_outbox(number * (last / count), 1)?.first().map(|it| it.position.at),
+        );
     }
     cuts.retain(|at| {
         range.from.is_none_or(|from| *at > from) && range.to.is_none_or(|to| *at < to)
@@ -89,45 +92,46 @@ fn parts_of(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, Recal
 }
 
 /// The range of events that the filter can admit; `None` if the session id is invalid.
-fn range_of(hunt: &Hunt<'_>) -> Option<EventRange> {
+fn filter_range(hunt: &ScanQuery<'_>) -> Option<EventRange> {
     let session = hunt.filter.session.as_deref().map(SessionId::parse).transpose().ok()?;
     Some(EventRange {
         from: hunt.filter.since,
         to: hunt.filter.until,
         session,
-        direction: Direction::Backward,
+        direction: ScanDirection::Backward,
         ..EventRange::default()
     })
 }
 
 /// Matches an event in its stored form.
-fn look_at_glimpse(
-    scanning: &mut Scanning<'_>,
-    position: &Position,
-    glimpse: &Glimpse<'_>,
+fn match_event_ref(
+    scanning: &mut ScanState<'_>,
+    position: &EventPosition,
+    glimpse: &EventRef<'_>,
     text: &mut String,
 ) -> Result<ControlFlow<()>, LedgerError> {
-    let Glimpse { session, agent, project, kind, .. } = *glimpse;
+    let EventRef { session, agent, project, kind, .. } = *glimpse;
     let agents = [agent];
-    let about = About { at: position.at, project, session, agents: &agents, kind: kind.as_str() };
-    let is_allowed = allows(scanning.hunt.filter, Source::Event, &about);
+    let about =
+        RecordMeta { at: position.at, project, session, agents: &agents, kind: kind.as_str() };
+    let is_allowed = passes_filter(scanning.query.filter, EntrySource::Event, &about);
     let of_tool = glimpse.tool.map_or(0, |(input, output)| input.len() + output.len());
     let bytes = if is_allowed { glimpse.text.len() + of_tool } else { 0 };
-    if !scanning.goes_on(bytes) {
+    if !scanning.should_continue(bytes) {
         return Ok(ControlFlow::Break(()));
     }
     if !is_allowed {
         return Ok(ControlFlow::Continue(()));
     }
-    scanning.looked();
+    scanning.count_scanned();
     match glimpse.tool {
-        None => look_at_text(scanning, position, &about, glimpse.text),
+        None => match_event_text(scanning, position, &about, glimpse.text),
         Some((input, output)) => {
-            let needle = scanning.hunt.needle;
-            let json = || [input, output].iter().any(|json| needle.may_touch_json(json));
-            if needle.touches(glimpse.text) || json() {
-                join_said(&glimpse.event()?, text);
-                look_at_text(scanning, position, &about, text);
+            let needle = scanning.query.matcher;
+            let json = || [input, output].iter().any(|json| needle.may_match_json(json));
+            if needle.contains_any(glimpse.text) || json() {
+                join_event_text(&glimpse.to_event()?, text);
+                match_event_text(scanning, position, &about, text);
             }
         }
     }
@@ -135,40 +139,45 @@ fn look_at_glimpse(
 }
 
 /// Matches an event. Returns `false` to end the scan.
-fn look_at_event(
-    scanning: &mut Scanning<'_>,
-    position: &Position,
+fn match_event(
+    scanning: &mut ScanState<'_>,
+    position: &EventPosition,
     event: &Event,
     text: &mut String,
 ) -> bool {
-    let about = About {
+    let about = RecordMeta {
         at: event.at,
         project: &event.project,
         session: event.session.as_str(),
         agents: &[event.agent.as_str()],
         kind: event.kind.as_str(),
     };
-    if !allows(scanning.hunt.filter, Source::Event, &about) {
-        return scanning.goes_on(0);
+    if !passes_filter(scanning.query.filter, EntrySource::Event, &about) {
+        return scanning.should_continue(0);
     }
-    join_said(event, text);
-    if !scanning.goes_on(text.len()) {
+    join_event_text(event, text);
+    if !scanning.should_continue(text.len()) {
         return false;
     }
-    scanning.looked();
-    look_at_text(scanning, position, &about, text);
+    scanning.count_scanned();
+    match_event_text(scanning, position, &about, text);
     true
 }
 
-fn look_at_text(scanning: &mut Scanning<'_>, position: &Position, about: &About<'_>, text: &str) {
-    let look = match scanning.hunt.needle.look_above(text, scanning.least()) {
-        Sighting::Nothing => return,
-        Sighting::Below => return scanning.found_below(),
-        Sighting::Look(look) => look,
+fn match_event_text(
+    scanning: &mut ScanState<'_>,
+    position: &EventPosition,
+    about: &RecordMeta<'_>,
+    text: &str,
+) {
+    let look = match scanning.query.matcher.match_above(text, scanning.min_score()) {
+        MatchResult::NoMatch => return,
+        MatchResult::BelowMinimum => return scanning.count_match(),
+        MatchResult::Match(look) => look,
     };
-    scanning.found(about.at, look, |look| Seen {
-        key: Key::Event(position.seq),
-        source: Source::Event,
+    scanning.add_match(about.at, look, |look| ScanMatch {
+        key: EntryKey::Event(position.seq),
+        source: EntrySource::Event,
         at: about.at,
         line: 0,
         project: about.project.to_owned(),
@@ -176,9 +185,9 @@ fn look_at_text(scanning: &mut Scanning<'_>, position: &Position, about: &About<
         agent: about.agents.first().copied().unwrap_or_default().to_owned(),
         kind: about.kind.to_owned(),
         title: String::new(),
-        part: part_of(&look, 0),
+        range: match_range(&look, 0),
         // Hits are read again when shown; building snippets here would be most of the work.
         snippet: String::new(),
-        look,
+        text_match: look,
     });
 }

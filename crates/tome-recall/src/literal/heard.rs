@@ -8,11 +8,11 @@ use std::borrow::Cow;
 
 use tome_model::{Agent, Event, EventId, EventLine, Millis, SessionId};
 
-use tome_contents::said;
+use tome_contents::event_texts;
 
 /// Text and metadata of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Heard {
+pub(super) struct LineText {
     /// Its texts, separated by newlines.
     pub text: String,
     pub id: String,
@@ -23,19 +23,19 @@ pub(super) struct Heard {
     pub kind: String,
 }
 
-impl Heard {
+impl LineText {
     /// Parses any line.
-    pub fn of(line: &str) -> Self {
-        match EventLine::parse(line).ok().and_then(event) {
-            Some(event) => Self::of_event(&event),
-            None if is_json(line) => Self::of_json(line),
+    pub fn parse(line: &str) -> Self {
+        match EventLine::parse(line).ok().and_then(to_event) {
+            Some(event) => Self::from_event(&event),
+            None if looks_like_json(line) => Self::from_json(line),
             None => Self { text: line.to_owned(), ..Self::default() },
         }
     }
 
-    fn of_event(event: &Event) -> Self {
+    fn from_event(event: &Event) -> Self {
         let mut text = String::new();
-        join_said(event, &mut text);
+        join_event_text(event, &mut text);
         Self {
             text,
             id: event.id.as_str().to_owned(),
@@ -46,21 +46,23 @@ impl Heard {
         }
     }
 
-    fn of_json(line: &str) -> Self {
+    fn from_json(line: &str) -> Self {
         let mut heard = Self::default();
-        heard.take(line, 0);
+        heard.collect_strings(line, 0);
         heard
     }
 
-    fn take(&mut self, json: &str, depth: usize) {
-        strings(json, &mut |name, sort, value| match sort {
-            Sort::Aside => self.note(name, &value),
+    fn collect_strings(&mut self, json: &str, depth: usize) {
+        visit_strings(json, &mut |name, sort, value| match sort {
+            JsonValueClass::Metadata => self.record_metadata(name, &value),
             // Some agents encode tool arguments as JSON in a string.
-            Sort::Free if depth == 0 && name == "arguments" && value.starts_with('{') => {
-                self.take(&value, 1);
+            JsonValueClass::ToolData
+                if depth == 0 && name == "arguments" && value.starts_with('{') =>
+            {
+                self.collect_strings(&value, 1);
             }
-            Sort::Said | Sort::Free if value.is_empty() => {}
-            Sort::Said | Sort::Free => {
+            JsonValueClass::Text | JsonValueClass::ToolData if value.is_empty() => {}
+            JsonValueClass::Text | JsonValueClass::ToolData => {
                 self.text.push_str(if self.text.is_empty() { "" } else { "\n" });
                 self.text.push_str(&value);
             }
@@ -68,7 +70,7 @@ impl Heard {
     }
 
     /// Records a metadata value.
-    fn note(&mut self, name: &str, value: &str) {
+    fn record_metadata(&mut self, name: &str, value: &str) {
         match name {
             "id" | "uuid" if self.id.is_empty() => value.clone_into(&mut self.id),
             "timestamp" | "at" if self.at == Millis(0) => {
@@ -83,16 +85,16 @@ impl Heard {
 }
 
 /// Joins all texts of an event with newlines.
-pub(super) fn join_said(event: &Event, text: &mut String) {
+pub(super) fn join_event_text(event: &Event, text: &mut String) {
     text.clear();
-    for (nth, one) in said(event).enumerate() {
+    for (nth, one) in event_texts(event).enumerate() {
         text.push_str(if nth > 0 { "\n" } else { "" });
         text.push_str(&one);
     }
 }
 
 /// Converts a line written by Tome into its event.
-fn event(line: EventLine) -> Option<Event> {
+fn to_event(line: EventLine) -> Option<Event> {
     let kind = line.kind.parse().ok()?;
     Some(Event {
         id: EventId::parse(line.id.as_deref()?).ok()?,
@@ -111,7 +113,7 @@ fn event(line: EventLine) -> Option<Event> {
 }
 
 /// Returns whether a line starts like JSON. A bracketed prefix of a log line does not count.
-fn is_json(line: &str) -> bool {
+fn looks_like_json(line: &str) -> bool {
     let mut marks = line.chars().filter(|c| !c.is_whitespace());
     match marks.next() {
         Some('{') => marks.next().is_none_or(|next| matches!(next, '"' | '}')),
@@ -122,52 +124,53 @@ fn is_json(line: &str) -> bool {
 
 /// Meaning of the values under a field name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sort {
+enum JsonValueClass {
     /// Text of a message.
-    Said,
+    Text,
     /// An id, a type or a time.
-    Aside,
+    Metadata,
     /// Arguments or result of a tool: everything counts, whatever its name.
-    Free,
+    ToolData,
 }
 
 #[rustfmt::skip]
-const ASIDE: &[&str] = &[
+const METADATA_NAMES: &[&str] = &[
     "agent", "api", "arrived", "at", "cwd", "data", "gitBranch", "gitCommit", "gitVersion", "id", "kind", "media_type", "mimeType", "model",
     "parentSession", "project", "provider", "role", "signature", "stopReason", "stop_reason", "timestamp", "type", "uuid", "version",
 ];
-const FREE: &[&str] = &["arguments", "input", "output", "result", "toolUseResult"];
+const TOOL_DATA_NAMES: &[&str] = &["arguments", "input", "output", "result", "toolUseResult"];
 
-impl Sort {
-    fn of(name: &str) -> Self {
+impl JsonValueClass {
+    fn from_name(name: &str) -> Self {
         let is_id = ["Id", "_id", "Uuid", "_uuid", "ID"].iter().any(|end| name.ends_with(end));
         match name {
-            name if FREE.contains(&name) => Self::Free,
-            name if is_id || ASIDE.contains(&name) => Self::Aside,
-            _ => Self::Said,
+            name if TOOL_DATA_NAMES.contains(&name) => Self::ToolData,
+            name if is_id || METADATA_NAMES.contains(&name) => Self::Metadata,
+            _ => Self::Text,
         }
     }
 }
 
 /// Visits the strings of possibly malformed JSON: the field name, its class, and the decoded value.
-fn strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, Sort, Cow<'a, str>)) {
-    let mut around: Vec<Sort> = Vec::new();
-    let (mut name, mut sort) = (Cow::Borrowed(""), Sort::Said);
+fn visit_strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, JsonValueClass, Cow<'a, str>)) {
+    let mut around: Vec<JsonValueClass> = Vec::new();
+    let (mut name, mut sort) = (Cow::Borrowed(""), JsonValueClass::Text);
     let mut rest = json;
     while let Some(quote) = memchr::memchr(b'"', rest.as_bytes()) {
         let (between, from) = rest.split_at_checked(quote).unwrap_or((rest, ""));
         for byte in between.bytes() {
             match byte {
                 b'{' | b'[' => around.push(sort),
-                b'}' | b']' => sort = around.pop().unwrap_or(Sort::Said),
+                b'}' | b']' => sort = around.pop().unwrap_or(JsonValueClass::Text),
                 _ => {}
             }
         }
-        let (value, after) = string(from.get(1..).unwrap_or_default());
+        let (value, after) = split_string(from.get(1..).unwrap_or_default());
         rest = after;
         if after.trim_start().starts_with(':') {
-            let is_free = around.last() == Some(&Sort::Free);
-            sort = if is_free { Sort::Free } else { Sort::of(&value) };
+            let is_free = around.last() == Some(&JsonValueClass::ToolData);
+            sort =
+                if is_free { JsonValueClass::ToolData } else { JsonValueClass::from_name(&value) };
             name = value;
         } else {
             visit(&name, sort, value);
@@ -176,7 +179,7 @@ fn strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, Sort, Cow<'a, str>)) {
 }
 
 /// Splits off a string at its closing quote; takes everything if it is not closed.
-fn string(from: &str) -> (Cow<'_, str>, &str) {
+fn split_string(from: &str) -> (Cow<'_, str>, &str) {
     let bytes = from.as_bytes();
     let mut at = 0;
     let mut escaped = false;
@@ -192,20 +195,20 @@ fn string(from: &str) -> (Cow<'_, str>, &str) {
     let is_open = bytes.get(at) != Some(&b'"');
     let end = if is_open { from.len() } else { at };
     let (said, after) = from.split_at_checked(end).unwrap_or((from, ""));
-    let said = if escaped { Cow::Owned(decoded(said)) } else { Cow::Borrowed(said) };
+    let said = if escaped { Cow::Owned(decode_escapes(said)) } else { Cow::Borrowed(said) };
     (said, after.get(1..).unwrap_or_default())
 }
 
 /// Decodes the escapes of a JSON string. Lone surrogates become replacement characters; invalid
 /// escapes stay unchanged.
-fn decoded(said: &str) -> String {
+fn decode_escapes(said: &str) -> String {
     let mut out = String::with_capacity(said.len());
     let mut rest = said;
     while let Some((plain, escape)) = rest.split_once('\\') {
         out.push_str(plain);
         let mut chars = escape.chars();
         rest = match chars.next() {
-            Some('u') => decode_unit(chars.as_str(), &mut out),
+            Some('u') => decode_unicode_escape(chars.as_str(), &mut out),
             Some(c) => {
                 out.push(match c {
                     'n' => '\n',
@@ -225,7 +228,7 @@ fn decoded(said: &str) -> String {
 }
 
 /// Decodes the digits of `\u4e2d`, or of a surrogate pair, and returns the rest.
-fn decode_unit<'a>(from: &'a str, out: &mut String) -> &'a str {
+fn decode_unicode_escape<'a>(from: &'a str, out: &mut String) -> &'a str {
     let unit = |text: &'a str| {
         let (digits, after) = text.split_at_checked(4)?;
         // `from_str_radix` would accept a sign.

@@ -20,10 +20,10 @@ pub(super) const QUOTED_MAX: usize = 8;
 
 /// Occurrences recorded per text. In longer texts, only the first ones compete for the best window;
 /// coverage still includes the others.
-pub(super) const PLACES_MAX: usize = 16 * 1024;
+pub(super) const OCCURRENCES_MAX: usize = 16 * 1024;
 
 /// Maximum size of a window of terms that belong together; a snippet shows all of it.
-pub(super) const PLACE_BYTES_MAX: usize = 280;
+pub(super) const WINDOW_BYTES_MAX: usize = 280;
 
 /// Memory limit of a compiled regular expression.
 pub(super) const REGEX_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -34,10 +34,10 @@ pub(super) const SECTION_WORDS_MAX: usize = 200;
 pub(super) const SNIPPET_CHARS_MAX: usize = 300;
 
 /// Maximum number of matches that a scan keeps, whatever the limit.
-pub(super) const SEEN_MAX: usize = 1_000;
+pub(super) const MATCHES_MAX: usize = 1_000;
 
 /// Text scanned between two checks for cancellation; several times a second.
-pub(super) const ASK_EVERY_BYTES: usize = 256 * 1024;
+pub(super) const STOP_CHECK_BYTES: usize = 256 * 1024;
 
 /// Maximum number of problems to report.
 pub(super) const UNREAD_MAX: usize = 20;
@@ -52,10 +52,10 @@ pub(super) const OUTBOX_EVENTS_MAX: usize = 256;
 pub(super) const NODES_MAX: usize = 100_000;
 
 /// Events per parallel task. Small, so that all threads start with the newest events.
-pub(super) const TURN_EVENTS: u64 = 1_024;
+pub(super) const EVENTS_PER_TASK: u64 = 1_024;
 
 /// Maximum number of tasks per scan, because each boundary costs a read.
-pub(super) const TURNS_MAX: u64 = 64;
+pub(super) const TASKS_MAX: u64 = 64;
 
 /// Nodes per parallel task.
-pub(super) const TURN_NODES: usize = 128;
+pub(super) const NODES_PER_TASK: usize = 128;

@@ -4,39 +4,43 @@ use std::ops::Range;
 
 use tome_text::{extends_grapheme, is_unspaced};
 
-use super::limits::PLACE_BYTES_MAX;
+use super::limits::WINDOW_BYTES_MAX;
 
 /// About 120 words, or 230 characters of a script without spaces: a typical passage.
 const PASSAGE_BYTES: f32 = 700.0;
 
 /// Whether the text contains the whole query verbatim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Exact {
+pub(crate) enum ExactMatch {
     No,
     /// Yes, as part of longer words.
-    Inside,
+    InsideWords,
     /// Yes, between word boundaries.
-    Whole,
+    WholeWords,
 }
 
-impl Exact {
+impl ExactMatch {
     /// Classifies an occurrence of the whole query.
-    pub(super) fn at(text: &str, range: &Range<usize>) -> Self {
-        if Stand::of(text, range) == Stand::Alone { Self::Whole } else { Self::Inside }
+    pub(super) fn classify(text: &str, range: &Range<usize>) -> Self {
+        if WordPosition::classify(text, range) == WordPosition::WholeWord {
+            Self::WholeWords
+        } else {
+            Self::InsideWords
+        }
     }
 }
 
 /// A match of a query in a text.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Look {
+pub(crate) struct TextMatch {
     /// Whether the whole query occurs.
-    pub exact: Exact,
+    pub exact: ExactMatch,
     /// Weighted share of the query's terms that occur: above 0, at most 1.
     pub coverage: f32,
     /// How close together they occur: 0 to 1.
     pub closeness: f32,
     /// Number of occurrences.
-    pub times: u32,
+    pub occurrences: u32,
     /// Length of the text.
     pub bytes: usize,
     /// Byte range of the best window. Empty, at 0, if only the title matches.
@@ -45,20 +49,20 @@ pub(crate) struct Look {
 
 /// Result of matching a text against a minimum score.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Sighting {
-    Nothing,
+pub(crate) enum MatchResult {
+    NoMatch,
     /// Matches, but scores below the minimum.
-    Below,
-    Look(Look),
+    BelowMinimum,
+    Match(TextMatch),
 }
 
-impl Look {
+impl TextMatch {
     /// A match in the title counts slightly less than one in the text.
-    pub(super) const TITLE_WORTH: f32 = 0.9;
+    pub(super) const TITLE_WEIGHT: f32 = 0.9;
 
     /// Converts a match of the title into one of the text below it.
-    pub(super) fn by_title(self) -> Self {
-        Self { range: 0..0, coverage: self.coverage * Self::TITLE_WORTH, ..self }
+    pub(super) fn into_title_match(self) -> Self {
+        Self { range: 0..0, coverage: self.coverage * Self::TITLE_WEIGHT, ..self }
     }
 
     /// Combined score: verbatim matches first, then coverage, closeness and frequency. Long texts
@@ -66,60 +70,60 @@ impl Look {
     /// constants were measured.
     pub fn score(&self) -> f32 {
         let exact = match self.exact {
-            Exact::No => 0.0,
-            Exact::Inside => 2.0,
-            Exact::Whole => 2.5,
+            ExactMatch::No => 0.0,
+            ExactMatch::InsideWords => 2.0,
+            ExactMatch::WholeWords => 2.5,
         };
-        let often = 1.0 - 1.0 / (1.0 + self.times.min(1_000) as f32);
-        let held_back = held_back(self.bytes);
+        let often = 1.0 - 1.0 / (1.0 + self.occurrences.min(1_000) as f32);
+        let held_back = length_penalty(self.bytes);
         exact + self.coverage * (0.5 + 0.4 * self.closeness + 0.1 * often) / held_back
     }
 
     /// Upper bound on the score of a text with this coverage that does not contain the whole query.
-    pub(super) fn score_max(coverage: f32, bytes: usize) -> f32 {
+    pub(super) fn max_score(coverage: f32, bytes: usize) -> f32 {
         // Slightly more, to allow for rounding.
-        coverage * 1.000_1 / held_back(bytes)
+        coverage * 1.000_1 / length_penalty(bytes)
     }
 }
 
 /// Divisor that penalizes long texts.
-fn held_back(bytes: usize) -> f32 {
+fn length_penalty(bytes: usize) -> f32 {
     let passages = (bytes as f32 / PASSAGE_BYTES).max(1.0);
     1.0 + 0.75 * (1.0 - 1.0 / passages)
 }
 
 /// Position of an occurrence relative to word boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stand {
+pub(super) enum WordPosition {
     /// In the middle or at the end of a word.
-    Inside,
+    InsideWord,
     /// At the start of a longer word.
-    Begins,
+    WordStart,
     /// A whole word.
-    Alone,
+    WholeWord,
 }
 
-impl Stand {
-    pub fn of(text: &str, range: &Range<usize>) -> Self {
-        let begins = is_edge(text, range.start);
-        match (begins, begins && is_edge(text, range.end)) {
-            (_, true) => Self::Alone,
-            (true, _) => Self::Begins,
-            _ => Self::Inside,
+impl WordPosition {
+    pub fn classify(text: &str, range: &Range<usize>) -> Self {
+        let begins = is_word_boundary(text, range.start);
+        match (begins, begins && is_word_boundary(text, range.end)) {
+            (_, true) => Self::WholeWord,
+            (true, _) => Self::WordStart,
+            _ => Self::InsideWord,
         }
     }
 
-    pub fn worth(self) -> f32 {
+    pub fn weight(self) -> f32 {
         match self {
-            Self::Inside => 0.5,
-            Self::Begins => 0.85,
-            Self::Alone => 1.0,
+            Self::InsideWord => 0.5,
+            Self::WordStart => 0.85,
+            Self::WholeWord => 1.0,
         }
     }
 }
 
 /// Line number of a byte offset, counted from 1.
-pub(crate) fn line_of(text: &str, byte: usize) -> u32 {
+pub(crate) fn line_number(text: &str, byte: usize) -> u32 {
     let before = text.as_bytes().get(..byte.min(text.len())).unwrap_or_default();
     let lines = memchr::memchr_iter(b'\n', before).count();
     u32::try_from(lines).unwrap_or(u32::MAX - 1) + 1
@@ -127,7 +131,7 @@ pub(crate) fn line_of(text: &str, byte: usize) -> u32 {
 
 /// Returns whether a word can start or end here: next to a non-word character, or at a camel-case
 /// hump.
-fn is_edge(text: &str, at: usize) -> bool {
+fn is_word_boundary(text: &str, at: usize) -> bool {
     let before = text.get(..at).and_then(|before| before.chars().next_back());
     let after = text.get(at..).and_then(|after| after.chars().next());
     let (Some(before), Some(after)) = (before, after) else { return true };
@@ -141,7 +145,7 @@ fn is_edge(text: &str, at: usize) -> bool {
 
 /// An occurrence of a term or a part of one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct Occurrence {
     pub start: usize,
     pub end: usize,
     pub pattern: usize,
@@ -149,8 +153,11 @@ pub(super) struct Place {
 
 /// Finds the window with the highest total gain, and returns it with that gain. Prefers the
 /// shortest, then the first. `places` must be sorted by end.
-pub(super) fn best_stretch(places: &[Place], gains: &[f32]) -> Option<(Range<usize>, f32)> {
-    let gain = |place: &Place| gains.get(place.pattern).copied().unwrap_or_default();
+pub(super) fn find_best_window(
+    places: &[Occurrence],
+    gains: &[f32],
+) -> Option<(Range<usize>, f32)> {
+    let gain = |place: &Occurrence| gains.get(place.pattern).copied().unwrap_or_default();
     let mut counts = vec![0_u32; gains.len()];
     let (mut from, mut sum) = (0, 0.0_f32);
     let mut best: Option<(Range<usize>, f32, usize)> = None;
@@ -161,7 +168,7 @@ pub(super) fn best_stretch(places: &[Place], gains: &[f32]) -> Option<(Range<usi
         }
         while let Some(first) = places.get(from).filter(|_| from < upto) {
             let Some(count) = counts.get_mut(first.pattern) else { break };
-            let is_far = place.end.saturating_sub(first.start) > PLACE_BYTES_MAX;
+            let is_far = place.end.saturating_sub(first.start) > WINDOW_BYTES_MAX;
             if *count == 1 && !is_far {
                 break;
             }
@@ -185,16 +192,16 @@ pub(super) fn best_stretch(places: &[Place], gains: &[f32]) -> Option<(Range<usi
 }
 
 /// Share of the text's gain that is in the window, reduced for longer windows.
-pub(super) fn closeness(stretch: &Range<usize>, gain: f32, all: f32) -> f32 {
+pub(super) fn window_closeness(stretch: &Range<usize>, gain: f32, all: f32) -> f32 {
     if all <= 0.0 {
         return 0.0;
     }
-    let length = stretch.len().min(PLACE_BYTES_MAX) as f32 / PLACE_BYTES_MAX as f32;
+    let length = stretch.len().min(WINDOW_BYTES_MAX) as f32 / WINDOW_BYTES_MAX as f32;
     (gain / all).clamp(0.0, 1.0) * (1.0 - 0.5 * length)
 }
 
 /// Total gain of the patterns that occur.
-pub(super) fn places_gain(places: &[Place], gains: &[f32]) -> f32 {
+pub(super) fn total_gain(places: &[Occurrence], gains: &[f32]) -> f32 {
     let mut seen = vec![false; gains.len()];
     for place in places {
         if let Some(seen) = seen.get_mut(place.pattern) {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Range of the frontmatter: from `---` on the first line to the next, with a key in between.
-pub(super) fn frontmatter(markdown: &str) -> Range<usize> {
+pub(super) fn find_frontmatter(markdown: &str) -> Range<usize> {
     let is_fence = |line: &str| line.trim_end() == "---";
     let mut end = 0;
     let mut has_key = false;
@@ -24,7 +24,7 @@ pub(super) fn frontmatter(markdown: &str) -> Range<usize> {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum ClassifiedLineKind {
     /// Frontmatter or code.
     Other,
     /// Part of a comment that starts at the beginning of a line.
@@ -35,65 +35,73 @@ pub(super) enum Kind {
 }
 
 /// A line with its terminator and byte offset.
-pub(super) struct Line<'a> {
+pub(super) struct ClassifiedLine<'a> {
     pub at: usize,
     pub raw: &'a str,
-    pub kind: Kind,
+    pub kind: ClassifiedLineKind,
 }
 
-impl Line<'_> {
+impl ClassifiedLine<'_> {
     pub fn end(&self) -> usize {
         self.at + self.raw.len()
     }
 }
 
 /// Splits a file into lines; `body` is the end of the frontmatter.
-pub(super) fn lines(markdown: &str, body: usize) -> Vec<Line<'_>> {
+pub(super) fn split_lines(markdown: &str, body: usize) -> Vec<ClassifiedLine<'_>> {
     let (mut at, mut fence, mut in_comment) = (0, None, false);
     let mut found = Vec::new();
     for raw in markdown.split_inclusive('\n') {
-        let kind = if at < body { Kind::Other } else { kind_of(raw, &mut fence, &mut in_comment) };
-        found.push(Line { at, raw, kind });
+        let kind = if at < body {
+            ClassifiedLineKind::Other
+        } else {
+            classify_line(raw, &mut fence, &mut in_comment)
+        };
+        found.push(ClassifiedLine { at, raw, kind });
         at += raw.len();
     }
     found
 }
 
 /// Character and length of a code fence.
-type Fence = (char, usize);
+type FenceMark = (char, usize);
 
-fn kind_of(raw: &str, fence: &mut Option<Fence>, in_comment: &mut bool) -> Kind {
+fn classify_line(
+    raw: &str,
+    fence: &mut Option<FenceMark>,
+    in_comment: &mut bool,
+) -> ClassifiedLineKind {
     let text = raw.trim_start_matches('\u{feff}').trim();
     if *in_comment {
         *in_comment = !text.contains("-->");
-        return Kind::Comment;
+        return ClassifiedLineKind::Comment;
     }
-    let marks = fence_of(text);
+    let marks = parse_fence(text);
     if let Some((mark, count)) = *fence {
         if marks.is_some_and(|(with, by)| with == mark && by >= count)
             && text.trim_start_matches(mark).is_empty()
         {
             *fence = None;
         }
-        return Kind::Other;
+        return ClassifiedLineKind::Other;
     }
     if marks.is_some() {
         *fence = marks;
-        return Kind::Other;
+        return ClassifiedLineKind::Other;
     }
     if let Some(opened) = text.strip_prefix("<!--") {
         *in_comment = !opened.contains("-->");
-        return Kind::Comment;
+        return ClassifiedLineKind::Comment;
     }
-    match (text.is_empty(), level_of(raw)) {
-        (true, _) => Kind::Blank,
-        (false, Some(level)) => Kind::Heading(level),
-        (false, None) => Kind::Text,
+    match (text.is_empty(), heading_level(raw)) {
+        (true, _) => ClassifiedLineKind::Blank,
+        (false, Some(level)) => ClassifiedLineKind::Heading(level),
+        (false, None) => ClassifiedLineKind::Text,
     }
 }
 
 /// Parses an opening or closing code fence, possibly in a list item.
-fn fence_of(text: &str) -> Option<Fence> {
+fn parse_fence(text: &str) -> Option<FenceMark> {
     let inner = ["- ", "* ", "+ "].iter().find_map(|item| text.strip_prefix(item)).unwrap_or(text);
     let inner = inner.trim_start();
     let mark = inner.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
@@ -103,7 +111,7 @@ fn fence_of(text: &str) -> Option<Fence> {
     (marks >= 3 && !(mark == '`' && language.contains('`'))).then_some((mark, marks))
 }
 
-fn level_of(raw: &str) -> Option<usize> {
+fn heading_level(raw: &str) -> Option<usize> {
     let text = raw.trim_start_matches('\u{feff}').trim_end();
     let inner = text.trim_start_matches(' ');
     let words = inner.trim_start_matches('#');
@@ -115,10 +123,10 @@ fn level_of(raw: &str) -> Option<usize> {
 }
 
 /// Ranges of comments that occupy whole lines.
-pub(super) fn comments(lines: &[Line<'_>]) -> Vec<Range<usize>> {
+pub(super) fn find_comments(lines: &[ClassifiedLine<'_>]) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut is_open = false;
-    for line in lines.iter().filter(|line| line.kind == Kind::Comment) {
+    for line in lines.iter().filter(|line| line.kind == ClassifiedLineKind::Comment) {
         match found.last_mut().filter(|_| is_open) {
             Some(open) => open.end = line.end(),
             None => found.push(line.at..line.end()),

@@ -4,12 +4,12 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
 use memchr::memmem;
-use tome_finder::{Key, Source};
+use tome_finder::{EntryKey, EntrySource};
 
-use super::heard::Heard;
+use super::heard::LineText;
 use super::limits::LINE_BYTES_MAX;
-use super::seen::{About, Scanning, allows, part_of, shown};
-use super::{Hunt, Scan, Seen};
+use super::seen::{RecordMeta, ScanState, build_snippet, match_range, passes_filter};
+use super::{Scan, ScanMatch, ScanQuery};
 use crate::RecallError;
 use tome_home::HomeError;
 use tome_home::{FinalLink, open_regular};
@@ -18,7 +18,7 @@ const BUFFER_BYTES: usize = 128 * 1024;
 
 /// Owner of the scanned records.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Owner<'a> {
+pub(crate) struct TranscriptOwner<'a> {
     /// Root folder of the project; empty for the coder's notebook.
     pub project: &'a str,
     /// Empty if there is none.
@@ -29,33 +29,33 @@ pub(crate) struct Owner<'a> {
 /// from the owner.
 pub(crate) fn scan_messages(
     path: &Path,
-    owner: Owner<'_>,
-    hunt: Hunt<'_>,
+    owner: TranscriptOwner<'_>,
+    hunt: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
-    let mut scanning = Scanning::new(hunt);
+    let mut scanning = ScanState::new(hunt);
     let file = match open_regular(path, FinalLink::Refuse) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(scanning.done()),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(scanning.finish()),
         file => file.map_err(HomeError::file("read", path))?,
     };
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
-    let quick = hunt.needle.is_plain();
+    let quick = hunt.matcher.is_plain_in_json();
     let (mut line, mut number) = (Vec::new(), 0_u32);
     loop {
-        let more = next_line(&mut reader, &mut line).map_err(HomeError::file("read", path))?;
-        if !more || !scanning.goes_on(line.len()) {
-            return Ok(scanning.done());
+        let more = read_next_line(&mut reader, &mut line).map_err(HomeError::file("read", path))?;
+        if !more || !scanning.should_continue(line.len()) {
+            return Ok(scanning.finish());
         }
         number = number.saturating_add(1);
-        scanning.looked();
+        scanning.count_scanned();
         let text = String::from_utf8_lossy(&line);
-        if !text.is_empty() && (!quick || may_say(&hunt, &text)) {
-            look_at_line(&mut scanning, owner, number, &text);
+        if !text.is_empty() && (!quick || may_match(&hunt, &text)) {
+            match_line(&mut scanning, owner, number, &text);
         }
     }
 }
 
 /// Reads a line without its terminator, truncated if very long. Returns `false` at the end.
-fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
+fn read_next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<bool> {
     line.clear();
     let mut has_begun = false;
     loop {
@@ -82,33 +82,33 @@ fn next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<b
 }
 
 /// Cheap check whether a line may match: it contains a term, or has escapes that may hide one.
-fn may_say(hunt: &Hunt<'_>, line: &str) -> bool {
+fn may_match(hunt: &ScanQuery<'_>, line: &str) -> bool {
     let bytes = line.as_bytes();
     // Escaped control characters are never part of a term.
     let is_telling =
         |at: usize| !bytes.get(at + 2..at + 5).is_some_and(|it| it == b"000" || it == b"001");
-    memmem::find_iter(bytes, b"\\u").any(is_telling) || hunt.needle.touches(line)
+    memmem::find_iter(bytes, b"\\u").any(is_telling) || hunt.matcher.contains_any(line)
 }
 
-fn look_at_line(scanning: &mut Scanning<'_>, owner: Owner<'_>, line: u32, text: &str) {
-    let mut heard = Heard::of(text);
+fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u32, text: &str) {
+    let mut heard = LineText::parse(text);
     if heard.session.is_empty() {
         owner.session.clone_into(&mut heard.session);
     }
-    let about = About {
+    let about = RecordMeta {
         at: heard.at,
         project: owner.project,
         session: &heard.session,
         agents: &[heard.agent.as_str()],
         kind: &heard.kind,
     };
-    if !allows(scanning.hunt.filter, Source::Event, &about) {
+    if !passes_filter(scanning.query.filter, EntrySource::Event, &about) {
         return;
     }
-    let Some(look) = scanning.hunt.needle.look(&heard.text) else { return };
-    scanning.found(heard.at, look, |look| Seen {
-        key: Key::Named(heard.id),
-        source: Source::Event,
+    let Some(look) = scanning.query.matcher.match_text(&heard.text) else { return };
+    scanning.add_match(heard.at, look, |look| ScanMatch {
+        key: EntryKey::Named(heard.id),
+        source: EntrySource::Event,
         at: heard.at,
         line,
         project: owner.project.to_owned(),
@@ -116,8 +116,8 @@ fn look_at_line(scanning: &mut Scanning<'_>, owner: Owner<'_>, line: u32, text: 
         agent: heard.agent,
         kind: heard.kind,
         title: String::new(),
-        part: part_of(&look, 0),
-        snippet: shown(&heard.text, &look),
-        look,
+        range: match_range(&look, 0),
+        snippet: build_snippet(&heard.text, &look),
+        text_match: look,
     });
 }

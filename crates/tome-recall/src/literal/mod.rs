@@ -21,10 +21,10 @@ mod terms;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use contents::{scan_contents, text_of_node};
+pub(crate) use contents::{node_text, scan_contents};
 pub(crate) use events::scan_events;
-pub(crate) use look::{Exact, Look, line_of};
-pub(crate) use messages::{Owner, scan_messages};
-pub(crate) use needle::Needle;
-pub(crate) use page::{Page, Section, page};
-pub(crate) use seen::{Hunt, Scan, Seen};
+pub(crate) use look::{ExactMatch, TextMatch, line_number};
+pub(crate) use messages::{TranscriptOwner, scan_messages};
+pub(crate) use needle::Matcher;
+pub(crate) use page::{NoteSection, ParsedNote, parse_note};
+pub(crate) use seen::{Scan, ScanMatch, ScanQuery};

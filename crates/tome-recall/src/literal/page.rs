@@ -11,22 +11,24 @@ use std::ops::Range;
 use tome_text::{extends_grapheme, is_unspaced};
 
 use super::limits::SECTION_WORDS_MAX;
-use super::look::line_of;
-use super::markdown::{Kind, Line, comments, frontmatter, lines};
+use super::look::line_number;
+use super::markdown::{
+    ClassifiedLine, ClassifiedLineKind, find_comments, find_frontmatter, split_lines,
+};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Page<'a> {
+pub(crate) struct ParsedNote<'a> {
     /// Searchable text, with the same byte offsets as the file.
     pub text: Cow<'a, str>,
     pub name: Option<String>,
     pub description: Option<String>,
     /// `keywords` and `tags` of the frontmatter and of META comments.
     pub keywords: Vec<String>,
-    pub sections: Vec<Section>,
+    pub sections: Vec<NoteSection>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Section {
+pub(crate) struct NoteSection {
     /// First line, counted from 1.
     pub line: u32,
     /// Headings from the outermost on, joined with ` › `; empty if there are none.
@@ -35,36 +37,36 @@ pub(crate) struct Section {
     pub range: Range<usize>,
 }
 
-pub(crate) fn page(markdown: &str) -> Page<'_> {
-    let mut page = Page {
+pub(crate) fn parse_note(markdown: &str) -> ParsedNote<'_> {
+    let mut page = ParsedNote {
         text: Cow::Borrowed(markdown),
         name: None,
         description: None,
         keywords: Vec::new(),
         sections: Vec::new(),
     };
-    let front = frontmatter(markdown);
-    page.read(markdown.get(front.clone()).unwrap_or_default());
-    let lines = lines(markdown, front.end);
+    let front = find_frontmatter(markdown);
+    page.read_metadata(markdown.get(front.clone()).unwrap_or_default());
+    let lines = split_lines(markdown, front.end);
     let mut hidden: Vec<Range<usize>> = vec![front];
-    for comment in comments(&lines) {
+    for comment in find_comments(&lines) {
         let said = markdown.get(comment.clone()).unwrap_or_default();
-        if let Some(meta) = meta(said) {
-            page.read(meta);
+        if let Some(meta) = parse_meta_comment(said) {
+            page.read_metadata(meta);
             hidden.push(comment);
         }
     }
     hidden.retain(|range| !range.is_empty());
     if !hidden.is_empty() {
-        page.text = Cow::Owned(blanked(markdown, &hidden));
+        page.text = Cow::Owned(blank_out(markdown, &hidden));
     }
-    page.sections = cut(&page.text, &lines);
+    page.sections = split_sections(&page.text, &lines);
     page
 }
 
-impl Page<'_> {
+impl ParsedNote<'_> {
     /// Reads metadata keys, one per line or all on one line.
-    fn read(&mut self, said: &str) {
+    fn read_metadata(&mut self, said: &str) {
         let said = said.trim();
         let parts: Vec<&str> =
             if said.contains('\n') { said.lines().collect() } else { said.split(" - ").collect() };
@@ -88,13 +90,13 @@ impl Page<'_> {
 }
 
 /// Content of a META comment. `None` if text follows the comment.
-fn meta(comment: &str) -> Option<&str> {
+fn parse_meta_comment(comment: &str) -> Option<&str> {
     let said = comment.trim_start_matches('\u{feff}').trim().strip_prefix("<!--")?;
     said.strip_suffix("-->")?.trim().strip_prefix("META:")
 }
 
 /// Replaces ranges by spaces, byte for byte.
-fn blanked(markdown: &str, hidden: &[Range<usize>]) -> String {
+fn blank_out(markdown: &str, hidden: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut at = 0;
     for range in hidden {
@@ -111,7 +113,7 @@ fn blanked(markdown: &str, hidden: &[Range<usize>]) -> String {
 }
 
 /// Splits a text at its headings, and long sections further.
-fn cut(text: &str, lines: &[Line<'_>]) -> Vec<Section> {
+fn split_sections(text: &str, lines: &[ClassifiedLine<'_>]) -> Vec<NoteSection> {
     let mut out = Vec::new();
     let mut above: Vec<(usize, &str)> = Vec::new();
     let mut from = 0;
@@ -119,9 +121,9 @@ fn cut(text: &str, lines: &[Line<'_>]) -> Vec<Section> {
     // deeper.
     let (mut has_words, mut deepest) = (false, 0);
     for (number, line) in lines.iter().enumerate() {
-        if let Kind::Heading(level) = line.kind {
+        if let ClassifiedLineKind::Heading(level) = line.kind {
             if has_words || level <= deepest {
-                cut_long(text, lines.get(from..number).unwrap_or_default(), &above, &mut out);
+                push_section(text, lines.get(from..number).unwrap_or_default(), &above, &mut out);
                 (from, has_words) = (number, false);
             }
             deepest = level;
@@ -132,49 +134,54 @@ fn cut(text: &str, lines: &[Line<'_>]) -> Vec<Section> {
             has_words = has_words || !said.trim().is_empty();
         }
     }
-    cut_long(text, lines.get(from..).unwrap_or_default(), &above, &mut out);
+    push_section(text, lines.get(from..).unwrap_or_default(), &above, &mut out);
     out
 }
 
 /// Adds the parts of one section, each within the size limit.
-fn cut_long(text: &str, lines: &[Line<'_>], above: &[(usize, &str)], out: &mut Vec<Section>) {
+fn push_section(
+    text: &str,
+    lines: &[ClassifiedLine<'_>],
+    above: &[(usize, &str)],
+    out: &mut Vec<NoteSection>,
+) {
     let heading: Vec<&str> =
         above.iter().map(|(_, title)| *title).filter(|title| !title.is_empty()).collect();
     let heading = heading.join(" › ");
     let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
     let mut from = first.at;
-    let mut line = line_of(text, from);
-    for to in cuts(text, lines).into_iter().chain([last.end()]) {
+    let mut line = line_number(text, from);
+    for to in find_section_cuts(text, lines).into_iter().chain([last.end()]) {
         let piece = text.get(from..to).unwrap_or_default();
         let start = from + (piece.len() - piece.trim_start().len());
-        line += lines_between(text, from, start);
+        line += count_lines(text, from, start);
         if !piece.trim().is_empty() {
             let range = start..start + piece.trim().len();
-            out.push(Section { line, heading: heading.clone(), range });
+            out.push(NoteSection { line, heading: heading.clone(), range });
         }
-        line += lines_between(text, start, to);
+        line += count_lines(text, start, to);
         from = to;
     }
 }
 
-fn lines_between(text: &str, from: usize, to: usize) -> u32 {
-    line_of(text.get(from..to).unwrap_or_default(), usize::MAX) - 1
+fn count_lines(text: &str, from: usize, to: usize) -> u32 {
+    line_number(text.get(from..to).unwrap_or_default(), usize::MAX) - 1
 }
 
 /// Offsets at which a long section is split.
-fn cuts(text: &str, lines: &[Line<'_>]) -> Vec<usize> {
+fn find_section_cuts(text: &str, lines: &[ClassifiedLine<'_>]) -> Vec<usize> {
     let mut found = Vec::new();
     let mut cost = 0;
     // Start of the current paragraph, and the cost before it.
     let mut paragraph: Option<(usize, usize)> = None;
     let mut was_blank = false;
     for line in lines {
-        if was_blank && line.kind != Kind::Blank {
+        if was_blank && line.kind != ClassifiedLineKind::Blank {
             paragraph = Some((line.at, cost));
         }
-        was_blank = line.kind == Kind::Blank;
+        was_blank = line.kind == ClassifiedLineKind::Blank;
         let said = text.get(line.at..line.end()).unwrap_or_default();
-        let more = Meter::of(said);
+        let more = WordMeter::measure_text(said);
         if cost > 0 && cost + more > COST_MAX {
             match paragraph.take().filter(|(_, before)| *before > COST_MAX / 4) {
                 Some((at, before)) if cost - before + more <= COST_MAX => {
@@ -188,7 +195,7 @@ fn cuts(text: &str, lines: &[Line<'_>]) -> Vec<usize> {
             }
         }
         if more > COST_MAX {
-            found.extend(line_cuts(said).into_iter().map(|at| line.at + at));
+            found.extend(find_line_cuts(said).into_iter().map(|at| line.at + at));
             (cost, paragraph) = (0, None);
         }
         cost += more.min(COST_MAX);
@@ -197,9 +204,9 @@ fn cuts(text: &str, lines: &[Line<'_>]) -> Vec<usize> {
 }
 
 /// Offsets at which a long line is split: between words, or inside an overlong word.
-fn line_cuts(line: &str) -> Vec<usize> {
+fn find_line_cuts(line: &str) -> Vec<usize> {
     let mut found = Vec::new();
-    let (mut meter, mut cost) = (Meter::default(), 0);
+    let (mut meter, mut cost) = (WordMeter::default(), 0);
     let mut was_space = false;
     for (at, c) in line.char_indices() {
         let fits = if was_space { cost < COST_MAX * 9 / 10 } else { cost < COST_MAX };
@@ -207,7 +214,7 @@ fn line_cuts(line: &str) -> Vec<usize> {
             found.push(at);
             cost = 0;
         }
-        cost += meter.cost(c);
+        cost += meter.char_cost(c);
         was_space = c.is_whitespace();
     }
     found
@@ -215,29 +222,29 @@ fn line_cuts(line: &str) -> Vec<usize> {
 
 /// Cost of a word. A character of a script without spaces costs half as much; an overlong word
 /// costs more.
-const WORD: usize = 16;
-const COST_MAX: usize = SECTION_WORDS_MAX * WORD;
+const WORD_COST: usize = 16;
+const COST_MAX: usize = SECTION_WORDS_MAX * WORD_COST;
 
 /// Counts the cost of text in any script.
 #[derive(Default)]
-struct Meter {
+struct WordMeter {
     in_word: usize,
 }
 
-impl Meter {
-    fn of(text: &str) -> usize {
+impl WordMeter {
+    fn measure_text(text: &str) -> usize {
         let mut meter = Self::default();
-        text.chars().map(|c| meter.cost(c)).sum()
+        text.chars().map(|c| meter.char_cost(c)).sum()
     }
 
-    fn cost(&mut self, c: char) -> usize {
+    fn char_cost(&mut self, c: char) -> usize {
         if c.is_whitespace() {
-            return usize::from(std::mem::take(&mut self.in_word) > 0) * WORD;
+            return usize::from(std::mem::take(&mut self.in_word) > 0) * WORD_COST;
         }
         self.in_word += 1;
         match is_unspaced(c) {
-            true => WORD / 2,
-            false => usize::from(self.in_word > WORD),
+            true => WORD_COST / 2,
+            false => usize::from(self.in_word > WORD_COST),
         }
     }
 }

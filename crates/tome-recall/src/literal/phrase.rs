@@ -3,15 +3,15 @@
 use std::ops::Range;
 
 #[derive(Debug, Clone)]
-pub(super) struct Phrase {
+pub(super) struct PhrasePattern {
     /// Folded, lower case, with single spaces.
     bytes: Vec<u8>,
     /// KMP failure function: per prefix, the length of its longest proper prefix that is also a
     /// suffix.
-    falls: Vec<usize>,
+    failures: Vec<usize>,
 }
 
-impl Phrase {
+impl PhrasePattern {
     /// Creates a matcher. The text must be folded, with single spaces.
     pub fn new(text: &str) -> Self {
         let bytes = text.as_bytes().to_vec();
@@ -23,11 +23,14 @@ impl Phrase {
             }
             falls.push(fits);
         }
-        Self { bytes, falls }
+        Self { bytes, failures: falls }
     }
 
     /// Finds all occurrences in a folded text, from the start.
-    pub fn places<'a>(&'a self, text: &'a str) -> impl Iterator<Item = Range<usize>> + 'a {
+    pub fn find_occurrences<'a>(
+        &'a self,
+        text: &'a str,
+    ) -> impl Iterator<Item = Range<usize>> + 'a {
         let mut fits = 0;
         let mut was_space = false;
         let bytes = text.as_bytes();
@@ -39,17 +42,17 @@ impl Phrase {
                 return None;
             }
             let byte = if is_space { b' ' } else { byte.to_ascii_lowercase() };
-            fits = advance(&self.bytes, &self.falls, fits, byte);
+            fits = advance(&self.bytes, &self.failures, fits, byte);
             if fits < self.bytes.len() {
                 return None;
             }
             let end = at + 1;
-            Some(self.start(bytes, end)..end)
+            Some(self.find_start(bytes, end)..end)
         })
     }
 
     /// Start of the occurrence that ends at `end`.
-    fn start(&self, text: &[u8], end: usize) -> usize {
+    fn find_start(&self, text: &[u8], end: usize) -> usize {
         let mut at = end;
         let before = |at: usize| at.checked_sub(1).and_then(|before| text.get(before));
         for byte in self.bytes.iter().rev() {

@@ -5,19 +5,19 @@ use std::collections::BinaryHeap;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 
-use tome_finder::{Filter, Key, Part, Source};
+use tome_finder::{ByteRange, EntryFilter, EntryKey, EntrySource};
 use tome_model::Millis;
 use tome_text::excerpt_around;
 
-use super::limits::{ASK_EVERY_BYTES, SEEN_MAX, SNIPPET_CHARS_MAX, UNREAD_MAX};
-use super::{Look, Needle};
+use super::limits::{MATCHES_MAX, SNIPPET_CHARS_MAX, STOP_CHECK_BYTES, UNREAD_MAX};
+use super::{Matcher, TextMatch};
 
 /// Parameters of a scan.
 #[derive(Clone, Copy)]
-pub(crate) struct Hunt<'a> {
-    pub needle: &'a Needle,
+pub(crate) struct ScanQuery<'a> {
+    pub matcher: &'a Matcher,
     /// Records that may match.
-    pub filter: &'a Filter,
+    pub filter: &'a EntryFilter,
     /// Maximum number of matches to keep.
     pub limit: usize,
     /// Called regularly by every scanning thread; `true` ends the scan.
@@ -28,24 +28,24 @@ pub(crate) struct Hunt<'a> {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Scan {
     /// Best first; ties newest first.
-    pub seen: Vec<Seen>,
+    pub matches: Vec<ScanMatch>,
     /// Number of matches, including those beyond the limit.
     pub matched: u64,
     /// Number of records scanned.
-    pub looked: u64,
+    pub scanned: u64,
     /// Whether the scan was stopped early.
-    pub cut: bool,
+    pub was_stopped: bool,
     /// Records that could not be read, with the reason; only the first ones.
     pub unread: Vec<String>,
 }
 
 /// A record that matches.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Seen {
+pub(crate) struct ScanMatch {
     /// An event by its sequence number, a transcript line by its event id if it has one, a note by
     /// its path, a node or source by its id.
-    pub key: Key,
-    pub source: Source,
+    pub key: EntryKey,
+    pub source: EntrySource,
     /// Time of the event, or of the last change; 0 if unknown.
     pub at: Millis,
     /// Line of the match in its file, counted from 1; 0 if there is no file.
@@ -61,15 +61,15 @@ pub(crate) struct Seen {
     pub title: String,
     /// Byte range of the best window: in an event's text, a note's file, a node's joined bullets,
     /// or a source's excerpt.
-    pub part: Part,
-    pub look: Look,
+    pub range: ByteRange,
+    pub text_match: TextMatch,
     /// Empty for an event of the ledger, which is read again when shown.
     pub snippet: String,
 }
 
 /// Metadata that a filter tests before a record is matched.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct About<'a> {
+pub(super) struct RecordMeta<'a> {
     pub at: Millis,
     pub project: &'a str,
     pub session: &'a str,
@@ -78,7 +78,11 @@ pub(super) struct About<'a> {
 }
 
 /// Returns whether a filter admits a record.
-pub(super) fn allows(filter: &Filter, source: Source, about: &About<'_>) -> bool {
+pub(super) fn passes_filter(
+    filter: &EntryFilter,
+    source: EntrySource,
+    about: &RecordMeta<'_>,
+) -> bool {
     let is_one =
         |wanted: &Option<String>, has: &str| wanted.as_deref().is_none_or(|one| one == has);
     let is_in = |wanted: &[String], has: &str| wanted.iter().any(|one| one == has);
@@ -94,9 +98,9 @@ pub(super) fn allows(filter: &Filter, source: Source, about: &About<'_>) -> bool
 
 /// Minimum score to be among the best, shared by the threads of a scan.
 #[derive(Debug, Default)]
-pub(super) struct Floor(AtomicU32);
+pub(super) struct SharedMinScore(AtomicU32);
 
-impl Floor {
+impl SharedMinScore {
     fn get(&self) -> f32 {
         f32::from_bits(self.0.load(Relaxed))
     }
@@ -108,155 +112,160 @@ impl Floor {
 }
 
 /// A scan in progress, of everything or of one part.
-pub(super) struct Scanning<'a> {
-    pub hunt: Hunt<'a>,
-    floor: Option<&'a Floor>,
+pub(super) struct ScanState<'a> {
+    pub query: ScanQuery<'a>,
+    min_score: Option<&'a SharedMinScore>,
     scan: Scan,
-    best: BinaryHeap<Reverse<Ranked>>,
+    best: BinaryHeap<Reverse<RankedMatch>>,
     /// Bytes scanned since the last check for cancellation.
-    unasked_bytes: usize,
+    unchecked_bytes: usize,
 }
 
-impl<'a> Scanning<'a> {
-    pub fn new(hunt: Hunt<'a>) -> Self {
-        let hunt = Hunt { limit: hunt.limit.min(SEEN_MAX), ..hunt };
+impl<'a> ScanState<'a> {
+    pub fn new(hunt: ScanQuery<'a>) -> Self {
+        let hunt = ScanQuery { limit: hunt.limit.min(MATCHES_MAX), ..hunt };
         let (scan, best) = (Scan::default(), BinaryHeap::new());
-        Self { hunt, floor: None, scan, best, unasked_bytes: usize::MAX }
+        Self { query: hunt, min_score: None, scan, best, unchecked_bytes: usize::MAX }
     }
 
-    pub fn of_part(hunt: Hunt<'a>, floor: &'a Floor) -> Self {
-        Self { floor: Some(floor), ..Self::new(hunt) }
+    pub fn for_part(hunt: ScanQuery<'a>, floor: &'a SharedMinScore) -> Self {
+        Self { min_score: Some(floor), ..Self::new(hunt) }
     }
 
     /// Merges the scans of all parts, in order.
-    pub fn joined(hunt: Hunt<'a>, parts: Vec<Self>) -> Scan {
+    pub fn merge(hunt: ScanQuery<'a>, parts: Vec<Self>) -> Scan {
         let mut whole = Self::new(hunt);
         for part in parts {
             let before = whole.scan.matched;
             for Reverse(mut one) in part.best {
-                one.ranked.2.0 += before;
-                if whole.has_room_for(&one.ranked) {
-                    whole.keep(one);
+                one.rank.2.0 += before;
+                if whole.qualifies(&one.rank) {
+                    whole.insert(one);
                 }
             }
             whole.scan.matched += part.scan.matched;
-            whole.scan.looked += part.scan.looked;
-            whole.scan.cut |= part.scan.cut;
-            part.scan.unread.into_iter().for_each(|what| whole.unread(what));
+            whole.scan.scanned += part.scan.scanned;
+            whole.scan.was_stopped |= part.scan.was_stopped;
+            part.scan.unread.into_iter().for_each(|what| whole.report_unread(what));
         }
-        whole.done()
+        whole.finish()
     }
 
     /// Minimum score to be among the best.
-    pub fn least(&self) -> f32 {
+    pub fn min_score(&self) -> f32 {
         let own = match self.best.peek() {
-            Some(Reverse(last)) if self.best.len() >= self.hunt.limit => last.ranked.0,
+            Some(Reverse(last)) if self.best.len() >= self.query.limit => last.rank.0,
             _ => 0.0,
         };
-        self.floor.map_or(own, |floor| own.max(floor.get()))
+        self.min_score.map_or(own, |floor| own.max(floor.get()))
     }
 
     /// Returns whether to scan one more record of this size.
-    pub fn goes_on(&mut self, bytes: usize) -> bool {
+    pub fn should_continue(&mut self, bytes: usize) -> bool {
         // Charge a fixed cost per record, even for empty ones.
-        self.unasked_bytes = self.unasked_bytes.saturating_add(bytes).saturating_add(1_024);
-        if self.unasked_bytes >= ASK_EVERY_BYTES {
-            self.unasked_bytes = 0;
-            self.scan.cut = self.scan.cut || (self.hunt.stop)();
+        self.unchecked_bytes = self.unchecked_bytes.saturating_add(bytes).saturating_add(1_024);
+        if self.unchecked_bytes >= STOP_CHECK_BYTES {
+            self.unchecked_bytes = 0;
+            self.scan.was_stopped = self.scan.was_stopped || (self.query.stop)();
         }
-        !self.scan.cut
+        !self.scan.was_stopped
     }
 
-    pub fn looked(&mut self) {
-        self.scan.looked += 1;
+    pub fn count_scanned(&mut self) {
+        self.scan.scanned += 1;
     }
 
-    pub fn unread(&mut self, what: String) {
+    pub fn report_unread(&mut self, what: String) {
         if self.scan.unread.len() < UNREAD_MAX {
             self.scan.unread.push(what);
         }
     }
 
     /// Adds a match. Builds it only if it is among the best.
-    pub fn found(&mut self, at: Millis, look: Look, make: impl FnOnce(Look) -> Seen) {
+    pub fn add_match(
+        &mut self,
+        at: Millis,
+        look: TextMatch,
+        make: impl FnOnce(TextMatch) -> ScanMatch,
+    ) {
         self.scan.matched += 1;
         let ranked = (look.score(), at, Reverse(self.scan.matched));
-        if self.has_room_for(&ranked) {
-            self.keep(Ranked { ranked, seen: make(look) });
+        if self.qualifies(&ranked) {
+            self.insert(RankedMatch { rank: ranked, scan_match: make(look) });
         }
     }
 
     /// Counts a match that is not among the best.
-    pub fn found_below(&mut self) {
+    pub fn count_match(&mut self) {
         self.scan.matched += 1;
     }
 
-    fn has_room_for(&self, ranked: &Rank) -> bool {
-        let is_worse = |last: &Reverse<Ranked>| last.0.order(ranked).is_lt();
-        self.best.len() < self.hunt.limit || self.best.peek().is_some_and(is_worse)
+    fn qualifies(&self, ranked: &MatchRank) -> bool {
+        let is_worse = |last: &Reverse<RankedMatch>| last.0.compare_rank(ranked).is_lt();
+        self.best.len() < self.query.limit || self.best.peek().is_some_and(is_worse)
     }
 
-    fn keep(&mut self, one: Ranked) {
-        if self.best.len() >= self.hunt.limit {
+    fn insert(&mut self, one: RankedMatch) {
+        if self.best.len() >= self.query.limit {
             self.best.pop();
         }
         self.best.push(Reverse(one));
-        if let Some(floor) = self.floor.filter(|_| self.best.len() >= self.hunt.limit)
+        if let Some(floor) = self.min_score.filter(|_| self.best.len() >= self.query.limit)
             && let Some(Reverse(last)) = self.best.peek()
         {
-            floor.raise(last.ranked.0);
+            floor.raise(last.rank.0);
         }
     }
 
-    pub fn done(mut self) -> Scan {
+    pub fn finish(mut self) -> Scan {
         // Reversed, so the best come first.
-        self.scan.seen =
-            self.best.into_sorted_vec().into_iter().map(|Reverse(one)| one.seen).collect();
+        self.scan.matches =
+            self.best.into_sorted_vec().into_iter().map(|Reverse(one)| one.scan_match).collect();
         self.scan
     }
 }
 
 /// Score, time and order of arrival.
-type Rank = (f32, Millis, Reverse<u64>);
+type MatchRank = (f32, Millis, Reverse<u64>);
 
-struct Ranked {
-    ranked: Rank,
-    seen: Seen,
+struct RankedMatch {
+    rank: MatchRank,
+    scan_match: ScanMatch,
 }
 
-impl Ranked {
-    fn order(&self, (score, at, nth): &Rank) -> Ordering {
-        let (own_score, own_at, own_nth) = &self.ranked;
+impl RankedMatch {
+    fn compare_rank(&self, (score, at, nth): &MatchRank) -> Ordering {
+        let (own_score, own_at, own_nth) = &self.rank;
         own_score.total_cmp(score).then(own_at.cmp(at)).then(own_nth.cmp(nth))
     }
 }
 
-impl Ord for Ranked {
+impl Ord for RankedMatch {
     fn cmp(&self, other: &Self) -> Ordering {
-        self.order(&other.ranked)
+        self.compare_rank(&other.rank)
     }
 }
 
-impl PartialOrd for Ranked {
+impl PartialOrd for RankedMatch {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl PartialEq for Ranked {
+impl PartialEq for RankedMatch {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Ranked {}
+impl Eq for RankedMatch {}
 
 /// Byte range of a match in a text that starts at offset `from` of a larger one.
-pub(super) fn part_of(look: &Look, from: usize) -> Part {
+pub(super) fn match_range(look: &TextMatch, from: usize) -> ByteRange {
     let byte = |at: usize| u32::try_from(from.saturating_add(at)).unwrap_or(u32::MAX);
-    Part { from: byte(look.range.start), to: byte(look.range.end) }
+    ByteRange { from: byte(look.range.start), to: byte(look.range.end) }
 }
 
-pub(super) fn shown(text: &str, look: &Look) -> String {
+pub(super) fn build_snippet(text: &str, look: &TextMatch) -> String {
     excerpt_around(text, &look.range, SNIPPET_CHARS_MAX)
 }

@@ -18,17 +18,17 @@ use super::limits::{
 
 /// A parsed query. All texts are folded.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct Wording {
+pub(super) struct ParsedQuery {
     /// The whole query, with collapsed white space.
     pub phrase: Option<String>,
     /// Quoted phrases, with collapsed white space.
     pub quoted: Vec<String>,
     /// Unique terms in order.
-    pub terms: Vec<Words>,
+    pub terms: Vec<ParsedTerm>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Words {
+pub(super) struct ParsedTerm {
     pub whole: String,
     /// Its parts; empty for a plain word.
     pub parts: Vec<String>,
@@ -36,21 +36,21 @@ pub(super) struct Words {
     pub unspaced: bool,
 }
 
-pub(super) fn wording(query: &str) -> Wording {
+pub(super) fn parse_query(query: &str) -> ParsedQuery {
     let query: String =
         query.chars().map(|c| if c.is_control() { ' ' } else { c }).take(QUERY_BYTES_MAX).collect();
     let query = truncate_to(&query, QUERY_BYTES_MAX);
-    let (plain, quoted) = unquoted(query);
-    let whole = phrase(&plain, query.len() < QUERY_BYTES_MAX);
-    Wording { phrase: whole, quoted, terms: terms(&plain) }
+    let (plain, quoted) = split_quoted(query);
+    let whole = build_phrase(&plain, query.len() < QUERY_BYTES_MAX);
+    ParsedQuery { phrase: whole, quoted, terms: collect_terms(&plain) }
 }
 
 /// Separates the quoted phrases from the query. A quote opens before a word and closes after one;
 /// other quotes are plain characters.
-fn unquoted(query: &str) -> (String, Vec<String>) {
+fn split_quoted(query: &str) -> (String, Vec<String>) {
     let (mut plain, mut quoted) = (String::with_capacity(query.len()), Vec::new());
     let mut rest = query;
-    while let Some((before, inside, after)) = next_quoted(rest) {
+    while let Some((before, inside, after)) = find_quoted(rest) {
         let said = collapse_whitespace(&fold_text(inside));
         if quoted.len() < QUOTED_MAX && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX {
             quoted.push(said);
@@ -62,7 +62,7 @@ fn unquoted(query: &str) -> (String, Vec<String>) {
     (plain, quoted)
 }
 
-fn next_quoted(text: &str) -> Option<(&str, &str, &str)> {
+fn find_quoted(text: &str) -> Option<(&str, &str, &str)> {
     let mut previous = ' ';
     for (at, c) in text.char_indices() {
         let close = match c {
@@ -91,7 +91,7 @@ fn next_quoted(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The whole query as a phrase, without sentence-ending punctuation.
-fn phrase(plain: &str, is_whole: bool) -> Option<String> {
+fn build_phrase(plain: &str, is_whole: bool) -> Option<String> {
     let said = collapse_whitespace(&fold_text(plain));
     let is_sentence = said.contains(' ') && said.contains(char::is_alphanumeric);
     let said = match is_sentence {
@@ -101,15 +101,19 @@ fn phrase(plain: &str, is_whole: bool) -> Option<String> {
     (is_whole && !said.is_empty() && said.len() <= PHRASE_BYTES_MAX).then_some(said)
 }
 
-fn terms(plain: &str) -> Vec<Words> {
+fn collect_terms(plain: &str) -> Vec<ParsedTerm> {
     let chunks =
         || plain.split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '、' | '，'));
-    let mut telling = Kept::default();
-    let mut empty = Kept::default();
+    let mut telling = UniqueTerms::default();
+    let mut empty = UniqueTerms::default();
     for chunk in chunks().filter(|chunk| !chunk.is_empty()) {
-        let found = words_of(chunk);
+        let found = parse_chunk(chunk);
         if found.is_empty() {
-            empty.keep(Words { whole: cut(fold_text(chunk)), parts: Vec::new(), unspaced: false });
+            empty.push(ParsedTerm {
+                whole: cap_term(fold_text(chunk)),
+                parts: Vec::new(),
+                unspaced: false,
+            });
         }
         for words in found {
             let kept = if is_stop_word(&words.whole, StopClass::FUNCTION) {
@@ -117,24 +121,24 @@ fn terms(plain: &str) -> Vec<Words> {
             } else {
                 &mut telling
             };
-            kept.keep(words);
+            kept.push(words);
         }
     }
     let kept = if telling.0.is_empty() { empty } else { telling };
     if kept.0.is_empty() && !plain.trim().is_empty() {
         // Only commas.
-        let whole = cut(collapse_whitespace(plain));
-        return vec![Words { whole, parts: Vec::new(), unspaced: false }];
+        let whole = cap_term(collapse_whitespace(plain));
+        return vec![ParsedTerm { whole, parts: Vec::new(), unspaced: false }];
     }
     kept.0
 }
 
 /// Unique terms, up to the limit.
 #[derive(Default)]
-struct Kept(Vec<Words>);
+struct UniqueTerms(Vec<ParsedTerm>);
 
-impl Kept {
-    fn keep(&mut self, words: Words) {
+impl UniqueTerms {
+    fn push(&mut self, words: ParsedTerm) {
         let is_new = self.0.iter().all(|kept| kept.whole != words.whole);
         if is_new && self.0.len() < TERMS_MAX {
             self.0.push(words);
@@ -142,7 +146,7 @@ impl Kept {
     }
 }
 
-fn cut(whole: String) -> String {
+fn cap_term(whole: String) -> String {
     if whole.len() <= TERM_BYTES_MAX {
         return whole;
     }
@@ -151,33 +155,33 @@ fn cut(whole: String) -> String {
 
 /// Terms of a chunk between white space: runs in a script without spaces, and the text between
 /// those as one term each.
-fn words_of(chunk: &str) -> Vec<Words> {
+fn parse_chunk(chunk: &str) -> Vec<ParsedTerm> {
     let mut found = Vec::new();
     let mut spaced: Vec<Range<usize>> = Vec::new();
-    for piece in pieces(chunk) {
+    for piece in find_word_ranges(chunk) {
         let text = chunk.get(piece.clone()).unwrap_or_default();
         if text.starts_with(is_unspaced) {
-            found.extend(compound(chunk, &std::mem::take(&mut spaced)));
-            found.push(run(text));
+            found.extend(build_compound_term(chunk, &std::mem::take(&mut spaced)));
+            found.push(build_unspaced_term(text));
         } else {
             spaced.push(piece);
         }
     }
-    found.extend(compound(chunk, &spaced));
+    found.extend(build_compound_term(chunk, &spaced));
     found
 }
 
-fn is_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || extends_grapheme(c)
 }
 
 /// Ranges of words: runs of letters and digits, split where the kind of script changes.
-fn pieces(chunk: &str) -> Vec<Range<usize>> {
+fn find_word_ranges(chunk: &str) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     let mut last: Option<bool> = None;
     for (at, c) in chunk.char_indices() {
         let sort = match c {
-            c if !is_word(c) => None,
+            c if !is_word_char(c) => None,
             c if extends_grapheme(c) && last.is_some() => last,
             c => Some(is_unspaced(c)),
         };
@@ -193,7 +197,7 @@ fn pieces(chunk: &str) -> Vec<Range<usize>> {
 }
 
 /// Builds the term of an identifier, path or word: from its first piece to its last.
-fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
+fn build_compound_term(chunk: &str, pieces: &[Range<usize>]) -> Vec<ParsedTerm> {
     let (Some(first), Some(last)) = (pieces.first(), pieces.last()) else { return Vec::new() };
     let behind = chunk.get(last.end..).unwrap_or_default();
     let marks = behind.len() - behind.trim_start_matches(['+', '#']).len();
@@ -202,7 +206,7 @@ fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
     let mut parts: Vec<String> = Vec::new();
     for piece in pieces {
         for part in subwords(chunk.get(piece.clone()).unwrap_or_default()) {
-            let part = cut(fold_text(part));
+            let part = cap_term(fold_text(part));
             if part.chars().nth(1).is_some() && !parts.contains(&part) && parts.len() < PARTS_MAX {
                 parts.push(part);
             }
@@ -211,14 +215,14 @@ fn compound(chunk: &str, pieces: &[Range<usize>]) -> Vec<Words> {
     let whole = fold_text(whole);
     parts.retain(|part| *part != whole);
     if whole.len() > TERM_BYTES_MAX && parts.len() > 1 {
-        let alone = |whole| Words { whole, parts: Vec::new(), unspaced: false };
+        let alone = |whole| ParsedTerm { whole, parts: Vec::new(), unspaced: false };
         return parts.into_iter().map(alone).collect();
     }
-    vec![Words { whole: cut(whole), parts, unspaced: false }]
+    vec![ParsedTerm { whole: cap_term(whole), parts, unspaced: false }]
 }
 
 /// Builds the term of a run in a script without spaces, with its character pairs.
-fn run(text: &str) -> Words {
+fn build_unspaced_term(text: &str) -> ParsedTerm {
     let chars: Vec<char> = text.chars().map(fold_char).collect();
     let mut parts: Vec<String> = Vec::new();
     if chars.len() > 2 {
@@ -229,5 +233,5 @@ fn run(text: &str) -> Words {
             }
         }
     }
-    Words { whole: cut(chars.iter().collect()), parts, unspaced: true }
+    ParsedTerm { whole: cap_term(chars.iter().collect()), parts, unspaced: true }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::file::Copy;
+use super::file::TranscriptFile;
 
 /// Approximate limits on cached sessions, and on the lines of all of them; a line takes about 40
 /// bytes. Others are scanned again when needed.
@@ -11,24 +11,24 @@ const SESSIONS_MAX: usize = 1_024;
 const LINES_MAX: usize = 100_000;
 
 #[derive(Default)]
-pub(super) struct Kept {
+pub(super) struct TranscriptCache {
     /// Most recently used last.
-    copies: Mutex<Vec<(PathBuf, Shared)>>,
+    transcripts: Mutex<Vec<(PathBuf, SharedTranscript)>>,
 }
 
-type Shared = Arc<Mutex<Copy>>;
+type SharedTranscript = Arc<Mutex<TranscriptFile>>;
 
-impl Kept {
+impl TranscriptCache {
     /// Returns the transcript in a session's folder. The caller locks it while working on it.
-    pub(super) fn of(&self, folder: &Path) -> Shared {
+    pub(super) fn get(&self, folder: &Path) -> SharedTranscript {
         // This is only a cache, so a panic elsewhere leaves nothing inconsistent.
-        let mut copies = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut copies = self.transcripts.lock().unwrap_or_else(PoisonError::into_inner);
         let known = copies.iter().rposition(|(known, _)| known == folder);
         let (folder, copy) = match known {
             Some(at) => copies.remove(at),
-            None => (folder.to_path_buf(), Shared::default()),
+            None => (folder.to_path_buf(), SharedTranscript::default()),
         };
-        drop_surplus(&mut copies);
+        evict(&mut copies);
         copies.push((folder, Arc::clone(&copy)));
         copy
     }
@@ -36,8 +36,8 @@ impl Kept {
 
 /// Evicts the least recently used transcripts. One in use stays, because two instances would write
 /// to the same file.
-fn drop_surplus(copies: &mut Vec<(PathBuf, Shared)>) {
-    let weight = |copy: &Shared| copy.try_lock().map_or(0, |copy| copy.weight());
+fn evict(copies: &mut Vec<(PathBuf, SharedTranscript)>) {
+    let weight = |copy: &SharedTranscript| copy.try_lock().map_or(0, |copy| copy.entry_count());
     let mut lines: usize = copies.iter().map(|(_, copy)| weight(copy)).sum();
     let mut sessions = copies.len();
     copies.retain(|(_, copy)| {

@@ -7,21 +7,21 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use tome_notebook::{OVERVIEW, move_if_free};
+use tome_notebook::{OVERVIEW_TEMPLATE, move_if_free};
 
 use tome_home::HomeError;
 
-const PLACE: &str = "working-memory";
-const MAKING: &str = ".working-memory.new";
+const WORKING_MEMORY: &str = "working-memory";
+const STAGING: &str = ".working-memory.new";
 
 /// Makes the folders of a session, and its overview, where there are none.
 pub(super) fn ensure(folder: &Path) -> Result<(), HomeError> {
-    let place = folder.join(PLACE);
+    let place = folder.join(WORKING_MEMORY);
     if std::fs::symlink_metadata(&place).is_ok() {
         return Ok(());
     }
-    let making = folder.join(MAKING);
-    make(&making).map_err(HomeError::file("create", &making))?;
+    let making = folder.join(STAGING);
+    create_template(&making).map_err(HomeError::file("create", &making))?;
     match move_if_free(&making, &place) {
         Ok(()) => Ok(()),
         // A note of the session created it meanwhile.
@@ -32,10 +32,10 @@ pub(super) fn ensure(folder: &Path) -> Result<(), HomeError> {
     }
 }
 
-fn make(making: &Path) -> std::io::Result<()> {
+fn create_template(making: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(making.join("detail"))?;
     let mut file = File::create(making.join("overview.md"))?;
-    file.write_all(OVERVIEW.as_bytes())?;
+    file.write_all(OVERVIEW_TEMPLATE.as_bytes())?;
     // Sync, because an empty overview would look as if someone had cleared it.
     file.sync_data()
 }
@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn a_folder_that_somebody_has_just_made_is_left_alone() {
         let folder = tempfile::tempdir().unwrap();
-        let (making, place) = (folder.path().join(MAKING), folder.path().join(PLACE));
-        make(&making).unwrap();
+        let (making, place) = (folder.path().join(STAGING), folder.path().join(WORKING_MEMORY));
+        create_template(&making).unwrap();
         std::fs::create_dir(&place).unwrap();
         assert!(move_if_free(&making, &place).is_err());
         assert_eq!(std::fs::read_dir(&place).unwrap().count(), 0);

@@ -30,23 +30,23 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use tome_ledger::{Ledger, OutboxEntry, Work};
+use tome_ledger::{Ledger, OutboxEntry, WorkerCommit};
 use tome_model::{Clock, Event, EventId, SessionId};
 
-use tome_home::layout::session_in;
+use tome_home::layout::session_dir;
 use tome_home::{HomeError, Projection, ProjectionReport, Projects, Store, follow_outbox};
 
-use kept::Kept;
-use session::Part;
+use kept::TranscriptCache;
+use session::ProjectSession;
 
-pub(crate) use session::session_of_folder;
+pub(crate) use session::parse_session_folder;
 
-pub use rebuild::CopiesRebuilt;
-pub use session::CopiedLine;
+pub use rebuild::TranscriptsRebuilt;
+pub use session::SessionTranscriptLine;
 use tome_home::layout::MESSAGES;
 
 /// Name of the worker's cursor.
-pub const COPY: &str = "copy";
+pub const TRANSCRIPT_WORKER: &str = "copy";
 
 /// Batch limits. A batch is held in memory and syncs each of its sessions once, so a few large
 /// batches are better than many small ones.
@@ -55,20 +55,20 @@ const BATCH_BYTES: usize = 16 * 1024 * 1024;
 
 /// Number of sessions written in parallel. File systems combine concurrent syncs: sixteen at once
 /// were measured to be forty times as fast as one by one.
-const SYNCED_AT_ONCE: usize = 16;
+const PARALLEL_SYNCS: usize = 16;
 
 /// The copies of all sessions of a home.
-pub struct SessionCopies {
+pub struct Transcripts {
     projects: Arc<Projects>,
     clock: Arc<dyn Clock>,
-    kept: Kept,
+    cache: TranscriptCache,
     /// Problem of the last update, by ledger.
     problems: Mutex<BTreeMap<PathBuf, String>>,
 }
 
 /// Result of an update.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Copied {
+pub struct TranscriptUpdate {
     /// Number of events processed.
     pub events: u64,
     /// Descriptions of sessions whose file could not be written. Their events are written when the
@@ -77,20 +77,20 @@ pub struct Copied {
 }
 
 /// Project and session.
-type Whose = (String, SessionId);
+type TranscriptKey = (String, SessionId);
 /// Event id and its terminated line.
-type Line = (EventId, Vec<u8>);
+type EncodedLine = (EventId, Vec<u8>);
 
-impl SessionCopies {
+impl Transcripts {
     /// Creates the transcripts in the folders of these projects.
     pub fn new(projects: Arc<Projects>, clock: Arc<dyn Clock>) -> Self {
-        Self { projects, clock, kept: Kept::default(), problems: Mutex::default() }
+        Self { projects, clock, cache: TranscriptCache::default(), problems: Mutex::default() }
     }
 
     /// Copies everything that has arrived since the last time. Several may do this at once: whoever
     /// comes second finds the lines written and the cursor moved.
-    pub fn write_new(&self, ledger: &Ledger) -> Result<Copied, HomeError> {
-        let copied = self.copy(ledger);
+    pub fn write_new(&self, ledger: &Ledger) -> Result<TranscriptUpdate, HomeError> {
+        let copied = self.write_pending(ledger);
         let problem = match &copied {
             Ok(copied) if copied.events == 0 => return Ok(copied.clone()),
             Ok(copied) => copied.failed.first().cloned(),
@@ -104,32 +104,38 @@ impl SessionCopies {
         copied
     }
 
-    fn copy(&self, ledger: &Ledger) -> Result<Copied, HomeError> {
+    fn write_pending(&self, ledger: &Ledger) -> Result<TranscriptUpdate, HomeError> {
         let mut failed = Vec::new();
-        let events = follow_outbox(ledger, COPY, BATCH_EVENTS, &|| false, |from_seq, entries| {
-            let batch = Batch::read(ledger, entries)?;
-            self.write(ledger, from_seq, &batch, &mut failed)?;
-            Ok((batch.upto_seq, Work::default()))
-        })?;
-        Ok(Copied { events, failed })
+        let events = follow_outbox(
+            ledger,
+            TRANSCRIPT_WORKER,
+            BATCH_EVENTS,
+            &|| false,
+            |from_seq, entries| {
+                let batch = TranscriptBatch::read_outbox(ledger, entries)?;
+                self.write_batch(ledger, from_seq, &batch, &mut failed)?;
+                Ok((batch.upto_seq, WorkerCommit::default()))
+            },
+        )?;
+        Ok(TranscriptUpdate { events, failed })
     }
 
     /// The line of each event in its session's file; 0 for one that has not been copied.
-    pub fn lines(&self, ledger: &Ledger, events: &[&Event]) -> Result<Vec<u32>, HomeError> {
+    pub fn find_lines(&self, ledger: &Ledger, events: &[&Event]) -> Result<Vec<u32>, HomeError> {
         let mut of_sessions: BTreeMap<(&str, &SessionId), Vec<usize>> = BTreeMap::new();
         for (n, event) in events.iter().enumerate() {
             of_sessions.entry((&event.project, &event.session)).or_default().push(n);
         }
-        let vouched = ledger.cursor(COPY)?;
+        let vouched = ledger.cursor(TRANSCRIPT_WORKER)?;
         let mut lines = vec![0; events.len()];
         for ((project, session), wanted) in of_sessions {
-            let part = self.part(ledger, project, session, vouched)?;
-            let copy = self.kept.of(&part.folder);
+            let part = self.project_session(ledger, project, session, vouched)?;
+            let copy = self.cache.get(&part.folder);
             let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-            let scan = copy.ready(&part)?;
+            let scan = copy.refresh(&part)?;
             for n in wanted {
                 if let (Some(line), Some(event)) = (lines.get_mut(n), events.get(n)) {
-                    *line = scan.line_of(&event.id).unwrap_or(0);
+                    *line = scan.find_line(&event.id).unwrap_or(0);
                 }
             }
         }
@@ -137,30 +143,30 @@ impl SessionCopies {
     }
 
     /// Path of a session's transcript in a project, whether it exists or not.
-    pub fn file(&self, project: &str, session: &SessionId) -> PathBuf {
-        let folder = self.projects.would_be_folder(project);
-        session_in(&folder, session.as_str()).join(MESSAGES)
+    pub fn file_path(&self, project: &str, session: &SessionId) -> PathBuf {
+        let folder = self.projects.planned_folder(project);
+        session_dir(&folder, session.as_str()).join(MESSAGES)
     }
 
     /// Appends a batch to its sessions' files. A failing session does not affect the others; if all
     /// fail, the disk may be full, and the whole batch fails.
-    fn write(
+    fn write_batch(
         &self,
         ledger: &Ledger,
         vouched: u64,
-        batch: &Batch,
+        batch: &TranscriptBatch,
         failed: &mut Vec<String>,
     ) -> Result<(), HomeError> {
         let sessions: Vec<_> = batch.sessions.iter().collect();
         let (next, problems) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
         let work = || {
             while let Some((whose, lines)) = sessions.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = self.append(ledger, vouched, whose, lines) {
+                if let Err(error) = self.append_lines(ledger, vouched, whose, lines) {
                     problems.lock().unwrap_or_else(PoisonError::into_inner).push(error);
                 }
             }
         };
-        match sessions.len().min(SYNCED_AT_ONCE) {
+        match sessions.len().min(PARALLEL_SYNCS) {
             0 | 1 => work(),
             threads => std::thread::scope(|scope| {
                 for _ in 0..threads {
@@ -176,37 +182,37 @@ impl SessionCopies {
         Ok(())
     }
 
-    fn append(
+    fn append_lines(
         &self,
         ledger: &Ledger,
         vouched: u64,
-        (project, session): &Whose,
-        lines: &[Line],
+        (project, session): &TranscriptKey,
+        lines: &[EncodedLine],
     ) -> Result<(), HomeError> {
-        let part = self.part(ledger, project, session, vouched)?;
-        let copy = self.kept.of(&part.folder);
+        let part = self.project_session(ledger, project, session, vouched)?;
+        let copy = self.cache.get(&part.folder);
         let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-        copy.append(&part, lines)
+        copy.append_lines(&part, lines)
     }
 
     /// Describes a session in a project. Its transcript must contain everything up to `vouched` in
     /// the outbox.
-    fn part<'a>(
+    fn project_session<'a>(
         &self,
         ledger: &'a Ledger,
         project: &'a str,
         session: &'a SessionId,
         vouched: u64,
-    ) -> Result<Part<'a>, HomeError> {
-        let folder = self.projects.folder(project, self.clock.now())?;
-        let folder = session_in(&folder, session.as_str());
-        Ok(Part { ledger, project, session, vouched, folder })
+    ) -> Result<ProjectSession<'a>, HomeError> {
+        let folder = self.projects.ensure_folder(project, self.clock.now())?;
+        let folder = session_dir(&folder, session.as_str());
+        Ok(ProjectSession { ledger, project, session, committed_seq: vouched, folder })
     }
 }
 
-impl Projection for SessionCopies {
+impl Projection for Transcripts {
     fn name(&self) -> &'static str {
-        COPY
+        TRANSCRIPT_WORKER
     }
 
     fn catch_up(&self, store: &Store, _stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
@@ -223,15 +229,15 @@ impl Projection for SessionCopies {
 
     /// How far the copies are, what they take on disk, and what could not be written the last time.
     fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        let cursor = store.cursor(COPY)?;
-        let tallies = store.session_tallies()?;
+        let cursor = store.cursor(TRANSCRIPT_WORKER)?;
+        let tallies = store.all_session_stats()?;
         let sizes = tallies.iter().filter_map(|tally| {
-            let file = self.file(&tally.project, &tally.session);
+            let file = self.file_path(&tally.project, &tally.session);
             Some(std::fs::metadata(file).ok()?.len())
         });
         let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(vec![ProjectionReport {
-            name: COPY,
+            name: TRANSCRIPT_WORKER,
             cursor,
             behind: store.last_seq().saturating_sub(cursor),
             disk_bytes: sizes.sum(),
@@ -242,19 +248,19 @@ impl Projection for SessionCopies {
 }
 
 /// Events of the outbox as lines, by session.
-struct Batch {
+struct TranscriptBatch {
     upto_seq: u64,
-    sessions: BTreeMap<Whose, Vec<Line>>,
+    sessions: BTreeMap<TranscriptKey, Vec<EncodedLine>>,
 }
 
-impl Batch {
-    fn read(ledger: &Ledger, entries: &[OutboxEntry]) -> Result<Self, HomeError> {
+impl TranscriptBatch {
+    fn read_outbox(ledger: &Ledger, entries: &[OutboxEntry]) -> Result<Self, HomeError> {
         let mut batch = Self { upto_seq: 0, sessions: BTreeMap::new() };
         let mut bytes = 0;
         for entry in entries {
             batch.upto_seq = entry.seq;
             let Some(event) = ledger.event_at(&entry.position)? else { continue };
-            let line = line_of(&event);
+            let line = encode_line(&event);
             bytes += line.len();
             let whose = (event.project, event.session);
             batch.sessions.entry(whose).or_default().push((event.id, line));
@@ -267,7 +273,7 @@ impl Batch {
 }
 
 /// Encodes an event as a terminated line. JSON escapes line ends in its text.
-fn line_of(event: &Event) -> Vec<u8> {
+fn encode_line(event: &Event) -> Vec<u8> {
     // Serializing an event to JSON cannot fail.
     let mut line = serde_json::to_vec(event).unwrap_or_default();
     line.push(b'\n');

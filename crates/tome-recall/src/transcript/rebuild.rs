@@ -12,18 +12,18 @@ use std::sync::PoisonError;
 use tome_ledger::Ledger;
 use tome_model::SessionId;
 
-use super::scan::{Foreign, Scan};
-use super::session::Part;
-use super::{COPY, SessionCopies, layout, line_of};
+use super::scan::{ForeignLine, TranscriptScan};
+use super::session::ProjectSession;
+use super::{TRANSCRIPT_WORKER, Transcripts, encode_line, layout};
 use tome_home::layout::{KEPT_MESSAGES, MESSAGES};
 use tome_home::sync_folder;
-use tome_home::{HomeError, catch_up};
+use tome_home::{HomeError, catch_up_session_stats};
 
-const MAKING: &str = ".messages.jsonl.new";
+const STAGING_FILE: &str = ".messages.jsonl.new";
 
 /// Result of rebuilding transcripts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct CopiesRebuilt {
+pub struct TranscriptsRebuilt {
     /// Number of files checked: one per session and project.
     pub files: u64,
     /// Number of files that had to be changed.
@@ -35,45 +35,46 @@ pub struct CopiesRebuilt {
 }
 
 /// A rebuilt file.
-pub(super) struct Made {
-    pub(super) scan: Scan,
+pub(super) struct RebuiltTranscript {
+    pub(super) scan: TranscriptScan,
     events: u64,
     is_changed: bool,
 }
 
-impl SessionCopies {
+impl Transcripts {
     /// Rebuilds the transcripts of all sessions in a project, or in the whole ledger.
     pub fn rebuild(
         &self,
         ledger: &Ledger,
         project: Option<&str>,
-    ) -> Result<CopiesRebuilt, HomeError> {
-        let mut rebuilt = CopiesRebuilt::default();
+    ) -> Result<TranscriptsRebuilt, HomeError> {
+        let mut rebuilt = TranscriptsRebuilt::default();
         // There is one set of session statistics per session and project.
-        catch_up(ledger)?;
-        for tally in ledger.session_tallies()? {
+        catch_up_session_stats(ledger)?;
+        for tally in ledger.all_session_stats()? {
             if project.is_none_or(|project| project == tally.project) {
-                self.rebuild_one(ledger, &tally.project, &tally.session, &mut rebuilt)?;
+                self.rebuild_session(ledger, &tally.project, &tally.session, &mut rebuilt)?;
             }
         }
         Ok(rebuilt)
     }
 
-    fn rebuild_one(
+    fn rebuild_session(
         &self,
         ledger: &Ledger,
         project: &str,
         session: &SessionId,
-        rebuilt: &mut CopiesRebuilt,
+        rebuilt: &mut TranscriptsRebuilt,
     ) -> Result<(), HomeError> {
-        let part = self.part(ledger, project, session, ledger.cursor(COPY)?)?;
-        let copy = self.kept.of(&part.folder);
+        let part =
+            self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_WORKER)?)?;
+        let copy = self.cache.get(&part.folder);
         let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-        copy.forget();
+        copy.invalidate();
         layout::ensure(&part.folder)?;
         let path = part.folder.join(MESSAGES);
-        let before = Scan::read(&path).map_err(HomeError::file("read", &path))?;
-        let made = part.make_again(&path, &before)?;
+        let before = TranscriptScan::read(&path).map_err(HomeError::file("read", &path))?;
+        let made = part.rebuild_file(&path, &before)?;
         rebuilt.files += 1;
         rebuilt.changed += u64::from(made.is_changed);
         rebuilt.events += made.events;
@@ -82,13 +83,17 @@ impl SessionCopies {
     }
 }
 
-impl Part<'_> {
+impl ProjectSession<'_> {
     /// Makes the file again from the ledger and from the lines of the old one that are no events.
-    pub(super) fn make_again(&self, path: &Path, before: &Scan) -> Result<Made, HomeError> {
-        let making = self.folder.join(MAKING);
+    pub(super) fn rebuild_file(
+        &self,
+        path: &Path,
+        before: &TranscriptScan,
+    ) -> Result<RebuiltTranscript, HomeError> {
+        let making = self.folder.join(STAGING_FILE);
         let events = self.write_lines(path, before, &making)?;
         let failed = |action, path| HomeError::file(action, path);
-        let is_changed = !is_same(path, &making).map_err(failed("read", &making))?;
+        let is_changed = !has_same_content(path, &making).map_err(failed("read", &making))?;
         if is_changed && before.event_count() > events {
             // It has events that the ledger lacks: a repair of the ledger can restore them.
             let kept = self.folder.join(KEPT_MESSAGES);
@@ -100,11 +105,16 @@ impl Part<'_> {
         } else {
             std::fs::remove_file(&making).map_err(failed("remove", &making))?;
         }
-        let scan = Scan::read(path).map_err(failed("read", path))?;
-        Ok(Made { scan, events, is_changed })
+        let scan = TranscriptScan::read(path).map_err(failed("read", path))?;
+        Ok(RebuiltTranscript { scan, events, is_changed })
     }
 
-    fn write_lines(&self, old: &Path, before: &Scan, making: &Path) -> Result<u64, HomeError> {
+    fn write_lines(
+        &self,
+        old: &Path,
+        before: &TranscriptScan,
+        making: &Path,
+    ) -> Result<u64, HomeError> {
         let failed = || HomeError::file("write", making);
         let mut out = BufWriter::new(File::create(making).map_err(failed())?);
         let mut foreign = before.foreign.iter().peekable();
@@ -113,14 +123,14 @@ impl Part<'_> {
             let event = event?;
             number += 1;
             while let Some(line) = foreign.next_if(|line| line.line <= number) {
-                copy_line(old, before, line, &mut out).map_err(failed())?;
+                copy_foreign_line(old, before, line, &mut out).map_err(failed())?;
                 number += 1;
             }
-            out.write_all(&line_of(&event)).map_err(failed())?;
+            out.write_all(&encode_line(&event)).map_err(failed())?;
             events += 1;
         }
         for line in foreign {
-            copy_line(old, before, line, &mut out).map_err(failed())?;
+            copy_foreign_line(old, before, line, &mut out).map_err(failed())?;
         }
         let file = out.into_inner().map_err(|error| failed()(error.into_error()))?;
         file.sync_data().map_err(failed())?;
@@ -129,21 +139,21 @@ impl Part<'_> {
 }
 
 /// Copies a foreign line and terminates it.
-fn copy_line(
+fn copy_foreign_line(
     old: &Path,
-    before: &Scan,
-    line: &Foreign,
+    before: &TranscriptScan,
+    line: &ForeignLine,
     out: &mut impl Write,
 ) -> std::io::Result<()> {
     let mut file = File::open(old)?;
     file.seek(SeekFrom::Start(line.at))?;
     std::io::copy(&mut file.take(line.len), out)?;
-    let is_unended = line.line == before.lines && !before.ending.is_empty();
-    out.write_all(if is_unended { before.ending } else { b"\n" })
+    let is_unended = line.line == before.lines && !before.terminator.is_empty();
+    out.write_all(if is_unended { before.terminator } else { b"\n" })
 }
 
 /// Returns whether two files have the same content; `false` if the first does not exist.
-fn is_same(one: &Path, other: &Path) -> std::io::Result<bool> {
+fn has_same_content(one: &Path, other: &Path) -> std::io::Result<bool> {
     let (one, other) = match (File::open(one), File::open(other)) {
         (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
         (one, other) => (one?, other?),

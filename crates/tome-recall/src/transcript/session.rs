@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
-use tome_ledger::{EventRange, Ledger, Position};
+use tome_ledger::{EventPosition, EventRange, Ledger};
 use tome_model::{Event, SessionId};
 
-use super::scan::{Scan, id_of};
-use super::{COPY, SessionCopies};
+use super::scan::{TranscriptScan, parse_event_id};
+use super::{TRANSCRIPT_WORKER, Transcripts};
 use tome_home::layout::MESSAGES;
 use tome_home::{FinalLink, HomeError, layout, open_regular};
 
@@ -16,18 +16,18 @@ use tome_home::{FinalLink, HomeError, layout, open_regular};
 const FOREIGN_BYTES_MAX: u64 = 64 * 1024;
 
 /// A session's events in one project.
-pub(super) struct Part<'a> {
+pub(super) struct ProjectSession<'a> {
     pub(super) ledger: &'a Ledger,
     pub(super) project: &'a str,
     pub(super) session: &'a SessionId,
     /// The file should contain everything up to this number of the outbox.
-    pub(super) vouched: u64,
+    pub(super) committed_seq: u64,
     pub(super) folder: PathBuf,
 }
 
 /// A line of a session's transcript.
 #[derive(Debug, Clone, PartialEq)]
-pub enum CopiedLine {
+pub enum SessionTranscriptLine {
     /// An event, read from the ledger.
     Event(Box<Event>),
     /// A line written by another program or torn by a crash, decoded lossily.
@@ -39,15 +39,15 @@ pub enum CopiedLine {
     },
 }
 
-impl Part<'_> {
+impl ProjectSession<'_> {
     /// Whether an event is missing from the file that should be there.
-    pub(super) fn lacks_lines(&self, scan: &Scan) -> Result<bool, HomeError> {
+    pub(super) fn lacks_lines(&self, scan: &TranscriptScan) -> Result<bool, HomeError> {
         for position in self.positions() {
             let position = position?;
-            if position.seq <= self.vouched
-                && scan.line_of(&position.id).is_none()
+            if position.seq <= self.committed_seq
+                && scan.find_line(&position.id).is_none()
                 // A session may span several projects that share a ledger.
-                && self.ledger.event_at(&position)?.is_some_and(|event| self.has(&event))
+                && self.ledger.event_at(&position)?.is_some_and(|event| self.contains(&event))
             {
                 return Ok(true);
             }
@@ -59,66 +59,67 @@ impl Part<'_> {
     pub(super) fn events(
         &self,
     ) -> Result<impl Iterator<Item = Result<Event, HomeError>>, HomeError> {
-        let mut positions = self.positions().collect::<Result<Vec<Position>, _>>()?;
+        let mut positions = self.positions().collect::<Result<Vec<EventPosition>, _>>()?;
         positions.sort_unstable_by_key(|position| position.seq);
         let found = positions.into_iter().map(|position| self.ledger.event_at(&position));
         Ok(found.filter_map(|event| match event {
-            Ok(event) => event.filter(|event| self.has(event)).map(Ok),
+            Ok(event) => event.filter(|event| self.contains(event)).map(Ok),
             Err(error) => Some(Err(error.into())),
         }))
     }
 
-    fn has(&self, event: &Event) -> bool {
+    fn contains(&self, event: &Event) -> bool {
         event.project == self.project
     }
 
-    fn positions(&self) -> impl Iterator<Item = Result<Position, tome_ledger::LedgerError>> {
+    fn positions(&self) -> impl Iterator<Item = Result<EventPosition, tome_ledger::LedgerError>> {
         let range = EventRange { session: Some(self.session.clone()), ..EventRange::default() };
         self.ledger.positions(&range)
     }
 }
 
-impl SessionCopies {
+impl Transcripts {
     /// Returns a line of a session's transcript, counted from 1. Rebuilds the transcript first if
     /// it is missing or truncated. A session without events has no lines.
-    pub fn line(
+    pub fn read_line(
         &self,
         ledger: &Ledger,
         project: &str,
         session: &SessionId,
         number: u32,
-    ) -> Result<CopiedLine, HomeError> {
-        let part = self.part(ledger, project, session, ledger.cursor(COPY)?)?;
+    ) -> Result<SessionTranscriptLine, HomeError> {
+        let part =
+            self.project_session(ledger, project, session, ledger.cursor(TRANSCRIPT_WORKER)?)?;
         if part.events()?.next().transpose()?.is_none() {
             // Reading must not create a folder.
-            return Ok(CopiedLine::Missing { lines: 0 });
+            return Ok(SessionTranscriptLine::Missing { lines: 0 });
         }
-        let copy = self.kept.of(&part.folder);
+        let copy = self.cache.get(&part.folder);
         let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
-        let scan = copy.ready(&part)?;
+        let scan = copy.refresh(&part)?;
         if number == 0 || number > scan.lines {
-            return Ok(CopiedLine::Missing { lines: scan.lines });
+            return Ok(SessionTranscriptLine::Missing { lines: scan.lines });
         }
         let path = part.folder.join(MESSAGES);
-        let text = read_line(&path, number).map_err(HomeError::file("read", &path))?;
-        if let Some(id) = id_of(&text)
-            && scan.line_of(&id) == Some(number)
+        let text = read_file_line(&path, number).map_err(HomeError::file("read", &path))?;
+        if let Some(id) = parse_event_id(&text)
+            && scan.find_line(&id) == Some(number)
             && let Some(event) = ledger.event(&id)?
         {
-            return Ok(CopiedLine::Event(Box::new(event)));
+            return Ok(SessionTranscriptLine::Event(Box::new(event)));
         }
-        Ok(CopiedLine::Foreign(String::from_utf8_lossy(&text).into_owned()))
+        Ok(SessionTranscriptLine::Foreign(String::from_utf8_lossy(&text).into_owned()))
     }
 
     /// Finds the session whose folder has this name among those with events in this ledger.
-    pub fn session_named(
+    pub fn find_session(
         &self,
         ledger: &Ledger,
         folder: &str,
     ) -> Result<Option<SessionId>, HomeError> {
         let mut after = None;
         while let Some(session) = ledger.next_session(after.as_ref())? {
-            if layout::session_name(session.as_str()) == folder {
+            if layout::session_dir_name(session.as_str()) == folder {
                 return Ok(Some(session));
             }
             after = Some(session);
@@ -128,16 +129,16 @@ impl SessionCopies {
 }
 
 /// Parses the session id from a folder name; `None` if the name is a hash.
-pub(crate) fn session_of_folder(folder: &str) -> Option<SessionId> {
+pub(crate) fn parse_session_folder(folder: &str) -> Option<SessionId> {
     let id = match folder.strip_prefix('~') {
-        Some(escaped) => unescaped(escaped)?,
+        Some(escaped) => unescape(escaped)?,
         None => folder.to_owned(),
     };
-    SessionId::parse(&id).ok().filter(|_| layout::session_name(&id) == folder)
+    SessionId::parse(&id).ok().filter(|_| layout::session_dir_name(&id) == folder)
 }
 
 /// Decodes `%XX` escapes.
-fn unescaped(escaped: &str) -> Option<String> {
+fn unescape(escaped: &str) -> Option<String> {
     let mut parts = escaped.split('%');
     let mut bytes = parts.next()?.as_bytes().to_vec();
     for part in parts {
@@ -149,7 +150,7 @@ fn unescaped(escaped: &str) -> Option<String> {
 }
 
 /// Reads a line without its terminator, truncated to a maximum length.
-fn read_line(path: &std::path::Path, number: u32) -> std::io::Result<Vec<u8>> {
+fn read_file_line(path: &std::path::Path, number: u32) -> std::io::Result<Vec<u8>> {
     let mut reader = BufReader::with_capacity(64 * 1024, open_regular(path, FinalLink::Refuse)?);
     for _ in 1..number {
         reader.skip_until(b'\n')?;

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use tome_home::{Home, Projects};
 use tome_model::{GripId, Millis, NodeId};
-use tome_recall::{Citation, CitedPlace, Viewpoint};
+use tome_recall::{Citation, CitationTarget, Viewpoint};
 
 fn parse(text: &str) -> Result<Citation, String> {
     text.parse().map_err(|error: tome_model::ModelError| error.to_string())
@@ -32,7 +32,7 @@ fn every_form_parses_and_renders_unchanged() {
         "projects/--app--/toc:year:2026",
         "projects/--app--/grip:1794702485884:01M7F8NJE081NE5M6R663JJXQ2",
     ] {
-        assert!(Citation::is_meant(text));
+        assert!(Citation::looks_like_citation(text));
         assert_eq!(parse(text).unwrap().to_string(), text);
     }
 }
@@ -69,7 +69,7 @@ fn invalid_citations_are_rejected_with_advice() {
         let error = parse(text).unwrap_err();
         assert!(error.contains(said), "{text:?}: {error}");
     }
-    assert!(!Citation::is_meant("abcd1111"));
+    assert!(!Citation::looks_like_citation("abcd1111"));
 }
 
 #[test]
@@ -77,13 +77,13 @@ fn citations_are_relative_to_project_and_session() {
     let home = tempfile::tempdir().unwrap();
     let projects = Projects::load(&Home::at(home.path()));
     for root in ["/code/app", "/code-app"] {
-        projects.folder(root, Millis(1)).unwrap();
+        projects.ensure_folder(root, Millis(1)).unwrap();
     }
     let view = |project: Option<&str>, session: Option<&str>| Viewpoint {
         project: project.map(str::to_owned),
         session: session.map(str::to_owned),
     };
-    let message = |from: Viewpoint| from.message(&projects, "/code/app", "s/1", 4).to_string();
+    let message = |from: Viewpoint| from.cite_message(&projects, "/code/app", "s/1", 4).to_string();
     assert_eq!(message(view(Some("/code/app"), Some("s/1"))), "messages.jsonl#L4");
     let other = "sessions/~s%2F1/messages.jsonl#L4";
     assert_eq!(message(view(Some("/code/app"), Some("s2"))), other);
@@ -98,41 +98,41 @@ fn citations_are_relative_to_project_and_session() {
     assert_eq!(message(view(Some("/code-app"), Some("s/1"))), afar);
     let here = view(Some("/code/app"), Some("s2"));
     let note = ("facts/x.md", Some(3));
-    assert_eq!(here.note(&projects, "/code/app", note).to_string(), "memory/facts/x.md#L3");
+    assert_eq!(here.cite_note(&projects, "/code/app", note).to_string(), "memory/facts/x.md#L3");
     // Two projects with the same name stay distinct.
-    let far = here.note(&projects, "/code-app", note).to_string();
+    let far = here.cite_note(&projects, "/code-app", note).to_string();
     assert!(far.starts_with("projects/--code-app--.") && far.ends_with("/memory/facts/x.md#L3"));
-    assert_eq!(here.insight("semantic/a.md", None).to_string(), "coder/semantic/a.md");
-    let detail = here.detail(&projects, "/code/app", "s2", ("detail/x.md", Some(1)));
+    assert_eq!(here.cite_insight("semantic/a.md", None).to_string(), "coder/semantic/a.md");
+    let detail = here.cite_detail(&projects, "/code/app", "s2", ("detail/x.md", Some(1)));
     assert_eq!(detail.to_string(), "detail/x.md#L1");
     let day = NodeId::parse("toc:day:2026-11-14").unwrap();
-    assert_eq!(here.node(&projects, "/code/app", &day).to_string(), "toc:day:2026-11-14");
+    assert_eq!(here.cite_node(&projects, "/code/app", &day).to_string(), "toc:day:2026-11-14");
     let grip = GripId::parse("grip:5:01M7F8NJE081NE5M6R663JJXQ2").unwrap();
-    let grip = view(None, None).grip(&projects, "/code/app", &grip).to_string();
+    let grip = view(None, None).cite_grip(&projects, "/code/app", &grip).to_string();
     assert_eq!(grip, "projects/--code-app--/grip:5:01M7F8NJE081NE5M6R663JJXQ2");
 }
 
-fn place() -> impl Strategy<Value = CitedPlace> {
+fn place() -> impl Strategy<Value = CitationTarget> {
     let session = || proptest::option::of("[a-z0-9~%._-]{1,12}x");
     let line = || 1..=u32::MAX;
     let path = || "[a-z#L0-9 日]{1,8}(/[a-z#L0-9]{1,5}){0,2}\\.md";
     prop_oneof![
-        (session(), line()).prop_map(|(session, line)| CitedPlace::Message { session, line }),
+        (session(), line()).prop_map(|(session, line)| CitationTarget::Message { session, line }),
         (session(), path(), proptest::option::of(line())).prop_map(|(session, path, line)| {
-            CitedPlace::Detail { session, path: format!("detail/{path}"), line }
+            CitationTarget::Detail { session, path: format!("detail/{path}"), line }
         }),
         (path(), proptest::option::of(line()))
-            .prop_map(|(path, line)| CitedPlace::Note { path, line }),
+            .prop_map(|(path, line)| CitationTarget::Note { path, line }),
         (path(), proptest::option::of(line()))
-            .prop_map(|(path, line)| CitedPlace::Insight { path, line }),
+            .prop_map(|(path, line)| CitationTarget::Insight { path, line }),
     ]
 }
 
 proptest! {
     #[test]
     fn rendered_citations_parse(place in place(), project in proptest::option::of("--[a-z -]{1,9}--")) {
-        let needs_session = matches!(&place, CitedPlace::Message { session: None, .. } | CitedPlace::Detail { session: None, .. } | CitedPlace::Insight { .. });
-        let citation = Citation { project: project.filter(|_| !needs_session), place };
+        let needs_session = matches!(&place, CitationTarget::Message { session: None, .. } | CitationTarget::Detail { session: None, .. } | CitationTarget::Insight { .. });
+        let citation = Citation { project: project.filter(|_| !needs_session), target: place };
         prop_assert_eq!(parse(&citation.to_string()), Ok(citation));
     }
 

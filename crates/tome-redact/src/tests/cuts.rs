@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{OwnPattern, Redactor, check, redactor};
+use super::{CustomPattern, Redactor, check, redactor};
 use crate::PatternError;
 
 #[test]
@@ -438,7 +438,7 @@ fn json_values() {
 
 #[test]
 fn own_patterns() {
-    let own = |name: &str, pattern: &str| OwnPattern {
+    let own = |name: &str, pattern: &str| CustomPattern {
         name: name.to_owned(),
         pattern: pattern.to_owned(),
     };
@@ -456,7 +456,7 @@ fn own_patterns() {
 #[test]
 fn a_bad_own_pattern_is_named() {
     let bad = |name: &str, pattern: &str| {
-        Redactor::new(&[OwnPattern { name: name.to_owned(), pattern: pattern.to_owned() }])
+        Redactor::new(&[CustomPattern { name: name.to_owned(), pattern: pattern.to_owned() }])
             .unwrap_err()
     };
     assert!(bad("open", "(").to_string().contains("\"open\""));

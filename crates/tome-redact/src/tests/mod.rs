@@ -6,7 +6,7 @@ mod keeps;
 mod linear;
 mod properties;
 
-use super::{OwnPattern, Redactor};
+use super::{CustomPattern, Redactor};
 
 fn redactor() -> Redactor {
     Redactor::new(&[]).unwrap()

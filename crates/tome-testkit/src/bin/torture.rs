@@ -6,20 +6,20 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use tome_testkit::{Plan, Siege, Until, World};
+use tome_testkit::{CrashTest, CrashTestPlan, StopCondition, World};
 
 const USAGE: &str = "torture [--seconds N | --rounds N | --kills N] [--writers W] [--seed S]";
 
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "prints a report")]
 fn main() -> ExitCode {
-    let plan = match plan(std::env::args().skip(1)) {
+    let plan = match parse_plan(std::env::args().skip(1)) {
         Ok(plan) => plan,
         Err(problem) => {
             eprintln!("{problem}\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    let program = match program() {
+    let program = match find_program() {
         Ok(program) => program,
         Err(problem) => {
             eprintln!("{problem}");
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     };
     println!("crash test of {}: seed {}, {} writers", program.display(), plan.seed, plan.writers);
     let world = World::new(program);
-    let report = Siege::new(&world, plan).run(|so_far| {
+    let report = CrashTest::new(&world, plan).run(|so_far| {
         println!(
             "round {:>4}: {:>4} kills, {:>8} acknowledged, {:>6} hooked, {} violations",
             so_far.rounds,
@@ -42,25 +42,27 @@ fn main() -> ExitCode {
     if report.violations.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) }
 }
 
-fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
-    let mut plan = Plan {
+fn parse_plan(mut args: impl Iterator<Item = String>) -> Result<CrashTestPlan, String> {
+    let mut plan = CrashTestPlan {
         seed: u64::from(std::process::id()),
         writers: 8,
-        until: Until::Passed(Duration::from_secs(120)),
-        blows_max: 5,
-        blow_every_max: Duration::from_millis(700),
+        until: StopCondition::Passed(Duration::from_secs(120)),
+        kills_max: 5,
+        kill_pause_max: Duration::from_millis(700),
     };
     while let Some(name) = args.next() {
         let value = args.next().and_then(|value| value.parse::<u64>().ok());
         let value = value.ok_or_else(|| format!("{name} needs a number"))?;
         match name.as_str() {
-            "--seconds" => plan.until = Until::Passed(Duration::from_secs(value)),
-            "--rounds" => plan.until = Until::Rounds(u32::try_from(value).unwrap_or(u32::MAX)),
+            "--seconds" => plan.until = StopCondition::Passed(Duration::from_secs(value)),
+            "--rounds" => {
+                plan.until = StopCondition::Rounds(u32::try_from(value).unwrap_or(u32::MAX))
+            }
             // Many kills per round: the check after a round takes longer than a kill.
             "--kills" => {
-                plan.until = Until::Kills(value);
-                plan.blows_max = 40;
-                plan.blow_every_max = Duration::from_millis(400);
+                plan.until = StopCondition::Kills(value);
+                plan.kills_max = 40;
+                plan.kill_pause_max = Duration::from_millis(400);
             }
             "--writers" => plan.writers = value.max(1),
             "--seed" => plan.seed = value,
@@ -71,7 +73,7 @@ fn plan(mut args: impl Iterator<Item = String>) -> Result<Plan, String> {
 }
 
 /// Finds the binary beside this one; builds it if it is missing.
-fn program() -> Result<PathBuf, String> {
+fn find_program() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
     let beside = own.with_file_name(format!("tome{}", std::env::consts::EXE_SUFFIX));
     if beside.exists() {

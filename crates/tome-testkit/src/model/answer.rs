@@ -6,15 +6,15 @@ use serde_json::Value;
 
 /// A response. A reply has text and tool calls; the methods below change how it is sent.
 #[derive(Debug, Clone)]
-pub struct Answer {
-    pub(super) kind: Kind,
+pub struct ScriptedAnswer {
+    pub(super) kind: AnswerKind,
     pub(super) headers: Vec<(String, String)>,
-    pub(super) way: Way,
+    pub(super) way: SendOptions,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum Kind {
-    Said(Said),
+pub(super) enum AnswerKind {
+    Reply(ScriptedReply),
     Whole { status: u16, body: String },
     Chunks(Vec<String>),
     Raw(Vec<u8>),
@@ -24,27 +24,27 @@ pub(super) enum Kind {
 }
 
 #[derive(Debug, Clone)]
-pub(super) struct Said {
-    pub parts: Vec<SaidPart>,
-    pub end: SaidEnd,
-    pub tokens: Option<Tokens>,
+pub(super) struct ScriptedReply {
+    pub parts: Vec<ReplyPart>,
+    pub end: ReplyEnd,
+    pub tokens: Option<ReplyUsage>,
 }
 
 #[derive(Debug, Clone)]
-pub(super) enum SaidPart {
+pub(super) enum ReplyPart {
     Text(String),
     Call { name: String, arguments: String },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum SaidEnd {
+pub(super) enum ReplyEnd {
     Done,
     Cut,
     Refused,
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Tokens {
+pub(super) struct ReplyUsage {
     pub input: u64,
     pub cache_read: u64,
     pub cache_written: u64,
@@ -52,28 +52,28 @@ pub(super) struct Tokens {
 }
 
 #[derive(Debug, Clone, Default)]
-pub(super) struct Way {
+pub(super) struct SendOptions {
     pub whole: bool,
     pub piece_bytes: Option<usize>,
     pub pause: Option<Duration>,
-    pub breaks: Option<(usize, Break)>,
+    pub breaks: Option<(usize, StreamBreak)>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Break {
+pub(super) enum StreamBreak {
     Off,
     Silent,
 }
 
-impl Answer {
+impl ScriptedAnswer {
     /// A text reply. Its usage is 100 input and 20 output tokens unless changed.
     pub fn text(text: impl Into<String>) -> Self {
-        Self::said(vec![SaidPart::Text(text.into())])
+        Self::from_parts(vec![ReplyPart::Text(text.into())])
     }
 
     /// A tool call without text.
     pub fn call(name: &str, arguments: &Value) -> Self {
-        Self::said(Vec::new()).and_call(name, arguments)
+        Self::from_parts(Vec::new()).and_call(name, arguments)
     }
 
     /// Adds a tool call.
@@ -85,49 +85,49 @@ impl Answer {
     /// Adds a tool call with arguments that may be invalid JSON.
     #[must_use]
     pub fn and_call_with(mut self, name: &str, arguments: &str) -> Self {
-        if let Kind::Said(said) = &mut self.kind {
+        if let AnswerKind::Reply(said) = &mut self.kind {
             let (name, arguments) = (name.to_owned(), arguments.to_owned());
-            said.parts.push(SaidPart::Call { name, arguments });
+            said.parts.push(ReplyPart::Call { name, arguments });
         }
         self
     }
 
     /// Ends the reply at the output limit.
     #[must_use]
-    pub fn cut(self) -> Self {
-        self.ending(SaidEnd::Cut)
+    pub fn cut_off(self) -> Self {
+        self.with_end(ReplyEnd::Cut)
     }
 
     /// Ends the reply with a refusal.
     #[must_use]
     pub fn refused(self) -> Self {
-        self.ending(SaidEnd::Refused)
+        self.with_end(ReplyEnd::Refused)
     }
 
     /// Sets the usage: uncached input and output tokens.
     #[must_use]
-    pub fn tokens(mut self, input: u64, output: u64) -> Self {
-        if let Kind::Said(said) = &mut self.kind {
-            let known = said.tokens.unwrap_or(USUAL);
-            said.tokens = Some(Tokens { input, output, ..known });
+    pub fn with_tokens(mut self, input: u64, output: u64) -> Self {
+        if let AnswerKind::Reply(said) = &mut self.kind {
+            let known = said.tokens.unwrap_or(DEFAULT_USAGE);
+            said.tokens = Some(ReplyUsage { input, output, ..known });
         }
         self
     }
 
     /// Sets the tokens read from and written to the cache.
     #[must_use]
-    pub fn cached(mut self, read: u64, written: u64) -> Self {
-        if let Kind::Said(said) = &mut self.kind {
-            let known = said.tokens.unwrap_or(USUAL);
-            said.tokens = Some(Tokens { cache_read: read, cache_written: written, ..known });
+    pub fn with_cached(mut self, read: u64, written: u64) -> Self {
+        if let AnswerKind::Reply(said) = &mut self.kind {
+            let known = said.tokens.unwrap_or(DEFAULT_USAGE);
+            said.tokens = Some(ReplyUsage { cache_read: read, cache_written: written, ..known });
         }
         self
     }
 
     /// Omits the usage.
     #[must_use]
-    pub fn uncounted(mut self) -> Self {
-        if let Kind::Said(said) = &mut self.kind {
+    pub fn without_usage(mut self) -> Self {
+        if let AnswerKind::Reply(said) = &mut self.kind {
             said.tokens = None;
         }
         self
@@ -135,7 +135,7 @@ impl Answer {
 
     /// Sends plain JSON even if the request asks for a stream.
     #[must_use]
-    pub fn whole(mut self) -> Self {
+    pub fn unstreamed(mut self) -> Self {
         self.way.whole = true;
         self
     }
@@ -157,14 +157,14 @@ impl Answer {
     /// Closes the connection after some pieces of the stream.
     #[must_use]
     pub fn broken_off_after(mut self, pieces: usize) -> Self {
-        self.way.breaks = Some((pieces, Break::Off));
+        self.way.breaks = Some((pieces, StreamBreak::Off));
         self
     }
 
     /// Stalls after some pieces of the stream, without closing the connection.
     #[must_use]
     pub fn silent_after(mut self, pieces: usize) -> Self {
-        self.way.breaks = Some((pieces, Break::Silent));
+        self.way.breaks = Some((pieces, StreamBreak::Silent));
         self
     }
 
@@ -176,7 +176,7 @@ impl Answer {
 
     /// A status and a body.
     pub fn http(status: u16, body: impl Into<String>) -> Self {
-        Self::of(Kind::Whole { status, body: body.into() })
+        Self::from_kind(AnswerKind::Whole { status, body: body.into() })
     }
 
     /// Adds a header, for responses with a head.
@@ -188,65 +188,70 @@ impl Answer {
 
     /// A successful head, and this body in chunks.
     pub fn chunks<S: Into<String>>(parts: impl IntoIterator<Item = S>) -> Self {
-        Self::of(Kind::Chunks(parts.into_iter().map(Into::into).collect()))
+        Self::from_kind(AnswerKind::Chunks(parts.into_iter().map(Into::into).collect()))
     }
 
     /// Raw bytes, then the end of the connection.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Self {
-        Self::of(Kind::Raw(bytes.into()))
+        Self::from_kind(AnswerKind::Raw(bytes.into()))
     }
 
     /// No response, until the server is dropped or the client leaves.
     pub fn silence() -> Self {
-        Self::of(Kind::Silence)
+        Self::from_kind(AnswerKind::Silence)
     }
 
     /// A successful head, then a byte at a time.
     pub fn drip() -> Self {
-        Self::of(Kind::Drip)
+        Self::from_kind(AnswerKind::Drip)
     }
 
     /// A successful head, then endless bytes.
     pub fn flood() -> Self {
-        Self::of(Kind::Flood)
+        Self::from_kind(AnswerKind::Flood)
     }
 
-    fn said(parts: Vec<SaidPart>) -> Self {
-        Self::of(Kind::Said(Said { parts, end: SaidEnd::Done, tokens: Some(USUAL) }))
+    fn from_parts(parts: Vec<ReplyPart>) -> Self {
+        Self::from_kind(AnswerKind::Reply(ScriptedReply {
+            parts,
+            end: ReplyEnd::Done,
+            tokens: Some(DEFAULT_USAGE),
+        }))
     }
 
-    fn of(kind: Kind) -> Self {
-        Self { kind, headers: Vec::new(), way: Way::default() }
+    fn from_kind(kind: AnswerKind) -> Self {
+        Self { kind, headers: Vec::new(), way: SendOptions::default() }
     }
 
-    fn ending(mut self, end: SaidEnd) -> Self {
-        if let Kind::Said(said) = &mut self.kind {
+    fn with_end(mut self, end: ReplyEnd) -> Self {
+        if let AnswerKind::Reply(said) = &mut self.kind {
             said.end = end;
         }
         self
     }
 }
 
-const USUAL: Tokens = Tokens { input: 100, cache_read: 0, cache_written: 0, output: 20 };
+const DEFAULT_USAGE: ReplyUsage =
+    ReplyUsage { input: 100, cache_read: 0, cache_written: 0, output: 20 };
 
-impl Said {
-    pub(super) fn calls(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part, SaidPart::Call { .. }))
+impl ScriptedReply {
+    pub(super) fn has_calls(&self) -> bool {
+        self.parts.iter().any(|part| matches!(part, ReplyPart::Call { .. }))
     }
 }
 
 /// Splits text into the words of a stream.
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_words(text: &str) -> impl Iterator<Item = &str> {
     text.split_inclusive(' ')
 }
 
 /// Splits arguments into the two parts of a stream.
-pub(super) fn halves(text: &str) -> [String; 2] {
+pub(super) fn split_in_half(text: &str) -> [String; 2] {
     let middle = text.chars().count() / 2;
     [text.chars().take(middle).collect(), text.chars().skip(middle).collect()]
 }
 
-pub(super) fn set(object: &mut Value, field: &str, value: impl Into<Value>) {
+pub(super) fn set_field(object: &mut Value, field: &str, value: impl Into<Value>) {
     if let Some(fields) = object.as_object_mut() {
         fields.insert(field.to_owned(), value.into());
     }

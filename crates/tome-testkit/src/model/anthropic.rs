@@ -2,19 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
+use super::answer::{ReplyEnd, ReplyPart, ScriptedReply, set_field, split_in_half, split_words};
 
 /// Renders a whole message; `number` makes its call ids unique.
-pub(super) fn message(said: &Said, model: &Value, number: usize) -> Value {
+pub(super) fn render_message(said: &ScriptedReply, model: &Value, number: usize) -> Value {
     let content: Vec<Value> = said
         .parts
         .iter()
         .enumerate()
         .map(|(place, part)| match part {
-            SaidPart::Text(text) => json!({"type": "text", "text": text}),
-            SaidPart::Call { name, arguments } => {
+            ReplyPart::Text(text) => json!({"type": "text", "text": text}),
+            ReplyPart::Call { name, arguments } => {
                 let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
-                json!({"type": "tool_use", "id": id(number, place), "name": name, "input": input})
+                json!({"type": "tool_use", "id": call_id(number, place), "name": name, "input": input})
             }
         })
         .collect();
@@ -29,19 +29,19 @@ pub(super) fn message(said: &Said, model: &Value, number: usize) -> Value {
 }
 
 /// Renders the events of a stream.
-pub(super) fn events(said: &Said, model: &Value, number: usize) -> Vec<String> {
-    let empty = Said { parts: Vec::new(), ..said.clone() };
-    let mut start = message(&empty, model, number);
+pub(super) fn render_events(said: &ScriptedReply, model: &Value, number: usize) -> Vec<String> {
+    let empty = ScriptedReply { parts: Vec::new(), ..said.clone() };
+    let mut start = render_message(&empty, model, number);
     if let Some(fields) = start.as_object_mut() {
         fields.insert("stop_reason".to_owned(), Value::Null);
         if let Some(usage) = fields.get_mut("usage") {
-            set(usage, "output_tokens", 1);
+            set_field(usage, "output_tokens", 1);
         }
     }
     let mut sent =
         vec![json!({"type": "message_start", "message": start}), json!({"type": "ping"})];
     for (place, part) in said.parts.iter().enumerate() {
-        block(&mut sent, place, part, number);
+        render_block(&mut sent, place, part, number);
     }
     let mut last = json!({
         "type": "message_delta", "delta": {"stop_reason": stop_reason(said), "stop_sequence": null},
@@ -59,38 +59,40 @@ pub(super) fn events(said: &Said, model: &Value, number: usize) -> Vec<String> {
         .collect()
 }
 
-fn block(sent: &mut Vec<Value>, place: usize, part: &SaidPart, number: usize) {
+fn render_block(sent: &mut Vec<Value>, place: usize, part: &ReplyPart, number: usize) {
     let delta =
         |delta: Value| json!({"type": "content_block_delta", "index": place, "delta": delta});
     let start = match part {
-        SaidPart::Text(_) => json!({"type": "text", "text": ""}),
-        SaidPart::Call { name, .. } => {
-            json!({"type": "tool_use", "id": id(number, place), "name": name, "input": {}})
+        ReplyPart::Text(_) => json!({"type": "text", "text": ""}),
+        ReplyPart::Call { name, .. } => {
+            json!({"type": "tool_use", "id": call_id(number, place), "name": name, "input": {}})
         }
     };
     sent.push(json!({"type": "content_block_start", "index": place, "content_block": start}));
     match part {
-        SaidPart::Text(text) => {
-            sent.extend(words(text).map(|word| delta(json!({"type": "text_delta", "text": word}))));
+        ReplyPart::Text(text) => {
+            sent.extend(
+                split_words(text).map(|word| delta(json!({"type": "text_delta", "text": word}))),
+            );
         }
-        SaidPart::Call { arguments, .. } => sent.extend(
-            halves(arguments)
+        ReplyPart::Call { arguments, .. } => sent.extend(
+            split_in_half(arguments)
                 .map(|half| delta(json!({"type": "input_json_delta", "partial_json": half}))),
         ),
     }
     sent.push(json!({"type": "content_block_stop", "index": place}));
 }
 
-fn stop_reason(said: &Said) -> &'static str {
+fn stop_reason(said: &ScriptedReply) -> &'static str {
     match said.end {
-        SaidEnd::Cut => "max_tokens",
-        SaidEnd::Refused => "refusal",
-        SaidEnd::Done if said.calls() => "tool_use",
-        SaidEnd::Done => "end_turn",
+        ReplyEnd::Cut => "max_tokens",
+        ReplyEnd::Refused => "refusal",
+        ReplyEnd::Done if said.has_calls() => "tool_use",
+        ReplyEnd::Done => "end_turn",
     }
 }
 
-fn usage(said: &Said) -> Option<Value> {
+fn usage(said: &ScriptedReply) -> Option<Value> {
     let tokens = said.tokens?;
     Some(json!({
         "input_tokens": tokens.input, "cache_read_input_tokens": tokens.cache_read,
@@ -98,6 +100,6 @@ fn usage(said: &Said) -> Option<Value> {
     }))
 }
 
-fn id(number: usize, place: usize) -> String {
+fn call_id(number: usize, place: usize) -> String {
     format!("toolu_{number}_{place}")
 }

@@ -10,7 +10,7 @@ const HEAD_BYTES_MAX: u64 = 64 * 1024;
 
 /// A request.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Asked {
+pub struct ModelRequest {
     /// `POST /v1/messages HTTP/1.1`.
     pub line: String,
     /// Lowercase names.
@@ -19,7 +19,7 @@ pub struct Asked {
     pub body: Value,
 }
 
-impl Asked {
+impl ModelRequest {
     /// Returns a header by its lowercase name.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
@@ -35,7 +35,7 @@ impl Asked {
         self.line.split(' ').nth(1).is_some_and(|path| path.ends_with("/messages"))
     }
 
-    pub(super) fn read(reader: &mut impl BufRead) -> Result<Self> {
+    pub(super) fn read_from(reader: &mut impl BufRead) -> Result<Self> {
         let mut head = reader.take(HEAD_BYTES_MAX);
         let mut line = String::new();
         if head.read_line(&mut line)? == 0 {

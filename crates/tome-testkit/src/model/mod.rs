@@ -17,8 +17,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use answer::Answer;
-pub use asked::Asked;
+pub use answer::ScriptedAnswer;
+pub use asked::ModelRequest;
 
 /// Further connections are closed at once.
 const CONNECTIONS_MAX: usize = 64;
@@ -26,16 +26,16 @@ const CONNECTIONS_MAX: usize = 64;
 /// The server. Runs until it is dropped.
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Chooses the response to a request.
-type Director = Box<dyn FnMut(&Asked) -> Answer + Send>;
+type Director = Box<dyn FnMut(&ModelRequest) -> ScriptedAnswer + Send>;
 
-struct Shared {
+struct ServerState {
     director: Mutex<Director>,
-    asked: Mutex<Vec<Asked>>,
+    asked: Mutex<Vec<ModelRequest>>,
     hung_up: Mutex<usize>,
     connections: Mutex<usize>,
     streams: Mutex<Vec<TcpStream>>,
@@ -44,10 +44,12 @@ struct Shared {
 
 impl ModelServer {
     /// Answers requests with the script in order; after its end, with a 500.
-    pub fn start(script: impl IntoIterator<Item = Answer>) -> Self {
-        let mut script: VecDeque<Answer> = script.into_iter().collect();
+    pub fn start(script: impl IntoIterator<Item = ScriptedAnswer>) -> Self {
+        let mut script: VecDeque<ScriptedAnswer> = script.into_iter().collect();
         Self::directed(move |_| {
-            script.pop_front().unwrap_or_else(|| Answer::status(500, "the script has ended"))
+            script
+                .pop_front()
+                .unwrap_or_else(|| ScriptedAnswer::status(500, "the script has ended"))
         })
     }
 
@@ -55,13 +57,15 @@ impl ModelServer {
     ///
     /// # Panics
     /// If no loopback port is available.
-    pub fn directed(director: impl FnMut(&Asked) -> Answer + Send + 'static) -> Self {
+    pub fn directed(
+        director: impl FnMut(&ModelRequest) -> ScriptedAnswer + Send + 'static,
+    ) -> Self {
         let bound = TcpListener::bind("127.0.0.1:0");
         #[expect(clippy::expect_used, reason = "a test needs a port")]
         let (listener, address) = bound
             .and_then(|listener| listener.local_addr().map(|address| (listener, address)))
             .expect("a port on loopback");
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerState {
             director: Mutex::new(Box::new(director)),
             asked: Mutex::default(),
             hung_up: Mutex::default(),
@@ -85,7 +89,7 @@ impl ModelServer {
     }
 
     /// Returns the requests so far, in order.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         lock(&self.shared.asked).clone()
     }
 
@@ -95,7 +99,7 @@ impl ModelServer {
     }
 
     /// Number of clients that disconnected before the end of a response.
-    pub fn hung_up(&self) -> usize {
+    pub fn disconnects(&self) -> usize {
         *lock(&self.shared.hung_up)
     }
 }
@@ -116,20 +120,20 @@ impl Drop for ModelServer {
     }
 }
 
-impl Shared {
+impl ServerState {
     fn is_over(&self) -> bool {
         *lock(&self.over.0)
     }
 
     /// Waits for the server to end, at most `time`; returns whether it has ended.
-    fn over_within(&self, time: Duration) -> bool {
+    fn wait_until_over(&self, time: Duration) -> bool {
         let held = lock(&self.over.0);
         let waited = self.over.1.wait_timeout_while(held, time, |over| !*over);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 }
 
-fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
+fn serve(listener: &TcpListener, shared: &Arc<ServerState>) {
     let mut threads: Vec<JoinHandle<()>> = Vec::new();
     while let Ok((stream, _)) = listener.accept() {
         if shared.is_over() {
@@ -148,7 +152,7 @@ fn serve(listener: &TcpListener, shared: &Arc<Shared>) {
         let theirs = Arc::clone(shared);
         threads.push(std::thread::spawn(move || {
             // A client may disconnect as part of a test; also close the clone of its stream.
-            let _ = wire::converse(&stream, &theirs);
+            let _ = wire::serve_connection(&stream, &theirs);
             let _ = stream.shutdown(Shutdown::Both);
         }));
     }

@@ -2,33 +2,33 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{Said, SaidEnd, SaidPart, halves, set, words};
+use super::answer::{ReplyEnd, ReplyPart, ScriptedReply, set_field, split_in_half, split_words};
 
 /// Renders a whole completion; `number` makes its call ids unique.
-pub(super) fn completion(said: &Said, model: &Value, number: usize) -> Value {
-    let mut message = json!({"role": "assistant", "content": text(said)});
-    let calls: Vec<Value> = calls(said)
+pub(super) fn render_completion(said: &ScriptedReply, model: &Value, number: usize) -> Value {
+    let mut message = json!({"role": "assistant", "content": reply_text(said)});
+    let calls: Vec<Value> = reply_calls(said)
         .enumerate()
         .map(|(place, (name, arguments))| {
             let function = json!({"name": name, "arguments": arguments});
-            json!({"id": id(number, place), "type": "function", "function": function})
+            json!({"id": call_id(number, place), "type": "function", "function": function})
         })
         .collect();
     if !calls.is_empty() {
-        set(&mut message, "tool_calls", calls);
+        set_field(&mut message, "tool_calls", calls);
     }
     let mut completion = json!({
         "id": format!("chatcmpl-{number}"), "object": "chat.completion", "model": model,
         "choices": [{"index": 0, "message": message, "finish_reason": finish_reason(said)}],
     });
     if let Some(usage) = usage(said) {
-        set(&mut completion, "usage", usage);
+        set_field(&mut completion, "usage", usage);
     }
     completion
 }
 
 /// Renders the chunks of a stream, with the usage if the request asks for it.
-pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
+pub(super) fn render_chunks(said: &ScriptedReply, asked: &Value, number: usize) -> Vec<String> {
     let chunk = |choices: Value| {
         json!({
             "id": format!("chatcmpl-{number}"), "object": "chat.completion.chunk",
@@ -37,14 +37,14 @@ pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
     };
     let delta = |delta: Value| chunk(json!([{"index": 0, "delta": delta, "finish_reason": null}]));
     let mut sent = vec![delta(json!({"role": "assistant", "content": ""}))];
-    let text = text(said);
+    let text = reply_text(said);
     let text = text.as_str().unwrap_or("");
-    sent.extend(words(text).map(|word| delta(json!({"content": word}))));
-    for (place, (name, arguments)) in calls(said).enumerate() {
+    sent.extend(split_words(text).map(|word| delta(json!({"content": word}))));
+    for (place, (name, arguments)) in reply_calls(said).enumerate() {
         let function = json!({"name": name, "arguments": ""});
-        let start = json!({"index": place, "id": id(number, place), "type": "function", "function": function});
+        let start = json!({"index": place, "id": call_id(number, place), "type": "function", "function": function});
         sent.push(delta(json!({"tool_calls": [start]})));
-        for half in halves(arguments) {
+        for half in split_in_half(arguments) {
             let more = json!({"index": place, "function": {"arguments": half}});
             sent.push(delta(json!({"tool_calls": [more]})));
         }
@@ -55,7 +55,7 @@ pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
         && let Some(usage) = usage(said)
     {
         let mut counted = chunk(json!([]));
-        set(&mut counted, "usage", usage);
+        set_field(&mut counted, "usage", usage);
         sent.push(counted);
     }
     let mut lines: Vec<String> = sent.iter().map(|chunk| format!("data: {chunk}\n\n")).collect();
@@ -64,36 +64,36 @@ pub(super) fn chunks(said: &Said, asked: &Value, number: usize) -> Vec<String> {
 }
 
 /// The whole text; null if there is none.
-fn text(said: &Said) -> Value {
+fn reply_text(said: &ScriptedReply) -> Value {
     let text: String = said
         .parts
         .iter()
         .filter_map(|part| match part {
-            SaidPart::Text(text) => Some(text.as_str()),
-            SaidPart::Call { .. } => None,
+            ReplyPart::Text(text) => Some(text.as_str()),
+            ReplyPart::Call { .. } => None,
         })
         .collect();
     if text.is_empty() { Value::Null } else { text.into() }
 }
 
-fn calls(said: &Said) -> impl Iterator<Item = (&str, &str)> {
+fn reply_calls(said: &ScriptedReply) -> impl Iterator<Item = (&str, &str)> {
     said.parts.iter().filter_map(|part| match part {
-        SaidPart::Call { name, arguments } => Some((name.as_str(), arguments.as_str())),
-        SaidPart::Text(_) => None,
+        ReplyPart::Call { name, arguments } => Some((name.as_str(), arguments.as_str())),
+        ReplyPart::Text(_) => None,
     })
 }
 
-fn finish_reason(said: &Said) -> &'static str {
+fn finish_reason(said: &ScriptedReply) -> &'static str {
     match said.end {
-        SaidEnd::Cut => "length",
-        SaidEnd::Refused => "content_filter",
-        SaidEnd::Done if said.calls() => "tool_calls",
-        SaidEnd::Done => "stop",
+        ReplyEnd::Cut => "length",
+        ReplyEnd::Refused => "content_filter",
+        ReplyEnd::Done if said.has_calls() => "tool_calls",
+        ReplyEnd::Done => "stop",
     }
 }
 
 /// In this protocol input tokens include cached tokens.
-fn usage(said: &Said) -> Option<Value> {
+fn usage(said: &ScriptedReply) -> Option<Value> {
     let tokens = said.tokens?;
     let prompt = tokens.input + tokens.cache_read + tokens.cache_written;
     Some(json!({
@@ -103,6 +103,6 @@ fn usage(said: &Said) -> Option<Value> {
     }))
 }
 
-fn id(number: usize, place: usize) -> String {
+fn call_id(number: usize, place: usize) -> String {
     format!("call_{number}_{place}")
 }

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::{Value, json};
 use tome_model::{Event, EventLine, Millis};
 
-use super::Report;
-use super::hooks::{Balance, Deliveries, Ended};
-use crate::Chance;
+use super::CrashTestReport;
+use super::hooks::{DeliveryBalance, HookDeliveries, HookOutcome};
+use crate::SeededRng;
 
 /// 2020-03-03T09:30:00Z, the start of the first round: long before any real event.
 const BEGAN_MS: u64 = 1_583_227_800_000;
@@ -24,28 +24,32 @@ const PROJECTS: u64 = 3;
 
 /// The expected events, shared by all writers.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Book(Arc<Mutex<Pages>>);
+pub(super) struct ExpectedEvents(Arc<Mutex<ExpectedState>>);
 
 #[derive(Debug, Default)]
-struct Pages {
+struct ExpectedState {
     acknowledged: HashSet<String>,
-    deliveries: Deliveries,
+    deliveries: HookDeliveries,
 }
 
-impl Book {
-    pub(super) fn acknowledged(&self, ids: impl IntoIterator<Item = String>) {
-        self.pages().acknowledged.extend(ids);
+impl ExpectedEvents {
+    pub(super) fn record_acknowledged(&self, ids: impl IntoIterator<Item = String>) {
+        self.lock_state().acknowledged.extend(ids);
     }
 
     /// Records the outcome of a hook.
-    pub(super) fn hooked(&self, mark: String, ended: Ended) {
-        self.pages().deliveries.add(mark, ended);
+    pub(super) fn record_hook(&self, mark: String, ended: HookOutcome) {
+        self.lock_state().deliveries.add(mark, ended);
     }
 
     /// Compares the deliveries of all hooks with the stored events.
-    pub(super) fn balance(&self, listed: &[Event], report: &mut Report) -> Balance {
-        let mut pages = self.pages();
-        let balance = pages.deliveries.balance(listed);
+    pub(super) fn check_deliveries(
+        &self,
+        listed: &[Event],
+        report: &mut CrashTestReport,
+    ) -> DeliveryBalance {
+        let mut pages = self.lock_state();
+        let balance = pages.deliveries.compare_with(listed);
         report.hooked = balance.delivered;
         report.hooks_killed = balance.killed;
         report.hooks_suspended = pages.deliveries.suspended;
@@ -53,56 +57,61 @@ impl Book {
         report.stored = balance.stored;
         report.counted_lost = balance.missing;
         for problem in std::mem::take(&mut pages.deliveries.problems) {
-            report.violation(problem);
+            report.record_violation(problem);
         }
         balance
     }
 
     /// Checks the events of one round that clients sent.
-    pub(super) fn compare(&self, round: u32, listed: &[Event], report: &mut Report) {
+    pub(super) fn check_round(&self, round: u32, listed: &[Event], report: &mut CrashTestReport) {
         let of_round = format!("r{round}-");
-        self.compare_those(|id| id.starts_with(&of_round), listed, report);
+        self.check_matching(|id| id.starts_with(&of_round), listed, report);
     }
 
     /// Checks all events that clients sent; those of hooks are in other sessions.
-    pub(super) fn compare_all(&self, listed: &[Event], report: &mut Report) {
+    pub(super) fn check_all(&self, listed: &[Event], report: &mut CrashTestReport) {
         let sent: Vec<Event> = listed
             .iter()
             .filter(|event| !event.session.as_str().starts_with("hook-"))
             .cloned()
             .collect();
-        self.compare_those(|_| true, &sent, report);
+        self.check_matching(|_| true, &sent, report);
     }
 
-    fn compare_those(&self, wanted: impl Fn(&str) -> bool, listed: &[Event], report: &mut Report) {
-        let pages = self.pages();
+    fn check_matching(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+        listed: &[Event],
+        report: &mut CrashTestReport,
+    ) {
+        let pages = self.lock_state();
         report.acknowledged = pages.acknowledged.len() as u64;
         let mut seen = HashSet::new();
         for event in listed {
             if !seen.insert(event.id.as_str()) {
                 report.duplicates += 1;
-                report.violation(format!("{} is stored twice", event.id));
+                report.record_violation(format!("{} is stored twice", event.id));
             }
-            if let Some(problem) = torn(event) {
+            if let Some(problem) = find_difference(event) {
                 report.torn += 1;
-                report.violation(format!("{}: {problem}", event.id));
+                report.record_violation(format!("{}: {problem}", event.id));
             }
         }
         for id in pages.acknowledged.iter().filter(|id| wanted(id)) {
             if !seen.contains(id.as_str()) {
                 report.lost += 1;
-                report.violation(format!("{id} was acknowledged and is missing"));
+                report.record_violation(format!("{id} was acknowledged and is missing"));
             }
         }
     }
 
-    fn pages(&self) -> MutexGuard<'_, Pages> {
+    fn lock_state(&self) -> MutexGuard<'_, ExpectedState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The time range of a round.
-pub(super) fn moments_of(round: u32) -> Range<Millis> {
+pub(super) fn round_range(round: u32) -> Range<Millis> {
     let start = BEGAN_MS + u64::from(round) * ROUND_MS;
     Millis(start)..Millis(start + ROUND_MS)
 }
@@ -112,14 +121,14 @@ pub(super) fn hook_session(round: u32) -> String {
 }
 
 /// The id of a writer's n-th event in a round.
-pub(super) fn id_of(round: u32, writer: u64, n: u64) -> String {
+pub(super) fn event_id(round: u32, writer: u64, n: u64) -> String {
     format!("r{round}-w{writer}-n{n}")
 }
 
 /// The event of an id.
-pub(super) fn line_of(id: &str, world: &Path) -> EventLine {
-    let [round, writer, n] = numbers(id);
-    let hash = Chance::of(round ^ (writer << 20), n).number();
+pub(super) fn expected_line(id: &str, world: &Path) -> EventLine {
+    let [round, writer, n] = parse_id(id);
+    let hash = SeededRng::for_worker(round ^ (writer << 20), n).next_u64();
     let length = match hash % 50 {
         0 => 20_000,
         1..10 => 0,
@@ -132,7 +141,7 @@ pub(super) fn line_of(id: &str, world: &Path) -> EventLine {
     });
     EventLine {
         id: Some(id.to_owned()),
-        at: Millis(moments_of(u32::try_from(round).unwrap_or(0)).start.0 + n % ROUND_MS),
+        at: Millis(round_range(u32::try_from(round).unwrap_or(0)).start.0 + n % ROUND_MS),
         session_id: format!("s{writer}"),
         agent: if writer.is_multiple_of(2) { "codex" } else { "gemini" }.into(),
         cwd: world.join(format!("project{}", writer % PROJECTS)).to_string_lossy().into_owned(),
@@ -149,15 +158,15 @@ fn filler(id: &str, length: u64) -> String {
     format!("<{id}> {} </{id}>", "léxer 日".repeat(times))
 }
 
-fn numbers(id: &str) -> [u64; 3] {
+fn parse_id(id: &str) -> [u64; 3] {
     let mut numbers =
         id.split('-').map(|part| part.get(1..).and_then(|digits| digits.parse().ok()).unwrap_or(0));
     [(); 3].map(|()| numbers.next().unwrap_or(0))
 }
 
 /// Compares an event with the one expected for its id.
-fn torn(event: &Event) -> Option<String> {
-    let sent = line_of(event.id.as_str(), Path::new("/"));
+fn find_difference(event: &Event) -> Option<String> {
+    let sent = expected_line(event.id.as_str(), Path::new("/"));
     let whole = event.text == sent.text
         && event.tool == sent.tool
         && event.at == sent.at

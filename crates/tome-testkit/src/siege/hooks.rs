@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tome_model::Event;
 
-use crate::{Chance, Signal, World, pause, send};
+use crate::{SeededRng, Signal, World, pause, send_signal};
 
 const AGENTS: [&str; 5] = ["claude-code", "codex", "gemini", "copilot", "opencode"];
 
@@ -18,7 +18,7 @@ const STAMP_MS: u64 = 1_794_700_000_000;
 
 /// What happens to a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Blow {
+enum HookFault {
     None,
     /// Suspended after the first duration, for the second.
     Suspended(Duration, Duration),
@@ -27,7 +27,7 @@ enum Blow {
 }
 
 /// The outcome of a hook.
-pub(super) struct Ended {
+pub(super) struct HookOutcome {
     pub(super) took: Duration,
     pub(super) was_killed: bool,
     pub(super) was_suspended: bool,
@@ -36,46 +36,52 @@ pub(super) struct Ended {
 }
 
 /// Runs the n-th hook of a writer, possibly suspended or killed.
-pub(super) fn run(world: &World, chance: &mut Chance, session: &str, mark: &str, n: u64) -> Ended {
+pub(super) fn run_hook(
+    world: &World,
+    chance: &mut SeededRng,
+    session: &str,
+    mark: &str,
+    n: u64,
+) -> HookOutcome {
     let millis =
-        |chance: &mut Chance, least, end| Duration::from_millis(chance.between(least, end));
-    let blow = match chance.between(0, 24) {
-        0 => Blow::Killed(millis(chance, 0, 40)),
-        1..=8 => Blow::Suspended(millis(chance, 0, 40), millis(chance, 20, 250)),
-        _ => Blow::None,
+        |chance: &mut SeededRng, least, end| Duration::from_millis(chance.in_range(least, end));
+    let blow = match chance.in_range(0, 24) {
+        0 => HookFault::Killed(millis(chance, 0, 40)),
+        1..=8 => HookFault::Suspended(millis(chance, 0, 40), millis(chance, 20, 250)),
+        _ => HookFault::None,
     };
-    let (args, payload) = payload(world, session, mark, n);
+    let (args, payload) = build_payload(world, session, mark, n);
     let mut command = world.command(&args);
     let began = Instant::now();
-    let ended = spawn(&mut command, &payload).and_then(|child| {
+    let ended = spawn_hook(&mut command, &payload).and_then(|child| {
         let pid = child.id();
         match blow {
-            Blow::None => {}
-            Blow::Suspended(after, during) => {
+            HookFault::None => {}
+            HookFault::Suspended(after, during) => {
                 pause(after);
-                send(pid, Signal::Stop);
+                send_signal(pid, Signal::Stop);
                 pause(during);
-                send(pid, Signal::Continue);
+                send_signal(pid, Signal::Continue);
             }
-            Blow::Killed(after) => {
+            HookFault::Killed(after) => {
                 pause(after);
-                send(pid, Signal::Kill);
+                send_signal(pid, Signal::Kill);
             }
         }
         child.wait_with_output()
     });
-    let was_killed = matches!(blow, Blow::Killed(_));
+    let was_killed = matches!(blow, HookFault::Killed(_));
     let problem = match &ended {
         Ok(output) if was_killed || (output.status.success() && output.stderr.is_empty()) => None,
         Ok(output) => Some(format!("a hook ended with {}: {:?}", output.status, output.stderr)),
         Err(error) => Some(format!("a hook could not be run: {error}")),
     };
-    let was_suspended = matches!(blow, Blow::Suspended(..));
-    Ended { took: began.elapsed(), was_killed, was_suspended, problem }
+    let was_suspended = matches!(blow, HookFault::Suspended(..));
+    HookOutcome { took: began.elapsed(), was_killed, was_suspended, problem }
 }
 
 /// Starts a hook with its payload already in the pipe.
-fn spawn(command: &mut Command, payload: &str) -> std::io::Result<Child> {
+fn spawn_hook(command: &mut Command, payload: &str) -> std::io::Result<Child> {
     let (stdin, mut pen) = std::io::pipe()?;
     pen.write_all(payload.as_bytes())?;
     let child = command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -85,7 +91,7 @@ fn spawn(command: &mut Command, payload: &str) -> std::io::Result<Child> {
 
 /// Builds the payload: alternately a tool call, which has an id or a time, and a prompt, which has
 /// only its words.
-fn payload<'a>(world: &World, session: &str, mark: &str, n: u64) -> (Vec<&'a str>, String) {
+fn build_payload<'a>(world: &World, session: &str, mark: &str, n: u64) -> (Vec<&'a str>, String) {
     let agent = usize::try_from(n).ok().and_then(|n| AGENTS.get(n % AGENTS.len())).copied();
     let agent = agent.unwrap_or("claude-code");
     let is_tool = (n / AGENTS.len() as u64).is_multiple_of(2);
@@ -136,7 +142,7 @@ fn payload<'a>(world: &World, session: &str, mark: &str, n: u64) -> (Vec<&'a str
 }
 
 /// The mark of an event that a hook delivered.
-pub(super) fn mark_of(event: &Event) -> Option<&str> {
+pub(super) fn event_mark(event: &Event) -> Option<&str> {
     let in_tool = event.tool.as_ref().and_then(|tool| tool.input.get("mark"));
     let in_text = || event.text.strip_prefix("please look at ");
     in_tool.and_then(Value::as_str).or_else(in_text)
@@ -144,7 +150,7 @@ pub(super) fn mark_of(event: &Event) -> Option<&str> {
 
 /// The deliveries of hooks.
 #[derive(Debug, Default)]
-pub(super) struct Deliveries {
+pub(super) struct HookDeliveries {
     /// Marks of hooks that ended normally.
     delivered: HashSet<String>,
     /// Marks of hooks that were killed.
@@ -156,7 +162,7 @@ pub(super) struct Deliveries {
 
 /// The result of comparing deliveries with stored events.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Balance {
+pub(super) struct DeliveryBalance {
     pub(super) delivered: u64,
     pub(super) killed: u64,
     pub(super) stored: u64,
@@ -167,7 +173,7 @@ pub(super) struct Balance {
     pub(super) foreign: u64,
 }
 
-impl Balance {
+impl DeliveryBalance {
     /// Whether exactly the missing deliveries were recorded as lost. A killed hook may have
     /// recorded its loss before.
     pub(super) fn is_settled(&self, lost: u64) -> bool {
@@ -175,8 +181,8 @@ impl Balance {
     }
 }
 
-impl Deliveries {
-    pub(super) fn add(&mut self, mark: String, ended: Ended) {
+impl HookDeliveries {
+    pub(super) fn add(&mut self, mark: String, ended: HookOutcome) {
         self.suspended += u64::from(ended.was_suspended);
         self.slowest = self.slowest.max(ended.took);
         self.problems.extend(ended.problem);
@@ -188,15 +194,15 @@ impl Deliveries {
     }
 
     /// Compares the deliveries with all stored events of hooks.
-    pub(super) fn balance(&self, listed: &[Event]) -> Balance {
+    pub(super) fn compare_with(&self, listed: &[Event]) -> DeliveryBalance {
         let mut seen: HashMap<&str, u64> = HashMap::new();
-        let mut balance = Balance {
+        let mut balance = DeliveryBalance {
             delivered: self.delivered.len() as u64,
             killed: self.killed.len() as u64,
-            ..Balance::default()
+            ..DeliveryBalance::default()
         };
         for event in listed {
-            let mark = mark_of(event);
+            let mark = event_mark(event);
             match mark.filter(|mark| self.delivered.contains(*mark) || self.killed.contains(*mark))
             {
                 Some(mark) => *seen.entry(mark).or_default() += 1,

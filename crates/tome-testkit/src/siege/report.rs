@@ -8,7 +8,7 @@ const SHOWN_MAX: usize = 20;
 
 /// The results of a crash test.
 #[derive(Debug, Clone, Default)]
-pub struct Report {
+pub struct CrashTestReport {
     /// Completed rounds.
     pub rounds: u32,
     /// SIGKILLs sent to the daemon.
@@ -43,16 +43,16 @@ pub struct Report {
     pub violations: Vec<(String, u64)>,
 }
 
-impl Report {
+impl CrashTestReport {
     /// Records a violation.
-    pub(crate) fn violation(&mut self, what: String) {
+    pub(crate) fn record_violation(&mut self, what: String) {
         match self.violations.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,
             None => self.violations.push((what, 1)),
         }
     }
 
-    fn recovery(&self) -> (Duration, Duration) {
+    fn recovery_times(&self) -> (Duration, Duration) {
         let mut sorted = self.recoveries.clone();
         sorted.sort();
         let middle = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
@@ -60,9 +60,9 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for CrashTestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (middle, slowest) = self.recovery();
+        let (middle, slowest) = self.recovery_times();
         writeln!(f, "rounds            {:>10}", self.rounds)?;
         writeln!(f, "kills             {:>10}", self.kills)?;
         writeln!(f, "hangs             {:>10}", self.hangs)?;

@@ -9,59 +9,59 @@ use tokio_stream::wrappers::ReceiverStream;
 use tome_model::{Draft, EventLine};
 use tome_proto::{Client, draft_to_wire, v1};
 
-use super::book::{Book, hook_session, id_of, line_of};
+use super::book::{ExpectedEvents, event_id, expected_line, hook_session};
 use super::hooks;
-use crate::{Chance, World, pause};
+use crate::{SeededRng, World, pause};
 
 /// Timeout after which a writer considers the connection dead.
 const ANSWER_WITHIN: Duration = Duration::from_secs(8);
 
 /// Writes until `over` is set. `whom` is the round and the writer.
-pub(super) fn write(
+pub(super) fn run_writer(
     world: &World,
-    book: &Book,
-    chance: Chance,
+    book: &ExpectedEvents,
+    chance: SeededRng,
     whom: (u32, u64),
     over: &AtomicBool,
 ) {
-    let writer = Writer { world, book, whom, over };
+    let writer = CrashTestWriter { world, book, whom, over };
     match whom.1 % 4 {
-        0 => writer.connected(chance, Manner::OneByOne),
-        1 => writer.connected(chance, Manner::InBulk),
-        2 => writer.ingest(chance),
-        _ => writer.hook(chance),
+        0 => writer.write_over_socket(chance, SendMode::OneByOne),
+        1 => writer.write_over_socket(chance, SendMode::InBulk),
+        2 => writer.run_ingest(chance),
+        _ => writer.run_hooks(chance),
     }
 }
 
 #[derive(Clone, Copy)]
-enum Manner {
+enum SendMode {
     OneByOne,
     InBulk,
 }
 
-struct Writer<'a> {
+struct CrashTestWriter<'a> {
     world: &'a World,
-    book: &'a Book,
+    book: &'a ExpectedEvents,
     whom: (u32, u64),
     over: &'a AtomicBool,
 }
 
-impl Writer<'_> {
+impl CrashTestWriter<'_> {
     fn is_over(&self) -> bool {
         self.over.load(Ordering::SeqCst)
     }
 
-    fn line(&self, n: u64) -> EventLine {
-        line_of(&id_of(self.whom.0, self.whom.1, n), self.world.path())
+    fn event_line(&self, n: u64) -> EventLine {
+        expected_line(&event_id(self.whom.0, self.whom.1, n), self.world.path())
     }
 
-    fn draft(&self, n: u64) -> Option<Draft> {
-        self.line(n).into_draft().ok()
+    fn build_draft(&self, n: u64) -> Option<Draft> {
+        self.event_line(n).into_draft().ok()
     }
 
     /// Reconnects whenever the connection is lost and continues: unacknowledged events are sent
     /// again.
-    fn connected(&self, mut chance: Chance, manner: Manner) {
+    fn write_over_socket(&self, mut chance: SeededRng, manner: SendMode) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let Ok(runtime) = runtime else { return };
         let mut n = 0;
@@ -69,8 +69,8 @@ impl Writer<'_> {
             runtime.block_on(async {
                 if let Ok(client) = self.world.client().await {
                     match manner {
-                        Manner::OneByOne => self.one_by_one(&client, &mut n).await,
-                        Manner::InBulk => self.in_bulk(&client, &mut n, &mut chance).await,
+                        SendMode::OneByOne => self.send_one_by_one(&client, &mut n).await,
+                        SendMode::InBulk => self.send_in_bulk(&client, &mut n, &mut chance).await,
                     }
                 }
             });
@@ -78,33 +78,34 @@ impl Writer<'_> {
         }
     }
 
-    async fn one_by_one(&self, client: &Client, n: &mut u64) {
+    async fn send_one_by_one(&self, client: &Client, n: &mut u64) {
         while !self.is_over() {
-            let Some(draft) = self.draft(*n) else { return };
+            let Some(draft) = self.build_draft(*n) else { return };
             match client.ingest(draft, ANSWER_WITHIN).await {
-                Ok(answer) => self.book.acknowledged([answer.id]),
+                Ok(answer) => self.book.record_acknowledged([answer.id]),
                 Err(_) => return,
             }
             *n += 1;
         }
     }
 
-    async fn in_bulk(&self, client: &Client, n: &mut u64, chance: &mut Chance) {
+    async fn send_in_bulk(&self, client: &Client, n: &mut u64, chance: &mut SeededRng) {
         let (batches, outgoing) = tokio::sync::mpsc::channel(1);
         let Ok(mut answers) = client.ingest_stream(ReceiverStream::new(outgoing)).await else {
             return;
         };
         while !self.is_over() {
-            let size = chance.between(1, 60);
-            let events = (*n..*n + size).filter_map(|n| self.draft(n)).map(draft_to_wire);
+            let size = chance.in_range(1, 60);
+            let events = (*n..*n + size).filter_map(|n| self.build_draft(n)).map(draft_to_wire);
             let request = v1::IngestEventsRequest { events: events.collect() };
             if batches.send(request).await.is_err() {
                 return;
             }
             match tokio::time::timeout(ANSWER_WITHIN, answers.next()).await {
                 Ok(Some(Ok(answer))) if answer.rejected.is_empty() => {
-                    self.book
-                        .acknowledged((*n..*n + size).map(|n| id_of(self.whom.0, self.whom.1, n)));
+                    self.book.record_acknowledged(
+                        (*n..*n + size).map(|n| event_id(self.whom.0, self.whom.1, n)),
+                    );
                 }
                 _ => return,
             }
@@ -112,28 +113,31 @@ impl Writer<'_> {
         }
     }
 
-    fn ingest(&self, mut chance: Chance) {
+    fn run_ingest(&self, mut chance: SeededRng) {
         let mut n = 0;
         while !self.is_over() {
-            let size = chance.between(1, 200);
-            let lines: String = (n..n + size).map(|n| self.line(n).to_json() + "\n").collect();
+            let size = chance.in_range(1, 200);
+            let lines: String =
+                (n..n + size).map(|n| self.event_line(n).to_json() + "\n").collect();
             let ran = self.world.tome_with(&["ingest"], lines);
             if ran.code == 0 {
-                self.book.acknowledged((n..n + size).map(|n| id_of(self.whom.0, self.whom.1, n)));
+                self.book.record_acknowledged(
+                    (n..n + size).map(|n| event_id(self.whom.0, self.whom.1, n)),
+                );
                 n += size;
             }
         }
     }
 
-    fn hook(&self, mut chance: Chance) {
+    fn run_hooks(&self, mut chance: SeededRng) {
         let session = hook_session(self.whom.0);
         for n in 0.. {
             if self.is_over() {
                 return;
             }
-            let mark = id_of(self.whom.0, self.whom.1, n);
-            let ended = hooks::run(self.world, &mut chance, &session, &mark, n);
-            self.book.hooked(mark, ended);
+            let mark = event_id(self.whom.0, self.whom.1, n);
+            let ended = hooks::run_hook(self.world, &mut chance, &session, &mark, n);
+            self.book.record_hook(mark, ended);
         }
     }
 }

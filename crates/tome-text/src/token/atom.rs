@@ -5,7 +5,7 @@
 //! `parse-http-header` and `PARSE_HTTP_HEADER` are equal. Between two digits the joint stays, as a
 //! dot: `1.23` is not `12.3`.
 
-use super::{Emit, TokenKind, truncate_term};
+use super::{EmitToken, TokenKind, truncate_term};
 use crate::fold::push_folded;
 
 /// Shortest run of hexadecimal digits that counts as a hash, if it has letters and digits.
@@ -15,13 +15,13 @@ const HASH_MIN: usize = 7;
 const SHORT_HASHES: [usize; 2] = [7, 8];
 
 /// Emits terms, folded and truncated.
-pub(super) struct Sink<'a> {
-    emit: Emit<'a>,
+pub(super) struct TermSink<'a> {
+    emit: EmitToken<'a>,
     term: String,
 }
 
-impl<'a> Sink<'a> {
-    pub(super) fn new(emit: Emit<'a>) -> Self {
+impl<'a> TermSink<'a> {
+    pub(super) fn new(emit: EmitToken<'a>) -> Self {
         Self { emit, term: String::new() }
     }
 
@@ -73,7 +73,7 @@ fn ends_in_digit(term: &str) -> bool {
 
 /// Splits a run into atoms at joints, except at a dot between digits or an apostrophe between
 /// letters.
-pub(super) fn atoms(run: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_atoms(run: &str) -> impl Iterator<Item = &str> {
     let mut rest = run;
     std::iter::from_fn(move || {
         rest = rest.trim_start_matches(is_joint);
@@ -109,10 +109,10 @@ fn atom_end(rest: &str) -> Option<usize> {
 }
 
 /// Emits the words of an atom, and the whole atom if it is more than a word.
-pub(super) fn emit_atom(atom: &str, sink: &mut Sink<'_>) {
+pub(super) fn emit_atom(atom: &str, sink: &mut TermSink<'_>) {
     let plain;
     let atom = if atom.contains(['\'', '\u{2019}']) {
-        plain = without_apostrophe(atom);
+        plain = strip_apostrophe(atom);
         plain.as_str()
     } else {
         atom
@@ -129,7 +129,7 @@ pub(super) fn emit_atom(atom: &str, sink: &mut Sink<'_>) {
 
 /// `don't` becomes `dont`, `it's` becomes `it`, `they've` becomes `they`, `o'clock` becomes
 /// `oclock`.
-fn without_apostrophe(atom: &str) -> String {
+fn strip_apostrophe(atom: &str) -> String {
     let mut pieces = atom.split(['\'', '\u{2019}']);
     let mut word = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
@@ -142,7 +142,7 @@ fn without_apostrophe(atom: &str) -> String {
 
 /// `1.2.3`, `v1.2.3`, `1.2.3rc1`, `192.168.0.1`, `3.14`: not split, since their numbers mean
 /// nothing alone.
-fn emit_version(atom: &str, sink: &mut Sink<'_>) {
+fn emit_version(atom: &str, sink: &mut TermSink<'_>) {
     let number = match atom.strip_prefix(['v', 'V']) {
         Some(number) if number.starts_with(|first: char| first.is_ascii_digit()) => number,
         _ => atom,
@@ -165,7 +165,7 @@ fn is_hash(atom: &str) -> bool {
 }
 
 /// Emits the hash and its usual abbreviations; only the shortest one as a word.
-fn emit_hash(atom: &str, sink: &mut Sink<'_>) {
+fn emit_hash(atom: &str, sink: &mut TermSink<'_>) {
     sink.push(atom.get(..HASH_MIN).unwrap_or(atom), TokenKind::Word);
     sink.push(atom, TokenKind::Identifier);
     for short in SHORT_HASHES.into_iter().filter(|short| *short < atom.len()) {
@@ -173,7 +173,7 @@ fn emit_hash(atom: &str, sink: &mut Sink<'_>) {
     }
 }
 
-fn emit_subwords(atom: &str, sink: &mut Sink<'_>) {
+fn emit_subwords(atom: &str, sink: &mut TermSink<'_>) {
     let mut count = 0_usize;
     for subword in split_subwords(atom, splits_digits(atom)) {
         sink.push(subword, TokenKind::Word);

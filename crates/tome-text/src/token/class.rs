@@ -17,7 +17,7 @@ pub(super) enum CharClass {
 }
 
 impl CharClass {
-    pub(super) fn of(c: char) -> Self {
+    pub(super) fn from_char(c: char) -> Self {
         if c.is_ascii() {
             return match c {
                 'a'..='z' | 'A'..='Z' | '0'..='9' | '_' => Self::Word,

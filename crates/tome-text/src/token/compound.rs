@@ -2,9 +2,9 @@
 //!
 //! A run yields the words of its atoms and, as a whole, an identifier or a path.
 
-use super::atom::{Sink, atoms, emit_atom};
+use super::atom::{TermSink, emit_atom, split_atoms};
 use super::class::CharClass;
-use super::{Emit, TokenKind, truncate_term};
+use super::{EmitToken, TokenKind, truncate_term};
 
 /// A longer run is neither identifier nor path; only its words are emitted.
 const RUN_BYTES_MAX: usize = 512;
@@ -16,8 +16,8 @@ const ATOMS_MAX: usize = 12;
 const EXTENSION_BYTES_MAX: usize = 6;
 
 /// Passes every token of a folded text to `emit`.
-pub(super) fn tokenize_folded(text: &str, emit: Emit<'_>) {
-    let mut sink = Sink::new(emit);
+pub(super) fn tokenize_folded(text: &str, emit: EmitToken<'_>) {
+    let mut sink = TermSink::new(emit);
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let class = run_class(first);
@@ -34,14 +34,14 @@ pub(super) fn tokenize_folded(text: &str, emit: Emit<'_>) {
 
 /// Joints belong to the surrounding run.
 fn run_class(c: char) -> CharClass {
-    match CharClass::of(c) {
+    match CharClass::from_char(c) {
         CharClass::Joint => CharClass::Word,
         class => class,
     }
 }
 
 /// Emits adjacent pairs, which stand for words, and single characters for queries of one character.
-fn emit_bigrams(run: &str, sink: &mut Sink<'_>) {
+fn emit_bigrams(run: &str, sink: &mut TermSink<'_>) {
     let mut before: Option<(usize, char)> = None;
     let mut alone = true;
     for (at, letter) in run.char_indices() {
@@ -61,7 +61,7 @@ fn emit_bigrams(run: &str, sink: &mut Sink<'_>) {
     }
 }
 
-fn emit_run(run: &str, after: &str, sink: &mut Sink<'_>) {
+fn emit_run(run: &str, after: &str, sink: &mut TermSink<'_>) {
     let run = run.trim_matches(is_joint);
     if run.is_empty() {
         return;
@@ -73,18 +73,18 @@ fn emit_run(run: &str, after: &str, sink: &mut Sink<'_>) {
             emit_name(run, sink);
         }
     }
-    for atom in atoms(run) {
+    for atom in split_atoms(run) {
         emit_atom(atom, sink);
     }
     emit_language(run, after, sink);
 }
 
 fn is_joint(c: char) -> bool {
-    CharClass::of(c) == CharClass::Joint
+    CharClass::from_char(c) == CharClass::Joint
 }
 
 /// `c++` and `c#`: languages whose names are mostly punctuation.
-fn emit_language(run: &str, after: &str, sink: &mut Sink<'_>) {
+fn emit_language(run: &str, after: &str, sink: &mut TermSink<'_>) {
     let sign = ["++", "#"].into_iter().find(|sign| after.starts_with(sign));
     if let (Some(sign), 1) = (sign, run.len()) {
         sink.push(&format!("{run}{sign}"), TokenKind::Identifier);
@@ -92,7 +92,7 @@ fn emit_language(run: &str, after: &str, sink: &mut Sink<'_>) {
 }
 
 /// Emits the whole path, its last two components, and file names.
-fn emit_path(run: &str, sink: &mut Sink<'_>) {
+fn emit_path(run: &str, sink: &mut TermSink<'_>) {
     let path = run.split_once("://").map_or(run, |(_, path)| path);
     let path = strip_position(path);
     let names: Vec<&str> = path.split(['/', '\\']).filter(|name| !name.is_empty()).collect();
@@ -102,14 +102,14 @@ fn emit_path(run: &str, sink: &mut Sink<'_>) {
     if names.len() < 2 {
         return;
     }
-    sink.push(&path_end(&names), TokenKind::Path);
+    sink.push(&path_suffix(&names), TokenKind::Path);
     if let [.., _, folder, file] = names.as_slice() {
         sink.push(&format!("{folder}/{file}"), TokenKind::Path);
     }
 }
 
 /// Joins as many trailing components of a path as fit into a term.
-fn path_end(names: &[&str]) -> String {
+fn path_suffix(names: &[&str]) -> String {
     let mut bytes = 0;
     let kept = names.iter().rev().take_while(|name| {
         bytes += name.len() + 1;
@@ -132,12 +132,12 @@ fn strip_position(path: &str) -> &str {
 }
 
 /// Emits a name: `a::b::c`, `foo.bar`, `kebab-case`, `reading.rs`.
-fn emit_name(name: &str, sink: &mut Sink<'_>) {
+fn emit_name(name: &str, sink: &mut TermSink<'_>) {
     let name = strip_position(name).trim_matches(is_joint);
     if is_file_name(name) {
         sink.push(truncate_term(name), TokenKind::Path);
     }
-    let atoms: Vec<&str> = atoms(name).take(ATOMS_MAX + 1).collect();
+    let atoms: Vec<&str> = split_atoms(name).take(ATOMS_MAX + 1).collect();
     if atoms.len() < 2 || atoms.len() > ATOMS_MAX {
         return;
     }

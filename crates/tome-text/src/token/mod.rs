@@ -37,10 +37,10 @@ pub enum TokenKind {
 }
 
 /// Receives the tokens of a text.
-type Emit<'a> = &'a mut dyn FnMut(TokenKind, &str);
+type EmitToken<'a> = &'a mut dyn FnMut(TokenKind, &str);
 
 /// Passes every token of a text to `emit`, in order.
-pub fn tokenize(text: &str, emit: Emit<'_>) {
+pub fn tokenize(text: &str, emit: EmitToken<'_>) {
     compound::tokenize_folded(&compatibility_form(text), emit);
 }
 
@@ -69,7 +69,7 @@ pub fn plain_words(text: &str) -> impl Iterator<Item = String> {
 
 /// Counts words. Two characters of a fully unspaced script count as one.
 pub fn count_words(text: &str) -> usize {
-    let is_run_on = |c: char| !matches!(Script::of(c), Script::Other | Script::Hangul);
+    let is_run_on = |c: char| !matches!(Script::from_char(c), Script::Other | Script::Hangul);
     let unspaced = text.chars().filter(|c| is_run_on(*c)).count();
     let is_word = |word: &&str| word.contains(|c: char| c.is_alphanumeric() && !is_run_on(c));
     text.split_whitespace().filter(is_word).count() + unspaced / 2

@@ -8,50 +8,54 @@ use anyhow::{Context, Result, ensure};
 use tome_proto::{draft_from_wire, limits, v1};
 use tome_testkit::World;
 
-use crate::daemon::{Daemon, connect};
+use crate::daemon::{BenchDaemon, connect};
 use crate::machine::SyncProbe;
-use crate::report::{Aim, Row, Unit};
+use crate::report::{Aim, FigureUnit, Row};
 use crate::sqlite::Sqlite;
 use crate::timing::rate;
 use crate::{Bench, sample, world};
 
 /// Acknowledged appends and the time they took.
 #[derive(Default)]
-struct Tally {
+struct AppendCount {
     count: u64,
     time: Duration,
 }
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let world = world();
-    let (daemon, client) = bench.block_on(Daemon::start(&world))?;
+    let (daemon, client) = bench.block_on(BenchDaemon::start(&world))?;
     let database = world.path().join("events.sqlite");
     drop(Sqlite::open(&database)?);
-    let slice = Duration::from_millis(bench.scale.of(1200, 500));
+    let slice = Duration::from_millis(bench.scale.pick(1200, 500));
     let next = AtomicU64::new(0);
     let (mut rows, mut acknowledged) = (Vec::new(), 1);
     // Creates the store, which is not measured here.
     let first = draft_from_wire(event(&next))?;
     bench.block_on(async { Ok(client.ingest(first, limits::CALL_TIMEOUT).await?) })?;
     for clients in [1, 8] {
-        let (mut tome, mut sqlite) = (Tally::default(), Tally::default());
-        let mut floor = Tally::default();
-        for _ in 0..bench.scale.of(4, 2) {
-            tome.add(bench, time_tome(&world, clients, slice, &next), slice)?;
-            sqlite.add(bench, async { time_sqlite(&database, clients, slice, &next) }, slice)?;
-            floor.add(bench, async { time_sync(&world, slice) }, slice)?;
+        let (mut tome, mut sqlite) = (AppendCount::default(), AppendCount::default());
+        let mut floor = AppendCount::default();
+        for _ in 0..bench.scale.pick(4, 2) {
+            tome.add(bench, count_tome_appends(&world, clients, slice, &next), slice)?;
+            sqlite.add(
+                bench,
+                async { count_sqlite_appends(&database, clients, slice, &next) },
+                slice,
+            )?;
+            floor.add(bench, async { count_syncs(&world, slice) }, slice)?;
         }
         acknowledged += tome.count;
         let who = format!("{clients} {}", if clients == 1 { "client" } else { "clients" });
-        let row = |baseline, figure: &Tally| {
-            Row::new(format!("{who}, 1 KB, synced"), Unit::PerSecond, tome.rate())
+        let row = |baseline, figure: &AppendCount| {
+            Row::new(format!("{who}, 1 KB, synced"), FigureUnit::PerSecond, tome.rate())
                 .against(baseline, figure.rate())
         };
         let against = row("SQLite WAL FULL", &sqlite);
         rows.push(if clients == 8 { against.aim(Aim::TimesBaseline(3.0)) } else { against });
         rows.push(row("1 KB + fdatasync alone", &floor));
     }
-    let created = bench.block_on(async { Ok(client.status(false).await?.created) })?;
+    let created = bench.block_on(async { Ok(client.get_status(false).await?.created) })?;
     ensure!(
         created == acknowledged,
         "{acknowledged} events were acknowledged and {created} stored"
@@ -60,7 +64,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     Ok(rows)
 }
 
-impl Tally {
+impl AppendCount {
     fn rate(&self) -> f64 {
         rate(self.count, self.time)
     }
@@ -82,7 +86,7 @@ fn event(next: &AtomicU64) -> v1::Draft {
 }
 
 /// Counts the appends of concurrent clients, each with its own connection.
-async fn time_tome(
+async fn count_tome_appends(
     world: &World,
     clients: usize,
     slice: Duration,
@@ -116,7 +120,7 @@ async fn time_tome(
 }
 
 /// Baseline: a single writer that appends to a file and syncs it.
-fn time_sync(world: &World, slice: Duration) -> Result<u64> {
+fn count_syncs(world: &World, slice: Duration) -> Result<u64> {
     let mut probe = SyncProbe::open(world.path())?;
     let until = Instant::now() + slice;
     let mut count = 0;
@@ -128,7 +132,12 @@ fn time_sync(world: &World, slice: Duration) -> Result<u64> {
 }
 
 /// Baseline: SQLite with a thread and a connection per client.
-fn time_sqlite(path: &Path, clients: usize, slice: Duration, next: &AtomicU64) -> Result<u64> {
+fn count_sqlite_appends(
+    path: &Path,
+    clients: usize,
+    slice: Duration,
+    next: &AtomicU64,
+) -> Result<u64> {
     let connections: Vec<Sqlite> =
         (0..clients).map(|_| Sqlite::open(path)).collect::<Result<_>>()?;
     let until = Instant::now() + slice;

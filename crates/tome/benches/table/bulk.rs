@@ -8,8 +8,8 @@ use tokio_stream::StreamExt;
 use tome_model::EventLine;
 use tome_proto::{Client, draft_from_wire, limits, v1};
 
-use crate::daemon::Daemon;
-use crate::report::{Aim, Row, Unit};
+use crate::daemon::BenchDaemon;
+use crate::report::{Aim, FigureUnit, Row};
 use crate::sqlite::Sqlite;
 use crate::timing::rate;
 use crate::{Bench, machine, sample, world};
@@ -17,27 +17,27 @@ use crate::{Bench, machine, sample, world};
 const AIM_PER_SECOND: f64 = 100_000.0;
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
-    let count: u64 = bench.scale.of(200_000, 20_000);
-    let batches = batches("bulk", count, "/home/dev/app");
+    let count: u64 = bench.scale.pick(200_000, 20_000);
+    let batches = build_batches("bulk", count, "/home/dev/app");
     let sqlite = time_sqlite(&batches)?;
     let file = time_file(bench, count)?;
     let (stream, resident_mb) = time_stream(bench, batches, count)?;
     let baseline = "SQLite, 1000 a commit";
     let row = |what: &str, time| {
-        Row::new(format!("{what}, {count} events"), Unit::PerSecond, rate(count, time))
+        Row::new(format!("{what}, {count} events"), FigureUnit::PerSecond, rate(count, time))
             .against(baseline, rate(count, sqlite))
             .aim(Aim::AtLeast(AIM_PER_SECOND))
     };
     let mut rows =
         vec![row("IngestEvents over the socket", stream), row("tome ingest FILE, whole run", file)];
     rows.extend(
-        resident_mb.map(|mb| Row::new("memory right after the stream", Unit::Megabytes, mb)),
+        resident_mb.map(|mb| Row::new("memory right after the stream", FigureUnit::Megabytes, mb)),
     );
     Ok(rows)
 }
 
 /// Events in batches of the maximum size.
-pub fn batches(stream: &str, count: u64, cwd: &str) -> Vec<Vec<v1::Draft>> {
+pub fn build_batches(stream: &str, count: u64, cwd: &str) -> Vec<Vec<v1::Draft>> {
     let size = limits::BATCH_EVENTS_MAX as u64;
     let firsts = (0..count).step_by(limits::BATCH_EVENTS_MAX);
     firsts
@@ -48,7 +48,11 @@ pub fn batches(stream: &str, count: u64, cwd: &str) -> Vec<Vec<v1::Draft>> {
 }
 
 /// Sends batches through one bulk stream; returns when the last one is acknowledged.
-pub async fn send(client: &Client, batches: Vec<Vec<v1::Draft>>, count: u64) -> Result<Duration> {
+pub async fn send_batches(
+    client: &Client,
+    batches: Vec<Vec<v1::Draft>>,
+    count: u64,
+) -> Result<Duration> {
     let start = Instant::now();
     let requests = batches.into_iter().map(|events| v1::IngestEventsRequest { events });
     let mut answers = client.ingest_stream(tokio_stream::iter(requests)).await?;
@@ -68,8 +72,8 @@ fn time_stream(
 ) -> Result<(Duration, Option<f64>)> {
     let world = world();
     bench.block_on(async {
-        let (daemon, client) = Daemon::start(&world).await?;
-        let time = send(&client, batches, count).await?;
+        let (daemon, client) = BenchDaemon::start(&world).await?;
+        let time = send_batches(&client, batches, count).await?;
         let resident_mb = machine::resident_mb(daemon.pid());
         daemon.stop(client).await?;
         Ok((time, resident_mb))
@@ -87,7 +91,7 @@ fn time_file(bench: &Bench, count: u64) -> Result<Duration> {
     }
     file.flush()?;
     drop(file);
-    let (daemon, client) = bench.block_on(Daemon::start(&world))?;
+    let (daemon, client) = bench.block_on(BenchDaemon::start(&world))?;
     let start = Instant::now();
     let ran = world.tome(&["ingest", path.to_str().context("the world's path is text")?, "--json"]);
     let time = start.elapsed();

@@ -6,39 +6,40 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, ensure};
 use tome_proto::{Client, draft_from_wire, v1};
 
-use crate::daemon::Daemon;
-use crate::report::{Aim, Row, Unit};
-use crate::timing::{Times, ms, rate};
+use crate::daemon::BenchDaemon;
+use crate::report::{Aim, FigureUnit, Row};
+use crate::timing::{Timings, ms, rate};
 use crate::{Bench, bulk, machine, sample, world};
 
 const CWD: &str = "/home/dev/app";
 const AIM_PER_SECOND: f64 = 10_000.0;
-const LOOKS: usize = 200;
+const QUERIES: usize = 200;
 const MORE_EVENTS: u64 = 40;
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let mut rows = Vec::new();
-    for count in bench.scale.of(vec![240, 10_000, 100_000], vec![240, 5_000]) {
-        rows.extend(bench.block_on(one(count))?);
+    for count in bench.scale.pick(vec![240, 10_000, 100_000], vec![240, 5_000]) {
+        rows.extend(bench.block_on(measure_count(count))?);
     }
     Ok(rows)
 }
 
-async fn one(count: u64) -> Result<Vec<Row>> {
+async fn measure_count(count: u64) -> Result<Vec<Row>> {
     let world = world();
-    let (daemon, client) = Daemon::start(&world).await?;
+    let (daemon, client) = BenchDaemon::start(&world).await?;
     let begun = Instant::now();
-    let stored = bulk::send(&client, bulk::batches("contents", count, CWD), count).await?;
-    let root = root(&client).await?;
+    let stored =
+        bulk::send_batches(&client, bulk::build_batches("contents", count, CWD), count).await?;
+    let root = toc_root(&client).await?;
     let time = begun.elapsed();
     let seen: u64 =
         root.entries.iter().filter(|entry| entry.level == "year").map(|year| year.events).sum();
     ensure!(seen == count, "{count} events were sent, the contents hold {seen}");
     let what = |what: &str| format!("{what}, {count} events");
     let mut rows = vec![
-        Row::new(what("stored and in the contents"), Unit::Ms, ms(time))
+        Row::new(what("stored and in the contents"), FigureUnit::Ms, ms(time))
             .against("stored alone", ms(stored)),
-        Row::new(what("stored and in the contents"), Unit::PerSecond, rate(count, time))
+        Row::new(what("stored and in the contents"), FigureUnit::PerSecond, rate(count, time))
             .aim(Aim::AtLeast(AIM_PER_SECOND)),
     ];
     if count == 240
@@ -48,7 +49,7 @@ async fn one(count: u64) -> Result<Vec<Row>> {
     }
     let year = root.entries.iter().find(|entry| entry.level == "year").map(|year| year.id.clone());
     let year = year.unwrap_or_default();
-    let mut more = Times::default();
+    let mut more = Timings::default();
     for n in count..count + MORE_EVENTS {
         let begun = Instant::now();
         client
@@ -57,48 +58,48 @@ async fn one(count: u64) -> Result<Vec<Row>> {
                 Duration::from_secs(10),
             )
             .await?;
-        node(&client, &year).await?;
+        check_node(&client, &year).await?;
         more.add(begun.elapsed());
     }
-    let (mut roots, mut nodes) = (Times::default(), Times::default());
-    for _ in 0..LOOKS {
+    let (mut roots, mut nodes) = (Timings::default(), Timings::default());
+    for _ in 0..QUERIES {
         let begun = Instant::now();
-        self::root(&client).await?;
+        toc_root(&client).await?;
         roots.add(begun.elapsed());
         let begun = Instant::now();
-        node(&client, &year).await?;
+        check_node(&client, &year).await?;
         nodes.add(begun.elapsed());
     }
     rows.push(Row::new(
         what("one more event, until it is in the year, p50"),
-        Unit::Ms,
+        FigureUnit::Ms,
         more.percentile(50),
     ));
-    rows.push(Row::new(what("GetTocRoot, p50"), Unit::Ms, roots.percentile(50)));
+    rows.push(Row::new(what("GetTocRoot, p50"), FigureUnit::Ms, roots.percentile(50)));
     rows.push(
-        Row::new(what("GetNode of the year, p50"), Unit::Ms, nodes.percentile(50))
+        Row::new(what("GetNode of the year, p50"), FigureUnit::Ms, nodes.percentile(50))
             .aim(Aim::Under(1.0)),
     );
     rows.extend(
         machine::resident_mb(daemon.pid())
-            .map(|mb| Row::new(what("memory then"), Unit::Megabytes, mb)),
+            .map(|mb| Row::new(what("memory then"), FigureUnit::Megabytes, mb)),
     );
     daemon.stop(client).await?;
     Ok(rows)
 }
 
-async fn root(client: &Client) -> Result<v1::GetTocRootResponse> {
+async fn toc_root(client: &Client) -> Result<v1::GetTocRootResponse> {
     let request =
         v1::GetTocRootRequest { project: CWD.to_owned(), ..v1::GetTocRootRequest::default() };
-    Ok(client.toc_root(request).await?)
+    Ok(client.get_toc_root(request).await?)
 }
 
-async fn node(client: &Client, id: &str) -> Result<()> {
+async fn check_node(client: &Client, id: &str) -> Result<()> {
     let request = v1::GetNodeRequest {
         id: id.to_owned(),
         project: CWD.to_owned(),
         ..v1::GetNodeRequest::default()
     };
-    ensure!(!client.node(request).await?.nodes.is_empty(), "{id} is not there");
+    ensure!(!client.get_node(request).await?.nodes.is_empty(), "{id} is not there");
     Ok(())
 }

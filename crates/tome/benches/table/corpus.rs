@@ -8,7 +8,7 @@ use std::fmt::Write;
 use tome_model::EventId;
 use tome_proto::v1;
 
-use crate::sample::Numbers;
+use crate::sample::SampleRng;
 
 const FIRST_MS: u64 = 1_750_000_000_000;
 const SESSION_EVENTS: u64 = 200;
@@ -69,7 +69,7 @@ pub struct Corpus {
 
 /// A text, with the words and names that queries may use.
 #[derive(Default)]
-struct Text {
+struct CorpusText {
     text: String,
     words: Vec<String>,
     names: Vec<String>,
@@ -84,7 +84,7 @@ impl Corpus {
                 rest.extend(SUFFIXES.iter().map(|suffix| format!("{prefix}{stem}{suffix}")));
             }
         }
-        let mut numbers = Numbers::from(7);
+        let mut numbers = SampleRng::from(7);
         for place in (1..rest.len()).rev() {
             rest.swap(place, numbers.below(place + 1));
         }
@@ -106,7 +106,7 @@ impl Corpus {
             1 => ("assistant_message", "assistant"),
             _ => ("tool_result", "tool"),
         };
-        let text = self.text(n).text;
+        let text = self.build_text(n).text;
         let mut draft = v1::Draft {
             id: EventId::derive(&["corpus", &n.to_string()]).into(),
             at_ms: FIRST_MS + n * 10_000,
@@ -129,15 +129,15 @@ impl Corpus {
         draft
     }
 
-    pub fn said(&self, n: u64) -> String {
-        self.text(n).text
+    pub fn event_text(&self, n: u64) -> String {
+        self.build_text(n).text
     }
 
     /// Returns the `n`th query: three to six words of some text, with a name in every other query.
     pub fn query(&self, n: u64, events: u64) -> String {
-        let mut numbers = Numbers::from(n ^ (11 << 40));
-        let text = self.text(numbers.next() % events.max(1));
-        let pick = |from: &[String], numbers: &mut Numbers| {
+        let mut numbers = SampleRng::from(n ^ (11 << 40));
+        let text = self.build_text(numbers.next() % events.max(1));
+        let pick = |from: &[String], numbers: &mut SampleRng| {
             from.get(numbers.below(from.len())).cloned().unwrap_or_default()
         };
         let mut asked: Vec<String> = Vec::new();
@@ -151,53 +151,70 @@ impl Corpus {
         asked.join(" ")
     }
 
-    fn text(&self, n: u64) -> Text {
-        let mut numbers = Numbers::from(n ^ (5 << 40));
-        let mut session = Numbers::from((n / SESSION_EVENTS) ^ (6 << 40));
-        let topics: Vec<&str> = (0..TOPICS).map(|_| self.word(&mut session)).collect();
-        let mut text = Text { text: String::with_capacity(TEXT_BYTES + 200), ..Text::default() };
+    fn build_text(&self, n: u64) -> CorpusText {
+        let mut numbers = SampleRng::from(n ^ (5 << 40));
+        let mut session = SampleRng::from((n / SESSION_EVENTS) ^ (6 << 40));
+        let topics: Vec<&str> = (0..TOPICS).map(|_| self.pick_word(&mut session)).collect();
+        let mut text =
+            CorpusText { text: String::with_capacity(TEXT_BYTES + 200), ..CorpusText::default() };
         while text.text.len() < TEXT_BYTES {
             // Writing to a string cannot fail.
-            let _ = self.line(&mut text, &mut numbers, &topics);
+            let _ = self.write_line(&mut text, &mut numbers, &topics);
         }
         text
     }
 
-    fn line(&self, out: &mut Text, n: &mut Numbers, topics: &[&str]) -> std::fmt::Result {
+    fn write_line(
+        &self,
+        out: &mut CorpusText,
+        n: &mut SampleRng,
+        topics: &[&str],
+    ) -> std::fmt::Result {
         match n.below(10) {
             0..=5 => {
                 for _ in 0..8 + n.below(12) {
                     let topic = topics.get(n.below(4 * topics.len())).copied();
-                    let word = topic.unwrap_or_else(|| self.word(n));
+                    let word = topic.unwrap_or_else(|| self.pick_word(n));
                     write!(out.text, "{word} ")?;
                     if word.len() >= QUERY_WORD_BYTES_MIN {
                         out.words.push(word.to_owned());
                     }
                 }
-                let name = out.name(n);
+                let name = out.pick_name(n);
                 writeln!(out.text, "`{name}`.")
             }
             6 => {
-                let (name, of, to) = (out.name(n), n.one(STEMS), n.one(STEMS));
+                let (name, of, to) = (out.pick_name(n), n.choose(STEMS), n.choose(STEMS));
                 writeln!(out.text, "    let {to} = {of}.{name}({});", n.below(4096))
             }
             7 => {
-                let (name, code) = (out.name(n), n.below(1_000));
-                writeln!(out.text, "error[E{code:04}]: {} {name} at {}", self.word(n), place(n))
+                let (name, code) = (out.pick_name(n), n.below(1_000));
+                writeln!(
+                    out.text,
+                    "error[E{code:04}]: {} {name} at {}",
+                    self.pick_word(n),
+                    source_location(n)
+                )
             }
-            8 => writeln!(out.text, "{} {} {:>7} bytes", place(n), self.word(n), n.below(900_000)),
+            8 => writeln!(
+                out.text,
+                "{} {} {:>7} bytes",
+                source_location(n),
+                self.pick_word(n),
+                n.below(900_000)
+            ),
             _ => writeln!(
                 out.text,
                 "commit {:07x} {} {}",
                 n.next() >> 36,
-                self.word(n),
-                self.word(n)
+                self.pick_word(n),
+                self.pick_word(n)
             ),
         }
     }
 
     /// Picks a word by its frequency.
-    fn word(&self, n: &mut Numbers) -> &str {
+    fn pick_word(&self, n: &mut SampleRng) -> &str {
         #[expect(clippy::cast_precision_loss, reason = "a rank need not be exact")]
         let at = (n.next() >> 11) as f64 / (1u64 << 53) as f64 * self.sums.last().unwrap_or(&1.0);
         let place = self.sums.partition_point(|sum| *sum < at);
@@ -205,16 +222,16 @@ impl Corpus {
     }
 }
 
-impl Text {
+impl CorpusText {
     /// Picks a name and remembers it for queries.
-    fn name(&mut self, n: &mut Numbers) -> String {
+    fn pick_name(&mut self, n: &mut SampleRng) -> String {
         // Low numbers are more frequent.
         let number = n.below(NAMES_MAX).min(n.below(NAMES_MAX)).min(n.below(NAMES_MAX));
-        let mut of = Numbers::from(number as u64);
-        let (verb, first, second) = (of.one(VERBS), of.one(STEMS), of.one(STEMS));
+        let mut of = SampleRng::from(number as u64);
+        let (verb, first, second) = (of.choose(VERBS), of.choose(STEMS), of.choose(STEMS));
         let name = match number % 3 {
-            0 => format!("{}{}", capital(first), capital(second)),
-            1 => format!("{verb}{}", capital(first)),
+            0 => format!("{}{}", capitalize(first), capitalize(second)),
+            1 => format!("{verb}{}", capitalize(first)),
             _ => format!("{verb}_{first}_{second}"),
         };
         self.names.push(name.clone());
@@ -222,12 +239,18 @@ impl Text {
     }
 }
 
-fn place(n: &mut Numbers) -> String {
-    let ending = n.one(&["rs", "py", "ts", "go", "sql", "md"]);
-    format!("{}/src/{}_{}.{ending}:{}", n.one(STEMS), n.one(VERBS), n.one(STEMS), n.below(900))
+fn source_location(n: &mut SampleRng) -> String {
+    let ending = n.choose(&["rs", "py", "ts", "go", "sql", "md"]);
+    format!(
+        "{}/src/{}_{}.{ending}:{}",
+        n.choose(STEMS),
+        n.choose(VERBS),
+        n.choose(STEMS),
+        n.below(900)
+    )
 }
 
-fn capital(word: &str) -> String {
+fn capitalize(word: &str) -> String {
     let mut chars = word.chars();
     chars
         .next()

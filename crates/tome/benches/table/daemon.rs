@@ -12,13 +12,13 @@ use tome_testkit::World;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A running daemon; killed on drop.
-pub struct Daemon {
+pub struct BenchDaemon {
     child: Child,
     /// From its start to its first response.
     pub started_in: Duration,
 }
 
-impl Daemon {
+impl BenchDaemon {
     /// Starts the daemon and waits for its first response.
     pub async fn start(world: &World) -> Result<(Self, Client)> {
         Self::start_with(world, &[]).await
@@ -34,7 +34,7 @@ impl Daemon {
         let mut daemon = Self { child, started_in: Duration::ZERO };
         let client = loop {
             if let Ok(client) = connect(world).await
-                && client.status(false).await.is_ok()
+                && client.get_status(false).await.is_ok()
             {
                 break client;
             }
@@ -56,7 +56,7 @@ impl Daemon {
     pub async fn stop(mut self, client: Client) -> Result<()> {
         client.shutdown().await?;
         drop(client);
-        let status = wait(&mut self.child).await?;
+        let status = wait_for_exit(&mut self.child).await?;
         if !status.success() {
             bail!("the daemon ended with {status}");
         }
@@ -69,14 +69,14 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
+impl Drop for BenchDaemon {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
 
-async fn wait(child: &mut Child) -> Result<ExitStatus> {
+async fn wait_for_exit(child: &mut Child) -> Result<ExitStatus> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
@@ -92,9 +92,9 @@ pub async fn connect(world: &World) -> Result<Client> {
 }
 
 /// Waits until the daemon's workers have processed everything that was stored.
-pub async fn settled(client: &Client) -> Result<()> {
+pub async fn wait_until_settled(client: &Client) -> Result<()> {
     let start = Instant::now();
-    while client.status(false).await?.stores.iter().any(|store| store.behind > 0) {
+    while client.get_status(false).await?.stores.iter().any(|store| store.behind > 0) {
         if start.elapsed() > START_TIMEOUT {
             bail!("the daemon's workers do not keep up");
         }

@@ -2,23 +2,28 @@
 
 use anyhow::Result;
 
-use crate::daemon::{Daemon, settled};
-use crate::report::{Row, Unit};
+use crate::daemon::{BenchDaemon, wait_until_settled};
+use crate::report::{FigureUnit, Row};
 use crate::sqlite::Sqlite;
 use crate::{Bench, bulk, machine, sample, world};
 
 const CWD: &str = "/home/dev/app";
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
-    let count = bench.scale.of(20_000, 4_000);
-    let mut rows = weigh(bench, "1 KB each", count, |_| 1024)?;
-    rows.extend(weigh(bench, "100 B to 20 KB", count, |n| {
-        sample::mixed_bytes(&mut sample::Numbers::from(n))
+    let count = bench.scale.pick(20_000, 4_000);
+    let mut rows = measure_disk(bench, "1 KB each", count, |_| 1024)?;
+    rows.extend(measure_disk(bench, "100 B to 20 KB", count, |n| {
+        sample::mixed_bytes(&mut sample::SampleRng::from(n))
     })?);
     Ok(rows)
 }
 
-fn weigh(bench: &Bench, what: &str, count: u64, bytes: fn(u64) -> usize) -> Result<Vec<Row>> {
+fn measure_disk(
+    bench: &Bench,
+    what: &str,
+    count: u64,
+    bytes: fn(u64) -> usize,
+) -> Result<Vec<Row>> {
     let world = world();
     let events: Vec<_> = (0..count).map(|n| sample::event("disk", n, bytes(n), CWD)).collect();
     let raw: u64 = events.iter().map(sample::raw_bytes).sum();
@@ -30,9 +35,9 @@ fn weigh(bench: &Bench, what: &str, count: u64, bytes: fn(u64) -> usize) -> Resu
     }
     sqlite.pack()?;
     let (running, stopped) = bench.block_on(async {
-        let (daemon, client) = Daemon::start(&world).await?;
-        bulk::send(&client, batches, count).await?;
-        settled(&client).await?;
+        let (daemon, client) = BenchDaemon::start(&world).await?;
+        bulk::send_batches(&client, batches, count).await?;
+        wait_until_settled(&client).await?;
         client.flush().await?;
         client.compact().await?;
         let running = machine::disk_bytes(&world.home().join("projects"));
@@ -45,12 +50,13 @@ fn weigh(bench: &Bench, what: &str, count: u64, bytes: fn(u64) -> usize) -> Resu
     Ok(vec![
         Row::new(
             format!("{what}, {count} events, compacted and stopped"),
-            Unit::Bytes,
+            FigureUnit::Bytes,
             each(stopped),
         )
         .against("raw fields", each(raw)),
-        Row::new("  the same", Unit::Bytes, each(stopped)).against("SQLite, vacuumed", packed),
-        Row::new("  compacted, the daemon still running", Unit::Bytes, each(running))
+        Row::new("  the same", FigureUnit::Bytes, each(stopped))
+            .against("SQLite, vacuumed", packed),
+        Row::new("  compacted, the daemon still running", FigureUnit::Bytes, each(running))
             .against("SQLite, vacuumed", packed),
     ])
 }

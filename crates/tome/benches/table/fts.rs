@@ -12,14 +12,14 @@ use rusqlite::{Connection, params};
 use crate::corpus::Corpus;
 
 /// Events per transaction.
-const EVENTS_AT_ONCE: usize = 1_000;
+const BATCH_EVENTS: usize = 1_000;
 
 pub struct Fts(Connection);
 
 impl Fts {
     /// Builds an index of the first events of the corpus. Returns the time, excluding text
     /// generation.
-    pub fn make(path: &Path, corpus: &Corpus, count: u64) -> Result<(Self, Duration)> {
+    pub fn build(path: &Path, corpus: &Corpus, count: u64) -> Result<(Self, Duration)> {
         let connection = Connection::open(path)?;
         let _: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
         connection.execute_batch(
@@ -28,9 +28,9 @@ impl Fts {
         )?;
         let mut fts = Self(connection);
         let mut took = Duration::ZERO;
-        for first in (0..count).step_by(EVENTS_AT_ONCE) {
-            let numbers = first..count.min(first + EVENTS_AT_ONCE as u64);
-            let texts: Vec<(u64, String)> = numbers.map(|n| (n, corpus.said(n))).collect();
+        for first in (0..count).step_by(BATCH_EVENTS) {
+            let numbers = first..count.min(first + BATCH_EVENTS as u64);
+            let texts: Vec<(u64, String)> = numbers.map(|n| (n, corpus.event_text(n))).collect();
             let begun = Instant::now();
             fts.add(&texts)?;
             took += begun.elapsed();

@@ -4,46 +4,46 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail, ensure};
-use tome_proto::{Client, Query, draft_from_wire, limits};
+use tome_proto::{Client, EventListQuery, draft_from_wire, limits};
 use tome_testkit::World;
 
-use crate::daemon::{Daemon, connect, time_command, true_command};
-use crate::report::{Aim, Row, Unit};
-use crate::timing::Times;
+use crate::daemon::{BenchDaemon, connect, time_command, true_command};
+use crate::report::{Aim, FigureUnit, Row};
+use crate::timing::Timings;
 use crate::{Bench, sample, world};
 
 /// Guaranteed maximum for a hook, whatever the daemon does.
-const PROMISE_MS: f64 = 100.0;
+const DEADLINE_MS: f64 = 100.0;
 
 /// Maximum time for a background process to store the event of a late hook.
-const HANDED_ON_WITHIN: Duration = Duration::from_secs(30);
+const HANDOVER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Concurrent hooks.
-const CROWD: u64 = 50;
+const CONCURRENT_HOOKS: u64 = 50;
 
 /// One kind of payload, with its timings.
-struct Payload {
+struct HookPayload {
     name: &'static str,
     make: fn(u64, &str) -> String,
-    nothing: Times,
-    alive: Times,
-    away: Times,
+    nothing: Timings,
+    alive: Timings,
+    away: Timings,
 }
 
-impl Payload {
+impl HookPayload {
     fn new(name: &'static str, make: fn(u64, &str) -> String) -> Self {
         Self {
             name,
             make,
-            nothing: Times::default(),
-            alive: Times::default(),
-            away: Times::default(),
+            nothing: Timings::default(),
+            alive: Timings::default(),
+            away: Timings::default(),
         }
     }
 }
 
 /// Test worlds: one home with a daemon, and one without, where autostart is disabled.
-struct Scene {
+struct HookWorlds {
     alive: World,
     away: World,
     cwd: String,
@@ -52,14 +52,14 @@ struct Scene {
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let (alive, away) = (world(), world());
     let cwd = alive.folder("project").to_string_lossy().into_owned();
-    let scene = Scene { alive, away, cwd };
-    let (daemon, client) = bench.block_on(Daemon::start(&scene.alive))?;
+    let scene = HookWorlds { alive, away, cwd };
+    let (daemon, client) = bench.block_on(BenchDaemon::start(&scene.alive))?;
     let mut payloads = [
-        Payload::new("1 KB prompt", |n, cwd| sample::prompt_payload(n, 1024, cwd)),
-        Payload::new("100 KB tool result", |n, cwd| sample::tool_payload(n, 100 * 1024, cwd)),
+        HookPayload::new("1 KB prompt", |n, cwd| sample::prompt_payload(n, 1024, cwd)),
+        HookPayload::new("100 KB tool result", |n, cwd| sample::tool_payload(n, 100 * 1024, cwd)),
     ];
-    let rounds = bench.scale.of(220, 50);
-    let new = time_new_projects(bench, &scene.alive, bench.scale.of(10, 3))?;
+    let rounds = bench.scale.pick(220, 50);
+    let new = time_new_projects(bench, &scene.alive, bench.scale.pick(10, 3))?;
     // The first round creates the store and the spool and is not measured.
     let first = sample::event("warm", 0, 1024, &scene.cwd);
     bench.block_on(async {
@@ -67,28 +67,28 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     })?;
     for n in 0..=rounds {
         for payload in &mut payloads {
-            round(&scene, payload, n)?;
+            run_round(&scene, payload, n)?;
         }
     }
-    let crowd = time_crowd(&scene.alive, CROWD, &scene.cwd)?;
-    let more = 1 + 2 * new.len() as u64 + CROWD;
-    let missing = missing(bench, &scene, &client, 2 * (rounds + 1), more)?;
+    let crowd = time_concurrent_hooks(&scene.alive, CONCURRENT_HOOKS, &scene.cwd)?;
+    let more = 1 + 2 * new.len() as u64 + CONCURRENT_HOOKS;
+    let missing = count_missing(bench, &scene, &client, 2 * (rounds + 1), more)?;
     bench.block_on(daemon.stop(client))?;
     let nothing = payloads.first().map_or(f64::NAN, |payload| payload.nothing.percentile(50));
-    let mut rows: Vec<Row> = payloads.iter().flat_map(rows).collect();
+    let mut rows: Vec<Row> = payloads.iter().flat_map(payload_rows).collect();
     rows.push(
         Row::new(
             format!("first of a new project, alive, p50 of {}", new.len()),
-            Unit::Ms,
+            FigureUnit::Ms,
             new.percentile(50),
         )
         .against("/bin/true", nothing)
-        .aim(Aim::Under(PROMISE_MS)),
+        .aim(Aim::Under(DEADLINE_MS)),
     );
     for percent in [50, 99] {
-        let what = format!("{CROWD} hooks at once, alive, p{percent}");
+        let what = format!("{CONCURRENT_HOOKS} hooks at once, alive, p{percent}");
         rows.push(
-            Row::new(what, Unit::Ms, crowd.percentile(percent)).against("/bin/true", nothing),
+            Row::new(what, FigureUnit::Ms, crowd.percentile(percent)).against("/bin/true", nothing),
         );
     }
     rows.extend(missing);
@@ -97,8 +97,8 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
 
 /// The first event of a project creates its store; the hook spools the event if that takes too
 /// long.
-fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Times> {
-    let mut times = Times::default();
+fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Timings> {
+    let mut times = Timings::default();
     for n in 0..count {
         let cwd = world.folder(&format!("new{n}")).to_string_lossy().into_owned();
         // A distinct prompt: the same one in another project would be the same event.
@@ -118,7 +118,7 @@ fn time_new_projects(bench: &Bench, world: &World, count: u64) -> Result<Times> 
 }
 
 /// Runs every variant once, in rotating order.
-fn round(scene: &Scene, payload: &mut Payload, n: u64) -> Result<()> {
+fn run_round(scene: &HookWorlds, payload: &mut HookPayload, n: u64) -> Result<()> {
     let input = (payload.make)(n, &scene.cwd);
     for turn in 0..3 {
         let (mut command, times) = match (n + turn) % 3 {
@@ -141,18 +141,18 @@ fn round(scene: &Scene, payload: &mut Payload, n: u64) -> Result<()> {
 
 /// Counts events that were sent but not stored, next to the losses that the program reports itself.
 /// A deadline on a busy machine may lose events, but every loss must be reported.
-fn missing(
+fn count_missing(
     bench: &Bench,
-    scene: &Scene,
+    scene: &HookWorlds,
     client: &Client,
     sent: u64,
     more: u64,
 ) -> Result<Vec<Row>> {
-    let stored = bench.block_on(settled_events(client, sent + more))?;
+    let stored = bench.block_on(count_settled_events(client, sent + more))?;
     let spool = std::fs::read_to_string(scene.away.home().join("spool/events.jsonl"))?;
     // A hook that misses its deadline may hand its delivery to another process and still have
     // written it: both lines are one event.
-    let spooled: HashSet<Option<String>> = spool.lines().map(delivery).collect();
+    let spooled: HashSet<Option<String>> = spool.lines().map(delivery_id).collect();
     let spooled = spooled.len() as u64;
     let row = |daemon: &str, world: &World, handed: u64, found: u64| {
         ensure!(found <= handed, "{handed} events became {found}");
@@ -160,7 +160,7 @@ fn missing(
         let told = status.pointer("/lost/events").and_then(serde_json::Value::as_f64);
         let row = Row::new(
             format!("missing of {handed}, {daemon}"),
-            Unit::Count,
+            FigureUnit::Count,
             as_figure(handed - found),
         );
         Ok(row.against("told by tome status", told.unwrap_or(f64::NAN)).aim(Aim::Under(1.0)))
@@ -171,14 +171,14 @@ fn missing(
     ])
 }
 
-fn delivery(line: &str) -> Option<String> {
+fn delivery_id(line: &str) -> Option<String> {
     let line: serde_json::Value = serde_json::from_str(line).ok()?;
     Some(line.get("delivery")?.as_str()?.to_owned())
 }
 
 /// Runs many hooks at once, as parallel subagents do.
-fn time_crowd(world: &World, hooks: u64, cwd: &str) -> Result<Times> {
-    let mut times = Times::default();
+fn time_concurrent_hooks(world: &World, hooks: u64, cwd: &str) -> Result<Timings> {
+    let mut times = Timings::default();
     let timed: Vec<Result<_>> = std::thread::scope(|scope| {
         let run = |n: u64| {
             let input = sample::prompt_payload(1_000_000 + n, 1024, cwd);
@@ -199,11 +199,11 @@ fn time_crowd(world: &World, hooks: u64, cwd: &str) -> Result<Times> {
 
 /// Waits until the events that hooks handed over have arrived, or until the timeout; returns the
 /// count.
-async fn settled_events(client: &Client, expected: u64) -> Result<u64> {
+async fn count_settled_events(client: &Client, expected: u64) -> Result<u64> {
     let begun = Instant::now();
     loop {
         let stored = count_events(client).await?;
-        if stored >= expected || begun.elapsed() > HANDED_ON_WITHIN {
+        if stored >= expected || begun.elapsed() > HANDOVER_TIMEOUT {
             return Ok(stored);
         }
         tokio::time::sleep(Duration::from_millis(50)).await;
@@ -212,9 +212,9 @@ async fn settled_events(client: &Client, expected: u64) -> Result<u64> {
 
 /// Counts all events. Reading drains the spool first.
 async fn count_events(client: &Client) -> Result<u64> {
-    let (mut stored, mut query) = (0, Query { limit: 1000, ..Query::default() });
+    let (mut stored, mut query) = (0, EventListQuery { limit: 1000, ..EventListQuery::default() });
     loop {
-        let page = client.events(query.clone()).await?;
+        let page = client.list_events(query.clone()).await?;
         stored += page.events.len() as u64;
         match page.continuation {
             Some(next) => query.continuation = next,
@@ -228,7 +228,7 @@ fn as_figure(count: u64) -> f64 {
     count as f64
 }
 
-fn rows(payload: &Payload) -> Vec<Row> {
+fn payload_rows(payload: &HookPayload) -> Vec<Row> {
     let mut rows = Vec::new();
     for (daemon, times) in
         [("daemon alive", &payload.alive), ("daemon dead, spooled", &payload.away)]
@@ -236,7 +236,7 @@ fn rows(payload: &Payload) -> Vec<Row> {
         for (percent, within_ms) in [(50, 3.0), (99, 10.0)] {
             let what = format!("{}, {daemon}, p{percent} of {}", payload.name, times.len());
             rows.push(
-                Row::new(what, Unit::Ms, times.percentile(percent))
+                Row::new(what, FigureUnit::Ms, times.percentile(percent))
                     .against("/bin/true", payload.nothing.percentile(percent))
                     .aim(Aim::WithinOfBaseline(within_ms)),
             );

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_testkit::World;
 
-use crate::daemon::Daemon;
-use crate::report::{Row, Unit};
+use crate::daemon::BenchDaemon;
+use crate::report::{FigureUnit, Row};
 use crate::timing::rate;
 use crate::{Bench, sample, world};
 
@@ -24,7 +24,7 @@ const TURN_EVENTS: u64 = 4;
 const FIRST_MS: u64 = 1_790_000_000_000;
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
-    let sessions: u64 = bench.scale.of(500, 20);
+    let sessions: u64 = bench.scale.pick(500, 20);
     let events = sessions * (TURNS * TURN_EVENTS + 1);
     let world = world();
     let folder = world.folder("person/.claude/projects/-home-dev-app");
@@ -33,7 +33,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         bytes += write_session(&folder, n)?;
     }
     let parsing = time_parsing(&folder)?;
-    let (daemon, client) = bench.block_on(Daemon::start(&world))?;
+    let (daemon, client) = bench.block_on(BenchDaemon::start(&world))?;
     let first = time_import(&world, "imported", events)?;
     let again = time_import(&world, "already_there", events)?;
     bench.block_on(daemon.stop(client))?;
@@ -42,11 +42,11 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         [
             Row::new(
                 format!("{what}, {sessions} sessions"),
-                Unit::MegabytesPerSecond,
+                FigureUnit::MegabytesPerSecond,
                 mb(bytes, time),
             )
             .against("parsing the lines", mb(bytes, parsing)),
-            Row::new(format!("{what}, {events} events"), Unit::PerSecond, rate(events, time))
+            Row::new(format!("{what}, {events} events"), FigureUnit::PerSecond, rate(events, time))
                 .against("parsing the lines", rate(events, parsing)),
         ]
     });
@@ -62,7 +62,7 @@ fn write_session(folder: &Path, n: u64) -> Result<u64> {
     let session = format!("5e551011-0000-4000-8000-{n:012}");
     let path = folder.join(format!("{session}.jsonl"));
     let mut file = BufWriter::new(File::create(&path)?);
-    let mut numbers = sample::Numbers::from(n);
+    let mut numbers = sample::SampleRng::from(n);
     let mut at = FIRST_MS + n * 3_600_000;
     let put = |file: &mut BufWriter<File>, at: u64, id: String, fields: Value| -> Result<()> {
         let mut record = json!({

@@ -12,31 +12,31 @@ use tome_proto::{Client, limits, v1};
 use tome_testkit::World;
 
 use crate::corpus::Corpus;
-use crate::daemon::{Daemon, settled, true_command};
-use crate::recall::until_indexed;
-use crate::report::{Aim, Row, Unit};
-use crate::timing::Times;
+use crate::daemon::{BenchDaemon, true_command, wait_until_settled};
+use crate::recall::wait_until_indexed;
+use crate::report::{Aim, FigureUnit, Row};
+use crate::timing::Timings;
 use crate::{Bench, world};
 
 /// Deadlines of a hook; a session start may take longer.
-const PROMISE: [Aim; 2] = [Aim::Under(100.0), Aim::Under(100.0)];
-const PROMISE_AT_START: [Aim; 2] = [Aim::Under(300.0), Aim::Under(300.0)];
+const DEADLINES: [Aim; 2] = [Aim::Under(100.0), Aim::Under(100.0)];
+const DEADLINES_AT_START: [Aim; 2] = [Aim::Under(300.0), Aim::Under(300.0)];
 /// Limits for p50 and p99, with and without a search for hints.
 const WITH_HINT: [Aim; 2] = [Aim::WithinOfBaseline(12.0), Aim::WithinOfBaseline(35.0)];
 const WITHOUT_HINT: [Aim; 2] = [Aim::WithinOfBaseline(3.0), Aim::WithinOfBaseline(10.0)];
 /// Hooks that wait in vain for a hint take at least this long.
-const IN_VAIN: Duration = Duration::from_millis(40);
+const LATE_HINT: Duration = Duration::from_millis(40);
 /// Maximum percentage of prompts that wait in vain.
-const IN_VAIN_MAX: f64 = 5.0;
+const LATE_HINT_PERCENT_MAX: f64 = 5.0;
 /// Concurrent hooks.
-const BURST: u64 = 50;
+const CONCURRENT_HOOKS: u64 = 50;
 /// Notes in the project's notebook.
 const NOTES: u64 = 50;
 
 /// Timings of hooks at one injection point, and how often they injected text.
 #[derive(Default)]
-struct Moment {
-    times: Times,
+struct InjectionTimings {
+    times: Timings,
     said: u64,
     in_vain: u64,
 }
@@ -44,62 +44,69 @@ struct Moment {
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let world = world();
     let cwd = world.folder("project").to_string_lossy().into_owned();
-    let count = bench.scale.of(100_000, 2_000);
-    let (daemon, client) = bench.block_on(Daemon::start(&world))?;
+    let count = bench.scale.pick(100_000, 2_000);
+    let (daemon, client) = bench.block_on(BenchDaemon::start(&world))?;
     bench.block_on(load(&client, count, &cwd))?;
     write_notes(&world, &cwd)?;
-    let rounds = bench.scale.of(100, 20);
-    let (mut start, mut prompt, mut tool) = <(Moment, Moment, Moment)>::default();
-    let (mut long, mut short) = <(Moment, Moment)>::default();
-    let mut nothing = Times::default();
+    let rounds = bench.scale.pick(100, 20);
+    let (mut start, mut prompt, mut tool) =
+        <(InjectionTimings, InjectionTimings, InjectionTimings)>::default();
+    let (mut long, mut short) = <(InjectionTimings, InjectionTimings)>::default();
+    let mut nothing = Timings::default();
     let corpus = Corpus::new();
     // The first round opens stores and indexes and is not measured.
     for n in 0..=rounds {
         let session = format!("bench-{n}");
         let query = corpus.query(n, count);
         let steps = [
-            (&mut start, payload(&session, &cwd, "SessionStart", &json!({"source": "startup"}))),
-            (&mut prompt, payload(&session, &cwd, "UserPromptSubmit", &json!({"prompt": query}))),
+            (
+                &mut start,
+                build_payload(&session, &cwd, "SessionStart", &json!({"source": "startup"})),
+            ),
+            (
+                &mut prompt,
+                build_payload(&session, &cwd, "UserPromptSubmit", &json!({"prompt": query})),
+            ),
             (
                 &mut long,
-                payload(&session, &cwd, "UserPromptSubmit", &long_prompt(&corpus, n, count)),
+                build_payload(&session, &cwd, "UserPromptSubmit", &long_prompt(&corpus, n, count)),
             ),
             (
                 &mut short,
-                payload(
+                build_payload(
                     &session,
                     &cwd,
                     "UserPromptSubmit",
                     &json!({"prompt": "yes, please continue"}),
                 ),
             ),
-            (&mut tool, payload(&session, &cwd, "PostToolUse", &tool_call(n))),
+            (&mut tool, build_payload(&session, &cwd, "PostToolUse", &tool_call(n))),
         ];
         for (moment, payload) in steps {
-            let (took, said) = run(&mut world.command(&["hook", "claude-code"]), &payload)?;
+            let (took, said) = run_hook(&mut world.command(&["hook", "claude-code"]), &payload)?;
             if n > 0 {
                 moment.times.add(took);
                 moment.said += u64::from(said);
-                moment.in_vain += u64::from(took >= IN_VAIN);
+                moment.in_vain += u64::from(took >= LATE_HINT);
             }
         }
-        let (took, _) = run(&mut true_command(&world), "{}")?;
+        let (took, _) = run_hook(&mut true_command(&world), "{}")?;
         nothing.add(took);
     }
-    let burst = burst(&world, &cwd, &corpus, count)?;
+    let burst = time_concurrent_prompts(&world, &cwd, &corpus, count)?;
     bench.block_on(daemon.stop(client))?;
-    let cold = cold_starts(&world, &cwd, bench.scale.of(10, 3))?;
+    let cold = time_cold_starts(&world, &cwd, bench.scale.pick(10, 3))?;
     let mut rows = Vec::new();
     for (what, moment, aims) in [
-        ("session start", &start, PROMISE_AT_START),
+        ("session start", &start, DEADLINES_AT_START),
         ("prompt of a few words", &prompt, WITH_HINT),
         ("prompt of 1 KB", &long, WITH_HINT),
         ("prompt without a hint", &short, WITHOUT_HINT),
-        ("50 prompts at once", &burst, PROMISE),
+        ("50 prompts at once", &burst, DEADLINES),
         ("tool result", &tool, WITHOUT_HINT),
-        ("session start, daemon away", &cold, PROMISE_AT_START),
+        ("session start, daemon away", &cold, DEADLINES_AT_START),
     ] {
-        rows.extend(rows_of(count, what, moment, aims, &nothing));
+        rows.extend(injection_rows(count, what, moment, aims, &nothing));
     }
     Ok(rows)
 }
@@ -118,8 +125,8 @@ async fn load(client: &Client, count: u64, cwd: &str) -> Result<()> {
         created += u64::from(answer?.created);
     }
     ensure!(created == count, "{count} were sent and {created} were created");
-    until_indexed(client, cwd).await?;
-    settled(client).await
+    wait_until_indexed(client, cwd).await?;
+    wait_until_settled(client).await
 }
 
 fn write_notes(world: &World, cwd: &str) -> Result<()> {
@@ -135,12 +142,12 @@ fn write_notes(world: &World, cwd: &str) -> Result<()> {
 }
 
 /// Session starts without a running daemon; each starts one, which is stopped again.
-fn cold_starts(world: &World, cwd: &str, count: u64) -> Result<Moment> {
-    let mut moment = Moment::default();
+fn time_cold_starts(world: &World, cwd: &str, count: u64) -> Result<InjectionTimings> {
+    let mut moment = InjectionTimings::default();
     for n in 0..count {
         let session = format!("cold-{n}");
-        let payload = payload(&session, cwd, "SessionStart", &json!({"source": "startup"}));
-        let (took, said) = run(&mut world.command(&["hook", "claude-code"]), &payload)?;
+        let payload = build_payload(&session, cwd, "SessionStart", &json!({"source": "startup"}));
+        let (took, said) = run_hook(&mut world.command(&["hook", "claude-code"]), &payload)?;
         moment.times.add(took);
         moment.said += u64::from(said);
         let stopped = world.tome(&["stop"]);
@@ -151,7 +158,7 @@ fn cold_starts(world: &World, cwd: &str, count: u64) -> Result<Moment> {
     Ok(moment)
 }
 
-fn payload(session: &str, cwd: &str, event: &str, more: &Value) -> String {
+fn build_payload(session: &str, cwd: &str, event: &str, more: &Value) -> String {
     let mut payload = json!({"session_id": session, "cwd": cwd, "hook_event_name": event});
     if let (Some(payload), Some(more)) = (payload.as_object_mut(), more.as_object()) {
         payload.extend(more.clone());
@@ -168,19 +175,24 @@ fn long_prompt(corpus: &Corpus, n: u64, count: u64) -> Value {
 }
 
 /// Concurrent prompts of different sessions.
-fn burst(world: &World, cwd: &str, corpus: &Corpus, count: u64) -> Result<Moment> {
-    let mut moment = Moment::default();
-    let payloads: Vec<String> = (0..BURST)
+fn time_concurrent_prompts(
+    world: &World,
+    cwd: &str,
+    corpus: &Corpus,
+    count: u64,
+) -> Result<InjectionTimings> {
+    let mut moment = InjectionTimings::default();
+    let payloads: Vec<String> = (0..CONCURRENT_HOOKS)
         .map(|n| {
             let prompt = json!({"prompt": corpus.query(n + 500, count)});
-            payload(&format!("burst-{n}"), cwd, "UserPromptSubmit", &prompt)
+            build_payload(&format!("burst-{n}"), cwd, "UserPromptSubmit", &prompt)
         })
         .collect();
     let ran: Vec<Result<(Duration, bool)>> = std::thread::scope(|scope| {
         let hooks: Vec<_> = payloads
             .iter()
             .map(|payload| {
-                scope.spawn(|| run(&mut world.command(&["hook", "claude-code"]), payload))
+                scope.spawn(|| run_hook(&mut world.command(&["hook", "claude-code"]), payload))
             })
             .collect();
         let done = hooks.into_iter().map(std::thread::ScopedJoinHandle::join);
@@ -200,7 +212,7 @@ fn tool_call(n: u64) -> Value {
 }
 
 /// Runs a command; returns its run time and whether it printed anything.
-fn run(command: &mut Command, input: &str) -> Result<(Duration, bool)> {
+fn run_hook(command: &mut Command, input: &str) -> Result<(Duration, bool)> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let begun = Instant::now();
     let mut child = command.spawn()?;
@@ -211,7 +223,13 @@ fn run(command: &mut Command, input: &str) -> Result<(Duration, bool)> {
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
-fn rows_of(count: u64, what: &str, moment: &Moment, aims: [Aim; 2], nothing: &Times) -> Vec<Row> {
+fn injection_rows(
+    count: u64,
+    what: &str,
+    moment: &InjectionTimings,
+    aims: [Aim; 2],
+    nothing: &Timings,
+) -> Vec<Row> {
     let rounds = moment.times.len();
     let has_hint = aims == WITH_HINT;
     let mut rows: Vec<Row> = [50, 99]
@@ -219,18 +237,18 @@ fn rows_of(count: u64, what: &str, moment: &Moment, aims: [Aim; 2], nothing: &Ti
         .zip(aims)
         .map(|(percent, aim)| {
             let what = format!("{}k events: {what}, p{percent} of {rounds}", count / 1_000);
-            Row::new(what, Unit::Ms, moment.times.percentile(percent))
+            Row::new(what, FigureUnit::Ms, moment.times.percentile(percent))
                 .against("/bin/true", nothing.percentile(percent))
                 .aim(aim)
         })
         .collect();
     let count = count / 1_000;
     let said = format!("{count}k events: {what}, said something, of {rounds}");
-    rows.push(Row::new(said, Unit::Count, moment.said as f64));
+    rows.push(Row::new(said, FigureUnit::Count, moment.said as f64));
     if has_hint {
         let what = format!("{count}k events: {what}, hint too late, of {rounds} at most");
-        let row = Row::new(what, Unit::Count, moment.in_vain as f64);
-        rows.push(row.aim(Aim::Under(rounds as f64 * IN_VAIN_MAX / 100.0)));
+        let row = Row::new(what, FigureUnit::Count, moment.in_vain as f64);
+        rows.push(row.aim(Aim::Under(rounds as f64 * LATE_HINT_PERCENT_MAX / 100.0)));
     }
     rows
 }

@@ -8,34 +8,34 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use crate::timing::Times;
+use crate::timing::Timings;
 
-pub fn facts(folder: &Path) -> Result<String> {
+pub fn describe_machine(folder: &Path) -> Result<String> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     Ok(format!(
         "{cores} cores, {} below {}; {}",
         file_system(folder),
         folder.display(),
-        now(folder)?,
+        describe_load(folder)?,
     ))
 }
 
 /// Describes what changes during a run: load and disk latency.
-pub fn now(folder: &Path) -> Result<String> {
+pub fn describe_load(folder: &Path) -> Result<String> {
     let mut probe = SyncProbe::open(folder)?;
-    let mut times = Times::default();
+    let mut times = Timings::default();
     for _ in 0..200 {
         times.add(probe.append()?);
     }
     Ok(format!(
         "load {}, 1 KB append + fdatasync p50 {:.2} ms, p99 {:.2} ms",
-        load(),
+        load_average(),
         times.percentile(50),
         times.percentile(99),
     ))
 }
 
-fn load() -> String {
+fn load_average() -> String {
     let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     text.split_whitespace().next().unwrap_or("unknown").to_owned()
 }

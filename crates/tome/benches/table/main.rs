@@ -55,7 +55,7 @@ pub enum Scale {
 }
 
 impl Scale {
-    pub fn of<T>(self, full: T, quick: T) -> T {
+    pub fn pick<T>(self, full: T, quick: T) -> T {
         match self {
             Self::Full => full,
             Self::Quick => quick,
@@ -130,7 +130,7 @@ pub fn world() -> World {
     World::new(env!("CARGO_BIN_EXE_tome"))
 }
 
-struct Asked {
+struct BenchArgs {
     scale: Scale,
     large: bool,
     only: Vec<String>,
@@ -138,7 +138,7 @@ struct Asked {
 }
 
 fn main() -> Result<()> {
-    let asked = asked()?;
+    let asked = parse_args()?;
     let bench = Bench {
         scale: asked.scale,
         large: asked.large,
@@ -149,7 +149,7 @@ fn main() -> Result<()> {
     };
     let mut out = std::io::stdout().lock();
     let (begun, mut failed) = (Instant::now(), Vec::new());
-    let facts = machine::facts(world().path())?;
+    let facts = machine::describe_machine(world().path())?;
     if asked.json {
         writeln!(
             out,
@@ -158,7 +158,7 @@ fn main() -> Result<()> {
         )?;
     } else {
         writeln!(out, "machine: {facts}")?;
-        writeln!(out, "sample:  {}", sample::compressibility())?;
+        writeln!(out, "sample:  {}", sample::describe_compressibility())?;
     }
     for (name, title, measure) in GROUPS {
         if !asked.only.is_empty() && !asked.only.iter().any(|only| only == name) {
@@ -178,11 +178,11 @@ fn main() -> Result<()> {
                 writeln!(out, "{}", row.json(name))?;
             }
         } else {
-            report::print(&mut out, title, &rows)?;
+            report::print_rows(&mut out, title, &rows)?;
         }
     }
     if !asked.json {
-        let now = machine::now(world().path())?;
+        let now = machine::describe_load(world().path())?;
         writeln!(out, "\n{:.0} s; now {now}", begun.elapsed().as_secs_f64())?;
     }
     if !failed.is_empty() {
@@ -191,8 +191,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-fn asked() -> Result<Asked> {
-    let mut asked = Asked { scale: Scale::Full, large: false, only: Vec::new(), json: false };
+fn parse_args() -> Result<BenchArgs> {
+    let mut asked = BenchArgs { scale: Scale::Full, large: false, only: Vec::new(), json: false };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {

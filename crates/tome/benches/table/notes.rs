@@ -14,46 +14,47 @@ use std::time::Instant;
 use anyhow::{Result, ensure};
 use tempfile::TempDir;
 use tome_model::{Scope, SystemClock};
-use tome_notebook::{Author, NoteType, Notebook, Typed, Who};
+use tome_notebook::{Actor, Author, NoteHeader, NoteType, Notebook};
 use tome_proto::v1::CallToolRequest;
 
-use super::daemon::Daemon;
-use super::report::{Aim, Row, Unit};
-use super::timing::{Times, ms};
+use super::daemon::BenchDaemon;
+use super::report::{Aim, FigureUnit, Row};
+use super::timing::{Timings, ms};
 use super::{Bench, Scale};
 
 /// A notebook of one size, with the same notes for the baseline.
-struct Shelf {
+struct NotebookBench {
     notes: usize,
     folder: TempDir,
     notebook: Notebook,
     open_ms: f64,
     build_ms: f64,
-    write: Times,
-    read: Times,
-    baseline: Times,
+    write: Timings,
+    read: Timings,
+    baseline: Timings,
 }
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
-    let rounds = bench.scale.of(200, 40);
+    let rounds = bench.scale.pick(200, 40);
     let mut shelves = Vec::new();
     for notes in [10, 1_000, 10_000] {
-        shelves.push(Shelf::filled(notes)?);
+        shelves.push(NotebookBench::build(notes)?);
     }
     for round in 0..rounds {
         for shelf in &mut shelves {
             shelf.write_and_read(round)?;
             // Reading ten thousand files is slow, so the baseline runs less often.
             if round % 10 == 0 {
-                shelf.naive(round)?;
+                shelf.write_naively(round)?;
             }
         }
     }
     let mut rows = Vec::new();
     for shelf in &mut shelves {
-        shelf.check(bench.scale)?;
+        shelf.verify(bench.scale)?;
         let notes = shelf.notes;
-        let row = |what: &str, ms: f64| Row::new(format!("{what}, {notes} notes"), Unit::Ms, ms);
+        let row =
+            |what: &str, ms: f64| Row::new(format!("{what}, {notes} notes"), FigureUnit::Ms, ms);
         let naive = shelf.baseline.percentile(50);
         let write =
             row("write, p50", shelf.write.percentile(50)).against("reading every note", naive);
@@ -63,24 +64,24 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
         rows.push(row("open and notice all", shelf.open_ms));
         rows.push(row("index, whole", shelf.build_ms));
     }
-    rows.push(over_the_socket(bench, rounds)?);
+    rows.push(measure_over_socket(bench, rounds)?);
     if let [_, thousand, ten_thousand] = &mut shelves[..] {
         let ratio = ten_thousand.write.percentile(50) / thousand.write.percentile(50);
         let what = "write with 10,000 notes over 1,000";
-        rows.push(Row::new(what, Unit::Times, ratio).aim(Aim::Under(2.0)));
+        rows.push(Row::new(what, FigureUnit::Times, ratio).aim(Aim::Under(2.0)));
     }
     Ok(rows)
 }
 
 /// The full path of a tool call: socket, daemon, notebook in a repository.
-fn over_the_socket(bench: &Bench, rounds: usize) -> Result<Row> {
+fn measure_over_socket(bench: &Bench, rounds: usize) -> Result<Row> {
     let world = super::world();
     let project = world.folder("project");
     let notes = 10_000;
-    fill(&world.folder("project/.memory"), notes)?;
-    let mut times = Times::default();
+    write_notes(&world.folder("project/.memory"), notes)?;
+    let mut times = Timings::default();
     bench.block_on(async {
-        let (_daemon, client) = Daemon::start(&world).await?;
+        let (_daemon, client) = BenchDaemon::start(&world).await?;
         for round in 0..=rounds {
             let arguments = serde_json::json!({
                 "path": format!("note_{:05}.md", round * 7 % notes), "name": format!("Note {round}"),
@@ -104,62 +105,62 @@ fn over_the_socket(bench: &Bench, rounds: usize) -> Result<Row> {
         Ok(())
     })?;
     let what = format!("memory_write over the socket, p50, {notes} notes");
-    Ok(Row::new(what, Unit::Ms, times.percentile(50)).aim(Aim::Under(5.0)))
+    Ok(Row::new(what, FigureUnit::Ms, times.percentile(50)).aim(Aim::Under(5.0)))
 }
 
-fn fill(folder: &Path, notes: usize) -> Result<()> {
+fn write_notes(folder: &Path, notes: usize) -> Result<()> {
     for number in 0..notes {
         let path = folder.join(format!("note_{number:05}.md"));
-        File::create(path)?.write_all(text(number, "as it was").as_bytes())?;
+        File::create(path)?.write_all(note_text(number, "as it was").as_bytes())?;
     }
     Ok(())
 }
 
-impl Shelf {
-    fn filled(notes: usize) -> Result<Self> {
+impl NotebookBench {
+    fn build(notes: usize) -> Result<Self> {
         let folder = tempfile::tempdir()?;
         for place in ["tome", "naive"] {
             std::fs::create_dir(folder.path().join(place))?;
-            fill(&folder.path().join(place), notes)?;
+            write_notes(&folder.path().join(place), notes)?;
         }
         let root = folder.path().join("tome");
-        let notebook = Notebook::at(Scope::Project, root, Arc::new(SystemClock));
+        let notebook = Notebook::new(Scope::Project, root, Arc::new(SystemClock));
         let begun = Instant::now();
-        ensure!(notebook.list()?.len() == notes, "not every note was listed");
+        ensure!(notebook.list_notes()?.len() == notes, "not every note was listed");
         let open_ms = ms(begun.elapsed());
         // The first write adds all notes to the history.
-        notebook.write(&by(), "first.md", "x", None, None)?;
+        notebook.write_note(&author(), "first.md", "x", None, None)?;
         let begun = Instant::now();
-        ensure!(notebook.index()?.lines().count() > notes, "the index is short");
+        ensure!(notebook.render_index()?.lines().count() > notes, "the index is short");
         let build_ms = ms(begun.elapsed());
-        let (write, read, baseline) = (Times::default(), Times::default(), Times::default());
+        let (write, read, baseline) = (Timings::default(), Timings::default(), Timings::default());
         Ok(Self { notes, folder, notebook, open_ms, build_ms, write, read, baseline })
     }
 
     fn write_and_read(&mut self, round: usize) -> Result<()> {
         let path = format!("note_{:05}.md", round * 7 % self.notes);
         // The description changes too, so that every write changes the index.
-        let typed = Typed {
+        let typed = NoteHeader {
             name: format!("Note {round}"),
             description: format!("what it said in round {round}"),
             note_type: NoteType::Project,
         };
         let begun = Instant::now();
-        self.notebook.write(&by(), &path, "- the body", Some(&typed), None)?;
+        self.notebook.write_note(&author(), &path, "- the body", Some(&typed), None)?;
         self.write.add(begun.elapsed());
         let begun = Instant::now();
-        let note = self.notebook.read(&path)?;
+        let note = self.notebook.read_note(&path)?;
         self.read.add(begun.elapsed());
         ensure!(note.text.contains(&typed.description), "the note was not written");
         Ok(())
     }
 
     /// Baseline: temporary file, sync, rename, sync; then an index built by reading every note.
-    fn naive(&mut self, round: usize) -> Result<()> {
+    fn write_naively(&mut self, round: usize) -> Result<()> {
         let folder = self.folder.path().join("naive");
         let begun = Instant::now();
         let path = folder.join(format!("note_{:05}.md", round * 7 % self.notes));
-        safely(&folder, &path, text(round, "again").as_bytes())?;
+        write_durably(&folder, &path, note_text(round, "again").as_bytes())?;
         let mut paths: Vec<_> = std::fs::read_dir(&folder)?.flatten().map(|at| at.path()).collect();
         paths.sort();
         let mut index = "# Memory\n\n## Project\n".to_owned();
@@ -171,22 +172,22 @@ impl Shelf {
             let (name, about) = (field("name: "), field("description: "));
             writeln!(index, "- [{name}]({}) - {about}", path.display())?;
         }
-        safely(&folder, &folder.join("MEMORY.md"), index.as_bytes())?;
+        write_durably(&folder, &folder.join("MEMORY.md"), index.as_bytes())?;
         self.baseline.add(begun.elapsed());
         Ok(())
     }
 
     /// Verifies that the writes are stored and indexed.
-    fn check(&self, scale: Scale) -> Result<()> {
+    fn verify(&self, scale: Scale) -> Result<()> {
         let index = std::fs::read_to_string(self.folder.path().join("tome/MEMORY.md"))?;
-        ensure!(index == self.notebook.index()?, "the index on disk is not the notebook's");
-        let last = scale.of(199, 39);
+        ensure!(index == self.notebook.render_index()?, "the index on disk is not the notebook's");
+        let last = scale.pick(199, 39);
         ensure!(index.contains(&format!("what it said in round {last}")), "the index is behind");
         Ok(())
     }
 }
 
-fn safely(folder: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
+fn write_durably(folder: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
@@ -195,12 +196,12 @@ fn safely(folder: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn by() -> Author {
-    let who = Who::Agent { agent: "bench".to_owned(), session: None };
+fn author() -> Author {
+    let who = Actor::Agent { agent: "bench".to_owned(), session: None };
     Author { who, tool: "memory_write".to_owned() }
 }
 
-fn text(number: usize, said: &str) -> String {
+fn note_text(number: usize, said: &str) -> String {
     format!(
         "---\nname: Note {number}\ndescription: what number {number} says, {said}, in a line\ntype: project\nupdated: 2026-11-15\n---\n\n{}",
         "- a line of the body of this note, as long as such lines are\n".repeat(12)

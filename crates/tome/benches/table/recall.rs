@@ -11,15 +11,15 @@ use tome_proto::{Client, draft_from_wire, limits, v1};
 use tome_testkit::World;
 
 use crate::corpus::Corpus;
-use crate::daemon::{Daemon, settled};
+use crate::daemon::{BenchDaemon, wait_until_settled};
 use crate::fts::Fts;
-use crate::report::{Aim, Row, Unit};
-use crate::scan::Scanner;
-use crate::timing::{Times, ms, rate};
+use crate::report::{Aim, FigureUnit, Row};
+use crate::scan::LineScanner;
+use crate::timing::{Timings, ms, rate};
 use crate::{Bench, Scale, machine, world};
 
 const CWD: &str = "/home/dev/app";
-const LARGE: u64 = 1_000_000;
+const LARGE_COUNT: u64 = 1_000_000;
 const HITS: u32 = 10;
 
 // Targets for a million events.
@@ -30,7 +30,7 @@ const AIM_INDEX_SHARE: f64 = 0.6;
 const AIM_LAG_MS: f64 = 1_000.0;
 
 /// Indexes without progress for this long are considered stuck.
-const PATIENCE: Duration = Duration::from_secs(300);
+const STUCK_TIMEOUT: Duration = Duration::from_secs(300);
 const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
 const MORE_EVENTS: u64 = 20;
 /// Scans are slow.
@@ -38,17 +38,17 @@ const SCANS: u64 = 5;
 
 pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let corpus = Corpus::new();
-    let mut counts = bench.scale.of(vec![10_000, 100_000], vec![2_000]);
-    counts.extend(bench.large.then_some(LARGE));
+    let mut counts = bench.scale.pick(vec![10_000, 100_000], vec![2_000]);
+    counts.extend(bench.large.then_some(LARGE_COUNT));
     let mut rows = Vec::new();
     for count in counts {
-        rows.extend(Size { corpus: &corpus, count, scale: bench.scale }.measure(bench)?);
+        rows.extend(RecallBench { corpus: &corpus, count, scale: bench.scale }.measure(bench)?);
     }
     Ok(rows)
 }
 
 /// Recall measurements with a given number of events.
-struct Size<'a> {
+struct RecallBench<'a> {
     corpus: &'a Corpus,
     count: u64,
     scale: Scale,
@@ -56,28 +56,28 @@ struct Size<'a> {
 
 /// Timings of one tier: as seen by the client, and per stage as reported by the daemon.
 #[derive(Default)]
-struct Asked {
-    seen: Times,
-    inside: Times,
-    stages: BTreeMap<String, Times>,
+struct TierTimings {
+    seen: Timings,
+    inside: Timings,
+    stages: BTreeMap<String, Timings>,
 }
 
-impl Size<'_> {
+impl RecallBench<'_> {
     fn measure(&self, bench: &Bench) -> Result<Vec<Row>> {
         let world = world();
         let mut rows = bench.block_on(self.load(&world))?;
-        let (fts, fts_took) = self.baseline(&world)?;
-        let scanner = Scanner::find();
+        let (fts, fts_took) = self.build_baseline(&world)?;
+        let scanner = LineScanner::detect();
         let project = project_folder(&world)?;
-        let (mut fts_times, mut scan_times) = (Times::default(), Times::default());
-        for n in 0..self.questions() {
+        let (mut fts_times, mut scan_times) = (Timings::default(), Timings::default());
+        for n in 0..self.query_count() {
             fts_times.add(fts.search(&self.corpus.query(n, self.count))?);
         }
         for n in 0..SCANS {
             let query = self.corpus.query(n, self.count);
             scan_times.add(scanner.search(&query, &project.join("sessions"))?);
         }
-        let asked = bench.block_on(self.ask_all(&world, &mut rows))?;
+        let asked = bench.block_on(self.query_all_tiers(&world, &mut rows))?;
         for (tier, asked) in TIERS.into_iter().zip(&asked) {
             let baseline = match tier {
                 "literal" => Some((scanner.name(), &scan_times)),
@@ -87,21 +87,21 @@ impl Size<'_> {
             rows.extend(self.tier_rows(tier, asked, baseline));
         }
         rows.extend(self.disk_rows(&world, &project)?);
-        rows.extend(bench.block_on(self.remake(&world, &project, fts_took))?);
+        rows.extend(bench.block_on(self.measure_rebuild(&world, &project, fts_took))?);
         Ok(rows)
     }
 
-    fn what(&self, what: &str) -> String {
+    fn label(&self, what: &str) -> String {
         format!("{}k events: {what}", self.count / 1_000)
     }
 
-    fn questions(&self) -> u64 {
-        self.scale.of(200, 40)
+    fn query_count(&self) -> u64 {
+        self.scale.pick(200, 40)
     }
 
     /// Stores the events and waits until both indexes have them.
     async fn load(&self, world: &World) -> Result<Vec<Row>> {
-        let (daemon, client) = Daemon::start(world).await?;
+        let (daemon, client) = BenchDaemon::start(world).await?;
         let begun = Instant::now();
         let firsts = (0..self.count).step_by(limits::BATCH_EVENTS_MAX);
         let (corpus, count) = (Corpus::new(), self.count);
@@ -115,53 +115,57 @@ impl Size<'_> {
             created += u64::from(answer?.created);
         }
         ensure!(created == self.count, "{} were sent and {created} were created", self.count);
-        until_indexed(&client, CWD).await?;
+        wait_until_indexed(&client, CWD).await?;
         let searchable = begun.elapsed();
-        settled(&client).await?;
+        wait_until_settled(&client).await?;
         client.flush().await?;
         client.compact().await?;
         daemon.stop(client).await?;
         Ok(vec![Row::new(
-            self.what("made, stored and in both indexes"),
-            Unit::PerSecond,
+            self.label("made, stored and in both indexes"),
+            FigureUnit::PerSecond,
             rate(self.count, searchable),
         )])
     }
 
-    fn baseline(&self, world: &World) -> Result<(Fts, Duration)> {
-        Fts::make(&world.folder("fts").join("said.sqlite"), self.corpus, self.count)
+    fn build_baseline(&self, world: &World) -> Result<(Fts, Duration)> {
+        Fts::build(&world.folder("fts").join("said.sqlite"), self.corpus, self.count)
     }
 }
 
-impl Size<'_> {
+impl RecallBench<'_> {
     /// Sends the same queries to every tier, then measures how soon a new event is found.
-    async fn ask_all(&self, world: &World, rows: &mut Vec<Row>) -> Result<Vec<Asked>> {
-        let (daemon, client) = Daemon::start(world).await?;
-        until_indexed(&client, CWD).await?;
+    async fn query_all_tiers(
+        &self,
+        world: &World,
+        rows: &mut Vec<Row>,
+    ) -> Result<Vec<TierTimings>> {
+        let (daemon, client) = BenchDaemon::start(world).await?;
+        wait_until_indexed(&client, CWD).await?;
         let mut all = Vec::new();
         for tier in TIERS {
-            all.push(self.ask(&client, tier).await?);
+            all.push(self.query_tier(&client, tier).await?);
         }
         for (what, mb) in [
             ("memory after that, resident", machine::resident_mb(daemon.pid())),
             ("memory after that, its own", machine::anonymous_mb(daemon.pid())),
         ] {
             let mb = mb.context("the daemon's memory is not in /proc")?;
-            let row = Row::new(self.what(what), Unit::Megabytes, mb);
+            let row = Row::new(self.label(what), FigureUnit::Megabytes, mb);
             rows.push(row.aim(Aim::Under(AIM_MEMORY_MB)));
         }
-        rows.extend(self.lag(&client).await?);
+        rows.extend(self.measure_lag(&client).await?);
         daemon.stop(client).await?;
         Ok(all)
     }
 
-    async fn ask(&self, client: &Client, tier: &str) -> Result<Asked> {
-        let mut asked = Asked::default();
-        let (begun, budget) = (Instant::now(), self.scale.of(15, 3));
-        for n in 0..self.questions() {
+    async fn query_tier(&self, client: &Client, tier: &str) -> Result<TierTimings> {
+        let mut asked = TierTimings::default();
+        let (begun, budget) = (Instant::now(), self.scale.pick(15, 3));
+        for n in 0..self.query_count() {
             let query = self.corpus.query(n, self.count);
             let sent = Instant::now();
-            let answer = client.recall(question(&query, tier)).await?;
+            let answer = client.recall(recall_request(&query, tier)).await?;
             asked.seen.add(sent.elapsed());
             ensure!(answer.tier == tier, "{tier} was asked and {} answered", answer.tier);
             let took = |stage: &v1::RecallStage| Duration::from_micros(stage.took_us);
@@ -182,8 +186,8 @@ impl Size<'_> {
     }
 
     /// Time from sending an event until it is found, and until the index has it.
-    async fn lag(&self, client: &Client) -> Result<Vec<Row>> {
-        let (mut found, mut indexed) = (Times::default(), Times::default());
+    async fn measure_lag(&self, client: &Client) -> Result<Vec<Row>> {
+        let (mut found, mut indexed) = (Timings::default(), Timings::default());
         for n in 0..MORE_EVENTS {
             let word = format!("quixotic{n}zephyr");
             let mut draft = self.corpus.event(self.count + 4 * n, CWD);
@@ -191,15 +195,16 @@ impl Size<'_> {
             let begun = Instant::now();
             client.ingest(draft_from_wire(draft)?, limits::CALL_TIMEOUT).await?;
             for (tier, times) in [("", &mut found), ("bm25", &mut indexed)] {
-                while client.recall(question(&word, tier)).await?.hits.is_empty() {
-                    ensure!(begun.elapsed() < PATIENCE, "{word} is never found");
+                while client.recall(recall_request(&word, tier)).await?.hits.is_empty() {
+                    ensure!(begun.elapsed() < STUCK_TIMEOUT, "{word} is never found");
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
                 times.add(begun.elapsed());
             }
         }
-        let row = |what: &str, times: &Times| {
-            Row::new(self.what(what), Unit::Ms, times.percentile(50)).aim(Aim::Under(AIM_LAG_MS))
+        let row = |what: &str, times: &Timings| {
+            Row::new(self.label(what), FigureUnit::Ms, times.percentile(50))
+                .aim(Aim::Under(AIM_LAG_MS))
         };
         Ok(vec![
             row("one more event, until recall finds it, p50", &found),
@@ -207,10 +212,15 @@ impl Size<'_> {
         ])
     }
 
-    fn tier_rows(&self, tier: &str, asked: &Asked, beside: Option<(&str, &Times)>) -> Vec<Row> {
+    fn tier_rows(
+        &self,
+        tier: &str,
+        asked: &TierTimings,
+        beside: Option<(&str, &Timings)>,
+    ) -> Vec<Row> {
         let figure = |what: &str, percent: usize| {
             let seen = asked.seen.percentile(percent);
-            let row = Row::new(self.what(&format!("{tier}, {what}")), Unit::Ms, seen);
+            let row = Row::new(self.label(&format!("{tier}, {what}")), FigureUnit::Ms, seen);
             match beside {
                 Some((name, times)) => row.against(name, times.percentile(percent)),
                 None => row,
@@ -224,10 +234,10 @@ impl Size<'_> {
         };
         let mut rows = vec![half, figure(&format!("p99 of {}", asked.seen.len()), 99)];
         let inside = asked.inside.percentile(50);
-        rows.push(Row::new("  its stages in the daemon, p50", Unit::Ms, inside));
+        rows.push(Row::new("  its stages in the daemon, p50", FigureUnit::Ms, inside));
         if tier == "fused" {
             rows.extend(asked.stages.iter().map(|(name, times)| {
-                Row::new(format!("    {name}, p50"), Unit::Ms, times.percentile(50))
+                Row::new(format!("    {name}, p50"), FigureUnit::Ms, times.percentile(50))
             }));
         }
         rows
@@ -243,32 +253,43 @@ impl Size<'_> {
         let (words, meanings) =
             (bytes(project.join("finder/bm25")), bytes(project.join("finder/vectors")));
         #[expect(clippy::cast_precision_loss, reason = "bytes of a bench need not be exact")]
-        let text: f64 = (0..self.count).map(|n| self.corpus.said(n).len() as f64).sum();
+        let text: f64 = (0..self.count).map(|n| self.corpus.event_text(n).len() as f64).sum();
         ensure!(words > 0.0 && meanings > 0.0, "an index is not on disk");
-        let row = |what: &str, bytes: f64| Row::new(self.what(what), Unit::Bytes, each(bytes));
+        let row =
+            |what: &str, bytes: f64| Row::new(self.label(what), FigureUnit::Bytes, each(bytes));
         Ok(vec![
             row("text of an event", text),
             row("disk for it, ledger", bytes(project.join("ledger"))),
             row("disk for it, messages.jsonl", bytes(project.join("sessions"))),
             row("disk for it, bm25", words).against("SQLite FTS5, no texts", fts),
             row("disk for it, vectors", meanings),
-            Row::new(self.what("indexes, of the text"), Unit::Times, (words + meanings) / text)
-                .aim(Aim::Under(AIM_INDEX_SHARE)),
+            Row::new(
+                self.label("indexes, of the text"),
+                FigureUnit::Times,
+                (words + meanings) / text,
+            )
+            .aim(Aim::Under(AIM_INDEX_SHARE)),
         ])
     }
 
     /// Deletes each index and measures how long the daemon takes to rebuild it.
-    async fn remake(&self, world: &World, project: &Path, fts: Duration) -> Result<Vec<Row>> {
+    async fn measure_rebuild(
+        &self,
+        world: &World,
+        project: &Path,
+        fts: Duration,
+    ) -> Result<Vec<Row>> {
         #[expect(clippy::cast_precision_loss, reason = "counts of a bench are small")]
         let each = |time: Duration| ms(time) * 1e3 / self.count as f64;
         let mut rows = Vec::new();
         for index in ["bm25", "vectors"] {
             std::fs::remove_dir_all(project.join("finder").join(index))?;
-            let (daemon, client) = Daemon::start(world).await?;
+            let (daemon, client) = BenchDaemon::start(world).await?;
             let begun = Instant::now();
-            until_indexed(&client, CWD).await?;
+            wait_until_indexed(&client, CWD).await?;
             let took = each(begun.elapsed());
-            let row = Row::new(self.what(&format!("{index} made anew, an event")), Unit::Us, took);
+            let row =
+                Row::new(self.label(&format!("{index} made anew, an event")), FigureUnit::Us, took);
             rows.push(match index {
                 "bm25" => row.against("SQLite FTS5, 1000 a commit", each(fts)),
                 _ => row,
@@ -279,7 +300,7 @@ impl Size<'_> {
     }
 }
 
-fn question(query: &str, tier: &str) -> v1::RecallRequest {
+fn recall_request(query: &str, tier: &str) -> v1::RecallRequest {
     v1::RecallRequest {
         query: query.to_owned(),
         project: CWD.to_owned(),
@@ -291,15 +312,16 @@ fn question(query: &str, tier: &str) -> v1::RecallRequest {
 
 /// Waits until the workers report that contents and both indexes are complete, then confirms it
 /// with a query.
-pub async fn until_indexed(client: &Client, project: &str) -> Result<()> {
+pub async fn wait_until_indexed(client: &Client, project: &str) -> Result<()> {
     let (begun, mut since, mut last) = (Instant::now(), Instant::now(), u64::MAX);
     loop {
-        let workers = client.workers().await?;
+        let workers = client.get_workers().await?;
         let behind: u64 =
             workers.iter().flat_map(|store| &store.workers).map(|worker| worker.behind).sum();
         if behind == 0 {
             let project = project.to_owned();
-            let asked = v1::RecallRequest { limit: Some(0), project, ..question("anything", "") };
+            let asked =
+                v1::RecallRequest { limit: Some(0), project, ..recall_request("anything", "") };
             let answer = client.recall(asked).await?;
             if answer.tier == "fused" && answer.behind == 0 {
                 return Ok(());
@@ -308,7 +330,7 @@ pub async fn until_indexed(client: &Client, project: &str) -> Result<()> {
         if behind != last {
             (last, since) = (behind, Instant::now());
         }
-        if since.elapsed() > PATIENCE {
+        if since.elapsed() > STUCK_TIMEOUT {
             bail!("the workers make no progress: {behind} to go");
         }
         // Polling costs the daemon time that it needs for the work.

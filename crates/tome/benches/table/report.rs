@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 pub struct Row {
     pub what: String,
-    pub unit: Unit,
+    pub unit: FigureUnit,
     pub tome: f64,
     /// Label and figure of the baseline, from the same run.
     pub baseline: Option<(String, f64)>,
@@ -14,7 +14,7 @@ pub struct Row {
 }
 
 #[derive(Clone, Copy)]
-pub enum Unit {
+pub enum FigureUnit {
     Us,
     Ms,
     PerSecond,
@@ -37,7 +37,7 @@ pub enum Aim {
 }
 
 impl Row {
-    pub fn new(what: impl Into<String>, unit: Unit, tome: f64) -> Self {
+    pub fn new(what: impl Into<String>, unit: FigureUnit, tome: f64) -> Self {
         Self { what: what.into(), unit, tome, baseline: None, aim: None }
     }
 
@@ -65,10 +65,10 @@ impl Row {
     fn aim_text(&self) -> String {
         match self.aim {
             None => String::new(),
-            Some(Aim::WithinOfBaseline(more)) => format!("+{} at most", self.unit.write(more)),
+            Some(Aim::WithinOfBaseline(more)) => format!("+{} at most", self.unit.format(more)),
             Some(Aim::TimesBaseline(times)) => format!("{times} x at least"),
-            Some(Aim::AtLeast(least)) => format!("{} at least", self.unit.write(least)),
-            Some(Aim::Under(most)) => format!("under {}", self.unit.write(most)),
+            Some(Aim::AtLeast(least)) => format!("{} at least", self.unit.format(least)),
+            Some(Aim::Under(most)) => format!("under {}", self.unit.format(most)),
         }
     }
 
@@ -77,8 +77,8 @@ impl Row {
             return String::new();
         };
         match self.unit {
-            Unit::Ms => format!("{:+.2} ms", self.tome - baseline),
-            Unit::Count => String::new(),
+            FigureUnit::Ms => format!("{:+.2} ms", self.tome - baseline),
+            FigureUnit::Count => String::new(),
             _ if *baseline > 0.0 => format!("{:.2} x", self.tome / baseline),
             _ => String::new(),
         }
@@ -93,7 +93,7 @@ impl Row {
     }
 }
 
-impl Unit {
+impl FigureUnit {
     fn name(self) -> &'static str {
         match self {
             Self::Us => "µs",
@@ -107,18 +107,18 @@ impl Unit {
         }
     }
 
-    fn write(self, figure: f64) -> String {
+    fn format(self, figure: f64) -> String {
         match self {
-            Self::Count => thousands(figure),
+            Self::Count => group_thousands(figure),
             Self::Times => format!("{figure:.2} x"),
-            Self::PerSecond | Self::Bytes => format!("{} {}", thousands(figure), self.name()),
+            Self::PerSecond | Self::Bytes => format!("{} {}", group_thousands(figure), self.name()),
             Self::Ms if figure.abs() < 100.0 => format!("{figure:.2} ms"),
             _ => format!("{figure:.1} {}", self.name()),
         }
     }
 }
 
-fn thousands(figure: f64) -> String {
+fn group_thousands(figure: f64) -> String {
     let digits = format!("{figure:.0}");
     let mut out = String::new();
     for (place, digit) in digits.chars().enumerate() {
@@ -130,12 +130,12 @@ fn thousands(figure: f64) -> String {
     out
 }
 
-pub fn print(out: &mut impl Write, group: &str, rows: &[Row]) -> io::Result<()> {
+pub fn print_rows(out: &mut impl Write, group: &str, rows: &[Row]) -> io::Result<()> {
     writeln!(out, "\n{group}")?;
-    line(out, &["", "tome", "baseline", "", "difference", "aim", ""])?;
+    print_line(out, &["", "tome", "baseline", "", "difference", "aim", ""])?;
     for row in rows {
         let (name, figure) = match &row.baseline {
-            Some((what, figure)) => (what.as_str(), row.unit.write(*figure)),
+            Some((what, figure)) => (what.as_str(), row.unit.format(*figure)),
             None => ("", String::new()),
         };
         let met = match row.is_met() {
@@ -143,11 +143,11 @@ pub fn print(out: &mut impl Write, group: &str, rows: &[Row]) -> io::Result<()> 
             Some(false) => "MISSED",
             None => "",
         };
-        line(
+        print_line(
             out,
             &[
                 &row.what,
-                &row.unit.write(row.tome),
+                &row.unit.format(row.tome),
                 &figure,
                 name,
                 &row.difference(),
@@ -159,7 +159,7 @@ pub fn print(out: &mut impl Write, group: &str, rows: &[Row]) -> io::Result<()> 
     out.flush()
 }
 
-fn line(out: &mut impl Write, cells: &[&str; 7]) -> io::Result<()> {
+fn print_line(out: &mut impl Write, cells: &[&str; 7]) -> io::Result<()> {
     let [what, tome, figure, name, difference, aim, met] = cells;
     let text = format!(
         "  {what:<54} {tome:>14} {figure:>14} {name:<22} {difference:>12}  {aim:<20} {met}"

@@ -39,9 +39,9 @@ const FILES: &[&str] = &[
 ];
 
 /// A deterministic pseudo-random generator (splitmix64).
-pub struct Numbers(u64);
+pub struct SampleRng(u64);
 
-impl Numbers {
+impl SampleRng {
     pub fn from(seed: u64) -> Self {
         // Mixed once; otherwise neighboring seeds would produce the same stream one step apart.
         Self(Self(seed ^ 0x5EED).next())
@@ -59,84 +59,86 @@ impl Numbers {
         usize::try_from(self.next() % end.max(1) as u64).unwrap_or(0)
     }
 
-    pub fn one(&mut self, words: &[&'static str]) -> &'static str {
+    pub fn choose(&mut self, words: &[&'static str]) -> &'static str {
         words.get(self.below(words.len())).copied().unwrap_or_default()
     }
 
     /// Chooses one, the first ones more often.
-    fn pick(&mut self, words: &[&'static str]) -> &'static str {
+    fn choose_skewed(&mut self, words: &[&'static str]) -> &'static str {
         let at = self.below(words.len()).min(self.below(words.len()));
         words.get(at).copied().unwrap_or("the")
     }
 }
 
 /// Returns text of exactly this many bytes, all ASCII.
-pub fn text(numbers: &mut Numbers, bytes: usize) -> String {
+pub fn text(numbers: &mut SampleRng, bytes: usize) -> String {
     let mut text = String::with_capacity(bytes + 128);
     while text.len() < bytes {
         // Writing to a string cannot fail.
-        let _ = line(&mut text, numbers);
+        let _ = write_line(&mut text, numbers);
     }
     text.truncate(bytes);
     text
 }
 
-fn line(out: &mut String, n: &mut Numbers) -> std::fmt::Result {
+fn write_line(out: &mut String, n: &mut SampleRng) -> std::fmt::Result {
     match n.below(10) {
         0..=3 => {
             for _ in 0..6 + n.below(10) {
-                write!(out, "{} ", n.pick(PROSE))?;
+                write!(out, "{} ", n.choose_skewed(PROSE))?;
             }
-            writeln!(out, "`{}`.", n.pick(NAMES))
+            writeln!(out, "`{}`.", n.choose_skewed(NAMES))
         }
         4 => writeln!(
             out,
             "    let {} = {}.{}({});",
-            n.pick(NAMES),
-            n.pick(NAMES),
-            n.pick(NAMES),
+            n.choose_skewed(NAMES),
+            n.choose_skewed(NAMES),
+            n.choose_skewed(NAMES),
             n.below(4096)
         ),
         5 => writeln!(
             out,
             "        if {} > {} {{ return Err({}.into()); }}",
-            n.pick(NAMES),
-            n.pick(NAMES),
-            n.pick(NAMES)
+            n.choose_skewed(NAMES),
+            n.choose_skewed(NAMES),
+            n.choose_skewed(NAMES)
         ),
         6 => writeln!(
             out,
             "{}:{}:{}: error: {} {} {}",
-            n.pick(FILES),
+            n.choose_skewed(FILES),
             n.below(900),
             n.below(80),
-            n.pick(PROSE),
-            n.pick(NAMES),
-            n.pick(PROSE)
+            n.choose_skewed(PROSE),
+            n.choose_skewed(NAMES),
+            n.choose_skewed(PROSE)
         ),
-        7 => writeln!(out, "-rw-r--r-- 1 dev dev {:>8} {}", n.below(900_000), n.pick(FILES)),
+        7 => {
+            writeln!(out, "-rw-r--r-- 1 dev dev {:>8} {}", n.below(900_000), n.choose_skewed(FILES))
+        }
         8 => writeln!(
             out,
             "commit {:016x}{:016x} {} {}",
             n.next(),
             n.next(),
-            n.pick(PROSE),
-            n.pick(PROSE)
+            n.choose_skewed(PROSE),
+            n.choose_skewed(PROSE)
         ),
         _ => writeln!(
             out,
             "  \"{}\": {{ \"{}\": {}, \"{}\": \"{}\" }},",
-            n.pick(NAMES),
-            n.pick(NAMES),
+            n.choose_skewed(NAMES),
+            n.choose_skewed(NAMES),
             n.below(100_000),
-            n.pick(NAMES),
-            n.pick(FILES)
+            n.choose_skewed(NAMES),
+            n.choose_skewed(FILES)
         ),
     }
 }
 
 /// Returns a realistic size: many small events, few large ones, from 100 bytes to 20 KB.
-pub fn mixed_bytes(numbers: &mut Numbers) -> usize {
+pub fn mixed_bytes(numbers: &mut SampleRng) -> usize {
     // Log-uniform: 100 * 200^u.
     #[expect(clippy::cast_precision_loss, reason = "a sample's size need not be exact")]
     let u = numbers.below(1_000_000) as f64 / 1e6;
@@ -152,7 +154,7 @@ pub fn mixed_bytes(numbers: &mut Numbers) -> usize {
 /// Returns the `n`th event of a stream: every other one a tool result, the rest prompts and
 /// replies. `bytes` is the size of the text or of the tool's output.
 pub fn event(stream: &str, n: u64, bytes: usize, cwd: &str) -> v1::Draft {
-    let mut numbers = Numbers::from(n ^ (first_bytes(stream) << 32));
+    let mut numbers = SampleRng::from(n ^ (hash_stream_name(stream) << 32));
     let long = text(&mut numbers, bytes);
     let (kind, role) = match n % 4 {
         0 => ("user_message", "user"),
@@ -171,11 +173,11 @@ pub fn event(stream: &str, n: u64, bytes: usize, cwd: &str) -> v1::Draft {
         ..v1::Draft::default()
     };
     if kind == "tool_result" {
-        let file = numbers.pick(FILES);
+        let file = numbers.choose_skewed(FILES);
         draft.tool = Some(v1::Tool {
             name: "Bash".into(),
             input_json:
-                serde_json::json!({ "command": format!("grep -n {} {file}", numbers.pick(NAMES)) })
+                serde_json::json!({ "command": format!("grep -n {} {file}", numbers.choose_skewed(NAMES)) })
                     .to_string(),
             output_json: serde_json::Value::String(long).to_string(),
         });
@@ -215,7 +217,7 @@ pub fn prompt_payload(n: u64, bytes: usize, cwd: &str) -> String {
         "session_id": "5d0c54a1-0000-4000-8000-000000000001", "cwd": cwd,
         "transcript_path": format!("{cwd}/none.jsonl"), "permission_mode": "default",
         "hook_event_name": "UserPromptSubmit",
-        "prompt": format!("{n} {}", text(&mut Numbers::from(n), bytes)),
+        "prompt": format!("{n} {}", text(&mut SampleRng::from(n), bytes)),
     })
     .to_string()
 }
@@ -227,21 +229,21 @@ pub fn tool_payload(n: u64, bytes: usize, cwd: &str) -> String {
         "transcript_path": format!("{cwd}/none.jsonl"), "permission_mode": "default",
         "hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_use_id": format!("toolu_{n:08}"),
         "tool_input": { "command": format!("cargo test -- {n}") },
-        "tool_response": { "stdout": text(&mut Numbers::from(n), bytes), "stderr": "", "interrupted": false },
+        "tool_response": { "stdout": text(&mut SampleRng::from(n), bytes), "stderr": "", "interrupted": false },
     })
     .to_string()
 }
 
-fn first_bytes(word: &str) -> u64 {
+fn hash_stream_name(word: &str) -> u64 {
     word.bytes().fold(0, |sum, byte| sum.wrapping_mul(31).wrapping_add(u64::from(byte)))
 }
 
 /// Describes how well the text compresses with gzip: each kilobyte by itself, and all together.
-pub fn compressibility() -> String {
-    let all: Vec<String> = (0..24).map(|n| text(&mut Numbers::from(n), 1024)).collect();
-    let each: Option<usize> = all.iter().map(|text| gzipped(text)).sum();
-    let whole = text(&mut Numbers::from(1), 1024 * 1024);
-    match (each, gzipped(&whole)) {
+pub fn describe_compressibility() -> String {
+    let all: Vec<String> = (0..24).map(|n| text(&mut SampleRng::from(n), 1024)).collect();
+    let each: Option<usize> = all.iter().map(|text| gzip_size(text)).sum();
+    let whole = text(&mut SampleRng::from(1), 1024 * 1024);
+    match (each, gzip_size(&whole)) {
         (Some(each), Some(together)) => {
             let percent = |small: usize, large: usize| 100 * small / large.max(1);
             format!(
@@ -254,7 +256,7 @@ pub fn compressibility() -> String {
     }
 }
 
-fn gzipped(text: &str) -> Option<usize> {
+fn gzip_size(text: &str) -> Option<usize> {
     use std::io::Write;
     use std::process::{Command, Stdio};
     let mut gzip =

@@ -8,13 +8,13 @@ use anyhow::{Context, Result, ensure};
 
 /// ripgrep if installed, otherwise grep.
 #[derive(Clone, Copy)]
-pub enum Scanner {
+pub enum LineScanner {
     Ripgrep,
     Grep,
 }
 
-impl Scanner {
-    pub fn find() -> Self {
+impl LineScanner {
+    pub fn detect() -> Self {
         let mut command = Command::new("rg");
         let asked = command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
         if asked.is_ok_and(|status| status.success()) { Self::Ripgrep } else { Self::Grep }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 #[derive(Default)]
-pub struct Times(Vec<Duration>);
+pub struct Timings(Vec<Duration>);
 
-impl Times {
+impl Timings {
     pub fn add(&mut self, time: Duration) {
         self.0.push(time);
     }

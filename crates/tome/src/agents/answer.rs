@@ -11,7 +11,7 @@ use super::{claude_code, codex, copilot, gemini, opencode};
 
 /// Points in a session at which an agent may accept injected text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum InjectionPoint {
     /// Also when a session continues with an empty context.
     Start,
     Prompt,
@@ -25,10 +25,10 @@ pub enum Moment {
     Compaction,
 }
 
-impl Moment {
+impl InjectionPoint {
     /// Maps an event to its injection point; `None` for events that accept no text and for
     /// subagents.
-    pub fn of(draft: &Draft) -> Option<Self> {
+    pub fn from_draft(draft: &Draft) -> Option<Self> {
         let is = |name: &str| draft.meta.get(name) == Some(&Value::Bool(true));
         if draft.meta.contains_key("subagent") {
             return None;
@@ -45,7 +45,7 @@ impl Moment {
 }
 
 /// Returns the maximum text size an agent accepts at this point; 0 if it accepts none.
-pub fn bytes_max(agent: &Agent, moment: Moment) -> usize {
+pub fn max_text_bytes(agent: &Agent, moment: InjectionPoint) -> usize {
     // Derived from `build_response`, so that the two cannot disagree.
     let cap = match agent.as_str() {
         "claude-code" | "qwen" => claude_code::answer::TEXT_BYTES_MAX,
@@ -55,18 +55,18 @@ pub fn bytes_max(agent: &Agent, moment: Moment) -> usize {
         "opencode" => opencode::answer::TEXT_BYTES_MAX,
         _ => 0,
     };
-    if answer(agent, moment, "").is_some() { cap } else { 0 }
+    if build_response(agent, moment, "").is_some() { cap } else { 0 }
 }
 
 /// Builds the JSON a hook prints to inject `text`; `None` where the agent accepts none.
-pub fn answer(agent: &Agent, moment: Moment, text: &str) -> Option<Value> {
+pub fn build_response(agent: &Agent, moment: InjectionPoint, text: &str) -> Option<Value> {
     match agent.as_str() {
         // Qwen Code uses Claude Code's response format.
-        "claude-code" | "qwen" => claude_code::answer::answer(moment, text),
-        "codex" => codex::answer::answer(moment, text),
-        "gemini" => gemini::answer::answer(moment, text),
-        "copilot" => copilot::answer::answer(moment, text),
-        "opencode" => opencode::answer::answer(moment, text),
+        "claude-code" | "qwen" => claude_code::answer::build_response(moment, text),
+        "codex" => codex::answer::build_response(moment, text),
+        "gemini" => gemini::answer::build_response(moment, text),
+        "copilot" => copilot::answer::build_response(moment, text),
+        "opencode" => opencode::answer::build_response(moment, text),
         // The behavior of an unknown agent on unexpected output is undefined, so print nothing.
         _ => None,
     }

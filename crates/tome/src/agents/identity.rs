@@ -13,7 +13,7 @@ use tome_model::{Agent, EventId, Identity, Millis, Role, SessionId};
 const UNIQUE_ID_BYTES_MIN: usize = 12;
 
 /// Builds identities relative to a session, with the payload's own time if it has one.
-pub(super) struct Whose<'a> {
+pub(super) struct IdentityBuilder<'a> {
     pub(super) agent: &'a Agent,
     pub(super) session: &'a SessionId,
     pub(super) stamp: Option<Millis>,
@@ -22,12 +22,12 @@ pub(super) struct Whose<'a> {
     pub(super) folder: Option<&'a str>,
 }
 
-impl Whose<'_> {
+impl IdentityBuilder<'_> {
     /// A tool call is identified by its id, which hook, transcript and API share. A short id comes
     /// from a model server whose counter restarts with every reply (`call_1`), so the input is
     /// added. Without an id (Gemini, Copilot), the time and the input identify the call: the same
     /// call does not happen twice in one millisecond. Without either, input and output do.
-    pub(super) fn tool(
+    pub(super) fn for_tool_call(
         &self,
         id: Option<&str>,
         name: &str,
@@ -35,18 +35,18 @@ impl Whose<'_> {
         output: &Value,
     ) -> Identity {
         match (id, self.stamp) {
-            (Some(id), _) if id.len() >= UNIQUE_ID_BYTES_MIN => self.named(Role::Tool, id),
+            (Some(id), _) if id.len() >= UNIQUE_ID_BYTES_MIN => self.from_native_id(Role::Tool, id),
             (Some(id), _) => {
                 let parts = ["tool", id, name, &input.to_string()];
-                self.named(Role::Tool, EventId::derive(&parts).as_str())
+                self.from_native_id(Role::Tool, EventId::derive(&parts).as_str())
             }
             (None, Some(at)) => {
                 let parts = ["tool", name, &input.to_string(), &at.0.to_string()];
-                self.named(Role::Tool, EventId::derive(&parts).as_str())
+                self.from_native_id(Role::Tool, EventId::derive(&parts).as_str())
             }
             (None, None) => {
                 let parts = ["tool", name, &input.to_string(), &output.to_string()];
-                self.words(Role::Tool, EventId::derive(&parts).as_str())
+                self.from_text(Role::Tool, EventId::derive(&parts).as_str())
             }
         }
     }
@@ -55,46 +55,46 @@ impl Whose<'_> {
     /// user adds something while the agent works), and the same text in another turn is another
     /// prompt. Without a turn id only the text is left; the payload's time differs from the
     /// transcript's by some milliseconds.
-    pub(super) fn prompt(&self, native: Option<&str>, text: &str) -> Identity {
+    pub(super) fn for_prompt(&self, native: Option<&str>, text: &str) -> Identity {
         match native {
             Some(id) => {
                 let hash = EventId::derive(&["prompt", text.trim()]);
-                self.named(Role::User, &format!("{id} {hash}"))
+                self.from_native_id(Role::User, &format!("{id} {hash}"))
             }
-            None => self.words(Role::User, text.trim()),
+            None => self.from_text(Role::User, text.trim()),
         }
     }
 
     /// The final reply of a turn is identified by its text: hook and transcript share no id for it.
     /// A stop without text is identified by its turn and time.
-    pub(super) fn reply(&self, text: &str, turn: &str) -> Identity {
+    pub(super) fn for_reply(&self, text: &str, turn: &str) -> Identity {
         match text.trim() {
-            "" => self.moment(Role::Assistant, &["assistant_stop", turn]),
-            text => self.words(Role::Assistant, text),
+            "" => self.for_lifecycle_event(Role::Assistant, &["assistant_stop", turn]),
+            text => self.from_text(Role::Assistant, text),
         }
     }
 
     /// Starts, ends, compactions and subagents are identified by what happened, the reason, the
     /// subject, and the payload's time. Without a time, a repetition within moments is the same
     /// event seen twice, and a later one is another event (a session can be resumed twice).
-    pub(super) fn moment(&self, role: Role, parts: &[&str]) -> Identity {
+    pub(super) fn for_lifecycle_event(&self, role: Role, parts: &[&str]) -> Identity {
         let parts = EventId::derive(parts);
         match self.stamp {
-            Some(at) => self.named(role, &format!("{parts} {}", at.0)),
-            None => self.words(role, parts.as_str()),
+            Some(at) => self.from_native_id(role, &format!("{parts} {}", at.0)),
+            None => self.from_text(role, parts.as_str()),
         }
     }
 
     /// An event that the agent itself gives an id.
-    pub(super) fn named(&self, role: Role, name: &str) -> Identity {
-        Identity::named(self.agent, self.session, role, &self.in_folder(name))
+    pub(super) fn from_native_id(&self, role: Role, name: &str) -> Identity {
+        Identity::from_name(self.agent, self.session, role, &self.scope_to_folder(name))
     }
 
-    fn words(&self, role: Role, text: &str) -> Identity {
-        Identity::words(self.agent, self.session, role, &self.in_folder(text))
+    fn from_text(&self, role: Role, text: &str) -> Identity {
+        Identity::from_words(self.agent, self.session, role, &self.scope_to_folder(text))
     }
 
-    fn in_folder<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    fn scope_to_folder<'t>(&self, text: &'t str) -> Cow<'t, str> {
         match self.folder {
             Some(folder) => Cow::Owned(format!("{folder}\n{text}")),
             None => Cow::Borrowed(text),

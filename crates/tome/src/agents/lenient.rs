@@ -7,35 +7,35 @@
 
 use serde_json::Value;
 
-use super::fields::Fields;
+use super::fields::PayloadFields;
 
-pub(super) enum Reading {
+pub(super) enum ParsedPayload {
     Empty,
     /// Anything that is not a JSON object.
     Text(String),
-    Object(Fields),
+    Object(PayloadFields),
 }
 
-pub(super) fn read(payload: &[u8]) -> Reading {
+pub(super) fn parse_payload(payload: &[u8]) -> ParsedPayload {
     let text = String::from_utf8_lossy(payload);
     let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}' || c == '\0');
     if text.is_empty() {
-        return Reading::Empty;
+        return ParsedPayload::Empty;
     }
-    match first_value(text).or_else(|| first_value(&repaired(text))) {
+    match parse_first_value(text).or_else(|| parse_first_value(&repair_strings(text))) {
         Some((Value::Object(map), rest)) => {
-            let mut fields = Fields::new(map);
+            let mut fields = PayloadFields::new(map);
             if !rest.is_empty() {
-                fields.put("trailing", Value::String(rest));
+                fields.set("trailing", Value::String(rest));
             }
-            Reading::Object(fields)
+            ParsedPayload::Object(fields)
         }
-        _ => Reading::Text(text.to_owned()),
+        _ => ParsedPayload::Text(text.to_owned()),
     }
 }
 
 /// Returns the first JSON value and the text after it.
-fn first_value(text: &str) -> Option<(Value, String)> {
+fn parse_first_value(text: &str) -> Option<(Value, String)> {
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
     let value = values.next()?.ok()?;
     let rest = text.get(values.byte_offset()..).unwrap_or_default();
@@ -44,7 +44,7 @@ fn first_value(text: &str) -> Option<(Value, String)> {
 
 /// Repairs the strings in a JSON text: escapes raw control characters, replaces lone surrogates,
 /// doubles backslashes that escape nothing.
-fn repaired(text: &str) -> String {
+fn repair_strings(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut rest = text.chars();
     let mut in_string = false;
@@ -55,7 +55,7 @@ fn repaired(text: &str) -> String {
                 out.push(c);
             }
             '\\' if in_string => {
-                let (escape, after) = repaired_escape(rest.as_str());
+                let (escape, after) = repair_escape(rest.as_str());
                 out.push_str(&escape);
                 rest = after.chars();
             }
@@ -67,11 +67,11 @@ fn repaired(text: &str) -> String {
 }
 
 /// Takes the text after a backslash; returns the repaired escape and the text after it.
-fn repaired_escape(after: &str) -> (String, &str) {
+fn repair_escape(after: &str) -> (String, &str) {
     let mut chars = after.chars();
     match chars.next() {
-        Some('u') => match hex4(chars.as_str()) {
-            Some((unit, rest)) => unicode_escape(unit, rest),
+        Some('u') => match parse_hex4(chars.as_str()) {
+            Some((unit, rest)) => repair_unicode_escape(unit, rest),
             None => ("\\\\".to_owned(), after),
         },
         Some(c) if "\"\\/bfnrt".contains(c) => (format!("\\{c}"), chars.as_str()),
@@ -80,10 +80,10 @@ fn repaired_escape(after: &str) -> (String, &str) {
 }
 
 /// Keeps a surrogate pair together and replaces a lone surrogate.
-fn unicode_escape(unit: u32, rest: &str) -> (String, &str) {
+fn repair_unicode_escape(unit: u32, rest: &str) -> (String, &str) {
     let replaced = || ("\\ufffd".to_owned(), rest);
     match unit {
-        0xD800..=0xDBFF => match rest.strip_prefix("\\u").and_then(hex4) {
+        0xD800..=0xDBFF => match rest.strip_prefix("\\u").and_then(parse_hex4) {
             Some((low @ 0xDC00..=0xDFFF, rest)) => (format!("\\u{unit:04x}\\u{low:04x}"), rest),
             _ => replaced(),
         },
@@ -92,7 +92,7 @@ fn unicode_escape(unit: u32, rest: &str) -> (String, &str) {
     }
 }
 
-fn hex4(text: &str) -> Option<(u32, &str)> {
+fn parse_hex4(text: &str) -> Option<(u32, &str)> {
     let (digits, rest) = text.split_at_checked(4)?;
     let hex = digits.bytes().all(|b| b.is_ascii_hexdigit());
     let unit = u32::from_str_radix(digits, 16).ok().filter(|_| hex)?;

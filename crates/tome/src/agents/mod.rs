@@ -25,13 +25,13 @@ use std::path::Path;
 
 use tome_model::{Agent, Draft, Millis};
 
-pub use answer::{Moment, answer, bytes_max};
+pub use answer::{InjectionPoint, build_response, max_text_bytes};
 pub use copilot::wiring::has_own_hooks as copilot_has_own_hooks;
-use lenient::Reading;
-use scene::Scene;
+use lenient::ParsedPayload;
+use scene::HookContext;
 
 /// The input of one run of a hook.
-pub struct Heard<'a> {
+pub struct HookInput<'a> {
     /// From the command line.
     pub agent: &'a Agent,
     /// The event name from the command line (`tome hook copilot sessionStart`). A name in the
@@ -56,36 +56,38 @@ pub fn is_batch(agent: &str, event: Option<&str>) -> bool {
 }
 
 /// Parses a hook payload into drafts; none for empty payloads and redundant events.
-pub fn drafts(heard: &Heard<'_>) -> Vec<Draft> {
+pub fn parse_drafts(heard: &HookInput<'_>) -> Vec<Draft> {
     if is_batch(heard.agent.as_str(), heard.event) {
         return opencode::hook::split_batch(heard.payload)
-            .filter_map(|payload| read_event(&Heard { event: None, payload, ..*heard }))
+            .filter_map(|payload| parse_event(&HookInput { event: None, payload, ..*heard }))
             .collect();
     }
-    read_event(heard).into_iter().collect()
+    parse_event(heard).into_iter().collect()
 }
 
-fn read_event(heard: &Heard<'_>) -> Option<Draft> {
-    match lenient::read(heard.payload) {
-        Reading::Empty => None,
-        Reading::Text(text) => Scene::bare(heard).map(|scene| scene.raw(heard.event, text)),
-        Reading::Object(fields) => match heard.agent.as_str() {
-            "codex" => codex::hook::draft(heard, fields),
-            "gemini" => gemini::hook::draft(heard, fields),
-            "copilot" => copilot::hook::draft(heard, fields),
-            "opencode" => opencode::hook::draft(heard, fields),
+fn parse_event(heard: &HookInput<'_>) -> Option<Draft> {
+    match lenient::parse_payload(heard.payload) {
+        ParsedPayload::Empty => None,
+        ParsedPayload::Text(text) => {
+            HookContext::without_fields(heard).map(|scene| scene.raw_draft(heard.event, text))
+        }
+        ParsedPayload::Object(fields) => match heard.agent.as_str() {
+            "codex" => codex::hook::parse_draft(heard, fields),
+            "gemini" => gemini::hook::parse_draft(heard, fields),
+            "copilot" => copilot::hook::parse_draft(heard, fields),
+            "opencode" => opencode::hook::parse_draft(heard, fields),
             // Most unknown agents use Claude Code's format; the payloads of the others are kept as
             // unknown events.
-            _ => claude_code::hook::draft(heard, fields),
+            _ => claude_code::hook::parse_draft(heard, fields),
         },
     }
 }
 
 /// Whether the agent's transcript will hold more about this event than the payload: Copilot CLI's
 /// replies, patches that Codex applies itself. The transcript may not be written yet.
-pub fn has_more_in_transcript(heard: &Heard<'_>) -> bool {
+pub fn has_more_in_transcript(heard: &HookInput<'_>) -> bool {
     let is_stop = match heard.agent.as_str() {
-        "codex" => mentions(heard.payload, "\"Stop\""),
+        "codex" => contains_text(heard.payload, "\"Stop\""),
         "copilot" => heard.event.is_none_or(|event| matches!(event, "agentStop" | "Stop")),
         _ => false,
     };
@@ -93,23 +95,23 @@ pub fn has_more_in_transcript(heard: &Heard<'_>) -> bool {
     if !is_stop {
         return false;
     }
-    match (lenient::read(heard.payload), heard.agent.as_str()) {
-        (Reading::Object(fields), "codex") => codex::intercepted::is_due(heard, &fields),
-        (Reading::Object(fields), _) => copilot::turn::is_due(heard, fields),
+    match (lenient::parse_payload(heard.payload), heard.agent.as_str()) {
+        (ParsedPayload::Object(fields), "codex") => codex::intercepted::is_due(heard, &fields),
+        (ParsedPayload::Object(fields), _) => copilot::turn::is_due(heard, fields),
         _ => false,
     }
 }
 
-fn mentions(payload: &[u8], word: &str) -> bool {
+fn contains_text(payload: &[u8], word: &str) -> bool {
     payload.windows(word.len()).any(|part| part == word.as_bytes())
 }
 
 /// Reads the events that only the transcript has, with the identities that an import gives them.
 /// Waits for the transcript.
-pub fn drafts_from_transcript(heard: &Heard<'_>) -> Vec<Draft> {
-    match (lenient::read(heard.payload), heard.agent.as_str()) {
-        (Reading::Object(fields), "codex") => codex::intercepted::patches(heard, fields),
-        (Reading::Object(fields), "copilot") => copilot::turn::replies(heard, fields),
+pub fn read_transcript_drafts(heard: &HookInput<'_>) -> Vec<Draft> {
+    match (lenient::parse_payload(heard.payload), heard.agent.as_str()) {
+        (ParsedPayload::Object(fields), "codex") => codex::intercepted::read_patches(heard, fields),
+        (ParsedPayload::Object(fields), "copilot") => copilot::turn::read_replies(heard, fields),
         _ => Vec::new(),
     }
 }

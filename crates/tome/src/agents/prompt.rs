@@ -4,32 +4,32 @@ use tome_model::strip_injections;
 
 /// Prefixes of text that harnesses insert as prompts: reasons of stop hooks and results of
 /// background work. It is kept, but not as the user's text.
-const HARNESS: [&str; 4] =
+const HARNESS_PREFIXES: [&str; 4] =
     ["<hook_prompt", "Stop hook feedback:", "<task-notification", "<teammate-message"];
 
-pub(super) enum Said {
+pub(super) enum PromptAuthor {
     /// Contains only text injected by Tome.
-    Nothing,
-    Person(String),
+    Tome,
+    User(String),
     Harness(String),
 }
 
 /// Strips Tome's injections from a prompt and determines its author.
-pub(super) fn said(prompt: &str) -> Said {
+pub(super) fn classify_prompt(prompt: &str) -> PromptAuthor {
     let text = strip_injections(prompt);
     let left = text.trim();
-    let harness = HARNESS.iter().any(|mark| left.starts_with(mark));
+    let harness = HARNESS_PREFIXES.iter().any(|mark| left.starts_with(mark));
     let own = text.len() != prompt.len();
     match (left.is_empty(), harness, own) {
         // A harness wrapper around an injection contains nothing else.
-        (true, ..) | (_, true, true) => Said::Nothing,
-        (_, true, false) => Said::Harness(text),
-        (_, false, _) => Said::Person(text),
+        (true, ..) | (_, true, true) => PromptAuthor::Tome,
+        (_, true, false) => PromptAuthor::Harness(text),
+        (_, false, _) => PromptAuthor::User(text),
     }
 }
 
 /// Strips the leading blocks with this tag.
-pub(super) fn without_leading_blocks<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
+pub(super) fn strip_leading_blocks<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
     let mut rest = text;
     while let Some((_, after)) =
         rest.trim_start().strip_prefix(open).and_then(|inside| inside.split_once(close))
@@ -40,7 +40,7 @@ pub(super) fn without_leading_blocks<'a>(text: &'a str, open: &str, close: &str)
 }
 
 /// Returns the inside of a tag that wraps the whole text, or else the text itself.
-pub(super) fn unwrapped<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
+pub(super) fn strip_wrapper<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
     text.trim()
         .strip_prefix(open)
         .and_then(|rest| rest.strip_suffix(close))
@@ -50,7 +50,7 @@ pub(super) fn unwrapped<'a>(text: &'a str, open: &str, close: &str) -> &'a str {
 
 /// Strips the pair of quotes that `opencode run` puts around an argument with spaces, and unescapes
 /// the quotes inside.
-pub(super) fn unquoted(text: &str) -> String {
+pub(super) fn strip_argument_quotes(text: &str) -> String {
     let inside = text.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     match inside {
         Some(inside) if !inside.replace("\\\"", "").contains('"') && !inside.ends_with('\\') => {

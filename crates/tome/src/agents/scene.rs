@@ -6,20 +6,20 @@ use tome_model::{
     Agent, Draft, EventId, EventKind, Identity, Millis, Role, SessionId, Tool, limits,
 };
 
-use super::Heard;
-use super::fields::{Fields, words_of};
-use super::identity::Whose;
-use super::prompt::{Said, said};
+use super::HookInput;
+use super::fields::{PayloadFields, text_from_value};
+use super::identity::IdentityBuilder;
+use super::prompt::{PromptAuthor, classify_prompt};
 
 /// Smaller values (before September 2001, in milliseconds) are seconds or nonsense.
-const STAMP_MIN: u64 = 1_000_000_000_000;
+const TIMESTAMP_MIN_MS: u64 = 1_000_000_000_000;
 
 /// Larger payloads of unknown events go into the event's text if that is empty, because text has a
 /// higher limit than meta.
 const PAYLOAD_BYTES_MAX: usize = 24 * 1024;
 
 /// Fields that best describe an unknown event, in order of preference.
-const TELLING: [&str; 10] = [
+const DESCRIPTIVE_FIELDS: [&str; 10] = [
     "message",
     "prompt",
     "text",
@@ -33,7 +33,7 @@ const TELLING: [&str; 10] = [
 ];
 
 /// Agent, session, folder and time of an event.
-pub(super) struct Scene<'a> {
+pub(super) struct HookContext<'a> {
     agent: &'a Agent,
     session: SessionId,
     cwd: String,
@@ -41,137 +41,147 @@ pub(super) struct Scene<'a> {
     stamp: Option<Millis>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> HookContext<'a> {
     /// For a payload that cannot be parsed.
-    pub(super) fn bare(heard: &Heard<'a>) -> Option<Self> {
+    pub(super) fn without_fields(heard: &HookInput<'a>) -> Option<Self> {
         Self::new(heard, &Value::Null, Value::Null, &Value::Null)
     }
 
     /// Takes session, folder and time from the fields that most agents share.
-    pub(super) fn of(heard: &Heard<'a>, fields: &mut Fields) -> Option<Self> {
-        let session = fields.take("session_id");
-        let cwd = fields.take("cwd");
-        let stamp = fields.take("timestamp");
+    pub(super) fn from_fields(heard: &HookInput<'a>, fields: &mut PayloadFields) -> Option<Self> {
+        let session = fields.take_value("session_id");
+        let cwd = fields.take_value("cwd");
+        let stamp = fields.take_value("timestamp");
         Self::new(heard, &session, cwd, &stamp)
     }
 
     /// Never `None` in practice: every session id can be sanitized into a valid one.
     pub(super) fn new(
-        heard: &Heard<'a>,
+        heard: &HookInput<'a>,
         session: &Value,
         cwd: Value,
         stamp: &Value,
     ) -> Option<Self> {
         Some(Self {
             agent: heard.agent,
-            session: session_of(session)?,
-            cwd: directory(cwd).unwrap_or_else(|| heard.cwd.to_owned()),
+            session: parse_session_id(session)?,
+            cwd: parse_directory(cwd).unwrap_or_else(|| heard.cwd.to_owned()),
             now: heard.now,
-            stamp: stamp_of(stamp),
+            stamp: parse_timestamp(stamp),
         })
     }
 
     /// For a record of a transcript, at the time of the record.
-    pub(super) fn past(agent: &'a Agent, session: &Value, cwd: &str, at: Millis) -> Option<Self> {
-        let cwd = directory(Value::String(cwd.to_owned())).unwrap_or_else(|| "/".to_owned());
-        Some(Self { agent, session: session_of(session)?, cwd, now: at, stamp: Some(at) })
+    pub(super) fn from_record(
+        agent: &'a Agent,
+        session: &Value,
+        cwd: &str,
+        at: Millis,
+    ) -> Option<Self> {
+        let cwd = parse_directory(Value::String(cwd.to_owned())).unwrap_or_else(|| "/".to_owned());
+        Some(Self { agent, session: parse_session_id(session)?, cwd, now: at, stamp: Some(at) })
     }
 
-    pub(super) fn whose(&self) -> Whose<'_> {
+    pub(super) fn identities(&self) -> IdentityBuilder<'_> {
         let is_nameless = self.session.as_str() == SessionId::UNKNOWN;
         let folder = is_nameless.then_some(self.cwd.as_str());
-        Whose { agent: self.agent, session: &self.session, stamp: self.stamp, folder }
+        IdentityBuilder { agent: self.agent, session: &self.session, stamp: self.stamp, folder }
     }
 
     /// A session start or end, a compaction, a subagent's start or stop. `why` distinguishes it
     /// from others of its kind.
-    pub(super) fn moment(
+    pub(super) fn lifecycle_draft(
         &self,
         kind: EventKind,
         why: &[&str],
         text: String,
-        fields: Fields,
+        fields: PayloadFields,
     ) -> Draft {
         let mut parts = vec![kind.as_str(), text.trim()];
         parts.extend(why);
-        let identity = self.whose().moment(kind.default_role(), &parts);
-        self.draft(kind, identity, text, fields)
+        let identity = self.identities().for_lifecycle_event(kind.default_role(), &parts);
+        self.build_draft(kind, identity, text, fields)
     }
 
     /// A prompt of the user; `None` if all of it was injected by Tome.
-    pub(super) fn prompt(
+    pub(super) fn prompt_draft(
         &self,
         event: &str,
         text: &str,
         native: Option<&str>,
-        mut fields: Fields,
+        mut fields: PayloadFields,
     ) -> Option<Draft> {
-        match said(text) {
-            Said::Nothing => None,
-            Said::Harness(text) => {
-                fields.put("message", text);
-                Some(self.unknown(event, fields))
+        match classify_prompt(text) {
+            PromptAuthor::Tome => None,
+            PromptAuthor::Harness(text) => {
+                fields.set("message", text);
+                Some(self.unknown_draft(event, fields))
             }
-            Said::Person(text) => {
-                let identity = self.whose().prompt(native, &text);
-                Some(self.draft(EventKind::UserMessage, identity, text, fields))
+            PromptAuthor::User(text) => {
+                let identity = self.identities().for_prompt(native, &text);
+                Some(self.build_draft(EventKind::UserMessage, identity, text, fields))
             }
         }
     }
 
-    pub(super) fn tool(&self, identity: Identity, tool: Tool, fields: Fields) -> Draft {
-        let mut draft = self.draft(EventKind::ToolResult, identity, String::new(), fields);
+    pub(super) fn tool_draft(
+        &self,
+        identity: Identity,
+        tool: Tool,
+        fields: PayloadFields,
+    ) -> Draft {
+        let mut draft = self.build_draft(EventKind::ToolResult, identity, String::new(), fields);
         draft.tool = Some(tool);
         draft
     }
 
     /// The end of the agent's turn.
-    pub(super) fn stop(&self, text: String, turn: &str, fields: Fields) -> Draft {
-        let identity = self.whose().reply(&text, turn);
-        self.draft(EventKind::AssistantStop, identity, text, fields)
+    pub(super) fn stop_draft(&self, text: String, turn: &str, fields: PayloadFields) -> Draft {
+        let identity = self.identities().for_reply(&text, turn);
+        self.build_draft(EventKind::AssistantStop, identity, text, fields)
     }
 
     /// An event that Tome does not know, with all its fields.
-    pub(super) fn unknown(&self, event: &str, mut fields: Fields) -> Draft {
-        fields.drop_noise();
-        let telling = TELLING.iter().find(|name| fields.has(name));
-        let mut text = match telling.map(|name| fields.take(name)) {
-            Some(Value::Object(error)) => telling_of(&mut fields, error),
-            Some(value) => words_of(value),
+    pub(super) fn unknown_draft(&self, event: &str, mut fields: PayloadFields) -> Draft {
+        fields.remove_noise();
+        let telling = DESCRIPTIVE_FIELDS.iter().find(|name| fields.has(name));
+        let mut text = match telling.map(|name| fields.take_value(name)) {
+            Some(Value::Object(error)) => take_error_text(&mut fields, error),
+            Some(value) => text_from_value(value),
             None => String::new(),
         };
-        let subagent = fields.take("agent_id");
+        let subagent = fields.take_value("agent_id");
         let payload = fields.into_value();
         let json = payload.to_string();
         let parts = ["unknown", event, &text, &json, &subagent.to_string()];
-        let identity = self.whose().moment(Role::System, &parts);
-        let mut meta = Fields::default();
-        meta.put("event", event);
-        meta.put("agent_id", subagent);
+        let identity = self.identities().for_lifecycle_event(Role::System, &parts);
+        let mut meta = PayloadFields::default();
+        meta.set("event", event);
+        meta.set("agent_id", subagent);
         if json.len() <= PAYLOAD_BYTES_MAX || !text.is_empty() {
-            meta.put("payload", payload);
+            meta.set("payload", payload);
         } else {
             text = json;
         }
-        self.draft(EventKind::Unknown, identity, text, meta)
+        self.build_draft(EventKind::Unknown, identity, text, meta)
     }
 
     /// A payload that is not a JSON object.
-    pub(super) fn raw(&self, event: Option<&str>, text: String) -> Draft {
+    pub(super) fn raw_draft(&self, event: Option<&str>, text: String) -> Draft {
         let event = event.unwrap_or_default();
-        let identity = self.whose().moment(Role::System, &["raw", event, &text]);
-        let mut meta = Fields::default();
-        meta.put("event", event);
-        meta.put("unreadable", true);
-        self.draft(EventKind::Unknown, identity, text, meta)
+        let identity = self.identities().for_lifecycle_event(Role::System, &["raw", event, &text]);
+        let mut meta = PayloadFields::default();
+        meta.set("event", event);
+        meta.set("unreadable", true);
+        self.build_draft(EventKind::Unknown, identity, text, meta)
     }
 
-    pub(super) fn draft(
+    pub(super) fn build_draft(
         &self,
         kind: EventKind,
         identity: Identity,
         text: String,
-        fields: Fields,
+        fields: PayloadFields,
     ) -> Draft {
         Draft {
             identity,
@@ -190,21 +200,21 @@ impl<'a> Scene<'a> {
 }
 
 /// Returns the text of an error object; its other fields stay in the payload.
-fn telling_of(fields: &mut Fields, error: serde_json::Map<String, Value>) -> String {
-    let mut error = Fields::new(error);
-    let mut text = error.words("message");
+fn take_error_text(fields: &mut PayloadFields, error: serde_json::Map<String, Value>) -> String {
+    let mut error = PayloadFields::new(error);
+    let mut text = error.take_text("message");
     if text.is_empty()
         && let Some(Value::String(deeper)) = error.get("data").and_then(|data| data.get("message"))
     {
         text.clone_from(deeper);
     }
-    fields.put("error", error.into_value());
+    fields.set("error", error.into_value());
     text
 }
 
 /// Parses or derives a valid session id: no control characters, limited length. A derived id ends
 /// in a hash, so that different ids stay different.
-fn session_of(value: &Value) -> Option<SessionId> {
+fn parse_session_id(value: &Value) -> Option<SessionId> {
     let id = match value {
         Value::String(id) => id.trim().to_owned(),
         Value::Number(id) => id.to_string(),
@@ -213,10 +223,10 @@ fn session_of(value: &Value) -> Option<SessionId> {
     if id.is_empty() {
         return SessionId::parse(SessionId::UNKNOWN).ok();
     }
-    SessionId::parse(&id).or_else(|_| SessionId::parse(&cleaned(&id))).ok()
+    SessionId::parse(&id).or_else(|_| SessionId::parse(&sanitize_session_id(&id))).ok()
 }
 
-fn cleaned(id: &str) -> String {
+fn sanitize_session_id(id: &str) -> String {
     let hash = EventId::derive(&["session", id]);
     let plain: String = id.chars().filter(|c| !c.is_control()).collect();
     let room = limits::SESSION_ID_BYTES_MAX - hash.as_str().len() - 1;
@@ -224,7 +234,7 @@ fn cleaned(id: &str) -> String {
 }
 
 /// Accepts absolute paths, including those of Windows.
-fn directory(value: Value) -> Option<String> {
+fn parse_directory(value: Value) -> Option<String> {
     let Value::String(path) = value else {
         return None;
     };
@@ -235,7 +245,7 @@ fn directory(value: Value) -> Option<String> {
 }
 
 /// Parses a time: milliseconds as a number or string, or RFC 3339.
-pub(super) fn stamp_of(value: &Value) -> Option<Millis> {
+pub(super) fn parse_timestamp(value: &Value) -> Option<Millis> {
     let at = match value {
         Value::String(text) => Millis::parse("timestamp", text).ok()?,
         #[expect(
@@ -249,5 +259,5 @@ pub(super) fn stamp_of(value: &Value) -> Option<Millis> {
         }
         _ => return None,
     };
-    (at.0 >= STAMP_MIN).then_some(at)
+    (at.0 >= TIMESTAMP_MIN_MS).then_some(at)
 }

@@ -15,24 +15,26 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tome_model::{Agent, Draft, EventKind, Millis, Tool};
 
-use super::fields::Fields;
-use super::lenient::{self, Reading};
-use super::prompt::{Said, said};
-use super::scene::{Scene, stamp_of};
+use super::fields::PayloadFields;
+use super::lenient::{self, ParsedPayload};
+use super::prompt::{PromptAuthor, classify_prompt};
+use super::scene::{HookContext, parse_timestamp};
 use super::{claude_code, codex, copilot};
 
-pub use super::codex::transcript::{Copies, fork_of, trace};
-pub use super::gemini::transcript::{Chat, Header as ChatHeader, folder_in as chat_folder_in};
-pub use super::opencode::transcript::Session as OpenCodeSession;
+pub use super::codex::transcript::{CopiedHistory, parent_session_id, record_fingerprint};
+pub use super::gemini::transcript::{
+    GeminiChatHeader as ChatHeader, GeminiChatReader, workspace_folder as chat_folder_in,
+};
+pub use super::opencode::transcript::OpenCodeSessionReader as OpenCodeSession;
 
 /// Tool calls awaiting a result. Agents have a handful at a time; interrupted sessions accumulate
 /// more.
-const CALLS_MAX: usize = 10_000;
+const PENDING_CALLS_MAX: usize = 10_000;
 
 /// Why a record is not an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Skip {
+pub enum RecordSkipReason {
     /// Counters, settings, snapshots, thinking, repetitions of other records.
     Bookkeeping,
     /// Text that the harness, a hook or Tome inserted in place of the user's or the agent's.
@@ -47,8 +49,8 @@ pub enum Skip {
     Older,
 }
 
-impl Skip {
-    pub fn words(self) -> &'static str {
+impl RecordSkipReason {
+    pub fn description(self) -> &'static str {
         match self {
             Self::Bookkeeping => "bookkeeping",
             Self::Injected => "injected text",
@@ -62,24 +64,24 @@ impl Skip {
 
 /// The outcome of reading one record.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Step {
+pub enum RecordOutcome {
     Event(Box<Draft>),
-    Skipped(Skip),
+    Skipped(RecordSkipReason),
 }
 
-pub type Steps = Vec<Step>;
+pub type RecordOutcomes = Vec<RecordOutcome>;
 
 /// Reads a transcript record by record.
-pub trait Transcript {
-    fn record(&mut self, record: Map<String, Value>, steps: &mut Steps);
+pub trait TranscriptReader {
+    fn read_record(&mut self, record: Map<String, Value>, steps: &mut RecordOutcomes);
 
     /// Called after the last record; emits what is still pending.
-    fn end(&mut self, steps: &mut Steps);
+    fn finish(&mut self, steps: &mut RecordOutcomes);
 }
 
 /// Known about a transcript before its first record.
 #[derive(Debug, Clone)]
-pub struct Origin {
+pub struct TranscriptOrigin {
     pub agent: Agent,
     pub path: String,
     /// From the file's name, where that contains it.
@@ -91,24 +93,27 @@ pub struct Origin {
 }
 
 /// Creates the reader for a JSONL transcript. Only Codex copies histories.
-pub fn lines_of(origin: Origin, copies: Option<Copies>) -> Box<dyn Transcript> {
+pub fn build_transcript_reader(
+    origin: TranscriptOrigin,
+    copies: Option<CopiedHistory>,
+) -> Box<dyn TranscriptReader> {
     match origin.agent.as_str() {
-        "codex" => Box::new(codex::transcript::Rollout::new(origin, copies)),
-        "copilot" => Box::new(copilot::transcript::Log::new(origin)),
-        _ => Box::new(claude_code::transcript::Lines::new(origin)),
+        "codex" => Box::new(codex::transcript::RolloutReader::new(origin, copies)),
+        "copilot" => Box::new(copilot::transcript::CopilotLogReader::new(origin)),
+        _ => Box::new(claude_code::transcript::ClaudeTranscriptReader::new(origin)),
     }
 }
 
 /// Maps the names that an agent uses for the same tool to one.
-pub fn tool_called<'a>(agent: &Agent, name: &'a str) -> &'a str {
+pub fn canonical_tool_name<'a>(agent: &Agent, name: &'a str) -> &'a str {
     match agent.as_str() {
-        "copilot" => copilot::hook::called(name),
+        "copilot" => copilot::hook::canonical_tool_name(name),
         _ => name,
     }
 }
 
 /// Detects which agent wrote a record.
-pub fn writer_of(record: &Map<String, Value>) -> Option<&'static str> {
+pub fn detect_agent(record: &Map<String, Value>) -> Option<&'static str> {
     let has = |name: &str| record.contains_key(name);
     let is = |name: &str| record.get("type").and_then(Value::as_str) == Some(name);
     match () {
@@ -122,16 +127,16 @@ pub fn writer_of(record: &Map<String, Value>) -> Option<&'static str> {
 
 /// Parses a line as a record; `Ok(None)` for a blank line, otherwise the reason it is none. Repairs
 /// lone surrogates, raw control characters and invalid UTF-8.
-pub fn record_of(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
+pub fn parse_record(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
     let why = match serde_json::from_slice::<Value>(line) {
         Ok(Value::Object(record)) => return Ok(Some(record)),
         Ok(_) => return Err("is not a record: the JSON value is not an object".to_owned()),
         Err(why) => why,
     };
-    match lenient::read(line) {
-        Reading::Empty => Ok(None),
-        Reading::Object(fields) if !fields.has("trailing") => Ok(Some(fields.into_map())),
-        Reading::Object(_) | Reading::Text(_) => {
+    match lenient::parse_payload(line) {
+        ParsedPayload::Empty => Ok(None),
+        ParsedPayload::Object(fields) if !fields.has("trailing") => Ok(Some(fields.into_map())),
+        ParsedPayload::Object(_) | ParsedPayload::Text(_) => {
             let why = why.to_string();
             // serde_json reports a position within this line.
             let (what, place) = why.split_once(" at line 1 column ").unwrap_or((&why, "0"));
@@ -142,21 +147,21 @@ pub fn record_of(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
 
 /// Parses the complete lines at the end of a transcript. The first line may be cut off and the last
 /// one may still be in progress.
-pub(super) fn complete_records(tail: &str) -> Vec<Map<String, Value>> {
+pub(super) fn parse_complete_records(tail: &str) -> Vec<Map<String, Value>> {
     let lines = tail.split_inclusive('\n').filter(|line| line.ends_with('\n'));
     lines.filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// Agent, session, folder and time of the current record.
-pub(super) struct Here {
+pub(super) struct RecordContext {
     pub(super) agent: Agent,
     pub(super) session: Value,
     pub(super) cwd: String,
     pub(super) at: Millis,
 }
 
-impl Here {
-    pub(super) fn new(origin: &Origin) -> Self {
+impl RecordContext {
+    pub(super) fn new(origin: &TranscriptOrigin) -> Self {
         Self {
             agent: origin.agent.clone(),
             session: Value::String(origin.session.clone()),
@@ -165,12 +170,12 @@ impl Here {
         }
     }
 
-    pub(super) fn scene(&self) -> Option<Scene<'_>> {
-        Scene::past(&self.agent, &self.session, &self.cwd, self.at)
+    pub(super) fn hook_context(&self) -> Option<HookContext<'_>> {
+        HookContext::from_record(&self.agent, &self.session, &self.cwd, self.at)
     }
 
     /// Sets the folder, if the value is an absolute path.
-    pub(super) fn enter(&mut self, cwd: Option<&Value>) {
+    pub(super) fn update_cwd(&mut self, cwd: Option<&Value>) {
         if let Some(Value::String(cwd)) = cwd
             && Path::new(cwd).has_root()
         {
@@ -179,98 +184,120 @@ impl Here {
     }
 
     /// Sets the time, if the value is one. A record without a time gets the previous record's.
-    pub(super) fn pass(&mut self, stamp: Option<&Value>) {
-        if let Some(at) = stamp.and_then(stamp_of) {
+    pub(super) fn update_time(&mut self, stamp: Option<&Value>) {
+        if let Some(at) = stamp.and_then(parse_timestamp) {
             self.at = at;
         }
     }
 
     /// A prompt of the user, without text inserted by Tome and the harness.
-    pub(super) fn prompt(&self, text: &str, native: Option<&str>, fields: Fields) -> Step {
-        match (said(text), self.scene()) {
-            (Said::Person(text), Some(scene)) => {
-                let identity = scene.whose().prompt(native, &text);
-                Step::event(scene.draft(EventKind::UserMessage, identity, text, fields))
+    pub(super) fn prompt_event(
+        &self,
+        text: &str,
+        native: Option<&str>,
+        fields: PayloadFields,
+    ) -> RecordOutcome {
+        match (classify_prompt(text), self.hook_context()) {
+            (PromptAuthor::User(text), Some(scene)) => {
+                let identity = scene.identities().for_prompt(native, &text);
+                RecordOutcome::from_draft(scene.build_draft(
+                    EventKind::UserMessage,
+                    identity,
+                    text,
+                    fields,
+                ))
             }
-            _ => Step::Skipped(Skip::Injected),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Injected),
         }
     }
 
-    pub(super) fn reply(&self, text: String, fields: Fields) -> Step {
-        match self.scene() {
+    pub(super) fn reply_event(&self, text: String, fields: PayloadFields) -> RecordOutcome {
+        match self.hook_context() {
             Some(scene) if !text.trim().is_empty() => {
-                let identity = scene.whose().reply(&text, "");
-                Step::event(scene.draft(EventKind::AssistantMessage, identity, text, fields))
+                let identity = scene.identities().for_reply(&text, "");
+                RecordOutcome::from_draft(scene.build_draft(
+                    EventKind::AssistantMessage,
+                    identity,
+                    text,
+                    fields,
+                ))
             }
-            _ => Step::Skipped(Skip::Bookkeeping),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         }
     }
 
-    pub(super) fn tool(&self, id: &str, tool: Tool, mut fields: Fields) -> Step {
-        let Some(scene) = self.scene() else {
-            return Step::Skipped(Skip::Bookkeeping);
+    pub(super) fn tool_result_event(
+        &self,
+        id: &str,
+        tool: Tool,
+        mut fields: PayloadFields,
+    ) -> RecordOutcome {
+        let Some(scene) = self.hook_context() else {
+            return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         };
         let id = Some(id).filter(|id| !id.is_empty());
-        let identity = scene.whose().tool(id, &tool.name, &tool.input, &tool.output);
+        let identity = scene.identities().for_tool_call(id, &tool.name, &tool.input, &tool.output);
         if let Some(id) = id {
-            fields.put("tool_use_id", id);
+            fields.set("tool_use_id", id);
         }
-        Step::event(scene.tool(identity, tool, fields))
+        RecordOutcome::from_draft(scene.tool_draft(identity, tool, fields))
     }
 
     /// A start, an end, a compaction or a subagent. `why` distinguishes it from others of its kind.
-    pub(super) fn moment(
+    pub(super) fn lifecycle_event(
         &self,
         kind: EventKind,
         why: &[&str],
         text: String,
-        fields: Fields,
-    ) -> Step {
-        match self.scene() {
-            Some(scene) => Step::event(scene.moment(kind, why, text, fields)),
-            None => Step::Skipped(Skip::Bookkeeping),
+        fields: PayloadFields,
+    ) -> RecordOutcome {
+        match self.hook_context() {
+            Some(scene) => {
+                RecordOutcome::from_draft(scene.lifecycle_draft(kind, why, text, fields))
+            }
+            None => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         }
     }
 }
 
-impl Step {
-    pub(super) fn event(draft: Draft) -> Self {
+impl RecordOutcome {
+    pub(super) fn from_draft(draft: Draft) -> Self {
         Self::Event(Box::new(draft))
     }
 }
 
 /// Tool calls awaiting their result, by id.
 #[derive(Default)]
-pub(super) struct Calls(HashMap<String, (String, Value)>);
+pub(super) struct PendingToolCalls(HashMap<String, (String, Value)>);
 
-impl Calls {
-    pub(super) fn made(&mut self, id: &str, name: String, input: Value) {
-        if self.0.len() >= CALLS_MAX {
+impl PendingToolCalls {
+    pub(super) fn insert(&mut self, id: &str, name: String, input: Value) {
+        if self.0.len() >= PENDING_CALLS_MAX {
             self.0.clear();
         }
         self.0.insert(id.to_owned(), (name, input));
     }
 
-    pub(super) fn is_known(&self, id: &str) -> bool {
+    pub(super) fn contains(&self, id: &str) -> bool {
         self.0.contains_key(id)
     }
 
     /// Removes the call that a result belongs to. Its record may be damaged; the result is kept
     /// anyway.
-    pub(super) fn answered(&mut self, id: &str) -> (String, Value) {
+    pub(super) fn take_call(&mut self, id: &str) -> (String, Value) {
         self.0.remove(id).unwrap_or_else(|| ("unknown".to_owned(), Value::Null))
     }
 
     /// Counts the calls without a result as unfinished.
-    pub(super) fn end(&mut self, steps: &mut Steps) {
-        steps.extend(self.0.drain().map(|_| Step::Skipped(Skip::Unfinished)));
+    pub(super) fn drain_unanswered(&mut self, steps: &mut RecordOutcomes) {
+        steps.extend(self.0.drain().map(|_| RecordOutcome::Skipped(RecordSkipReason::Unfinished)));
     }
 }
 
 /// Strips the blocks with this tag at the beginning and end of a text.
-pub(super) fn without_outer_blocks(text: &str, tag: &str) -> String {
+pub(super) fn strip_outer_blocks(text: &str, tag: &str) -> String {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-    let mut rest = super::prompt::without_leading_blocks(text, &open, &close);
+    let mut rest = super::prompt::strip_leading_blocks(text, &open, &close);
     while let Some(inside) = rest.trim_end().strip_suffix(&close)
         && let Some((before, _)) = inside.rsplit_once(&open)
     {

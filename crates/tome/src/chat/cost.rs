@@ -2,20 +2,29 @@
 
 use tome_llm::{Prices, Usage};
 
-use crate::command::Context;
-use crate::reach::Start;
-use crate::render::count;
+use crate::command::CommandContext;
+use crate::reach::StartPolicy;
+use crate::render::format_count;
 
-pub fn tokens(usage: &Usage) -> String {
+pub fn render_tokens(usage: &Usage) -> String {
     let cached = match usage.cache_read {
         0 => String::new(),
-        read => format!(" ({} cached)", count(read)),
+        read => format!(" ({} cached)", format_count(read)),
     };
-    format!("{} tokens in{cached}, {} out", count(usage.read()), count(usage.output))
+    format!(
+        "{} tokens in{cached}, {} out",
+        format_count(usage.input_total()),
+        format_count(usage.output)
+    )
 }
 
-pub fn lines(context: &Context, model: &str, usage: &Usage, prices: &Prices) -> Vec<String> {
-    let mut lines = vec![format!("{model}: {} since this chat was opened", tokens(usage))];
+pub fn render_cost(
+    context: &CommandContext,
+    model: &str,
+    usage: &Usage,
+    prices: &Prices,
+) -> Vec<String> {
+    let mut lines = vec![format!("{model}: {} since this chat was opened", render_tokens(usage))];
     if model == "offline" {
         lines.push("the offline script costs nothing".to_owned());
         return lines;
@@ -25,7 +34,9 @@ pub fn lines(context: &Context, model: &str, usage: &Usage, prices: &Prices) -> 
         None => "cost unknown: set the price per million tokens with `tome config set chat.price_input 3` and chat.price_output".to_owned(),
     });
     let today = context.block_on(async {
-        let asked = context.reach.ask(Start::IfAway, async |client| client.tokens_used().await);
+        let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+            client.get_token_usage().await
+        });
         Ok(asked.await?)
     });
     lines.push(match today {
@@ -33,8 +44,8 @@ pub fn lines(context: &Context, model: &str, usage: &Usage, prices: &Prices) -> 
             let used = today.input_tokens.saturating_add(today.output_tokens);
             format!(
                 "today: {} of {} tokens used by all of Tome (summarizer.daily_tokens)",
-                count(used),
-                count(today.daily_tokens)
+                format_count(used),
+                format_count(today.daily_tokens)
             )
         }
         Err(error) => format!("today's usage is unknown: {error}"),

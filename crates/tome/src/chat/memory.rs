@@ -7,13 +7,13 @@
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use tome_agent::{Memory, MemoryError, MemoryTools, Moment, Who};
-use tome_engine::{Composed, Effect, Failure, ToolAnswer, Tools};
+use tome_agent::{Memory, MemoryError, MemoryTools, SessionEvent, SessionInfo};
+use tome_engine::{InjectionText, ToolAnswer, ToolEffect, ToolFailure, Tools};
 use tome_home::{Projects, SessionIndex};
 use tome_model::{Clock, Event, Millis, SystemClock};
-use tome_proto::{Client, ClientError, Query, limits, v1};
+use tome_proto::{Client, ClientError, EventListQuery, limits, v1};
 
-use crate::reach::{Reach, ReachError, Start};
+use crate::reach::{ConnectError, DaemonConnector, StartPolicy};
 
 /// Of a longer session, the newest events are loaded up to this size, rounded up to a page.
 const EVENTS_BYTES_MAX: usize = 32 << 20;
@@ -21,50 +21,56 @@ const EVENTS_BYTES_MAX: usize = 32 << 20;
 const PAGE_EVENTS: usize = 1_000;
 
 pub struct DaemonMemory {
-    reach: Reach,
+    reach: DaemonConnector,
     runtime: Runtime,
-    who: Who,
+    who: SessionInfo,
     /// Project of a new chat, if it differs from its folder's.
     apart: Option<String>,
 }
 
 impl DaemonMemory {
-    pub fn new(reach: Reach, who: Who, apart: Option<String>) -> std::io::Result<Self> {
+    pub fn new(
+        reach: DaemonConnector,
+        who: SessionInfo,
+        apart: Option<String>,
+    ) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         Ok(Self { reach, runtime, who, apart })
     }
 
     /// Returns the project of the chat's events, if there are any.
-    fn project(&self) -> Option<String> {
+    fn find_project(&self) -> Option<String> {
         let settings = self.reach.settings();
-        let sessions = SessionIndex::read(&settings.home.session_index());
-        let known = sessions.and_then(|all| all.project_of(&self.who.agent, &self.who.session));
+        let sessions = SessionIndex::open(&settings.home.session_index());
+        let known = sessions.and_then(|all| all.find_project(&self.who.agent, &self.who.session));
         // The daemon may serve another home.
-        known.or_else(|| Projects::load(&settings.home).known_root_of(&self.who.cwd))
+        known.or_else(|| Projects::load(&settings.home).find_known_project(&self.who.cwd))
     }
 
     /// Sends an idempotent request, with retries.
-    fn ask<T>(
+    fn call_with_retries<T>(
         &self,
         question: impl AsyncFn(&Client) -> Result<T, ClientError>,
     ) -> Result<T, MemoryError> {
-        self.runtime.block_on(self.reach.ask(Start::IfAway, question)).map_err(|error| away(&error))
+        self.runtime
+            .block_on(self.reach.call_idempotent(StartPolicy::IfNotRunning, question))
+            .map_err(|error| unavailable(&error))
     }
 
     /// Sends a request once.
-    fn once<T>(
+    fn call_once<T>(
         &self,
         question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
-    ) -> Result<T, ReachError> {
+    ) -> Result<T, ConnectError> {
         self.runtime.block_on(async {
-            let client = self.reach.client(Start::IfAway).await?;
+            let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
             Ok(question(&client).await?)
         })
     }
 }
 
 /// Estimates the size of an event.
-fn bytes_of(event: &Event) -> usize {
+fn estimate_bytes(event: &Event) -> usize {
     let of_tool = event.tool.as_ref().map(|tool| [&tool.input, &tool.output].map(value_bytes));
     event.text.len() + of_tool.into_iter().flatten().sum::<usize>()
 }
@@ -73,14 +79,14 @@ fn value_bytes(value: &Value) -> usize {
     value.as_str().map_or_else(|| value.to_string().len(), str::len)
 }
 
-fn away(error: &ReachError) -> MemoryError {
-    MemoryError::Away(error.to_string())
+fn unavailable(error: &ConnectError) -> MemoryError {
+    MemoryError::Unavailable(error.to_string())
 }
 
 impl MemoryTools for DaemonMemory {
-    fn call(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
-        let spec = Tools::list().into_iter().find(|spec| spec.name == tool);
-        let spec = spec.ok_or_else(|| MemoryError::NoSuchTool(tool.to_owned()))?;
+    fn call_tool(&self, tool: &str, arguments: &str) -> Result<ToolAnswer, MemoryError> {
+        let spec = Tools::specs().into_iter().find(|spec| spec.name == tool);
+        let spec = spec.ok_or_else(|| MemoryError::UnknownTool(tool.to_owned()))?;
         let request = v1::CallToolRequest {
             name: tool.to_owned(),
             arguments_json: arguments.to_owned(),
@@ -91,15 +97,15 @@ impl MemoryTools for DaemonMemory {
         };
         let answer = match spec.effect {
             // Repeating the call changes nothing.
-            Effect::Reads | Effect::Settles => {
-                self.ask(async |client| client.call_tool(request.clone()).await)?
+            ToolEffect::Reads | ToolEffect::ReplacesIdempotently => {
+                self.call_with_retries(async |client| client.call_tool(request.clone()).await)?
             }
-            Effect::Adds | Effect::Replaces => self
-                .once(async |client| client.call_tool(request).await)
-                .map_err(|error| unsure(&error))?,
+            ToolEffect::Adds | ToolEffect::Replaces => self
+                .call_once(async |client| client.call_tool(request).await)
+                .map_err(|error| uncertain(&error))?,
         };
         Ok(ToolAnswer {
-            failure: answer.is_error.then(|| failure(&answer.error_kind)),
+            failure: answer.is_error.then(|| parse_failure(&answer.error_kind)),
             json: serde_json::from_str(&answer.result_json).unwrap_or(Value::Null),
             text: answer.text,
             secrets_cut: answer.secrets_cut as usize,
@@ -108,27 +114,27 @@ impl MemoryTools for DaemonMemory {
 }
 
 /// The error of a change that may have been made although its response was lost.
-fn unsure(error: &ReachError) -> MemoryError {
+fn uncertain(error: &ConnectError) -> MemoryError {
     use ClientError::{TimedOut, Unreachable};
     match error {
-        ReachError::Client(Unreachable(_) | TimedOut(_)) => MemoryError::Away(format!(
+        ConnectError::Client(Unreachable(_) | TimedOut(_)) => MemoryError::Unavailable(format!(
             "no response ({error}); read the note to check whether the change was made"
         )),
-        error => away(error),
+        error => unavailable(error),
     }
 }
 
-fn failure(kind: &str) -> Failure {
+fn parse_failure(kind: &str) -> ToolFailure {
     match kind {
-        "invalid" => Failure::Invalid,
-        "not_found" => Failure::NotFound,
-        "conflict" => Failure::Conflict,
-        _ => Failure::Failed,
+        "invalid" => ToolFailure::Invalid,
+        "not_found" => ToolFailure::NotFound,
+        "conflict" => ToolFailure::Conflict,
+        _ => ToolFailure::Failed,
     }
 }
 
 impl Memory for DaemonMemory {
-    fn who(&self) -> &Who {
+    fn session(&self) -> &SessionInfo {
         &self.who
     }
 
@@ -136,31 +142,34 @@ impl Memory for DaemonMemory {
         SystemClock.now()
     }
 
-    fn record(&self, moments: &[Moment]) -> Result<(), MemoryError> {
+    fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
         for moment in moments {
-            let mut draft = self.who.draft(moment);
+            let mut draft = self.who.to_draft(moment);
             draft.project.clone_from(&self.apart);
-            self.ask(async |client| client.ingest(draft.clone(), limits::CALL_TIMEOUT).await)?;
+            self.call_with_retries(async |client| {
+                client.ingest(draft.clone(), limits::CALL_TIMEOUT).await
+            })?;
         }
         Ok(())
     }
 
-    fn events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
+    fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         // Without a project there are no events.
-        let Some(root) = self.project() else { return Ok(Vec::new()) };
+        let Some(root) = self.find_project() else { return Ok(Vec::new()) };
         let mut found: Vec<Event> = Vec::new();
         let (mut continuation, mut bytes) = (String::new(), 0);
         while found.len() < newest_max && bytes < EVENTS_BYTES_MAX {
-            let query = Query {
+            let query = EventListQuery {
                 session: Some(self.who.session.to_string()),
                 project: Some(root.clone()),
                 limit: u32::try_from((newest_max - found.len()).min(PAGE_EVENTS)).unwrap_or(1),
                 newest_first: true,
                 continuation: std::mem::take(&mut continuation),
-                ..Query::default()
+                ..EventListQuery::default()
             };
-            let page = self.ask(async |client| client.events(query.clone()).await)?;
-            bytes += page.events.iter().map(bytes_of).sum::<usize>();
+            let page =
+                self.call_with_retries(async |client| client.list_events(query.clone()).await)?;
+            bytes += page.events.iter().map(estimate_bytes).sum::<usize>();
             found.extend(page.events);
             let Some(more) = page.continuation else { break };
             continuation = more;
@@ -169,7 +178,7 @@ impl Memory for DaemonMemory {
         Ok(found)
     }
 
-    fn injected(&self, why: &str, said: &Composed) -> Result<(), MemoryError> {
+    fn record_injection(&self, why: &str, said: &InjectionText) -> Result<(), MemoryError> {
         let moment = match why {
             "replan" => "tool",
             "store" => "stop",
@@ -187,7 +196,7 @@ impl Memory for DaemonMemory {
             ..v1::InjectionRecord::default()
         };
         let cwd = self.who.cwd.as_str();
-        self.once(async |client| client.record_injection(cwd, record).await)
-            .map_err(|error| away(&error))
+        self.call_once(async |client| client.record_injection(cwd, record).await)
+            .map_err(|error| unavailable(&error))
     }
 }

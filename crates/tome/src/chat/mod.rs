@@ -21,105 +21,114 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::json;
 use tome_agent::limits::RESUMED_EVENTS_MAX;
-use tome_agent::{Activity, Agent, AgentError, Ended, Reflection, gate};
+use tome_agent::{Agent, AgentError, FinishReason, Reflection, SessionActivity, find_skip_reason};
 use tome_model::EventKind;
 
-use crate::cli::chat::Chat;
-use crate::command::{Context, Outcome, Refusal};
-use crate::model::Sections;
+use crate::cli::chat::ChatArgs;
+use crate::command::{CommandContext, CommandError, Outcome};
+use crate::model::ModelSections;
 use crate::render::one_line;
-use input::{Input, Inputs};
+use input::{ChatInput, InputQueue};
 use memory::DaemonMemory;
-use model::Chosen;
-use screen::{Mode, Screen};
-use slash::Slash;
-use trouble::Trouble;
+use model::ChosenModel;
+use screen::{Screen, ScreenMode};
+use slash::ChatCommand;
+use trouble::UserError;
 
 /// Events searched for the last turn when a chat is resumed.
-const SHOWN_AGAIN_MAX: usize = 40;
-const SHOWN_CHARS_MAX: usize = 160;
+const RESUME_EVENTS_MAX: usize = 40;
+const RESUME_CHARS_MAX: usize = 160;
 
-pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
-    let chosen = model::choose(context, asked)?;
-    let cwd = crate::command::folder_here()?;
-    let who = session::choose(context, asked, &cwd)?;
+pub fn run(context: &CommandContext, asked: &ChatArgs) -> Result<Outcome> {
+    let chosen = model::choose_model(context, asked)?;
+    let cwd = crate::command::current_folder()?;
+    let who = session::choose_session(context, asked, &cwd)?;
     let mode = match (context.json, asked.print) {
-        (true, _) => Mode::Json,
-        (false, true) => Mode::Answer,
-        (false, false) => Mode::Talk,
+        (true, _) => ScreenMode::Json,
+        (false, true) => ScreenMode::Answer,
+        (false, false) => ScreenMode::Talk,
     };
     let mut screen = Screen::new(mode);
-    let settings = settings::of_agent(context, asked, &chosen, &cwd, &mut screen);
+    let settings = settings::agent_settings(context, asked, &chosen, &cwd, &mut screen);
     let apart = asked.offline.then(|| session::offline_project(context, &cwd));
-    let memory = Arc::new(DaemonMemory::new(context.reach.clone(), who, apart)?);
+    let memory = Arc::new(DaemonMemory::new(context.connector.clone(), who, apart)?);
     let model = Arc::clone(&chosen.model);
     let agent =
-        Agent::new(model, memory, settings).map_err(|error| refused(&error, chosen.sections))?;
+        Agent::new(model, memory, settings).map_err(|error| to_refusal(&error, chosen.sections))?;
     // Read before Ctrl-C is handled differently from leaving.
     let first = match asked.prompt.join(" ") {
-        prompt if asked.print && prompt.trim().is_empty() => Some(input::whole()?),
-        prompt => Some(Input::Line(prompt)).filter(|_| !asked.prompt.is_empty()),
+        prompt if asked.print && prompt.trim().is_empty() => Some(input::read_all_input()?),
+        prompt => Some(ChatInput::Line(prompt)).filter(|_| !asked.prompt.is_empty()),
     };
-    let inputs = Inputs::listen(!asked.print);
-    let heard = Heard::Nothing;
-    let mut chat = Talking { context, asked, chosen, agent, screen, inputs, failed: false, heard };
-    chat.begin()?;
-    let going = first.map_or(Going::On, |first| chat.take(&first));
-    if going == Going::On && !asked.print {
-        chat.listen();
+    let inputs = InputQueue::start(!asked.print);
+    let heard = LatestPrompt::Nothing;
+    let mut chat = ChatLoop {
+        context,
+        args: asked,
+        chosen,
+        agent,
+        screen,
+        inputs,
+        failed: false,
+        latest_prompt: heard,
+    };
+    chat.show_header()?;
+    let going = first.map_or(ChatFlow::Continue, |first| chat.handle_input(&first));
+    if going == ChatFlow::Continue && !asked.print {
+        chat.read_inputs();
     }
-    chat.end()?;
+    chat.finish()?;
     Ok(if chat.failed { Outcome::Failed } else { Outcome::Done })
 }
 
-fn refused(error: &AgentError, sections: Sections) -> anyhow::Error {
-    let trouble = Trouble::of(error, sections);
-    Refusal::failed(trouble.said).hint(trouble.hint).into()
+fn to_refusal(error: &AgentError, sections: ModelSections) -> anyhow::Error {
+    let trouble = UserError::from_agent_error(error, sections);
+    CommandError::failed(trouble.message).with_hint(trouble.hint).into()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Going {
-    On,
-    Out,
+enum ChatFlow {
+    Continue,
+    Leave,
 }
 
-struct Talking<'a> {
-    context: &'a Context,
-    asked: &'a Chat,
-    chosen: Chosen,
+struct ChatLoop<'a> {
+    context: &'a CommandContext,
+    args: &'a ChatArgs,
+    chosen: ChosenModel,
     agent: Agent,
     screen: Screen,
-    inputs: Inputs,
+    inputs: InputQueue,
     /// Whether a prompt failed.
     failed: bool,
-    heard: Heard,
+    latest_prompt: LatestPrompt,
 }
 
 /// Outcome of the latest prompt in this run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Heard {
+enum LatestPrompt {
     /// No prompt yet.
     Nothing,
     Answered,
     Failed,
 }
 
-impl Talking<'_> {
-    fn begin(&mut self) -> Result<()> {
-        let id = self.agent.memory().who().session.to_string();
+impl ChatLoop<'_> {
+    fn show_header(&mut self) -> Result<()> {
+        let id = self.agent.memory().session().session.to_string();
         let (model, is_resumed) = (self.agent.model().name().to_owned(), self.agent.is_resumed());
         match self.screen.mode() {
-            Mode::Answer => {}
-            Mode::Json => self.screen.json(&json!({
+            ScreenMode::Answer => {}
+            ScreenMode::Json => self.screen.write_json(&json!({
                 "type": "session", "session_id": id, "model": model, "resumed": is_resumed,
             })),
-            Mode::Talk => {
+            ScreenMode::Talk => {
                 let short: String = id.chars().take(8).collect();
                 let goes_on = if is_resumed { ", resumed" } else { "" };
                 let ways = if self.inputs.is_terminal { " · /help · Ctrl-D leaves" } else { "" };
-                self.screen.note(&format!("{model} · chat {short}{goes_on}{ways}"));
+                self.screen.show_note(&format!("{model} · chat {short}{goes_on}{ways}"));
                 if is_resumed {
-                    self.show_again()?;
+                    self.show_last_turn()?;
                 }
             }
         }
@@ -127,129 +136,137 @@ impl Talking<'_> {
     }
 
     /// Shows the last turn of the previous run as orientation.
-    fn show_again(&mut self) -> Result<()> {
-        let events = self.agent.events(SHOWN_AGAIN_MAX)?;
+    fn show_last_turn(&mut self) -> Result<()> {
+        let events = self.agent.recent_events(RESUME_EVENTS_MAX)?;
         let latest =
             |kind| events.iter().rev().find(|event| event.kind == kind && !event.text.is_empty());
         for (mark, kind) in [(">", EventKind::UserMessage), (" ", EventKind::AssistantStop)] {
             if let Some(event) = latest(kind) {
-                self.screen.note(&format!("{mark} {}", one_line(&event.text, SHOWN_CHARS_MAX)));
+                self.screen
+                    .show_note(&format!("{mark} {}", one_line(&event.text, RESUME_CHARS_MAX)));
             }
         }
         Ok(())
     }
 
     /// Handles prompts until the user leaves.
-    fn listen(&mut self) {
+    fn read_inputs(&mut self) {
         let mut is_warned = false;
         loop {
             if self.inputs.is_leaving() {
                 return;
             }
             if self.inputs.is_terminal {
-                self.screen.ask();
+                self.screen.show_prompt_sign();
             }
-            let input = self.inputs.next();
+            let input = self.inputs.next_input();
             is_warned = match (&input, is_warned) {
-                (Input::End, _) | (Input::Interrupt, true) => {
+                (ChatInput::End, _) | (ChatInput::Interrupt, true) => {
                     if self.inputs.is_terminal {
-                        self.screen.note("");
+                        self.screen.show_note("");
                     }
                     return;
                 }
-                (Input::Interrupt, false) if !self.inputs.is_terminal => return,
-                (Input::Interrupt, false) => {
-                    self.screen.note("\nPress Ctrl-C again to leave");
+                (ChatInput::Interrupt, false) if !self.inputs.is_terminal => return,
+                (ChatInput::Interrupt, false) => {
+                    self.screen.show_note("\nPress Ctrl-C again to leave");
                     true
                 }
                 _ => false,
             };
-            if self.take(&input) == Going::Out {
+            if self.handle_input(&input) == ChatFlow::Leave {
                 return;
             }
         }
     }
 
-    fn take(&mut self, input: &Input) -> Going {
+    fn handle_input(&mut self, input: &ChatInput) -> ChatFlow {
         let line = match input {
-            Input::Line(line) if line.trim().is_empty() => {
-                if self.asked.print {
+            ChatInput::Line(line) if line.trim().is_empty() => {
+                if self.args.print {
                     self.failed = true;
-                    self.screen.trouble(&empty_prompt());
+                    self.screen.show_error(&empty_prompt_error());
                 }
-                return Going::On;
+                return ChatFlow::Continue;
             }
-            Input::Line(line) => line,
-            Input::TooLong => {
+            ChatInput::Line(line) => line,
+            ChatInput::TooLong => {
                 self.failed = true;
-                self.screen.trouble(&too_long());
-                return Going::On;
+                self.screen.show_error(&prompt_too_long_error());
+                return ChatFlow::Continue;
             }
-            Input::Interrupt | Input::End => return Going::On,
+            ChatInput::Interrupt | ChatInput::End => return ChatFlow::Continue,
         };
-        match Slash::read(line).filter(|_| !self.asked.print) {
-            Some(slash) => self.command(slash),
-            None => self.prompt(line),
+        match ChatCommand::parse(line).filter(|_| !self.args.print) {
+            Some(slash) => self.run_command(slash),
+            None => self.run_prompt(line),
         }
     }
 
-    fn prompt(&mut self, prompt: &str) -> Going {
+    fn run_prompt(&mut self, prompt: &str) -> ChatFlow {
         let Self { agent, screen, inputs, .. } = self;
-        let ran = inputs.during(|stop| agent.run(prompt, &mut |said| screen.said(said), stop));
+        let ran = inputs
+            .run_interruptible(|stop| agent.run(prompt, &mut |said| screen.show_event(said), stop));
         match ran {
             Ok(run) => {
-                self.heard = Heard::Answered;
-                self.failed |=
-                    matches!(run.ended, Ended::Refused | Ended::RoundsSpent | Ended::Stopped);
-                self.screen.ran(&run, self.asked.rounds);
+                self.latest_prompt = LatestPrompt::Answered;
+                self.failed |= matches!(
+                    run.finish_reason,
+                    FinishReason::Refusal | FinishReason::MaxRounds | FinishReason::Cancelled
+                );
+                self.screen.show_run(&run, self.args.rounds);
             }
             Err(error) => {
-                (self.heard, self.failed) = (Heard::Failed, true);
-                self.screen.trouble(&Trouble::of(&error, self.chosen.sections));
+                (self.latest_prompt, self.failed) = (LatestPrompt::Failed, true);
+                self.screen.show_error(&UserError::from_agent_error(&error, self.chosen.sections));
             }
         }
-        if self.inputs.is_leaving() { Going::Out } else { Going::On }
+        if self.inputs.is_leaving() { ChatFlow::Leave } else { ChatFlow::Continue }
     }
 
-    fn command(&mut self, slash: Slash) -> Going {
+    fn run_command(&mut self, slash: ChatCommand) -> ChatFlow {
         match slash {
-            Slash::Exit => return Going::Out,
-            Slash::Shown(words) => slash::show(self.context, &mut self.screen, &words),
-            Slash::Help => slash::help(&mut self.screen),
-            Slash::Hint(hint) => self.screen.note(&hint),
-            Slash::Cost => self.cost(),
-            Slash::Reflect => self.reflect(),
-            Slash::Overview => {
-                if let Err(error) = slash::overview(&mut self.screen, &self.agent) {
-                    self.screen.note(&error.to_string());
+            ChatCommand::Exit => return ChatFlow::Leave,
+            ChatCommand::RunCli(words) => {
+                slash::run_cli_command(self.context, &mut self.screen, &words)
+            }
+            ChatCommand::Help => slash::show_help(&mut self.screen),
+            ChatCommand::Hint(hint) => self.screen.show_note(&hint),
+            ChatCommand::Cost => self.show_cost(),
+            ChatCommand::Reflect => self.reflect(),
+            ChatCommand::Overview => {
+                if let Err(error) = slash::show_overview(&mut self.screen, &self.agent) {
+                    self.screen.show_note(&error.to_string());
                 }
             }
         }
-        Going::On
+        ChatFlow::Continue
     }
 
-    fn cost(&mut self) {
+    fn show_cost(&mut self) {
         let (usage, prices) = (self.agent.usage(), &self.chosen.prices);
-        let lines = cost::lines(self.context, self.agent.model().name(), &usage, prices);
+        let lines = cost::render_cost(self.context, self.agent.model().name(), &usage, prices);
         for line in lines {
-            self.screen.plain(&format!("  {line}"));
+            self.screen.write_output(&format!("  {line}"));
         }
     }
 
     fn reflect(&mut self) {
-        let events = self.agent.events(RESUMED_EVENTS_MAX);
-        let skipped = events.ok().and_then(|events| gate(&Activity::of(&events)));
+        let events = self.agent.recent_events(RESUMED_EVENTS_MAX);
+        let skipped =
+            events.ok().and_then(|events| find_skip_reason(&SessionActivity::from_events(&events)));
         if skipped.is_some() {
-            return self.screen.reflected(&Reflection { skipped, ..Reflection::default() });
+            return self.screen.show_reflection(&Reflection { skipped, ..Reflection::default() });
         }
-        self.screen.note("· reflecting on this chat … (Ctrl-C skips it)");
+        self.screen.show_note("· reflecting on this chat … (Ctrl-C skips it)");
         let Self { agent, inputs, .. } = self;
-        match inputs.during(|stop| agent.reflect(stop)) {
-            Ok(reflection) => self.screen.reflected(&reflection),
+        match inputs.run_interruptible(|stop| agent.reflect(stop)) {
+            Ok(reflection) => self.screen.show_reflection(&reflection),
             Err(error) => {
-                let Trouble { said, hint, kind } = Trouble::of(&error, self.chosen.sections);
-                self.screen.note(&match kind {
-                    Trouble::STOPPED => "· skipped".to_owned(),
+                let UserError { message: said, hint, kind } =
+                    UserError::from_agent_error(&error, self.chosen.sections);
+                self.screen.show_note(&match kind {
+                    UserError::STOPPED => "· skipped".to_owned(),
                     _ => format!("· no reflection: {said}; {hint}"),
                 });
             }
@@ -257,41 +274,41 @@ impl Talking<'_> {
     }
 
     /// Reflects, ends the session, and tells the user how to resume it.
-    fn end(&mut self) -> Result<()> {
-        let reflects = !self.asked.no_reflect && !self.asked.print && !self.inputs.is_leaving();
-        match self.heard {
-            Heard::Nothing => return Ok(()),
-            Heard::Answered if reflects => self.reflect(),
-            Heard::Failed if reflects => {
-                self.screen.note(
+    fn finish(&mut self) -> Result<()> {
+        let reflects = !self.args.no_reflect && !self.args.print && !self.inputs.is_leaving();
+        match self.latest_prompt {
+            LatestPrompt::Nothing => return Ok(()),
+            LatestPrompt::Answered if reflects => self.reflect(),
+            LatestPrompt::Failed if reflects => {
+                self.screen.show_note(
                     "· no reflection, because the model failed; the chat is reflected on when it ends the next time",
                 );
             }
-            Heard::Answered | Heard::Failed => {}
+            LatestPrompt::Answered | LatestPrompt::Failed => {}
         }
         let reason = if self.inputs.is_leaving() { "interrupt" } else { "exit" };
-        self.agent.finish(reason).map_err(|error| refused(&error, self.chosen.sections))?;
+        self.agent.finish(reason).map_err(|error| to_refusal(&error, self.chosen.sections))?;
         if self.inputs.is_terminal {
-            let tokens = cost::tokens(&self.agent.usage());
-            self.screen.note(&format!("{tokens}; resume with `tome chat --continue`"));
+            let tokens = cost::render_tokens(&self.agent.usage());
+            self.screen.show_note(&format!("{tokens}; resume with `tome chat --continue`"));
         }
         Ok(())
     }
 }
 
-fn empty_prompt() -> Trouble {
-    Trouble {
-        said: "the prompt is empty".to_owned(),
+fn empty_prompt_error() -> UserError {
+    UserError {
+        message: "the prompt is empty".to_owned(),
         hint: "`tome chat -p 'your question'`, or pipe it in".to_owned(),
         kind: "no_prompt",
     }
 }
 
-fn too_long() -> Trouble {
-    Trouble {
-        said: format!(
+fn prompt_too_long_error() -> UserError {
+    UserError {
+        message: format!(
             "a prompt may have at most {}",
-            crate::render::bytes(input::PROMPT_BYTES_MAX)
+            crate::render::format_bytes(input::PROMPT_BYTES_MAX)
         ),
         hint: "put the text into a file of the project and ask to read it".to_owned(),
         kind: "too_long",

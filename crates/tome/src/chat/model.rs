@@ -4,50 +4,52 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use tome_llm::{ChatModel, ModelFailure, Prices, Stop};
+use tome_llm::{CancelToken, ChatModel, ModelFailure, Prices};
 use tome_model::{Clock, SystemClock};
 
-use super::offline::Offline;
-use super::trouble::Trouble;
-use crate::cli::chat::Chat;
-use crate::command::{Context, Refusal};
-use crate::model::{DaemonBudget, Sections, chat_model};
+use super::offline::OfflineModel;
+use super::trouble::UserError;
+use crate::cli::chat::ChatArgs;
+use crate::command::{CommandContext, CommandError};
+use crate::model::{DaemonBudget, ModelSections, build_chat_model};
 
-pub struct Chosen {
+pub struct ChosenModel {
     pub model: Arc<dyn ChatModel>,
     /// Context window: request and reply together.
     pub window_tokens: u64,
     pub prices: Prices,
     /// Where its settings come from.
-    pub sections: Sections,
+    pub sections: ModelSections,
 }
 
-pub fn choose(context: &Context, asked: &Chat) -> Result<Chosen> {
+pub fn choose_model(context: &CommandContext, asked: &ChatArgs) -> Result<ChosenModel> {
     let mut settings = context.settings.clone();
     let (window_tokens, prices) = (settings.chat.window_tokens, settings.chat.prices);
-    let sections = Sections::of(&settings);
+    let sections = ModelSections::from_settings(&settings);
     if asked.offline {
-        let model: Arc<dyn ChatModel> = Arc::new(Offline);
-        return Ok(Chosen { model, window_tokens, prices: Prices::default(), sections });
+        let model: Arc<dyn ChatModel> = Arc::new(OfflineModel);
+        return Ok(ChosenModel { model, window_tokens, prices: Prices::default(), sections });
     }
     if let Some(model) = &asked.model {
         settings.chat.model.clone_from(model);
     }
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let budget = DaemonBudget(context.reach.clone());
-    match chat_model(&settings, budget, &clock, &Stop::default()) {
-        Ok(Some(model)) => Ok(Chosen { model, window_tokens, prices, sections }),
-        Ok(None) => Err(Refusal::bad_input("no chat model is configured").hint(UNSET).into()),
-        Err(failure) => Err(unfit(&failure, sections)),
+    let budget = DaemonBudget(context.connector.clone());
+    match build_chat_model(&settings, budget, &clock, &CancelToken::default()) {
+        Ok(Some(model)) => Ok(ChosenModel { model, window_tokens, prices, sections }),
+        Ok(None) => Err(CommandError::bad_input("no chat model is configured")
+            .with_hint(NO_MODEL_HINT)
+            .into()),
+        Err(failure) => Err(misconfigured(&failure, sections)),
     }
 }
 
-fn unfit(failure: &ModelFailure, sections: Sections) -> anyhow::Error {
-    let trouble = Trouble::of_model(failure, sections);
-    Refusal::bad_input(trouble.said).hint(trouble.hint).into()
+fn misconfigured(failure: &ModelFailure, sections: ModelSections) -> anyhow::Error {
+    let trouble = UserError::from_model_failure(failure, sections);
+    CommandError::bad_input(trouble.message).with_hint(trouble.hint).into()
 }
 
-const UNSET: &str = "choose one
+const NO_MODEL_HINT: &str = "choose one
 
   Anthropic         tome config set chat.provider anthropic
                     tome config set chat.model claude-sonnet-4-5

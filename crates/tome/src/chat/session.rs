@@ -3,25 +3,25 @@
 use std::io::{BufRead, IsTerminal, Write};
 
 use anyhow::{Context as _, Result};
-use tome_agent::Who;
+use tome_agent::SessionInfo;
 use tome_home::Projects;
 use tome_model::{Clock, Event, EventKind, Millis, SystemClock};
-use tome_proto::Query;
+use tome_proto::EventListQuery;
 
-use crate::cli::chat::Chat;
-use crate::command::{Context, Refusal};
-use crate::reach::Start;
-use crate::render::{BOLD, DIM, PLAIN, ago, counted, one_line};
+use crate::cli::chat::ChatArgs;
+use crate::command::{CommandContext, CommandError};
+use crate::reach::StartPolicy;
+use crate::render::{BOLD, DIM, RESET, format_ago, format_counted, one_line};
 
 /// Prompts scanned for the list of sessions, and sessions listed.
-const LOOKED_AT_MAX: usize = 5_000;
+const PROMPTS_SCANNED_MAX: usize = 5_000;
 const PAGE_PROMPTS: u32 = 1_000;
 const LISTED_MAX: usize = 12;
 /// Maximum length of a session's first prompt in the list.
-const GIST_CHARS_MAX: usize = 60;
+const SUMMARY_CHARS_MAX: usize = 60;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierChat {
     pub id: String,
     pub latest: Millis,
     pub prompts: u64,
@@ -29,76 +29,86 @@ pub struct Earlier {
 }
 
 /// Returns the session that the command line selects.
-pub fn choose(context: &Context, asked: &Chat, cwd: &str) -> Result<Who> {
-    let earlier = || earlier(context, asked.offline, cwd);
+pub fn choose_session(
+    context: &CommandContext,
+    asked: &ChatArgs,
+    cwd: &str,
+) -> Result<SessionInfo> {
+    let earlier = || find_earlier_chats(context, asked.offline, cwd);
     let id = match (&asked.session, &asked.resume, asked.go_on) {
         (Some(named), _, _) => named.clone(),
-        (None, Some(Some(part)), _) => by_id(&earlier()?, part)?,
-        (None, Some(None), _) => by_choice(&earlier()?)?,
+        (None, Some(Some(part)), _) => find_by_id(&earlier()?, part)?,
+        (None, Some(None), _) => select_session(&earlier()?)?,
         (None, None, true) => {
             let all = earlier()?;
             all.into_iter().next().ok_or_else(nothing_to_resume)?.id
         }
-        (None, None, false) => new_id()?,
+        (None, None, false) => generate_id()?,
     };
-    Ok(Who::new(&id, cwd)?)
+    Ok(SessionInfo::new(&id, cwd)?)
 }
 
 /// Returns the project in which the offline chats of a folder are stored.
-pub fn offline_project(context: &Context, cwd: &str) -> String {
+pub fn offline_project(context: &CommandContext, cwd: &str) -> String {
     let home = &context.settings.home;
-    home.offline_chats(&Projects::load(home).root_of(cwd, None))
+    home.offline_project(&Projects::load(home).resolve_project_or_guess(cwd, None))
 }
 
 /// Finds the chats of this project, latest first; includes offline chats if requested.
-fn earlier(context: &Context, is_offline: bool, cwd: &str) -> Result<Vec<Earlier>> {
+fn find_earlier_chats(
+    context: &CommandContext,
+    is_offline: bool,
+    cwd: &str,
+) -> Result<Vec<EarlierChat>> {
     let projects = Projects::load(&context.settings.home);
     let offline = is_offline.then(|| offline_project(context, cwd));
-    let roots = projects.known_root_of(cwd).into_iter().chain(offline);
+    let roots = projects.find_known_project(cwd).into_iter().chain(offline);
     let mut all = Vec::new();
-    for root in roots.filter(|root| projects.known_folder(root).is_some()) {
-        all.extend(earlier_in(context, &root)?);
+    for root in roots.filter(|root| projects.find_folder(root).is_some()) {
+        all.extend(load_chats_of_project(context, &root)?);
     }
     all.sort_by_key(|one| std::cmp::Reverse(one.latest));
     Ok(all)
 }
 
-fn earlier_in(context: &Context, root: &str) -> Result<Vec<Earlier>> {
-    let mut sessions: Vec<Earlier> = Vec::new();
+fn load_chats_of_project(context: &CommandContext, root: &str) -> Result<Vec<EarlierChat>> {
+    let mut sessions: Vec<EarlierChat> = Vec::new();
     let (mut continuation, mut seen) = (String::new(), 0);
     loop {
-        let query = Query {
+        let query = EventListQuery {
             project: Some(root.to_owned()),
-            agents: vec![Who::AGENT.to_owned()],
+            agents: vec![SessionInfo::DEFAULT_AGENT.to_owned()],
             kinds: vec![EventKind::UserMessage],
             limit: PAGE_PROMPTS,
             newest_first: true,
             continuation: std::mem::take(&mut continuation),
-            ..Query::default()
+            ..EventListQuery::default()
         };
         let page = context.block_on(async {
             let asked =
-                context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
+                context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+                    client.list_events(query.clone()).await
+                });
             Ok(asked.await?)
         })?;
         seen += page.events.len();
-        page.events.iter().for_each(|event| count(&mut sessions, event));
+        page.events.iter().for_each(|event| count_prompt(&mut sessions, event));
         match page.continuation {
-            Some(more) if seen < LOOKED_AT_MAX => continuation = more,
+            Some(more) if seen < PROMPTS_SCANNED_MAX => continuation = more,
             _ => return Ok(sessions),
         }
     }
 }
 
 /// Counts a prompt for its session. Prompts arrive newest first.
-fn count(sessions: &mut Vec<Earlier>, event: &Event) {
+fn count_prompt(sessions: &mut Vec<EarlierChat>, event: &Event) {
     let id = event.session.as_str();
     match sessions.iter_mut().find(|one| one.id == id) {
         Some(known) => {
             known.prompts += 1;
             known.first.clone_from(&event.text);
         }
-        None => sessions.push(Earlier {
+        None => sessions.push(EarlierChat {
             id: id.to_owned(),
             latest: event.at,
             prompts: 1,
@@ -108,27 +118,27 @@ fn count(sessions: &mut Vec<Earlier>, event: &Event) {
 }
 
 /// Finds a session by its id or a unique prefix.
-fn by_id(all: &[Earlier], part: &str) -> Result<String> {
+fn find_by_id(all: &[EarlierChat], part: &str) -> Result<String> {
     if let Some(whole) = all.iter().find(|one| one.id == part) {
         return Ok(whole.id.clone());
     }
-    let found: Vec<&Earlier> = all.iter().filter(|one| one.id.starts_with(part)).collect();
+    let found: Vec<&EarlierChat> = all.iter().filter(|one| one.id.starts_with(part)).collect();
     match found.as_slice() {
         [one] => Ok(one.id.clone()),
         [] => {
-            let refusal = Refusal::not_found(format!("no chat {part:?} in this project"));
-            Err(refusal.hint("`tome chat --resume` lists the chats").into())
+            let refusal = CommandError::not_found(format!("no chat {part:?} in this project"));
+            Err(refusal.with_hint("`tome chat --resume` lists the chats").into())
         }
         several => {
             let ids: Vec<&str> = several.iter().map(|one| one.id.as_str()).collect();
             let said = format!("{part:?} is ambiguous: {}", ids.join(", "));
-            Err(Refusal::bad_input(said).hint("give more of the id").into())
+            Err(CommandError::bad_input(said).with_hint("give more of the id").into())
         }
     }
 }
 
 /// Returns the only session, or asks the user to select one.
-fn by_choice(all: &[Earlier]) -> Result<String> {
+fn select_session(all: &[EarlierChat]) -> Result<String> {
     let listed = all.get(..all.len().min(LISTED_MAX)).unwrap_or_default();
     match listed {
         [] => return Err(nothing_to_resume()),
@@ -136,18 +146,18 @@ fn by_choice(all: &[Earlier]) -> Result<String> {
         _ => {}
     }
     let mut err = crate::terminal::stderr();
-    writeln!(err, "{BOLD}Chats in this project{PLAIN}")?;
+    writeln!(err, "{BOLD}Chats in this project{RESET}")?;
     let now = SystemClock.now();
     for (n, one) in listed.iter().enumerate() {
         let short: String = one.id.chars().take(8).collect();
-        let (when, said) = (ago(now, one.latest), one_line(&one.first, GIST_CHARS_MAX));
-        let prompts = counted(one.prompts, "prompt", "prompts");
-        writeln!(err, "  {:>2}  {short}  {DIM}{when:>10}  {prompts:>10}{PLAIN}  {said}", n + 1)?;
+        let (when, said) = (format_ago(now, one.latest), one_line(&one.first, SUMMARY_CHARS_MAX));
+        let prompts = format_counted(one.prompts, "prompt", "prompts");
+        writeln!(err, "  {:>2}  {short}  {DIM}{when:>10}  {prompts:>10}{RESET}  {said}", n + 1)?;
     }
     if !std::io::stdin().is_terminal() {
-        let refusal = Refusal::bad_input("several chats can be resumed");
+        let refusal = CommandError::bad_input("several chats can be resumed");
         return Err(refusal
-            .hint("choose one with `tome chat --resume ID`, or the latest with `--continue`")
+            .with_hint("choose one with `tome chat --resume ID`, or the latest with `--continue`")
             .into());
     }
     write!(err, "Which one? [1] ")?;
@@ -159,17 +169,17 @@ fn by_choice(all: &[Earlier]) -> Result<String> {
         typed => typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1)),
     };
     let chosen = place.and_then(|place| listed.get(place));
-    let chosen = chosen.map_or_else(|| by_id(all, typed.trim()), |one| Ok(one.id.clone()))?;
+    let chosen = chosen.map_or_else(|| find_by_id(all, typed.trim()), |one| Ok(one.id.clone()))?;
     Ok(chosen)
 }
 
 fn nothing_to_resume() -> anyhow::Error {
-    let refusal = Refusal::not_found("no chat to resume in this project");
-    refusal.hint("start one with `tome chat`").into()
+    let refusal = CommandError::not_found("no chat to resume in this project");
+    refusal.with_hint("start one with `tome chat`").into()
 }
 
 /// Generates an id that starts with random digits, so that short prefixes are unique.
-fn new_id() -> Result<String> {
+fn generate_id() -> Result<String> {
     let mut bytes = [0_u8; 8];
     getrandom::fill(&mut bytes).map_err(|error| anyhow::anyhow!("{error}"))?;
     let chance: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -2,74 +2,80 @@
 
 use std::path::Path;
 
-use tome_agent::{AgentSettings, CompactBy, ContextSettings, MemorySet, PlanTool, Toolbox};
+use tome_agent::{
+    AgentSettings, CompactionStrategy, ContextSettings, MemoryToolSet, PlanTool, Toolbox,
+};
 use tome_engine::triggers;
 use tome_model::{Clock, SystemClock};
 use tome_redact::Redactor;
 
-use super::files::{Root, with_files};
-use super::model::Chosen;
+use super::files::{ProjectRoot, with_files};
+use super::model::ChosenModel;
 use super::screen::Screen;
-use crate::cli::chat::Chat;
-use crate::command::Context;
+use crate::cli::chat::ChatArgs;
+use crate::command::CommandContext;
 
-pub fn of_agent(
-    context: &Context,
-    asked: &Chat,
-    chosen: &Chosen,
+pub fn agent_settings(
+    context: &CommandContext,
+    asked: &ChatArgs,
+    chosen: &ChosenModel,
     cwd: &str,
     screen: &mut Screen,
 ) -> AgentSettings {
-    let tools = Toolbox::new(MemorySet::Full).with(PlanTool);
-    let root = root(context, cwd);
-    let system = system(cwd, root.as_ref().ok());
+    let tools = Toolbox::new(MemoryToolSet::Full).with_tool(PlanTool);
+    let root = find_project_root(context, cwd);
+    let system = system_prompt(cwd, root.as_ref().ok());
     let tools = match root {
         Ok(root) => with_files(tools, root),
         Err(why) => {
-            screen.note(&format!(
+            screen.show_note(&format!(
                 "the model has no access to files: {why}; start in a project folder"
             ));
             tools
         }
     };
     AgentSettings {
-        system,
+        system_prompt: system,
         context: ContextSettings {
             window_tokens: chosen.window_tokens,
             ..ContextSettings::default()
         },
         rounds_max: asked.rounds,
-        triggers: triggers(context),
+        triggers: trigger_settings(context),
         tools,
-        compact_by: if asked.offline { CompactBy::default() } else { CompactBy::Model },
+        compaction: if asked.offline {
+            CompactionStrategy::default()
+        } else {
+            CompactionStrategy::Model
+        },
         reflect_on_compaction: !asked.no_reflect,
         ..AgentSettings::default()
     }
 }
 
 /// Returns the folder that the model may read, or the reason why there is none.
-fn root(context: &Context, cwd: &str) -> Result<Root, String> {
-    let located = tome_home::locate(Path::new(cwd)).ok_or("the folder is gone")?;
+fn find_project_root(context: &CommandContext, cwd: &str) -> Result<ProjectRoot, String> {
+    let located = tome_home::locate_project(Path::new(cwd)).ok_or("the folder is gone")?;
     let top = located.worktree.unwrap_or(located.root);
     let redactor = Redactor::new(&context.settings.redact).map_err(|error| error.to_string())?;
     let home = context.settings.home.root();
-    Root::new(&top, home, std::env::home_dir().as_deref(), redactor)
+    ProjectRoot::new(&top, home, std::env::home_dir().as_deref(), redactor)
 }
 
-fn triggers(context: &Context) -> triggers::Settings {
+fn trigger_settings(context: &CommandContext) -> triggers::TriggerSettings {
     let inject = &context.settings.inject;
-    triggers::Settings {
+    triggers::TriggerSettings {
         replan: inject.plan,
         plan_steps: inject.plan_steps as usize,
         store: inject.store,
         store_tool_calls: inject.store_tool_calls,
         overview: inject.overview,
         overview_rounds: inject.overview_rounds,
-        ..triggers::Settings::default()
+        ..triggers::TriggerSettings::default()
     }
 }
 
-fn system(cwd: &str, root: Option<&Root>) -> String {
+fn system_prompt(cwd: &str, root: Option<&ProjectRoot>) -> String {
     let day: String = SystemClock.now().to_string().chars().take(10).collect();
     let files = match root {
         Some(root) => format!(

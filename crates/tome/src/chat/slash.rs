@@ -4,9 +4,9 @@ use anyhow::Result;
 use serde_json::json;
 use tome_agent::Agent;
 
-use super::screen::{Mode, Screen};
-use crate::command::{self, Context};
-use crate::render::{DIM, PLAIN};
+use super::screen::{Screen, ScreenMode};
+use crate::command::{self, CommandContext};
+use crate::render::{DIM, RESET};
 
 /// Usage and description, for the help.
 const COMMANDS: [(&str, &str); 8] = [
@@ -21,8 +21,8 @@ const COMMANDS: [(&str, &str); 8] = [
 ];
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Slash {
-    Shown(Vec<String>),
+pub enum ChatCommand {
+    RunCli(Vec<String>),
     Overview,
     Reflect,
     Cost,
@@ -32,9 +32,9 @@ pub enum Slash {
     Hint(String),
 }
 
-impl Slash {
+impl ChatCommand {
     /// Parses a line; `None` if it is a prompt, such as `/etc/hosts is …`.
-    pub fn read(line: &str) -> Option<Self> {
+    pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.trim().strip_prefix('/')?.split_whitespace();
         let name = words.next().unwrap_or_default();
         if !name.chars().all(|c| c.is_ascii_alphabetic() || c == '?') {
@@ -43,7 +43,7 @@ impl Slash {
         let rest: Vec<String> = words.map(str::to_owned).collect();
         let command = |words: &[&str]| {
             let words = words.iter().map(|word| (*word).to_owned());
-            Self::Shown(words.chain(rest.iter().cloned()).collect())
+            Self::RunCli(words.chain(rest.iter().cloned()).collect())
         };
         Some(match name {
             "memory" if rest.iter().all(|word| word.starts_with('-')) => {
@@ -60,13 +60,13 @@ impl Slash {
             "cost" => Self::Cost,
             "help" | "?" | "" => Self::Help,
             "exit" | "quit" => Self::Exit,
-            other => Self::Hint(unknown(other)),
+            other => Self::Hint(unknown_command_hint(other)),
         })
     }
 }
 
 /// Suggests a known command for an unknown one.
-fn unknown(name: &str) -> String {
+fn unknown_command_hint(name: &str) -> String {
     let names = COMMANDS.iter().map(|(usage, _)| usage.split(' ').next().unwrap_or(usage));
     let begins = |known: &&str| known.trim_start_matches('/').starts_with(&name.to_lowercase());
     match names.clone().find(begins) {
@@ -79,31 +79,31 @@ fn unknown(name: &str) -> String {
 
 /// Runs a command of the command line. In JSON mode it only names the command, because its output
 /// would be mixed with the chat's and has another format.
-pub fn show(context: &Context, screen: &mut Screen, words: &[String]) {
+pub fn run_cli_command(context: &CommandContext, screen: &mut Screen, words: &[String]) {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    if screen.mode() == Mode::Json {
+    if screen.mode() == ScreenMode::Json {
         let words: Vec<&str> = words.into_iter().filter(|word| *word != "--json").collect();
         let command = format!("tome {} --json", words.join(" "));
         let text = format!("with --json, run this command separately: `{command}`");
-        return screen.json(&json!({ "type": "note", "text": text, "command": command }));
+        return screen.write_json(&json!({ "type": "note", "text": text, "command": command }));
     }
-    command::shown_again(context, &words);
+    command::run_read_only(context, &words);
 }
 
-pub fn help(screen: &mut Screen) {
-    screen.fresh_line();
+pub fn show_help(screen: &mut Screen) {
+    screen.end_line();
     for (usage, about) in COMMANDS {
-        screen.plain(&format!("  {usage:<15} {DIM}{about}{PLAIN}"));
+        screen.write_output(&format!("  {usage:<15} {DIM}{about}{RESET}"));
     }
-    screen.plain(&format!(
-        "  {DIM}A line that ends in \\ continues on the next; Ctrl-C stops a reply.{PLAIN}"
+    screen.write_output(&format!(
+        "  {DIM}A line that ends in \\ continues on the next; Ctrl-C stops a reply.{RESET}"
     ));
 }
 
-pub fn overview(screen: &mut Screen, agent: &Agent) -> Result<()> {
+pub fn show_overview(screen: &mut Screen, agent: &Agent) -> Result<()> {
     match agent.memory().overview()? {
-        Some(text) => screen.plain(&crate::render::safe(text.trim_end())),
-        None => screen.note("this chat has no overview yet"),
+        Some(text) => screen.write_output(&crate::render::replace_control_chars(text.trim_end())),
+        None => screen.show_note("this chat has no overview yet"),
     }
     Ok(())
 }
@@ -114,23 +114,24 @@ mod tests {
 
     #[test]
     fn a_slash_followed_by_a_word_is_a_command() {
-        let shown = |words: &[&str]| Slash::Shown(words.iter().map(|w| (*w).to_owned()).collect());
+        let shown =
+            |words: &[&str]| ChatCommand::RunCli(words.iter().map(|w| (*w).to_owned()).collect());
         for (line, expected) in [
             ("hello", None),
             ("/etc/hosts says what?", None),
-            ("/exit", Some(Slash::Exit)),
-            ("  /quit ", Some(Slash::Exit)),
-            ("/", Some(Slash::Help)),
+            ("/exit", Some(ChatCommand::Exit)),
+            ("  /quit ", Some(ChatCommand::Exit)),
+            ("/", Some(ChatCommand::Help)),
             ("/memory", Some(shown(&["memory", "list"]))),
             ("/memory facts/user.md", Some(shown(&["memory", "read", "facts/user.md"]))),
             ("/recall the  lexer", Some(shown(&["recall", "the", "lexer"]))),
             ("/toc last week", Some(shown(&["toc", "last", "week"]))),
-            ("/cost", Some(Slash::Cost)),
+            ("/cost", Some(ChatCommand::Cost)),
         ] {
-            assert_eq!(Slash::read(line), expected, "{line}");
+            assert_eq!(ChatCommand::parse(line), expected, "{line}");
         }
-        let hint = |line: &str| match Slash::read(line) {
-            Some(Slash::Hint(hint)) => hint,
+        let hint = |line: &str| match ChatCommand::parse(line) {
+            Some(ChatCommand::Hint(hint)) => hint,
             other => panic!("{other:?}"),
         };
         assert!(hint("/mem").contains("did you mean /memory"));

@@ -1,64 +1,65 @@
 //! Errors of a chat as shown to the user, with a next step. After any error the prompt is recorded,
 //! and the chat continues with the next one.
 
-use tome_agent::{AgentError, ReflectCause};
+use tome_agent::{AgentError, ReflectionCause};
 use tome_llm::ModelFailure;
 
-use crate::model::Sections;
+use crate::model::ModelSections;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trouble {
-    pub said: String,
+pub struct UserError {
+    pub message: String,
     pub hint: String,
     /// Stable name for programs.
     pub kind: &'static str,
 }
 
-impl Trouble {
+impl UserError {
     /// The kind of an error caused by the user's own interruption.
     pub const STOPPED: &str = "stopped";
 
-    pub fn of(error: &AgentError, sections: Sections) -> Self {
+    pub fn from_agent_error(error: &AgentError, sections: ModelSections) -> Self {
         match error {
-            AgentError::Model(failure) => Self::of_model(failure, sections),
+            AgentError::Model(failure) => Self::from_model_failure(failure, sections),
             AgentError::Reflect(reflect) => match &reflect.cause {
-                ReflectCause::Model(failure) => Self::of_model(failure, sections),
-                ReflectCause::Memory(error) => Self::of_memory(error),
+                ReflectionCause::Model(failure) => Self::from_model_failure(failure, sections),
+                ReflectionCause::Memory(error) => Self::from_memory_error(error),
             },
-            AgentError::Memory(error) => Self::of_memory(error),
+            AgentError::Memory(error) => Self::from_memory_error(error),
             AgentError::WindowTooSmall { .. } => Self {
-                said: error.to_string(),
+                message: error.to_string(),
                 hint: "raise it: `tome config set chat.window_tokens 100000`".to_owned(),
                 kind: "window_too_small",
             },
         }
     }
 
-    fn of_memory(error: &tome_agent::MemoryError) -> Self {
+    fn from_memory_error(error: &tome_agent::MemoryError) -> Self {
         Self {
-            said: error.to_string(),
+            message: error.to_string(),
             hint: "run `tome doctor` to find the cause, then ask again".to_owned(),
             kind: "memory",
         }
     }
 
-    pub fn of_model(failure: &ModelFailure, sections: Sections) -> Self {
-        let (kind, hint) = hint(failure);
+    pub fn from_model_failure(failure: &ModelFailure, sections: ModelSections) -> Self {
+        let (kind, hint) = failure_hint(failure);
         // Address, key and name may come from the summarizer's section; the rest is the chat's own.
-        let hint = hint.replace("PLACE.", &format!("{}.", sections.place));
+        let hint = hint.replace("PLACE.", &format!("{}.", sections.endpoint));
         let hint = hint.replace("MODEL.", &format!("{}.", sections.model));
-        Self { said: failure.to_string(), hint, kind }
+        Self { message: failure.to_string(), hint, kind }
     }
 }
 
 /// For failures that may be transient, or may mean that the endpoint is not a model.
-const NO_MODEL: &str = "ask again; if it persists, check that PLACE.base_url is a model endpoint";
+const NOT_A_MODEL_HINT: &str =
+    "ask again; if it persists, check that PLACE.base_url is a model endpoint";
 
 /// Returns kind and hint; `PLACE.` and `MODEL.` stand for sections of the settings.
-fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
+fn failure_hint(failure: &ModelFailure) -> (&'static str, &'static str) {
     match failure {
-        ModelFailure::Busy { .. } => ("busy", "wait a moment and ask again"),
-        ModelFailure::Down { .. } => (
+        ModelFailure::Overloaded { .. } => ("busy", "wait a moment and ask again"),
+        ModelFailure::Unreachable { .. } => (
             "unreachable",
             "check that it is running and that PLACE.base_url is right, then ask again; `tome chat --offline` needs no model",
         ),
@@ -67,8 +68,8 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
         }
         ModelFailure::Refused { .. } => ("refused", "rephrase the prompt"),
         ModelFailure::Truncated { .. } => ("cut", "say `go on`"),
-        ModelFailure::BrokenOff { .. } => ("broken_off", NO_MODEL),
-        ModelFailure::Malformed { .. } => ("malformed", NO_MODEL),
+        ModelFailure::Interrupted { .. } => ("broken_off", NOT_A_MODEL_HINT),
+        ModelFailure::Malformed { .. } => ("malformed", NOT_A_MODEL_HINT),
         ModelFailure::Unauthorized { .. } => (
             "unauthorized",
             "put a valid key into the variable named by PLACE.key_env, or into the file PLACE.key_file",
@@ -89,16 +90,16 @@ fn hint(failure: &ModelFailure) -> (&'static str, &'static str) {
             "over_budget",
             "continue tomorrow, or raise the limit: `tome config set summarizer.daily_tokens 1000000`",
         ),
-        ModelFailure::Uncounted { .. } => (
+        ModelFailure::BudgetUnavailable { .. } => (
             "uncounted",
             "run `tome doctor` to see why the daemon does not respond, or `tome start` to start it; then ask again",
         ),
-        ModelFailure::CommandMissing { .. }
+        ModelFailure::SpawnFailed { .. }
         | ModelFailure::CommandFailed { .. }
         | ModelFailure::Misconfigured(_) => {
             ("misconfigured", "`tome config` shows every setting and where it comes from")
         }
-        ModelFailure::Stopped => (Trouble::STOPPED, "ask again at any time"),
+        ModelFailure::Cancelled => (UserError::STOPPED, "ask again at any time"),
     }
 }
 
@@ -108,8 +109,11 @@ mod tests {
 
     #[test]
     fn an_unreachable_daemon_is_not_reported_as_a_model_failure() {
-        let failure = ModelFailure::Uncounted { said: "no daemon".to_owned() };
-        let trouble = Trouble::of_model(&failure, Sections { place: "chat", model: "chat" });
+        let failure = ModelFailure::BudgetUnavailable { message: "no daemon".to_owned() };
+        let trouble = UserError::from_model_failure(
+            &failure,
+            ModelSections { endpoint: "chat", model: "chat" },
+        );
         assert!(trouble.hint.contains("`tome doctor`") && !trouble.hint.contains("base_url"));
     }
 }

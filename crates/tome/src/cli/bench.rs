@@ -6,12 +6,12 @@ use clap::{Args, Subcommand};
 
 /// `tome bench`
 #[derive(Debug, Subcommand)]
-pub enum Bench {
+pub enum BenchCommand {
     /// Measure recall against queries with known answers
-    Recall(Recall),
+    Recall(BenchRecallArgs),
 }
 
-const RECALL_HELP: &str = "\
+const BENCH_RECALL_HELP: &str = "\
 A data set is a folder with three files; DIR is one, or holds several:
   docs.jsonl     {\"id\", \"text\", \"group\", \"ts\"}    one document per line; group and ts are optional
   queries.jsonl  {\"id\", \"text\", \"group\", \"type\"}  one query per line, run against its group only
@@ -23,8 +23,8 @@ and the next run reuses what is already stored and indexed.";
 
 /// `tome bench recall`
 #[derive(Debug, Args)]
-#[command(after_help = RECALL_HELP)]
-pub struct Recall {
+#[command(after_help = BENCH_RECALL_HELP)]
+pub struct BenchRecallArgs {
     /// Folder with a data set, or with several data sets
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,

@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-pub const HELP: &str = "\
+pub const CHAT_HELP: &str = "\
 Examples:
   tome chat                                  start a chat; leave with Ctrl-D or /exit
   tome chat --continue                       continue the latest chat of this project
@@ -17,7 +17,7 @@ model writes down what is worth keeping (not with -p; disable with --no-reflect)
 
 /// `tome chat`
 #[derive(Debug, Args)]
-pub struct Chat {
+pub struct ChatArgs {
     /// The first prompt
     #[arg(value_name = "PROMPT")]
     pub prompt: Vec<String>,

@@ -4,14 +4,14 @@ use clap::{Args, Subcommand};
 
 /// `tome config`
 #[derive(Debug, Args)]
-pub struct Config {
+pub struct ConfigArgs {
     #[command(subcommand)]
-    pub change: Option<Change>,
+    pub change: Option<ConfigChange>,
 }
 
 /// A change to the config file.
 #[derive(Debug, Subcommand)]
-pub enum Change {
+pub enum ConfigChange {
     /// Set a value in the config file, such as `tome config set chat.model qwen3`
     Set {
         /// Name of the setting, such as chat.model

@@ -16,7 +16,7 @@ Each bullet lists its sources (grips): `tome show <grip>` shows the text that su
 /// `tome toc`
 #[derive(Debug, Args)]
 #[command(after_help = TOC_HELP, disable_version_flag = true)]
-pub struct Toc {
+pub struct TocArgs {
     /// Id of a node, or a time in words [default: all contents]
     #[arg(value_name = "NODE OR TIME")]
     pub what: Vec<String>,
@@ -56,7 +56,7 @@ A citation, as printed by recall, opens at the cited line:
 /// `tome show`
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_HELP)]
-pub struct Show {
+pub struct ShowArgs {
     /// Id of an event, node or source (grip), or a citation
     pub id: String,
     /// The session that short citations refer to [default: the newest of the project]

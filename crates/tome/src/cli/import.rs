@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-pub const HELP: &str = "\
+pub const IMPORT_HELP: &str = "\
 Reads the transcripts of claude-code, codex, gemini, copilot and opencode and stores each event with its
 original time and project. Events already captured by a hook or an earlier import are recognized and not
 stored again, so an import can be interrupted and repeated at any time. Transcripts are never changed.
@@ -14,7 +14,7 @@ Damaged lines are reported and skipped.";
 
 /// `tome import`
 #[derive(Debug, Args)]
-pub struct Import {
+pub struct ImportArgs {
     /// Only this agent; repeatable
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,
@@ -31,7 +31,7 @@ pub struct Import {
 
 /// `tome doctor`
 #[derive(Debug, Args)]
-pub struct Doctor {
+pub struct DoctorArgs {
     /// Also compare the agents' transcripts with the stores and list missing events
     #[arg(long)]
     pub deep: bool,

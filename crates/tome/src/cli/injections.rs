@@ -15,7 +15,7 @@ inject.overview. inject.budget_tokens limits the start of a session (`tome confi
 /// `tome injections`
 #[derive(Debug, Args)]
 #[command(after_help = INJECTIONS_HELP)]
-pub struct Injections {
+pub struct InjectionsArgs {
     /// Only this session
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 /// Help text below the options.
-pub const HELP: &str = "\
+pub const MCP_HELP: &str = "\
 MCP clients start the server themselves; `tome setup` configures them. By hand, for Claude Code:
   claude mcp add tome -- tome mcp
 The server uses standard input and output, starts the daemon if necessary, and exits when its input ends.
@@ -14,7 +14,7 @@ GEMINI_SESSION_ID, GEMINI_PROJECT_DIR), or from the current folder.";
 
 /// `tome mcp`
 #[derive(Debug, Args)]
-pub struct Mcp {
+pub struct McpArgs {
     /// Comma-separated toolsets to offer: core, recall, notes, coder, contents, anthropic, all; read-only
     /// leaves out tools that change something [default: mcp.toolsets]
     #[arg(long, value_name = "SETS")]

@@ -13,16 +13,16 @@ them.";
 /// `tome memory`
 #[derive(Debug, Args)]
 #[command(after_help = MEMORY_HELP)]
-pub struct Memory {
+pub struct MemoryArgs {
     #[command(flatten)]
-    pub place: Place,
+    pub notebook: NotebookArgs,
     #[command(subcommand)]
     pub command: MemoryCommand,
 }
 
 /// Options that select the notebook.
 #[derive(Debug, Clone, Args)]
-pub struct Place {
+pub struct NotebookArgs {
     /// Scope of the notes [default: session if --session is given, otherwise project]
     #[arg(long, global = true, value_name = "SCOPE", help_heading = "Which notebook")]
     pub scope: Option<ScopeName>,
@@ -50,34 +50,34 @@ pub enum MemoryCommand {
     /// List the notes with their sizes and summaries
     List,
     /// Show the index as agents see it
-    View(View),
+    View(ViewArgs),
     /// Print a note
-    Read(Read),
+    Read(ReadArgs),
     /// Create or replace a note; reads standard input
-    Write(Write),
+    Write(WriteArgs),
     /// Append an entry to a note; reads standard input
-    Append(Append),
+    Append(AppendArgs),
     /// Replace several texts in a note, all or none; each must occur exactly once
-    Patch(Patch),
+    Patch(PatchArgs),
     /// Replace the first occurrence of a text in a note
-    Update(Update),
+    Update(UpdateArgs),
     /// Delete notes; their history is kept
-    Delete(Delete),
+    Delete(DeleteArgs),
     /// Edit a note with $VISUAL or $EDITOR
-    Edit(Read),
+    Edit(ReadArgs),
     /// Show who changed what and when, newest first
-    Log(Log),
+    Log(LogArgs),
     /// Print an earlier version of a note
-    Show(Version),
+    Show(VersionArgs),
     /// Show the last change of a note, or the difference between two versions
-    Diff(Diff),
+    Diff(DiffArgs),
     /// Restore a version of a note [default: the previous one]
-    Restore(Version),
+    Restore(VersionArgs),
 }
 
 /// `tome memory view`
 #[derive(Debug, Args)]
-pub struct View {
+pub struct ViewArgs {
     /// List the files with their types instead
     #[arg(long)]
     pub files: bool,
@@ -85,14 +85,14 @@ pub struct View {
 
 /// `tome memory read`, `tome memory edit`
 #[derive(Debug, Args)]
-pub struct Read {
+pub struct ReadArgs {
     /// The note
     pub path: String,
 }
 
 /// `tome memory write`
 #[derive(Debug, Args)]
-pub struct Write {
+pub struct WriteArgs {
     /// The note
     pub path: String,
     /// The content, instead of standard input
@@ -117,7 +117,7 @@ pub struct Write {
 
 /// `tome memory append`
 #[derive(Debug, Args)]
-pub struct Append {
+pub struct AppendArgs {
     /// The note
     pub path: String,
     /// The entry, instead of standard input
@@ -130,7 +130,7 @@ pub struct Append {
 
 /// `tome memory patch`
 #[derive(Debug, Args)]
-pub struct Patch {
+pub struct PatchArgs {
     /// The note
     pub path: String,
     /// Text to replace, which must occur exactly once; repeatable
@@ -146,7 +146,7 @@ pub struct Patch {
 
 /// `tome memory update`
 #[derive(Debug, Args)]
-pub struct Update {
+pub struct UpdateArgs {
     /// The note
     pub path: String,
     /// Text to replace
@@ -159,7 +159,7 @@ pub struct Update {
 
 /// `tome memory delete`
 #[derive(Debug, Args)]
-pub struct Delete {
+pub struct DeleteArgs {
     /// The notes
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<String>,
@@ -167,7 +167,7 @@ pub struct Delete {
 
 /// `tome memory log`
 #[derive(Debug, Args)]
-pub struct Log {
+pub struct LogArgs {
     /// Only this note; it may be deleted
     pub path: Option<String>,
     /// Show at most the newest N; 0 for all
@@ -177,7 +177,7 @@ pub struct Log {
 
 /// `tome memory show`, `tome memory restore`
 #[derive(Debug, Args)]
-pub struct Version {
+pub struct VersionArgs {
     /// The note; it may be deleted
     pub path: String,
     /// A version from `tome memory log`, or a prefix of one
@@ -187,7 +187,7 @@ pub struct Version {
 
 /// `tome memory diff`
 #[derive(Debug, Args)]
-pub struct Diff {
+pub struct DiffArgs {
     /// The note; it may be deleted
     pub path: String,
     /// Old version [default: the one before the last change]
@@ -198,22 +198,22 @@ pub struct Diff {
 
 /// `tome coder …`
 #[derive(Debug, Subcommand)]
-pub enum Coder {
+pub enum CoderCommand {
     /// Find up to three lessons that answer a question
-    Recall(Recall),
+    Recall(CoderRecallArgs),
     /// Store a lesson, following the store guide
     #[command(after_help = STORE_HELP)]
-    Store(Store),
+    Store(CoderStoreArgs),
     /// List the files with lessons
     List,
     /// Print one file
-    Read(Read),
+    Read(ReadArgs),
     /// Check every file against the store guide
     Lint,
     /// Reorganize the files without losing content
     Tidy,
     /// Print one of the guides that agents follow
-    Guide(Guide),
+    Guide(GuideArgs),
 }
 
 const STORE_HELP: &str = "\
@@ -225,7 +225,7 @@ content and tags, or an array of up to three.";
 
 /// `tome coder recall`
 #[derive(Debug, Args)]
-pub struct Recall {
+pub struct CoderRecallArgs {
     /// The question, in words
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
@@ -239,7 +239,7 @@ pub struct Recall {
 
 /// `tome coder store`
 #[derive(Debug, Args)]
-pub struct Store {
+pub struct CoderStoreArgs {
     /// episodic, procedural or semantic
     #[arg(long = "type", value_name = "TYPE")]
     pub insight_type: Option<String>,
@@ -269,20 +269,20 @@ pub struct Store {
 
 /// `tome coder guide`
 #[derive(Debug, Args)]
-pub struct Guide {
+pub struct GuideArgs {
     /// The guide
-    pub which: WhichGuide,
+    pub which: GuideName,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum WhichGuide {
+pub enum GuideName {
     Store,
     Recall,
 }
 
 /// `tome tool`
 #[derive(Debug, Args)]
-pub struct Tool {
+pub struct ToolCommandArgs {
     /// The tool; without it, all tools are listed
     pub name: Option<String>,
     /// Arguments as a JSON object; - for standard input [default: {}, or piped input]
@@ -304,7 +304,7 @@ pub struct Tool {
 
 /// `tome init`
 #[derive(Debug, Args)]
-pub struct Init {
+pub struct InitArgs {
     /// Keep the notes in .memory/ in the repository, so that the team can commit them
     #[arg(long)]
     pub in_repo: bool,

@@ -18,7 +18,7 @@ If nothing is relevant enough, there are no hits.";
 /// `tome recall`
 #[derive(Debug, Args)]
 #[command(after_help = RECALL_HELP)]
-pub struct Recall {
+pub struct RecallArgs {
     /// What to look for, in your own words
     #[arg(value_name = "QUERY")]
     pub query: Vec<String>,
@@ -36,7 +36,7 @@ pub struct Recall {
         short = 'n',
         value_name = "N",
         default_value_t = 5,
-        value_parser = count,
+        value_parser = parse_count,
         allow_negative_numbers = true
     )]
     pub limit: u32,
@@ -76,7 +76,7 @@ pub struct Recall {
     #[arg(long)]
     pub regex: bool,
     /// Approximate token budget for the text of all hits together
-    #[arg(long, value_name = "N", value_parser = count, allow_negative_numbers = true)]
+    #[arg(long, value_name = "N", value_parser = parse_count, allow_negative_numbers = true)]
     pub tokens: Option<u32>,
     /// Show the stages of the search with timings, and each hit's rank and score per tier
     #[arg(long)]
@@ -84,7 +84,7 @@ pub struct Recall {
 }
 
 /// Parses a count; values beyond `u32::MAX` saturate.
-fn count(text: &str) -> Result<u32, String> {
+fn parse_count(text: &str) -> Result<u32, String> {
     let is_whole = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     match is_whole {
         true => Ok(text.parse().unwrap_or(u32::MAX)),

@@ -17,7 +17,7 @@ that were reflected on before.";
 /// `tome reflect`
 #[derive(Debug, Args)]
 #[command(after_help = REFLECT_HELP)]
-pub struct Reflect {
+pub struct ReflectArgs {
     /// The session [default: the latest of the current project if known, otherwise of all projects]
     #[arg(value_name = "SESSION")]
     pub session: Option<String>,

@@ -18,7 +18,7 @@ Examples:
 /// `tome setup`
 #[derive(Debug, Args)]
 #[command(after_help = SETUP_HELP)]
-pub struct Setup {
+pub struct SetupArgs {
     /// Only this agent, even if it is not installed; repeatable
     #[arg(long, value_name = "NAME")]
     pub agent: Vec<String>,

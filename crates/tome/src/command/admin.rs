@@ -6,15 +6,18 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::v1;
 
-use super::events::project_of;
-use super::{Context, Outcome, finder, repair};
-use crate::cli::Contents;
-use crate::reach::Start;
-use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, count, counted};
+use super::events::resolve_project;
+use super::{CommandContext, Outcome, finder, repair};
+use crate::cli::ProjectFilter;
+use crate::reach::StartPolicy;
+use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_count, format_counted};
 
-pub fn flush(context: &Context) -> Result<Outcome> {
+pub fn flush_stores(context: &CommandContext) -> Result<Outcome> {
     let flushed = context.block_on(async {
-        Ok(context.reach.ask(Start::IfAway, async |client| client.flush().await).await?)
+        Ok(context
+            .connector
+            .call_idempotent(StartPolicy::IfNotRunning, async |client| client.flush().await)
+            .await?)
     })?;
     if context.json {
         context.print_json(&json!({"stores": flushed.stores}))?;
@@ -22,73 +25,79 @@ pub fn flush(context: &Context) -> Result<Outcome> {
         writeln!(
             crate::terminal::stdout(),
             "flushed {}",
-            counted(flushed.stores.into(), "open store", "open stores")
+            format_counted(flushed.stores.into(), "open store", "open stores")
         )?;
     }
     Ok(Outcome::Done)
 }
 
-pub fn compact(context: &Context) -> Result<Outcome> {
+pub fn compact_stores(context: &CommandContext) -> Result<Outcome> {
     let done = context.block_on(async {
-        Ok(context.reach.ask(Start::IfAway, async |client| client.compact().await).await?)
+        Ok(context
+            .connector
+            .call_idempotent(StartPolicy::IfNotRunning, async |client| client.compact().await)
+            .await?)
     })?;
     if context.json {
         let (stores, before, after) = (done.stores, done.bytes_before, done.bytes_after);
         context
             .print_json(&json!({"stores": stores, "bytes_before": before, "bytes_after": after}))?;
     } else {
-        let stores = counted(done.stores.into(), "store", "stores");
+        let stores = format_counted(done.stores.into(), "store", "stores");
         writeln!(
             crate::terminal::stdout(),
             "compacted {stores}: {} before, {} after",
-            bytes(done.bytes_before),
-            bytes(done.bytes_after)
+            format_bytes(done.bytes_before),
+            format_bytes(done.bytes_after)
         )?;
     }
     Ok(Outcome::Done)
 }
 
 /// Shows the cursors of each store's workers and the size of its projections.
-pub fn status(context: &Context) -> Result<Outcome> {
+pub fn show_workers(context: &CommandContext) -> Result<Outcome> {
     let stores = context.block_on(async {
-        Ok(context.reach.ask(Start::IfAway, async |client| client.workers().await).await?)
+        Ok(context
+            .connector
+            .call_idempotent(StartPolicy::IfNotRunning, async |client| client.get_workers().await)
+            .await?)
     })?;
     if context.json {
         stores.iter().try_for_each(|store| context.print_json(&store_json(store)))?;
-        return Ok(found(&stores));
+        return Ok(workers_outcome(&stores));
     }
     let mut out = crate::terminal::stdout().lock();
     if stores.is_empty() {
         writeln!(out, "no stores yet")?;
     }
     for store in &stores {
-        print_store(&mut out, store)?;
+        print_store_workers(&mut out, store)?;
     }
-    Ok(found(&stores))
+    Ok(workers_outcome(&stores))
 }
 
-fn found(stores: &[v1::StoreWorkers]) -> Outcome {
+fn workers_outcome(stores: &[v1::StoreWorkers]) -> Outcome {
     let is_bad = stores.iter().any(|store| !store.problem.is_empty());
     if is_bad { Outcome::Failed } else { Outcome::Done }
 }
 
-fn print_store(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result<()> {
+fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result<()> {
     writeln!(out, "store    {}", store.path)?;
     if !store.problem.is_empty() {
-        return writeln!(out, "         {RED}cannot be read:{PLAIN} {}", store.problem);
+        return writeln!(out, "         {RED}cannot be read:{RESET} {}", store.problem);
     }
-    let events = counted(store.events, "event", "events");
-    writeln!(out, "         {events}, {}, {}", bytes(store.disk_bytes), store.engine)?;
+    let events = format_counted(store.events, "event", "events");
+    writeln!(out, "         {events}, {}, {}", format_bytes(store.disk_bytes), store.engine)?;
     writeln!(
         out,
         "contents {}, {}, {}",
-        counted(store.nodes, "node", "nodes"),
-        counted(store.versions, "version", "versions"),
-        counted(store.grips, "source", "sources")
+        format_counted(store.nodes, "node", "nodes"),
+        format_counted(store.versions, "version", "versions"),
+        format_counted(store.grips, "source", "sources")
     )?;
     finder::print_workers(out, &store.workers)?;
     for problem in &store.finder_problems {
-        writeln!(out, "         {YELLOW}finder:{PLAIN} {problem}")?;
+        writeln!(out, "         {YELLOW}finder:{RESET} {problem}")?;
     }
     Ok(())
 }
@@ -105,10 +114,10 @@ fn store_json(store: &v1::StoreWorkers) -> Value {
 }
 
 /// Verifies the store files, and the contents against the events.
-pub fn verify(context: &Context, asked: &Contents) -> Result<Outcome> {
-    let project = project(context, asked)?;
+pub fn verify_stores(context: &CommandContext, asked: &ProjectFilter) -> Result<Outcome> {
+    let project = resolve_filter(context, asked)?;
     let (files, stores) = context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         let request = v1::VerifyStoresRequest { project: project.clone(), files_only: false };
         let files = client.verify_stores(request).await?;
         Ok((files, client.verify_contents(v1::VerifyContentsRequest { project }).await?))
@@ -116,35 +125,35 @@ pub fn verify(context: &Context, asked: &Contents) -> Result<Outcome> {
     let is_fine = files.damage.is_empty()
         && stores.iter().all(|store| store.finding_count == 0 && store.problem.is_empty());
     if context.json {
-        let each: Vec<Value> = stores.iter().map(checked_json).collect();
+        let each: Vec<Value> = stores.iter().map(verification_json).collect();
         let damage = repair::damage_json(&files.damage);
         context.print_json(&json!({"ok": is_fine, "stores": each, "damage": damage}))?;
     } else {
         repair::print_damage(&mut crate::terminal::stdout().lock(), &files.damage)?;
-        print_checked(&stores, is_fine)?;
+        print_verification(&stores, is_fine)?;
     }
     Ok(if is_fine { Outcome::Done } else { Outcome::Failed })
 }
 
-fn print_checked(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
+fn print_verification(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     for store in stores {
         for finding in &store.findings {
-            writeln!(out, "{RED}bad{PLAIN}  {finding}  {DIM}{}{PLAIN}", store.store)?;
+            writeln!(out, "{RED}bad{RESET}  {finding}  {DIM}{}{RESET}", store.store)?;
         }
         let more = store.finding_count.saturating_sub(store.findings.len() as u64);
         if more > 0 {
-            writeln!(out, "     and {} more {DIM}{}{PLAIN}", count(more), store.store)?;
+            writeln!(out, "     and {} more {DIM}{}{RESET}", format_count(more), store.store)?;
         }
         if !store.problem.is_empty() {
-            writeln!(out, "{RED}not checked{PLAIN}  {}: {}", store.store, store.problem)?;
+            writeln!(out, "{RED}not checked{RESET}  {}: {}", store.store, store.problem)?;
         }
     }
     let sum = |of: fn(&v1::StoreChecked) -> u64| stores.iter().map(of).sum::<u64>();
     let is_wrong = stores.iter().any(|store| store.finding_count > 0);
     let is_unchecked = stores.iter().any(|store| !store.problem.is_empty());
     let verdict = match (is_fine, is_wrong, is_unchecked) {
-        (true, ..) => format!("{GREEN}no problems found{PLAIN}"),
+        (true, ..) => format!("{GREEN}no problems found{RESET}"),
         (_, true, _) => "run `tome admin rebuild-toc`".to_owned(),
         (_, _, true) => "not all contents could be checked".to_owned(),
         _ => "the contents match the events".to_owned(),
@@ -152,14 +161,14 @@ fn print_checked(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
     writeln!(
         out,
         "checked {} and {} in {}: {verdict}",
-        counted(sum(|store| store.nodes), "node", "nodes"),
-        counted(sum(|store| store.grips), "source", "sources"),
-        counted(stores.len() as u64, "store", "stores")
+        format_counted(sum(|store| store.nodes), "node", "nodes"),
+        format_counted(sum(|store| store.grips), "source", "sources"),
+        format_counted(stores.len() as u64, "store", "stores")
     )?;
     Ok(())
 }
 
-fn checked_json(store: &v1::StoreChecked) -> Value {
+fn verification_json(store: &v1::StoreChecked) -> Value {
     json!({
         "store": store.store, "nodes": store.nodes, "grips": store.grips,
         "finding_count": store.finding_count, "findings": store.findings,
@@ -168,19 +177,19 @@ fn checked_json(store: &v1::StoreChecked) -> Value {
 }
 
 /// The result of rebuilding a projection of one store.
-pub trait Rebuilt {
+pub trait RebuildResult {
     /// The store's name, its number, and the total number of stores.
-    fn place(&self) -> (&str, u32, u32);
+    fn store_progress(&self) -> (&str, u32, u32);
     /// Why the rebuild failed; empty on success.
     fn problem(&self) -> &str;
     /// A short summary of the changes.
-    fn changes(&self) -> String;
-    fn json(&self) -> Value;
+    fn describe_changes(&self) -> String;
+    fn to_json(&self) -> Value;
 }
 
 /// Prints each store's result as it arrives; `nothing` is printed if there are no stores.
-pub async fn tell_each<T: Rebuilt>(
-    context: &Context,
+pub async fn print_rebuilds<T: RebuildResult>(
+    context: &CommandContext,
     mut stores: tonic::Streaming<T>,
     nothing: &str,
 ) -> Result<Outcome> {
@@ -189,15 +198,15 @@ pub async fn tell_each<T: Rebuilt>(
         is_bad |= !store.problem().is_empty();
         is_empty = false;
         if context.json {
-            context.print_json(&store.json())?;
+            context.print_json(&store.to_json())?;
             continue;
         }
-        let (name, number, all) = store.place();
-        let place = format!("{DIM}[{number}/{all}]{PLAIN} {name}");
+        let (name, number, all) = store.store_progress();
+        let place = format!("{DIM}[{number}/{all}]{RESET} {name}");
         let mut out = crate::terminal::stdout().lock();
         match store.problem() {
-            "" => writeln!(out, "{place}: {}", store.changes())?,
-            problem => writeln!(out, "{place}: {RED}failed:{PLAIN} {problem}")?,
+            "" => writeln!(out, "{place}: {}", store.describe_changes())?,
+            problem => writeln!(out, "{place}: {RED}failed:{RESET} {problem}")?,
         }
     }
     if is_empty && !context.json {
@@ -207,17 +216,17 @@ pub async fn tell_each<T: Rebuilt>(
 }
 
 /// Rebuilds the contents and prints what changed.
-pub fn rebuild_toc(context: &Context, asked: &Contents) -> Result<Outcome> {
-    let request = v1::RebuildContentsRequest { project: project(context, asked)? };
+pub fn rebuild_toc(context: &CommandContext, asked: &ProjectFilter) -> Result<Outcome> {
+    let request = v1::RebuildContentsRequest { project: resolve_filter(context, asked)? };
     context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         let stores = client.rebuild_contents(request).await?;
-        tell_each(context, stores, "no events yet").await
+        print_rebuilds(context, stores, "no events yet").await
     })
 }
 
-impl Rebuilt for v1::RebuildContentsResponse {
-    fn place(&self) -> (&str, u32, u32) {
+impl RebuildResult for v1::RebuildContentsResponse {
+    fn store_progress(&self) -> (&str, u32, u32) {
         (&self.store, self.stores_done, self.stores)
     }
 
@@ -225,17 +234,19 @@ impl Rebuilt for v1::RebuildContentsResponse {
         &self.problem
     }
 
-    fn changes(&self) -> String {
-        let compared = counted(self.compared, "node", "nodes");
-        let sessions = counted(self.sessions, "session", "sessions");
+    fn describe_changes(&self) -> String {
+        let compared = format_counted(self.compared, "node", "nodes");
+        let sessions = format_counted(self.sessions, "session", "sessions");
         let changes = match (self.written, self.removed) {
             (0, 0) => "nothing changed".to_owned(),
-            (written, removed) => format!("{} written, {} removed", count(written), count(removed)),
+            (written, removed) => {
+                format!("{} written, {} removed", format_count(written), format_count(removed))
+            }
         };
         format!("{compared} of {sessions}; {changes}")
     }
 
-    fn json(&self) -> Value {
+    fn to_json(&self) -> Value {
         json!({
             "store": self.store, "stores_done": self.stores_done, "stores": self.stores,
             "sessions": self.sessions, "compared": self.compared, "written": self.written,
@@ -245,9 +256,9 @@ impl Rebuilt for v1::RebuildContentsResponse {
     }
 }
 
-pub fn project(context: &Context, asked: &Contents) -> Result<String> {
+pub fn resolve_filter(context: &CommandContext, asked: &ProjectFilter) -> Result<String> {
     match &asked.project {
-        Some(folder) => Ok(project_of(context, Some(folder))?.unwrap_or_default()),
+        Some(folder) => Ok(resolve_project(context, Some(folder))?.unwrap_or_default()),
         None => Ok(String::new()),
     }
 }

@@ -2,9 +2,9 @@
 
 use anyhow::Result;
 
-use super::{Context, Outcome};
-use crate::cli::chat::Chat;
+use super::{CommandContext, Outcome};
+use crate::cli::chat::ChatArgs;
 
-pub fn run(context: &Context, asked: &Chat) -> Result<Outcome> {
+pub fn run(context: &CommandContext, asked: &ChatArgs) -> Result<Outcome> {
     crate::chat::run(context, asked)
 }

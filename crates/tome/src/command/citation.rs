@@ -9,18 +9,21 @@ use tome_proto::v1::open_response::Place;
 use tome_proto::{event_from_wire, v1};
 use tome_recall::Citation;
 
-use super::events::project_of;
-use super::{Context, Outcome, Refusal, show, toc};
-use crate::cli::contents::Show;
-use crate::reach::Start;
-use crate::render::{self, BOLD, DIM, PLAIN, counted};
+use super::events::resolve_project;
+use super::{CommandContext, CommandError, Outcome, show, toc};
+use crate::cli::contents::ShowArgs;
+use crate::reach::StartPolicy;
+use crate::render::{self, BOLD, DIM, RESET, format_counted};
 
 /// Splits `projects/<folder>/<id>` into the id and the root of that project. Returns other ids
 /// unchanged.
-pub fn within_project<'a>(context: &Context, id: &'a str) -> Result<(&'a str, Option<String>)> {
+pub fn split_project_id<'a>(
+    context: &CommandContext,
+    id: &'a str,
+) -> Result<(&'a str, Option<String>)> {
     let split = id.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
     let Some((folder, inner)) = split else { return Ok((id, None)) };
-    if !inner.starts_with(toc::NODE) && !inner.starts_with(toc::GRIP) {
+    if !inner.starts_with(toc::NODE_PREFIX) && !inner.starts_with(toc::GRIP_PREFIX) {
         return Ok((id, None));
     }
     let all = Projects::load(&context.settings.home).all();
@@ -29,84 +32,84 @@ pub fn within_project<'a>(context: &Context, id: &'a str) -> Result<(&'a str, Op
     match named {
         Some((root, _)) => Ok((inner, Some(root))),
         None => {
-            let refusal = Refusal::not_found(format!("no project in projects/{folder}"));
-            Err(refusal.hint("`tome toc --all-projects` shows all projects").into())
+            let refusal = CommandError::not_found(format!("no project in projects/{folder}"));
+            Err(refusal.with_hint("`tome toc --all-projects` shows all projects").into())
         }
     }
 }
 
 /// Opens a citation and prints it.
-pub fn show(context: &Context, asked: &Show) -> Result<Outcome> {
+pub fn open_citation(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
     let citation: Citation = asked.id.parse()?;
     let request = v1::OpenRequest {
         citation: citation.to_string(),
-        project: project_of(context, asked.project.as_deref())?.unwrap_or_default(),
+        project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
         session_id: asked.session.clone().unwrap_or_default(),
     };
     let opened = context.block_on(async {
-        let open = async |client: &tome_proto::Client| client.open(request.clone()).await;
-        Ok(context.reach.ask(Start::IfAway, open).await?)
+        let open = async |client: &tome_proto::Client| client.open_citation(request.clone()).await;
+        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, open).await?)
     })?;
     if context.json {
         context.print_json(&opened_json(&citation, opened)?)?;
         return Ok(Outcome::Done);
     }
-    print(&citation, opened)
+    print_opened(&citation, opened)
 }
 
-fn print(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
+fn print_opened(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
     let mut out = crate::terminal::stdout().lock();
     if !opened.file.is_empty() {
         writeln!(
             out,
-            "{BOLD}{}{PLAIN}  {DIM}{}{PLAIN}",
-            safe(&citation.to_string()),
-            safe(&opened.file)
+            "{BOLD}{}{RESET}  {DIM}{}{RESET}",
+            safe_line(&citation.to_string()),
+            safe_line(&opened.file)
         )?;
     }
     if opened.session_assumed {
         let session = render::one_line(&opened.session_id, 200);
         writeln!(
             out,
-            "{DIM}session {session}, the newest of this project; use --session for another{PLAIN}"
+            "{DIM}session {session}, the newest of this project; use --session for another{RESET}"
         )?;
     }
     match opened.place {
         Some(Place::Event(event)) => {
             writeln!(out)?;
-            show::print(&event_from_wire(event)?, &mut out)?;
+            show::print_event(&event_from_wire(event)?, &mut out)?;
         }
         Some(Place::Foreign(text)) => {
-            writeln!(out, "{DIM}this line was not written by Tome{PLAIN}\n")?;
-            print_line(&mut out, opened.line, &text, true)?;
+            writeln!(out, "{DIM}this line was not written by Tome{RESET}\n")?;
+            print_numbered_line(&mut out, opened.line, &text, true)?;
         }
-        Some(Place::Lines(lines)) => print_lines(&mut out, &lines, opened.line)?,
+        Some(Place::Lines(lines)) => print_note_lines(&mut out, &lines, opened.line)?,
         // `tome show` handles nodes and sources by id before it gets here.
         Some(Place::Nodes(_) | Place::Grip(_)) | None => {}
     }
     Ok(Outcome::Done)
 }
 
-fn print_lines(out: &mut dyn Write, lines: &v1::NoteLines, cited: u32) -> Result<()> {
+fn print_note_lines(out: &mut dyn Write, lines: &v1::NoteLines, cited: u32) -> Result<()> {
     writeln!(out)?;
     for (number, text) in (lines.first..).zip(&lines.lines) {
-        print_line(out, number, text, number == cited)?;
+        print_numbered_line(out, number, text, number == cited)?;
     }
     let shown = u32::try_from(lines.lines.len()).unwrap_or(u32::MAX);
     let behind = lines.total.saturating_sub(lines.first.saturating_add(shown).saturating_sub(1));
     if behind > 0 {
-        let more = counted(behind.into(), "more line", "more lines");
-        writeln!(out, "{DIM}        … {more}{PLAIN}")?;
+        let more = format_counted(behind.into(), "more line", "more lines");
+        writeln!(out, "{DIM}        … {more}{RESET}")?;
     }
     Ok(())
 }
 
-fn print_line(out: &mut dyn Write, number: u32, text: &str, is_cited: bool) -> Result<()> {
-    let text = render::safe(text);
+fn print_numbered_line(out: &mut dyn Write, number: u32, text: &str, is_cited: bool) -> Result<()> {
+    let text = render::replace_control_chars(text);
     if is_cited {
-        writeln!(out, "{BOLD}> {number:>5}  {text}{PLAIN}")?;
+        writeln!(out, "{BOLD}> {number:>5}  {text}{RESET}")?;
     } else {
-        writeln!(out, "{DIM}  {number:>5}{PLAIN}  {text}")?;
+        writeln!(out, "{DIM}  {number:>5}{RESET}  {text}")?;
     }
     Ok(())
 }
@@ -121,8 +124,8 @@ fn opened_json(citation: &Citation, opened: v1::OpenResponse) -> Result<Value> {
     }
     let fields = json!({
         "citation": citation.to_string(),
-        "project": given(opened.project), "session_id": given(opened.session_id),
-        "session_assumed": opened.session_assumed, "file": given(opened.file),
+        "project": non_empty(opened.project), "session_id": non_empty(opened.session_id),
+        "session_assumed": opened.session_assumed, "file": non_empty(opened.file),
         "line": Some(opened.line).filter(|line| *line > 0),
         "event": event, "text": text,
         "first": lines.as_ref().map(|lines| lines.first),
@@ -132,10 +135,10 @@ fn opened_json(citation: &Citation, opened: v1::OpenResponse) -> Result<Value> {
     Ok(fields)
 }
 
-fn given(text: String) -> Option<String> {
+fn non_empty(text: String) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn safe(text: &str) -> String {
+fn safe_line(text: &str) -> String {
     render::one_line(text, 1_000)
 }

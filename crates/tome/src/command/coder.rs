@@ -5,29 +5,30 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::notes::{Notes, input, print_said, result};
-use super::{Context, Outcome, Refusal, memory};
-use crate::cli::notes::{Coder, Recall, Store, WhichGuide};
-use crate::render::{DIM, GREEN, PLAIN, YELLOW, counted};
+use super::notes::{NotebookClient, parse_tool_result, print_with_newline, read_input};
+use super::{CommandContext, CommandError, Outcome, memory};
+use crate::cli::notes::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
+use crate::render::{DIM, GREEN, RESET, YELLOW, format_counted};
 
-pub fn run(context: &Context, asked: &Coder) -> Result<Outcome> {
-    let notes = |command: &str| Notes::coders(context, &format!("tome coder {command}"));
+pub fn run(context: &CommandContext, asked: &CoderCommand) -> Result<Outcome> {
+    let notes =
+        |command: &str| NotebookClient::for_coder(context, &format!("tome coder {command}"));
     match asked {
-        Coder::Recall(recall) => self::recall(&notes("recall")?, recall),
-        Coder::Store(store) => self::store(&notes("store")?, store),
-        Coder::List => memory::list(&notes("list")?),
-        Coder::Read(read) => memory::read(&notes("read")?, &read.path),
-        Coder::Lint => lint(&notes("lint")?),
-        Coder::Tidy => tidy(&notes("tidy")?),
-        Coder::Guide(guide) => self::guide(&notes("guide")?, guide.which),
+        CoderCommand::Recall(recall) => recall_lessons(&notes("recall")?, recall),
+        CoderCommand::Store(store) => store_lessons(&notes("store")?, store),
+        CoderCommand::List => memory::list(&notes("list")?),
+        CoderCommand::Read(read) => memory::read_note(&notes("read")?, &read.path),
+        CoderCommand::Lint => lint_lessons(&notes("lint")?),
+        CoderCommand::Tidy => tidy_lessons(&notes("tidy")?),
+        CoderCommand::Guide(guide) => self::print_guide(&notes("guide")?, guide.which),
     }
 }
 
-fn recall(notes: &Notes<'_>, asked: &Recall) -> Result<Outcome> {
+fn recall_lessons(notes: &NotebookClient<'_>, asked: &CoderRecallArgs) -> Result<Outcome> {
     if asked.question.is_empty() && asked.keyword.is_empty() {
-        let refusal = Refusal::bad_input("give a question, or 3 to 8 keywords with --keyword");
+        let refusal = CommandError::bad_input("give a question, or 3 to 8 keywords with --keyword");
         return Err(refusal
-            .hint("for example: `tome coder recall how do I keep tests quick`")
+            .with_hint("for example: `tome coder recall how do I keep tests quick`")
             .into());
     }
     let mut arguments = Map::new();
@@ -40,27 +41,27 @@ fn recall(notes: &Notes<'_>, asked: &Recall) -> Result<Outcome> {
     if !asked.types.is_empty() {
         arguments.insert("types".into(), json!(asked.types));
     }
-    let answer = notes.consult("coder_memory_recall", Value::Object(arguments))?;
+    let answer = notes.call_read_tool("coder_memory_recall", Value::Object(arguments))?;
     if notes.context.json {
-        notes.context.print_json(&result(&answer))?;
+        notes.context.print_json(&parse_tool_result(&answer))?;
     } else {
-        print_said(&answer.text)?;
+        print_with_newline(&answer.text)?;
     }
     Ok(Outcome::Done)
 }
 
-fn store(notes: &Notes<'_>, asked: &Store) -> Result<Outcome> {
-    let answer = notes.call("coder_memory_store", insights(asked)?)?;
+fn store_lessons(notes: &NotebookClient<'_>, asked: &CoderStoreArgs) -> Result<Outcome> {
+    let answer = notes.call_tool("coder_memory_store", build_insights(asked)?)?;
     if notes.context.json {
-        notes.context.print_json(&result(&answer))?;
+        notes.context.print_json(&parse_tool_result(&answer))?;
     } else {
-        print_said(&answer.text)?;
+        print_with_newline(&answer.text)?;
     }
     Ok(Outcome::Done)
 }
 
 /// Builds the tool's arguments from the flags, or from JSON input.
-fn insights(asked: &Store) -> Result<Value> {
+fn build_insights(asked: &CoderStoreArgs) -> Result<Value> {
     let fields = [
         ("type", &asked.insight_type),
         ("title", &asked.title),
@@ -69,10 +70,11 @@ fn insights(asked: &Store) -> Result<Value> {
         ("topic", &asked.topic),
     ];
     if fields.iter().all(|(_, value)| value.is_none()) && asked.tag.is_empty() {
-        let text = input(None, asked.file.as_ref(), "--title and the other flags, or --file FILE")?;
+        let text =
+            read_input(None, asked.file.as_ref(), "--title and the other flags, or --file FILE")?;
         let given: Value = serde_json::from_str(&text).map_err(|error| {
-            Refusal::bad_input(format!("the input is not valid JSON: {error}"))
-                .hint("`tome coder store --help` describes the format")
+            CommandError::bad_input(format!("the input is not valid JSON: {error}"))
+                .with_hint("`tome coder store --help` describes the format")
         })?;
         return Ok(if given.is_array() { json!({"insights": given}) } else { given });
     }
@@ -85,8 +87,8 @@ fn insights(asked: &Store) -> Result<Value> {
 }
 
 /// Prints findings as `path:line: problem`. Fails if there are any.
-fn lint(notes: &Notes<'_>) -> Result<Outcome> {
-    let findings = notes.ask(async |client| client.lint().await)?;
+fn lint_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
+    let findings = notes.call_idempotent(async |client| client.lint_insights().await)?;
     if notes.context.json {
         for found in &findings {
             notes.context.print_json(
@@ -94,23 +96,23 @@ fn lint(notes: &Notes<'_>) -> Result<Outcome> {
             )?;
         }
     } else if findings.is_empty() {
-        writeln!(crate::terminal::stdout(), "{GREEN}no problems found{PLAIN}")?;
+        writeln!(crate::terminal::stdout(), "{GREEN}no problems found{RESET}")?;
     } else {
         let mut out = crate::terminal::stdout().lock();
         for found in &findings {
             writeln!(out, "{}:{}: {}", found.path, found.line.max(1), found.problem)?;
         }
-        let count = counted(findings.len() as u64, "finding", "findings");
+        let count = format_counted(findings.len() as u64, "finding", "findings");
         writeln!(
             crate::terminal::stderr(),
-            "{YELLOW}{count}{PLAIN}; `tome coder tidy` fixes what it can, `tome coder guide store` prints the rules"
+            "{YELLOW}{count}{RESET}; `tome coder tidy` fixes what it can, `tome coder guide store` prints the rules"
         )?;
     }
     Ok(if findings.is_empty() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
-    let done = notes.once(async |client| client.tidy(notes.author()).await)?;
+fn tidy_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
+    let done = notes.call_once(async |client| client.tidy_insights(notes.author()).await)?;
     if notes.context.json {
         notes.context.print_json(&json!({
             "entries_before": done.entries_before, "entries_after": done.entries_after,
@@ -120,7 +122,11 @@ fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
     }
     let mut out = crate::terminal::stdout().lock();
     if done.steps.is_empty() {
-        writeln!(out, "nothing to tidy in {}", counted(done.entries_after, "lesson", "lessons"))?;
+        writeln!(
+            out,
+            "nothing to tidy in {}",
+            format_counted(done.entries_after, "lesson", "lessons")
+        )?;
         return Ok(Outcome::Done);
     }
     for step in &done.steps {
@@ -128,17 +134,17 @@ fn tidy(notes: &Notes<'_>) -> Result<Outcome> {
     }
     writeln!(
         out,
-        "  {DIM}{} before, {} after; `tome memory log --scope coder` shows every change{PLAIN}",
-        counted(done.entries_before, "lesson", "lessons"),
+        "  {DIM}{} before, {} after; `tome memory log --scope coder` shows every change{RESET}",
+        format_counted(done.entries_before, "lesson", "lessons"),
         done.entries_after
     )?;
     Ok(Outcome::Done)
 }
 
-fn guide(notes: &Notes<'_>, which: WhichGuide) -> Result<Outcome> {
+fn print_guide(notes: &NotebookClient<'_>, which: GuideName) -> Result<Outcome> {
     let path = match which {
-        WhichGuide::Store => "memory-store-guide.md",
-        WhichGuide::Recall => "memory-recall-guide.md",
+        GuideName::Store => "memory-store-guide.md",
+        GuideName::Recall => "memory-recall-guide.md",
     };
-    memory::read(notes, path)
+    memory::read_note(notes, path)
 }

@@ -5,11 +5,11 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::{Context, Outcome};
-use crate::config::KEYS;
-use crate::render::{DIM, PLAIN, RED, table};
+use super::{CommandContext, Outcome};
+use crate::config::SETTING_KEYS;
+use crate::render::{DIM, RED, RESET, print_table};
 
-pub fn run(context: &Context) -> Result<Outcome> {
+pub fn run(context: &CommandContext) -> Result<Outcome> {
     let config = &context.config;
     if context.json {
         context.print_json(&as_json(context))?;
@@ -25,9 +25,9 @@ pub fn run(context: &Context) -> Result<Outcome> {
                 )
             },
         );
-        writeln!(out, "home    {}  {DIM}{}{PLAIN}", config.home.0.display(), config.home.1)?;
+        writeln!(out, "home    {}  {DIM}{}{RESET}", config.home.0.display(), config.home.1)?;
         writeln!(out, "config  {file}\n")?;
-        let rows: Vec<Vec<String>> = KEYS
+        let rows: Vec<Vec<String>> = SETTING_KEYS
             .iter()
             .filter_map(|key| {
                 let (value, source) = config.values.get(key.name)?;
@@ -36,25 +36,25 @@ pub fn run(context: &Context) -> Result<Outcome> {
                     key.name.to_owned(),
                     value.to_owned(),
                     source.to_string(),
-                    key.about.to_owned(),
+                    key.description.to_owned(),
                 ])
             })
             .collect();
-        table(&mut out, &["setting", "value", "from", "what it does"], &rows)?;
+        print_table(&mut out, &["setting", "value", "from", "what it does"], &rows)?;
         writeln!(
             out,
-            "  {DIM}[[capture.redact]]: {} custom redaction patterns{PLAIN}",
+            "  {DIM}[[capture.redact]]: {} custom redaction patterns{RESET}",
             config.redact.len()
         )?;
     }
     let mut err = crate::terminal::stderr().lock();
     for problem in &config.problems {
-        writeln!(err, "{RED}error:{PLAIN} {problem}")?;
+        writeln!(err, "{RED}error:{RESET} {problem}")?;
     }
     Ok(if config.problems.is_empty() { Outcome::Done } else { Outcome::BadInput })
 }
 
-fn as_json(context: &Context) -> Value {
+fn as_json(context: &CommandContext) -> Value {
     let config = &context.config;
     let settings: Vec<Value> = config
         .values

@@ -7,27 +7,31 @@ use std::path::Path;
 use anyhow::{Context as _, Result};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::{Context, Outcome, Refusal};
-use crate::cli::config::Change;
-use crate::config::KEYS;
-use crate::render::{DIM, PLAIN};
+use super::{CommandContext, CommandError, Outcome};
+use crate::cli::config::ConfigChange;
+use crate::config::SETTING_KEYS;
+use crate::render::{DIM, RESET};
 use crate::setup::disk;
 
-pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
+pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
     let (name, given) = match change {
-        Change::Set { key, value } => (key.as_str(), Some(value.trim())),
-        Change::Unset { key } => (key.as_str(), None),
+        ConfigChange::Set { key, value } => (key.as_str(), Some(value.trim())),
+        ConfigChange::Unset { key } => (key.as_str(), None),
     };
-    let Some(key) = KEYS.iter().find(|key| key.name == name) else { return Err(unknown(name)) };
-    if let Some(Err(problem)) = given.map(|given| key.value.check(given)) {
-        return Err(Refusal::bad_input(format!("{name}: {problem}")).hint(key.about).into());
+    let Some(key) = SETTING_KEYS.iter().find(|key| key.name == name) else {
+        return Err(unknown_setting(name));
+    };
+    if let Some(Err(problem)) = given.map(|given| key.value_type.check(given)) {
+        return Err(CommandError::bad_input(format!("{name}: {problem}"))
+            .with_hint(key.description)
+            .into());
     }
     let Some(file) = &context.config.file else {
-        let refusal = Refusal::failed("cannot determine where the config file is");
-        return Err(refusal.hint("set --config FILE or TOME_CONFIG").into());
+        let refusal = CommandError::failed("cannot determine where the config file is");
+        return Err(refusal.with_hint("set --config FILE or TOME_CONFIG").into());
     };
-    let mut document = read(file)?;
-    change_one(&mut document, name, given)?;
+    let mut document = read_document(file)?;
+    change_setting(&mut document, name, given)?;
     if let Some(folder) = file.parent() {
         std::fs::create_dir_all(folder)
             .with_context(|| format!("cannot create {}", folder.display()))?;
@@ -44,27 +48,27 @@ pub fn run(context: &Context, change: &Change) -> Result<Outcome> {
         || format!("{name} reset to its default"),
         |given| format!("{name} = {given}"),
     );
-    writeln!(out, "{said}  {DIM}{}{PLAIN}", file.display())?;
-    if context.reach.holder().is_some() {
-        writeln!(out, "{DIM}takes effect when the daemon restarts: run `tome stop`{PLAIN}")?;
+    writeln!(out, "{said}  {DIM}{}{RESET}", file.display())?;
+    if context.connector.daemon_pid().is_some() {
+        writeln!(out, "{DIM}takes effect when the daemon restarts: run `tome stop`{RESET}")?;
     }
     Ok(Outcome::Done)
 }
 
-fn read(file: &Path) -> Result<DocumentMut> {
+fn read_document(file: &Path) -> Result<DocumentMut> {
     let text = match std::fs::read_to_string(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
         text => text.with_context(|| format!("cannot read {}", file.display()))?,
     };
     let parsed = text.parse::<DocumentMut>();
     parsed.map_err(|error| {
-        Refusal::bad_input(format!("{} is not valid TOML: {error}", file.display()))
-            .hint("fix it by hand first")
+        CommandError::bad_input(format!("{} is not valid TOML: {error}", file.display()))
+            .with_hint("fix it by hand first")
             .into()
     })
 }
 
-fn change_one(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Result<()> {
+fn change_setting(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Result<()> {
     let (section, key) = name.split_once('.').context("a key has a section")?;
     let Some(given) = given else {
         if let Some(table) = document.get_mut(section).and_then(Item::as_table_like_mut) {
@@ -74,8 +78,9 @@ fn change_one(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Re
     };
     let table = document.entry(section).or_insert_with(|| Item::Table(Table::new()));
     let table = table.as_table_like_mut();
-    let table = table
-        .ok_or_else(|| Refusal::bad_input(format!("{section} is not a section in this file")))?;
+    let table = table.ok_or_else(|| {
+        CommandError::bad_input(format!("{section} is not a section in this file"))
+    })?;
     let typed = match (given.parse::<i64>(), given.parse::<bool>()) {
         (Ok(number), _) => value(number),
         (_, Ok(truth)) => value(truth),
@@ -85,9 +90,9 @@ fn change_one(document: &mut DocumentMut, name: &str, given: Option<&str>) -> Re
     Ok(())
 }
 
-fn unknown(name: &str) -> anyhow::Error {
+fn unknown_setting(name: &str) -> anyhow::Error {
     let section = name.split('.').next().unwrap_or(name);
-    let near: Vec<&str> = KEYS
+    let near: Vec<&str> = SETTING_KEYS
         .iter()
         .map(|key| key.name)
         .filter(|known| known.split('.').next() == Some(section))
@@ -96,5 +101,5 @@ fn unknown(name: &str) -> anyhow::Error {
         true => "`tome config` lists every setting".to_owned(),
         false => format!("settings in this section: {}", near.join(", ")),
     };
-    Refusal::bad_input(format!("unknown setting {name:?}")).hint(hint).into()
+    CommandError::bad_input(format!("unknown setting {name:?}")).with_hint(hint).into()
 }

@@ -7,18 +7,18 @@ use anyhow::Result;
 use serde::Serialize;
 use tome_model::{Agent, EventId, Millis};
 
-use super::Context;
-use super::import::{agents, at_home, look};
-use crate::import::{Done, Unreadable};
-use crate::render::{self, DIM, GREEN, PLAIN, YELLOW, count, counted};
+use super::CommandContext;
+use super::import::{find_default_sources, parse_agents, run_import};
+use crate::import::{ImportResult, UnreadableTranscript};
+use crate::render::{self, DIM, GREEN, RESET, YELLOW, format_count, format_counted};
 
 /// Sessions with missing events listed per agent; `--json` lists all.
 const GAPS_SHOWN: usize = 5;
 
 #[derive(Debug, Serialize)]
-pub struct Coverage {
+pub struct CaptureCoverage {
     agents: Vec<AgentCoverage>,
-    unreadable: Vec<Unreadable>,
+    unreadable: Vec<UnreadableTranscript>,
 }
 
 #[derive(Debug, Serialize)]
@@ -32,12 +32,12 @@ struct AgentCoverage {
     damaged_lines: u64,
     /// Events stored twice, under different ids.
     duplicates: Vec<EventId>,
-    gaps: Vec<Gap>,
+    gaps: Vec<CoverageGap>,
 }
 
 /// A session with missing events.
 #[derive(Debug, Serialize)]
-struct Gap {
+struct CoverageGap {
     session: String,
     cwd: String,
     events: u64,
@@ -46,18 +46,18 @@ struct Gap {
 }
 
 /// Compares every transcript with the stores.
-pub fn look_at_all(context: &Context) -> Result<Coverage> {
-    let sources = at_home(&agents(&[])?);
-    Ok(coverage(look(context, sources, None, true)?))
+pub fn compare_transcripts(context: &CommandContext) -> Result<CaptureCoverage> {
+    let sources = find_default_sources(&parse_agents(&[])?);
+    Ok(build_coverage(run_import(context, sources, None, true)?))
 }
 
-fn coverage(done: Done) -> Coverage {
-    let mut gaps: BTreeMap<Agent, Vec<Gap>> = BTreeMap::new();
+fn build_coverage(done: ImportResult) -> CaptureCoverage {
+    let mut gaps: BTreeMap<Agent, Vec<CoverageGap>> = BTreeMap::new();
     let mut twice: BTreeMap<Agent, Vec<EventId>> = BTreeMap::new();
     for ((agent, session), covered) in done.sessions {
         twice.entry(agent.clone()).or_default().extend(covered.duplicates);
         if covered.missing > 0 {
-            gaps.entry(agent).or_default().push(Gap {
+            gaps.entry(agent).or_default().push(CoverageGap {
                 session: session.as_str().to_owned(),
                 cwd: covered.cwd,
                 events: covered.stored + covered.missing,
@@ -81,74 +81,77 @@ fn coverage(done: Done) -> Coverage {
             sessions: report.seen.len() as u64,
             events,
             missing: report.imported,
-            percent: percent(report.already_there, events),
+            percent: percent_rounded_down(report.already_there, events),
             damaged_lines: report.damaged_lines,
             duplicates,
             gaps,
         }
     });
-    Coverage { agents: agents.collect(), unreadable: done.report.unreadable }
+    CaptureCoverage { agents: agents.collect(), unreadable: done.report.unreadable }
 }
 
 /// Rounds down to a tenth, so that only complete coverage shows as 100.
 #[expect(clippy::cast_precision_loss, reason = "at most a thousand")]
-fn percent(part: u64, whole: u64) -> f64 {
+fn percent_rounded_down(part: u64, whole: u64) -> f64 {
     match part.saturating_mul(1_000).checked_div(whole) {
         Some(tenths) => tenths as f64 / 10.0,
         None => 100.0,
     }
 }
 
-impl Coverage {
+impl CaptureCoverage {
     /// Prints the coverage below the other checks.
     pub fn print(&self) -> Result<()> {
         let mut out = crate::terminal::stdout().lock();
         if self.agents.is_empty() {
-            writeln!(out, "{GREEN}ok{PLAIN}    capture   no transcripts to compare with")?;
+            writeln!(out, "{GREEN}ok{RESET}    capture   no transcripts to compare with")?;
         }
         for agent in &self.agents {
             let (colour, mark) = if agent.missing == 0 { (GREEN, "ok") } else { (YELLOW, "warn") };
             writeln!(
                 out,
-                "{colour}{mark:<4}{PLAIN}  capture   {}: {} of {} stored ({} %), {}",
+                "{colour}{mark:<4}{RESET}  capture   {}: {} of {} stored ({} %), {}",
                 agent.agent,
-                count(agent.events - agent.missing),
-                counted(agent.events, "event", "events"),
+                format_count(agent.events - agent.missing),
+                format_counted(agent.events, "event", "events"),
                 agent.percent,
-                counted(agent.sessions, "session", "sessions"),
+                format_counted(agent.sessions, "session", "sessions"),
             )?;
             for gap in agent.gaps.iter().take(GAPS_SHOWN) {
-                let since = gap.first_missing.map(render::local).unwrap_or_default();
+                let since = gap.first_missing.map(render::format_local_time).unwrap_or_default();
                 writeln!(
                     out,
-                    "                {} lacks {} of {} events since {since}  {DIM}{}{PLAIN}",
+                    "                {} lacks {} of {} events since {since}  {DIM}{}{RESET}",
                     gap.session,
-                    count(gap.missing),
-                    count(gap.events),
-                    render::safe(&gap.cwd),
+                    format_count(gap.missing),
+                    format_count(gap.events),
+                    render::replace_control_chars(&gap.cwd),
                 )?;
             }
             let more = agent.gaps.len().saturating_sub(GAPS_SHOWN) as u64;
             if more > 0 {
-                let more = counted(more, "session", "sessions");
+                let more = format_counted(more, "session", "sessions");
                 writeln!(out, "                and {more} more; --json lists them")?;
             }
             if let Some(first) = agent.duplicates.first() {
-                let twice = counted(agent.duplicates.len() as u64, "event is", "events are");
+                let twice = format_counted(agent.duplicates.len() as u64, "event is", "events are");
                 writeln!(
                     out,
-                    "{YELLOW}warn{PLAIN}  capture   {}: {twice} stored twice, such as {first}",
+                    "{YELLOW}warn{RESET}  capture   {}: {twice} stored twice, such as {first}",
                     agent.agent
                 )?;
             }
             if agent.missing > 0 {
                 let name = &agent.agent;
-                writeln!(out, "                {DIM}→{PLAIN} run `tome import --agent {name}`")?;
+                writeln!(out, "                {DIM}→{RESET} run `tome import --agent {name}`")?;
             }
         }
         for file in &self.unreadable {
-            let (file, reason) = (render::safe(&file.file), render::safe(&file.reason));
-            writeln!(out, "{YELLOW}warn{PLAIN}  capture   {file}: {reason}")?;
+            let (file, reason) = (
+                render::replace_control_chars(&file.file),
+                render::replace_control_chars(&file.reason),
+            );
+            writeln!(out, "{YELLOW}warn{RESET}  capture   {file}: {reason}")?;
         }
         Ok(())
     }

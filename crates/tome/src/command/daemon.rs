@@ -4,13 +4,13 @@ use std::io::Write;
 
 use anyhow::Result;
 
-use super::{Context, Outcome};
+use super::{CommandContext, Outcome};
 use crate::daemon::{self, Ran};
 use crate::platform;
 
-pub fn run(context: Context, detached: bool) -> Result<Outcome> {
+pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
     if detached {
-        platform::leave_session();
+        platform::detach_from_session();
     } else {
         let home = context.settings.home.root().display();
         writeln!(crate::terminal::stderr(), "serving {home}; press Ctrl-C to stop")?;

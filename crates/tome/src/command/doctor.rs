@@ -8,28 +8,28 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde::Serialize;
 use tome_engine::damage_of_injections;
-use tome_home::{Damage, Notebooks, Projects, StoreMode, Whose};
+use tome_home::{Damage, NotebookOwner, Notebooks, Projects, StoreMode};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
-use super::status::{Daemon, gather};
-use super::{Context, Outcome, coverage, finder, merge_sessions};
+use super::status::{DaemonState, collect_status};
+use super::{CommandContext, Outcome, coverage, finder, merge_sessions};
 use crate::platform;
-use crate::reach::{Start, is_older};
-use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, bytes, counted};
+use crate::reach::{StartPolicy, is_older_version};
+use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_counted};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Verdict {
+pub(super) enum CheckVerdict {
     Good,
     Warning,
     Bad,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Check {
+pub(super) struct DoctorCheck {
     what: &'static str,
-    verdict: Verdict,
+    verdict: CheckVerdict,
     found: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     advice: Option<String>,
@@ -38,11 +38,12 @@ pub(super) struct Check {
 /// Cap on the files whose permissions are checked; a home can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
 
-pub fn run(context: &Context, is_deep: bool) -> Result<Outcome> {
-    let checks = check(context)?;
-    let is_bad = checks.iter().any(|check| check.verdict == Verdict::Bad);
+pub fn run(context: &CommandContext, is_deep: bool) -> Result<Outcome> {
+    let checks = run_checks(context)?;
+    let is_bad = checks.iter().any(|check| check.verdict == CheckVerdict::Bad);
     // Comparing transcripts needs a working daemon, so it is skipped when a check failed.
-    let coverage = (is_deep && !is_bad).then(|| coverage::look_at_all(context)).transpose()?;
+    let coverage =
+        (is_deep && !is_bad).then(|| coverage::compare_transcripts(context)).transpose()?;
     if context.json {
         let mut answer = serde_json::json!({"ok": !is_bad, "checks": checks});
         if let (Some(coverage), Some(answer)) = (&coverage, answer.as_object_mut()) {
@@ -50,43 +51,43 @@ pub fn run(context: &Context, is_deep: bool) -> Result<Outcome> {
         }
         context.print_json(&answer)?;
     } else {
-        print(&checks)?;
-        coverage.iter().try_for_each(coverage::Coverage::print)?;
+        print_checks(&checks)?;
+        coverage.iter().try_for_each(coverage::CaptureCoverage::print)?;
     }
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }
 
-fn print(checks: &[Check]) -> Result<()> {
+fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     for check in checks {
         let (colour, mark) = match check.verdict {
-            Verdict::Good => (GREEN, "ok"),
-            Verdict::Warning => (YELLOW, "warn"),
-            Verdict::Bad => (RED, "fail"),
+            CheckVerdict::Good => (GREEN, "ok"),
+            CheckVerdict::Warning => (YELLOW, "warn"),
+            CheckVerdict::Bad => (RED, "fail"),
         };
-        writeln!(out, "{colour}{mark:<4}{PLAIN}  {:<8}  {}", check.what, check.found)?;
+        writeln!(out, "{colour}{mark:<4}{RESET}  {:<8}  {}", check.what, check.found)?;
         if let Some(advice) = &check.advice {
-            writeln!(out, "                {DIM}→{PLAIN} {advice}")?;
+            writeln!(out, "                {DIM}→{RESET} {advice}")?;
         }
     }
     Ok(())
 }
 
-fn check(context: &Context) -> Result<Vec<Check>> {
+fn run_checks(context: &CommandContext) -> Result<Vec<DoctorCheck>> {
     let mut checks = vec![check_config(context), check_home(context)];
-    checks.extend(check_rights(context));
-    checks.extend(check_mode(context));
+    checks.extend(check_permissions(context));
+    checks.extend(check_store_mode(context));
     checks.extend(check_notes(context));
-    let report = gather(context, Start::Never)?;
+    let report = collect_status(context, StartPolicy::Never)?;
     checks.push(check_daemon(&report.daemon));
-    if matches!(report.daemon, Daemon::Away) {
+    if matches!(report.daemon, DaemonState::NotRunning) {
         let home = &context.settings.home;
         let projects = Projects::load(home);
-        let mut damage = Damage::of_files(home, &projects);
+        let mut damage = Damage::find_in_files(home, &projects);
         damage.extend(damage_of_injections(&projects));
-        checks.extend(damage.iter().map(|one| bad("damage", &one.found, &one.remedy)));
+        checks.extend(damage.iter().map(|one| bad("damage", &one.problem, &one.remedy)));
     }
-    if let Daemon::Running(status) = &report.daemon {
+    if let DaemonState::Running(status) = &report.daemon {
         checks.extend(status.stores.iter().filter(|store| !store.refusing.is_empty()).map(
             |store| {
                 bad(
@@ -111,10 +112,10 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             },
         ));
         checks.extend(check_damage(context, status)?);
-        let size = bytes(status.disk_bytes);
-        let stores = counted(status.projects.len() as u64, "project", "projects");
+        let size = format_bytes(status.disk_bytes);
+        let stores = format_counted(status.projects.len() as u64, "project", "projects");
         checks.push(good("stores", format!("{stores}, {size}, mode {}", status.store_mode)));
-        checks.extend(status.finder.iter().flat_map(check_finder));
+        checks.extend(status.finder.iter().flat_map(check_indexes));
         checks.extend(check_model(status));
     }
     checks.push(if report.waiting.events == 0 {
@@ -124,10 +125,10 @@ fn check(context: &Context) -> Result<Vec<Check>> {
             "spool",
             format!(
                 "{} for the daemon",
-                counted(report.waiting.events, "event waiting", "events waiting")
+                format_counted(report.waiting.events, "event waiting", "events waiting")
             ),
             match &report.daemon {
-                Daemon::Running(_) => {
+                DaemonState::Running(_) => {
                     "the daemon stores them shortly, unless a problem is listed below"
                 }
                 _ => "run `tome start` to store them",
@@ -142,7 +143,7 @@ fn check(context: &Context) -> Result<Vec<Check>> {
         )
     }));
     if report.waiting.damaged > 0 {
-        let found = counted(report.waiting.damaged, "damaged line", "damaged lines");
+        let found = format_counted(report.waiting.damaged, "damaged line", "damaged lines");
         checks.push(warning(
             "spool",
             format!("{found} moved to spool/damaged.jsonl"),
@@ -150,17 +151,19 @@ fn check(context: &Context) -> Result<Vec<Check>> {
         ));
     }
     if report.lost.events > 0 {
-        let found =
-            format!("{} could not be stored", counted(report.lost.events, "event", "events"));
+        let found = format!(
+            "{} could not be stored",
+            format_counted(report.lost.events, "event", "events")
+        );
         checks.push(bad("lost", found, "check that the home is writable and the disk is not full; then run `tome status --reset-lost`"));
     }
-    let split = merge_sessions::problem(context);
+    let split = merge_sessions::find_split_sessions(context);
     checks.extend(split.map(|(found, remedy)| warning("sessions", found, remedy)));
-    checks.extend(super::agents::check(context, &report));
+    checks.extend(super::agents::check_agents(context, &report));
     Ok(checks)
 }
 
-fn check_config(context: &Context) -> Check {
+fn check_config(context: &CommandContext) -> DoctorCheck {
     let config = &context.config;
     let file = config.file.as_ref().filter(|path| path.exists());
     match config.problems.first() {
@@ -178,7 +181,7 @@ fn check_config(context: &Context) -> Check {
     }
 }
 
-fn check_home(context: &Context) -> Check {
+fn check_home(context: &CommandContext) -> DoctorCheck {
     let home = context.settings.home.root();
     let shown = home.display();
     if !home.exists() {
@@ -199,21 +202,21 @@ fn check_home(context: &Context) -> Check {
 }
 
 /// Checks that no file in the home is accessible to other users.
-fn check_rights(context: &Context) -> Option<Check> {
+fn check_permissions(context: &CommandContext) -> Option<DoctorCheck> {
     let home = context.settings.home.root();
     platform::is_open_to_others(home)?;
     let mut open = Vec::new();
     let mut folders = vec![home.to_path_buf()];
     let mut seen = 0;
     while let Some(folder) = folders.pop() {
-        open.extend(Some(folder.clone()).filter(is_open));
+        open.extend(Some(folder.clone()).filter(is_open_to_others));
         for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
             seen += 1;
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_folder {
                 folders.push(entry.path());
             } else {
-                open.extend(Some(entry.path()).filter(is_open));
+                open.extend(Some(entry.path()).filter(is_open_to_others));
             }
         }
         if seen > FILES_CHECKED_MAX {
@@ -226,7 +229,7 @@ fn check_rights(context: &Context) -> Option<Check> {
             "rights",
             format!(
                 "{} can be read by others, such as {}",
-                counted(open.len() as u64, "file or folder", "files and folders"),
+                format_counted(open.len() as u64, "file or folder", "files and folders"),
                 first.display()
             ),
             &format!("chmod -R go-rwx {}", home.display()),
@@ -234,12 +237,12 @@ fn check_rights(context: &Context) -> Option<Check> {
     })
 }
 
-fn is_open(path: &PathBuf) -> bool {
+fn is_open_to_others(path: &PathBuf) -> bool {
     platform::is_open_to_others(Path::new(path)) == Some(true)
 }
 
 /// Warns about events stored in the other store mode, which are kept but not shown.
-fn check_mode(context: &Context) -> Option<Check> {
+fn check_store_mode(context: &CommandContext) -> Option<DoctorCheck> {
     let home = &context.settings.home;
     let own_ledgers =
         || Projects::load(home).all().into_iter().map(|(_, folder)| folder.join("ledger"));
@@ -261,7 +264,7 @@ fn check_mode(context: &Context) -> Option<Check> {
 
 /// Checks the notebook of the current project, and warns about notes in the home that a `.memory/`
 /// folder in the repository hides.
-fn check_notes(context: &Context) -> Option<Check> {
+fn check_notes(context: &CommandContext) -> Option<DoctorCheck> {
     // With a remote daemon the notes are on its machine.
     if context.settings.daemon_endpoint.is_some() {
         return None;
@@ -272,7 +275,7 @@ fn check_notes(context: &Context) -> Option<Check> {
     let rules = context.settings.notes.clone();
     let notebooks =
         Notebooks::new(home.clone(), Arc::clone(&projects), rules, Arc::new(SystemClock));
-    let whose = Whose { scope: Scope::Project, cwd: Some(here.clone()), session: None };
+    let whose = NotebookOwner { scope: Scope::Project, cwd: Some(here.clone()), session: None };
     let folder = match notebooks.open(&whose) {
         Ok(notebook) => notebook.root().to_path_buf(),
         Err(error) => {
@@ -280,11 +283,11 @@ fn check_notes(context: &Context) -> Option<Check> {
             return Some(bad("notes", error.to_string(), advice));
         }
     };
-    let in_home = projects.known_folder(&projects.root_of(&here, None));
+    let in_home = projects.find_folder(&projects.resolve_project_or_guess(&here, None));
     let in_home = in_home.map(|project| project.join("memory")).filter(|other| *other != folder);
     let hidden = in_home.as_deref().map_or(0, count_notes);
     if hidden > 0 {
-        let notes = counted(hidden, "note in Tome's home is", "notes in Tome's home are");
+        let notes = format_counted(hidden, "note in Tome's home is", "notes in Tome's home are");
         return Some(warning(
             "notes",
             format!("{notes} hidden by {}", folder.display()),
@@ -294,7 +297,11 @@ fn check_notes(context: &Context) -> Option<Check> {
     Some(good(
         "notes",
         if folder.is_dir() {
-            format!("{} in {}", counted(count_notes(&folder), "note", "notes"), folder.display())
+            format!(
+                "{} in {}",
+                format_counted(count_notes(&folder), "note", "notes"),
+                folder.display()
+            )
         } else {
             format!("none yet; they will be in {}", folder.display())
         },
@@ -323,11 +330,11 @@ fn count_notes(folder: &Path) -> u64 {
 }
 
 /// Has the daemon verify all store files, and merges the damage with that in its status.
-fn check_damage(context: &Context, status: &v1::StatusResponse) -> Result<Vec<Check>> {
+fn check_damage(context: &CommandContext, status: &v1::StatusResponse) -> Result<Vec<DoctorCheck>> {
     let request =
         v1::VerifyStoresRequest { files_only: true, ..v1::VerifyStoresRequest::default() };
     let verified = context.block_on(async {
-        let client = context.reach.client(Start::Never).await?;
+        let client = context.connector.connect(StartPolicy::Never).await?;
         // Older daemons lack this call; then only the damage in their status is reported.
         Ok(client.verify_stores(request).await.unwrap_or_default())
     })?;
@@ -339,9 +346,9 @@ fn check_damage(context: &Context, status: &v1::StatusResponse) -> Result<Vec<Ch
 }
 
 /// Checks the search indexes. Problems are warnings: an index can always be rebuilt.
-fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
-    let mut checks = vec![good("finder", finder::summed_up(indexes))];
-    if let Some(problem) = finder::away(indexes) {
+fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
+    let mut checks = vec![good("finder", finder::summarize_indexes(indexes))];
+    if let Some(problem) = finder::endpoint_problem(indexes) {
         checks.push(warning(
             "finder",
             format!("{} computes no vectors: {problem}", indexes.embedder),
@@ -350,11 +357,11 @@ fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
     }
     for desk in &indexes.desks {
         let broken = desk.indexes.iter().map(|index| index.problem.as_str());
-        let problems = finder::problems(indexes, desk);
+        let problems = finder::set_problems(indexes, desk);
         for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
             checks.push(warning(
                 "finder",
-                format!("an index of {} cannot be used: {problem}", finder::whose(desk)),
+                format!("an index of {} cannot be used: {problem}", finder::set_name(desk)),
                 &format!(
                     "it is rebuilt automatically; if not, delete {}, which loses no data",
                     desk.path
@@ -366,7 +373,7 @@ fn check_finder(indexes: &v1::Finder) -> Vec<Check> {
 }
 
 /// Checks the chat model and its reflections.
-fn check_model(status: &v1::StatusResponse) -> Vec<Check> {
+fn check_model(status: &v1::StatusResponse) -> Vec<DoctorCheck> {
     let mut checks = Vec::new();
     if let Some(model) = status.model.as_ref().filter(|model| !model.chat_problem.is_empty()) {
         let found = format!("the chat model cannot be used: {}", model.chat_problem);
@@ -378,7 +385,7 @@ fn check_model(status: &v1::StatusResponse) -> Vec<Check> {
             "reflect",
             format!(
                 "gave up on {} after two attempts, last error: {}",
-                counted(reflections.left.len() as u64, "session", "sessions"),
+                format_counted(reflections.left.len() as u64, "session", "sessions"),
                 left.why
             ),
             &format!("`tome reflect {}` retries it", left.session_id),
@@ -387,7 +394,7 @@ fn check_model(status: &v1::StatusResponse) -> Vec<Check> {
             "reflect",
             format!(
                 "{}, {} waiting{}",
-                counted(reflections.done, "session done", "sessions done"),
+                format_counted(reflections.done, "session done", "sessions done"),
                 reflections.waiting,
                 if reflections.is_on { "" } else { ", turned off" }
             ),
@@ -396,35 +403,35 @@ fn check_model(status: &v1::StatusResponse) -> Vec<Check> {
     checks
 }
 
-fn check_daemon(daemon: &Daemon) -> Check {
+fn check_daemon(daemon: &DaemonState) -> DoctorCheck {
     let own = env!("CARGO_PKG_VERSION");
     match daemon {
-        Daemon::Running(status) if is_older(&status.version, own) => warning(
+        DaemonState::Running(status) if is_older_version(&status.version, own) => warning(
             "daemon",
             format!("running version {}, but this is {own}", status.version),
             "`tome start` replaces it",
         ),
-        Daemon::Running(status) => good(
+        DaemonState::Running(status) => good(
             "daemon",
             format!(
                 "running (pid {}, version {}, {})",
                 status.pid,
                 status.version,
-                bytes(status.resident_bytes)
+                format_bytes(status.resident_bytes)
             ),
         ),
-        Daemon::Away => good("daemon", "not running; starts automatically when needed"),
-        Daemon::Silent { pid, problem } => bad(
+        DaemonState::NotRunning => good("daemon", "not running; starts automatically when needed"),
+        DaemonState::NotAnswering { pid, problem } => bad(
             "daemon",
             format!("does not answer (pid {pid}): {problem}"),
             "`tome stop --force` kills it; meanwhile events wait in the spool",
         ),
-        Daemon::Failing(problem) => bad(
+        DaemonState::Failing(problem) => bad(
             "daemon",
             format!("answers with an error: {problem}"),
             "see run/daemon.log in the home; restart it with `tome stop` and `tome start`",
         ),
-        Daemon::Unreachable(problem) => bad(
+        DaemonState::Unreachable(problem) => bad(
             "daemon",
             format!("cannot be reached: {problem}"),
             "check daemon.endpoint in `tome config`, and TOME_TOKEN",
@@ -432,14 +439,24 @@ fn check_daemon(daemon: &Daemon) -> Check {
     }
 }
 
-pub(super) fn good(what: &'static str, found: impl Into<String>) -> Check {
-    Check { what, verdict: Verdict::Good, found: found.into(), advice: None }
+pub(super) fn good(what: &'static str, found: impl Into<String>) -> DoctorCheck {
+    DoctorCheck { what, verdict: CheckVerdict::Good, found: found.into(), advice: None }
 }
 
-pub(super) fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check { what, verdict: Verdict::Warning, found: found.into(), advice: Some(advice.to_owned()) }
+pub(super) fn warning(what: &'static str, found: impl Into<String>, advice: &str) -> DoctorCheck {
+    DoctorCheck {
+        what,
+        verdict: CheckVerdict::Warning,
+        found: found.into(),
+        advice: Some(advice.to_owned()),
+    }
 }
 
-pub(super) fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> Check {
-    Check { what, verdict: Verdict::Bad, found: found.into(), advice: Some(advice.to_owned()) }
+pub(super) fn bad(what: &'static str, found: impl Into<String>, advice: &str) -> DoctorCheck {
+    DoctorCheck {
+        what,
+        verdict: CheckVerdict::Bad,
+        found: found.into(),
+        advice: Some(advice.to_owned()),
+    }
 }

@@ -7,25 +7,25 @@ use std::path::Path;
 use anyhow::Result;
 use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
-use tome_proto::{Page, Query};
+use tome_proto::{EventListPage, EventListQuery};
 
-use super::{Context, Outcome, time};
-use crate::cli::Events;
-use crate::reach::Start;
-use crate::render::{self, DIM, PLAIN};
+use super::{CommandContext, Outcome, time};
+use crate::cli::EventsArgs;
+use crate::reach::StartPolicy;
+use crate::render::{self, DIM, RESET};
 
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
 
-pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
+pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
     context.block_on(async {
-        let project = project(context, asked)?;
+        let project = resolve_project_filter(context, asked)?;
         let query_is_narrow = project.is_some();
-        let query = query(asked, project)?;
+        let query = build_query(asked, project)?;
         let shown = if asked.limit == 0 {
-            all(context, Query { newest_first: asked.newest_first, ..query }).await?
+            print_all(context, EventListQuery { newest_first: asked.newest_first, ..query }).await?
         } else {
-            latest(context, asked, query).await?
+            print_latest(context, asked, query).await?
         };
         if shown == 0 && !context.json {
             let narrowed =
@@ -36,7 +36,7 @@ pub fn run(context: &Context, asked: &Events) -> Result<Outcome> {
     })
 }
 
-fn query(asked: &Events, project: Option<String>) -> Result<Query> {
+fn build_query(asked: &EventsArgs, project: Option<String>) -> Result<EventListQuery> {
     let now = SystemClock.now();
     let at = |field, text: &Option<String>| {
         text.as_deref().map(|text| time::parse(field, text, now)).transpose()
@@ -44,38 +44,42 @@ fn query(asked: &Events, project: Option<String>) -> Result<Query> {
     for agent in &asked.agent {
         Agent::parse(agent)?;
     }
-    Ok(Query {
+    Ok(EventListQuery {
         from: at("--since", &asked.since)?,
         to: at("--until", &asked.until)?,
         session: asked.session.clone(),
         project,
         agents: asked.agent.clone(),
         kinds: asked.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?,
-        ..Query::default()
+        ..EventListQuery::default()
     })
 }
 
 /// Resolves the project filter of `tome events`.
-fn project(context: &Context, asked: &Events) -> Result<Option<String>> {
+fn resolve_project_filter(context: &CommandContext, asked: &EventsArgs) -> Result<Option<String>> {
     if asked.all_projects || asked.session.is_some() {
         return Ok(None);
     }
-    project_of(context, asked.project.as_deref())
+    resolve_project(context, asked.project.as_deref())
 }
 
 /// Resolves the project of a folder, or the current project if it is known.
-pub fn project_of(context: &Context, folder: Option<&Path>) -> Result<Option<String>> {
+pub fn resolve_project(context: &CommandContext, folder: Option<&Path>) -> Result<Option<String>> {
     if let Some(folder) = folder {
         let folder = std::path::absolute(folder)?;
-        let root = tome_home::locate(&folder).map_or(folder, |found| found.root);
+        let root = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
         return Ok(Some(root.to_string_lossy().into_owned()));
     }
     let here = std::env::current_dir()?;
-    Ok(Projects::load(&context.settings.home).known_root_of(&here.to_string_lossy()))
+    Ok(Projects::load(&context.settings.home).find_known_project(&here.to_string_lossy()))
 }
 
 /// Prints the latest events, oldest first unless `--newest-first` is given.
-async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<usize> {
+async fn print_latest(
+    context: &CommandContext,
+    asked: &EventsArgs,
+    mut query: EventListQuery,
+) -> Result<usize> {
     query.newest_first = true;
     let mut events: Vec<Event> = Vec::new();
     let mut skipped = BTreeSet::new();
@@ -83,7 +87,7 @@ async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<u
     loop {
         let missing = u32::try_from(wanted - events.len()).unwrap_or(u32::MAX);
         query.limit = missing.min(PAGE_EVENTS);
-        let page = page(context, &query, &mut skipped).await?;
+        let page = fetch_page(context, &query, &mut skipped).await?;
         events.extend(page.events);
         match page.continuation {
             Some(next) if events.len() < wanted => query.continuation = next,
@@ -93,13 +97,19 @@ async fn latest(context: &Context, asked: &Events, mut query: Query) -> Result<u
     if !asked.newest_first {
         events.reverse();
     }
-    print(context, &events)?;
+    print_events(context, &events)?;
     Ok(events.len())
 }
 
 /// Fetches one page, and warns about each unreadable store once.
-async fn page(context: &Context, query: &Query, skipped: &mut BTreeSet<String>) -> Result<Page> {
-    let asked = context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
+async fn fetch_page(
+    context: &CommandContext,
+    query: &EventListQuery,
+    skipped: &mut BTreeSet<String>,
+) -> Result<EventListPage> {
+    let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+        client.list_events(query.clone()).await
+    });
     let page = asked.await?;
     for store in &page.skipped {
         if skipped.insert(store.clone()) {
@@ -110,14 +120,14 @@ async fn page(context: &Context, query: &Query, skipped: &mut BTreeSet<String>) 
 }
 
 /// Prints all events page by page, in constant memory.
-async fn all(context: &Context, mut query: Query) -> Result<usize> {
+async fn print_all(context: &CommandContext, mut query: EventListQuery) -> Result<usize> {
     let mut shown = 0;
     let mut skipped = BTreeSet::new();
     query.limit = PAGE_EVENTS;
     loop {
-        let page = page(context, &query, &mut skipped).await?;
+        let page = fetch_page(context, &query, &mut skipped).await?;
         shown += page.events.len();
-        print(context, &page.events)?;
+        print_events(context, &page.events)?;
         match page.continuation {
             Some(next) => query.continuation = next,
             None => return Ok(shown),
@@ -125,7 +135,7 @@ async fn all(context: &Context, mut query: Query) -> Result<usize> {
     }
 }
 
-fn print(context: &Context, events: &[Event]) -> Result<()> {
+fn print_events(context: &CommandContext, events: &[Event]) -> Result<()> {
     if context.json {
         return events.iter().try_for_each(|event| context.print_json(event));
     }
@@ -133,11 +143,12 @@ fn print(context: &Context, events: &[Event]) -> Result<()> {
     let width = render::terminal_width();
     for event in events {
         let id: String = event.id.as_str().chars().take(8).collect();
-        let gist = render::one_line(&render::gist(event), width.saturating_sub(62).max(24));
+        let gist =
+            render::one_line(&render::summarize_event(event), width.saturating_sub(62).max(24));
         writeln!(
             out,
-            "{DIM}{}{PLAIN}  {:<11}  {:<17}  {DIM}{id:<8}{PLAIN}  {gist}",
-            render::local(event.at),
+            "{DIM}{}{RESET}  {:<11}  {:<17}  {DIM}{id:<8}{RESET}  {gist}",
+            render::format_local_time(event.at),
             event.agent,
             event.kind
         )?;

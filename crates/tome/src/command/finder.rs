@@ -6,42 +6,44 @@ use std::io::Write;
 use serde_json::{Value, json};
 use tome_proto::v1;
 
-use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, span, table};
+use crate::render::{
+    DIM, RESET, YELLOW, format_bytes, format_count, format_counted, format_span, print_table,
+};
 
 /// Summarizes all indexes in one line.
-pub fn summed_up(finder: &v1::Finder) -> String {
+pub fn summarize_indexes(finder: &v1::Finder) -> String {
     let indexes = || finder.desks.iter().flat_map(|desk| &desk.indexes);
     let entries: u64 = indexes().filter_map(|index| index.entries).sum();
     let size: u64 = indexes().map(|index| index.disk_bytes).sum();
     let sent = finder.far.as_ref().map_or_else(String::new, |far| {
-        format!(", {} sent since start", counted(far.texts, "text", "texts"))
+        format!(", {} sent since start", format_counted(far.texts, "text", "texts"))
     });
-    let entries = counted(entries, "entry", "entries");
-    format!("{entries}, {}, vectors by {}{sent}", bytes(size), finder.embedder)
+    let entries = format_counted(entries, "entry", "entries");
+    format!("{entries}, {}, vectors by {}{sent}", format_bytes(size), finder.embedder)
 }
 
 /// Lists indexes that are behind or broken, one line each.
-pub fn troubles(finder: &v1::Finder) -> Vec<String> {
-    finder.desks.iter().flat_map(|desk| troubles_of(finder, desk)).collect()
+pub fn list_index_problems(finder: &v1::Finder) -> Vec<String> {
+    finder.desks.iter().flat_map(|desk| list_set_problems(finder, desk)).collect()
 }
 
-fn troubles_of(finder: &v1::Finder, desk: &v1::FinderDesk) -> Vec<String> {
-    let of = whose(desk);
+fn list_set_problems(finder: &v1::Finder, desk: &v1::FinderDesk) -> Vec<String> {
+    let of = set_name(desk);
     let behind = desk.indexes.iter().filter(|index| index.behind > 0);
     let behind: Vec<String> =
-        behind.map(|index| format!("{} by {}", index.name, count(index.behind))).collect();
+        behind.map(|index| format!("{} by {}", index.name, format_count(index.behind))).collect();
     let mut lines = Vec::new();
     if !behind.is_empty() {
         lines.push(format!("{of} is behind: {}", behind.join(", ")));
     }
     let broken = desk.indexes.iter().filter(|index| !index.problem.is_empty());
     lines.extend(broken.map(|index| format!("{of}, {}: {}", index.name, index.problem)));
-    lines.extend(problems(finder, desk).map(|problem| format!("{of}: {problem}")));
+    lines.extend(set_problems(finder, desk).map(|problem| format!("{of}: {problem}")));
     lines
 }
 
 /// Problems of one index set, without the embedding endpoint's problem, which is reported once for all.
-pub fn problems<'a>(
+pub fn set_problems<'a>(
     finder: &'a v1::Finder,
     desk: &'a v1::FinderDesk,
 ) -> impl Iterator<Item = &'a str> {
@@ -51,28 +53,28 @@ pub fn problems<'a>(
 }
 
 /// The project of an index set, or its path if it belongs to no project.
-pub fn whose(desk: &v1::FinderDesk) -> &str {
+pub fn set_name(desk: &v1::FinderDesk) -> &str {
     if desk.project.is_empty() { &desk.path } else { &desk.project }
 }
 
 /// Why the embedding endpoint computes no vectors, and when the next attempt is due.
-pub fn away(finder: &v1::Finder) -> Option<String> {
+pub fn endpoint_problem(finder: &v1::Finder) -> Option<String> {
     let far = finder.far.as_ref().filter(|far| !far.problem.is_empty())?;
     let again = match far.again_in_ms {
         0 => String::new(),
-        again_in_ms => format!(" (retry in {})", span(again_in_ms)),
+        again_in_ms => format!(" (retry in {})", format_span(again_in_ms)),
     };
     Some(format!("{}{again}", far.problem))
 }
 
 /// Prints the index lines of `tome status`.
-pub fn print(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Result<()> {
-    writeln!(out, "finder   {}", summed_up(finder))?;
-    if let Some(problem) = away(finder) {
-        writeln!(out, "         {YELLOW}no new vectors:{PLAIN} {problem}")?;
+pub fn print_indexes(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Result<()> {
+    writeln!(out, "finder   {}", summarize_indexes(finder))?;
+    if let Some(problem) = endpoint_problem(finder) {
+        writeln!(out, "         {YELLOW}no new vectors:{RESET} {problem}")?;
     }
-    for trouble in troubles(finder) {
-        writeln!(out, "         {DIM}{trouble}{PLAIN}")?;
+    for trouble in list_index_problems(finder) {
+        writeln!(out, "         {DIM}{trouble}{RESET}")?;
     }
     Ok(())
 }
@@ -82,18 +84,18 @@ pub fn print_workers(out: &mut dyn Write, workers: &[v1::Worker]) -> std::io::Re
     let row = |worker: &v1::Worker| {
         vec![
             worker.name.clone(),
-            count(worker.cursor),
-            count(worker.behind),
-            worker.entries.map(count).unwrap_or_default(),
-            Some(worker.disk_bytes).filter(|size| *size > 0).map(bytes).unwrap_or_default(),
+            format_count(worker.cursor),
+            format_count(worker.behind),
+            worker.entries.map(format_count).unwrap_or_default(),
+            Some(worker.disk_bytes).filter(|size| *size > 0).map(format_bytes).unwrap_or_default(),
             worker.embedder.clone(),
         ]
     };
     let rows: Vec<Vec<String>> = workers.iter().map(row).collect();
     let heads = ["worker", ">cursor", ">behind", ">entries", ">disk", "embedder"];
-    table(out, &heads, &rows)?;
+    print_table(out, &heads, &rows)?;
     for worker in workers.iter().filter(|worker| !worker.problem.is_empty()) {
-        writeln!(out, "         {YELLOW}{}:{PLAIN} {}", worker.name, worker.problem)?;
+        writeln!(out, "         {YELLOW}{}:{RESET} {}", worker.name, worker.problem)?;
     }
     Ok(())
 }
@@ -107,7 +109,7 @@ pub fn worker_json(worker: &v1::Worker) -> Value {
     })
 }
 
-pub fn as_json(finder: &v1::Finder) -> Value {
+pub fn indexes_json(finder: &v1::Finder) -> Value {
     let desk = |desk: &v1::FinderDesk| {
         let indexes: Vec<Value> = desk.indexes.iter().map(worker_json).collect();
         json!({

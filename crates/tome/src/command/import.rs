@@ -13,43 +13,46 @@ use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::v1;
 use tome_redact::Redactor;
 
-use super::{Context, Outcome, Refusal, time};
+use super::{CommandContext, CommandError, Outcome, time};
 use crate::bulk;
-use crate::cli::import::Import as Asked;
+use crate::cli::import::ImportArgs as Asked;
 use crate::import::{
-    self, AgentReport, DAMAGED_MAX, Damaged, Done, From, Import, Remote, Report, Source,
+    self, AgentReport, DAMAGED_MAX, DaemonTarget, DamagedLine, EventOrigin, ImportJob,
+    ImportReport, ImportResult, TranscriptSource,
 };
-use crate::reach::Start;
-use crate::render::{DIM, PLAIN, YELLOW, bytes, count, counted, safe};
+use crate::reach::StartPolicy;
+use crate::render::{
+    DIM, RESET, YELLOW, format_bytes, format_count, format_counted, replace_control_chars,
+};
 
 /// Damaged lines listed; `--json` lists more.
 const DAMAGED_SHOWN: usize = 20;
 
-pub fn run(context: &Context, asked: &Asked) -> Result<Outcome> {
-    let agents = agents(&asked.agent)?;
-    let since = since(context, asked.since.as_deref())?;
+pub fn run(context: &CommandContext, asked: &Asked) -> Result<Outcome> {
+    let agents = parse_agents(&asked.agent)?;
+    let since = parse_since(context, asked.since.as_deref())?;
     let sources = match asked.path.as_slice() {
-        [] => at_home(&agents),
-        paths => import::at_paths(paths, &agents)
-            .map_err(|error| Refusal::bad_input(error.to_string()))?,
+        [] => find_default_sources(&agents),
+        paths => import::find_sources_at(paths, &agents)
+            .map_err(|error| CommandError::bad_input(error.to_string()))?,
     };
     if sources.is_empty() && !context.json {
         let names: Vec<&str> = agents.iter().map(Agent::as_str).collect();
         writeln!(crate::terminal::stdout(), "no transcripts found for {}", names.join(", "))?;
         return Ok(Outcome::Done);
     }
-    let mut done = look(context, sources, since, asked.dry_run)?;
-    done.report.total();
+    let mut done = run_import(context, sources, since, asked.dry_run)?;
+    done.report.sum_agents();
     if context.json {
         context.print_json(&done.report)?;
     } else {
-        print(&done.report)?;
+        print_report(&done.report)?;
     }
     Ok(if done.report.unreadable.is_empty() { Outcome::Done } else { Outcome::Failed })
 }
 
 /// Parses agent names; returns all known agents if none are given.
-pub fn agents(named: &[String]) -> Result<Vec<Agent>> {
+pub fn parse_agents(named: &[String]) -> Result<Vec<Agent>> {
     let known = || Agent::KNOWN.iter().map(|name| Agent::parse(name));
     if named.is_empty() {
         return Ok(known().collect::<Result<_, _>>()?);
@@ -60,7 +63,9 @@ pub fn agents(named: &[String]) -> Result<Vec<Agent>> {
         if !Agent::KNOWN.contains(&agent.as_str()) {
             let known = Agent::KNOWN.join(", ");
             let message = format!("Tome cannot read transcripts of {name:?}");
-            return Err(Refusal::bad_input(message).hint(format!("use one of {known}")).into());
+            return Err(CommandError::bad_input(message)
+                .with_hint(format!("use one of {known}"))
+                .into());
         }
         if !agents.contains(&agent) {
             agents.push(agent);
@@ -69,35 +74,35 @@ pub fn agents(named: &[String]) -> Result<Vec<Agent>> {
     Ok(agents)
 }
 
-fn since(context: &Context, text: Option<&str>) -> Result<Option<Millis>> {
+fn parse_since(context: &CommandContext, text: Option<&str>) -> Result<Option<Millis>> {
     let Some(text) = text else { return Ok(None) };
     let zone = &context.settings.contents.zone;
     Ok(Some(time::parse_words("--since", text, SystemClock.now(), zone)?))
 }
 
 /// Finds transcripts in their default locations.
-pub fn at_home(agents: &[Agent]) -> Vec<Source> {
-    import::at_home(agents, &|name| std::env::var_os(name).map(PathBuf::from))
+pub fn find_default_sources(agents: &[Agent]) -> Vec<TranscriptSource> {
+    import::find_default_sources(agents, &|name| std::env::var_os(name).map(PathBuf::from))
 }
 
 /// Reads transcripts, compares them with the stores and, unless `is_dry`, stores missing events.
-pub fn look(
-    context: &Context,
-    sources: Vec<Source>,
+pub fn run_import(
+    context: &CommandContext,
+    sources: Vec<TranscriptSource>,
     since: Option<Millis>,
     is_dry: bool,
-) -> Result<Done> {
-    let progress = progress(&sources);
+) -> Result<ImportResult> {
+    let progress = progress_bar(&sources);
     let files: Vec<String> =
         sources.iter().map(|source| source.path.display().to_string()).collect();
     let done = context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
-        let (to, incoming) = bulk::channel::<From>();
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
+        let (to, incoming) = bulk::batch_channel::<EventOrigin>();
         let redactor = Redactor::new(&context.settings.redact)?;
         let is_here = context.settings.daemon_endpoint.is_none();
         let home = &context.settings.home;
-        let index = || SessionIndex::read(&home.session_index());
-        let mut target = Remote {
+        let index = || SessionIndex::open(&home.session_index());
+        let mut target = DaemonTarget {
             client: client.clone(),
             handle: Handle::current(),
             to,
@@ -108,20 +113,23 @@ pub fn look(
         let reader = tokio::task::spawn_blocking(move || {
             let target = &mut target;
             let (beside, only) = (Vec::new(), None);
-            Import { sources, beside, since, is_dry, only, target, sealer, progress }.run()
+            ImportJob { sources, beside, since, is_dry, only, target, sealer, progress }.run()
         });
-        let mut answers = Answers::default();
+        let mut answers = IngestTotals::default();
         let streamed = match is_dry {
             true => Ok(()),
             false => {
-                bulk::stream(&client, incoming, |answer, tags| answers.add(answer, &tags)).await
+                bulk::stream_batches(&client, incoming, |answer, tags| {
+                    answers.add_response(answer, &tags)
+                })
+                .await
             }
         };
         // The reader makes calls through this runtime, so wait for it even if the stream failed.
         let read = reader.await.context("the transcript reader panicked")?;
         streamed?;
         let mut done = read?;
-        answers.settle(&mut done.report, &files);
+        answers.apply_to_report(&mut done.report, &files);
         Ok(done)
     });
     progress.finish_and_clear();
@@ -130,15 +138,15 @@ pub fn look(
 
 /// The daemon's responses, summed up.
 #[derive(Default)]
-struct Answers {
+struct IngestTotals {
     /// Created and duplicate events, per agent of the report.
     stored: Vec<(u64, u64)>,
-    refused: Vec<(From, String)>,
+    refused: Vec<(EventOrigin, String)>,
 }
 
-impl Answers {
+impl IngestTotals {
     /// Adds the response to one batch. A batch holds events of a single agent.
-    fn add(&mut self, answer: &v1::IngestEventsResponse, tags: &[From]) {
+    fn add_response(&mut self, answer: &v1::IngestEventsResponse, tags: &[EventOrigin]) {
         let Some(agent) = tags.first().map(|from| from.agent) else { return };
         self.stored.resize(self.stored.len().max(agent + 1), (0, 0));
         if let Some((created, duplicates)) = self.stored.get_mut(agent) {
@@ -153,7 +161,7 @@ impl Answers {
     }
 
     /// Adds the sums to the report.
-    fn settle(self, report: &mut Report, files: &[String]) {
+    fn apply_to_report(self, report: &mut ImportReport, files: &[String]) {
         for (agent, (created, duplicates)) in report.agents.iter_mut().zip(self.stored) {
             agent.imported += created;
             agent.already_there += duplicates;
@@ -164,13 +172,13 @@ impl Answers {
             }
             if report.damaged.len() < DAMAGED_MAX {
                 let file = files.get(from.source).cloned().unwrap_or_default();
-                report.damaged.push(Damaged { file, line: from.line, reason });
+                report.damaged.push(DamagedLine { file, line: from.line, reason });
             }
         }
     }
 }
 
-fn progress(sources: &[Source]) -> ProgressBar {
+fn progress_bar(sources: &[TranscriptSource]) -> ProgressBar {
     if !crate::terminal::is_stderr_terminal() {
         return ProgressBar::hidden();
     }
@@ -182,13 +190,13 @@ fn progress(sources: &[Source]) -> ProgressBar {
     bar
 }
 
-fn print(report: &Report) -> Result<()> {
+fn print_report(report: &ImportReport) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     let verb = if report.dry_run { "to import" } else { "imported" };
     for agent in &report.agents {
-        print_agent(&mut out, verb, agent)?;
+        print_agent_report(&mut out, verb, agent)?;
     }
-    print_left_out(&mut out, report)?;
+    print_problems(&mut out, report)?;
     let hint = if report.dry_run && report.imported > 0 {
         "; run without --dry-run to store them"
     } else {
@@ -197,47 +205,49 @@ fn print(report: &Report) -> Result<()> {
     writeln!(
         out,
         "{verb} {}, duplicates {}, skipped {}, damaged {}{hint}",
-        count(report.imported),
-        count(report.already_there),
-        count(report.skipped.values().sum()),
-        count(report.damaged_lines),
+        format_count(report.imported),
+        format_count(report.already_there),
+        format_count(report.skipped.values().sum()),
+        format_count(report.damaged_lines),
     )?;
     Ok(())
 }
 
-fn print_agent(out: &mut impl Write, verb: &str, agent: &AgentReport) -> Result<()> {
+fn print_agent_report(out: &mut impl Write, verb: &str, agent: &AgentReport) -> Result<()> {
     writeln!(
         out,
-        "{:<11}  {verb} {}, duplicates {}  {DIM}{}, {}, {}{PLAIN}",
+        "{:<11}  {verb} {}, duplicates {}  {DIM}{}, {}, {}{RESET}",
         agent.agent,
-        count(agent.imported),
-        count(agent.already_there),
-        counted(agent.sessions, "session", "sessions"),
-        counted(agent.files, "file", "files"),
-        bytes(agent.bytes),
+        format_count(agent.imported),
+        format_count(agent.already_there),
+        format_counted(agent.sessions, "session", "sessions"),
+        format_counted(agent.files, "file", "files"),
+        format_bytes(agent.bytes),
     )?;
     if !agent.skipped.is_empty() {
         let skipped = agent.skipped.iter();
         let words: Vec<String> =
-            skipped.map(|(why, n)| format!("{} {}", count(*n), why.words())).collect();
-        writeln!(out, "             {DIM}skipped: {}{PLAIN}", words.join(", "))?;
+            skipped.map(|(why, n)| format!("{} {}", format_count(*n), why.description())).collect();
+        writeln!(out, "             {DIM}skipped: {}{RESET}", words.join(", "))?;
     }
     Ok(())
 }
 
-fn print_left_out(out: &mut impl Write, report: &Report) -> Result<()> {
+fn print_problems(out: &mut impl Write, report: &ImportReport) -> Result<()> {
     for damaged in report.damaged.iter().take(DAMAGED_SHOWN) {
         let line = if damaged.line > 0 { format!(":{}", damaged.line) } else { String::new() };
-        let (file, reason) = (safe(&damaged.file), safe(&damaged.reason));
-        writeln!(out, "{YELLOW}damaged{PLAIN}      {file}{line}: {reason}")?;
+        let (file, reason) =
+            (replace_control_chars(&damaged.file), replace_control_chars(&damaged.reason));
+        writeln!(out, "{YELLOW}damaged{RESET}      {file}{line}: {reason}")?;
     }
     let more = report.damaged_lines.saturating_sub(DAMAGED_SHOWN as u64);
     if more > 0 {
-        writeln!(out, "             and {} more; --json lists them", count(more))?;
+        writeln!(out, "             and {} more; --json lists them", format_count(more))?;
     }
     for file in &report.unreadable {
-        let (file, reason) = (safe(&file.file), safe(&file.reason));
-        writeln!(out, "{YELLOW}unreadable{PLAIN}   {file}: {reason}")?;
+        let (file, reason) =
+            (replace_control_chars(&file.file), replace_control_chars(&file.reason));
+        writeln!(out, "{YELLOW}unreadable{RESET}   {file}: {reason}")?;
     }
     Ok(())
 }

@@ -11,9 +11,9 @@ use tokio::sync::mpsc;
 use tome_model::EventLine;
 use tome_proto::{Client, draft_to_wire, v1};
 
-use super::{Context, Outcome};
-use crate::bulk::{self, Batch};
-use crate::reach::Start;
+use super::{CommandContext, Outcome};
+use crate::bulk::{self, IngestBatch};
+use crate::reach::StartPolicy;
 use crate::render;
 
 /// Longer lines are read in pieces, which are then rejected.
@@ -21,7 +21,7 @@ const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The result of an ingest.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Report {
+pub(super) struct IngestReport {
     pub created: u64,
     pub duplicates: u64,
     pub rejected: Vec<RejectedLine>,
@@ -33,11 +33,11 @@ pub(super) struct RejectedLine {
     pub reason: String,
 }
 
-pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
-    let progress = progress();
+pub fn run(context: &CommandContext, file: Option<&Path>) -> Result<Outcome> {
+    let progress = progress_bar();
     let report = context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
-        send(&client, file.map(Path::to_path_buf), &progress).await
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
+        stream_lines(&client, file.map(Path::to_path_buf), &progress).await
     });
     progress.finish_and_clear();
     let report = report?;
@@ -51,15 +51,15 @@ pub fn run(context: &Context, file: Option<&Path>) -> Result<Outcome> {
         writeln!(
             crate::terminal::stdout(),
             "{} stored, {} duplicates, {} rejected",
-            render::count(report.created),
-            render::count(report.duplicates),
-            render::count(report.rejected.len() as u64)
+            render::format_count(report.created),
+            render::format_count(report.duplicates),
+            render::format_count(report.rejected.len() as u64)
         )?;
     }
     Ok(if report.rejected.is_empty() { Outcome::Done } else { Outcome::BadInput })
 }
 
-fn progress() -> ProgressBar {
+fn progress_bar() -> ProgressBar {
     if !crate::terminal::is_stderr_terminal() {
         return ProgressBar::hidden();
     }
@@ -73,15 +73,15 @@ fn progress() -> ProgressBar {
 }
 
 /// Streams events to the daemon while its responses arrive.
-pub(super) async fn send(
+pub(super) async fn stream_lines(
     client: &Client,
     file: Option<std::path::PathBuf>,
     progress: &ProgressBar,
-) -> Result<Report> {
-    let (batches, incoming) = bulk::channel();
-    let reader = tokio::task::spawn_blocking(move || read(file.as_deref(), &batches));
-    let mut report = Report::default();
-    bulk::stream(client, incoming, |answer, lines: Vec<u64>| {
+) -> Result<IngestReport> {
+    let (batches, incoming) = bulk::batch_channel();
+    let reader = tokio::task::spawn_blocking(move || read_batches(file.as_deref(), &batches));
+    let mut report = IngestReport::default();
+    bulk::stream_batches(client, incoming, |answer, lines: Vec<u64>| {
         progress.inc(lines.len() as u64);
         report.created += u64::from(answer.created);
         report.duplicates += u64::from(answer.duplicates);
@@ -97,7 +97,10 @@ pub(super) async fn send(
 }
 
 /// Reads lines into batches. Returns the lines that are not valid events.
-fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch<u64>>) -> Result<Vec<RejectedLine>> {
+fn read_batches(
+    file: Option<&Path>,
+    batches: &mpsc::Sender<IngestBatch<u64>>,
+) -> Result<Vec<RejectedLine>> {
     let mut input: Box<dyn BufRead> = match file {
         Some(path) => {
             let file =
@@ -107,7 +110,7 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch<u64>>) -> Result<Vec<R
         None => Box::new(BufReader::with_capacity(256 * 1024, std::io::stdin())),
     };
     let mut rejected = Vec::new();
-    let mut batch = Batch::default();
+    let mut batch = IngestBatch::default();
     let mut line = Vec::new();
     for number in 1u64.. {
         line.clear();
@@ -118,11 +121,11 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch<u64>>) -> Result<Vec<R
         if line.trim_ascii().is_empty() {
             continue;
         }
-        match parse(&line) {
+        match parse_line(&line) {
             Ok(draft) => batch.push(draft, number, line.len()),
             Err(reason) => rejected.push(RejectedLine { line: number, reason }),
         }
-        if batch.is_full() && batches.blocking_send(batch.take()).is_err() {
+        if batch.is_full() && batches.blocking_send(batch.take_batch()).is_err() {
             return Ok(rejected);
         }
     }
@@ -133,7 +136,7 @@ fn read(file: Option<&Path>, batches: &mpsc::Sender<Batch<u64>>) -> Result<Vec<R
 }
 
 /// Parses one line into a draft. Replaces invalid UTF-8 and skips a byte order mark.
-fn parse(line: &[u8]) -> Result<v1::Draft, String> {
+fn parse_line(line: &[u8]) -> Result<v1::Draft, String> {
     let text = String::from_utf8_lossy(line);
     let text = text.trim_start_matches('\u{feff}').trim();
     let draft = EventLine::parse(text).and_then(EventLine::into_draft);

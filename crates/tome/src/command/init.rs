@@ -7,40 +7,44 @@ use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
 
-use super::notes::{Notes, folder, quoted};
-use super::{Context, Outcome};
-use crate::cli::notes::{Init, Place, ScopeName};
-use crate::render::{DIM, PLAIN, YELLOW, counted};
+use super::notes::{NotebookClient, absolute_folder, quote_shell};
+use super::{CommandContext, Outcome};
+use crate::cli::notes::{InitArgs, NotebookArgs, ScopeName};
+use crate::render::{DIM, RESET, YELLOW, format_counted};
 
-pub fn run(context: &Context, asked: &Init) -> Result<Outcome> {
-    let place =
-        Place { scope: Some(ScopeName::Project), session: None, project: asked.project.clone() };
-    let notes = Notes::new(context, &place, "tome init")?;
+pub fn run(context: &CommandContext, asked: &InitArgs) -> Result<Outcome> {
+    let place = NotebookArgs {
+        scope: Some(ScopeName::Project),
+        session: None,
+        project: asked.project.clone(),
+    };
+    let notes = NotebookClient::new(context, &place, "tome init")?;
     if asked.in_repo {
-        return move_in(&notes, &folder(asked.project.as_deref())?);
+        return move_into_repository(&notes, &absolute_folder(asked.project.as_deref())?);
     }
-    let found = notes.ask(async |client| client.locate(notes.whose()).await)?;
+    let found =
+        notes.call_idempotent(async |client| client.locate_notebook(notes.notebook_ref()).await)?;
     if context.json {
         context.print_json(&json!({
             "folder": found.folder, "in_repository": found.in_repository, "exists": found.exists,
             "notes": found.notes,
         }))?;
     } else {
-        print(&found)?;
+        print_location(&found)?;
     }
     Ok(Outcome::Done)
 }
 
-fn print(found: &v1::LocateResponse) -> Result<()> {
+fn print_location(found: &v1::LocateResponse) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     let where_ = if found.in_repository { "in the repository" } else { "in Tome's home" };
     writeln!(out, "The notes of this project are {where_}:\n  {}", found.folder)?;
     match (found.exists, found.notes) {
         (false, _) => {
-            writeln!(out, "  {DIM}does not exist yet; created with the first note{PLAIN}")?
+            writeln!(out, "  {DIM}does not exist yet; created with the first note{RESET}")?
         }
         (true, notes) => {
-            writeln!(out, "  {DIM}{}{PLAIN}", counted(u64::from(notes), "note", "notes"))?;
+            writeln!(out, "  {DIM}{}{RESET}", format_counted(u64::from(notes), "note", "notes"))?;
         }
     }
     if !found.in_repository {
@@ -52,8 +56,8 @@ fn print(found: &v1::LocateResponse) -> Result<()> {
     Ok(())
 }
 
-fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
-    let done = notes.once(async |client| client.move_into_repository(cwd).await)?;
+fn move_into_repository(notes: &NotebookClient<'_>, cwd: &str) -> Result<Outcome> {
+    let done = notes.call_once(async |client| client.move_into_repository(cwd).await)?;
     if notes.context.json {
         notes.context.print_json(&json!({
             "folder": done.folder, "created": done.created, "moved": done.moved,
@@ -70,13 +74,13 @@ fn move_in(notes: &Notes<'_>, cwd: &str) -> Result<Outcome> {
     for path in &done.kept_back {
         writeln!(
             out,
-            "  {YELLOW}not moved{PLAIN} {path}: a note with this name exists there, or it cannot be read; merge them by hand"
+            "  {YELLOW}not moved{RESET} {path}: a note with this name exists there, or it cannot be read; merge them by hand"
         )?;
     }
     if done.created || !done.moved.is_empty() {
         let folder = Path::new(&done.folder);
         let repository = folder.parent().unwrap_or(folder).to_string_lossy();
-        let repository = quoted(&repository);
+        let repository = quote_shell(&repository);
         writeln!(
             out,
             "Commit them to share them: git -C {repository} add .memory && git -C {repository} commit"

@@ -7,29 +7,30 @@ use serde_json::{Value, json};
 use tome_model::{Agent, Millis};
 use tome_proto::v1;
 
-use super::events::project_of;
-use super::{Context, Outcome, Refusal};
-use crate::agents::{self, Moment};
-use crate::cli::injections::Injections;
+use super::events::resolve_project;
+use super::{CommandContext, CommandError, Outcome};
+use crate::agents::{self, InjectionPoint};
+use crate::cli::injections::InjectionsArgs;
 use crate::hook::settings_to_wire;
-use crate::reach::Start;
-use crate::render::{self, DIM, PLAIN, YELLOW};
+use crate::reach::StartPolicy;
+use crate::render::{self, DIM, RESET, YELLOW};
 
-pub fn run(context: &Context, asked: &Injections) -> Result<Outcome> {
-    if asked.preview { preview(context, asked) } else { list(context, asked) }
+pub fn run(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {
+    if asked.preview { preview_injection(context, asked) } else { list_injections(context, asked) }
 }
 
-fn list(context: &Context, asked: &Injections) -> Result<Outcome> {
+fn list_injections(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {
     let is_wide = asked.all_projects || asked.session.is_some();
-    let project = if is_wide { None } else { project_of(context, asked.project.as_deref())? };
+    let project = if is_wide { None } else { resolve_project(context, asked.project.as_deref())? };
     let request = v1::ListInjectionsRequest {
         project: project.clone().unwrap_or_default(),
         session_id: asked.session.clone().unwrap_or_default(),
         limit: asked.limit,
     };
     let listed = context.block_on(async {
-        let client = async |client: &tome_proto::Client| client.injected(request.clone()).await;
-        Ok(context.reach.ask(Start::IfAway, client).await?)
+        let client =
+            async |client: &tome_proto::Client| client.list_injections(request.clone()).await;
+        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, client).await?)
     })?;
     if listed.is_empty() && !context.json {
         let narrowed =
@@ -37,12 +38,16 @@ fn list(context: &Context, asked: &Injections) -> Result<Outcome> {
         writeln!(crate::terminal::stderr(), "no injections{narrowed}")?;
     }
     for one in &listed {
-        if context.json { context.print_json(&record_json(one))? } else { print(one, asked.full)? }
+        if context.json {
+            context.print_json(&injection_json(one))?
+        } else {
+            print_injection(one, asked.full)?
+        }
     }
     Ok(Outcome::Done)
 }
 
-fn print(one: &v1::InjectionRecord, full: bool) -> Result<()> {
+fn print_injection(one: &v1::InjectionRecord, full: bool) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     let session: String = one.session_id.chars().take(8).collect();
     let late = if one.handed { "" } else { "  too late" };
@@ -52,21 +57,21 @@ fn print(one: &v1::InjectionRecord, full: bool) -> Result<()> {
     };
     writeln!(
         out,
-        "{DIM}{}{PLAIN}  {:<11}  {DIM}{session:<8}{PLAIN}  {:<10}  {:<8}  {:>5} tokens  {:>4} ms{YELLOW}{late}{PLAIN}{DIM}{cut}{PLAIN}",
-        render::local(Millis(one.at_ms)),
+        "{DIM}{}{RESET}  {:<11}  {DIM}{session:<8}{RESET}  {:<10}  {:<8}  {:>5} tokens  {:>4} ms{YELLOW}{late}{RESET}{DIM}{cut}{RESET}",
+        render::format_local_time(Millis(one.at_ms)),
         one.agent,
         one.moment,
         render::one_line(&one.why, 12),
-        render::tokens(one.tokens),
+        render::format_tokens(one.tokens),
         one.took_ms,
     )?;
     if full {
-        writeln!(out, "{}\n", render::safe(&one.text))?;
+        writeln!(out, "{}\n", render::replace_control_chars(&one.text))?;
     }
     Ok(())
 }
 
-fn record_json(one: &v1::InjectionRecord) -> Value {
+fn injection_json(one: &v1::InjectionRecord) -> Value {
     json!({
         "at": Millis(one.at_ms).to_string(), "moment": one.moment, "why": one.why,
         "agent": one.agent, "session_id": one.session_id, "project": one.project,
@@ -75,13 +80,13 @@ fn record_json(one: &v1::InjectionRecord) -> Value {
     })
 }
 
-fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
+fn preview_injection(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {
     let agent = Agent::parse(&asked.agent)?;
-    let bytes_max = agents::bytes_max(&agent, Moment::Start);
+    let bytes_max = agents::max_text_bytes(&agent, InjectionPoint::Start);
     if bytes_max == 0 {
         let known = Agent::KNOWN.join(", ");
-        return Err(Refusal::bad_input(format!("Tome cannot inject context into {agent}"))
-            .hint(format!("known agents: {known}"))
+        return Err(CommandError::bad_input(format!("Tome cannot inject context into {agent}"))
+            .with_hint(format!("known agents: {known}"))
             .into());
     }
     let folder = match &asked.project {
@@ -97,7 +102,7 @@ fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
     let found = context.block_on(async {
         let client =
             async |client: &tome_proto::Client| client.preview_injection(request.clone()).await;
-        Ok(context.reach.ask(Start::IfAway, client).await?)
+        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, client).await?)
     })?;
     if context.json {
         context.print_json(&json!({
@@ -111,15 +116,16 @@ fn preview(context: &Context, asked: &Injections) -> Result<Outcome> {
         writeln!(err, "nothing to inject: inject.budget_tokens is too small")?;
         return Ok(Outcome::Done);
     }
-    writeln!(crate::terminal::stdout(), "{}", render::safe(&found.text))?;
-    let (tokens, budget) = (render::count(found.tokens), render::count(settings.budget_tokens));
+    writeln!(crate::terminal::stdout(), "{}", render::replace_control_chars(&found.text))?;
+    let (tokens, budget) =
+        (render::format_count(found.tokens), render::format_count(settings.budget_tokens));
     let cut = match found.cut.is_empty() {
         true => String::new(),
         false => format!("; cut: {}", found.cut.join(", ")),
     };
-    writeln!(err, "{DIM}{tokens} of {budget} tokens (inject.budget_tokens){cut}{PLAIN}")?;
+    writeln!(err, "{DIM}{tokens} of {budget} tokens (inject.budget_tokens){cut}{RESET}")?;
     if !settings.start {
-        writeln!(err, "{YELLOW}turned off{PLAIN} by inject.start or inject.enabled")?;
+        writeln!(err, "{YELLOW}turned off{RESET} by inject.start or inject.enabled")?;
     }
     Ok(Outcome::Done)
 }

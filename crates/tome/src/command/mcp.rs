@@ -5,32 +5,32 @@ use std::io::{IsTerminal, Write};
 use anyhow::Result;
 use tome_model::Agent;
 
-use super::notes::folder;
-use super::{Context, Outcome, Refusal};
-use crate::cli::mcp::Mcp;
-use crate::mcp::{Surroundings, Toolsets, Variables, serve};
+use super::notes::absolute_folder;
+use super::{CommandContext, CommandError, Outcome};
+use crate::cli::mcp::McpArgs;
+use crate::mcp::{AgentVariables, ServerEnvironment, Toolsets, serve};
 
-pub fn run(context: Context, asked: &Mcp) -> Result<Outcome> {
+pub fn run(context: CommandContext, asked: &McpArgs) -> Result<Outcome> {
     let toolsets = match &asked.toolsets {
-        Some(named) => Toolsets::parse(named).map_err(Refusal::bad_input)?,
+        Some(named) => Toolsets::parse(named).map_err(CommandError::bad_input)?,
         None => context.settings.mcp_toolsets.clone(),
     };
     let given = asked.project.as_deref();
-    let surroundings = Surroundings {
+    let surroundings = ServerEnvironment {
         agent: asked.agent.as_deref().map(Agent::parse).transpose()?,
         session: asked.session.clone(),
-        project: given.map(|project| folder(Some(project))).transpose()?,
+        project: given.map(|project| absolute_folder(Some(project))).transpose()?,
         // A deleted working directory must not prevent the server from starting.
-        cwd: folder(None).unwrap_or_default(),
-        variables: Variables::read(&|name| std::env::var(name).ok()),
+        cwd: absolute_folder(None).unwrap_or_default(),
+        variables: AgentVariables::from_env(&|name| std::env::var(name).ok()),
     };
     if std::io::stdin().is_terminal() {
         let said = "waiting for MCP messages on standard input; `tome mcp --help` explains how to configure a client";
         writeln!(crate::terminal::stderr(), "{said}")?;
     }
     // `--agent` is set only by `tome setup`, which also installs the hooks.
-    let injects = context.settings.inject.any() && context.settings.inject.start;
+    let injects = context.settings.inject.is_any_enabled() && context.settings.inject.start;
     let hooks_state_rules = surroundings.agent.is_some() && injects;
-    serve(context.reach, context.settings.home, surroundings, &toolsets, hooks_state_rules)?;
+    serve(context.connector, context.settings.home, surroundings, &toolsets, hooks_state_rules)?;
     Ok(Outcome::Done)
 }

@@ -8,22 +8,22 @@ use serde_json::{Value, json};
 use tome_home::SessionIndex;
 use tome_proto::v1;
 
-use super::{Context, Outcome};
-use crate::reach::Start;
-use crate::render::{DIM, PLAIN, count, counted, safe};
+use super::{CommandContext, Outcome};
+use crate::reach::StartPolicy;
+use crate::render::{DIM, RESET, format_count, format_counted, replace_control_chars};
 
 /// Sessions listed; `--json` lists all.
-const SHOWN_MAX: usize = 20;
+const SESSIONS_SHOWN_MAX: usize = 20;
 
-pub fn run(context: &Context, is_dry: bool) -> Result<Outcome> {
+pub fn run(context: &CommandContext, is_dry: bool) -> Result<Outcome> {
     let merged = context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         Ok(client.merge_sessions(is_dry).await?)
     })?;
     if context.json {
         context.print_json(&as_json(&merged, is_dry))?;
     } else {
-        print(&merged, is_dry)?;
+        print_merged(&merged, is_dry)?;
     }
     Ok(Outcome::Done)
 }
@@ -39,31 +39,35 @@ fn as_json(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Value {
     json!({"dry_run": is_dry, "sessions": sessions, "kept": merged.kept})
 }
 
-fn print(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
+fn print_merged(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     if merged.sessions.is_empty() {
         writeln!(out, "nothing to merge: every session is in one project")?;
         return Ok(());
     }
     let verb = if is_dry { "would move" } else { "moved" };
-    for one in merged.sessions.iter().take(SHOWN_MAX) {
+    for one in merged.sessions.iter().take(SESSIONS_SHOWN_MAX) {
         writeln!(
             out,
-            "{} {}: {verb} {} ({} of them stored twice) to {}  {DIM}from {}{PLAIN}",
+            "{} {}: {verb} {} ({} of them stored twice) to {}  {DIM}from {}{RESET}",
             one.agent,
-            safe(&one.session_id),
-            counted(one.events, "event", "events"),
-            count(one.duplicates),
-            safe(&one.project),
-            safe(&one.elsewhere.join(", ")),
+            replace_control_chars(&one.session_id),
+            format_counted(one.events, "event", "events"),
+            format_count(one.duplicates),
+            replace_control_chars(&one.project),
+            replace_control_chars(&one.elsewhere.join(", ")),
         )?;
     }
-    let more = merged.sessions.len().saturating_sub(SHOWN_MAX) as u64;
+    let more = merged.sessions.len().saturating_sub(SESSIONS_SHOWN_MAX) as u64;
     if more > 0 {
-        writeln!(out, "and {} more; --json lists them", counted(more, "session", "sessions"))?;
+        writeln!(
+            out,
+            "and {} more; --json lists them",
+            format_counted(more, "session", "sessions")
+        )?;
     }
     for kept in &merged.kept {
-        writeln!(out, "the previous store was kept as {}", safe(kept))?;
+        writeln!(out, "the previous store was kept as {}", replace_control_chars(kept))?;
     }
     if is_dry {
         writeln!(out, "run without --dry-run to move them")?;
@@ -72,15 +76,19 @@ fn print(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
 }
 
 /// Counts the sessions stored in several projects, according to the session index.
-pub fn split_sessions(context: &Context) -> u64 {
-    let index = SessionIndex::read(&context.settings.home.session_index());
+pub fn count_split_sessions(context: &CommandContext) -> u64 {
+    let index = SessionIndex::open(&context.settings.home.session_index());
     index.map_or(0, |index| index.split_sessions().len() as u64)
 }
 
 /// Returns the problem and its remedy; `None` without split sessions.
-pub fn problem(context: &Context) -> Option<(String, &'static str)> {
-    let split = split_sessions(context);
-    let found =
-        || format!("{} stored in several projects", counted(split, "session is", "sessions are"));
+pub fn find_split_sessions(context: &CommandContext) -> Option<(String, &'static str)> {
+    let split = count_split_sessions(context);
+    let found = || {
+        format!(
+            "{} stored in several projects",
+            format_counted(split, "session is", "sessions are")
+        )
+    };
     (split > 0).then(|| (found(), "run `tome admin merge-sessions`"))
 }

@@ -45,10 +45,10 @@ use serde::Serialize;
 use thiserror::Error;
 use tome_proto::ClientError;
 
-use crate::cli::bench::Bench;
-use crate::cli::{Admin, Cli, Color, Command, Global};
-use crate::config::{Config, ConfigError, Flags, Settings};
-use crate::reach::{Reach, ReachError};
+use crate::cli::bench::BenchCommand;
+use crate::cli::{AdminCommand, Cli, ColorChoice, Command, GlobalOptions};
+use crate::config::{Config, ConfigError, ConfigFlags, Settings};
+use crate::reach::{ConnectError, DaemonConnector};
 use crate::{render, terminal};
 
 /// The result of a command that ran to its end; decides the exit code.
@@ -62,23 +62,23 @@ pub enum Outcome {
     BadInput,
 }
 
-pub struct Context {
+pub struct CommandContext {
     pub settings: Settings,
     pub config: Config,
-    pub reach: Reach,
+    pub connector: DaemonConnector,
     pub json: bool,
 }
 
 /// An error with an exit code and, optionally, a hint on what to do next.
 #[derive(Debug, Error)]
 #[error("{message}")]
-pub struct Refusal {
+pub struct CommandError {
     pub message: String,
     pub code: u8,
     pub hint: Option<String>,
 }
 
-impl Refusal {
+impl CommandError {
     /// Invalid arguments or input.
     pub fn bad_input(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: 2, hint: None }
@@ -95,7 +95,7 @@ impl Refusal {
 
     /// Adds a hint: what the user can do about the error.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
@@ -103,7 +103,7 @@ impl Refusal {
 
 /// Parses the command line and runs the command.
 pub fn run() -> ExitCode {
-    let cli = match Cli::read() {
+    let cli = match Cli::parse() {
         Ok(cli) => cli,
         Err(said) => {
             let _ = said.print();
@@ -111,29 +111,31 @@ pub fn run() -> ExitCode {
         }
     };
     match cli.global.color {
-        Color::Auto => {}
-        Color::Always => anstream::ColorChoice::Always.write_global(),
-        Color::Never => anstream::ColorChoice::Never.write_global(),
+        ColorChoice::Auto => {}
+        ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
+        ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
     }
     match dispatch(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::BadInput) => ExitCode::from(2),
-        Err(error) => complain(&error),
+        Err(error) => report_error(&error),
     }
 }
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
     match &cli.command {
-        Some(Command::Completions(asked)) => return pages::completions(asked.shell),
-        Some(Command::Man(asked)) => return pages::man(asked.dir.as_deref()),
+        Some(Command::Completions(asked)) => return pages::print_completions(asked.shell),
+        Some(Command::Man(asked)) => return pages::write_manual(asked.dir.as_deref()),
         // `main` handles hooks before the command line is parsed; only `hook --help` gets here.
         Some(Command::Hook(_)) => return Ok(Outcome::Done),
         // Uses its own home, whatever the settings say.
-        Some(Command::Bench(Bench::Recall(asked))) => return bench::recall(&cli.global, asked),
+        Some(Command::Bench(BenchCommand::Recall(asked))) => {
+            return bench::run_recall(&cli.global, asked);
+        }
         _ => {}
     }
-    let context = Context::new(&cli.global)?;
+    let context = CommandContext::new(&cli.global)?;
     if let Some(Command::Config(asked)) = &cli.command {
         return match &asked.change {
             None => config::run(&context),
@@ -165,17 +167,21 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Setup(asked)) => setup::run(&context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
         Some(Command::Demo) => demo::run(&context),
-        Some(Command::Start) => start::start(&context),
-        Some(Command::Stop(asked)) => start::stop(&context, asked.force),
+        Some(Command::Start) => start::start_daemon(&context),
+        Some(Command::Stop(asked)) => start::stop_daemon(&context, asked.force),
         Some(Command::Daemon(asked)) => daemon::run(context, asked.detached),
-        Some(Command::Admin(Admin::Flush)) => admin::flush(&context),
-        Some(Command::Admin(Admin::Compact)) => admin::compact(&context),
-        Some(Command::Admin(Admin::Status)) => admin::status(&context),
-        Some(Command::Admin(Admin::Verify(asked))) => admin::verify(&context, &asked),
-        Some(Command::Admin(Admin::Repair(asked))) => repair::run(&context, &asked),
-        Some(Command::Admin(Admin::RebuildToc(asked))) => admin::rebuild_toc(&context, &asked),
-        Some(Command::Admin(Admin::RebuildMessages(asked))) => messages::rebuild(&context, &asked),
-        Some(Command::Admin(Admin::MergeSessions(asked))) => {
+        Some(Command::Admin(AdminCommand::Flush)) => admin::flush_stores(&context),
+        Some(Command::Admin(AdminCommand::Compact)) => admin::compact_stores(&context),
+        Some(Command::Admin(AdminCommand::Status)) => admin::show_workers(&context),
+        Some(Command::Admin(AdminCommand::Verify(asked))) => admin::verify_stores(&context, &asked),
+        Some(Command::Admin(AdminCommand::Repair(asked))) => repair::run(&context, &asked),
+        Some(Command::Admin(AdminCommand::RebuildToc(asked))) => {
+            admin::rebuild_toc(&context, &asked)
+        }
+        Some(Command::Admin(AdminCommand::RebuildMessages(asked))) => {
+            messages::rebuild_transcripts(&context, &asked)
+        }
+        Some(Command::Admin(AdminCommand::MergeSessions(asked))) => {
             merge_sessions::run(&context, asked.dry_run)
         }
         Some(
@@ -191,7 +197,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
 
 /// Runs a read-only command (`recall`, `toc`, `memory`) from within a chat. Errors are printed, not
 /// returned.
-pub fn shown_again(context: &Context, words: &[&str]) {
+pub fn run_read_only(context: &CommandContext, words: &[&str]) {
     let typed = std::iter::once("tome").chain(words.iter().copied());
     let shown = match Cli::try_parse_from(typed).map(|cli| cli.command) {
         Ok(Some(Command::Recall(asked))) => recall::run(context, &asked),
@@ -205,26 +211,30 @@ pub fn shown_again(context: &Context, words: &[&str]) {
     };
     if let Err(error) = shown {
         // The caller keeps running, so the exit code is ignored.
-        let _ = complain(&error);
+        let _ = report_error(&error);
     }
 }
 
-pub fn folder_here() -> Result<String> {
-    notes::folder(None)
+pub fn current_folder() -> Result<String> {
+    notes::absolute_folder(None)
 }
 
-fn flags(global: &Global) -> Flags {
-    Flags { home: global.home.clone(), config: global.config.clone(), set: global.set.clone() }
+fn config_flags(global: &GlobalOptions) -> ConfigFlags {
+    ConfigFlags {
+        home: global.home.clone(),
+        config: global.config.clone(),
+        set: global.set.clone(),
+    }
 }
 
-impl Context {
-    fn new(global: &Global) -> Result<Self> {
-        let flags = flags(global);
+impl CommandContext {
+    fn new(global: &GlobalOptions) -> Result<Self> {
+        let flags = config_flags(global);
         let mut config = Config::load(&flags, &|name| std::env::var(name).ok())?;
         config.check_patterns();
-        let settings = config.settings();
-        let reach = Reach::new(settings.clone(), flags);
-        Ok(Self { settings, config, reach, json: global.json })
+        let settings = config.to_settings();
+        let reach = DaemonConnector::new(settings.clone(), flags);
+        Ok(Self { settings, config, connector: reach, json: global.json })
     }
 
     /// Runs async work, such as calls to the daemon, on a single-threaded runtime.
@@ -239,7 +249,7 @@ impl Context {
 }
 
 /// Prints an error with its causes and a hint. A broken pipe (`| head`) is not an error.
-fn complain(error: &anyhow::Error) -> ExitCode {
+fn report_error(error: &anyhow::Error) -> ExitCode {
     if error.chain().any(|cause| {
         cause
             .downcast_ref::<io::Error>()
@@ -248,15 +258,15 @@ fn complain(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let mut err = terminal::stderr().lock();
-    let (red, bold, plain) = (render::RED, render::BOLD, render::PLAIN);
+    let (red, bold, plain) = (render::RED, render::BOLD, render::RESET);
     let _ = writeln!(err, "{red}error:{plain} {error}");
     for cause in error.chain().skip(1) {
         let _ = writeln!(err, "  because: {cause}");
     }
-    let refusal = error.downcast_ref::<Refusal>();
+    let refusal = error.downcast_ref::<CommandError>();
     let (code, hint) = match refusal {
         Some(refusal) => (refusal.code, refusal.hint.as_deref()),
-        None => meaning(error),
+        None => classify_error(error),
     };
     if let Some(hint) = hint {
         let _ = writeln!(err, "{bold}hint:{plain} {hint}");
@@ -265,21 +275,21 @@ fn complain(error: &anyhow::Error) -> ExitCode {
 }
 
 /// Returns the exit code and hint for an error that is not a `CommandError`.
-fn meaning(error: &anyhow::Error) -> (u8, Option<&'static str>) {
-    let reach = error.downcast_ref::<ReachError>();
+fn classify_error(error: &anyhow::Error) -> (u8, Option<&'static str>) {
+    let reach = error.downcast_ref::<ConnectError>();
     let client = match reach {
-        Some(ReachError::Client(client)) => Some(client),
+        Some(ConnectError::Client(client)) => Some(client),
         _ => error.downcast_ref::<ClientError>(),
     };
     if error.downcast_ref::<ConfigError>().is_some() {
         return (2, Some("`tome config` shows every setting and where it comes from"));
     }
     match (reach, client) {
-        (Some(ReachError::Away), _) => (3, Some("run `tome start`")),
-        (Some(ReachError::NotStarted(_)), _) => {
+        (Some(ConnectError::NotRunning), _) => (3, Some("run `tome start`")),
+        (Some(ConnectError::NotStarted(_)), _) => {
             (3, Some("`tome doctor` looks for the cause; the log is run/daemon.log in Tome's home"))
         }
-        (Some(ReachError::Stuck(_)), _) => (3, None),
+        (Some(ConnectError::Stuck(_)), _) => (3, None),
         (
             _,
             Some(

@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use tome_model::Scope;
 use tome_proto::{Client, ClientError, v1};
 
-use super::{Context, Refusal};
-use crate::cli::notes::{Place, ScopeName};
-use crate::reach::{ReachError, Start};
-use crate::render::{BOLD, PLAIN, counted};
+use super::{CommandContext, CommandError};
+use crate::cli::notes::{NotebookArgs, ScopeName};
+use crate::reach::{ConnectError, StartPolicy};
+use crate::render::{BOLD, RESET, format_counted};
 use crate::terminal;
 
 /// Cap on a file or standard input; far more than a note may hold.
 const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
 
 /// The notebook that a command works on.
-pub struct Notes<'a> {
-    pub context: &'a Context,
+pub struct NotebookClient<'a> {
+    pub context: &'a CommandContext,
     scope: Scope,
     cwd: String,
     /// As typed, for hints.
@@ -30,9 +30,9 @@ pub struct Notes<'a> {
     command: String,
 }
 
-impl<'a> Notes<'a> {
+impl<'a> NotebookClient<'a> {
     /// Selects the notebook from the command line.
-    pub fn new(context: &'a Context, place: &Place, command: &str) -> Result<Self> {
+    pub fn new(context: &'a CommandContext, place: &NotebookArgs, command: &str) -> Result<Self> {
         let scope = match place.scope {
             Some(ScopeName::Session) => Scope::Session,
             Some(ScopeName::Project) => Scope::Project,
@@ -41,10 +41,12 @@ impl<'a> Notes<'a> {
             None => Scope::Project,
         };
         if scope == Scope::Session && place.session.is_none() {
-            let refusal = Refusal::bad_input("--scope session needs --session ID");
-            return Err(refusal.hint("`tome show <event>` prints the session of an event").into());
+            let refusal = CommandError::bad_input("--scope session needs --session ID");
+            return Err(refusal
+                .with_hint("`tome show <event>` prints the session of an event")
+                .into());
         }
-        let cwd = match folder(place.project.as_deref()) {
+        let cwd = match absolute_folder(place.project.as_deref()) {
             // The coder's notebook does not depend on the current folder.
             Err(_) if scope == Scope::Coder => String::new(),
             cwd => cwd?,
@@ -59,8 +61,8 @@ impl<'a> Notes<'a> {
         })
     }
 
-    pub fn coders(context: &'a Context, command: &str) -> Result<Self> {
-        let place = Place { scope: Some(ScopeName::Coder), session: None, project: None };
+    pub fn for_coder(context: &'a CommandContext, command: &str) -> Result<Self> {
+        let place = NotebookArgs { scope: Some(ScopeName::Coder), session: None, project: None };
         Self::new(context, &place, command)
     }
 
@@ -68,7 +70,7 @@ impl<'a> Notes<'a> {
         self.scope
     }
 
-    pub fn whose(&self) -> v1::Whose {
+    pub fn notebook_ref(&self) -> v1::Whose {
         v1::Whose {
             scope: self.scope.as_str().to_owned(),
             cwd: self.cwd.clone(),
@@ -82,34 +84,38 @@ impl<'a> Notes<'a> {
     }
 
     /// Renders a command for the same notebook, for use in a hint.
-    pub fn hinted(&self, command: &str, path: Option<&str>) -> String {
-        let path = path.map(|path| format!(" {}", quoted(path))).unwrap_or_default();
+    pub fn hint_command(&self, command: &str, path: Option<&str>) -> String {
+        let path = path.map(|path| format!(" {}", quote_shell(path))).unwrap_or_default();
         let mut hinted = format!("tome memory {command}{path}");
         match (self.scope, &self.session) {
             (Scope::Project, _) => {}
-            (Scope::Session, Some(session)) => hinted += &format!(" --session {}", quoted(session)),
+            (Scope::Session, Some(session)) => {
+                hinted += &format!(" --session {}", quote_shell(session))
+            }
             (scope, _) => hinted += &format!(" --scope {}", scope.as_str()),
         }
         if let Some(project) = &self.project {
-            hinted += &format!(" --project {}", quoted(&project.to_string_lossy()));
+            hinted += &format!(" --project {}", quote_shell(&project.to_string_lossy()));
         }
         hinted
     }
 
     /// Calls a tool that changes something. Never retried, because the change may already have been made.
-    pub fn call(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
-        let request = self.request(tool, arguments);
-        let answer = self.once(async |client| client.call_tool(request).await)?;
-        answered(answer)
+    pub fn call_tool(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
+        let request = self.build_tool_request(tool, arguments);
+        let answer = self.call_once(async |client| client.call_tool(request).await)?;
+        check_tool_response(answer)
     }
 
     /// Calls a read-only tool, with retries.
-    pub fn consult(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
-        let request = self.request(tool, arguments);
-        answered(self.ask(async |client| client.call_tool(request.clone()).await)?)
+    pub fn call_read_tool(&self, tool: &str, arguments: Value) -> Result<v1::CallToolResponse> {
+        let request = self.build_tool_request(tool, arguments);
+        check_tool_response(
+            self.call_idempotent(async |client| client.call_tool(request.clone()).await)?,
+        )
     }
 
-    fn request(&self, tool: &str, mut arguments: Value) -> v1::CallToolRequest {
+    fn build_tool_request(&self, tool: &str, mut arguments: Value) -> v1::CallToolRequest {
         if let Some(map) = arguments.as_object_mut()
             && tool.starts_with("memory_")
         {
@@ -126,26 +132,30 @@ impl<'a> Notes<'a> {
     }
 
     /// Sends an idempotent request, with retries.
-    pub fn ask<T>(&self, question: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
-        let reach = &self.context.reach;
-        let asked =
-            self.context.block_on(async { Ok(reach.ask(Start::IfAway, question).await) })?;
-        asked.map_err(|error| self.refused(error))
+    pub fn call_idempotent<T>(
+        &self,
+        question: impl AsyncFn(&Client) -> Result<T, ClientError>,
+    ) -> Result<T> {
+        let reach = &self.context.connector;
+        let asked = self.context.block_on(async {
+            Ok(reach.call_idempotent(StartPolicy::IfNotRunning, question).await)
+        })?;
+        asked.map_err(|error| self.map_error(error))
     }
 
     /// Sends a change request without retries.
-    pub fn once<T>(
+    pub fn call_once<T>(
         &self,
         change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
     ) -> Result<T> {
-        once(self.context, change).map_err(|error| {
+        call_once(self.context, change).map_err(|error| {
             let is_unsure = matches!(
                 error,
-                ReachError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
+                ConnectError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
             );
-            let error = self.refused(error);
+            let error = self.map_error(error);
             if is_unsure {
-                let log = self.hinted("log", None);
+                let log = self.hint_command("log", None);
                 error.context(format!(
                     "no reply from the daemon; `{log}` shows whether the change was made"
                 ))
@@ -156,70 +166,73 @@ impl<'a> Notes<'a> {
     }
 
     /// Maps errors of the daemon to this command's errors, with hints.
-    fn refused(&self, error: ReachError) -> anyhow::Error {
+    fn map_error(&self, error: ConnectError) -> anyhow::Error {
         match error {
             // A message with a command in backticks already contains a hint.
-            ReachError::Client(ClientError::NotFound(message)) if message.contains('`') => {
-                Refusal::not_found(message).into()
+            ConnectError::Client(ClientError::NotFound(message)) if message.contains('`') => {
+                CommandError::not_found(message).into()
             }
-            ReachError::Client(ClientError::NotFound(message)) => {
-                let hint = format!("`{}` lists the notes", self.hinted("list", None));
-                Refusal::not_found(message).hint(hint).into()
+            ConnectError::Client(ClientError::NotFound(message)) => {
+                let hint = format!("`{}` lists the notes", self.hint_command("list", None));
+                CommandError::not_found(message).with_hint(hint).into()
             }
-            ReachError::Client(ClientError::Conflict(message)) => Refusal::failed(message).into(),
+            ConnectError::Client(ClientError::Conflict(message)) => {
+                CommandError::failed(message).into()
+            }
             error => error.into(),
         }
     }
 }
 
 /// Sends a change request without retries: a daemon that goes away midway may have applied it.
-pub fn once<T>(
-    context: &Context,
+pub fn call_once<T>(
+    context: &CommandContext,
     change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
-) -> Result<T, ReachError> {
+) -> Result<T, ConnectError> {
     let done = context.block_on(async {
-        let client = match context.reach.client(Start::IfAway).await {
+        let client = match context.connector.connect(StartPolicy::IfNotRunning).await {
             Ok(client) => client,
             Err(error) => return Ok(Err(error)),
         };
-        Ok(change(&client).await.map_err(ReachError::Client))
+        Ok(change(&client).await.map_err(ConnectError::Client))
     });
-    done.unwrap_or_else(|error| Err(ReachError::NotStarted(error.to_string())))
+    done.unwrap_or_else(|error| Err(ConnectError::NotStarted(error.to_string())))
 }
 
 /// Returns the tool's response, or its error with the matching exit code.
-pub fn answered(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
+pub fn check_tool_response(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
     if answer.secrets_cut > 0 {
-        let cut = counted(u64::from(answer.secrets_cut), "text", "texts");
-        writeln!(terminal::stderr(), "{BOLD}note:{PLAIN} secrets were redacted in {cut}")?;
+        let cut = format_counted(u64::from(answer.secrets_cut), "text", "texts");
+        writeln!(terminal::stderr(), "{BOLD}note:{RESET} secrets were redacted in {cut}")?;
     }
     if !answer.is_error {
         return Ok(answer);
     }
-    let message = complaint(&answer);
+    let message = tool_error_message(&answer);
     let mut refusal = match answer.error_kind.as_str() {
-        "invalid" => Refusal::bad_input(message),
-        "not_found" => Refusal::not_found(message),
-        _ => Refusal::failed(message),
+        "invalid" => CommandError::bad_input(message),
+        "not_found" => CommandError::not_found(message),
+        _ => CommandError::failed(message),
     };
-    refusal.hint = result(&answer).get("hint").and_then(Value::as_str).map(str::to_owned);
+    refusal.hint =
+        parse_tool_result(&answer).get("hint").and_then(Value::as_str).map(str::to_owned);
     Err(refusal.into())
 }
 
 /// Returns a tool's error message without the `Error:` prefix, which the command line adds itself.
-fn complaint(answer: &v1::CallToolResponse) -> String {
-    let said = result(answer).get("error").and_then(Value::as_str).map(str::to_owned);
+fn tool_error_message(answer: &v1::CallToolResponse) -> String {
+    let said = parse_tool_result(answer).get("error").and_then(Value::as_str).map(str::to_owned);
     let said = said.unwrap_or_else(|| answer.text.clone());
     said.strip_prefix("Error: ").map(str::to_owned).unwrap_or(said)
 }
 
 /// Parses the JSON result of a tool.
-pub fn result(answer: &v1::CallToolResponse) -> Value {
+pub fn parse_tool_result(answer: &v1::CallToolResponse) -> Value {
     serde_json::from_str(&answer.result_json).unwrap_or(Value::Null)
 }
 
 /// Returns the given folder, or the current one, as an absolute path.
-pub fn folder(given: Option<&Path>) -> Result<String> {
+pub fn absolute_folder(given: Option<&Path>) -> Result<String> {
     let path = match given {
         Some(path) => std::path::absolute(path)?,
         None => {
@@ -230,7 +243,7 @@ pub fn folder(given: Option<&Path>) -> Result<String> {
 }
 
 /// Returns the typed text, or reads the file, or standard input.
-pub fn input(typed: Option<&str>, file: Option<&PathBuf>, flag: &str) -> Result<String> {
+pub fn read_input(typed: Option<&str>, file: Option<&PathBuf>, flag: &str) -> Result<String> {
     match (typed, file) {
         (Some(text), _) => Ok(text.to_owned()),
         (None, Some(path)) if path.as_os_str() != "-" => {
@@ -256,10 +269,10 @@ fn read_capped(from: impl Read, name: &str) -> Result<String> {
         .read_to_end(&mut bytes)
         .with_context(|| format!("cannot read {name}"))?;
     if bytes.len() as u64 > INPUT_BYTES_MAX {
-        return Err(Refusal::bad_input(format!("{name} is too large for a note")).into());
+        return Err(CommandError::bad_input(format!("{name} is too large for a note")).into());
     }
     String::from_utf8(bytes)
-        .map_err(|_| Refusal::bad_input(format!("{name} is not UTF-8 text")).into())
+        .map_err(|_| CommandError::bad_input(format!("{name} is not UTF-8 text")).into())
 }
 
 /// Prints a text unchanged if piped; on a terminal, control sequences are neutralized.
@@ -274,13 +287,13 @@ pub fn print_text(text: &str) -> Result<()> {
 }
 
 /// Prints a tool's text, with a final newline.
-pub fn print_said(text: &str) -> Result<()> {
+pub fn print_with_newline(text: &str) -> Result<()> {
     let end = if text.ends_with('\n') { "" } else { "\n" };
     print_text(&format!("{text}{end}"))
 }
 
 /// Quotes a word for a shell.
-pub fn quoted(word: &str) -> String {
+pub fn quote_shell(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "/._-+:@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()

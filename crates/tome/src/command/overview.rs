@@ -7,47 +7,59 @@ use serde_json::json;
 use tome_model::Millis;
 use tome_proto::v1;
 
-use super::status::{Daemon, Report, daemon_json, gather, print_daemon, print_spool};
-use super::{Context, Outcome};
-use crate::reach::Start;
-use crate::render::{BOLD, DIM, PLAIN, RED, ago, bytes, count, counted, table};
+use super::status::{
+    DaemonState, StatusReport, collect_status, daemon_json, print_daemon, print_spool,
+};
+use super::{CommandContext, Outcome};
+use crate::reach::StartPolicy;
+use crate::render::{
+    BOLD, DIM, RED, RESET, format_ago, format_bytes, format_count, format_counted, print_table,
+};
 
 /// Projects listed by name; the rest are counted.
 const PROJECTS_SHOWN: usize = 12;
 
-pub fn run(context: &Context) -> Result<Outcome> {
-    let report = gather(context, Start::IfAway)?;
+pub fn run(context: &CommandContext) -> Result<Outcome> {
+    let report = collect_status(context, StartPolicy::IfNotRunning)?;
     let nothing = v1::StatusResponse::default();
     let status = match &report.daemon {
-        Daemon::Running(status) => status,
+        DaemonState::Running(status) => status,
         _ => &nothing,
     };
     if context.json {
-        print_json(context, &report, status)?;
+        print_overview_json(context, &report, status)?;
     } else {
-        print(context, &report, status)?;
+        print_overview(context, &report, status)?;
     }
-    Ok(if matches!(report.daemon, Daemon::Running(_)) { Outcome::Done } else { Outcome::Failed })
+    Ok(if matches!(report.daemon, DaemonState::Running(_)) {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    })
 }
 
-fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Result<()> {
+fn print_overview(
+    context: &CommandContext,
+    report: &StatusReport,
+    status: &v1::StatusResponse,
+) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     let events: u64 = status.projects.iter().map(|project| project.events).sum();
     let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
     let last = status.projects.iter().map(|project| project.last_at_ms).max();
     let unread = status.stores.iter().filter(|store| !store.problem.is_empty()).count() as u64;
     match last {
-        None if !matches!(report.daemon, Daemon::Running(_)) => {
+        None if !matches!(report.daemon, DaemonState::Running(_)) => {
             writeln!(
                 out,
-                "{BOLD}The stored events cannot be read: the daemon is not available.{PLAIN}\n"
+                "{BOLD}The stored events cannot be read: the daemon is not available.{RESET}\n"
             )?;
         }
         None if unread > 0 => {
-            writeln!(out, "{BOLD}The stored events cannot be read.{PLAIN}\n")?;
+            writeln!(out, "{BOLD}The stored events cannot be read.{RESET}\n")?;
         }
         None => {
-            writeln!(out, "{BOLD}No events recorded yet.{PLAIN}")?;
+            writeln!(out, "{BOLD}No events recorded yet.{RESET}")?;
             writeln!(
                 out,
                 "  Run `tome setup` to connect your coding agents and `tome import` for their history,"
@@ -57,21 +69,21 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
         Some(last) => {
             writeln!(
                 out,
-                "{BOLD}{} recorded{PLAIN} in {} of {}, the last one {}.\n",
-                counted(events, "event", "events"),
-                counted(sessions, "session", "sessions"),
-                counted(status.projects.len() as u64, "project", "projects"),
-                ago(report.now, Millis(last))
+                "{BOLD}{} recorded{RESET} in {} of {}, the last one {}.\n",
+                format_counted(events, "event", "events"),
+                format_counted(sessions, "session", "sessions"),
+                format_counted(status.projects.len() as u64, "project", "projects"),
+                format_ago(report.now, Millis(last))
             )?;
             let rows = status.projects.iter().take(PROJECTS_SHOWN).map(|project| {
                 vec![
                     project.root.clone(),
-                    count(project.sessions),
-                    count(project.events),
-                    ago(report.now, Millis(project.last_at_ms)),
+                    format_count(project.sessions),
+                    format_count(project.events),
+                    format_ago(report.now, Millis(project.last_at_ms)),
                 ]
             });
-            table(
+            print_table(
                 &mut out,
                 &["project", ">sessions", ">events", "last"],
                 &rows.collect::<Vec<_>>(),
@@ -79,37 +91,45 @@ fn print(context: &Context, report: &Report, status: &v1::StatusResponse) -> Res
             let more = status.projects.len().saturating_sub(PROJECTS_SHOWN)
                 + status.projects_uncounted as usize;
             if more > 0 {
-                writeln!(out, "  {DIM}and {more} more{PLAIN}")?;
+                writeln!(out, "  {DIM}and {more} more{RESET}")?;
             }
             writeln!(out)?;
             let rows = status.agents.iter().map(|agent| {
                 vec![
                     agent.agent.clone(),
-                    count(agent.sessions),
-                    count(agent.events),
-                    ago(report.now, Millis(agent.last_at_ms)),
+                    format_count(agent.sessions),
+                    format_count(agent.events),
+                    format_ago(report.now, Millis(agent.last_at_ms)),
                 ]
             });
-            table(&mut out, &["agent", ">sessions", ">events", "last"], &rows.collect::<Vec<_>>())?;
+            print_table(
+                &mut out,
+                &["agent", ">sessions", ">events", "last"],
+                &rows.collect::<Vec<_>>(),
+            )?;
             writeln!(out)?;
         }
     }
     print_daemon(&mut out, report)?;
     if unread > 0 {
-        let stores = counted(unread, "store", "stores");
-        writeln!(out, "stores   {RED}{stores} cannot be read{PLAIN}; run `tome doctor`")?;
+        let stores = format_counted(unread, "store", "stores");
+        writeln!(out, "stores   {RED}{stores} cannot be read{RESET}; run `tome doctor`")?;
     }
     writeln!(
         out,
-        "disk     {} {DIM}in {}{PLAIN}",
-        bytes(status.disk_bytes),
+        "disk     {} {DIM}in {}{RESET}",
+        format_bytes(status.disk_bytes),
         context.settings.home.root().display()
     )?;
     print_spool(&mut out, report)?;
     Ok(())
 }
 
-fn print_json(context: &Context, report: &Report, status: &v1::StatusResponse) -> Result<()> {
+fn print_overview_json(
+    context: &CommandContext,
+    report: &StatusReport,
+    status: &v1::StatusResponse,
+) -> Result<()> {
     let projects: Vec<_> = status
         .projects
         .iter()

@@ -8,14 +8,14 @@ use clap::CommandFactory;
 use super::Outcome;
 use crate::cli::Cli;
 
-pub fn completions(shell: clap_complete::Shell) -> Result<Outcome> {
+pub fn print_completions(shell: clap_complete::Shell) -> Result<Outcome> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "tome", &mut text);
     crate::terminal::write_raw(&text)?;
     Ok(Outcome::Done)
 }
 
-pub fn man(folder: Option<&Path>) -> Result<Outcome> {
+pub fn write_manual(folder: Option<&Path>) -> Result<Outcome> {
     match folder {
         None => {
             let mut page = Vec::new();

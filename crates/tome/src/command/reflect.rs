@@ -9,15 +9,17 @@ use tome_llm::Usage;
 use tome_model::Millis;
 use tome_proto::{ClientError, v1};
 
-use super::events::project_of;
-use super::{Context, Outcome, Refusal};
-use crate::cli::reflect::Reflect;
-use crate::reach::{ReachError, Start};
-use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, count, counted, safe};
+use super::events::resolve_project;
+use super::{CommandContext, CommandError, Outcome};
+use crate::cli::reflect::ReflectArgs;
+use crate::reach::{ConnectError, StartPolicy};
+use crate::render::{
+    DIM, GREEN, RED, RESET, YELLOW, format_ago, format_count, format_counted, replace_control_chars,
+};
 
-pub fn run(context: &Context, asked: &Reflect) -> Result<Outcome> {
+pub fn run(context: &CommandContext, asked: &ReflectArgs) -> Result<Outcome> {
     let is_wide = asked.session.is_some() && asked.project.is_none();
-    let project = if is_wide { None } else { project_of(context, asked.project.as_deref())? };
+    let project = if is_wide { None } else { resolve_project(context, asked.project.as_deref())? };
     let request = v1::ReflectRequest {
         session_id: asked.session.clone().unwrap_or_default(),
         project: project.unwrap_or_default(),
@@ -25,33 +27,37 @@ pub fn run(context: &Context, asked: &Reflect) -> Result<Outcome> {
     };
     let answer = context.block_on(async {
         // No retry: a call that broke off may already have cost tokens.
-        let client = context.reach.client(Start::IfAway).await?;
-        Ok(client.reflect(request).await.map_err(ReachError::from))
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
+        Ok(client.reflect(request).await.map_err(ConnectError::from))
     })?;
     let done = match answer {
         Ok(done) => done,
-        Err(ReachError::Client(ClientError::Conflict(said))) => {
-            return Err(Refusal::failed(said).hint("`tome status` shows the configured model; after changing settings, run `tome stop` so that the daemon restarts with them").into());
+        Err(ConnectError::Client(ClientError::Conflict(said))) => {
+            return Err(CommandError::failed(said).with_hint("`tome status` shows the configured model; after changing settings, run `tome stop` so that the daemon restarts with them").into());
         }
         Err(error) => return Err(error.into()),
     };
     if context.json {
-        context.print_json(&as_json(context, &done, asked.dry_run))?;
+        context.print_json(&reflection_json(context, &done, asked.dry_run))?;
     } else {
-        print(context, &done, asked.dry_run)?;
+        print_reflection(context, &done, asked.dry_run)?;
     }
     Ok(if done.problem.is_empty() { Outcome::Done } else { Outcome::Failed })
 }
 
-fn print(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Result<()> {
+fn print_reflection(
+    context: &CommandContext,
+    done: &v1::ReflectResponse,
+    dry_run: bool,
+) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     writeln!(
         out,
-        "session  {} {DIM}({}, {}, {}){PLAIN}",
-        safe(&done.session_id),
-        safe(&done.agent),
-        safe(&done.project),
-        counted(done.messages, "message", "messages")
+        "session  {} {DIM}({}, {}, {}){RESET}",
+        replace_control_chars(&done.session_id),
+        replace_control_chars(&done.agent),
+        replace_control_chars(&done.project),
+        format_counted(done.messages, "message", "messages")
     )?;
     if !done.skipped.is_empty() {
         return Ok(writeln!(out, "nothing to reflect on: {}", done.skipped)?);
@@ -60,33 +66,33 @@ fn print(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Result
         return Ok(writeln!(out, "would call {}; nothing was sent", done.model)?);
     }
     for path in &done.written {
-        writeln!(out, "wrote    {GREEN}{}{PLAIN}", safe(path))?;
+        writeln!(out, "wrote    {GREEN}{}{RESET}", replace_control_chars(path))?;
     }
     if done.written.is_empty() && done.problem.is_empty() {
         writeln!(out, "wrote    nothing; the model found nothing worth keeping")?;
     }
-    let used = usage(done);
+    let used = token_usage(done);
     let cost = context.settings.chat.prices.cost(&used);
     writeln!(
         out,
         "model    {} ({}, {} tokens read, {} written{})",
         done.model,
-        counted(u64::from(done.rounds), "reply", "replies"),
-        count(used.read()),
-        count(used.output),
+        format_counted(u64::from(done.rounds), "reply", "replies"),
+        format_count(used.input_total()),
+        format_count(used.output),
         cost.map(|cost| format!(", cost {cost:.4}")).unwrap_or_default()
     )?;
     if !done.problem.is_empty() {
         let problem = &done.problem;
         writeln!(
             out,
-            "{RED}interrupted:{PLAIN} {problem}; the notes written until then are complete"
+            "{RED}interrupted:{RESET} {problem}; the notes written until then are complete"
         )?;
     }
     Ok(())
 }
 
-fn usage(done: &v1::ReflectResponse) -> Usage {
+fn token_usage(done: &v1::ReflectResponse) -> Usage {
     Usage {
         input: done.input_tokens,
         cache_read: done.cache_read_tokens,
@@ -95,14 +101,14 @@ fn usage(done: &v1::ReflectResponse) -> Usage {
     }
 }
 
-fn as_json(context: &Context, done: &v1::ReflectResponse, dry_run: bool) -> Value {
+fn reflection_json(context: &CommandContext, done: &v1::ReflectResponse, dry_run: bool) -> Value {
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    let used = usage(done);
+    let used = token_usage(done);
     json!({
         "session_id": done.session_id, "agent": done.agent, "project": done.project, "model": done.model,
         "dry_run": dry_run, "events": done.events, "messages": done.messages,
         "skipped": given(&done.skipped), "written": done.written, "refused": done.refused,
-        "rounds": done.rounds, "input_tokens": used.read(), "output_tokens": used.output,
+        "rounds": done.rounds, "input_tokens": used.input_total(), "output_tokens": used.output,
         "cost": context.settings.chat.prices.cost(&used),
         "problem": given(&done.problem),
     })
@@ -118,32 +124,37 @@ pub fn print_status(
         out,
         "reflect  {}{} done, {} too short, {} waiting",
         if status.is_on { "" } else { "off; " },
-        counted(status.done, "session", "sessions"),
-        count(status.skipped),
-        count(status.waiting)
+        format_counted(status.done, "session", "sessions"),
+        format_count(status.skipped),
+        format_count(status.waiting)
     )?;
     if status.last_at_ms > 0 {
         let wrote = match status.last_written.as_slice() {
             [] => "nothing".to_owned(),
             written => written.join(", "),
         };
-        writeln!(out, "         last {}: {}", ago(now, Millis(status.last_at_ms)), safe(&wrote))?;
+        writeln!(
+            out,
+            "         last {}: {}",
+            format_ago(now, Millis(status.last_at_ms)),
+            replace_control_chars(&wrote)
+        )?;
     }
     if status.failed_at_ms > status.last_at_ms {
         writeln!(
             out,
-            "         {YELLOW}interrupted{PLAIN} {}, session {}: {}",
-            ago(now, Millis(status.failed_at_ms)),
-            safe(&status.failed_session_id),
-            safe(&status.failure)
+            "         {YELLOW}interrupted{RESET} {}, session {}: {}",
+            format_ago(now, Millis(status.failed_at_ms)),
+            replace_control_chars(&status.failed_session_id),
+            replace_control_chars(&status.failure)
         )?;
     }
     if let Some(left) = status.left.last() {
-        let sessions = counted(status.left.len() as u64, "session", "sessions");
+        let sessions = format_counted(status.left.len() as u64, "session", "sessions");
         writeln!(
             out,
-            "         {YELLOW}gave up on {sessions}{PLAIN} after two attempts; `tome reflect {}` retries the last one",
-            safe(&left.session_id)
+            "         {YELLOW}gave up on {sessions}{RESET} after two attempts; `tome reflect {}` retries the last one",
+            replace_control_chars(&left.session_id)
         )?;
     }
     Ok(())

@@ -6,45 +6,45 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::v1;
 
-use super::{Context, Outcome, admin};
-use crate::cli::Repair;
-use crate::reach::Start;
-use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, count, counted};
+use super::{CommandContext, Outcome, admin};
+use crate::cli::RepairArgs;
+use crate::reach::StartPolicy;
+use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_count, format_counted};
 
-pub fn run(context: &Context, asked: &Repair) -> Result<Outcome> {
-    let project = admin::project(context, &asked.contents)?;
+pub fn run(context: &CommandContext, asked: &RepairArgs) -> Result<Outcome> {
+    let project = admin::resolve_filter(context, &asked.filter)?;
     let request = v1::RepairStoresRequest { project, all: asked.force };
     let stores = context.block_on(async {
-        let client = context.reach.client(Start::IfAway).await?;
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         Ok(client.repair_stores(request).await?)
     })?;
     let has_failed = stores.iter().any(|store| !store.problem.is_empty());
     if context.json {
-        stores.iter().try_for_each(|store| context.print_json(&repaired_json(store)))?;
+        stores.iter().try_for_each(|store| context.print_json(&repair_json(store)))?;
     } else {
-        print_repaired(&stores)?;
+        print_repairs(&stores)?;
     }
     Ok(if has_failed { Outcome::Failed } else { Outcome::Done })
 }
 
-fn print_repaired(stores: &[v1::StoreRepaired]) -> Result<()> {
+fn print_repairs(stores: &[v1::StoreRepaired]) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     for store in stores {
         if !store.problem.is_empty() {
-            writeln!(out, "{}: {RED}not repaired:{PLAIN} {}", store.store, store.problem)?;
+            writeln!(out, "{}: {RED}not repaired:{RESET} {}", store.store, store.problem)?;
         } else if store.repaired {
             let lost = match store.lost {
                 0 => "nothing lost".to_owned(),
-                lost => format!("{YELLOW}{} lost{PLAIN}", counted(lost, "event", "events")),
+                lost => format!("{YELLOW}{} lost{RESET}", format_counted(lost, "event", "events")),
             };
             writeln!(
                 out,
                 "{}: {} kept, {} restored from transcripts, {lost}",
                 store.store,
-                counted(store.kept, "event", "events"),
-                count(store.restored)
+                format_counted(store.kept, "event", "events"),
+                format_count(store.restored)
             )?;
-            writeln!(out, "  {DIM}the damaged store was kept as {}{PLAIN}", store.set_aside)?;
+            writeln!(out, "  {DIM}the damaged store was kept as {}{RESET}", store.set_aside)?;
             if store.lost > 0 {
                 writeln!(
                     out,
@@ -54,13 +54,13 @@ fn print_repaired(stores: &[v1::StoreRepaired]) -> Result<()> {
         }
     }
     if stores.iter().all(|store| !store.repaired && store.problem.is_empty()) {
-        let checked = counted(stores.len() as u64, "store", "stores");
-        writeln!(out, "{GREEN}no damage found{PLAIN} in {checked}")?;
+        let checked = format_counted(stores.len() as u64, "store", "stores");
+        writeln!(out, "{GREEN}no damage found{RESET} in {checked}")?;
     }
     Ok(())
 }
 
-fn repaired_json(store: &v1::StoreRepaired) -> Value {
+fn repair_json(store: &v1::StoreRepaired) -> Value {
     let given = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
     json!({
         "store": store.store, "repaired": store.repaired, "kept": store.kept,
@@ -73,9 +73,9 @@ fn repaired_json(store: &v1::StoreRepaired) -> Value {
 pub fn print_damage(out: &mut dyn Write, damage: &[v1::Damage]) -> std::io::Result<()> {
     let mut last_remedy = "";
     for one in damage {
-        writeln!(out, "damage   {RED}{}{PLAIN}", one.found)?;
+        writeln!(out, "damage   {RED}{}{RESET}", one.found)?;
         if one.remedy != last_remedy {
-            writeln!(out, "         {DIM}→{PLAIN} {}", one.remedy)?;
+            writeln!(out, "         {DIM}→{RESET} {}", one.remedy)?;
         }
         last_remedy = &one.remedy;
     }

@@ -8,79 +8,87 @@ use tome_model::{Event, Millis};
 use tome_proto::{Client, event_from_wire, v1};
 use tome_recall::Citation;
 
-use super::events::project_of;
-use super::toc::{self, Labels};
-use super::{Context, Outcome, Refusal, citation};
-use crate::cli::contents::Show;
-use crate::reach::Start;
-use crate::render::{self, BOLD, DIM, PLAIN};
+use super::events::resolve_project;
+use super::toc::{self, TimeLabels};
+use super::{CommandContext, CommandError, Outcome, citation};
+use crate::cli::contents::ShowArgs;
+use crate::reach::StartPolicy;
+use crate::render::{self, BOLD, DIM, RESET};
 
 /// Children listed below a node.
-const NODES_BELOW: u32 = 20;
+const CHILDREN_SHOWN: u32 = 20;
 
-pub fn run(context: &Context, asked: &Show) -> Result<Outcome> {
-    let (id, named) = citation::within_project(context, &asked.id)?;
+pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
+    let (id, named) = citation::split_project_id(context, &asked.id)?;
     let has_sides = asked.before.is_some() || asked.after.is_some();
-    if has_sides && !id.starts_with(toc::GRIP) {
-        return Err(
-            Refusal::bad_input("--before and --after need the id of a source (grip:…)").into()
-        );
+    if has_sides && !id.starts_with(toc::GRIP_PREFIX) {
+        return Err(CommandError::bad_input(
+            "--before and --after need the id of a source (grip:…)",
+        )
+        .into());
     }
     // Ids are unique across projects, so no project is needed to find them.
     let project = match (named, &asked.project) {
         (Some(root), _) => root,
-        (None, Some(folder)) => project_of(context, Some(folder))?.unwrap_or_default(),
+        (None, Some(folder)) => resolve_project(context, Some(folder))?.unwrap_or_default(),
         (None, None) => String::new(),
     };
     match id {
-        id if id.starts_with(toc::NODE) => node(context, id, project),
-        id if id.starts_with(toc::GRIP) => grip(context, id, asked, project),
-        id if Citation::is_meant(id) => citation::show(context, asked),
+        id if id.starts_with(toc::NODE_PREFIX) => show_node(context, id, project),
+        id if id.starts_with(toc::GRIP_PREFIX) => show_grip(context, id, asked, project),
+        id if Citation::looks_like_citation(id) => citation::open_citation(context, asked),
         id if asked.session.is_some() => {
             let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
-            Err(Refusal::bad_input(said).into())
+            Err(CommandError::bad_input(said).into())
         }
-        id => event(context, id, &project),
+        id => show_event(context, id, &project),
     }
 }
 
-fn event(context: &Context, id: &str, project: &str) -> Result<Outcome> {
+fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outcome> {
     let project = Some(project).filter(|project| !project.is_empty());
     let event = context.block_on(async {
-        let asked =
-            context.reach.ask(Start::IfAway, async |client| client.event(id, project).await);
+        let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+            client.get_event(id, project).await
+        });
         Ok(asked.await?)
     })?;
     if context.json {
         context.print_json(&event)?;
     } else {
-        print(&event, &mut crate::terminal::stdout().lock())?;
+        print_event(&event, &mut crate::terminal::stdout().lock())?;
     }
     Ok(Outcome::Done)
 }
 
 /// Prints the node of the current project if it has one, otherwise of every project that does.
-fn node(context: &Context, id: &str, project: String) -> Result<Outcome> {
-    let here = project_of(context, None)?;
+fn show_node(context: &CommandContext, id: &str, project: String) -> Result<Outcome> {
+    let here = resolve_project(context, None)?;
     let request = v1::GetNodeRequest { project, id: id.to_owned(), version: 0 };
     let found = context.block_on(async {
-        let asked =
-            context.reach.ask(Start::IfAway, async |client| client.node(request.clone()).await);
+        let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+            client.get_node(request.clone()).await
+        });
         Ok(asked.await?)
     })?;
     let mut nodes = found.nodes;
     if nodes.iter().any(|node| Some(&node.project) == here.as_ref()) {
         nodes.retain(|node| Some(&node.project) == here.as_ref());
     }
-    toc::print_nodes(context, &Labels::of(&context.settings), &nodes, NODES_BELOW)
+    toc::print_nodes(context, &TimeLabels::from_settings(&context.settings), &nodes, CHILDREN_SHOWN)
 }
 
-fn grip(context: &Context, id: &str, asked: &Show, project: String) -> Result<Outcome> {
+fn show_grip(
+    context: &CommandContext,
+    id: &str,
+    asked: &ShowArgs,
+    project: String,
+) -> Result<Outcome> {
     let (before, after) = (asked.before, asked.after);
     let request = v1::ExpandGripRequest { project, id: id.to_owned(), before, after };
     let found = context.block_on(async {
         let expand = async |client: &Client| client.expand_grip(request.clone()).await;
-        Ok(context.reach.ask(Start::IfAway, expand).await?)
+        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, expand).await?)
     })?;
     let events = |events: Vec<v1::Event>| {
         events.into_iter().map(event_from_wire).collect::<Result<Vec<Event>, _>>()
@@ -96,21 +104,21 @@ fn grip(context: &Context, id: &str, asked: &Show, project: String) -> Result<Ou
         }))?;
         return Ok(Outcome::Done);
     }
-    let labels = Labels::of(&context.settings);
+    let labels = TimeLabels::from_settings(&context.settings);
     let mut out = crate::terminal::stdout().lock();
     toc::print_grip(&mut out, &labels, &grip, &found.project, (before, from, after))?;
     Ok(Outcome::Done)
 }
 
 /// Prints an event for people.
-pub fn print(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{PLAIN}{value}");
+pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
+    let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{RESET}{value}");
     let session = render::one_line(event.session.as_str(), 200);
     field("id", event.id.as_str())?;
-    field("kind", &format!("{BOLD}{}{PLAIN} ({})", event.kind, event.role))?;
-    field("at", &format!("{} {DIM}{}{PLAIN}", render::local(event.at), event.at))?;
+    field("kind", &format!("{BOLD}{}{RESET} ({})", event.kind, event.role))?;
+    field("at", &format!("{} {DIM}{}{RESET}", render::format_local_time(event.at), event.at))?;
     if event.arrived.distance_ms(event.at) >= 60_000 {
-        field("arrived", &render::local(event.arrived))?;
+        field("arrived", &render::format_local_time(event.arrived))?;
     }
     field("agent", event.agent.as_str())?;
     field("session", &session)?;
@@ -123,19 +131,21 @@ pub fn print(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     }
     if let Some(tool) = &event.tool {
         field("tool", &tool.name)?;
-        section(out, "input", &tool.input)?;
-        section(out, "output", &tool.output)?;
+        print_section(out, "input", &tool.input)?;
+        print_section(out, "output", &tool.output)?;
     }
     if !event.text.is_empty() {
-        writeln!(out, "\n{}", render::safe(&event.text))?;
+        writeln!(out, "\n{}", render::replace_control_chars(&event.text))?;
     }
     Ok(())
 }
 
-fn section(out: &mut dyn Write, name: &str, value: &Value) -> std::io::Result<()> {
+fn print_section(out: &mut dyn Write, name: &str, value: &Value) -> std::io::Result<()> {
     match value {
         Value::Null => Ok(()),
-        Value::String(text) => writeln!(out, "\n{DIM}{name}{PLAIN}\n{}", render::safe(text)),
-        value => writeln!(out, "\n{DIM}{name}{PLAIN}\n{value:#}"),
+        Value::String(text) => {
+            writeln!(out, "\n{DIM}{name}{RESET}\n{}", render::replace_control_chars(text))
+        }
+        value => writeln!(out, "\n{DIM}{name}{RESET}\n{value:#}"),
     }
 }

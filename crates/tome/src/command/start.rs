@@ -5,18 +5,18 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::json;
 
-use super::{Context, Outcome};
-use crate::reach::{ReachError, Start};
+use super::{CommandContext, Outcome};
+use crate::reach::{ConnectError, StartPolicy};
 
-pub fn start(context: &Context) -> Result<Outcome> {
+pub fn start_daemon(context: &CommandContext) -> Result<Outcome> {
     let status = context.block_on(async {
-        let client = match context.reach.client(Start::IfAway).await {
+        let client = match context.connector.connect(StartPolicy::IfNotRunning).await {
             Ok(client) => client,
             // An explicit start overrides `daemon.autostart = false`.
-            Err(ReachError::Away) => context.reach.start().await?,
+            Err(ConnectError::NotRunning) => context.connector.start_daemon().await?,
             Err(error) => return Err(error.into()),
         };
-        Ok(client.status(false).await?)
+        Ok(client.get_status(false).await?)
     })?;
     if context.json {
         context.print_json(&json!({
@@ -34,8 +34,8 @@ pub fn start(context: &Context) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-pub fn stop(context: &Context, force: bool) -> Result<Outcome> {
-    let stopped = context.block_on(async { Ok(context.reach.stop(force).await?) })?;
+pub fn stop_daemon(context: &CommandContext, force: bool) -> Result<Outcome> {
+    let stopped = context.block_on(async { Ok(context.connector.stop_daemon(force).await?) })?;
     if context.json {
         context.print_json(&json!({"running": false, "stopped_pid": stopped}))?;
     } else {

@@ -4,29 +4,32 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_engine::{Spool, Waiting};
+use tome_engine::{Spool, SpoolCounts};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Context, Outcome, finder, merge_sessions, reflect, repair};
-use crate::hook::lost::{self, Lost};
-use crate::reach::{ReachError, Start};
-use crate::render::{DIM, GREEN, PLAIN, RED, YELLOW, ago, bytes, count, counted, span};
+use super::{CommandContext, Outcome, finder, merge_sessions, reflect, repair};
+use crate::hook::lost::{self, LossCount};
+use crate::reach::{ConnectError, StartPolicy};
+use crate::render::{
+    DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
+    format_span,
+};
 use tome_proto::ClientError;
 
 /// The daemon's status, combined with what is on disk.
-pub struct Report {
-    pub daemon: Daemon,
-    pub waiting: Waiting,
-    pub lost: Lost,
+pub struct StatusReport {
+    pub daemon: DaemonState,
+    pub waiting: SpoolCounts,
+    pub lost: LossCount,
     pub now: Millis,
 }
 
-pub enum Daemon {
+pub enum DaemonState {
     Running(Box<v1::StatusResponse>),
-    Away,
+    NotRunning,
     /// It holds its lock but does not answer.
-    Silent {
+    NotAnswering {
         pid: u32,
         problem: String,
     },
@@ -36,83 +39,88 @@ pub enum Daemon {
     Unreachable(String),
 }
 
-impl Report {
+impl StatusReport {
     /// Why events stay in the spool although the daemon is running.
     pub fn spool_problems(&self) -> &[String] {
         match &self.daemon {
-            Daemon::Running(status) => &status.spool_problems,
+            DaemonState::Running(status) => &status.spool_problems,
             _ => &[],
         }
     }
 }
 
-pub fn run(context: &Context, reset_lost: bool) -> Result<Outcome> {
+pub fn run(context: &CommandContext, reset_lost: bool) -> Result<Outcome> {
     if reset_lost {
-        lost::reset(&context.settings.home)?;
+        lost::reset_losses(&context.settings.home)?;
     }
-    let report = gather(context, Start::Never)?;
+    let report = collect_status(context, StartPolicy::Never)?;
     if context.json {
-        context.print_json(&as_json(context, &report))?;
+        context.print_json(&status_json(context, &report))?;
     } else {
-        print(context, &report)?;
+        print_status(context, &report)?;
     }
     Ok(match report.daemon {
-        Daemon::Running(_) | Daemon::Away => Outcome::Done,
-        Daemon::Silent { .. } | Daemon::Failing(_) | Daemon::Unreachable(_) => Outcome::Failed,
+        DaemonState::Running(_) | DaemonState::NotRunning => Outcome::Done,
+        DaemonState::NotAnswering { .. }
+        | DaemonState::Failing(_)
+        | DaemonState::Unreachable(_) => Outcome::Failed,
     })
 }
 
 /// Collects the daemon's status, starting it if `start` allows, and reads spool and losses from disk.
-pub fn gather(context: &Context, start: Start) -> Result<Report> {
+pub fn collect_status(context: &CommandContext, start: StartPolicy) -> Result<StatusReport> {
     let daemon = context.block_on(async {
-        let asked = context.reach.ask(start, async |client| client.status(true).await).await;
+        let asked = context
+            .connector
+            .call_idempotent(start, async |client| client.get_status(true).await)
+            .await;
         Ok(match asked {
-            Ok(status) => Daemon::Running(Box::new(status)),
-            Err(error) => match (context.reach.holder(), error) {
+            Ok(status) => DaemonState::Running(Box::new(status)),
+            Err(error) => match (context.connector.daemon_pid(), error) {
                 // An error response still means that the daemon is not hung.
                 (
                     _,
-                    ReachError::Client(
+                    ConnectError::Client(
                         error @ (ClientError::Failed(_)
                         | ClientError::Invalid(_)
                         | ClientError::NotFound(_)
-                        | ClientError::Garbled(_)),
+                        | ClientError::Malformed(_)),
                     ),
                 )
-                | (Some(_), ReachError::Client(error @ ClientError::Unauthorized(_))) => {
-                    Daemon::Failing(error.to_string())
+                | (Some(_), ConnectError::Client(error @ ClientError::Unauthorized(_))) => {
+                    DaemonState::Failing(error.to_string())
                 }
-                (Some(pid), error) => Daemon::Silent { pid, problem: error.to_string() },
-                (None, ReachError::Away) => Daemon::Away,
-                (None, error @ ReachError::NotStarted(_)) => return Err(error.into()),
-                (None, error) => Daemon::Unreachable(error.to_string()),
+                (Some(pid), error) => DaemonState::NotAnswering { pid, problem: error.to_string() },
+                (None, ConnectError::NotRunning) => DaemonState::NotRunning,
+                (None, error @ ConnectError::NotStarted(_)) => return Err(error.into()),
+                (None, error) => DaemonState::Unreachable(error.to_string()),
             },
         })
     })?;
     let home = &context.settings.home;
-    Ok(Report {
+    Ok(StatusReport {
         daemon,
-        waiting: Spool::of(home).waiting(),
-        lost: lost::read(home),
+        waiting: Spool::new(home).count_waiting(),
+        lost: lost::read_losses(home),
         now: SystemClock.now(),
     })
 }
 
-fn print(context: &Context, report: &Report) -> Result<()> {
+fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     print_daemon(&mut out, report)?;
-    if let Daemon::Running(status) = &report.daemon {
-        let created = counted(status.created, "event", "events");
+    if let DaemonState::Running(status) = &report.daemon {
+        let created = format_counted(status.created, "event", "events");
         writeln!(
             out,
             "captured {created} since start ({} duplicates, {} rejected, {} from the spool)",
-            count(status.duplicates),
-            count(status.rejected),
-            count(status.drained)
+            format_count(status.duplicates),
+            format_count(status.rejected),
+            format_count(status.drained)
         )?;
         let last = status.projects.iter().map(|project| project.last_at_ms).max();
         match last {
-            Some(at) => writeln!(out, "last     {}", ago(report.now, Millis(at)))?,
+            Some(at) => writeln!(out, "last     {}", format_ago(report.now, Millis(at)))?,
             None if status.stores.iter().any(|store| !store.problem.is_empty()) => {}
             None => writeln!(out, "last     no events captured yet")?,
         }
@@ -123,13 +131,13 @@ fn print(context: &Context, report: &Report) -> Result<()> {
             reflect::print_status(&mut out, reflections, report.now)?;
         }
         if let Some(indexes) = &status.finder {
-            finder::print(&mut out, indexes)?;
+            finder::print_indexes(&mut out, indexes)?;
         }
         for store in &status.stores {
             if !store.problem.is_empty() {
                 let what = if store.no_answer { "is busy:" } else { "cannot be read:" };
                 writeln!(out, "store    {}", store.path)?;
-                writeln!(out, "         {RED}{what}{PLAIN} {}", store.problem)?;
+                writeln!(out, "         {RED}{what}{RESET} {}", store.problem)?;
                 continue;
             }
             let behind = if store.behind > 0 {
@@ -142,19 +150,19 @@ fn print(context: &Context, report: &Report) -> Result<()> {
                 "store    {} ({}, {}{behind})",
                 store.path,
                 store.engine,
-                counted(store.events, "event", "events")
+                format_counted(store.events, "event", "events")
             )?;
             if !store.refusing.is_empty() {
-                writeln!(out, "         {RED}refuses writes:{PLAIN} {}", store.refusing)?;
+                writeln!(out, "         {RED}refuses writes:{RESET} {}", store.refusing)?;
             }
         }
         repair::print_damage(&mut out, &status.damage)?;
-        writeln!(out, "disk     {}", bytes(status.disk_bytes))?;
+        writeln!(out, "disk     {}", format_bytes(status.disk_bytes))?;
     }
     writeln!(out, "home     {}", context.settings.home.root().display())?;
     print_spool(&mut out, report)?;
-    if let Some((found, remedy)) = merge_sessions::problem(context) {
-        writeln!(out, "sessions {YELLOW}{found}{PLAIN}; {remedy}")?;
+    if let Some((found, remedy)) = merge_sessions::find_split_sessions(context) {
+        writeln!(out, "sessions {YELLOW}{found}{RESET}; {remedy}")?;
     }
     Ok(())
 }
@@ -167,14 +175,14 @@ fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
     };
     let names: Vec<&str> =
         [model.name.as_str(), talks].into_iter().filter(|it| !it.is_empty()).collect();
-    let worded = counted(model.polished, "node", "nodes");
+    let worded = format_counted(model.polished, "node", "nodes");
     writeln!(
         out,
         "model    {} ({} today, {} of {} tokens{})",
         if names.is_empty() { "none".to_owned() } else { names.join(", ") },
-        counted(model.calls, "call", "calls"),
-        count(model.tokens),
-        count(model.daily_tokens),
+        format_counted(model.calls, "call", "calls"),
+        format_count(model.tokens),
+        format_count(model.daily_tokens),
         if model.name.is_empty() {
             String::new()
         } else {
@@ -182,80 +190,80 @@ fn print_model(out: &mut impl Write, model: &v1::ModelMeter) -> Result<()> {
         }
     )?;
     if !model.problem.is_empty() {
-        writeln!(out, "         {YELLOW}paused:{PLAIN} {}", model.problem)?;
+        writeln!(out, "         {YELLOW}paused:{RESET} {}", model.problem)?;
     }
     if !model.chat_problem.is_empty() {
-        writeln!(out, "         {YELLOW}chat model unavailable:{PLAIN} {}", model.chat_problem)?;
+        writeln!(out, "         {YELLOW}chat model unavailable:{RESET} {}", model.chat_problem)?;
     }
     Ok(())
 }
 
 /// Prints the daemon's line, for `tome status` and the overview.
-pub fn print_daemon(out: &mut dyn Write, report: &Report) -> std::io::Result<()> {
+pub fn print_daemon(out: &mut dyn Write, report: &StatusReport) -> std::io::Result<()> {
     match &report.daemon {
-        Daemon::Running(status) => writeln!(
+        DaemonState::Running(status) => writeln!(
             out,
-            "daemon   {GREEN}running{PLAIN} (version {}, pid {}, up {}, {}) {DIM}{}{PLAIN}",
+            "daemon   {GREEN}running{RESET} (version {}, pid {}, up {}, {}) {DIM}{}{RESET}",
             status.version,
             status.pid,
-            span(status.now_ms.saturating_sub(status.started_ms)),
-            bytes(status.resident_bytes),
+            format_span(status.now_ms.saturating_sub(status.started_ms)),
+            format_bytes(status.resident_bytes),
             status.endpoints.join(" and ")
         ),
-        Daemon::Away => {
-            writeln!(out, "daemon   not running {DIM}(starts automatically when needed){PLAIN}")
+        DaemonState::NotRunning => {
+            writeln!(out, "daemon   not running {DIM}(starts automatically when needed){RESET}")
         }
-        Daemon::Silent { pid, problem } => {
+        DaemonState::NotAnswering { pid, problem } => {
             writeln!(
                 out,
-                "daemon   {RED}does not answer{PLAIN} (pid {pid}): {problem}; `tome stop --force` kills it"
+                "daemon   {RED}does not answer{RESET} (pid {pid}): {problem}; `tome stop --force` kills it"
             )
         }
-        Daemon::Failing(problem) => {
-            writeln!(out, "daemon   {RED}answers with an error{PLAIN}: {problem}")
+        DaemonState::Failing(problem) => {
+            writeln!(out, "daemon   {RED}answers with an error{RESET}: {problem}")
         }
-        Daemon::Unreachable(problem) => {
-            writeln!(out, "daemon   {RED}cannot be reached{PLAIN}: {problem}")
+        DaemonState::Unreachable(problem) => {
+            writeln!(out, "daemon   {RED}cannot be reached{RESET}: {problem}")
         }
     }
 }
 
 /// Prints waiting, damaged and lost events.
-pub fn print_spool(out: &mut dyn Write, report: &Report) -> std::io::Result<()> {
+pub fn print_spool(out: &mut dyn Write, report: &StatusReport) -> std::io::Result<()> {
     let waiting = &report.waiting;
     if waiting.events == 0 {
         writeln!(out, "spool    empty")?;
     } else {
-        let events = counted(waiting.events, "event waiting", "events waiting");
+        let events = format_counted(waiting.events, "event waiting", "events waiting");
         writeln!(
             out,
-            "spool    {YELLOW}{events}{PLAIN} for the daemon ({})",
-            bytes(waiting.bytes)
+            "spool    {YELLOW}{events}{RESET} for the daemon ({})",
+            format_bytes(waiting.bytes)
         )?;
         for problem in report.spool_problems() {
-            writeln!(out, "         {YELLOW}not stored yet:{PLAIN} {problem}")?;
+            writeln!(out, "         {YELLOW}not stored yet:{RESET} {problem}")?;
         }
     }
     if waiting.damaged > 0 {
-        let lines = counted(waiting.damaged, "damaged line", "damaged lines");
-        writeln!(out, "         {YELLOW}{lines}{PLAIN} set aside in spool/damaged.jsonl")?;
+        let lines = format_counted(waiting.damaged, "damaged line", "damaged lines");
+        writeln!(out, "         {YELLOW}{lines}{RESET} set aside in spool/damaged.jsonl")?;
     }
     if report.lost.events > 0 {
         let last = report
             .lost
             .last
-            .map(|at| format!(", the last {}", ago(report.now, at)))
+            .map(|at| format!(", the last {}", format_ago(report.now, at)))
             .unwrap_or_default();
-        let events = counted(report.lost.events, "event", "events");
+        let events = format_counted(report.lost.events, "event", "events");
         writeln!(
             out,
-            "lost     {RED}{events}{PLAIN}: neither the daemon nor the spool could store them{last}; run `tome doctor`"
+            "lost     {RED}{events}{RESET}: neither the daemon nor the spool could store them{last}; run `tome doctor`"
         )?;
     }
     Ok(())
 }
 
-fn as_json(context: &Context, report: &Report) -> Value {
+fn status_json(context: &CommandContext, report: &StatusReport) -> Value {
     json!({
         "home": context.settings.home.root(),
         "daemon": daemon_json(&report.daemon),
@@ -266,22 +274,22 @@ fn as_json(context: &Context, report: &Report) -> Value {
             "problems": report.spool_problems(),
         },
         "lost": {"events": report.lost.events, "last_at": report.lost.last},
-        "split_sessions": merge_sessions::split_sessions(context),
+        "split_sessions": merge_sessions::count_split_sessions(context),
     })
 }
 
 /// Renders the daemon as JSON, for `tome status` and the overview.
-pub fn daemon_json(daemon: &Daemon) -> Value {
+pub fn daemon_json(daemon: &DaemonState) -> Value {
     let status = match daemon {
-        Daemon::Running(status) => status,
-        Daemon::Away => return json!({"running": false}),
-        Daemon::Silent { pid, problem } => {
+        DaemonState::Running(status) => status,
+        DaemonState::NotRunning => return json!({"running": false}),
+        DaemonState::NotAnswering { pid, problem } => {
             return json!({"running": true, "answers": false, "pid": pid, "problem": problem});
         }
-        Daemon::Failing(problem) => {
+        DaemonState::Failing(problem) => {
             return json!({"running": true, "answers": true, "problem": problem});
         }
-        Daemon::Unreachable(problem) => return json!({"running": false, "problem": problem}),
+        DaemonState::Unreachable(problem) => return json!({"running": false, "problem": problem}),
     };
     let stores: Vec<Value> = status
         .stores
@@ -304,6 +312,6 @@ pub fn daemon_json(daemon: &Daemon) -> Value {
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
         "stores": stores, "damage": repair::damage_json(&status.damage), "model": model,
-        "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(finder::as_json),
+        "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(finder::indexes_json),
     })
 }

@@ -2,13 +2,13 @@
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use tome_contents::when;
+use tome_contents::parse_time_phrase;
 use tome_model::{Millis, ModelError, Zone, truncate_to};
 
 /// Parses `2026-11-15` (in the system's time zone), RFC 3339, Unix milliseconds, or an age such as
 /// `90m`, `2h`, `3d`.
 pub fn parse(field: &'static str, text: &str, now: Millis) -> Result<Millis, ModelError> {
-    if let Some(ms) = long_ago(text) {
+    if let Some(ms) = parse_age(text) {
         return Ok(Millis(now.0.saturating_sub(ms)));
     }
     if let Ok(date) = text.parse::<Date>() {
@@ -32,10 +32,10 @@ pub fn parse_words(
     now: Millis,
     zone: &Zone,
 ) -> Result<Millis, ModelError> {
-    if let Some(ms) = long_ago(text) {
+    if let Some(ms) = parse_age(text) {
         return Ok(Millis(now.0.saturating_sub(ms)));
     }
-    if let Some(span) = when(text, now, zone) {
+    if let Some(span) = parse_time_phrase(text, now, zone) {
         return Ok(span.from);
     }
     Millis::parse(field, text).map_err(|_| {
@@ -47,7 +47,7 @@ pub fn parse_words(
     })
 }
 
-fn long_ago(text: &str) -> Option<u64> {
+fn parse_age(text: &str) -> Option<u64> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
     let count: u64 = digits.parse().ok()?;
     let unit_ms = match text.get(digits.len()..)? {

@@ -12,7 +12,9 @@ pub struct TranscriptSettings {
     pub idle: Duration,
 }
 
-pub(super) fn transcripts<'c>(text: &impl Fn(&'static str) -> &'c str) -> TranscriptSettings {
+pub(super) fn transcript_settings<'c>(
+    text: &impl Fn(&'static str) -> &'c str,
+) -> TranscriptSettings {
     TranscriptSettings {
         enabled: value::parse_boolean(text("capture.transcripts")).unwrap_or(true),
         idle: value::parse_finite_duration(text("capture.transcripts_idle"))

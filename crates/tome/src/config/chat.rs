@@ -37,7 +37,7 @@ pub struct ReflectSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChatProvider {
     /// No chat model, even if the summarizer has an endpoint.
-    Nobody,
+    Disabled,
     Anthropic,
     /// Any endpoint with OpenAI's chat completions API.
     OpenAi,
@@ -47,7 +47,7 @@ pub enum ChatProvider {
 pub fn parse_provider(text: &str) -> Result<Option<ChatProvider>, String> {
     match text {
         "" => Ok(None),
-        "none" => Ok(Some(ChatProvider::Nobody)),
+        "none" => Ok(Some(ChatProvider::Disabled)),
         "anthropic" => Ok(Some(ChatProvider::Anthropic)),
         "openai" => Ok(Some(ChatProvider::OpenAi)),
         _ => Err(format!("{text:?} is unknown: use anthropic, openai or none")),
@@ -67,7 +67,7 @@ pub fn parse_price(text: &str) -> Result<Option<f64>, String> {
     }
 }
 
-pub(super) fn chat<'c>(text: &impl Fn(&'static str) -> &'c str) -> ChatSettings {
+pub(super) fn chat_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> ChatSettings {
     let price_of = |name| parse_price(text(name)).ok().flatten();
     ChatSettings {
         provider: parse_provider(text("chat.provider")).ok().flatten(),
@@ -87,7 +87,7 @@ pub(super) fn chat<'c>(text: &impl Fn(&'static str) -> &'c str) -> ChatSettings 
     }
 }
 
-pub(super) fn reflect<'c>(text: &impl Fn(&'static str) -> &'c str) -> ReflectSettings {
+pub(super) fn reflect_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> ReflectSettings {
     ReflectSettings {
         enabled: value::parse_boolean(text("reflect.enabled")).unwrap_or(true),
         idle: duration::parse(text("reflect.idle")).unwrap_or(Some(Duration::from_secs(1_800))),

@@ -10,367 +10,367 @@ use super::value::{
 };
 use crate::mcp::TOOLSETS_DEFAULT;
 
-pub struct Key {
+pub struct SettingKey {
     /// `section.name`, as in the config file.
     pub name: &'static str,
     pub default: &'static str,
-    pub value: ValueType,
-    pub about: &'static str,
+    pub value_type: ValueType,
+    pub description: &'static str,
 }
 
-impl Key {
+impl SettingKey {
     /// The environment variable that sets it: `TOME_SECTION_NAME`.
-    pub fn variable(&self) -> String {
+    pub fn env_variable(&self) -> String {
         format!("TOME_{}", self.name.replace('.', "_").to_uppercase())
     }
 }
 
 /// All settings, in display order.
-pub const KEYS: &[Key] = &[
-    Key {
+pub const SETTING_KEYS: &[SettingKey] = &[
+    SettingKey {
         name: "store.mode",
         default: "per-project",
-        value: STORE_MODE,
-        about: "keep one ledger per project (per-project) or a single ledger for all of them (unified)",
+        value_type: STORE_MODE,
+        description: "keep one ledger per project (per-project) or a single ledger for all of them (unified)",
     },
-    Key {
+    SettingKey {
         name: "store.engine",
         default: "fjall",
-        value: STORE_ENGINE,
-        about: "storage engine of new stores; rocksdb needs a build with that feature",
+        value_type: STORE_ENGINE,
+        description: "storage engine of new stores; rocksdb needs a build with that feature",
     },
-    Key {
+    SettingKey {
         name: "store.idle_close",
         default: "5m",
-        value: DURATION_OR_NEVER,
-        about: "close a store that has not been used for this long",
+        value_type: DURATION_OR_NEVER,
+        description: "close a store that has not been used for this long",
     },
-    Key {
+    SettingKey {
         name: "daemon.idle_exit",
         default: "30m",
-        value: DURATION_OR_NEVER,
-        about: "stop the daemon after it has been idle for this long",
+        value_type: DURATION_OR_NEVER,
+        description: "stop the daemon after it has been idle for this long",
     },
-    Key {
+    SettingKey {
         name: "daemon.autostart",
         default: "true",
-        value: BOOLEAN,
-        about: "let clients and hooks start the daemon when it is not running",
+        value_type: BOOLEAN,
+        description: "let clients and hooks start the daemon when it is not running",
     },
-    Key {
+    SettingKey {
         name: "daemon.tcp",
         default: "",
-        value: ADDRESS,
-        about: "also listen on TCP: a port on loopback, or host:port; callers need the token in run/token",
+        value_type: ADDRESS,
+        description: "also listen on TCP: a port on loopback, or host:port; callers need the token in run/token",
     },
-    Key {
+    SettingKey {
         name: "daemon.endpoint",
         default: "",
-        value: ADDRESS,
-        about: "connect to the daemon over TCP at this address instead of the local socket",
+        value_type: ADDRESS,
+        description: "connect to the daemon over TCP at this address instead of the local socket",
     },
-    Key {
+    SettingKey {
         name: "capture.text_max_bytes",
         default: "262144",
-        value: ValueType::Integer {
+        value_type: ValueType::Integer {
             unit: "bytes",
             min: 4096,
             max: limits::TEXT_BYTES_CEILING as u64,
         },
-        about: "maximum size of an event's text, tool input and tool output, each; longer ones keep their beginning and end",
+        description: "maximum size of an event's text, tool input and tool output, each; longer ones keep their beginning and end",
     },
-    Key {
+    SettingKey {
         name: "capture.transcripts",
         default: "on",
-        value: BOOLEAN,
-        about: "when a session ends or falls silent, read the agent's own transcript and store what the hooks missed",
+        value_type: BOOLEAN,
+        description: "when a session ends or falls silent, read the agent's own transcript and store what the hooks missed",
     },
-    Key {
+    SettingKey {
         name: "capture.transcripts_idle",
         default: "60s",
-        value: DURATION,
-        about: "how long a session that has not ended must be silent before its transcript is read",
+        value_type: DURATION,
+        description: "how long a session that has not ended must be silent before its transcript is read",
     },
-    Key {
+    SettingKey {
         name: "notes.facts_max_bytes",
         default: "15360",
-        value: ValueType::Integer { unit: "bytes", min: 1, max: u64::MAX },
-        about: "maximum size of all files in facts/ of a notebook together",
+        value_type: ValueType::Integer { unit: "bytes", min: 1, max: u64::MAX },
+        description: "maximum size of all files in facts/ of a notebook together",
     },
-    Key {
+    SettingKey {
         name: "notes.facts_allowed",
         default: "",
-        value: FILE_NAMES,
-        about: "the only file names allowed in facts/, such as user.md,memory.md; empty allows any",
+        value_type: FILE_NAMES,
+        description: "the only file names allowed in facts/, such as user.md,memory.md; empty allows any",
     },
-    Key {
+    SettingKey {
         name: "contents.zone",
         default: "system",
-        value: TIME_ZONE,
-        about: "time zone in which days begin and end",
+        value_type: TIME_ZONE,
+        description: "time zone in which days begin and end",
     },
-    Key {
+    SettingKey {
         name: "contents.gap",
         default: "30m",
-        value: DURATION,
-        about: "a longer pause begins a new segment of a session",
+        value_type: DURATION,
+        description: "a longer pause begins a new segment of a session",
     },
-    Key {
+    SettingKey {
         name: "contents.segment_tokens",
         default: "4000",
-        value: ValueType::Integer { unit: "tokens", min: SEGMENT_TOKENS_MIN, max: TOKENS_MAX },
-        about: "maximum size of a segment, unless a single event is larger",
+        value_type: ValueType::Integer { unit: "tokens", min: SEGMENT_TOKENS_MIN, max: TOKENS_MAX },
+        description: "maximum size of a segment, unless a single event is larger",
     },
-    Key {
+    SettingKey {
         name: "contents.overlap",
         default: "5m",
-        value: DURATION,
-        about: "how much of the end of the previous segment the summarizer sees as context",
+        value_type: DURATION,
+        description: "how much of the end of the previous segment the summarizer sees as context",
     },
-    Key {
+    SettingKey {
         name: "contents.overlap_tokens",
         default: "500",
-        value: TOKENS,
-        about: "maximum size of that overlap",
+        value_type: TOKENS,
+        description: "maximum size of that overlap",
     },
-    Key {
+    SettingKey {
         name: "summarizer.kind",
         default: "extractive",
-        value: SUMMARIZER_KIND,
-        about: "who summarizes closed nodes of the contents: the built-in extractive summarizer alone, or also a model: anthropic, openai (any compatible endpoint, such as Ollama) or a command",
+        value_type: SUMMARIZER_KIND,
+        description: "who summarizes closed nodes of the contents: the built-in extractive summarizer alone, or also a model: anthropic, openai (any compatible endpoint, such as Ollama) or a command",
     },
-    Key {
+    SettingKey {
         name: "summarizer.model",
         default: "",
-        value: TEXT,
-        about: "model name, for anthropic and openai",
+        value_type: TEXT,
+        description: "model name, for anthropic and openai",
     },
-    Key {
+    SettingKey {
         name: "summarizer.base_url",
         default: "",
-        value: TEXT,
-        about: "URL of the model's endpoint; empty for the vendor's own, http://127.0.0.1:11434/v1 for Ollama",
+        value_type: TEXT,
+        description: "URL of the model's endpoint; empty for the vendor's own, http://127.0.0.1:11434/v1 for Ollama",
     },
-    Key {
+    SettingKey {
         name: "summarizer.key_env",
         default: "",
-        value: TEXT,
-        about: "environment variable that holds the API key; empty for ANTHROPIC_API_KEY or OPENAI_API_KEY",
+        value_type: TEXT,
+        description: "environment variable that holds the API key; empty for ANTHROPIC_API_KEY or OPENAI_API_KEY",
     },
-    Key {
+    SettingKey {
         name: "summarizer.key_file",
         default: "",
-        value: KEY_FILE,
-        about: "file that holds nothing but the API key, instead of an environment variable; it must be readable by its owner alone (chmod 600), and a relative path begins in Tome's home",
+        value_type: KEY_FILE,
+        description: "file that holds nothing but the API key, instead of an environment variable; it must be readable by its owner alone (chmod 600), and a relative path begins in Tome's home",
     },
-    Key {
+    SettingKey {
         name: "summarizer.command",
         default: "",
-        value: TEXT,
-        about: "shell command that reads a prompt on standard input and prints an answer, such as claude -p",
+        value_type: TEXT,
+        description: "shell command that reads a prompt on standard input and prints an answer, such as claude -p",
     },
-    Key {
+    SettingKey {
         name: "summarizer.daily_tokens",
         default: "200000",
-        value: TOKENS,
-        about: "daily token budget, input and output together, shared by the summarizer, tome chat and reflections",
+        value_type: TOKENS,
+        description: "daily token budget, input and output together, shared by the summarizer, tome chat and reflections",
     },
-    Key {
+    SettingKey {
         name: "summarizer.timeout",
         default: "60s",
-        value: DURATION,
-        about: "maximum duration of a call to the model",
+        value_type: DURATION,
+        description: "maximum duration of a call to the model",
     },
-    Key {
+    SettingKey {
         name: "chat.provider",
         default: "",
-        value: CHAT_PROVIDER,
-        about: "model provider for tome chat and for reflections: anthropic, openai (any compatible endpoint, such as Ollama) or none; empty uses the summarizer's if that is anthropic or openai",
+        value_type: CHAT_PROVIDER,
+        description: "model provider for tome chat and for reflections: anthropic, openai (any compatible endpoint, such as Ollama) or none; empty uses the summarizer's if that is anthropic or openai",
     },
-    Key {
+    SettingKey {
         name: "chat.model",
         default: "",
-        value: TEXT,
-        about: "model name; with the summarizer's endpoint, another model there",
+        value_type: TEXT,
+        description: "model name; with the summarizer's endpoint, another model there",
     },
-    Key {
+    SettingKey {
         name: "chat.base_url",
         default: "",
-        value: TEXT,
-        about: "URL of the model's endpoint; empty for the vendor's own, http://127.0.0.1:11434/v1 for Ollama",
+        value_type: TEXT,
+        description: "URL of the model's endpoint; empty for the vendor's own, http://127.0.0.1:11434/v1 for Ollama",
     },
-    Key {
+    SettingKey {
         name: "chat.key_env",
         default: "",
-        value: TEXT,
-        about: "environment variable that holds the API key; empty for ANTHROPIC_API_KEY or OPENAI_API_KEY",
+        value_type: TEXT,
+        description: "environment variable that holds the API key; empty for ANTHROPIC_API_KEY or OPENAI_API_KEY",
     },
-    Key {
+    SettingKey {
         name: "chat.key_file",
         default: "",
-        value: KEY_FILE,
-        about: "file that holds nothing but the API key, instead of an environment variable; as summarizer.key_file",
+        value_type: KEY_FILE,
+        description: "file that holds nothing but the API key, instead of an environment variable; as summarizer.key_file",
     },
-    Key {
+    SettingKey {
         name: "chat.timeout",
         default: "120s",
-        value: DURATION,
-        about: "maximum time without output from the model",
+        value_type: DURATION,
+        description: "maximum time without output from the model",
     },
-    Key {
+    SettingKey {
         name: "chat.window_tokens",
         default: "100000",
-        value: ValueType::Integer { unit: "tokens", min: WINDOW_TOKENS_MIN, max: TOKENS_MAX },
-        about: "context window of the model",
+        value_type: ValueType::Integer { unit: "tokens", min: WINDOW_TOKENS_MIN, max: TOKENS_MAX },
+        description: "context window of the model",
     },
-    Key {
+    SettingKey {
         name: "chat.price_input",
         default: "",
-        value: PRICE,
-        about: "price of a million input tokens, for showing costs; empty if not known",
+        value_type: PRICE,
+        description: "price of a million input tokens, for showing costs; empty if not known",
     },
-    Key {
+    SettingKey {
         name: "chat.price_output",
         default: "",
-        value: PRICE,
-        about: "price of a million output tokens",
+        value_type: PRICE,
+        description: "price of a million output tokens",
     },
-    Key {
+    SettingKey {
         name: "chat.price_cache_read",
         default: "",
-        value: PRICE,
-        about: "price of a million input tokens read from the provider's cache; empty: as input",
+        value_type: PRICE,
+        description: "price of a million input tokens read from the provider's cache; empty: as input",
     },
-    Key {
+    SettingKey {
         name: "chat.price_cache_write",
         default: "",
-        value: PRICE,
-        about: "price of a million input tokens written to the provider's cache; empty: as input",
+        value_type: PRICE,
+        description: "price of a million input tokens written to the provider's cache; empty: as input",
     },
-    Key {
+    SettingKey {
         name: "reflect.enabled",
         default: "on",
-        value: BOOLEAN,
-        about: "when a session of any agent ends or is compacted, the chat model writes down what later sessions should know, as facts and episodes; nothing happens without a model",
+        value_type: BOOLEAN,
+        description: "when a session of any agent ends or is compacted, the chat model writes down what later sessions should know, as facts and episodes; nothing happens without a model",
     },
-    Key {
+    SettingKey {
         name: "reflect.idle",
         default: "30m",
-        value: DURATION_OR_NEVER,
-        about: "a session that does not report its end counts as over after this long a silence",
+        value_type: DURATION_OR_NEVER,
+        description: "a session that does not report its end counts as over after this long a silence",
     },
-    Key {
+    SettingKey {
         name: "embed.provider",
         default: "builtin",
-        value: EMBED_PROVIDER,
-        about: "who computes vectors for recall: builtin (nothing leaves this machine), or openai (any compatible endpoint, which is sent the texts of events, notes and queries, with secrets redacted)",
+        value_type: EMBED_PROVIDER,
+        description: "who computes vectors for recall: builtin (nothing leaves this machine), or openai (any compatible endpoint, which is sent the texts of events, notes and queries, with secrets redacted)",
     },
-    Key {
+    SettingKey {
         name: "embed.model",
         default: "",
-        value: TEXT,
-        about: "name of the embedding model at the endpoint; after a change all vectors are computed again, in the background",
+        value_type: TEXT,
+        description: "name of the embedding model at the endpoint; after a change all vectors are computed again, in the background",
     },
-    Key {
+    SettingKey {
         name: "embed.dimensions",
         default: "0",
-        value: ValueType::Integer { unit: "dimensions", min: 0, max: DIMENSIONS_MAX },
-        about: "length of a vector of that model, such as 768; needed for openai",
+        value_type: ValueType::Integer { unit: "dimensions", min: 0, max: DIMENSIONS_MAX },
+        description: "length of a vector of that model, such as 768; needed for openai",
     },
-    Key {
+    SettingKey {
         name: "embed.base_url",
         default: "",
-        value: TEXT,
-        about: "URL of the endpoint; empty for OpenAI's own, http://127.0.0.1:11434/v1 for Ollama",
+        value_type: TEXT,
+        description: "URL of the endpoint; empty for OpenAI's own, http://127.0.0.1:11434/v1 for Ollama",
     },
-    Key {
+    SettingKey {
         name: "embed.key_env",
         default: "",
-        value: TEXT,
-        about: "environment variable that holds the endpoint's API key; empty for OPENAI_API_KEY",
+        value_type: TEXT,
+        description: "environment variable that holds the endpoint's API key; empty for OPENAI_API_KEY",
     },
-    Key {
+    SettingKey {
         name: "embed.timeout",
         default: "30s",
-        value: DURATION,
-        about: "maximum duration of a call that embeds stored texts",
+        value_type: DURATION,
+        description: "maximum duration of a call that embeds stored texts",
     },
-    Key {
+    SettingKey {
         name: "embed.question_timeout",
         default: "1s",
-        value: DURATION,
-        about: "how long a query waits for its vector; after that it is answered without vectors",
+        value_type: DURATION,
+        description: "how long a query waits for its vector; after that it is answered without vectors",
     },
-    Key {
+    SettingKey {
         name: "mcp.toolsets",
         default: TOOLSETS_DEFAULT,
-        value: TOOLSETS,
-        about: "tools that tome mcp offers; read-only leaves out those that change something",
+        value_type: TOOLSETS,
+        description: "tools that tome mcp offers; read-only leaves out those that change something",
     },
-    Key {
+    SettingKey {
         name: "inject.enabled",
         default: "on",
-        value: BOOLEAN,
-        about: "whether hooks add anything to an agent's context; off records only",
+        value_type: BOOLEAN,
+        description: "whether hooks add anything to an agent's context; off records only",
     },
-    Key {
+    SettingKey {
         name: "inject.start",
         default: "on",
-        value: BOOLEAN,
-        about: "at the start of a session and after a compaction, add what is known and where the last session stopped",
+        value_type: BOOLEAN,
+        description: "at the start of a session and after a compaction, add what is known and where the last session stopped",
     },
-    Key {
+    SettingKey {
         name: "inject.hints",
         default: "on",
-        value: BOOLEAN,
-        about: "at a prompt, add up to three cited hints if memory has something relevant",
+        value_type: BOOLEAN,
+        description: "at a prompt, add up to three cited hints if memory has something relevant",
     },
-    Key {
+    SettingKey {
         name: "inject.plan",
         default: "on",
-        value: BOOLEAN,
-        about: "at a longer plan, add lessons from earlier work that apply to it",
+        value_type: BOOLEAN,
+        description: "at a longer plan, add lessons from earlier work that apply to it",
     },
-    Key {
+    SettingKey {
         name: "inject.store",
         default: "on",
-        value: BOOLEAN,
-        about: "at a stop after substantial work, ask the agent once to store what was learned",
+        value_type: BOOLEAN,
+        description: "at a stop after substantial work, ask the agent once to store what was learned",
     },
-    Key {
+    SettingKey {
         name: "inject.overview",
         default: "on",
-        value: BOOLEAN,
-        about: "remind the agent when the session's overview has not been updated for long",
+        value_type: BOOLEAN,
+        description: "remind the agent when the session's overview has not been updated for long",
     },
-    Key {
+    SettingKey {
         name: "inject.headless",
         default: "off",
-        value: BOOLEAN,
-        about: "also send lessons for a plan, requests to store and reminders to headless runs (claude -p, codex exec, gemini -p, copilot -p); they can change the output of the run",
+        value_type: BOOLEAN,
+        description: "also send lessons for a plan, requests to store and reminders to headless runs (claude -p, codex exec, gemini -p, copilot -p); they can change the output of the run",
     },
-    Key {
+    SettingKey {
         name: "inject.budget_tokens",
         default: "2000",
-        value: TOKENS,
-        about: "maximum size of the text added at the start of a session",
+        value_type: TOKENS,
+        description: "maximum size of the text added at the start of a session",
     },
-    Key {
+    SettingKey {
         name: "inject.plan_steps",
         default: "5",
-        value: ValueType::Integer { unit: "steps", min: 1, max: COUNT_MAX },
-        about: "a plan with more steps counts as a longer plan",
+        value_type: ValueType::Integer { unit: "steps", min: 1, max: COUNT_MAX },
+        description: "a plan with more steps counts as a longer plan",
     },
-    Key {
+    SettingKey {
         name: "inject.store_tool_calls",
         default: "10",
-        value: ValueType::Integer { unit: "tool calls", min: 1, max: COUNT_MAX },
-        about: "this many tool calls, at least one of them an edit, count as substantial work",
+        value_type: ValueType::Integer { unit: "tool calls", min: 1, max: COUNT_MAX },
+        description: "this many tool calls, at least one of them an edit, count as substantial work",
     },
-    Key {
+    SettingKey {
         name: "inject.overview_rounds",
         default: "10",
-        value: ValueType::Integer { unit: "rounds", min: 1, max: COUNT_MAX },
-        about: "rounds without an update of the overview before the first reminder; later intervals adapt, between 5 and 30",
+        value_type: ValueType::Integer { unit: "rounds", min: 1, max: COUNT_MAX },
+        description: "rounds without an update of the overview before the first reminder; later intervals adapt, between 5 and 30",
     },
 ];

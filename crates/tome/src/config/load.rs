@@ -7,11 +7,11 @@ use thiserror::Error;
 use tome_contents::ContentsSettings;
 use tome_home::Home;
 use tome_model::Zone;
-use tome_notebook::Rules;
-use tome_redact::{OwnPattern, Redactor};
+use tome_notebook::NotebookRules;
+use tome_redact::{CustomPattern, Redactor};
 use toml::{Table, Value};
 
-use super::keys::KEYS;
+use super::keys::SETTING_KEYS;
 use super::{
     EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
     capture, chat, duration, value,
@@ -20,11 +20,11 @@ use crate::mcp::Toolsets;
 use crate::platform;
 
 /// Keys whose value may be an array in the file.
-const LISTS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
+const LIST_KEYS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
 
 /// Configuration flags of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Flags {
+pub struct ConfigFlags {
     /// `--home`
     pub home: Option<PathBuf>,
     /// `--config`
@@ -35,14 +35,14 @@ pub struct Flags {
 
 /// The origin of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub enum SettingOrigin {
     Default,
     File(PathBuf),
     Variable(String),
     Flag,
 }
 
-impl std::fmt::Display for Source {
+impl std::fmt::Display for SettingOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Default => f.write_str("default"),
@@ -68,17 +68,17 @@ pub enum ConfigError {
 
 /// Resolves the home. A relative `TOME_HOME` is an error, because it would mean another home in every
 /// folder; hooks, which cannot report errors, use the default.
-fn home(
-    flags: &Flags,
+fn resolve_home(
+    flags: &ConfigFlags,
     var: &impl Fn(&str) -> Option<String>,
-) -> Result<((PathBuf, Source), Option<ConfigError>), ConfigError> {
+) -> Result<((PathBuf, SettingOrigin), Option<ConfigError>), ConfigError> {
     if let Some(path) = &flags.home {
         let path = std::path::absolute(path).map_err(|_| ConfigError::NoHome)?;
-        return Ok(((path, Source::Flag), None));
+        return Ok(((path, SettingOrigin::Flag), None));
     }
     let mut problem = None;
     if let Some(text) = var("TOME_HOME") {
-        let from = Source::Variable("TOME_HOME".into());
+        let from = SettingOrigin::Variable("TOME_HOME".into());
         if Path::new(&text).is_absolute() {
             return Ok(((text.into(), from), None));
         }
@@ -89,33 +89,38 @@ fn home(
         });
     }
     let default = platform::default_home(var).ok_or(ConfigError::NoHome)?;
-    Ok(((default, Source::Default), problem))
+    Ok(((default, SettingOrigin::Default), problem))
 }
 
 /// Every setting with its value and origin.
 #[derive(Debug, Clone)]
 pub struct Config {
-    pub values: BTreeMap<&'static str, (String, Source)>,
+    pub values: BTreeMap<&'static str, (String, SettingOrigin)>,
     /// The home and its origin.
-    pub home: (PathBuf, Source),
+    pub home: (PathBuf, SettingOrigin),
     /// The config file, whether it exists or not.
     pub file: Option<PathBuf>,
     /// User-defined redaction patterns.
-    pub redact: Vec<OwnPattern>,
+    pub redact: Vec<CustomPattern>,
     /// Hooks ignore problems and use the remaining settings; all other commands report them and stop.
     pub problems: Vec<ConfigError>,
 }
 
 impl Config {
     /// Loads the configuration. `var` looks up environment variables.
-    pub fn load(flags: &Flags, var: &dyn Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
+    pub fn load(
+        flags: &ConfigFlags,
+        var: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, ConfigError> {
         let var = |name: &str| var(name).filter(|value| !value.is_empty());
-        let (home, problem) = home(flags, &var)?;
+        let (home, problem) = resolve_home(flags, &var)?;
         let file = flags.config.clone().or_else(|| var("TOME_CONFIG").map(PathBuf::from));
         let file_must_exist = file.is_some();
         let file = file.or_else(|| platform::default_config(var));
-        let values =
-            KEYS.iter().map(|key| (key.name, (key.default.to_owned(), Source::Default))).collect();
+        let values = SETTING_KEYS
+            .iter()
+            .map(|key| (key.name, (key.default.to_owned(), SettingOrigin::Default)))
+            .collect();
         let mut config = Self {
             values,
             home,
@@ -124,15 +129,15 @@ impl Config {
             problems: problem.into_iter().collect(),
         };
         config.read_file(file_must_exist);
-        for key in KEYS {
-            let name = key.variable();
+        for key in SETTING_KEYS {
+            let name = key.env_variable();
             if let Some(value) = var(&name) {
-                config.set(key.name, value, Source::Variable(name));
+                config.set_value(key.name, value, SettingOrigin::Variable(name));
             }
         }
         for setting in &flags.set {
             let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-            config.set(key.trim(), value.trim().to_owned(), Source::Flag);
+            config.set_value(key.trim(), value.trim().to_owned(), SettingOrigin::Flag);
         }
         Ok(config)
     }
@@ -155,31 +160,33 @@ impl Config {
     }
 
     fn read_table(&mut self, table: &Table, path: &Path) {
-        let source = || Source::File(path.into());
+        let source = || SettingOrigin::File(path.into());
         for (section, value) in table {
             let Value::Table(section_table) = value else {
-                self.unknown(section, path);
+                self.report_unknown(section, path);
                 continue;
             };
             for (name, value) in section_table {
                 let key = format!("{section}.{name}");
                 match value {
                     Value::Array(rules) if key == "capture.redact" => self.read_redact(rules),
-                    Value::String(text) => self.set(&key, text.clone(), source()),
+                    Value::String(text) => self.set_value(&key, text.clone(), source()),
                     Value::Integer(_) | Value::Float(_) | Value::Boolean(_) => {
-                        self.set(&key, value.to_string(), source());
+                        self.set_value(&key, value.to_string(), source());
                     }
-                    Value::Array(items) if LISTS.contains(&key.as_str()) => match words(items) {
-                        Some(words) => self.set(&key, words, source()),
-                        None => self.unknown(&key, path),
-                    },
-                    _ => self.unknown(&key, path),
+                    Value::Array(items) if LIST_KEYS.contains(&key.as_str()) => {
+                        match join_words(items) {
+                            Some(words) => self.set_value(&key, words, source()),
+                            None => self.report_unknown(&key, path),
+                        }
+                    }
+                    _ => self.report_unknown(&key, path),
                 }
             }
         }
     }
 
-    fn unknown(&mut self, key: &str, path: &Path) {
+    fn report_unknown(&mut self, key: &str, path: &Path) {
         let from = path.display().to_string();
         self.problems.push(ConfigError::Unknown { key: key.to_owned(), from });
     }
@@ -190,7 +197,7 @@ impl Config {
         for rule in rules {
             let text =
                 |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-            self.redact.push(OwnPattern { name: text("name"), pattern: text("pattern") });
+            self.redact.push(CustomPattern { name: text("name"), pattern: text("pattern") });
         }
     }
 
@@ -212,13 +219,13 @@ impl Config {
         });
     }
 
-    fn set(&mut self, name: &str, value: String, source: Source) {
-        let Some(key) = KEYS.iter().find(|key| key.name == name) else {
+    fn set_value(&mut self, name: &str, value: String, source: SettingOrigin) {
+        let Some(key) = SETTING_KEYS.iter().find(|key| key.name == name) else {
             return self
                 .problems
                 .push(ConfigError::Unknown { key: name.to_owned(), from: source.to_string() });
         };
-        match key.value.check(&value) {
+        match key.value_type.check(&value) {
             Ok(()) => drop(self.values.insert(key.name, (value, source))),
             Err(problem) => {
                 let from = source.to_string();
@@ -228,8 +235,8 @@ impl Config {
     }
 
     /// Returns the typed settings. Every value was validated when it was set.
-    pub fn settings(&self) -> Settings {
-        let mut settings = self.settings_without_zone();
+    pub fn to_settings(&self) -> Settings {
+        let mut settings = self.to_hook_settings();
         let zone = self.values.get("contents.zone").map_or("", |(value, _)| value.as_str());
         settings.contents.zone = value::parse_zone(zone).unwrap_or_else(|_| Zone::system());
         settings
@@ -237,7 +244,7 @@ impl Config {
 
     /// The settings for a hook, which needs no time zone: resolving the system's zone scans the zone
     /// database, which takes longer than the rest of a hook.
-    pub fn settings_without_zone(&self) -> Settings {
+    pub fn to_hook_settings(&self) -> Settings {
         let text = |name: &str| self.values.get(name).map_or("", |(value, _)| value.as_str());
         Settings {
             home: Home::at(&self.home.0),
@@ -256,14 +263,14 @@ impl Config {
                 .parse()
                 .unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
             redact: self.redact.clone(),
-            transcripts: capture::transcripts(&text),
-            notes: Rules {
+            transcripts: capture::transcript_settings(&text),
+            notes: NotebookRules {
                 facts_bytes_max: text("notes.facts_max_bytes")
                     .parse()
                     .unwrap_or(tome_notebook::limits::FACTS_BYTES_MAX),
                 facts_allowed: value::parse_fact_names(text("notes.facts_allowed")).ok().flatten(),
             },
-            contents: contents(&text),
+            contents: contents_settings(&text),
             summarizer: SummarizerSettings {
                 kind: value::parse_summarizer_kind(text("summarizer.kind"))
                     .unwrap_or(SummarizerKind::Extractive),
@@ -276,16 +283,16 @@ impl Config {
                 timeout: value::parse_finite_duration(text("summarizer.timeout"))
                     .unwrap_or(std::time::Duration::from_secs(60)),
             },
-            chat: chat::chat(&text),
-            reflect: chat::reflect(&text),
-            embed: embed(&text),
+            chat: chat::chat_settings(&text),
+            reflect: chat::reflect_settings(&text),
+            embed: embed_settings(&text),
             mcp_toolsets: Toolsets::parse(text("mcp.toolsets")).unwrap_or_default(),
-            inject: inject(&text),
+            inject: inject_settings(&text),
         }
     }
 }
 
-fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
+fn embed_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
     let time = |name, usual_s| {
         value::parse_finite_duration(text(name)).unwrap_or(std::time::Duration::from_secs(usual_s))
     };
@@ -302,12 +309,12 @@ fn embed<'c>(text: &impl Fn(&'static str) -> &'c str) -> EmbedSettings {
 }
 
 /// Joins an array of strings with commas, as in an environment variable.
-fn words(items: &[Value]) -> Option<String> {
+fn join_words(items: &[Value]) -> Option<String> {
     let words: Option<Vec<&str>> = items.iter().map(Value::as_str).collect();
     words.map(|words| words.join(","))
 }
 
-fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
+fn inject_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
     let is_on = |name| value::parse_boolean(text(name)).unwrap_or(true);
     let steps = |name, usual| text(name).parse().unwrap_or(usual);
     let enabled = is_on("inject.enabled");
@@ -326,7 +333,7 @@ fn inject<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSettings {
 }
 
 /// Settings of the contents, except the zone.
-fn contents<'c>(text: &impl Fn(&'static str) -> &'c str) -> ContentsSettings {
+fn contents_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> ContentsSettings {
     let usual = ContentsSettings::in_zone(Zone::utc());
     let ms = |name, usual| {
         let length = value::parse_finite_duration(text(name)).ok();

@@ -14,8 +14,8 @@ mod value;
 
 pub use capture::TranscriptSettings;
 pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
-pub use keys::KEYS;
-pub use load::{Config, ConfigError, Flags};
+pub use keys::SETTING_KEYS;
+pub use load::{Config, ConfigError, ConfigFlags};
 pub use value::{EmbedProvider, SummarizerKind};
 
 use std::net::SocketAddr;
@@ -24,8 +24,8 @@ use std::time::Duration;
 use tome_contents::ContentsSettings;
 use tome_home::{Home, StoreMode};
 use tome_ledger::Engine;
-use tome_notebook::Rules;
-use tome_redact::OwnPattern;
+use tome_notebook::NotebookRules;
+use tome_redact::CustomPattern;
 
 use crate::mcp::Toolsets;
 
@@ -50,9 +50,9 @@ pub struct Settings {
     /// Maximum size of an event's text.
     pub text_bytes_max: usize,
     /// User-defined redaction patterns.
-    pub redact: Vec<OwnPattern>,
+    pub redact: Vec<CustomPattern>,
     pub transcripts: TranscriptSettings,
-    pub notes: Rules,
+    pub notes: NotebookRules,
     pub contents: ContentsSettings,
     pub summarizer: SummarizerSettings,
     pub chat: ChatSettings,
@@ -108,7 +108,7 @@ pub struct InjectSettings {
 
 impl InjectSettings {
     /// Whether any kind of injection is enabled.
-    pub fn any(&self) -> bool {
+    pub fn is_any_enabled(&self) -> bool {
         self.start || self.hints || self.plan || self.store || self.overview
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use expect_test::expect_file;
 
-use super::keys::{KEYS, Key};
+use super::keys::{SETTING_KEYS, SettingKey};
 
 const INTRODUCTION: &str = "\
 # Configuration
@@ -69,7 +69,7 @@ pattern = 'ACME-[0-9]{6}'
 fn configuration_reference() -> String {
     let mut page = INTRODUCTION.to_owned();
     let mut section = "";
-    for key in KEYS {
+    for key in SETTING_KEYS {
         let (of, _) = key.name.split_once('.').expect("section.name");
         if of != section {
             section = of;
@@ -86,14 +86,14 @@ const HEAD: &str = "\
 | --- | --- | --- | --- | --- |
 ";
 
-fn row(key: &Key) -> String {
+fn row(key: &SettingKey) -> String {
     let default = match key.default {
         "" => "empty".to_owned(),
         default => format!("`{default}`"),
     };
-    let (name, variable, about) = (key.name, key.variable(), key.about);
+    let (name, variable, about) = (key.name, key.env_variable(), key.description);
     assert!(!about.contains('|'), "{name}: a cell ends at |");
-    format!("| `{name}` | {} | {default} | `{variable}` | {about} |\n", key.value)
+    format!("| `{name}` | {} | {default} | `{variable}` | {about} |\n", key.value_type)
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn reference_page_lists_every_setting() {
 
 #[test]
 fn reference_types_are_what_settings_take() {
-    for key in KEYS {
-        assert_eq!(key.value.check(key.default), Ok(()), "the default of {}", key.name);
-        let shown = key.value.to_string();
+    for key in SETTING_KEYS {
+        assert_eq!(key.value_type.check(key.default), Ok(()), "the default of {}", key.name);
+        let shown = key.value_type.to_string();
         for value in shown.split('`').skip(1).step_by(2) {
-            let is_taken = key.value.check(value);
+            let is_taken = key.value_type.check(value);
             let is_unbuilt = value == "rocksdb" && cfg!(not(feature = "rocksdb"));
             assert_eq!(is_taken.is_ok(), !is_unbuilt, "{} = {value}: {is_taken:?}", key.name);
         }

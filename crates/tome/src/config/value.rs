@@ -157,7 +157,7 @@ fn check_key_file(text: &str) -> Result<(), String> {
 }
 
 pub fn parse_zone(text: &str) -> Result<Zone, String> {
-    Zone::named(text).map_err(|error| error.to_string())
+    Zone::parse(text).map_err(|error| error.to_string())
 }
 
 /// Parses a duration where `never` makes no sense.
@@ -168,8 +168,8 @@ pub fn parse_finite_duration(text: &str) -> Result<Duration, String> {
 
 /// Parses a storage engine that this build includes.
 pub fn parse_engine(text: &str) -> Result<Engine, String> {
-    match Engine::named(text) {
-        Some(engine) if Engine::BUILT.contains(&engine) => Ok(engine),
+    match Engine::from_name(text) {
+        Some(engine) if Engine::AVAILABLE.contains(&engine) => Ok(engine),
         Some(_) => Err(format!("this build does not include {text}: build with --features {text}")),
         None => Err(format!("{text:?} is unknown: use fjall or rocksdb")),
     }

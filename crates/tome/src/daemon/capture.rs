@@ -7,9 +7,9 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
-use tome_engine::{Ingested, Prepared};
-use tome_ledger::Outcome;
-use tome_model::Delivered;
+use tome_engine::{IngestResult, PreparedDrafts};
+use tome_ledger::AppendOutcome;
+use tome_model::DeliveredDraft;
 use tome_proto::v1::capture_server::Capture;
 use tome_proto::{delivered_from_wire, draft_from_wire, limits, v1};
 use tonic::{Request, Response, Status, Streaming};
@@ -43,7 +43,7 @@ impl Capture for CaptureService {
         };
         Ok(Response::new(v1::IngestEventResponse {
             id: appended.id.into(),
-            created: appended.outcome == Outcome::Stored,
+            created: appended.outcome == AppendOutcome::Stored,
             daemon_version: env!("CARGO_PKG_VERSION").to_owned(),
         }))
     }
@@ -63,11 +63,14 @@ impl Capture for CaptureService {
 }
 
 /// Stores one event. If its project is known and its store open, nothing here waits on a thread.
-async fn store_one(daemon: &Arc<Daemon>, delivered: Delivered) -> Result<Vec<Ingested>, Status> {
+async fn store_one(
+    daemon: &Arc<Daemon>,
+    delivered: DeliveredDraft,
+) -> Result<Vec<IngestResult>, Status> {
     let _busy = daemon.begin();
-    if !daemon.engine.stores().has_sessions() {
+    if !daemon.engine.stores().has_session_index() {
         // Reading the index of sessions, or rebuilding it, waits for the disk.
-        let work = |daemon: &Daemon| daemon.engine.stores().sessions().map(drop);
+        let work = |daemon: &Daemon| daemon.engine.stores().session_index().map(drop);
         daemon.wait_for(work).await?.map_err(|error| status_of(&error))?;
     }
     let prepared = match daemon.engine.intake().is_resolved(&delivered.draft) {
@@ -75,7 +78,7 @@ async fn store_one(daemon: &Arc<Daemon>, delivered: Delivered) -> Result<Vec<Ing
         // The project's folder is looked at, and may be on a disk that is slow or hangs.
         false => daemon.wait_for(move |daemon| daemon.prepare(vec![delivered])).await?,
     };
-    let answers = if daemon.engine.intake().is_ready(&prepared) {
+    let answers = if daemon.engine.intake().can_submit_now(&prepared) {
         daemon.submit(prepared)
     } else {
         let theirs = Arc::clone(daemon);
@@ -86,7 +89,7 @@ async fn store_one(daemon: &Arc<Daemon>, delivered: Delivered) -> Result<Vec<Ing
 
 /// A batch that is sealed and encoded, with the places of its events and those refused so far.
 struct Ready {
-    prepared: Prepared,
+    prepared: PreparedDrafts,
     places: Vec<u32>,
     rejected: Vec<v1::Rejected>,
 }
@@ -94,7 +97,7 @@ struct Ready {
 /// A batch that is on its way to the disk.
 enum Submitted {
     Pending {
-        answers: oneshot::Receiver<Vec<Ingested>>,
+        answers: oneshot::Receiver<Vec<IngestResult>>,
         places: Vec<u32>,
         rejected: Vec<v1::Rejected>,
     },
@@ -183,7 +186,7 @@ impl Submitted {
             v1::IngestEventsResponse { rejected, ..v1::IngestEventsResponse::default() };
         for (ingested, index) in answers.into_iter().zip(places) {
             match ingested {
-                Ok(appended) if appended.outcome == Outcome::Stored => answer.created += 1,
+                Ok(appended) if appended.outcome == AppendOutcome::Stored => answer.created += 1,
                 Ok(_) => answer.duplicates += 1,
                 Err(error) if error.is_callers_fault() => {
                     answer.rejected.push(v1::Rejected { index, reason: error.to_string() });

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tome_contents::{Expanded, NodeInPlace};
+use tome_contents::{ExpandedGrip, LocatedNode};
 use tome_home::HomeError;
 use tome_proto::v1::citations_server::Citations;
 use tome_proto::v1::open_response::Place;
 use tome_proto::{event_to_wire, v1};
-use tome_recall::{Citation, Citations as Places, CopiesRebuilt, Opened, OpenedPlace, Viewpoint};
+use tome_recall::{
+    Citation, Citations as Places, CitedContent, OpenedCitation, TranscriptsRebuilt, Viewpoint,
+};
 use tonic::{Request, Response, Status};
 
 use super::contents::{grip_to_wire, node_to_wire};
@@ -76,8 +78,8 @@ fn places(daemon: &Daemon) -> Places {
 
 fn rebuild(daemon: &Daemon, project: Option<&str>, tell: &dyn Fn(v1::RebuildMessagesResponse)) {
     let paths = match project {
-        Some(root) => daemon.engine.stores().existing(root).into_iter().collect(),
-        None => daemon.engine.stores().paths(),
+        Some(root) => daemon.engine.stores().find_store_path(root).into_iter().collect(),
+        None => daemon.engine.stores().list_paths(),
     };
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
     for (done, path) in (1..).zip(&paths) {
@@ -99,11 +101,11 @@ fn rebuild_store(
     daemon: &Daemon,
     path: &Path,
     project: Option<&str>,
-) -> Result<CopiesRebuilt, HomeError> {
+) -> Result<TranscriptsRebuilt, HomeError> {
     daemon.engine.transcripts().rebuild(&*daemon.engine.stores().open(path)?, project)
 }
 
-fn rebuilt_to_wire(outcome: Result<CopiesRebuilt, HomeError>) -> v1::RebuildMessagesResponse {
+fn rebuilt_to_wire(outcome: Result<TranscriptsRebuilt, HomeError>) -> v1::RebuildMessagesResponse {
     match outcome {
         Ok(rebuilt) => v1::RebuildMessagesResponse {
             files: rebuilt.files,
@@ -119,30 +121,30 @@ fn rebuilt_to_wire(outcome: Result<CopiesRebuilt, HomeError>) -> v1::RebuildMess
     }
 }
 
-fn opened_to_wire(opened: Opened) -> v1::OpenResponse {
+fn opened_to_wire(opened: OpenedCitation) -> v1::OpenResponse {
     v1::OpenResponse {
         project: opened.project,
         session_id: opened.session.map(Into::into).unwrap_or_default(),
         session_assumed: opened.session_assumed,
         file: opened.file.map(|file| file.to_string_lossy().into_owned()).unwrap_or_default(),
         line: opened.line.unwrap_or(0),
-        place: Some(match opened.place {
-            OpenedPlace::Event(event) => Place::Event(event_to_wire(*event)),
-            OpenedPlace::Foreign(text) => Place::Foreign(text),
-            OpenedPlace::Lines { first, lines, total } => {
+        place: Some(match opened.content {
+            CitedContent::Event(event) => Place::Event(event_to_wire(*event)),
+            CitedContent::ForeignLine(text) => Place::Foreign(text),
+            CitedContent::Lines { first, lines, total } => {
                 Place::Lines(v1::NoteLines { first, lines, total })
             }
-            OpenedPlace::Nodes(nodes) => Place::Nodes(nodes_to_wire(nodes)),
-            OpenedPlace::Grip(grip) => Place::Grip(expanded_to_wire(*grip)),
+            CitedContent::Nodes(nodes) => Place::Nodes(nodes_to_wire(nodes)),
+            CitedContent::Grip(grip) => Place::Grip(expanded_to_wire(*grip)),
         }),
     }
 }
 
-fn nodes_to_wire(nodes: Vec<NodeInPlace>) -> v1::GetNodeResponse {
+fn nodes_to_wire(nodes: Vec<LocatedNode>) -> v1::GetNodeResponse {
     v1::GetNodeResponse { nodes: nodes.into_iter().map(node_to_wire).collect() }
 }
 
-fn expanded_to_wire(found: Expanded) -> v1::ExpandGripResponse {
+fn expanded_to_wire(found: ExpandedGrip) -> v1::ExpandGripResponse {
     let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
     v1::ExpandGripResponse {
         project: found.project,

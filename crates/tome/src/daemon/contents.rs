@@ -6,8 +6,8 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_contents::{
-    Ask, Calendar, Depth, Entries, EntriesPage, Entry, Found, NodeInPlace, Share, StoreChecked,
-    StoreRebuilt,
+    Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
+    ProjectNode, ProjectShare, StoreRebuildResult, StoreVerifyResult,
 };
 use tome_home::HomeError;
 use tome_model::{Agent, Grip, Level, ModelError, NodeId};
@@ -55,7 +55,7 @@ impl Contents for ContentsService {
         };
         let ask = ask(&asked.project, &asked.agents, depth, asked.limit)?;
         self.ask(move |calendar, waiting| {
-            let Entries { entries, mut skipped, .. } = calendar.root(&ask)?;
+            let CalendarListing { entries, mut skipped, .. } = calendar.list_root(&ask)?;
             skipped.extend(waiting);
             let entries = entries.into_iter().map(entry_to_wire).collect();
             Ok(v1::GetTocRootResponse { entries, skipped })
@@ -70,7 +70,7 @@ impl Contents for ContentsService {
         let asked = request.into_inner();
         let version = Some(asked.version).filter(|version| *version > 0);
         self.ask(move |calendar, _| {
-            let found = calendar.node(&asked.id, version, given(&asked.project))?;
+            let found = calendar.find_node(&asked.id, version, given(&asked.project))?;
             Ok(v1::GetNodeResponse { nodes: found.into_iter().map(node_to_wire).collect() })
         })
         .await
@@ -87,7 +87,7 @@ impl Contents for ContentsService {
         let depth = Depth::Levels(asked.depth.max(1) as usize);
         let ask = ask(&asked.project, &asked.agents, depth, asked.limit)?;
         let after = given(&asked.continuation).map(NodeId::parse).transpose();
-        let page = EntriesPage {
+        let page = CalendarPage {
             newest_first: asked.newest_first,
             after: after
                 .map_err(|_| Status::invalid_argument("continuation was not made by BrowseToc"))?,
@@ -111,7 +111,7 @@ impl Contents for ContentsService {
         };
         let around = (side(asked.before), side(asked.after));
         self.ask(move |calendar, _| {
-            let found = calendar.grip(&asked.id, around, given(&asked.project))?;
+            let found = calendar.find_grip(&asked.id, around, given(&asked.project))?;
             let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
             Ok(v1::ExpandGripResponse {
                 project: found.project,
@@ -130,7 +130,7 @@ impl Contents for ContentsService {
     ) -> Result<Response<v1::GetVersionsResponse>, Status> {
         let asked = request.into_inner();
         self.ask(move |calendar, _| {
-            let found = calendar.versions(&asked.id, given(&asked.project))?;
+            let found = calendar.node_versions(&asked.id, given(&asked.project))?;
             let versions = found.into_iter().map(version_to_wire).collect();
             Ok(v1::GetVersionsResponse { versions })
         })
@@ -175,7 +175,7 @@ impl Contents for ContentsService {
     ) -> Result<Response<v1::GetWorkersResponse>, Status> {
         let stores = self.0.wait_for(|daemon| {
             drain(daemon);
-            let reports = daemon.engine.calendar().report().into_iter();
+            let reports = daemon.engine.calendar().store_reports().into_iter();
             reports.map(|report| store_workers(daemon, report)).collect()
         });
         Ok(Response::new(v1::GetWorkersResponse { stores: stores.await? }))
@@ -186,14 +186,19 @@ fn given(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn ask(project: &str, agents: &[String], depth: Depth, limit: u32) -> Result<Ask, Status> {
+fn ask(
+    project: &str,
+    agents: &[String],
+    depth: Depth,
+    limit: u32,
+) -> Result<CalendarQuery, Status> {
     let agents: Result<Vec<Agent>, ModelError> =
         agents.iter().map(|name| Agent::parse(name)).collect();
     let below_max = match limit {
         0 => limits::PAGE_NODES_DEFAULT,
         limit => limit.min(limits::PAGE_NODES_MAX),
     };
-    Ok(Ask {
+    Ok(CalendarQuery {
         project: given(project).map(str::to_owned),
         agents: agents.map_err(|error| Status::invalid_argument(error.to_string()))?,
         depth,
@@ -204,22 +209,22 @@ fn ask(project: &str, agents: &[String], depth: Depth, limit: u32) -> Result<Ask
 fn browse(
     calendar: &Calendar,
     asked: &v1::BrowseTocRequest,
-    ask: &Ask,
-    page: &EntriesPage,
+    ask: &CalendarQuery,
+    page: &CalendarPage,
 ) -> Result<v1::BrowseTocResponse, HomeError> {
     let listing = match (given(&asked.node_id), given(&asked.time)) {
         (Some(id), _) => {
-            let id = calendar.node_id(id, ask.project.as_deref())?;
-            calendar.below(&id, ask)?
+            let id = calendar.resolve_node_id(id, ask.project.as_deref())?;
+            calendar.list_below(&id, ask)?
         }
-        (_, Some(time)) => calendar.at(time, ask)?,
-        _ => calendar.root(ask)?,
+        (_, Some(time)) => calendar.list_time(time, ask)?,
+        _ => calendar.list_root(ask)?,
     };
-    let (listing, next) = listing.page(page);
+    let (listing, next) = listing.into_page(page);
     Ok(v1::BrowseTocResponse {
         entries: listing.entries.into_iter().map(entry_to_wire).collect(),
         continuation: next.map(|id| id.to_string()).unwrap_or_default(),
-        said: listing.said.unwrap_or_default(),
+        said: listing.interpreted_as.unwrap_or_default(),
         from_ms: listing.range.map(|(from, _)| from.0),
         to_ms: listing.range.map(|(_, to)| to.0),
         skipped: listing.skipped,
@@ -245,8 +250,8 @@ fn names(agents: Vec<Agent>) -> Vec<String> {
     agents.into_iter().map(Into::into).collect()
 }
 
-fn entry_to_wire(entry: Entry) -> v1::TocEntry {
-    let share = |share: Share| v1::Share {
+fn entry_to_wire(entry: CalendarEntry) -> v1::TocEntry {
+    let share = |share: ProjectShare| v1::Share {
         project: share.project,
         title: share.title,
         events: share.events,
@@ -269,8 +274,8 @@ fn entry_to_wire(entry: Entry) -> v1::TocEntry {
     }
 }
 
-pub(super) fn node_to_wire(found: NodeInPlace) -> v1::Node {
-    let NodeInPlace { project, node, parent, children } = found;
+pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
+    let LocatedNode { project, node, parent, children } = found;
     let (first, last) =
         node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
     let bullets = node.bullets.into_iter().map(|bullet| v1::Bullet {
@@ -317,7 +322,7 @@ pub(super) fn grip_to_wire(grip: Grip) -> v1::Grip {
     }
 }
 
-fn version_to_wire(Found { project, node }: Found) -> v1::NodeVersion {
+fn version_to_wire(ProjectNode { project, node }: ProjectNode) -> v1::NodeVersion {
     v1::NodeVersion {
         project,
         version: node.version,
@@ -329,7 +334,7 @@ fn version_to_wire(Found { project, node }: Found) -> v1::NodeVersion {
     }
 }
 
-fn checked_to_wire(store: StoreChecked) -> v1::StoreChecked {
+fn checked_to_wire(store: StoreVerifyResult) -> v1::StoreChecked {
     let path = store.path.display().to_string();
     match store.outcome {
         Ok(report) => v1::StoreChecked {
@@ -347,7 +352,7 @@ fn checked_to_wire(store: StoreChecked) -> v1::StoreChecked {
     }
 }
 
-fn rebuilt_to_wire(store: StoreRebuilt) -> v1::RebuildContentsResponse {
+fn rebuilt_to_wire(store: StoreRebuildResult) -> v1::RebuildContentsResponse {
     let mut told = v1::RebuildContentsResponse {
         store: store.path.display().to_string(),
         stores_done: u32::try_from(store.done).unwrap_or(u32::MAX),

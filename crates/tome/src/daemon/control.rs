@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tome_home::{HomeError, Store, TALLY, catch_up};
-use tome_model::SessionTally;
+use tome_home::{HomeError, SESSION_STATS_WORKER, Store, catch_up_session_stats};
+use tome_model::SessionStats;
 use tome_proto::v1;
 use tome_proto::v1::daemon_server;
-use tome_recall::DeskReport;
+use tome_recall::IndexReport;
 use tome_recall::RecallError;
 use tonic::{Request, Response, Status};
 
@@ -57,9 +57,9 @@ impl daemon_server::Daemon for DaemonService {
         _: Request<v1::FlushRequest>,
     ) -> Result<Response<v1::FlushResponse>, Status> {
         let flushed = self.0.wait_for(|daemon| {
-            let stores = daemon.engine.stores().open_now();
+            let stores = daemon.engine.stores().open_stores();
             for store in &stores {
-                catch_up(store)?;
+                catch_up_session_stats(store)?;
                 store.flush()?;
             }
             Ok::<_, HomeError>(stores.len())
@@ -75,7 +75,7 @@ impl daemon_server::Daemon for DaemonService {
         let compacted = self.0.wait_for(|daemon| {
             let mut answer = v1::CompactResponse::default();
             let mut failed = None;
-            for path in daemon.engine.stores().paths() {
+            for path in daemon.engine.stores().list_paths() {
                 let was_open = daemon.engine.stores().is_open(&path);
                 // One that fails keeps none of the others from being done.
                 if let Err(error) = compact(daemon, &path, &mut answer) {
@@ -198,7 +198,7 @@ fn status(daemon: &Arc<Daemon>, counts: bool) -> v1::StatusResponse {
         take_back_arrived(daemon);
         status.damage.extend(damage::of_files(daemon));
     }
-    for store in daemon.engine.stores().open_now() {
+    for store in daemon.engine.stores().open_stores() {
         let path = store.path().to_path_buf();
         let shown = path.display().to_string();
         if status.stores.iter().all(|known| known.path != shown) {
@@ -226,20 +226,20 @@ fn no_answer(path: &Path) -> v1::Store {
 }
 
 fn describe(store: &Store) -> Result<v1::Store, HomeError> {
-    let seen = store.cursor(TALLY)?;
+    let seen = store.cursor(SESSION_STATS_WORKER)?;
     Ok(v1::Store {
         path: store.path().display().to_string(),
         engine: store.engine().to_string(),
         events: store.last_seq(),
         behind: store.last_seq().saturating_sub(seen),
-        refusing: store.is_refusing().unwrap_or_default(),
+        refusing: store.write_failure().unwrap_or_default(),
         ..v1::Store::default()
     })
 }
 
 /// Counts projects and agents from the tallies of the stores written to last.
 fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
-    let paths = daemon.engine.stores().paths();
+    let paths = daemon.engine.stores().list_paths();
     let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
     let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
     let mut desks = Vec::new();
@@ -276,7 +276,7 @@ fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
             add(&mut projects, &mut agents, tally, path, if is_alone { disk_bytes } else { 0 });
         }
     }
-    let coder = daemon.engine.recall().report_of_coder().ok().filter(|desk| desk.folder.is_dir());
+    let coder = daemon.engine.recall().report_coder().ok().filter(|desk| desk.folder.is_dir());
     desks.extend(coder.map(indexes::desk_to_wire));
     if let Some(indexes) = &mut status.finder {
         indexes.desks = desks;
@@ -291,16 +291,16 @@ fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
 
 /// What a status says of one store.
 struct Counted {
-    tallies: Vec<SessionTally>,
+    tallies: Vec<SessionStats>,
     disk_bytes: u64,
-    desk: Option<DeskReport>,
+    desk: Option<IndexReport>,
     damage: Vec<v1::Damage>,
 }
 
 fn counted(daemon: &Daemon, path: &Path) -> Result<Counted, RecallError> {
     let store = daemon.engine.stores().open(path)?;
-    catch_up(&store)?;
-    let tallies = store.session_tallies()?;
+    catch_up_session_stats(&store)?;
+    let tallies = store.all_session_stats()?;
     Ok(Counted {
         damage: damage::of_store(daemon, path, &store, &tallies),
         tallies,
@@ -312,7 +312,7 @@ fn counted(daemon: &Daemon, path: &Path) -> Result<Counted, RecallError> {
 fn add(
     projects: &mut BTreeMap<String, v1::Project>,
     agents: &mut BTreeMap<String, v1::AgentCount>,
-    tally: &SessionTally,
+    tally: &SessionStats,
     path: &Path,
     disk_bytes: u64,
 ) {
@@ -350,9 +350,9 @@ mod tests {
         let line = r#"{"agent":"codex","session_id":"s","cwd":"/a","kind":"user_message","text":"x","at":1}"#;
         let draft = EventLine::parse(line).unwrap().into_draft().unwrap();
         daemon.engine.spool().append(vec![draft]).unwrap();
-        daemon.engine.spool().trouble("the disk is away", daemon.engine.clock().now());
+        daemon.engine.spool().record_failure("the disk is away", daemon.engine.clock().now());
         let told = status(&daemon, true);
-        assert_eq!(daemon.engine.spool().waiting().events, 1, "it is still in the spool");
+        assert_eq!(daemon.engine.spool().count_waiting().events, 1, "it is still in the spool");
         assert_eq!(told.spool_problems, ["the disk is away"]);
     }
 
@@ -360,9 +360,9 @@ mod tests {
     async fn a_status_does_not_wait_for_a_store_that_did_not_answer_before() {
         let home = tempfile::tempdir().unwrap();
         let daemon = daemon(home.path());
-        drop(daemon.engine.stores().of_project("/a").unwrap());
-        drop(daemon.engine.stores().of_project("/b").unwrap());
-        let [busy, _] = daemon.engine.stores().paths().try_into().unwrap();
+        drop(daemon.engine.stores().open_project("/a").unwrap());
+        drop(daemon.engine.stores().open_project("/b").unwrap());
+        let [busy, _] = daemon.engine.stores().list_paths().try_into().unwrap();
         let (release, held) = mpsc::channel::<()>();
         let busy = busy.display().to_string();
         let hangs = move || {

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use tome_engine::damage_of_injections;
 use tome_home::{Damage, Store, StoreMode};
-use tome_model::{Millis, SessionTally};
+use tome_model::{Millis, SessionStats};
 use tome_proto::v1;
 
 use super::drain::drain;
@@ -43,7 +43,7 @@ fn check_files(daemon: &Daemon, path: &Path) {
     if known.is_none_or(|(at, _)| now.distance_ms(at) >= CHECK_EVERY_MS) {
         let damage = daemon.engine.stores().verify_files(path);
         if let Some(first) = damage.first() {
-            daemon.log.say(&format!("damage: {}", first.found));
+            daemon.log.say(&format!("damage: {}", first.problem));
         }
         daemon.file_checks.set(path, Some((now, damage)));
     }
@@ -51,7 +51,7 @@ fn check_files(daemon: &Daemon, path: &Path) {
 
 /// Checks the files of the stores that are open, so that damage shows before somebody runs into it.
 pub fn check_open_stores(daemon: &Daemon) {
-    for store in daemon.engine.stores().open_now() {
+    for store in daemon.engine.stores().open_stores() {
         let path = store.path().to_owned();
         drop(store);
         check_files(daemon, &path);
@@ -63,20 +63,20 @@ pub fn of_store(
     daemon: &Daemon,
     path: &Path,
     store: &Store,
-    tallies: &[SessionTally],
+    tallies: &[SessionStats],
 ) -> Vec<v1::Damage> {
     if store.disk_bytes() <= CHECKED_AT_ONCE_BYTES_MAX {
         check_files(daemon, path);
     }
-    let mut damage = Damage::of_store(store);
+    let mut damage = Damage::find_in_store(store);
     let checked = daemon.file_checks.known(path).map(|(_, damage)| damage).unwrap_or_default();
     damage.extend(checked);
-    damage.sort_by(|a, b| a.found.cmp(&b.found));
+    damage.sort_by(|a, b| a.problem.cmp(&b.problem));
     damage.dedup();
     if daemon.engine.stores().mode() == StoreMode::PerProject
         && let Some(root) = root_of(daemon, path)
     {
-        damage.extend(Damage::of_foreign_events(path, &root, tallies));
+        damage.extend(Damage::find_foreign_events(path, &root, tallies));
     }
     damage.into_iter().map(to_wire).collect()
 }
@@ -84,7 +84,7 @@ pub fn of_store(
 /// The damage of all other files of the home.
 pub fn of_files(daemon: &Daemon) -> Vec<v1::Damage> {
     let projects = daemon.engine.stores().projects();
-    let mut damage = Damage::of_files(&daemon.settings.home, projects);
+    let mut damage = Damage::find_in_files(&daemon.settings.home, projects);
     damage.extend(damage_of_injections(projects));
     damage.into_iter().map(to_wire).collect()
 }
@@ -145,8 +145,8 @@ pub fn repair(daemon: &Daemon, asked: &v1::RepairStoresRequest) -> v1::RepairSto
 
 fn paths(daemon: &Daemon, project: Option<&str>) -> Vec<PathBuf> {
     match project {
-        Some(root) => daemon.engine.stores().existing(root).into_iter().collect(),
-        None => daemon.engine.stores().paths(),
+        Some(root) => daemon.engine.stores().find_store_path(root).into_iter().collect(),
+        None => daemon.engine.stores().list_paths(),
     }
 }
 
@@ -164,5 +164,5 @@ fn root_of(daemon: &Daemon, ledger: &Path) -> Option<String> {
 }
 
 fn to_wire(damage: Damage) -> v1::Damage {
-    v1::Damage { found: damage.found, remedy: damage.remedy }
+    v1::Damage { found: damage.problem, remedy: damage.remedy }
 }

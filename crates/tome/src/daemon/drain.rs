@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use tome_engine::{SpoolFile, SpoolLine};
 use tome_home::HomeError;
-use tome_model::{Delivered, Draft};
+use tome_model::{DeliveredDraft, Draft};
 
 use super::state::Daemon;
 
@@ -29,7 +29,7 @@ const DRAINED_TIMEOUT: Duration = Duration::from_secs(30);
 /// within reason: what a hook has handed over is in the next answer. Returns a notice for that answer if
 /// events still wait in the spool.
 pub fn drain(daemon: &Daemon) -> Option<String> {
-    if daemon.engine.spool().is_waiting(daemon.engine.clock().now()) {
+    if daemon.engine.spool().has_work(daemon.engine.clock().now()) {
         let _busy = daemon.begin();
         if let Some(_one_at_a_time) = wait_for_turn(daemon) {
             drain_files(daemon);
@@ -37,7 +37,7 @@ pub fn drain(daemon: &Daemon) -> Option<String> {
     } else if !daemon.engine.spool().is_paused(daemon.engine.clock().now()) {
         return None;
     }
-    match daemon.engine.spool().waiting().events {
+    match daemon.engine.spool().count_waiting().events {
         0 => None,
         1 => Some("1 event still in the spool (see `tome status`)".to_owned()),
         events => Some(format!("{events} events still in the spool (see `tome status`)")),
@@ -45,7 +45,7 @@ pub fn drain(daemon: &Daemon) -> Option<String> {
 }
 
 fn drain_files(daemon: &Daemon) {
-    let files = match daemon.engine.spool().take(daemon.engine.clock().now()) {
+    let files = match daemon.engine.spool().take_files(daemon.engine.clock().now()) {
         Ok(files) => files,
         Err(error) => return complain(daemon, "cannot take the spool", &error.explained()),
     };
@@ -61,8 +61,8 @@ fn drain_files(daemon: &Daemon) {
         }
     }
     // Nothing that was tried failed, and nothing is left that is not being tried.
-    if is_well && daemon.engine.spool().waiting().events == 0 {
-        daemon.engine.spool().trouble_is_over();
+    if is_well && daemon.engine.spool().count_waiting().events == 0 {
+        daemon.engine.spool().clear_failures();
     }
 }
 
@@ -93,7 +93,7 @@ fn wait_for_turn(daemon: &Daemon) -> Option<MutexGuard<'_, ()>> {
 
 /// Logs a problem once, however often it is met.
 fn complain(daemon: &Daemon, what: &str, problem: &str) {
-    if daemon.engine.spool().trouble(problem, daemon.engine.clock().now()) {
+    if daemon.engine.spool().record_failure(problem, daemon.engine.clock().now()) {
         daemon.log.say(&format!("{what}: {problem}"));
     }
 }
@@ -123,7 +123,7 @@ fn place(draft: &Draft) -> Place {
 fn drain_file(daemon: &Daemon, file: SpoolFile) -> Result<Drained, HomeError> {
     let mut drained = Drained::default();
     let mut batch = Batch::default();
-    for line in file.lines()? {
+    for line in file.read_lines()? {
         match line? {
             SpoolLine::Draft(one, line) if drained.failing.contains(&place(&one.draft)) => {
                 drained.hold(&line);
@@ -140,7 +140,7 @@ fn drain_file(daemon: &Daemon, file: SpoolFile) -> Result<Drained, HomeError> {
     }
     batch.store(daemon, &mut drained);
     drained.put_by(daemon)?;
-    file.done()?;
+    file.delete()?;
     if drained.stored > 0 {
         daemon.log.say(&format!("drained {} events from the spool", drained.stored));
     }
@@ -161,13 +161,17 @@ impl Drained {
             daemon
                 .engine
                 .spool()
-                .set_aside(&self.aside)
+                .append_damaged(&self.aside)
                 .map_err(HomeError::file("write", &path))?;
             daemon.log.say("set lines of the spool aside in damaged.jsonl");
         }
         if !self.hold.is_empty() {
             let path = folder.join("held.jsonl");
-            daemon.engine.spool().hold(&self.hold).map_err(HomeError::file("write", &path))?;
+            daemon
+                .engine
+                .spool()
+                .append_held(&self.hold)
+                .map_err(HomeError::file("write", &path))?;
         }
         self.aside.clear();
         self.hold.clear();
@@ -178,14 +182,14 @@ impl Drained {
 /// Spooled events that are stored together, and the lines they were read from.
 #[derive(Default)]
 struct Batch {
-    drafts: Vec<Delivered>,
+    drafts: Vec<DeliveredDraft>,
     lines: Vec<Vec<u8>>,
     places: HashSet<Place>,
     bytes: usize,
 }
 
 impl Batch {
-    fn add(&mut self, delivered: Delivered, line: Vec<u8>) {
+    fn add(&mut self, delivered: DeliveredDraft, line: Vec<u8>) {
         self.bytes += line.len();
         self.places.insert(place(&delivered.draft));
         self.drafts.push(delivered);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tome_home::Question;
+use tome_home::EventQuery;
 use tome_model::{Agent, Millis, ModelError, SessionId};
 use tome_proto::v1::events_server::Events;
 use tome_proto::{event_to_wire, limits, v1};
@@ -27,7 +27,7 @@ impl Events for EventsService {
             .0
             .wait_for(move |daemon| {
                 let waiting = drain(daemon);
-                let mut answer = daemon.engine.stores().read(&question)?;
+                let mut answer = daemon.engine.stores().query_events(&question)?;
                 answer.skipped.extend(waiting);
                 Ok(answer)
             })
@@ -49,7 +49,7 @@ impl Events for EventsService {
             .0
             .wait_for(move |daemon| {
                 drain(daemon);
-                daemon.engine.stores().find(&asked.id, given(&asked.project))
+                daemon.engine.stores().find_event(&asked.id, given(&asked.project))
             })
             .await?;
         let event = found.map_err(|error| status_of(&error))?;
@@ -61,12 +61,12 @@ fn given(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn question(asked: &v1::GetEventsRequest) -> Result<Question, ModelError> {
+fn question(asked: &v1::GetEventsRequest) -> Result<EventQuery, ModelError> {
     let limit = match asked.limit {
         0 => limits::PAGE_EVENTS_DEFAULT,
         limit => limit.min(limits::PAGE_EVENTS_MAX),
     };
-    Ok(Question {
+    Ok(EventQuery {
         from: asked.from_ms.map(Millis),
         to: asked.to_ms.map(Millis),
         session: given(&asked.session_id).map(SessionId::parse).transpose()?,

@@ -33,19 +33,19 @@ pub fn recall_status(error: &RecallError) -> Status {
 fn code_of(error: &NotebookError) -> Code {
     match error {
         NotebookError::NotFound { .. } => Code::NotFound,
-        NotebookError::Exists(_) => Code::AlreadyExists,
-        NotebookError::Changed { .. } => Code::FailedPrecondition,
-        NotebookError::Escapes(_)
+        NotebookError::AlreadyExists(_) => Code::AlreadyExists,
+        NotebookError::VersionConflict { .. } => Code::FailedPrecondition,
+        NotebookError::PathEscapes(_)
         | NotebookError::BadPath { .. }
-        | NotebookError::Reserved(_)
+        | NotebookError::IndexReadOnly(_)
         | NotebookError::TextNotFound { .. }
-        | NotebookError::TextFoundTwice { .. }
-        | NotebookError::FactsBudget { .. }
+        | NotebookError::TextAmbiguous { .. }
+        | NotebookError::FactsBudgetExceeded { .. }
         | NotebookError::FactNotAllowed { .. }
         | NotebookError::Invalid(_)
-        | NotebookError::BreaksGuide(_) => Code::InvalidArgument,
+        | NotebookError::GuideViolations(_) => Code::InvalidArgument,
         NotebookError::Unreadable { .. }
-        | NotebookError::Unsure { .. }
-        | NotebookError::File { .. } => Code::Internal,
+        | NotebookError::PartiallyCommitted { .. }
+        | NotebookError::Io { .. } => Code::Internal,
     }
 }

@@ -17,8 +17,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Makes the daemon leave when its lock or its socket is no longer the file that it made.
 pub async fn run(daemon: Arc<Daemon>, lock: File) {
-    let lock_path = reach::daemon_lock(&daemon.settings);
-    let socket = daemon.socket().map(|socket| (socket.to_path_buf(), platform::file_id(socket)));
+    let lock_path = reach::daemon_lock_path(&daemon.settings);
+    let socket = daemon.socket().map(|socket| (socket.to_path_buf(), platform::file_id_at(socket)));
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -26,16 +26,16 @@ pub async fn run(daemon: Arc<Daemon>, lock: File) {
             () = daemon.leaving() => return,
             _ = look.tick() => {}
         }
-        if platform::was_replaced(&lock_path, platform::file_id_of(&lock)) {
+        if platform::is_replaced(&lock_path, platform::open_file_id(&lock)) {
             daemon.log.say("the home was removed or replaced: ending");
             // At once, as in a crash: closing stores would write to their paths, where another
             // daemon may have its own by now. What was acknowledged is synced.
-            platform::end_process(std::process::id(), true);
+            platform::signal_process(std::process::id(), true);
             daemon.leave();
             return;
         }
         let is_gone =
-            |(path, id): &(PathBuf, Option<platform::FileId>)| platform::was_replaced(path, *id);
+            |(path, id): &(PathBuf, Option<platform::FileId>)| platform::is_replaced(path, *id);
         if socket.as_ref().is_some_and(is_gone) {
             daemon.log.say("the socket was removed or replaced: leaving");
             daemon.leave();

@@ -5,7 +5,7 @@ use std::path::Path;
 use tome_contents::StoreReport;
 use tome_home::{Projection, ProjectionReport};
 use tome_proto::v1;
-use tome_recall::DeskReport;
+use tome_recall::IndexReport;
 use tome_recall::RecallError;
 
 use super::state::Daemon;
@@ -13,10 +13,10 @@ use super::state::Daemon;
 /// What is known without looking at any store.
 pub fn status(daemon: &Daemon) -> v1::Finder {
     v1::Finder {
-        embedder: daemon.engine.recall().embedder().to_owned(),
+        embedder: daemon.engine.recall().embedder_name().to_owned(),
         far: daemon.models.remote.as_ref().map(|far| {
-            let reading = far.reading();
-            let again_in = reading.again_in.map_or(0, |again| again.as_millis());
+            let reading = far.status();
+            let again_in = reading.retry_in.map_or(0, |again| again.as_millis());
             v1::FarEmbedder {
                 texts: reading.texts,
                 problem: reading.problem.unwrap_or_default(),
@@ -28,7 +28,7 @@ pub fn status(daemon: &Daemon) -> v1::Finder {
 }
 
 /// The indexes over one store, or over the coder's notebook.
-pub fn desk_to_wire(report: DeskReport) -> v1::FinderDesk {
+pub fn desk_to_wire(report: IndexReport) -> v1::FinderDesk {
     v1::FinderDesk {
         project: report.project,
         path: report.folder.display().to_string(),

@@ -37,7 +37,7 @@ use super::state::Daemon;
 use super::tcp::{Admission, TcpConnections};
 use super::tools::ToolsService;
 use crate::endpoint;
-use crate::platform::{self, OwnSocket};
+use crate::platform::{self, OwnerSocket};
 
 /// Calls of one connection at the same time. Clients of Tome make one; a program of one's own may
 /// stream.
@@ -79,16 +79,16 @@ pub async fn start(daemon: &Arc<Daemon>) -> Result<Servers> {
         endpoints.push(listener.local_addr().context("the address listened at")?.to_string());
     }
     daemon.listens_at(endpoints);
-    if let Some(OwnSocket { path, incoming }) = socket {
+    if let Some(OwnerSocket { path, incoming }) = socket {
         let served = server()
             .add_routes(routes.clone())
             .serve_with_incoming_shutdown(incoming, leaving(daemon));
         let daemon = Arc::clone(daemon);
-        let id = platform::file_id(&path);
+        let id = platform::file_id_at(&path);
         servers.spawn(async move {
             report(&daemon, served.await);
             // Another daemon's socket may be there by now.
-            if !platform::was_replaced(&path, id) {
+            if !platform::is_replaced(&path, id) {
                 let _ = std::fs::remove_file(path);
             }
         });

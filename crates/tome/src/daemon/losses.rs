@@ -10,14 +10,14 @@ use crate::hook::lost;
 /// what arrived before a crash is found when its store is next opened.
 pub fn take_back_arrived(daemon: &Daemon) {
     let home = &daemon.settings.home;
-    let recorded = lost::recorded(home);
+    let recorded = lost::list_lost_deliveries(home);
     if recorded.is_empty() {
         return;
     }
     let mut arrived = BTreeSet::new();
-    for store in daemon.engine.stores().open_now() {
+    for store in daemon.engine.stores().open_stores() {
         for id in &recorded {
-            match store.has_arrived(*id) {
+            match store.has_delivery(*id) {
                 Ok(true) => drop(arrived.insert(*id)),
                 Ok(false) => {}
                 // A store that cannot be read says so elsewhere.
@@ -28,7 +28,7 @@ pub fn take_back_arrived(daemon: &Daemon) {
     if arrived.is_empty() {
         return;
     }
-    match lost::take_back(home, &arrived) {
+    match lost::remove_arrived(home, &arrived) {
         Ok(()) => daemon
             .log
             .say(&format!("{} deliveries that were recorded as lost have arrived", arrived.len())),

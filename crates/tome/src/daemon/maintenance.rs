@@ -74,7 +74,7 @@ async fn run_blocking(daemon: &Arc<Daemon>, task: fn(&Daemon)) {
 /// Records edits that people made in open notebooks, so that each version is kept and the index is
 /// current before a query. Where the system does not report changes, the next call finds them.
 fn record_note_edits(daemon: &Daemon) {
-    let notebooks = daemon.engine.notebooks().open_now();
+    let notebooks = daemon.engine.notebooks().open_notebooks();
     for notebook in notebooks.iter().filter(|notebook| notebook.is_watched()) {
         if let Err(error) = notebook.refresh() {
             daemon.log.say(&format!("cannot read {}: {error}", notebook.root().display()));

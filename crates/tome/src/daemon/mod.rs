@@ -63,15 +63,16 @@ pub fn run(settings: Settings) -> Result<Ran> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     prepare_home(&settings)?;
     let Some(lock) = take_lock(&settings)? else {
-        let holder = reach::Reach::new(settings, crate::config::Flags::default()).holder();
+        let holder = reach::DaemonConnector::new(settings, crate::config::ConfigFlags::default())
+            .daemon_pid();
         return Ok(Ran::AlreadyRunning(holder));
     };
     // Worth nothing to a daemon that could not write anything else either.
-    let _ = lost::prepare(&settings.home);
+    let _ = lost::preallocate(&settings.home);
     let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
     let daemon = Arc::new(Daemon::new(settings, clock, log, platform::raise_descriptor_limit())?);
     // Before anybody asks: an import reads the file. What is wrong here is told with the next event.
-    if let Err(error) = daemon.engine.stores().sessions() {
+    if let Err(error) = daemon.engine.stores().session_index() {
         daemon.log.say(&format!("cannot read the index of sessions: {}", error.explained()));
     }
     let held = lock.try_clone().context("cannot hold the daemon's lock")?;
@@ -100,7 +101,7 @@ async fn serve(daemon: Arc<Daemon>, lock: File) -> Result<()> {
     let background = tokio::spawn(maintenance::run(Arc::clone(&daemon)));
     let home = tokio::spawn(home_watch::run(Arc::clone(&daemon), lock));
     tokio::select! {
-        () = platform::end_requested() => daemon.log.say("asked to end by a signal"),
+        () = platform::wait_for_termination() => daemon.log.say("asked to end by a signal"),
         () = daemon.leaving() => {}
     }
     daemon.leave();
@@ -127,7 +128,7 @@ fn prepare_home(settings: &Settings) -> Result<()> {
     }
     // A home that an earlier hand made with wider rights is closed; its parents are not touched.
     if platform::is_open_to_others(home.root()) == Some(true) {
-        platform::close_to_others(home.root())
+        platform::remove_other_permissions(home.root())
             .with_context(|| format!("cannot make {} private", home.root().display()))?;
     }
     Ok(())
@@ -135,7 +136,7 @@ fn prepare_home(settings: &Settings) -> Result<()> {
 
 /// Takes the daemon's lock and signs it; `None` when another daemon holds it.
 fn take_lock(settings: &Settings) -> Result<Option<File>> {
-    let path = reach::daemon_lock(settings);
+    let path = reach::daemon_lock_path(settings);
     let mut lock = OpenOptions::new()
         .read(true)
         .write(true)

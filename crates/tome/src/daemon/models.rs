@@ -9,7 +9,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_llm::{
-    Budget, ChatModel, Meter, MeterReading, MeterState, ModelFailure, Needed, Reserved, Spent, Stop,
+    Budget, CallCost, CancelToken, ChatModel, CostEstimate, MeterSnapshot, MeterState,
+    ModelFailure, Reservation, TokenMeter,
 };
 use tome_model::Clock;
 use tome_proto::v1;
@@ -20,11 +21,11 @@ use tonic::{Request, Response, Status};
 use super::polish::Polish;
 use super::state::Daemon;
 use crate::config::Settings;
-use crate::model::chat_model;
+use crate::model::build_chat_model;
 
 /// The day's budget, kept over restarts.
 pub struct DayBudget {
-    meter: Meter,
+    meter: TokenMeter,
     daily_tokens: u64,
     memo: PathBuf,
     /// Held while the memo is written, so that a later state is not overwritten by an earlier one.
@@ -41,7 +42,7 @@ impl DayBudget {
             state.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         let daily_tokens = settings.summarizer.daily_tokens;
         Self {
-            meter: Meter::new(Some(daily_tokens), state),
+            meter: TokenMeter::new(Some(daily_tokens), state),
             daily_tokens,
             memo,
             writing: Mutex::default(),
@@ -50,17 +51,17 @@ impl DayBudget {
     }
 
     /// What was used today.
-    pub fn reading(&self) -> MeterReading {
-        self.meter.reading(&self.clock.today())
+    pub fn reading(&self) -> MeterSnapshot {
+        self.meter.snapshot(&self.clock.today())
     }
 }
 
 impl Budget for DayBudget {
-    fn reserve(&self, day: &str, needed: Needed) -> Result<Reserved, ModelFailure> {
+    fn reserve(&self, day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
         self.meter.reserve(day, needed)
     }
 
-    fn settle(&self, day: &str, reserved: &Reserved, spent: &Spent) {
+    fn settle(&self, day: &str, reserved: &Reservation, spent: &CallCost) {
         self.meter.settle(day, reserved, spent);
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
         let state = serde_json::to_vec(&self.meter.state()).unwrap_or_default();
@@ -74,13 +75,13 @@ pub struct Chat {
     /// None is configured, or one that cannot work.
     pub model: Result<Option<Arc<dyn ChatModel>>, ModelFailure>,
     /// Ends what is under way when the daemon leaves.
-    pub stop: Stop,
+    pub stop: CancelToken,
 }
 
 impl Chat {
     pub fn new(settings: &Settings, budget: &Arc<DayBudget>, clock: &Arc<dyn Clock>) -> Self {
-        let stop = Stop::default();
-        Self { model: chat_model(settings, Arc::clone(budget), clock, &stop), stop }
+        let stop = CancelToken::default();
+        Self { model: build_chat_model(settings, Arc::clone(budget), clock, &stop), stop }
     }
 }
 
@@ -144,8 +145,10 @@ impl models_server::Models for ModelsService {
     ) -> Result<Response<v1::ReserveResponse>, Status> {
         let _busy = self.0.begin();
         let asked = request.into_inner();
-        let needed =
-            Needed { input_tokens: asked.input_tokens, output_tokens_max: asked.output_tokens_max };
+        let needed = CostEstimate {
+            input_tokens: asked.input_tokens,
+            output_tokens_max: asked.output_tokens_max,
+        };
         let answer = match self.0.models.budget.reserve(&self.0.engine.clock().today(), needed) {
             Ok(reserved) => v1::ReserveResponse { id: reserved.id, over_budget: None },
             Err(ModelFailure::OverBudget { spent, budget, needed }) => v1::ReserveResponse {
@@ -162,10 +165,12 @@ impl models_server::Models for ModelsService {
         request: Request<v1::SettleRequest>,
     ) -> Result<Response<v1::SettleResponse>, Status> {
         let asked = request.into_inner();
-        let needed =
-            Needed { input_tokens: asked.input_tokens, output_tokens_max: asked.output_tokens_max };
-        let reserved = Reserved { id: asked.id, needed };
-        let spent = Spent {
+        let needed = CostEstimate {
+            input_tokens: asked.input_tokens,
+            output_tokens_max: asked.output_tokens_max,
+        };
+        let reserved = Reservation { id: asked.id, estimate: needed };
+        let spent = CallCost {
             input_tokens: asked.input_tokens_spent,
             output_tokens: asked.output_tokens_spent,
             failure: Some(asked.failure).filter(|why| !why.is_empty()),

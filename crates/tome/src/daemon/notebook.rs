@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use tome_home::{HomeError, Whose};
+use tome_home::{HomeError, NotebookOwner};
 use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use tome_model::{ModelError, Scope, truncate_to};
-use tome_notebook::{Author, Listed, Notebook as Book, NotebookError, Version, Who};
+use tome_notebook::{Actor, Author, NoteListing, NoteVersion, Notebook as Book, NotebookError};
 use tome_proto::v1::notebook_server::Notebook;
-use tome_proto::{fitting, limits, v1};
+use tome_proto::{limits, take_fitting, v1};
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
@@ -32,7 +32,7 @@ impl Notebook for NotebookService {
                 folder: book.root().to_string_lossy().into_owned(),
                 in_repository: !book.root().starts_with(&home),
                 exists: book.root().is_dir(),
-                notes: u32::try_from(book.list()?.len()).unwrap_or(u32::MAX),
+                notes: u32::try_from(book.list_notes()?.len()).unwrap_or(u32::MAX),
             })
         })
         .await
@@ -43,9 +43,9 @@ impl Notebook for NotebookService {
         request: Request<v1::ListNotesRequest>,
     ) -> Answer<v1::ListNotesResponse> {
         self.with(request.into_inner().whose, |book| {
-            let all = book.list()?;
+            let all = book.list_notes()?;
             let count = all.len();
-            let notes = fitting(all.into_iter().map(listed_to_wire));
+            let notes = take_fitting(all.into_iter().map(listed_to_wire));
             let left_out = (count - notes.len()) as u64;
             Ok(v1::ListNotesResponse { notes, left_out })
         })
@@ -59,10 +59,10 @@ impl Notebook for NotebookService {
             limit => limit.min(limits::LOG_VERSIONS_MAX),
         };
         self.with(asked.whose, move |book| {
-            let log = book.log(given(&asked.path))?;
+            let log = book.read_history(given(&asked.path))?;
             let total = log.len() as u64;
             let newest = log.into_iter().rev().take(limit as usize);
-            Ok(v1::GetLogResponse { versions: fitting(newest.map(version_to_wire)), total })
+            Ok(v1::GetLogResponse { versions: take_fitting(newest.map(version_to_wire)), total })
         })
         .await
     }
@@ -74,8 +74,8 @@ impl Notebook for NotebookService {
         let asked = request.into_inner();
         self.with(asked.whose, move |book| {
             let note = match given(&asked.version) {
-                Some(version) => book.version(&asked.path, version)?,
-                None => book.read(&asked.path)?,
+                Some(version) => book.read_version(&asked.path, version)?,
+                None => book.read_note(&asked.path)?,
             };
             Ok(v1::GetVersionResponse { path: note.path, text: note.text, version: note.version })
         })
@@ -87,7 +87,7 @@ impl Notebook for NotebookService {
         let by = author(asked.by, "restore");
         // What can be restored is in a folder that is there: a wrong path has to make none.
         self.with(asked.whose, move |book| {
-            let written = book.restore(&by, &asked.path, given(&asked.version))?;
+            let written = book.restore_version(&by, &asked.path, given(&asked.version))?;
             Ok(v1::RestoreResponse {
                 path: written.path,
                 version: written.version,
@@ -99,7 +99,7 @@ impl Notebook for NotebookService {
 
     async fn lint(&self, _: Request<v1::LintRequest>) -> Answer<v1::LintResponse> {
         self.with(Some(coders()), |book| {
-            let findings = book.lint()?.into_iter().map(|found| v1::Finding {
+            let findings = book.lint_insights()?.into_iter().map(|found| v1::Finding {
                 path: found.path,
                 line: u32::try_from(found.line).unwrap_or(u32::MAX),
                 problem: found.problem,
@@ -112,7 +112,7 @@ impl Notebook for NotebookService {
     async fn tidy(&self, request: Request<v1::TidyRequest>) -> Answer<v1::TidyResponse> {
         let by = author(request.into_inner().by, "tidy");
         self.with(Some(coders()), move |book| {
-            let tidied = book.tidy(&by)?;
+            let tidied = book.tidy_insights(&by)?;
             Ok(v1::TidyResponse {
                 entries_before: tidied.entries_before as u64,
                 entries_after: tidied.entries_after as u64,
@@ -169,15 +169,15 @@ fn coders() -> v1::Whose {
     v1::Whose { scope: Scope::Coder.as_str().to_owned(), ..v1::Whose::default() }
 }
 
-fn whose_from_wire(whose: v1::Whose) -> Result<Whose, ModelError> {
+fn whose_from_wire(whose: v1::Whose) -> Result<NotebookOwner, ModelError> {
     let scope = match given(&whose.scope) {
         None => Scope::default(),
-        Some(name) => Scope::named(name).ok_or_else(|| {
+        Some(name) => Scope::from_name(name).ok_or_else(|| {
             ModelError::invalid("scope", format!("{name:?} is not session, project or coder"))
         })?,
     };
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
-    Ok(Whose { scope, cwd: given(whose.cwd), session: given(whose.session_id) })
+    Ok(NotebookOwner { scope, cwd: given(whose.cwd), session: given(whose.session_id) })
 }
 
 /// Whoever asks is an agent or a person: only Tome itself finds changes from outside.
@@ -188,8 +188,8 @@ fn author(by: Option<v1::Author>, doing: &str) -> Author {
         Some(truncate_to(text, bytes_max).to_owned()).filter(|text| !text.is_empty())
     };
     let who = match given(&by.agent, AGENT_BYTES_MAX) {
-        Some(agent) => Who::Agent { agent, session: given(&by.session_id, SESSION_ID_BYTES_MAX) },
-        None => Who::Person,
+        Some(agent) => Actor::Agent { agent, session: given(&by.session_id, SESSION_ID_BYTES_MAX) },
+        None => Actor::Person,
     };
     let tool = given(&by.tool, TOOL_BYTES_MAX).unwrap_or_else(|| doing.to_owned());
     Author { who, tool }
@@ -197,14 +197,14 @@ fn author(by: Option<v1::Author>, doing: &str) -> Author {
 
 fn author_to_wire(by: Author) -> v1::Author {
     let (who, agent, session) = match by.who {
-        Who::Agent { agent, session } => ("agent", agent, session.unwrap_or_default()),
-        Who::Person => ("person", String::new(), String::new()),
-        Who::Outside => ("outside", String::new(), String::new()),
+        Actor::Agent { agent, session } => ("agent", agent, session.unwrap_or_default()),
+        Actor::Person => ("person", String::new(), String::new()),
+        Actor::Outside => ("outside", String::new(), String::new()),
     };
     v1::Author { who: who.to_owned(), agent, session_id: session, tool: by.tool }
 }
 
-fn version_to_wire(version: Version) -> v1::NoteVersion {
+fn version_to_wire(version: NoteVersion) -> v1::NoteVersion {
     v1::NoteVersion {
         number: version.number,
         at_ms: version.at.0,
@@ -218,7 +218,7 @@ fn version_to_wire(version: Version) -> v1::NoteVersion {
     }
 }
 
-fn listed_to_wire(note: Listed) -> v1::ListedNote {
+fn listed_to_wire(note: NoteListing) -> v1::ListedNote {
     v1::ListedNote {
         path: note.path,
         kind: note.kind.as_str().to_owned(),

@@ -10,12 +10,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tome_contents::{
-    Found, ModelSummarizer, Replaced, SummaryError, replace_summary, source_of, unpolished,
+    ModelSummarizer, ProjectNode, ReplaceOutcome, SummaryError, list_unpolished, load_source,
+    replace_summary,
 };
 use tome_home::{HomeError, Store};
 use tome_llm::{
-    AnthropicModel, CommandLine, CommandModel, CommandSettings, Endpoint, LanguageModel, Metered,
-    ModelFailure, OpenAiModel, Retry, Retrying, Stop,
+    AnthropicModel, CancelToken, CommandLine, CommandModel, CommandSettings, LanguageModel,
+    Metered, ModelEndpoint, ModelFailure, OpenAiModel, Retry, Retrying,
 };
 use tome_model::Clock;
 use tome_proto::v1;
@@ -39,7 +40,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 pub struct Polish {
     summarizer: Result<ModelSummarizer, String>,
     name: String,
-    stop: Stop,
+    stop: CancelToken,
     polished: AtomicU64,
     rest: Mutex<Rest>,
 }
@@ -63,7 +64,7 @@ impl Polish {
         if asked.kind == SummarizerKind::Extractive {
             return None;
         }
-        let stop = Stop::default();
+        let stop = CancelToken::default();
         let model = model(settings, &stop).map(|model| {
             let today = Arc::clone(clock);
             let metered = Metered::new(model, Arc::clone(budget), move || today.today());
@@ -114,7 +115,7 @@ impl Polish {
         let Ok(summarizer) = &self.summarizer else { return Ok(()) };
         let mut after = None;
         loop {
-            let page = unpolished(store, after.as_deref(), NODES_MAX)?;
+            let page = list_unpolished(store, after.as_deref(), NODES_MAX)?;
             for found in &page.nodes {
                 if self.is_resting() || daemon.is_leaving() {
                     return Ok(());
@@ -133,21 +134,21 @@ impl Polish {
         daemon: &Daemon,
         store: &Store,
         summarizer: &ModelSummarizer,
-        found: &Found,
+        found: &ProjectNode,
     ) -> Result<(), HomeError> {
         let name = format!("{} {} {}", found.project, found.node.id, found.node.version);
         if self.rest().tries.get(&name).is_some_and(|tries| *tries >= TRIES_MAX) {
             return Ok(());
         }
-        let Some(source) = source_of(store, &daemon.settings.contents, found)? else {
+        let Some(source) = load_source(store, &daemon.settings.contents, found)? else {
             return Ok(());
         };
-        let summary = source.summarise(summarizer);
+        let summary = source.summarize(summarizer);
         match summary {
             Ok(summary) => {
                 let now = daemon.engine.clock().now();
                 let done = replace_summary(store, found, &source, summary, &self.name, now)?;
-                if matches!(done, Replaced::As(_)) {
+                if matches!(done, ReplaceOutcome::Version(_)) {
                     self.polished.fetch_add(1, Ordering::Relaxed);
                 }
                 self.rest().problem.clear();
@@ -181,7 +182,7 @@ pub async fn run(daemon: Arc<Daemon>) {
     loop {
         tokio::select! {
             () = daemon.leaving() => {
-                polish.stop.stop();
+                polish.stop.cancel();
                 return;
             }
             _ = look.tick() => {}
@@ -191,7 +192,7 @@ pub async fn run(daemon: Arc<Daemon>) {
         }
         let (theirs, own) = (Arc::clone(&daemon), Arc::clone(&polish));
         let work = tokio::task::spawn_blocking(move || {
-            for store in theirs.engine.stores().open_now() {
+            for store in theirs.engine.stores().open_stores() {
                 if let Err(error) = own.polish(&theirs, &store) {
                     theirs.log.say(&format!("cannot word {}: {error}", store.path().display()));
                 }
@@ -200,7 +201,7 @@ pub async fn run(daemon: Arc<Daemon>) {
         tokio::select! {
             () = daemon.leaving() => {
                 // What is under way is ended; the built-in words stay.
-                polish.stop.stop();
+                polish.stop.cancel();
                 return;
             }
             // One that panics is logged by its thread.
@@ -209,12 +210,12 @@ pub async fn run(daemon: Arc<Daemon>) {
     }
 }
 
-fn model(settings: &Settings, stop: &Stop) -> Result<Box<dyn LanguageModel>, ModelFailure> {
+fn model(settings: &Settings, stop: &CancelToken) -> Result<Box<dyn LanguageModel>, ModelFailure> {
     let asked = &settings.summarizer;
     let or = |given: &str, usual: &str| {
         if given.is_empty() { usual.to_owned() } else { given.to_owned() }
     };
-    let endpoint = |url: &str, usual_env: &str| -> Result<Endpoint, ModelFailure> {
+    let endpoint = |url: &str, usual_env: &str| -> Result<ModelEndpoint, ModelFailure> {
         let key = KeySource {
             section: "summarizer",
             key_env: &asked.key_env,
@@ -222,9 +223,9 @@ fn model(settings: &Settings, stop: &Stop) -> Result<Box<dyn LanguageModel>, Mod
             key_file: &asked.key_file,
             home: settings.home.root(),
         };
-        Ok(Endpoint {
+        Ok(ModelEndpoint {
             base_url: or(&asked.base_url, url),
-            key: key.read()?,
+            key: key.read_key()?,
             timeout: asked.timeout,
             proxy: None,
         })

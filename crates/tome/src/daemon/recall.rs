@@ -7,7 +7,7 @@ use tome_model::{Agent, EventKind, Millis, ModelError};
 use tome_proto::v1::recall_server::Recall;
 use tome_proto::{limits, v1};
 use tome_recall::{
-    Across, Elsewhere, RecallAnswer, RecallError, RecallHit, RecallQuestion, Stage, Tier,
+    Across, OtherProjectHits, RecallAnswer, RecallError, RecallHit, RecallQuery, SearchStage, Tier,
     source_name,
 };
 use tonic::{Request, Response, Status};
@@ -29,7 +29,7 @@ impl Recall for RecallService {
         let question = question(request.into_inner())?;
         let answer = self.0.run_blocking(CallKind::Recall, move |daemon| {
             let waiting = drain(daemon);
-            let mut answer = daemon.engine.recall().ask(&question)?;
+            let mut answer = daemon.engine.recall().search(&question)?;
             answer.unread.extend(waiting);
             Ok::<_, RecallError>(answer)
         });
@@ -43,7 +43,7 @@ impl Recall for RecallService {
 }
 
 /// What is asked, with every field checked.
-fn question(asked: v1::RecallRequest) -> Result<RecallQuestion, Status> {
+fn question(asked: v1::RecallRequest) -> Result<RecallQuery, Status> {
     check_query(&asked.query)?;
     let project = given(asked.project);
     let session = given(asked.session_id);
@@ -75,9 +75,9 @@ fn question(asked: v1::RecallRequest) -> Result<RecallQuestion, Status> {
         ));
     }
     let limit = asked.limit.unwrap_or(limits::RECALL_HITS_DEFAULT).min(limits::RECALL_HITS_MAX);
-    Ok(RecallQuestion {
+    Ok(RecallQuery {
         query: asked.query,
-        within: named(&asked.scope)?.unwrap_or_default(),
+        scope: named(&asked.scope)?.unwrap_or_default(),
         across,
         limit: limit as usize,
         tokens_max: asked.tokens_max as usize,
@@ -89,11 +89,11 @@ fn question(asked: v1::RecallRequest) -> Result<RecallQuestion, Status> {
         until,
         tier: named(&asked.tier)?,
         is_regex: asked.regex,
-        no_floor: asked.no_floor,
-        unasked: false,
+        no_threshold: asked.no_floor,
+        proactive: false,
         // A person asks, and gets everything.
-        own_prompts: Vec::new(),
-        live_questions: Vec::new(),
+        exclude_prompts: Vec::new(),
+        live_prompts: Vec::new(),
     })
 }
 
@@ -126,8 +126,8 @@ fn refused(error: &ModelError) -> Status {
 
 fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
     let elsewhere =
-        |other: Elsewhere| v1::Elsewhere { project: other.project, hits: other.hits as u64 };
-    let stage = |stage: Stage| v1::RecallStage {
+        |other: OtherProjectHits| v1::Elsewhere { project: other.project, hits: other.hits as u64 };
+    let stage = |stage: SearchStage| v1::RecallStage {
         name: stage.name,
         found: stage.found,
         took_us: u64::try_from(stage.took.as_micros()).unwrap_or(u64::MAX),
@@ -138,7 +138,7 @@ fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
         unread: answer.unread,
         hits: answer.hits.into_iter().map(hit_to_wire).collect(),
         more: answer.more as u64,
-        elsewhere: answer.elsewhere.into_iter().map(elsewhere).collect(),
+        elsewhere: answer.other_projects.into_iter().map(elsewhere).collect(),
         time: answer.time.unwrap_or_default(),
         stages: answer.stages.into_iter().map(stage).collect(),
     }

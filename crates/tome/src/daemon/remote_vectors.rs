@@ -11,9 +11,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use tome_home::Store;
-use tome_llm::{ApiKey, Embeddings, Endpoint, ModelFailure, OpenAiModel, Retry, Stop, Waited};
+use tome_llm::{
+    ApiKey, CancelToken, EmbeddingsClient, ModelEndpoint, ModelFailure, OpenAiModel, Retry,
+    WaitOutcome,
+};
 use tome_recall::RecallError;
-use tome_recall::{EndpointEmbedder, Followed};
+use tome_recall::{EndpointEmbedder, IndexUpdate};
 use tome_redact::Redactor;
 
 use super::state::Daemon;
@@ -45,7 +48,7 @@ pub fn embedder(settings: &Settings) -> Result<Option<EndpointEmbedder>> {
 }
 
 /// One that may take its time, and one for questions.
-fn clients(asked: &EmbedSettings) -> Result<(Embeddings, Embeddings), ModelFailure> {
+fn clients(asked: &EmbedSettings) -> Result<(EmbeddingsClient, EmbeddingsClient), ModelFailure> {
     let missing = |said: &str| Err(ModelFailure::Misconfigured(said.to_owned()));
     if asked.model.is_empty() {
         return missing("embed.model is not set: name the model to ask");
@@ -57,17 +60,24 @@ fn clients(asked: &EmbedSettings) -> Result<(Embeddings, Embeddings), ModelFailu
         if given.is_empty() { usual.to_owned() } else { given.to_owned() }
     };
     let key = std::env::var(or(&asked.key_env, "OPENAI_API_KEY")).ok();
-    let endpoint = Endpoint {
+    let endpoint = ModelEndpoint {
         base_url: or(&asked.base_url, OpenAiModel::BASE_URL),
         key: key.filter(|key| !key.is_empty()).map(|key| ApiKey::new(&key)).transpose()?,
         timeout: asked.timeout,
         proxy: None,
     };
-    let quick = Endpoint { timeout: asked.question_timeout.min(asked.timeout), ..endpoint.clone() };
+    let quick =
+        ModelEndpoint { timeout: asked.question_timeout.min(asked.timeout), ..endpoint.clone() };
     // The embedder itself knows when to ask again.
     let once = Retry { attempts: 1, base: Duration::ZERO, seed: 0 };
-    let client = |endpoint: &Endpoint| {
-        Embeddings::new(endpoint, &asked.model, asked.dimensions, once, Stop::default())
+    let client = |endpoint: &ModelEndpoint| {
+        EmbeddingsClient::new(
+            endpoint,
+            &asked.model,
+            asked.dimensions,
+            once,
+            CancelToken::default(),
+        )
     };
     Ok((client(&endpoint)?, client(&quick)?))
 }
@@ -75,7 +85,7 @@ fn clients(asked: &EmbedSettings) -> Result<(Embeddings, Embeddings), ModelFailu
 /// Sends what is new until the daemon leaves.
 pub async fn run(daemon: Arc<Daemon>) {
     let Some(far) = daemon.models.remote.clone() else { return };
-    let stop = Stop::default();
+    let stop = CancelToken::default();
     let work = Work { daemon: Arc::clone(&daemon), far, stop: stop.clone() };
     // Not one of the runtime's threads: the daemon does not wait for an endpoint when it leaves. What
     // is cut off on the way is not in the index, and is sent again.
@@ -84,26 +94,26 @@ pub async fn run(daemon: Arc<Daemon>) {
         daemon.log.say(&format!("cannot start the thread that has vectors made: {error}"));
     }
     daemon.leaving().await;
-    stop.stop();
+    stop.cancel();
 }
 
 struct Work {
     daemon: Arc<Daemon>,
     far: Arc<EndpointEmbedder>,
-    stop: Stop,
+    stop: CancelToken,
 }
 
 impl Work {
     fn run(self) {
         // A daemon that was ended, or another embedder, may have left some behind.
-        let mut left = self.daemon.engine.stores().paths();
+        let mut left = self.daemon.engine.stores().list_paths();
         left.truncate(STORES_AT_START_MAX);
         let mut said = None;
-        while self.stop.wait(LOOK_EVERY) == Waited::Through {
-            let is_well = self.far.is_resting() || self.look(&mut left);
+        while self.stop.wait(LOOK_EVERY) == WaitOutcome::Elapsed {
+            let is_well = self.far.is_backing_off() || self.look(&mut left);
             self.tell(&mut said);
             // An endpoint has pauses of its own.
-            if !is_well && !self.far.is_resting() {
+            if !is_well && !self.far.is_backing_off() {
                 self.stop.wait(RETRY_AFTER);
             }
         }
@@ -111,8 +121,8 @@ impl Work {
 
     /// Has everything sent that is new. Says whether all went well.
     fn look(&self, left: &mut Vec<PathBuf>) -> bool {
-        let stop = || self.stop.is_stopped();
-        for store in self.daemon.engine.stores().open_now() {
+        let stop = || self.stop.is_cancelled();
+        for store in self.daemon.engine.stores().open_stores() {
             if !self.keep_up(&store) {
                 return false;
             }
@@ -131,18 +141,19 @@ impl Work {
             }
             left.pop();
         }
-        self.is_well("notes", &self.daemon.engine.recall().keep_up_meanings_of_notes(&stop))
+        self.is_well("notes", &self.daemon.engine.recall().catch_up_note_vectors(&stop))
     }
 
     fn keep_up(&self, store: &Store) -> bool {
-        let kept = self.daemon.engine.recall().keep_up_meanings(store, &|| self.stop.is_stopped());
+        let kept =
+            self.daemon.engine.recall().catch_up_vectors(store, &|| self.stop.is_cancelled());
         self.is_well(&store.path().display().to_string(), &kept)
     }
 
     /// What the endpoint says is told once, by `tell`; anything else here.
-    fn is_well(&self, of: &str, kept: &Result<Followed, RecallError>) -> bool {
+    fn is_well(&self, of: &str, kept: &Result<IndexUpdate, RecallError>) -> bool {
         if let Err(error) = kept
-            && self.far.reading().problem.is_none()
+            && self.far.status().problem.is_none()
         {
             self.daemon.log.say(&format!("no vectors of {of}: {}", error.explained()));
         }
@@ -151,7 +162,7 @@ impl Work {
 
     /// Says when the endpoint begins to fail, fails in another way, or answers again.
     fn tell(&self, said: &mut Option<String>) {
-        let problem = self.far.reading().problem;
+        let problem = self.far.status().problem;
         if *said == problem {
             return;
         }

@@ -109,13 +109,13 @@ pub async fn run(daemon: Arc<Daemon>) {
             () = daemon.leaving() => break,
             () = &mut debounce => {
                 for root in daemon.scheduler.take_pending() {
-                    let path = daemon.engine.stores().existing(&root);
+                    let path = daemon.engine.stores().find_store_path(&root);
                     path.into_iter().for_each(|path| schedule_visit(&daemon, path));
                 }
                 debounce.set(daemon.scheduler.debounce());
             }
             _ = tick.tick() => {
-                for store in daemon.engine.stores().open_now() {
+                for store in daemon.engine.stores().open_stores() {
                     schedule_visit(&daemon, store.path().to_path_buf());
                 }
                 index_notes(&daemon);
@@ -188,7 +188,7 @@ fn flush_after_bulk(daemon: &Daemon) {
     if unflushed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, limit).is_err() {
         return;
     }
-    for store in daemon.engine.stores().open_now() {
+    for store in daemon.engine.stores().open_stores() {
         if let Err(error) = store.flush() {
             daemon.log.say(&format!("cannot flush {}: {error}", store.path().display()));
         }
@@ -215,7 +215,7 @@ async fn run_in_background<T: Send + 'static>(
 fn index_notes(daemon: &Arc<Daemon>) {
     let daemon = Arc::clone(daemon);
     tokio::task::spawn_blocking(move || {
-        if let Err(error) = daemon.engine.recall().keep_up_notes(&|| daemon.is_leaving()) {
+        if let Err(error) = daemon.engine.recall().catch_up_note_indexes(&|| daemon.is_leaving()) {
             daemon.log.say(&format!("cannot index notes: {}", error.explained()));
         }
     });
@@ -225,7 +225,7 @@ fn index_notes(daemon: &Arc<Daemon>) {
 async fn visit_at_start(daemon: Arc<Daemon>) {
     sleep(START_AFTER).await;
     let work = run_in_background(move || {
-        for path in daemon.engine.stores().paths().iter().take(STORES_AT_START_MAX) {
+        for path in daemon.engine.stores().list_paths().iter().take(STORES_AT_START_MAX) {
             if daemon.is_leaving() {
                 return;
             }

@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use anyhow::{Context, Result};
 use tokio::sync::{oneshot, watch};
-use tome_engine::{Engine, EngineSettings, Ingested, Prepared};
-use tome_finder::{Embedder, Potion};
+use tome_engine::{Engine, EngineSettings, IngestResult, PreparedDrafts};
+use tome_finder::{Embedder, PotionEmbedder};
 use tome_home::TimedCalls;
-use tome_ledger::Outcome;
-use tome_model::{Clock, Delivered, Millis};
+use tome_ledger::AppendOutcome;
+use tome_model::{Clock, DeliveredDraft, Millis};
 
 use super::activity::{Activity, Busy};
 use super::agent_transcripts::AgentTranscripts;
@@ -86,7 +86,7 @@ impl Daemon {
                 contents: settings.contents.clone(),
                 embedder: match remote {
                     Some(remote) => remote as Arc<dyn Embedder>,
-                    None => Arc::new(Potion),
+                    None => Arc::new(PotionEmbedder),
                 },
             },
             Arc::clone(&clock),
@@ -124,23 +124,26 @@ impl Daemon {
     }
 
     /// Stores drafts and counts the outcomes.
-    pub fn ingest(&self, drafts: Vec<Delivered>) -> Vec<Ingested> {
+    pub fn ingest(&self, drafts: Vec<DeliveredDraft>) -> Vec<IngestResult> {
         let prepared = self.prepare(drafts);
         let roots = prepared.roots();
-        let answers = self.engine.intake().store(prepared);
+        let answers = self.engine.intake().store_prepared(prepared);
         self.count(&answers, roots);
         answers
     }
 
     /// Prepares drafts for storing: work for a processor.
-    pub fn prepare(&self, drafts: Vec<Delivered>) -> Prepared {
+    pub fn prepare(&self, drafts: Vec<DeliveredDraft>) -> PreparedDrafts {
         let bytes: usize = drafts.iter().map(|one| one.draft.text.len() + 512).sum();
         self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
         self.engine.intake().prepare(drafts)
     }
 
     /// Queues prepared drafts; the answer comes once they are synced.
-    pub fn submit(self: &Arc<Self>, prepared: Prepared) -> oneshot::Receiver<Vec<Ingested>> {
+    pub fn submit(
+        self: &Arc<Self>,
+        prepared: PreparedDrafts,
+    ) -> oneshot::Receiver<Vec<IngestResult>> {
         let (done, answers) = oneshot::channel();
         let (daemon, busy, roots) = (Arc::clone(self), self.begin(), prepared.roots());
         self.engine.intake().submit(prepared, move |answers| {
@@ -152,11 +155,11 @@ impl Daemon {
         answers
     }
 
-    fn count(&self, answers: &[Ingested], roots: BTreeSet<String>) {
+    fn count(&self, answers: &[IngestResult], roots: BTreeSet<String>) {
         let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
         for answer in answers {
             match answer {
-                Ok(appended) if appended.outcome == Outcome::Stored => created += 1,
+                Ok(appended) if appended.outcome == AppendOutcome::Stored => created += 1,
                 Ok(_) => duplicates += 1,
                 Err(error) => failed.push(error),
             }
@@ -214,12 +217,12 @@ pub(super) mod tests {
     use tome_model::SystemClock;
 
     use super::*;
-    use crate::config::{Config, Flags};
+    use crate::config::{Config, ConfigFlags};
 
     /// The state of a daemon that serves this home.
     pub fn daemon(home: &Path) -> Arc<Daemon> {
-        let flags = Flags { home: Some(home.to_path_buf()), ..Flags::default() };
-        let settings = Config::load(&flags, &|_| None).unwrap().settings();
+        let flags = ConfigFlags { home: Some(home.to_path_buf()), ..ConfigFlags::default() };
+        let settings = Config::load(&flags, &|_| None).unwrap().to_settings();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let log = Log::open(&home.join("daemon.log"), Arc::clone(&clock));
         Arc::new(Daemon::new(settings, clock, log, 1024).unwrap())

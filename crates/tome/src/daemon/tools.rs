@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use tome_engine::{Caller, Failure, ToolAnswer, ToolSpec, Tools as Toolbox};
+use tome_engine::{Caller, ToolAnswer, ToolFailure, ToolSpec, Tools as Toolbox};
 use tome_proto::v1;
 use tome_proto::v1::tools_server::Tools;
 use tonic::{Request, Response, Status};
@@ -22,7 +22,7 @@ impl Tools for ToolsService {
         request: Request<v1::ListToolsRequest>,
     ) -> Result<Response<v1::ListToolsResponse>, Status> {
         let toolset = request.into_inner().toolset;
-        let tools = Toolbox::list();
+        let tools = Toolbox::specs();
         if !toolset.is_empty() && !tools.iter().any(|tool| tool.toolset == toolset) {
             let mut known: Vec<&str> = tools.iter().map(|tool| tool.toolset).collect();
             known.sort_unstable();
@@ -42,7 +42,7 @@ impl Tools for ToolsService {
         request: Request<v1::CallToolRequest>,
     ) -> Result<Response<v1::CallToolResponse>, Status> {
         let asked = request.into_inner();
-        let tool = Toolbox::list().into_iter().find(|tool| tool.name == asked.name);
+        let tool = Toolbox::specs().into_iter().find(|tool| tool.name == asked.name);
         let toolset = tool.map_or("", |tool| tool.toolset);
         let call = move |daemon: &Daemon| -> Result<ToolAnswer, Status> {
             let reads_events = matches!(toolset, "contents" | "recall");
@@ -93,7 +93,7 @@ fn add_notice(answer: &mut ToolAnswer, missing: &str) {
 }
 
 fn no_such_tool(name: &str) -> Status {
-    let known: Vec<&str> = Toolbox::list().iter().map(|tool| tool.name).collect();
+    let known: Vec<&str> = Toolbox::specs().iter().map(|tool| tool.name).collect();
     Status::not_found(format!("there is no tool {name:?}; there are {}", known.join(", ")))
 }
 
@@ -108,10 +108,10 @@ fn spec_to_wire(tool: &ToolSpec) -> v1::ToolSpec {
 
 fn answer_to_wire(answer: ToolAnswer) -> v1::CallToolResponse {
     let kind = answer.failure.map(|failure| match failure {
-        Failure::Invalid => "invalid",
-        Failure::NotFound => "not_found",
-        Failure::Conflict => "conflict",
-        Failure::Failed => "failed",
+        ToolFailure::Invalid => "invalid",
+        ToolFailure::NotFound => "not_found",
+        ToolFailure::Conflict => "conflict",
+        ToolFailure::Failed => "failed",
     });
     v1::CallToolResponse {
         text: answer.text,

@@ -5,34 +5,34 @@ use std::path::PathBuf;
 
 use tome_model::DeliveryId;
 
-use crate::config::Flags;
+use crate::config::ConfigFlags;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Called {
-    pub flags: Flags,
+pub struct HookCall {
+    pub flags: ConfigFlags,
     /// The agent and the event, as far as given.
-    pub names: Vec<String>,
+    pub positional: Vec<String>,
     /// Set in the process that continues a hook: the hook's start, in Unix milliseconds.
-    pub began_ms: Option<u64>,
+    pub started_ms: Option<u64>,
     /// Set in the same process: the id of the delivery that it continues.
     pub delivery: Option<DeliveryId>,
     /// Whether that process receives drafts instead of a payload.
-    pub takes_drafts: bool,
+    pub has_drafts: bool,
     /// Set in the process that records the part of an event found only in the agent's transcript.
     pub from_transcript: bool,
 }
 
-impl Called {
+impl HookCall {
     /// Whether the payload holds a batch of events. The agent does not wait for those.
     pub fn is_batch(&self) -> bool {
-        let mut names = self.names.iter().map(String::as_str);
+        let mut names = self.positional.iter().map(String::as_str);
         names.next().is_some_and(|agent| crate::agents::is_batch(agent, names.next()))
     }
 }
 
 /// Parses arguments (without the program name); `None` if they are not a call of `tome hook`.
-pub fn read(args: &[String]) -> Option<Called> {
-    let mut called = Called::default();
+pub fn parse_hook_call(args: &[String]) -> Option<HookCall> {
+    let mut called = HookCall::default();
     let mut args = args.iter().map(String::as_str);
     while let Some(arg) = args.next() {
         let (name, value) = match arg.split_once('=') {
@@ -45,18 +45,18 @@ pub fn read(args: &[String]) -> Option<Called> {
             "--home" => called.flags.home = Some(PathBuf::from(value())),
             "--config" => called.flags.config = Some(PathBuf::from(value())),
             "--set" => called.flags.set.push(value()),
-            "--began" => called.began_ms = value().parse().ok(),
+            "--began" => called.started_ms = value().parse().ok(),
             "--delivery" => called.delivery = DeliveryId::parse(&value()).ok(),
-            "--drafts" => called.takes_drafts = true,
-            super::transcript::FLAG => called.from_transcript = true,
+            "--drafts" => called.has_drafts = true,
+            super::transcript::FROM_TRANSCRIPT_FLAG => called.from_transcript = true,
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
-            name => called.names.push(name.to_owned()),
+            name => called.positional.push(name.to_owned()),
         }
     }
-    let is_hook = called.names.first().is_some_and(|name| name == "hook");
+    let is_hook = called.positional.first().is_some_and(|name| name == "hook");
     is_hook.then(|| {
-        called.names.remove(0);
+        called.positional.remove(0);
         called
     })
 }
@@ -67,7 +67,7 @@ mod tests {
 
     fn names(line: &str) -> Option<Vec<String>> {
         let args: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        read(&args).map(|called| called.names)
+        parse_hook_call(&args).map(|called| called.positional)
     }
 
     #[test]
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn its_flags_are_kept() {
         let args = ["--set", "a=b", "hook", "--home", "/x", "--config=/c"].map(str::to_owned);
-        let flags = read(&args).unwrap().flags;
+        let flags = parse_hook_call(&args).unwrap().flags;
         assert_eq!(flags.home, Some("/x".into()));
         assert_eq!(flags.config, Some("/c".into()));
         assert_eq!(flags.set, ["a=b"]);

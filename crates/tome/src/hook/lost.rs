@@ -27,71 +27,71 @@ use tome_model::{DeliveryId, Millis};
 use crate::platform;
 
 /// Losses recorded by id. Beyond that, the oldest are only counted.
-const SLOTS: usize = 512;
+const SLOT_COUNT: usize = 512;
 const SLOT_BYTES: usize = 43;
 const HEADER_BYTES: usize = 37;
 
 /// Attempts and pause for a lock that is held only for the time of one write.
-const LOCK_TRIES: u32 = 20;
+const LOCK_ATTEMPTS: u32 = 20;
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
 /// The number of lost events and the time of the last loss.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Lost {
+pub struct LossCount {
     pub events: u64,
     pub last: Option<Millis>,
 }
 
 /// The content of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-struct Records {
-    uncounted_by_name: Lost,
+struct LossRecords {
+    unnamed: LossCount,
     /// By slot number.
-    slots: BTreeMap<usize, Slot>,
+    slots: BTreeMap<usize, LossSlot>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Slot {
+struct LossSlot {
     /// `None` for an unreadable slot, which still counts as a loss.
     id: Option<DeliveryId>,
     at: Millis,
 }
 
 /// Preallocates the file with all slots, for when the disk is full.
-pub fn prepare(home: &Home) -> std::io::Result<()> {
-    let path = inside(home);
-    let mut file = open(&path)?;
-    lock(&file)?;
+pub fn preallocate(home: &Home) -> std::io::Result<()> {
+    let path = home_loss_file(home);
+    let mut file = open_loss_file(&path)?;
+    lock_with_timeout(&file)?;
     let length = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    if length >= HEADER_BYTES + SLOTS * SLOT_BYTES {
+    if length >= HEADER_BYTES + SLOT_COUNT * SLOT_BYTES {
         return Ok(());
     }
     let records = read_records(&mut file)?;
-    write_at(&mut file, 0, &header(records.uncounted_by_name))?;
-    for slot in (0..SLOTS).filter(|slot| !records.slots.contains_key(slot)) {
-        write_at(&mut file, offset(slot), &blank())?;
+    write_at(&mut file, 0, &render_header(records.unnamed))?;
+    for slot in (0..SLOT_COUNT).filter(|slot| !records.slots.contains_key(slot)) {
+        write_at(&mut file, slot_offset(slot), &blank_slot())?;
     }
     file.sync_data()
 }
 
 /// Records a lost delivery. Recording it twice counts once.
-pub fn record(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
-    record_in(&inside(home), id, now)
-        .or_else(|_| record_outside(home, id, now))
-        .or_else(|_| record_by_name(&inside(home), id))
+pub fn record_loss(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
+    record_in_file(&home_loss_file(home), id, now)
+        .or_else(|_| record_loss_outside(home, id, now))
+        .or_else(|_| record_as_empty_file(&home_loss_file(home), id))
 }
 
 /// Records a lost delivery outside the home, for a home that is not writable or hangs.
-pub fn record_outside(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
-    let folder = platform::side_folder(home.root());
-    platform::own_folder(&folder)?;
+pub fn record_loss_outside(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
+    let folder = platform::private_folder(home.root());
+    platform::ensure_private_folder(&folder)?;
     let path = folder.join("lost");
-    record_in(&path, id, now).or_else(|_| record_by_name(&path, id))
+    record_in_file(&path, id, now).or_else(|_| record_as_empty_file(&path, id))
 }
 
 /// Records a loss as an empty file, which needs no disk space.
-fn record_by_name(path: &Path, id: DeliveryId) -> std::io::Result<()> {
-    if named(path).len() >= SLOTS {
+fn record_as_empty_file(path: &Path, id: DeliveryId) -> std::io::Result<()> {
+    if list_empty_files(path).len() >= SLOT_COUNT {
         return Err(std::io::ErrorKind::StorageFull.into());
     }
     let file = path.with_file_name(format!("lost-{id}"));
@@ -99,119 +99,122 @@ fn record_by_name(path: &Path, id: DeliveryId) -> std::io::Result<()> {
 }
 
 /// Lists losses recorded as empty files beside `path`.
-fn named(path: &Path) -> BTreeMap<DeliveryId, PathBuf> {
+fn list_empty_files(path: &Path) -> BTreeMap<DeliveryId, PathBuf> {
     let folder = path.parent().map(std::fs::read_dir).into_iter().flatten().flatten().flatten();
     let files = folder.map(|entry| entry.path()).filter_map(|path| {
         let id = path.file_name()?.to_str()?.strip_prefix("lost-")?;
         Some((DeliveryId::parse(id).ok()?, path))
     });
-    files.take(SLOTS).collect()
+    files.take(SLOT_COUNT).collect()
 }
 
 /// Reads the records in all locations.
-pub fn read(home: &Home) -> Lost {
-    let mut lost = Lost::default();
+pub fn read_losses(home: &Home) -> LossCount {
+    let mut lost = LossCount::default();
     let mut names = BTreeSet::new();
-    for path in places(home) {
+    for path in loss_files(home) {
         let records = read_file(&path);
-        lost.events += records.uncounted_by_name.events;
-        lost.last = lost.last.max(records.uncounted_by_name.last);
+        lost.events += records.unnamed.events;
+        lost.last = lost.last.max(records.unnamed.last);
         for slot in records.slots.values() {
             let is_news = slot.id.is_none_or(|id| names.insert(id));
             lost.events += u64::from(is_news);
             lost.last = lost.last.max(Some(slot.at));
         }
-        for id in named(&path).into_keys().filter(|id| names.insert(*id)) {
+        for id in list_empty_files(&path).into_keys().filter(|id| names.insert(*id)) {
             lost.events += 1;
-            lost.last = lost.last.max(Some(id.started()));
+            lost.last = lost.last.max(Some(id.started_at()));
         }
     }
     lost
 }
 
 /// Returns the ids of all deliveries recorded as lost.
-pub fn recorded(home: &Home) -> BTreeSet<DeliveryId> {
+pub fn list_lost_deliveries(home: &Home) -> BTreeSet<DeliveryId> {
     let in_file = |path: &PathBuf| read_file(path).slots.into_values().filter_map(|slot| slot.id);
-    places(home).flat_map(|path| in_file(&path).chain(named(&path).into_keys())).collect()
+    loss_files(home)
+        .flat_map(|path| in_file(&path).chain(list_empty_files(&path).into_keys()))
+        .collect()
 }
 
 /// Removes the records of deliveries that have arrived.
-pub fn take_back(home: &Home, arrived: &BTreeSet<DeliveryId>) -> std::io::Result<()> {
-    rewrite(home, |id| id.is_some_and(|id| arrived.contains(&id)), false)
+pub fn remove_arrived(home: &Home, arrived: &BTreeSet<DeliveryId>) -> std::io::Result<()> {
+    blank_slots(home, |id| id.is_some_and(|id| arrived.contains(&id)), false)
 }
 
 /// Removes all records and resets the count.
-pub fn reset(home: &Home) -> std::io::Result<()> {
-    rewrite(home, |_| true, true)
+pub fn reset_losses(home: &Home) -> std::io::Result<()> {
+    blank_slots(home, |_| true, true)
 }
 
 /// Blanks the matching slots in all locations; `zeroes` also resets the counts in the headers.
-fn rewrite(
+fn blank_slots(
     home: &Home,
     blanks: impl Fn(Option<DeliveryId>) -> bool,
     zeroes: bool,
 ) -> std::io::Result<()> {
-    for path in places(home) {
-        for (_, file) in named(&path).into_iter().filter(|(id, _)| blanks(Some(*id))) {
+    for path in loss_files(home) {
+        for (_, file) in list_empty_files(&path).into_iter().filter(|(id, _)| blanks(Some(*id))) {
             std::fs::remove_file(file)?;
         }
         if !path.exists() {
             continue;
         }
-        let mut file = open(&path)?;
-        lock(&file)?;
+        let mut file = open_loss_file(&path)?;
+        lock_with_timeout(&file)?;
         let records = read_records(&mut file)?;
         for (slot, _) in records.slots.iter().filter(|(_, record)| blanks(record.id)) {
-            write_at(&mut file, offset(*slot), &blank())?;
+            write_at(&mut file, slot_offset(*slot), &blank_slot())?;
         }
         if zeroes {
-            write_at(&mut file, 0, &header(Lost::default()))?;
+            write_at(&mut file, 0, &render_header(LossCount::default()))?;
         }
         file.sync_data()?;
     }
     Ok(())
 }
 
-fn record_in(path: &Path, id: DeliveryId, now: Millis) -> std::io::Result<()> {
-    let mut file = open(path)?;
-    lock(&file)?;
+fn record_in_file(path: &Path, id: DeliveryId, now: Millis) -> std::io::Result<()> {
+    let mut file = open_loss_file(path)?;
+    lock_with_timeout(&file)?;
     let records = read_records(&mut file)?;
     if records.slots.values().any(|slot| slot.id == Some(id)) {
         return Ok(());
     }
-    let free = (0..SLOTS).find(|slot| !records.slots.contains_key(slot));
+    let free = (0..SLOT_COUNT).find(|slot| !records.slots.contains_key(slot));
     let oldest = || records.slots.iter().min_by_key(|(_, slot)| slot.at).map_or(0, |(at, _)| *at);
     let slot = free.unwrap_or_else(oldest);
     // A loss whose slot is reused is still counted in the header.
-    let mut nameless = records.uncounted_by_name;
+    let mut nameless = records.unnamed;
     if let Some(replaced) = records.slots.get(&slot) {
         nameless.events += 1;
         nameless.last = nameless.last.max(Some(replaced.at));
     }
-    write_at(&mut file, 0, &header(nameless))?;
-    write_at(&mut file, offset(slot), &format!("{id} {:015}\n", now.0))?;
+    write_at(&mut file, 0, &render_header(nameless))?;
+    write_at(&mut file, slot_offset(slot), &format!("{id} {:015}\n", now.0))?;
     file.sync_data()
 }
 
 /// All locations where a hook may have recorded a loss. Skips folders that other users could have
 /// created.
-fn places(home: &Home) -> impl Iterator<Item = PathBuf> {
-    let outside = platform::side_folders(home.root()).into_iter();
-    let outside = outside.filter(|folder| folder.exists() && platform::own_folder(folder).is_ok());
-    std::iter::once(inside(home)).chain(outside.map(|folder| folder.join("lost")))
+fn loss_files(home: &Home) -> impl Iterator<Item = PathBuf> {
+    let outside = platform::private_folders(home.root()).into_iter();
+    let outside =
+        outside.filter(|folder| folder.exists() && platform::ensure_private_folder(folder).is_ok());
+    std::iter::once(home_loss_file(home)).chain(outside.map(|folder| folder.join("lost")))
 }
 
-fn inside(home: &Home) -> PathBuf {
+fn home_loss_file(home: &Home) -> PathBuf {
     home.run().join("lost")
 }
 
-fn open(path: &Path) -> std::io::Result<File> {
+fn open_loss_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)
 }
 
 /// Locks the file with a time limit: a hook suspended while holding the lock must not block the others.
-fn lock(file: &File) -> std::io::Result<()> {
-    for _ in 0..LOCK_TRIES {
+fn lock_with_timeout(file: &File) -> std::io::Result<()> {
+    for _ in 0..LOCK_ATTEMPTS {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error),
@@ -227,15 +230,15 @@ fn lock(file: &File) -> std::io::Result<()> {
     Err(std::io::ErrorKind::WouldBlock.into())
 }
 
-fn header(lost: Lost) -> String {
+fn render_header(lost: LossCount) -> String {
     format!("{:020} {:015}\n", lost.events, lost.last.unwrap_or_default().0)
 }
 
-fn blank() -> String {
+fn blank_slot() -> String {
     format!("{:1$}\n", "", SLOT_BYTES - 1)
 }
 
-fn offset(slot: usize) -> usize {
+fn slot_offset(slot: usize) -> usize {
     HEADER_BYTES + slot * SLOT_BYTES
 }
 
@@ -244,18 +247,18 @@ fn write_at(file: &mut File, offset: usize, text: &str) -> std::io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-fn read_file(path: &Path) -> Records {
+fn read_file(path: &Path) -> LossRecords {
     File::open(path).and_then(|mut file| read_records(&mut file)).unwrap_or_default()
 }
 
-fn read_records(file: &mut File) -> std::io::Result<Records> {
+fn read_records(file: &mut File) -> std::io::Result<LossRecords> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.take((HEADER_BYTES + SLOTS * SLOT_BYTES) as u64).read_to_end(&mut bytes)?;
-    Ok(parse(&bytes))
+    file.take((HEADER_BYTES + SLOT_COUNT * SLOT_BYTES) as u64).read_to_end(&mut bytes)?;
+    Ok(parse_records(&bytes))
 }
 
-fn parse(bytes: &[u8]) -> Records {
+fn parse_records(bytes: &[u8]) -> LossRecords {
     let (header, slots) = bytes.split_at_checked(HEADER_BYTES).unwrap_or((bytes, &[]));
     let header = String::from_utf8_lossy(header);
     let mut numbers = header.split_whitespace().map(|word| word.parse().unwrap_or(0));
@@ -263,17 +266,17 @@ fn parse(bytes: &[u8]) -> Records {
     let last = numbers.next().filter(|ms| *ms > 0).map(Millis);
     let slots = slots.chunks(SLOT_BYTES).enumerate();
     let slots = slots.filter_map(|(number, bytes)| Some((number, parse_slot(bytes)?)));
-    Records { uncounted_by_name: Lost { events, last }, slots: slots.collect() }
+    LossRecords { unnamed: LossCount { events, last }, slots: slots.collect() }
 }
 
-fn parse_slot(bytes: &[u8]) -> Option<Slot> {
+fn parse_slot(bytes: &[u8]) -> Option<LossSlot> {
     let text = String::from_utf8_lossy(bytes);
     // Unwritten parts of a file created on a full disk read as zeros.
     let mut words =
         text.split(|c: char| c.is_whitespace() || c == '\0').filter(|it| !it.is_empty());
     let id = words.next()?;
     let at = words.next().and_then(|ms| ms.parse().ok()).unwrap_or(0);
-    Some(Slot { id: DeliveryId::parse(id).ok(), at: Millis(at) })
+    Some(LossSlot { id: DeliveryId::parse(id).ok(), at: Millis(at) })
 }
 
 #[cfg(test)]
@@ -294,54 +297,61 @@ mod tests {
     #[test]
     fn a_loss_counts_once_and_is_taken_back() {
         let (_folder, home) = home();
-        prepare(&home).unwrap();
-        let length = std::fs::metadata(inside(&home)).unwrap().len();
+        preallocate(&home).unwrap();
+        let length = std::fs::metadata(home_loss_file(&home)).unwrap().len();
         for n in [1, 2, 2, 3] {
-            record(&home, id(n), Millis(100 + n)).unwrap();
+            record_loss(&home, id(n), Millis(100 + n)).unwrap();
         }
-        assert_eq!(read(&home), Lost { events: 3, last: Some(Millis(103)) });
-        assert_eq!(std::fs::metadata(inside(&home)).unwrap().len(), length, "written in place");
-        take_back(&home, &BTreeSet::from([id(2), id(9)])).unwrap();
-        assert_eq!(recorded(&home), BTreeSet::from([id(1), id(3)]));
-        prepare(&home).unwrap();
-        assert_eq!(read(&home).events, 2);
-        reset(&home).unwrap();
-        assert_eq!(read(&home).events, 0);
+        assert_eq!(read_losses(&home), LossCount { events: 3, last: Some(Millis(103)) });
+        assert_eq!(
+            std::fs::metadata(home_loss_file(&home)).unwrap().len(),
+            length,
+            "written in place"
+        );
+        remove_arrived(&home, &BTreeSet::from([id(2), id(9)])).unwrap();
+        assert_eq!(list_lost_deliveries(&home), BTreeSet::from([id(1), id(3)]));
+        preallocate(&home).unwrap();
+        assert_eq!(read_losses(&home).events, 2);
+        reset_losses(&home).unwrap();
+        assert_eq!(read_losses(&home).events, 0);
     }
 
     #[test]
     fn an_empty_file_is_a_record_too() {
         let (_folder, home) = home();
-        record_by_name(&inside(&home), id(4)).unwrap();
-        record(&home, id(4), Millis(4)).unwrap();
-        record_by_name(&inside(&home), id(5)).unwrap();
-        assert_eq!(read(&home).events, 2);
-        assert_eq!(recorded(&home), BTreeSet::from([id(4), id(5)]));
-        take_back(&home, &BTreeSet::from([id(4)])).unwrap();
-        assert_eq!(read(&home), Lost { events: 1, last: Some(Millis(5)) });
-        reset(&home).unwrap();
-        assert_eq!(read(&home).events, 0);
+        record_as_empty_file(&home_loss_file(&home), id(4)).unwrap();
+        record_loss(&home, id(4), Millis(4)).unwrap();
+        record_as_empty_file(&home_loss_file(&home), id(5)).unwrap();
+        assert_eq!(read_losses(&home).events, 2);
+        assert_eq!(list_lost_deliveries(&home), BTreeSet::from([id(4), id(5)]));
+        remove_arrived(&home, &BTreeSet::from([id(4)])).unwrap();
+        assert_eq!(read_losses(&home), LossCount { events: 1, last: Some(Millis(5)) });
+        reset_losses(&home).unwrap();
+        assert_eq!(read_losses(&home).events, 0);
     }
 
     #[test]
     fn a_count_of_an_earlier_version_is_kept() {
         let (_folder, home) = home();
-        let mut file = File::create(inside(&home)).unwrap();
+        let mut file = File::create(home_loss_file(&home)).unwrap();
         writeln!(file, "{:020} {:015}", 7, 50).unwrap();
-        assert_eq!(read(&home), Lost { events: 7, last: Some(Millis(50)) });
-        record(&home, id(1), Millis(60)).unwrap();
-        prepare(&home).unwrap();
-        assert_eq!(read(&home), Lost { events: 8, last: Some(Millis(60)) });
+        assert_eq!(read_losses(&home), LossCount { events: 7, last: Some(Millis(50)) });
+        record_loss(&home, id(1), Millis(60)).unwrap();
+        preallocate(&home).unwrap();
+        assert_eq!(read_losses(&home), LossCount { events: 8, last: Some(Millis(60)) });
     }
 
     #[test]
     fn without_a_free_slot_the_oldest_is_only_counted() {
         let (_folder, home) = home();
-        for n in 1..=SLOTS as u64 + 5 {
-            record(&home, id(n), Millis(n)).unwrap();
+        for n in 1..=SLOT_COUNT as u64 + 5 {
+            record_loss(&home, id(n), Millis(n)).unwrap();
         }
-        assert_eq!(read(&home).events, SLOTS as u64 + 5);
-        assert_eq!(recorded(&home).len(), SLOTS);
-        assert!(!recorded(&home).contains(&id(5)) && recorded(&home).contains(&id(6)));
+        assert_eq!(read_losses(&home).events, SLOT_COUNT as u64 + 5);
+        assert_eq!(list_lost_deliveries(&home).len(), SLOT_COUNT);
+        assert!(
+            !list_lost_deliveries(&home).contains(&id(5))
+                && list_lost_deliveries(&home).contains(&id(6))
+        );
     }
 }

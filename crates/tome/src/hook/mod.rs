@@ -23,76 +23,76 @@ use std::io::{IsTerminal, Write};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::time::{Duration, Instant};
 
-use tome_model::{Clock, Delivered, DeliveryId, Millis, SystemClock};
+use tome_model::{Clock, DeliveredDraft, DeliveryId, Millis, SystemClock};
 
 use crate::config::Config;
 use crate::platform;
-use args::Called;
+use args::HookCall;
 pub use ask::settings_to_wire;
-use owner::Ownership;
-use payload::Payload;
-use record::{Input, Told, record};
-use waiting::{Deadlines, LATE, PROMPT, START, Waited};
+use owner::DeliveryOwnership;
+use payload::PartialPayload;
+use record::{HookWork, WorkerMessage, deliver};
+use waiting::{Deadlines, LATE_DEADLINES, PROMPT_DEADLINES, START_DEADLINES, WaitClock};
 
 /// Upper limit of `TOME_HOOK_PATIENCE`.
 const PATIENCE_MAX: u32 = 100;
 /// Larger payloads are handed to another process: parsing and sealing them could exceed the deadline.
 const PROMPT_BYTES_MAX: usize = 512 * 1024;
 /// Time limit for recording a loss, in the home and then again outside it.
-const LOSS_RECORDED_WITHIN: Duration = Duration::from_millis(40);
+const LOSS_RECORD_TIMEOUT: Duration = Duration::from_millis(40);
 
 /// One run of a hook.
-pub struct Hook {
-    called: Called,
+pub struct HookRun {
+    call: HookCall,
     delivery: DeliveryId,
     /// Start of the hook; the event's time if the payload has none.
-    began: Millis,
-    waited: Waited,
-    by: Deadlines,
+    started_at: Millis,
+    wait_clock: WaitClock,
+    deadlines: Deadlines,
     /// The drafts parsed from the payload, once available.
-    drafts: OnceLock<Vec<Delivered>>,
+    drafts: OnceLock<Vec<DeliveredDraft>>,
 }
 
 /// Runs a hook, or continues one that another process has started.
-pub fn run(called: &Called, started: Instant) {
+pub fn run(called: &HookCall, started: Instant) {
     // A panic must neither print to stderr nor fail the agent.
     std::panic::set_hook(Box::new(|_| {}));
     let _ = std::panic::catch_unwind(|| {
-        let began = called.began_ms.map_or_else(|| SystemClock.now(), Millis);
-        let hook = Arc::new(Hook {
-            called: called.clone(),
-            delivery: called.delivery.unwrap_or_else(|| name_delivery(began)),
-            began,
-            waited: Waited::since(started),
-            by: deadlines(called),
+        let began = called.started_ms.map_or_else(|| SystemClock.now(), Millis);
+        let hook = Arc::new(HookRun {
+            call: called.clone(),
+            delivery: called.delivery.unwrap_or_else(|| new_delivery_id(began)),
+            started_at: began,
+            wait_clock: WaitClock::since(started),
+            deadlines: choose_deadlines(called),
             drafts: OnceLock::new(),
         });
-        match called.began_ms {
-            Some(_) => go_on(&hook),
-            None => begin(&hook),
+        match called.started_ms {
+            Some(_) => continue_hook(&hook),
+            None => run_for_agent(&hook),
         }
     });
 }
 
-fn deadlines(called: &Called) -> Deadlines {
-    let starts = called.names.get(1).is_some_and(|event| waiting::is_start(event));
-    match called.began_ms {
-        Some(_) => LATE,
+fn choose_deadlines(called: &HookCall) -> Deadlines {
+    let starts = called.positional.get(1).is_some_and(|event| waiting::is_start_event(event));
+    match called.started_ms {
+        Some(_) => LATE_DEADLINES,
         // The agent does not wait for a batch.
-        None if called.is_batch() => LATE,
-        None if starts => START.times(patience()),
-        None => PROMPT.times(patience()),
+        None if called.is_batch() => LATE_DEADLINES,
+        None if starts => START_DEADLINES.scaled(read_patience()),
+        None => PROMPT_DEADLINES.scaled(read_patience()),
     }
 }
 
 /// The factor for all deadlines, from `TOME_HOOK_PATIENCE`; 1 by default.
-fn patience() -> u32 {
+fn read_patience() -> u32 {
     let said = std::env::var("TOME_HOOK_PATIENCE").ok().and_then(|text| text.parse().ok());
     said.unwrap_or(1).clamp(1, PATIENCE_MAX)
 }
 
 /// Generates a unique delivery id.
-fn name_delivery(began: Millis) -> DeliveryId {
+fn new_delivery_id(began: Millis) -> DeliveryId {
     let mut random = [0; 10];
     if getrandom::fill(&mut random).is_err() {
         // Without a random source, process id and time still make the id unique.
@@ -103,31 +103,32 @@ fn name_delivery(began: Millis) -> DeliveryId {
 }
 
 /// Runs while the agent waits.
-fn begin(hook: &Arc<Hook>) {
+fn run_for_agent(hook: &Arc<HookRun>) {
     if std::io::stdin().is_terminal() {
         return;
     }
-    let payload = payload::read(&hook.waited, hook.by.read, PROMPT_BYTES_MAX);
-    if !payload.is_whole || payload.bytes.len() > PROMPT_BYTES_MAX {
-        if payload::hand_on(hook, payload.clone()).is_ok() {
+    let payload = payload::read_payload(&hook.wait_clock, hook.deadlines.read, PROMPT_BYTES_MAX);
+    if !payload.is_complete || payload.bytes.len() > PROMPT_BYTES_MAX {
+        if payload::hand_to_child(hook, payload.clone()).is_ok() {
             return;
         }
         // No process can be started: record the payload here, even if that takes longer.
-        let is_settled = payload.is_whole
-            && Worker::start(hook, Input::Payload(payload.bytes)).is_settled(hook.by.given_up);
+        let is_settled = payload.is_complete
+            && HookWorker::start(hook, HookWork::Payload(payload.bytes))
+                .wait_until_settled(hook.deadlines.given_up);
         if !is_settled {
             record_loss(hook);
         }
         return;
     }
-    let worker = Worker::start(hook, Input::Payload(Arc::clone(&payload.bytes)));
-    match worker.attempt() {
-        Some(said) => print(said),
-        None => pass_on(hook, &worker, payload),
+    let worker = HookWorker::start(hook, HookWork::Payload(Arc::clone(&payload.bytes)));
+    match worker.wait_for_text() {
+        Some(said) => print_text(said),
+        None => hand_over_unsettled(hook, &worker, payload),
     }
 }
 
-fn print(said: Option<String>) {
+fn print_text(said: Option<String>) {
     if let Some(said) = said {
         // If the agent has closed the pipe, the injection is simply dropped.
         let _ = std::io::stdout().write_all(said.as_bytes());
@@ -135,45 +136,45 @@ fn print(said: Option<String>) {
 }
 
 /// Hands a delivery that the worker did not settle in time to another process.
-fn pass_on(hook: &Hook, worker: &Worker, payload: Payload) {
+fn hand_over_unsettled(hook: &HookRun, worker: &HookWorker, payload: PartialPayload) {
     // A worker that has begun to write cannot be relieved. Should it not finish in time, the delivery is
     // handed on as well; its id makes sure that it is stored once.
-    let is_claimed = worker.ownership.claim();
-    if !is_claimed && worker.is_settled(hook.by.returned) {
+    let is_claimed = worker.ownership.try_claim();
+    if !is_claimed && worker.wait_until_settled(hook.deadlines.returned) {
         return;
     }
-    if payload::hand_on(hook, payload).is_ok() {
-        return worker.ownership.handed_on();
+    if payload::hand_to_child(hook, payload).is_ok() {
+        return worker.ownership.mark_handed_on();
     }
     worker.ownership.give_back();
-    if !worker.is_settled(hook.by.given_up) {
+    if !worker.wait_until_settled(hook.deadlines.given_up) {
         record_loss(hook);
     }
 }
 
 /// Continues a hook in another process, after it has returned to its agent.
-fn go_on(hook: &Arc<Hook>) {
-    platform::leave_session();
-    let Some(input) = payload::take_over(hook) else { return };
-    if !Worker::start(hook, input).is_settled(hook.by.recorded) {
+fn continue_hook(hook: &Arc<HookRun>) {
+    platform::detach_from_session();
+    let Some(input) = payload::receive_from_parent(hook) else { return };
+    if !HookWorker::start(hook, input).wait_until_settled(hook.deadlines.recorded) {
         record_loss(hook);
     }
 }
 
 /// The thread that does the work, so that a hanging disk, mount or lock cannot block the agent.
-struct Worker {
-    hook: Arc<Hook>,
-    ownership: Arc<Ownership>,
-    told: mpsc::Receiver<Told>,
+struct HookWorker {
+    hook: Arc<HookRun>,
+    ownership: Arc<DeliveryOwnership>,
+    told: mpsc::Receiver<WorkerMessage>,
 }
 
-impl Worker {
-    fn start(hook: &Arc<Hook>, input: Input) -> Self {
+impl HookWorker {
+    fn start(hook: &Arc<HookRun>, input: HookWork) -> Self {
         let (teller, told) = mpsc::channel();
-        let ownership = Arc::new(Ownership::new());
+        let ownership = Arc::new(DeliveryOwnership::new());
         let (theirs, owned) = (Arc::clone(hook), Arc::clone(&ownership));
         std::thread::spawn(move || {
-            record(&theirs, &input, &owned, &|told| {
+            deliver(&theirs, &input, &owned, &|told| {
                 // The receiver is gone once the time is up.
                 let _ = teller.send(told);
             });
@@ -183,38 +184,39 @@ impl Worker {
 
     /// Waits until the delivery is settled, and then for the text to print; `None` if the delivery was not
     /// settled in time.
-    fn attempt(&self) -> Option<Option<String>> {
-        let waited = &self.hook.waited;
-        let Some(Told::Settled { answer_by }) = waited.receive(self.hook.by.recorded, &self.told)
+    fn wait_for_text(&self) -> Option<Option<String>> {
+        let waited = &self.hook.wait_clock;
+        let Some(WorkerMessage::Settled { answer_by }) =
+            waited.receive(self.hook.deadlines.recorded, &self.told)
         else {
             return None;
         };
         let answered = answer_by.and_then(|until| waited.receive(until, &self.told));
         Some(match answered {
-            Some(Told::Answered(answer)) => answer,
+            Some(WorkerMessage::Text(answer)) => answer,
             _ => None,
         })
     }
 
     /// Waits until the delivery is settled, at most until the deadline.
-    fn is_settled(&self, until: Duration) -> bool {
-        self.hook.waited.receive(until, &self.told).is_some()
+    fn wait_until_settled(&self, until: Duration) -> bool {
+        self.hook.wait_clock.receive(until, &self.told).is_some()
     }
 }
 
 /// Records a loss without blocking on a hanging disk.
-fn record_loss(hook: &Hook) {
-    let Ok(config) = Config::load(&hook.called.flags, &|name| std::env::var(name).ok()) else {
+fn record_loss(hook: &HookRun) {
+    let Ok(config) = Config::load(&hook.call.flags, &|name| std::env::var(name).ok()) else {
         return;
     };
-    let home = config.settings_without_zone().home;
+    let home = config.to_hook_settings().home;
     let (id, now) = (hook.delivery, SystemClock.now());
-    for write in [lost::record, lost::record_outside] {
+    for write in [lost::record_loss, lost::record_loss_outside] {
         let (done, written) = mpsc::channel();
         let home = home.clone();
         std::thread::spawn(move || done.send(write(&home, id, now)));
-        let until = hook.waited.elapsed() + LOSS_RECORDED_WITHIN;
-        if hook.waited.receive(until, &written).is_some_and(|written| written.is_ok()) {
+        let until = hook.wait_clock.waited() + LOSS_RECORD_TIMEOUT;
+        if hook.wait_clock.receive(until, &written).is_some_and(|written| written.is_ok()) {
             return;
         }
     }

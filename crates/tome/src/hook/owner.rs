@@ -7,7 +7,7 @@
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Owner {
+enum DeliveryOwner {
     /// The worker, before it writes.
     Worker,
     /// The worker, while it writes to the spool or records a loss.
@@ -19,58 +19,58 @@ enum Owner {
 }
 
 #[derive(Debug)]
-pub struct Ownership {
-    owner: Mutex<Owner>,
+pub struct DeliveryOwnership {
+    owner: Mutex<DeliveryOwner>,
     changed: Condvar,
 }
 
-impl Ownership {
+impl DeliveryOwnership {
     /// Starts with the worker as owner.
     pub fn new() -> Self {
-        Self { owner: Mutex::new(Owner::Worker), changed: Condvar::new() }
+        Self { owner: Mutex::new(DeliveryOwner::Worker), changed: Condvar::new() }
     }
 
     /// Called by the worker before it writes; returns whether it may. Blocks while the main thread is
     /// handing the delivery on.
     pub fn begin_writing(&self) -> bool {
         let mut owner = self.lock();
-        while *owner == Owner::Claimed {
+        while *owner == DeliveryOwner::Claimed {
             owner = self.changed.wait(owner).unwrap_or_else(PoisonError::into_inner);
         }
-        if *owner == Owner::Worker {
-            *owner = Owner::Writing;
+        if *owner == DeliveryOwner::Worker {
+            *owner = DeliveryOwner::Writing;
         }
-        *owner == Owner::Writing
+        *owner == DeliveryOwner::Writing
     }
 
     /// Called by the main thread: takes the delivery from the worker, unless that has begun to write.
-    pub fn claim(&self) -> bool {
+    pub fn try_claim(&self) -> bool {
         let mut owner = self.lock();
-        if *owner == Owner::Worker {
-            *owner = Owner::Claimed;
+        if *owner == DeliveryOwner::Worker {
+            *owner = DeliveryOwner::Claimed;
         }
-        *owner == Owner::Claimed
+        *owner == DeliveryOwner::Claimed
     }
 
     /// Called by the main thread: another process has taken over.
-    pub fn handed_on(&self) {
-        self.settle(Owner::HandedOn);
+    pub fn mark_handed_on(&self) {
+        self.resolve_claim(DeliveryOwner::HandedOn);
     }
 
     /// Called by the main thread: handing on failed, so the worker continues.
     pub fn give_back(&self) {
-        self.settle(Owner::Worker);
+        self.resolve_claim(DeliveryOwner::Worker);
     }
 
-    fn settle(&self, to: Owner) {
+    fn resolve_claim(&self, to: DeliveryOwner) {
         let mut owner = self.lock();
-        if *owner == Owner::Claimed {
+        if *owner == DeliveryOwner::Claimed {
             *owner = to;
         }
         self.changed.notify_all();
     }
 
-    fn lock(&self) -> MutexGuard<'_, Owner> {
+    fn lock(&self) -> MutexGuard<'_, DeliveryOwner> {
         self.owner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -81,30 +81,30 @@ mod tests {
 
     #[test]
     fn a_worker_that_was_relieved_writes_nothing() {
-        let ownership = Ownership::new();
-        assert!(ownership.claim());
-        ownership.handed_on();
+        let ownership = DeliveryOwnership::new();
+        assert!(ownership.try_claim());
+        ownership.mark_handed_on();
         assert!(!ownership.begin_writing());
     }
 
     #[test]
     fn a_worker_that_writes_is_not_relieved() {
-        let ownership = Ownership::new();
+        let ownership = DeliveryOwnership::new();
         assert!(ownership.begin_writing());
-        assert!(!ownership.claim());
-        ownership.handed_on();
+        assert!(!ownership.try_claim());
+        ownership.mark_handed_on();
         assert!(ownership.begin_writing(), "it goes on");
     }
 
     #[test]
     fn a_worker_waits_until_it_knows() {
-        let ownership = Ownership::new();
-        assert!(ownership.claim());
+        let ownership = DeliveryOwnership::new();
+        assert!(ownership.try_claim());
         std::thread::scope(|scope| {
             let worker = scope.spawn(|| ownership.begin_writing());
             ownership.give_back();
             assert!(worker.join().unwrap(), "nobody else took it");
         });
-        assert!(!ownership.claim());
+        assert!(!ownership.try_claim());
     }
 }

@@ -18,9 +18,9 @@ use std::time::Duration;
 
 use tome_engine::{read_spool_line, write_spool_line};
 
-use super::Hook;
-use super::record::Input;
-use super::waiting::Waited;
+use super::HookRun;
+use super::record::HookWork;
+use super::waiting::WaitClock;
 use crate::platform;
 
 /// Cap on the payload; agents send far less in one step.
@@ -28,38 +28,38 @@ const PAYLOAD_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The bytes read so far.
 #[derive(Clone)]
-pub struct Payload {
+pub struct PartialPayload {
     pub bytes: Arc<Vec<u8>>,
     /// Whether the payload is complete.
-    pub is_whole: bool,
+    pub is_complete: bool,
 }
 
 /// Reads standard input until it ends, exceeds `bytes_max`, or the time is up. A complete JSON object
 /// counts as the end, because some agents leave the pipe open.
-pub fn read(waited: &Waited, until: Duration, bytes_max: usize) -> Payload {
-    let (bytes, is_ended) = read_stdin(waited, until, bytes_max);
-    let is_whole = is_ended || is_object(&bytes);
-    Payload { bytes: Arc::new(bytes), is_whole }
+pub fn read_payload(waited: &WaitClock, until: Duration, bytes_max: usize) -> PartialPayload {
+    let (bytes, is_ended) = read_stdin_until(waited, until, bytes_max);
+    let is_whole = is_ended || is_complete_object(&bytes);
+    PartialPayload { bytes: Arc::new(bytes), is_complete: is_whole }
 }
 
-fn read_stdin(waited: &Waited, until: Duration, bytes_max: usize) -> (Vec<u8>, bool) {
+fn read_stdin_until(waited: &WaitClock, until: Duration, bytes_max: usize) -> (Vec<u8>, bool) {
     let mut length_before = None;
     platform::read_stdin(bytes_max, &mut |bytes| {
         let is_quiet = length_before.replace(bytes.len()) == Some(bytes.len());
-        if is_quiet && is_object(bytes) { None } else { waited.slice(until) }
+        if is_quiet && is_complete_object(bytes) { None } else { waited.next_slice(until) }
     })
 }
 
-fn is_object(bytes: &[u8]) -> bool {
+fn is_complete_object(bytes: &[u8]) -> bool {
     bytes.trim_ascii_end().ends_with(b"}")
         && serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok()
 }
 
 /// Starts a process that continues this hook, and passes it the payload or the drafts. Returns once the
 /// process is sure to receive them.
-pub fn hand_on(hook: &Hook, payload: Payload) -> io::Result<()> {
+pub fn hand_to_child(hook: &HookRun, payload: PartialPayload) -> io::Result<()> {
     let mut command = Command::new(std::env::current_exe()?);
-    let flags = &hook.called.flags;
+    let flags = &hook.call.flags;
     for (name, value) in [("--home", &flags.home), ("--config", &flags.config)] {
         if let Some(value) = value {
             command.arg(name).arg(value);
@@ -68,8 +68,8 @@ pub fn hand_on(hook: &Hook, payload: Payload) -> io::Result<()> {
     for setting in &flags.set {
         command.arg("--set").arg(setting);
     }
-    command.arg("hook").args(&hook.called.names);
-    command.arg("--began").arg(hook.began.0.to_string());
+    command.arg("hook").args(&hook.call.positional);
+    command.arg("--began").arg(hook.started_at.0.to_string());
     command.arg("--delivery").arg(hook.delivery.to_string());
     let bytes = match hook.drafts.get() {
         Some(drafts) => {
@@ -79,17 +79,17 @@ pub fn hand_on(hook: &Hook, payload: Payload) -> io::Result<()> {
         }
         None => payload.bytes,
     };
-    command.stdin(if payload.is_whole { Stdio::null() } else { Stdio::inherit() });
+    command.stdin(if payload.is_complete { Stdio::null() } else { Stdio::inherit() });
     command.stderr(Stdio::null());
-    match in_memory(&bytes) {
+    match write_memory_file(&bytes) {
         Ok(file) => command.stdout(file).spawn().map(|_| ()),
-        Err(_) => through_a_pipe(hook, command, bytes),
+        Err(_) => write_through_pipe(hook, command, bytes),
     }
 }
 
 /// Puts the bytes into an in-memory file, which the child inherits complete.
-fn in_memory(bytes: &[u8]) -> io::Result<std::fs::File> {
-    let mut file = platform::memory_file()?;
+fn write_memory_file(bytes: &[u8]) -> io::Result<std::fs::File> {
+    let mut file = platform::create_memory_file()?;
     file.write_all(&(bytes.len() as u64).to_be_bytes())?;
     file.write_all(bytes)?;
     file.rewind()?;
@@ -97,7 +97,7 @@ fn in_memory(bytes: &[u8]) -> io::Result<std::fs::File> {
 }
 
 /// Fallback without in-memory files: the pipe may be too small, so wait until the child has read.
-fn through_a_pipe(hook: &Hook, mut command: Command, bytes: Arc<Vec<u8>>) -> io::Result<()> {
+fn write_through_pipe(hook: &HookRun, mut command: Command, bytes: Arc<Vec<u8>>) -> io::Result<()> {
     let (reader, mut writer) = io::pipe()?;
     platform::enlarge_pipe(&writer);
     command.stdout(reader).spawn()?;
@@ -108,13 +108,13 @@ fn through_a_pipe(hook: &Hook, mut command: Command, bytes: Arc<Vec<u8>>) -> io:
         let written = writer.write_all(&length).and_then(|()| writer.write_all(&bytes));
         let _ = done.send(written);
     });
-    let given = hook.waited.receive(hook.by.given_up, &given);
+    let given = hook.wait_clock.receive(hook.deadlines.given_up, &given);
     given.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))?
 }
 
 /// In the continuing process: reads the bytes that the hook had read, and the rest of standard input.
 /// `None` if the hook ended before passing everything; it has then recorded the delivery as lost.
-pub fn take_over(hook: &Hook) -> Option<Input> {
+pub fn receive_from_parent(hook: &HookRun) -> Option<HookWork> {
     let mut given = platform::stdout_as_file().ok()?;
     let mut length = [0; 8];
     given.read_exact(&mut length).ok()?;
@@ -124,11 +124,11 @@ pub fn take_over(hook: &Hook) -> Option<Input> {
     if bytes.len() as u64 != length {
         return None;
     }
-    if hook.called.takes_drafts {
+    if hook.call.has_drafts {
         let lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        return Some(Input::Drafts(lines.filter_map(read_spool_line).collect()));
+        return Some(HookWork::Drafts(lines.filter_map(read_spool_line).collect()));
     }
     let rest = PAYLOAD_BYTES_MAX.saturating_sub(bytes.len());
-    bytes.extend_from_slice(&read_stdin(&hook.waited, hook.by.read, rest).0);
-    Some(Input::Payload(Arc::new(bytes)))
+    bytes.extend_from_slice(&read_stdin_until(&hook.wait_clock, hook.deadlines.read, rest).0);
+    Some(HookWork::Payload(Arc::new(bytes)))
 }

@@ -30,13 +30,13 @@ const WRAPPERS: [&str; 10] =
     ["sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "env", "timeout"];
 
 /// Variables set by CI servers; Gemini CLI uses them to detect headless runs too.
-const BUILD_SERVERS: [&str; 2] = ["CI", "GITHUB_ACTIONS"];
+const CI_VARIABLES: [&str; 2] = ["CI", "GITHUB_ACTIONS"];
 
 /// Returns the settings, without the injections that headless runs do not get.
-pub fn permitted(settings: &InjectSettings, agent: &Agent) -> InjectSettings {
+pub fn permitted_injections(settings: &InjectSettings, agent: &Agent) -> InjectSettings {
     let is_asked = settings.plan || settings.store || settings.overview;
     let var = |name: &str| std::env::var(name).ok();
-    if !is_asked || settings.headless || is_attended(agent.as_str(), &var, &find_client) {
+    if !is_asked || settings.headless || is_attended(agent.as_str(), &var, &find_client_process) {
         return settings.clone();
     }
     InjectSettings { plan: false, store: false, overview: false, ..settings.clone() }
@@ -56,7 +56,7 @@ fn is_attended(
 ) -> bool {
     let is_set =
         |name: &&str| var(name).is_some_and(|value| !matches!(&*value, "" | "0" | "false"));
-    if BUILD_SERVERS.iter().any(is_set) {
+    if CI_VARIABLES.iter().any(is_set) {
         return false;
     }
     if agent == "claude-code" {
@@ -67,13 +67,13 @@ fn is_attended(
             return entrypoint == "cli";
         }
     }
-    find_client().is_some_and(|client| client.has_terminal && !runs_once(agent, &client.args))
+    find_client().is_some_and(|client| client.has_terminal && !is_one_shot(agent, &client.args))
 }
 
 /// Whether a client with these arguments answers one prompt and exits, or serves another program. True
 /// for unknown clients.
-fn runs_once(agent: &str, args: &[String]) -> bool {
-    let args = own_args(args);
+fn is_one_shot(agent: &str, args: &[String]) -> bool {
+    let args = client_args(args);
     let has = |names: &[&str]| args.iter().any(|arg| names.contains(&arg.as_str()));
     let has_prompt = || {
         args.iter().any(|arg| arg.starts_with("-p") || arg.split('=').next() == Some("--prompt"))
@@ -85,7 +85,7 @@ fn runs_once(agent: &str, args: &[String]) -> bool {
         "gemini" | "qwen" => {
             has_prompt()
                 || has(&["--acp", "--experimental-acp"])
-                || has_positional(args) && !has(&["-i", "--prompt-interactive"])
+                || has_prompt_argument(args) && !has(&["-i", "--prompt-interactive"])
         }
         "opencode" => has(&["run", "serve", "web", "acp", "github", "attach"]),
         _ => true,
@@ -93,10 +93,10 @@ fn runs_once(agent: &str, args: &[String]) -> bool {
 }
 
 /// The client's own arguments, after the script if an interpreter runs it.
-fn own_args(args: &[String]) -> &[String] {
+fn client_args(args: &[String]) -> &[String] {
     let is_interpreted = args
         .first()
-        .is_some_and(|arg| matches!(program_of(arg), "node" | "nodejs" | "bun" | "deno"));
+        .is_some_and(|arg| matches!(program_name(arg), "node" | "nodejs" | "bun" | "deno"));
     let skipped = match is_interpreted {
         true => args.iter().skip(1).position(|arg| !arg.starts_with('-')).map_or(1, |at| at + 2),
         false => 1,
@@ -106,7 +106,7 @@ fn own_args(args: &[String]) -> &[String] {
 
 /// Whether there is a prompt: an argument that is neither an option nor an option's value. An argument
 /// with spaces always counts as a prompt.
-fn has_positional(args: &[String]) -> bool {
+fn has_prompt_argument(args: &[String]) -> bool {
     let mut before = "";
     args.iter().any(|arg| {
         let is_value = before.starts_with('-') && !before.contains('=');
@@ -116,28 +116,28 @@ fn has_positional(args: &[String]) -> bool {
     })
 }
 
-fn program_of(arg: &str) -> &str {
+fn program_name(arg: &str) -> &str {
     let name = Path::new(arg).file_name().and_then(|name| name.to_str()).unwrap_or(arg);
     name.trim_start_matches('-')
 }
 
 /// Finds the nearest ancestor process that is not a wrapper.
-fn find_client() -> Option<ClientProcess> {
-    let mut process = parent_of("self")?;
+fn find_client_process() -> Option<ClientProcess> {
+    let mut process = parent_process("self")?;
     for _ in 0..ANCESTORS_MAX {
-        let args = args_of(&process)?;
-        if !args.first().is_some_and(|arg| WRAPPERS.contains(&program_of(arg))) {
+        let args = process_args(&process)?;
+        if !args.first().is_some_and(|arg| WRAPPERS.contains(&program_name(arg))) {
             let has_terminal = is_terminal(&process, 0) && is_terminal(&process, 1);
             return Some(ClientProcess { args, has_terminal });
         }
-        process = parent_of(&process)?;
+        process = parent_process(&process)?;
     }
     None
 }
 
 /// Returns the parent of a process, unless that is init.
-fn parent_of(process: &str) -> Option<String> {
-    let stat = read_file(&format!("/proc/{process}/stat"))?;
+fn parent_process(process: &str) -> Option<String> {
+    let stat = read_proc_file(&format!("/proc/{process}/stat"))?;
     let stat = String::from_utf8_lossy(&stat).into_owned();
     // `pid (name) state parent …`; the name may itself contain parentheses.
     let (_, rest) = stat.rsplit_once(')')?;
@@ -145,8 +145,8 @@ fn parent_of(process: &str) -> Option<String> {
     (!matches!(parent, "0" | "1")).then(|| parent.to_owned())
 }
 
-fn args_of(process: &str) -> Option<Vec<String>> {
-    let bytes = read_file(&format!("/proc/{process}/cmdline"))?;
+fn process_args(process: &str) -> Option<Vec<String>> {
+    let bytes = read_proc_file(&format!("/proc/{process}/cmdline"))?;
     let args = bytes.strip_suffix(&[0]).unwrap_or(&bytes).split(|byte| *byte == 0);
     Some(args.map(|arg| String::from_utf8_lossy(arg).into_owned()).collect())
 }
@@ -160,7 +160,7 @@ fn is_terminal(process: &str, descriptor: u32) -> bool {
     })
 }
 
-fn read_file(path: &str) -> Option<Vec<u8>> {
+fn read_proc_file(path: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path).ok()?.take(ARGS_BYTES_MAX).read_to_end(&mut bytes).ok()?;
     Some(bytes)

@@ -7,30 +7,30 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
-use super::args::Called;
-use super::payload::{self, Payload};
-use super::waiting::Waited;
-use super::{Hook, name_delivery};
-use crate::agents::{self, Heard};
+use super::args::HookCall;
+use super::payload::{self, PartialPayload};
+use super::waiting::WaitClock;
+use super::{HookRun, new_delivery_id};
+use crate::agents::{self, HookInput};
 
 /// Marks the process that reads the transcript.
-pub const FLAG: &str = "--from-transcript";
+pub const FROM_TRANSCRIPT_FLAG: &str = "--from-transcript";
 
 /// Starts that process if the transcript will have more events. They form a separate delivery.
-pub fn follow(hook: &Hook, heard: &Heard<'_>) {
-    if hook.called.from_transcript || !agents::has_more_in_transcript(heard) {
+pub fn start_transcript_reader(hook: &HookRun, heard: &HookInput<'_>) {
+    if hook.call.from_transcript || !agents::has_more_in_transcript(heard) {
         return;
     }
-    let names = [hook.called.names.as_slice(), &[FLAG.to_owned()]].concat();
-    let next = Hook {
-        called: Called { names, ..hook.called.clone() },
-        delivery: name_delivery(hook.began),
-        began: hook.began,
-        waited: Waited::since(Instant::now()),
-        by: hook.by,
+    let names = [hook.call.positional.as_slice(), &[FROM_TRANSCRIPT_FLAG.to_owned()]].concat();
+    let next = HookRun {
+        call: HookCall { positional: names, ..hook.call.clone() },
+        delivery: new_delivery_id(hook.started_at),
+        started_at: hook.started_at,
+        wait_clock: WaitClock::since(Instant::now()),
+        deadlines: hook.deadlines,
         drafts: OnceLock::new(),
     };
-    let payload = Payload { bytes: Arc::new(heard.payload.to_vec()), is_whole: true };
+    let payload = PartialPayload { bytes: Arc::new(heard.payload.to_vec()), is_complete: true };
     // If this fails, an import can still read the transcript.
-    let _ = payload::hand_on(&next, payload);
+    let _ = payload::hand_to_child(&next, payload);
 }

@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// Maximum length of a single wait.
-const SLICE: Duration = Duration::from_millis(5);
+const WAIT_SLICE: Duration = Duration::from_millis(5);
 /// A longer gap between two clock readings means that the process did not run.
-const COUNTED_MAX: Duration = Duration::from_millis(15);
+const COUNTED_GAP_MAX: Duration = Duration::from_millis(15);
 
 /// Deadlines of each step, in time waited since the start of `main`.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +22,9 @@ pub struct Deadlines {
     /// The event is stored by the daemon or synced to the spool.
     pub recorded: Duration,
     /// The injection has arrived.
-    pub said: Duration,
+    pub injected: Duration,
     /// The injection at the start of a session has arrived.
-    pub said_at_start: Duration,
+    pub injected_at_start: Duration,
     /// The hook returns to its agent, unless no other process can take over.
     pub returned: Duration,
     /// The hook gives up and records the event as lost.
@@ -33,13 +33,13 @@ pub struct Deadlines {
 
 impl Deadlines {
     /// Multiplies all deadlines, for slow machines.
-    pub fn times(self, patience: u32) -> Self {
+    pub fn scaled(self, patience: u32) -> Self {
         Self {
             read: self.read * patience,
             answered: self.answered * patience,
             recorded: self.recorded * patience,
-            said: self.said * patience,
-            said_at_start: self.said_at_start * patience,
+            injected: self.injected * patience,
+            injected_at_start: self.injected_at_start * patience,
             returned: self.returned * patience,
             given_up: self.given_up * patience,
         }
@@ -48,81 +48,81 @@ impl Deadlines {
 
 /// While the agent waits. The rest of the promised 100 ms is for starting and ending the process, and
 /// for handing unfinished work to another process.
-pub const PROMPT: Deadlines = Deadlines {
+pub const PROMPT_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_millis(35),
     answered: Duration::from_millis(55),
     recorded: Duration::from_millis(80),
-    said: Duration::from_millis(85),
-    said_at_start: Duration::from_millis(270),
+    injected: Duration::from_millis(85),
+    injected_at_start: Duration::from_millis(270),
     returned: Duration::from_millis(92),
     given_up: Duration::from_millis(250),
 };
 
 /// For a session start, if the command line names the event: reading the payload may take longer, because
 /// nothing can be injected without it.
-pub const START: Deadlines = Deadlines {
+pub const START_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_millis(180),
     answered: Duration::from_millis(215),
     recorded: Duration::from_millis(240),
-    said: Duration::from_millis(270),
-    said_at_start: Duration::from_millis(270),
+    injected: Duration::from_millis(270),
+    injected_at_start: Duration::from_millis(270),
     returned: Duration::from_millis(285),
     given_up: Duration::from_millis(400),
 };
 
 /// For the process that continues a hook after the agent has stopped waiting.
-pub const LATE: Deadlines = Deadlines {
+pub const LATE_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_secs(10),
     answered: Duration::from_secs(20),
     recorded: Duration::from_secs(60),
-    said: Duration::from_secs(60),
-    said_at_start: Duration::from_secs(60),
+    injected: Duration::from_secs(60),
+    injected_at_start: Duration::from_secs(60),
     returned: Duration::from_secs(60),
     given_up: Duration::from_secs(60),
 };
 
 /// Whether an event name from the command line is a session start.
-pub fn is_start(event: &str) -> bool {
+pub fn is_start_event(event: &str) -> bool {
     matches!(event, "SessionStart" | "sessionStart" | "session.created" | "session.resumed")
 }
 
 /// Measures the time that a hook has spent waiting.
 #[derive(Debug)]
-pub struct Waited {
+pub struct WaitClock {
     started: Instant,
     looked_us: AtomicU64,
     uncounted_us: AtomicU64,
 }
 
-impl Waited {
+impl WaitClock {
     pub fn since(started: Instant) -> Self {
         Self { started, looked_us: AtomicU64::new(0), uncounted_us: AtomicU64::new(0) }
     }
 
     /// Returns the time spent waiting so far.
-    pub fn elapsed(&self) -> Duration {
+    pub fn waited(&self) -> Duration {
         let now = micros(self.started.elapsed());
         let before = self.looked_us.fetch_max(now, Ordering::SeqCst);
-        let gap = now.saturating_sub(before).saturating_sub(micros(COUNTED_MAX));
+        let gap = now.saturating_sub(before).saturating_sub(micros(COUNTED_GAP_MAX));
         let uncounted = self.uncounted_us.fetch_add(gap, Ordering::SeqCst) + gap;
         Duration::from_micros(now.saturating_sub(uncounted))
     }
 
     /// Returns the time left until the deadline.
-    pub fn left(&self, until: Duration) -> Duration {
-        until.saturating_sub(self.elapsed())
+    pub fn time_left(&self, until: Duration) -> Duration {
+        until.saturating_sub(self.waited())
     }
 
     /// Returns the length of the next wait; `None` once the deadline has passed.
-    pub fn slice(&self, until: Duration) -> Option<Duration> {
-        Some(self.left(until).min(SLICE)).filter(|slice| !slice.is_zero())
+    pub fn next_slice(&self, until: Duration) -> Option<Duration> {
+        Some(self.time_left(until).min(WAIT_SLICE)).filter(|slice| !slice.is_zero())
     }
 
     /// Awaits a future; `None` if the deadline passes first.
-    pub async fn within<T>(&self, until: Duration, work: impl Future<Output = T>) -> Option<T> {
+    pub async fn wait_for<T>(&self, until: Duration, work: impl Future<Output = T>) -> Option<T> {
         let mut work = std::pin::pin!(work);
         loop {
-            let slice = self.slice(until)?;
+            let slice = self.next_slice(until)?;
             if let Ok(done) = tokio::time::timeout(slice, &mut work).await {
                 return Some(done);
             }
@@ -133,7 +133,7 @@ impl Waited {
     pub fn receive<T>(&self, until: Duration, from: &std::sync::mpsc::Receiver<T>) -> Option<T> {
         use std::sync::mpsc::RecvTimeoutError;
         loop {
-            let slice = self.slice(until);
+            let slice = self.next_slice(until);
             match from.recv_timeout(slice.unwrap_or_default()) {
                 Ok(message) => return Some(message),
                 Err(RecvTimeoutError::Timeout) if slice.is_some() => {}
@@ -154,16 +154,16 @@ mod tests {
     #[test]
     fn time_without_a_processor_is_not_waited() {
         let long_ago = Instant::now().checked_sub(Duration::from_secs(3)).unwrap();
-        let waited = Waited::since(long_ago);
-        assert!(waited.elapsed() < Duration::from_secs(1), "{:?}", waited.elapsed());
-        assert!(waited.slice(Duration::from_secs(1)).is_some());
+        let waited = WaitClock::since(long_ago);
+        assert!(waited.waited() < Duration::from_secs(1), "{:?}", waited.waited());
+        assert!(waited.next_slice(Duration::from_secs(1)).is_some());
     }
 
     #[test]
     fn waiting_ends() {
-        let waited = Waited::since(Instant::now());
+        let waited = WaitClock::since(Instant::now());
         let (_sender, receiver) = std::sync::mpsc::channel::<()>();
         assert!(waited.receive(Duration::from_millis(12), &receiver).is_none());
-        assert!(waited.slice(Duration::from_millis(12)).is_none());
+        assert!(waited.next_slice(Duration::from_millis(12)).is_none());
     }
 }

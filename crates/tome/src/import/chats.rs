@@ -13,10 +13,13 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde_json::{Map, Value};
 use tome_home::{FinalLink, open_regular, read_regular, read_regular_text};
 
-use super::find::Source;
-use super::lines::{LINE_BYTES_MAX, Lines};
-use super::{Sink, origin_of, too_long};
-use crate::agents::transcript::{Chat, ChatHeader, Skip, Step, Steps, chat_folder_in, record_of};
+use super::find::TranscriptSource;
+use super::lines::{LINE_BYTES_MAX, LineReader};
+use super::{RecordSink, line_too_long_message, transcript_origin};
+use crate::agents::transcript::{
+    ChatHeader, GeminiChatReader, RecordOutcome, RecordOutcomes, RecordSkipReason, chat_folder_in,
+    parse_record,
+};
 
 /// The marker beside the chats contains one path.
 const MARKER_BYTES_MAX: u64 = 16 * 1024;
@@ -28,7 +31,7 @@ const HEAD_MESSAGES: usize = 3;
 
 /// Position of a message: a line, or an element of a list in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct MessagePosition {
     number: u64,
     offset: u64,
     length: u64,
@@ -37,35 +40,35 @@ struct Place {
 
 /// The messages that remain after all updates, in order.
 #[derive(Default)]
-struct Standing {
+struct ChatIndex {
     header: ChatHeader,
     folder: Option<String>,
-    places: Vec<Place>,
+    places: Vec<MessagePosition>,
     by_id: HashMap<String, usize>,
     ids: Vec<String>,
     rewound: u64,
 }
 
-impl Standing {
-    fn note(&mut self, record: &Map<String, Value>, place: Place) {
+impl ChatIndex {
+    fn apply_record(&mut self, record: &Map<String, Value>, place: MessagePosition) {
         if let Some(Value::Object(set)) = record.get("$set") {
             self.header.merge(set);
             let messages = set.get("messages").and_then(Value::as_array).into_iter().flatten();
             for (within, message) in messages.enumerate() {
                 let Value::Object(message) = message else { continue };
-                self.write(message, Place { within: Some(within), ..place });
+                self.upsert_message(message, MessagePosition { within: Some(within), ..place });
             }
         } else if let Some(Value::String(id)) = record.get("$rewindTo") {
             self.rewind(id);
         } else if record.contains_key("projectHash") || record.contains_key("sessionId") {
             self.header.merge(record);
         } else {
-            self.write(record, place);
+            self.upsert_message(record, place);
         }
     }
 
     /// A later write of a message replaces it at its original place.
-    fn write(&mut self, message: &Map<String, Value>, place: Place) {
+    fn upsert_message(&mut self, message: &Map<String, Value>, place: MessagePosition) {
         if self.places.len() < HEAD_MESSAGES && self.folder.is_none() {
             self.folder = chat_folder_in(message);
         }
@@ -94,21 +97,21 @@ impl Standing {
     }
 }
 
-pub fn updates(source: &Source, sink: &mut dyn Sink) -> Result<()> {
+pub fn read_update_log(source: &TranscriptSource, sink: &mut dyn RecordSink) -> Result<()> {
     let mut file = open_regular(&source.path, FinalLink::Follow)?;
-    let standing = survey(&file, sink)?;
-    let mut chat = chat_of(source, &standing.header, standing.folder.as_deref());
+    let standing = build_chat_index(&file, sink)?;
+    let mut chat = build_chat_reader(source, &standing.header, standing.folder.as_deref());
     for _ in 0..standing.rewound {
-        sink.step(Step::Skipped(Skip::Rewound), 0)?;
+        sink.accept(RecordOutcome::Skipped(RecordSkipReason::Rewound), 0)?;
     }
-    let mut steps = Steps::new();
+    let mut steps = RecordOutcomes::new();
     let mut list: (u64, Vec<Value>) = (u64::MAX, Vec::new());
     for place in standing.places {
         let message = match place.within {
-            None => read_at(&mut file, place)?,
+            None => read_record_at(&mut file, place)?,
             Some(within) => {
                 if list.0 != place.offset {
-                    list = (place.offset, messages_of(read_at(&mut file, place)?));
+                    list = (place.offset, take_messages(read_record_at(&mut file, place)?));
                 }
                 match list.1.get_mut(within).map(Value::take) {
                     Some(Value::Object(message)) => message,
@@ -116,44 +119,46 @@ pub fn updates(source: &Source, sink: &mut dyn Sink) -> Result<()> {
                 }
             }
         };
-        chat.message(message, &mut steps);
+        chat.read_message(message, &mut steps);
         for step in steps.drain(..) {
-            sink.step(step, place.number)?;
+            sink.accept(step, place.number)?;
         }
     }
     Ok(())
 }
 
-fn survey(file: &File, sink: &mut dyn Sink) -> Result<Standing> {
-    let mut standing = Standing::default();
-    let mut lines = Lines::new(file);
-    while let Some(line) = lines.next()? {
-        sink.read(line.length);
+fn build_chat_index(file: &File, sink: &mut dyn RecordSink) -> Result<ChatIndex> {
+    let mut standing = ChatIndex::default();
+    let mut lines = LineReader::new(file);
+    while let Some(line) = lines.next_line()? {
+        sink.add_bytes_read(line.length);
         if line.is_too_long {
-            sink.damaged(line.number, too_long());
+            sink.report_damage(line.number, line_too_long_message());
             continue;
         }
         let (offset, length) = (line.offset, line.length);
-        let place = Place { number: line.number, offset, length, within: None };
-        match record_of(line.bytes) {
-            Ok(Some(record)) => standing.note(&record, place),
+        let place = MessagePosition { number: line.number, offset, length, within: None };
+        match parse_record(line.bytes) {
+            Ok(Some(record)) => standing.apply_record(&record, place),
             Ok(None) => {}
-            Err(_) if !line.is_ended => sink.step(Step::Skipped(Skip::Unfinished), line.number)?,
-            Err(reason) => sink.damaged(line.number, reason),
+            Err(_) if !line.is_ended => {
+                sink.accept(RecordOutcome::Skipped(RecordSkipReason::Unfinished), line.number)?
+            }
+            Err(reason) => sink.report_damage(line.number, reason),
         }
     }
     Ok(standing)
 }
 
 /// Reads a record again; yields an empty one if the file was overwritten in the meantime.
-fn read_at(file: &mut File, place: Place) -> Result<Map<String, Value>> {
+fn read_record_at(file: &mut File, place: MessagePosition) -> Result<Map<String, Value>> {
     file.seek(SeekFrom::Start(place.offset))?;
     let mut bytes = Vec::new();
     file.take(place.length.min(LINE_BYTES_MAX)).read_to_end(&mut bytes)?;
-    Ok(record_of(bytes.trim_ascii()).ok().flatten().unwrap_or_default())
+    Ok(parse_record(bytes.trim_ascii()).ok().flatten().unwrap_or_default())
 }
 
-fn messages_of(mut record: Map<String, Value>) -> Vec<Value> {
+fn take_messages(mut record: Map<String, Value>) -> Vec<Value> {
     let list = record.get_mut("$set").and_then(|set| set.get_mut("messages")).map(Value::take);
     match list {
         Some(Value::Array(messages)) => messages,
@@ -162,8 +167,8 @@ fn messages_of(mut record: Map<String, Value>) -> Vec<Value> {
 }
 
 /// Reads a chat of an old version.
-pub fn conversation(source: &Source, sink: &mut dyn Sink) -> Result<()> {
-    let mut head = Head::default();
+pub fn read_conversation(source: &TranscriptSource, sink: &mut dyn RecordSink) -> Result<()> {
+    let mut head = ConversationHead::default();
     let mut read = |message: Map<String, Value>| {
         if head.messages < HEAD_MESSAGES && head.folder.is_none() {
             head.folder = chat_folder_in(&message);
@@ -173,35 +178,39 @@ pub fn conversation(source: &Source, sink: &mut dyn Sink) -> Result<()> {
     };
     let mut header = ChatHeader::default();
     // A truncated chat still has its header.
-    let _ = parse(&source.path, &mut header, &mut read)?;
-    let mut chat = chat_of(source, &header, head.folder.as_deref());
-    let mut steps = Steps::new();
-    let broken = parse(&source.path, &mut ChatHeader::default(), &mut |message| {
-        chat.message(message, &mut steps);
-        steps.drain(..).try_for_each(|step| sink.step(step, 0))
+    let _ = parse_conversation(&source.path, &mut header, &mut read)?;
+    let mut chat = build_chat_reader(source, &header, head.folder.as_deref());
+    let mut steps = RecordOutcomes::new();
+    let broken = parse_conversation(&source.path, &mut ChatHeader::default(), &mut |message| {
+        chat.read_message(message, &mut steps);
+        steps.drain(..).try_for_each(|step| sink.accept(step, 0))
     })?;
-    sink.read(source.bytes);
+    sink.add_bytes_read(source.bytes);
     if let Some((line, reason)) = broken {
-        sink.damaged(line, reason);
+        sink.report_damage(line, reason);
     }
     Ok(())
 }
 
 #[derive(Default)]
-struct Head {
+struct ConversationHead {
     folder: Option<String>,
     messages: usize,
 }
 
-type Each<'a> = &'a mut dyn FnMut(Map<String, Value>) -> Result<()>;
+type MessageCallback<'a> = &'a mut dyn FnMut(Map<String, Value>) -> Result<()>;
 
 /// Parses a chat's header and passes its messages to `each`. Returns the error position if it is
 /// truncated.
-fn parse(path: &Path, header: &mut ChatHeader, each: Each<'_>) -> Result<Option<(u64, String)>> {
+fn parse_conversation(
+    path: &Path,
+    header: &mut ChatHeader,
+    each: MessageCallback<'_>,
+) -> Result<Option<(u64, String)>> {
     let file = BufReader::with_capacity(256 * 1024, open_regular(path, FinalLink::Follow)?);
     let mut json = serde_json::Deserializer::from_reader(file);
     let mut failed = None;
-    let read = Conversation { header, each, failed: &mut failed }.deserialize(&mut json);
+    let read = ConversationVisitor { header, each, failed: &mut failed }.deserialize(&mut json);
     match (failed, read) {
         (Some(error), _) => Err(error),
         (None, Ok(())) => Ok(None),
@@ -213,13 +222,13 @@ fn parse(path: &Path, header: &mut ChatHeader, each: Each<'_>) -> Result<Option<
 }
 
 /// Deserializes a chat, passing messages on one by one.
-struct Conversation<'a, 'e> {
+struct ConversationVisitor<'a, 'e> {
     header: &'a mut ChatHeader,
-    each: Each<'e>,
+    each: MessageCallback<'e>,
     failed: &'a mut Option<anyhow::Error>,
 }
 
-impl<'de> DeserializeSeed<'de> for Conversation<'_, '_> {
+impl<'de> DeserializeSeed<'de> for ConversationVisitor<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
@@ -227,7 +236,7 @@ impl<'de> DeserializeSeed<'de> for Conversation<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Conversation<'_, '_> {
+impl<'de> Visitor<'de> for ConversationVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -238,7 +247,10 @@ impl<'de> Visitor<'de> for Conversation<'_, '_> {
         while let Some(name) = map.next_key::<String>()? {
             match name.as_str() {
                 "messages" => {
-                    map.next_value_seed(Messages { each: &mut *self.each, failed: self.failed })?;
+                    map.next_value_seed(MessageListVisitor {
+                        each: &mut *self.each,
+                        failed: self.failed,
+                    })?;
                 }
                 "sessionId" | "startTime" | "kind" => {
                     let value = map.next_value::<Value>()?;
@@ -253,12 +265,12 @@ impl<'de> Visitor<'de> for Conversation<'_, '_> {
     }
 }
 
-struct Messages<'a, 'e> {
-    each: Each<'e>,
+struct MessageListVisitor<'a, 'e> {
+    each: MessageCallback<'e>,
     failed: &'a mut Option<anyhow::Error>,
 }
 
-impl<'de> DeserializeSeed<'de> for Messages<'_, '_> {
+impl<'de> DeserializeSeed<'de> for MessageListVisitor<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
@@ -266,7 +278,7 @@ impl<'de> DeserializeSeed<'de> for Messages<'_, '_> {
     }
 }
 
-impl<'de> Visitor<'de> for Messages<'_, '_> {
+impl<'de> Visitor<'de> for MessageListVisitor<'_, '_> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -287,26 +299,30 @@ impl<'de> Visitor<'de> for Messages<'_, '_> {
 
 /// Creates the chat's reader. Its folder comes from the marker beside the chats, the list of
 /// projects, or the chat's first message.
-fn chat_of(source: &Source, header: &ChatHeader, named: Option<&str>) -> Chat {
-    let mut origin = origin_of(source);
+fn build_chat_reader(
+    source: &TranscriptSource,
+    header: &ChatHeader,
+    named: Option<&str>,
+) -> GeminiChatReader {
+    let mut origin = transcript_origin(source);
     let chats = source.path.ancestors().find(|path| path.ends_with("chats"));
     let project = chats.and_then(Path::parent);
-    let folder = project.and_then(folder_of);
+    let folder = project.and_then(find_project_folder);
     if let Some(folder) = folder.or_else(|| named.map(str::to_owned)) {
         origin.cwd = folder;
     }
-    Chat::new(origin, header)
+    GeminiChatReader::new(origin, header)
 }
 
-fn folder_of(project: &Path) -> Option<String> {
+fn find_project_folder(project: &Path) -> Option<String> {
     let marker = project.join(".project_root");
     let marked = read_regular_text(&marker, FinalLink::Follow, MARKER_BYTES_MAX).ok();
     let marked = marked.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
-    marked.or_else(|| listed(project).ok().flatten())
+    marked.or_else(|| find_listed_folder(project).ok().flatten())
 }
 
 /// Looks up the folder by the short name under which its chats are stored.
-fn listed(project: &Path) -> Result<Option<String>> {
+fn find_listed_folder(project: &Path) -> Result<Option<String>> {
     let root = project.parent().and_then(Path::parent).context("no folder above")?;
     let list: Value = serde_json::from_slice(&read_regular(
         &root.join("projects.json"),

@@ -6,10 +6,10 @@ use std::io::{self, BufRead, BufReader, Read};
 /// A longer line is not a record.
 pub const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-const CHUNK_BYTES: usize = 256 * 1024;
+const READ_BUFFER_BYTES: usize = 256 * 1024;
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct TranscriptLine<'a> {
     /// One-based.
     pub number: u64,
     /// Byte offset in the file.
@@ -23,23 +23,23 @@ pub struct Line<'a> {
     pub is_too_long: bool,
 }
 
-pub struct Lines<R> {
+pub struct LineReader<R> {
     input: BufReader<R>,
     buffer: Vec<u8>,
     number: u64,
     offset: u64,
 }
 
-impl<R: Read> Lines<R> {
+impl<R: Read> LineReader<R> {
     pub fn new(input: R) -> Self {
-        let input = BufReader::with_capacity(CHUNK_BYTES, input);
+        let input = BufReader::with_capacity(READ_BUFFER_BYTES, input);
         Self { input, buffer: Vec::new(), number: 0, offset: 0 }
     }
 
     /// Returns the next line that is not blank.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn next_line(&mut self) -> io::Result<Option<TranscriptLine<'_>>> {
         loop {
-            let (offset, length, is_too_long) = match self.read()? {
+            let (offset, length, is_too_long) = match self.read_line()? {
                 0 => return Ok(None),
                 length if length > LINE_BYTES_MAX => (self.offset, length, true),
                 length => (self.offset, length, false),
@@ -56,13 +56,20 @@ impl<R: Read> Lines<R> {
             }
             let bytes = self.buffer.trim_ascii();
             let number = self.number;
-            return Ok(Some(Line { number, offset, bytes, length, is_ended, is_too_long }));
+            return Ok(Some(TranscriptLine {
+                number,
+                offset,
+                bytes,
+                length,
+                is_ended,
+                is_too_long,
+            }));
         }
     }
 
     /// Reads up to the next newline. Returns the number of bytes read, which may exceed the number
     /// kept.
-    fn read(&mut self) -> io::Result<u64> {
+    fn read_line(&mut self) -> io::Result<u64> {
         self.buffer.clear();
         let mut length =
             (&mut self.input).take(LINE_BYTES_MAX + 1).read_until(b'\n', &mut self.buffer)? as u64;
@@ -72,7 +79,7 @@ impl<R: Read> Lines<R> {
         while self.buffer.last() != Some(&b'\n') {
             self.buffer.clear();
             let more = (&mut self.input)
-                .take(CHUNK_BYTES as u64)
+                .take(READ_BUFFER_BYTES as u64)
                 .read_until(b'\n', &mut self.buffer)? as u64;
             if more == 0 {
                 break;
@@ -88,9 +95,9 @@ mod tests {
     use super::*;
 
     fn lines(text: &[u8]) -> Vec<(u64, u64, String, bool)> {
-        let mut lines = Lines::new(text);
+        let mut lines = LineReader::new(text);
         let mut found = Vec::new();
-        while let Some(line) = lines.next().unwrap() {
+        while let Some(line) = lines.next_line().unwrap() {
             let text = String::from_utf8_lossy(line.bytes).into_owned();
             found.push((line.number, line.offset, text, line.is_ended));
         }
@@ -108,10 +115,10 @@ mod tests {
     #[test]
     fn a_line_that_is_too_long_is_skipped() {
         let long = io::repeat(b'x').take(LINE_BYTES_MAX + 5_000_000);
-        let mut lines = Lines::new(long.chain(&b"\nnext\n"[..]));
-        let first = lines.next().unwrap().unwrap();
+        let mut lines = LineReader::new(long.chain(&b"\nnext\n"[..]));
+        let first = lines.next_line().unwrap().unwrap();
         assert!(first.is_too_long && first.bytes.is_empty());
-        let next = lines.next().unwrap().unwrap();
+        let next = lines.next_line().unwrap().unwrap();
         assert_eq!((next.number, next.bytes), (2, &b"next"[..]));
     }
 }

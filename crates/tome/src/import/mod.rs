@@ -28,34 +28,34 @@ use tome_engine::Sealer;
 use tome_model::{Agent, Draft, EventId, Millis, SessionId, truncate_to};
 use tome_proto::limits;
 
-use crate::agents::transcript::{Origin, Skip, Step};
+use crate::agents::transcript::{RecordOutcome, RecordSkipReason, TranscriptOrigin};
 
-pub use find::{Form, Source, at_home, at_paths};
-use known::Known;
-use origins::Origins;
-use read::Reader;
-pub use report::{AgentReport, DAMAGED_MAX, Damaged, Report, Unreadable};
-pub use target::{Each, Outgoing, Remote, Stopped, Target};
+pub use find::{TranscriptFormat, TranscriptSource, find_default_sources, find_sources_at};
+use known::StoredEvents;
+use origins::SessionOrigins;
+use read::SourceReader;
+pub use report::{AgentReport, DAMAGED_MAX, DamagedLine, ImportReport, UnreadableTranscript};
+pub use target::{DaemonTarget, EventCallback, ImportTarget, OutgoingEvent, StreamClosed};
 
 /// Sessions whose stored events are kept in memory. Files of one session are adjacent.
-const SESSIONS_HELD: usize = 16;
+const SESSIONS_CACHED_MAX: usize = 16;
 
 /// Larger drafts are capped before they are sent.
-const LARGE_BYTES: usize = 1024 * 1024;
+const DRAFT_BYTES_MAX: usize = 1024 * 1024;
 
 /// Meta key of imported events, which marks them as history rather than news.
-pub const IMPORTED: &str = "imported";
+pub const IMPORTED_META_KEY: &str = "imported";
 
 /// Receives the outcomes of reading a transcript.
-trait Sink {
+trait RecordSink {
     /// Accepts the outcome of the record in this line (0 if the transcript has no lines).
-    fn step(&mut self, step: Step, line: u64) -> Result<()>;
-    fn damaged(&mut self, line: u64, reason: String);
-    fn read(&mut self, bytes: u64);
+    fn accept(&mut self, step: RecordOutcome, line: u64) -> Result<()>;
+    fn report_damage(&mut self, line: u64, reason: String);
+    fn add_bytes_read(&mut self, bytes: u64);
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct From {
+pub struct EventOrigin {
     /// Index of the agent in the report.
     pub agent: usize,
     /// Index of the transcript among the sources.
@@ -63,22 +63,22 @@ pub struct From {
     pub line: u64,
 }
 
-pub struct Import<'t> {
-    pub sources: Vec<Source>,
+pub struct ImportJob<'t> {
+    pub sources: Vec<TranscriptSource>,
     /// Further transcripts from which the sources may have copied.
-    pub beside: Vec<Source>,
+    pub beside: Vec<TranscriptSource>,
     pub since: Option<Millis>,
     /// Compare without storing.
     pub is_dry: bool,
     /// Restricts the import to one session.
     pub only: Option<(Agent, SessionId)>,
-    pub target: &'t mut dyn Target,
+    pub target: &'t mut dyn ImportTarget,
     pub sealer: Arc<Sealer>,
     pub progress: ProgressBar,
 }
 
 #[derive(Debug, Default, Clone)]
-pub struct Coverage {
+pub struct SessionCoverage {
     pub stored: u64,
     pub missing: u64,
     /// Time of the first missing event.
@@ -88,40 +88,40 @@ pub struct Coverage {
     pub duplicates: Vec<EventId>,
 }
 
-pub struct Done {
-    pub report: Report,
-    pub sessions: HashMap<(Agent, SessionId), Coverage>,
+pub struct ImportResult {
+    pub report: ImportReport,
+    pub sessions: HashMap<(Agent, SessionId), SessionCoverage>,
 }
 
-struct Running<'t> {
-    import: Import<'t>,
-    report: Report,
-    sessions: HashMap<(Agent, SessionId), Coverage>,
-    known: HashMap<(Agent, SessionId, String), Known>,
-    origins: Origins,
+struct ImportRun<'t> {
+    import: ImportJob<'t>,
+    report: ImportReport,
+    sessions: HashMap<(Agent, SessionId), SessionCoverage>,
+    known: HashMap<(Agent, SessionId, String), StoredEvents>,
+    origins: SessionOrigins,
     projects: HashMap<(Agent, SessionId), String>,
-    outgoing: Vec<Outgoing>,
+    outgoing: Vec<OutgoingEvent>,
     outgoing_bytes: usize,
     agent: usize,
     source: usize,
 }
 
-impl Import<'_> {
+impl ImportJob<'_> {
     /// Runs the import. Blocks; call it on a thread of its own.
-    pub fn run(self) -> Result<Done> {
+    pub fn run(self) -> Result<ImportResult> {
         let sources = self.sources.clone();
         let only = self.only.as_ref().map(|(_, session)| session.as_str().to_owned());
-        let reader = || Reader::new(sources.iter().chain(&self.beside), only.clone());
+        let reader = || SourceReader::new(sources.iter().chain(&self.beside), only.clone());
         let since = self.since;
-        let is_wanted = |source: &&Source| !source.is_older_than(since);
+        let is_wanted = |source: &&TranscriptSource| !source.is_older_than(since);
         // A session requested by name is already stored, and so is its project.
         let origins = match only {
-            Some(_) => Origins::default(),
-            None => Origins::read(reader(), sources.iter().filter(is_wanted)),
+            Some(_) => SessionOrigins::default(),
+            None => SessionOrigins::collect(reader(), sources.iter().filter(is_wanted)),
         };
         let mut reader = reader();
-        let mut running = Running {
-            report: Report { dry_run: self.is_dry, ..Report::default() },
+        let mut running = ImportRun {
+            report: ImportReport { dry_run: self.is_dry, ..ImportReport::default() },
             import: self,
             sessions: HashMap::new(),
             known: HashMap::new(),
@@ -133,24 +133,24 @@ impl Import<'_> {
             source: 0,
         };
         for (place, source) in sources.iter().enumerate() {
-            running.begin(place, source)?;
+            running.begin_source(place, source)?;
             if !is_wanted(&source) {
-                running.skip(Skip::Older);
-                running.read(source.bytes);
+                running.count_skipped(RecordSkipReason::Older);
+                running.add_bytes_read(source.bytes);
                 continue;
             }
-            if let Err(error) = reader.read(source, &mut running) {
-                running.unreadable(source, error)?;
+            if let Err(error) = reader.read_source(source, &mut running) {
+                running.report_unreadable(source, error)?;
             }
         }
-        running.send()?;
-        running.forget_known();
-        Ok(Done { report: running.report, sessions: running.sessions })
+        running.send_batch()?;
+        running.release_stored_events();
+        Ok(ImportResult { report: running.report, sessions: running.sessions })
     }
 }
 
-impl Running<'_> {
-    fn begin(&mut self, place: usize, source: &Source) -> Result<()> {
+impl ImportRun<'_> {
+    fn begin_source(&mut self, place: usize, source: &TranscriptSource) -> Result<()> {
         let agents = &mut self.report.agents;
         if agents.last().is_none_or(|last| last.agent != source.agent.as_str()) {
             let agent = source.agent.as_str().to_owned();
@@ -158,11 +158,11 @@ impl Running<'_> {
         }
         let agent = agents.len() - 1;
         if agent != self.agent {
-            self.send()?;
+            self.send_batch()?;
         }
         self.agent = agent;
         self.source = place;
-        if let Some(report) = self.now() {
+        if let Some(report) = self.agent_report() {
             report.files += 1;
             report.bytes += source.bytes;
         }
@@ -170,35 +170,35 @@ impl Running<'_> {
     }
 
     /// Returns the report of the current agent.
-    fn now(&mut self) -> Option<&mut AgentReport> {
+    fn agent_report(&mut self) -> Option<&mut AgentReport> {
         self.report.agents.get_mut(self.agent)
     }
 
-    fn skip(&mut self, why: Skip) {
-        if let Some(report) = self.now() {
+    fn count_skipped(&mut self, why: RecordSkipReason) {
+        if let Some(report) = self.agent_report() {
             *report.skipped.entry(why).or_default() += 1;
         }
     }
 
     /// Records an unreadable transcript and continues; fails if the daemon is gone.
-    fn unreadable(&mut self, source: &Source, error: anyhow::Error) -> Result<()> {
+    fn report_unreadable(&mut self, source: &TranscriptSource, error: anyhow::Error) -> Result<()> {
         let is_ours = error.chain().any(|cause| {
             cause.downcast_ref::<tome_proto::ClientError>().is_some()
                 || cause.downcast_ref::<tome_home::HomeError>().is_some()
-                || cause.downcast_ref::<Stopped>().is_some()
+                || cause.downcast_ref::<StreamClosed>().is_some()
         });
         if is_ours {
             return Err(error);
         }
         let reason = format!("{error:#}");
         let file = source.path.display().to_string();
-        self.report.unreadable.push(Unreadable { file, reason });
+        self.report.unreadable.push(UnreadableTranscript { file, reason });
         Ok(())
     }
 
-    fn event(&mut self, draft: Draft, line: u64) -> Result<()> {
+    fn import_event(&mut self, draft: Draft, line: u64) -> Result<()> {
         if self.import.since.is_some_and(|since| draft.at < since) {
-            self.skip(Skip::Older);
+            self.count_skipped(RecordSkipReason::Older);
             return Ok(());
         }
         let session = (draft.agent.clone(), draft.session.clone());
@@ -206,12 +206,12 @@ impl Running<'_> {
             return Ok(());
         }
         let mut draft = draft;
-        draft.flatten_deep();
-        let project = self.project_of(&draft);
-        if let Some(report) = self.now() {
+        draft.flatten_deep_json();
+        let project = self.resolve_project(&draft);
+        if let Some(report) = self.agent_report() {
             report.seen.insert(session.1.as_str().to_owned());
         }
-        let is_known = self.is_known(&draft, &project)?;
+        let is_known = self.is_stored(&draft, &project)?;
         let coverage = self.sessions.entry(session).or_default();
         if coverage.cwd.is_empty() {
             coverage.cwd.clone_from(&draft.cwd);
@@ -223,7 +223,7 @@ impl Running<'_> {
             coverage.since = Some(coverage.since.map_or(draft.at, |since| since.min(draft.at)));
         }
         let is_dry = self.import.is_dry;
-        if let Some(report) = self.now() {
+        if let Some(report) = self.agent_report() {
             report.already_there += u64::from(is_known);
             // Otherwise the daemon's response is counted.
             report.imported += u64::from(is_dry && !is_known);
@@ -232,78 +232,78 @@ impl Running<'_> {
             return Ok(());
         }
         draft.project = Some(project);
-        draft.meta.insert(IMPORTED.to_owned(), Value::Bool(true));
-        let bytes = weight(&draft);
+        draft.meta.insert(IMPORTED_META_KEY.to_owned(), Value::Bool(true));
+        let bytes = estimate_size(&draft);
         // The daemon caps what it stores, but a much larger draft would exceed the message limit.
-        let draft = if bytes > LARGE_BYTES { self.import.sealer.seal(draft) } else { draft };
-        let from = From { agent: self.agent, source: self.source, line };
-        let bytes = bytes.min(LARGE_BYTES);
+        let draft = if bytes > DRAFT_BYTES_MAX { self.import.sealer.seal(draft) } else { draft };
+        let from = EventOrigin { agent: self.agent, source: self.source, line };
+        let bytes = bytes.min(DRAFT_BYTES_MAX);
         self.outgoing_bytes += bytes;
-        self.outgoing.push(Outgoing { draft, from, bytes });
+        self.outgoing.push(OutgoingEvent { draft, from, bytes });
         let is_full = self.outgoing.len() >= limits::BATCH_EVENTS_MAX
             || self.outgoing_bytes >= limits::BATCH_BYTES_MAX;
-        if is_full { self.send() } else { Ok(()) }
+        if is_full { self.send_batch() } else { Ok(()) }
     }
 
     /// Returns the project of the draft's session, or of its folder if it has no session.
-    fn project_of(&mut self, draft: &Draft) -> String {
+    fn resolve_project(&mut self, draft: &Draft) -> String {
         let target = &self.import.target;
         if draft.session.as_str() == SessionId::UNKNOWN {
-            return target.project_of(&draft.agent, &draft.session, &draft.cwd);
+            return target.resolve_project(&draft.agent, &draft.session, &draft.cwd);
         }
         let session = (draft.agent.clone(), draft.session.clone());
         if let Some(project) = self.projects.get(&session) {
             return project.clone();
         }
-        let began_in = self.origins.of(&draft.agent, &draft.session).unwrap_or(&draft.cwd);
-        let project = target.project_of(&draft.agent, &draft.session, began_in);
+        let began_in = self.origins.find_cwd(&draft.agent, &draft.session).unwrap_or(&draft.cwd);
+        let project = target.resolve_project(&draft.agent, &draft.session, began_in);
         self.projects.insert(session, project.clone());
         project
     }
 
-    fn is_known(&mut self, draft: &Draft, project: &str) -> Result<bool> {
+    fn is_stored(&mut self, draft: &Draft, project: &str) -> Result<bool> {
         let key = (draft.agent.clone(), draft.session.clone(), project.to_owned());
         if !self.known.contains_key(&key) {
-            if self.known.len() >= SESSIONS_HELD {
-                self.forget_known();
+            if self.known.len() >= SESSIONS_CACHED_MAX {
+                self.release_stored_events();
             }
-            let mut known = Known::new(draft.agent.clone());
-            let each = &mut |event: &tome_model::Event| known.add(event);
-            self.import.target.stored(&draft.agent, &draft.session, project, each)?;
+            let mut known = StoredEvents::new(draft.agent.clone());
+            let each = &mut |event: &tome_model::Event| known.insert(event);
+            self.import.target.load_stored_events(&draft.agent, &draft.session, project, each)?;
             self.known.insert(key.clone(), known);
         }
         let sealer = &self.import.sealer;
-        Ok(self.known.get_mut(&key).is_some_and(|known| known.has(draft, sealer)))
+        Ok(self.known.get_mut(&key).is_some_and(|known| known.match_draft(draft, sealer)))
     }
 
     /// Releases the stored events after collecting their duplicates.
-    fn forget_known(&mut self) {
+    fn release_stored_events(&mut self) {
         for ((agent, session, _), known) in self.known.drain() {
             let coverage = self.sessions.entry((agent, session)).or_default();
-            coverage.duplicates.extend(known.duplicates());
+            coverage.duplicates.extend(known.find_duplicates());
         }
     }
 
-    fn send(&mut self) -> Result<()> {
+    fn send_batch(&mut self) -> Result<()> {
         self.outgoing_bytes = 0;
         match std::mem::take(&mut self.outgoing) {
             drafts if drafts.is_empty() => Ok(()),
-            drafts => self.import.target.store(drafts),
+            drafts => self.import.target.store_events(drafts),
         }
     }
 }
 
-impl Sink for Running<'_> {
-    fn step(&mut self, step: Step, line: u64) -> Result<()> {
+impl RecordSink for ImportRun<'_> {
+    fn accept(&mut self, step: RecordOutcome, line: u64) -> Result<()> {
         match step {
-            Step::Event(draft) => self.event(*draft, line)?,
-            Step::Skipped(why) => self.skip(why),
+            RecordOutcome::Event(draft) => self.import_event(*draft, line)?,
+            RecordOutcome::Skipped(why) => self.count_skipped(why),
         }
         Ok(())
     }
 
-    fn damaged(&mut self, line: u64, reason: String) {
-        if let Some(report) = self.now() {
+    fn report_damage(&mut self, line: u64, reason: String) {
+        if let Some(report) = self.agent_report() {
             report.damaged_lines += 1;
         }
         if self.report.damaged.len() < DAMAGED_MAX
@@ -311,33 +311,33 @@ impl Sink for Running<'_> {
         {
             let file = source.path.display().to_string();
             let reason = truncate_to(&reason, 300).to_owned();
-            self.report.damaged.push(Damaged { file, line, reason });
+            self.report.damaged.push(DamagedLine { file, line, reason });
         }
     }
 
-    fn read(&mut self, bytes: u64) {
+    fn add_bytes_read(&mut self, bytes: u64) {
         self.import.progress.inc(bytes);
     }
 }
 
 /// Estimates the size of a draft in bytes.
-fn weight(draft: &Draft) -> usize {
+fn estimate_size(draft: &Draft) -> usize {
     let tool = draft.tool.iter().flat_map(|tool| [&tool.input, &tool.output]);
-    draft.text.len() + tool.chain(draft.meta.values()).map(value_weight).sum::<usize>()
+    draft.text.len() + tool.chain(draft.meta.values()).map(estimate_value_size).sum::<usize>()
 }
 
-fn value_weight(value: &Value) -> usize {
+fn estimate_value_size(value: &Value) -> usize {
     match value {
         Value::String(text) => text.len() + 2,
-        Value::Array(items) => items.iter().map(value_weight).sum::<usize>() + items.len(),
+        Value::Array(items) => items.iter().map(estimate_value_size).sum::<usize>() + items.len(),
         Value::Object(map) => {
-            map.iter().map(|(name, value)| name.len() + 4 + value_weight(value)).sum()
+            map.iter().map(|(name, value)| name.len() + 4 + estimate_value_size(value)).sum()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) => 8,
     }
 }
 
-fn origin_of(source: &Source) -> Origin {
+fn transcript_origin(source: &TranscriptSource) -> TranscriptOrigin {
     let stem = source.path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let folder = source.path.parent().map(|folder| folder.to_string_lossy().into_owned());
     let folder_name = source.path.parent().and_then(|folder| folder.file_name());
@@ -345,7 +345,7 @@ fn origin_of(source: &Source) -> Origin {
         "copilot" => folder_name.map(|name| name.to_string_lossy().into_owned()),
         _ => stem,
     };
-    Origin {
+    TranscriptOrigin {
         agent: source.agent.clone(),
         path: source.path.display().to_string(),
         session: session.unwrap_or_default(),
@@ -354,6 +354,6 @@ fn origin_of(source: &Source) -> Origin {
     }
 }
 
-fn too_long() -> String {
+fn line_too_long_message() -> String {
     format!("is longer than {} MiB and cannot be a record", lines::LINE_BYTES_MAX / 1024 / 1024)
 }

@@ -19,55 +19,55 @@ use tempfile::TempDir;
 use tome_home::{FinalLink, open_regular, read_regular};
 use tome_model::SessionId;
 
-use super::find::Source;
-use super::{Sink, origin_of};
-use crate::agents::transcript::{OpenCodeSession, Skip, Step, Steps};
+use super::find::TranscriptSource;
+use super::{RecordSink, transcript_origin};
+use crate::agents::transcript::{OpenCodeSession, RecordOutcome, RecordOutcomes, RecordSkipReason};
 
 /// Attempts to read a database that changes meanwhile.
-const TRIES: usize = 3;
+const READ_ATTEMPTS: usize = 3;
 
 /// Larger JSON files of the old folder are rejected.
 const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// A message and the parts read so far.
-struct Pending {
+struct PendingMessage {
     id: String,
     info: Map<String, Value>,
     parts: Vec<Value>,
 }
 
-pub fn database(
-    source: &Source,
+pub fn read_database(
+    source: &TranscriptSource,
     only: Option<&str>,
     seen: &mut HashSet<String>,
-    sink: &mut dyn Sink,
+    sink: &mut dyn RecordSink,
 ) -> Result<()> {
-    for attempt in 1..=TRIES {
-        let before = state(&source.path);
-        let (connection, _copy) = open(&source.path)?;
-        let result = sessions(&connection, source, only, seen, sink);
+    for attempt in 1..=READ_ATTEMPTS {
+        let before = file_state(&source.path);
+        let (connection, _copy) = open_database(&source.path)?;
+        let result = read_sessions(&connection, source, only, seen, sink);
         drop(connection);
         match result {
             Ok(()) => break,
             // Opened as immutable, but it changed.
-            Err(_) if attempt < TRIES && state(&source.path) != before => {}
+            Err(_) if attempt < READ_ATTEMPTS && file_state(&source.path) != before => {}
             Err(error) => return Err(error),
         }
     }
-    sink.read(source.bytes);
+    sink.add_bytes_read(source.bytes);
     Ok(())
 }
 
 /// Returns the sizes and modification times, to detect writes.
-fn state(path: &Path) -> Vec<Option<(u64, std::time::SystemTime)>> {
+fn file_state(path: &Path) -> Vec<Option<(u64, std::time::SystemTime)>> {
     let about = |path: PathBuf| {
         let about = fs::metadata(path).ok()?;
         Some((about.len(), about.modified().ok()?))
     };
-    vec![about(path.to_path_buf()), about(beside(path, "-wal"))]
+    vec![about(path.to_path_buf()), about(sibling_file(path, "-wal"))]
 }
 
-fn beside(path: &Path, end: &str) -> PathBuf {
+fn sibling_file(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
     name.into()
@@ -75,23 +75,23 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 
 /// Opens a database without changing its folder. The temporary copy, if any, must outlive the
 /// connection.
-fn open(path: &Path) -> Result<(Connection, Option<TempDir>)> {
+fn open_database(path: &Path) -> Result<(Connection, Option<TempDir>)> {
     // SQLite opens any kind of file, and a named pipe would block it.
-    for name in [path.to_path_buf(), beside(path, "-wal"), beside(path, "-shm")] {
+    for name in [path.to_path_buf(), sibling_file(path, "-wal"), sibling_file(path, "-shm")] {
         if fs::metadata(&name).is_ok_and(|about| !about.is_file()) {
             bail!("{} is not a regular file", name.display());
         }
     }
-    let log = fs::metadata(beside(path, "-wal")).map_or(0, |about| about.len());
+    let log = fs::metadata(sibling_file(path, "-wal")).map_or(0, |about| about.len());
     if log == 0 {
         return Ok((connect(path, "mode=ro&immutable=1")?, None));
     }
-    if beside(path, "-shm").is_file()
+    if sibling_file(path, "-shm").is_file()
         && let Ok(connection) = connect(path, "mode=ro&readonly_shm=1")
     {
         return Ok((connection, None));
     }
-    let (copy, folder) = copied(path)?;
+    let (copy, folder) = copy_database(path)?;
     Ok((connect(&copy, "mode=rw")?, Some(folder)))
 }
 
@@ -117,14 +117,14 @@ fn connect(path: &Path, how: &str) -> Result<Connection> {
 }
 
 /// Copies database and log to a temporary folder, again if they change meanwhile.
-fn copied(path: &Path) -> Result<(PathBuf, TempDir)> {
+fn copy_database(path: &Path) -> Result<(PathBuf, TempDir)> {
     let folder = tempfile::Builder::new().prefix("tome-import").tempdir()?;
     let copy = folder.path().join("copy.db");
-    for _ in 0..TRIES {
-        let before = state(path);
+    for _ in 0..READ_ATTEMPTS {
+        let before = file_state(path);
         copy_file(path, &copy)?;
-        copy_file(&beside(path, "-wal"), &beside(&copy, "-wal"))?;
-        if state(path) == before {
+        copy_file(&sibling_file(path, "-wal"), &sibling_file(&copy, "-wal"))?;
+        if file_state(path) == before {
             return Ok((copy, folder));
         }
     }
@@ -138,21 +138,21 @@ fn copy_file(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-fn sessions(
+fn read_sessions(
     database: &Connection,
-    source: &Source,
+    source: &TranscriptSource,
     only: Option<&str>,
     seen: &mut HashSet<String>,
-    sink: &mut dyn Sink,
+    sink: &mut dyn RecordSink,
 ) -> Result<()> {
-    let columns = columns_of(database, "session")?;
+    let columns = table_columns(database, "session")?;
     for needed in ["id", "directory"] {
         if !columns.contains(needed) {
             bail!("table session has no column {needed}: unsupported version of OpenCode");
         }
     }
     for (table, needed) in [("message", "session_id"), ("part", "message_id")] {
-        if !columns_of(database, table)?.contains(needed) {
+        if !table_columns(database, table)?.contains(needed) {
             bail!("no table {table} with a column {needed}: unsupported version of OpenCode");
         }
     }
@@ -163,23 +163,23 @@ fn sessions(
     let mut statement = database.prepare(&sql)?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
-        let info = info_of(row)?;
+        let info = session_info(row)?;
         let id = info.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
         if only.is_none_or(|only| only == id) {
-            session(database, source, &id, info, sink)?;
+            read_session(database, source, &id, info, sink)?;
         }
         seen.insert(id);
     }
     Ok(())
 }
 
-fn columns_of(database: &Connection, table: &str) -> Result<HashSet<String>> {
+fn table_columns(database: &Connection, table: &str) -> Result<HashSet<String>> {
     let mut statement = database.prepare("SELECT name FROM pragma_table_info(?1)")?;
     let names = statement.query_map([table], |row| row.get::<_, String>(0))?;
     Ok(names.collect::<Result<_, _>>()?)
 }
 
-fn info_of(row: &Row<'_>) -> Result<Map<String, Value>> {
+fn session_info(row: &Row<'_>) -> Result<Map<String, Value>> {
     let text = |place: usize| -> Result<Value> {
         Ok(row.get::<_, Option<String>>(place)?.map_or(Value::Null, Value::String))
     };
@@ -194,127 +194,135 @@ fn info_of(row: &Row<'_>) -> Result<Map<String, Value>> {
     }
 }
 
-fn session(
+fn read_session(
     database: &Connection,
-    source: &Source,
+    source: &TranscriptSource,
     id: &str,
     info: Map<String, Value>,
-    sink: &mut dyn Sink,
+    sink: &mut dyn RecordSink,
 ) -> Result<()> {
-    let origin = origin_of(source);
-    let mut steps = Steps::new();
+    let origin = transcript_origin(source);
+    let mut steps = RecordOutcomes::new();
     let mut session = OpenCodeSession::new(&origin, info, &mut steps);
     let mut statement = database.prepare_cached(
         "SELECT m.id, m.data, p.id, p.data FROM message m LEFT JOIN part p ON p.message_id = m.id \
          WHERE m.session_id = ?1 ORDER BY m.time_created, m.id, p.id",
     )?;
     let mut rows = statement.query([id])?;
-    let mut pending: Option<Pending> = None;
+    let mut pending: Option<PendingMessage> = None;
     while let Some(row) = rows.next()? {
         let message: String = row.get(0)?;
         if pending.as_ref().is_none_or(|pending| pending.id != message) {
-            end(&mut session, pending.take(), &mut steps);
-            flush(&mut steps, sink)?;
-            let Some(info) = object(row.get_ref(1)?.as_bytes_or_null()?) else {
-                sink.damaged(0, format!("message {message} is not JSON"));
+            finish_message(&mut session, pending.take(), &mut steps);
+            flush_outcomes(&mut steps, sink)?;
+            let Some(info) = parse_object(row.get_ref(1)?.as_bytes_or_null()?) else {
+                sink.report_damage(0, format!("message {message} is not JSON"));
                 continue;
             };
-            pending = Some(Pending { id: message, info, parts: Vec::new() });
+            pending = Some(PendingMessage { id: message, info, parts: Vec::new() });
         }
         let Some(part) = row.get::<_, Option<String>>(2)? else { continue };
-        match (object(row.get_ref(3)?.as_bytes_or_null()?), &mut pending) {
+        match (parse_object(row.get_ref(3)?.as_bytes_or_null()?), &mut pending) {
             (Some(mut found), Some(pending)) => {
                 found.insert("id".to_owned(), part.into());
                 pending.parts.push(Value::Object(found));
             }
-            (None, _) => sink.damaged(0, format!("part {part} is not JSON")),
+            (None, _) => sink.report_damage(0, format!("part {part} is not JSON")),
             _ => {}
         }
     }
-    end(&mut session, pending, &mut steps);
-    flush(&mut steps, sink)
+    finish_message(&mut session, pending, &mut steps);
+    flush_outcomes(&mut steps, sink)
 }
 
-fn object(bytes: Option<&[u8]>) -> Option<Map<String, Value>> {
+fn parse_object(bytes: Option<&[u8]>) -> Option<Map<String, Value>> {
     serde_json::from_slice(bytes.unwrap_or_default()).ok()
 }
 
-fn end(session: &mut OpenCodeSession, pending: Option<Pending>, steps: &mut Steps) {
-    if let Some(Pending { id, info, parts }) = pending {
-        session.message(&id, info, parts, steps);
+fn finish_message(
+    session: &mut OpenCodeSession,
+    pending: Option<PendingMessage>,
+    steps: &mut RecordOutcomes,
+) {
+    if let Some(PendingMessage { id, info, parts }) = pending {
+        session.read_message(&id, info, parts, steps);
     }
 }
 
-fn flush(steps: &mut Steps, sink: &mut dyn Sink) -> Result<()> {
-    steps.drain(..).try_for_each(|step| sink.step(step, 0))
+fn flush_outcomes(steps: &mut RecordOutcomes, sink: &mut dyn RecordSink) -> Result<()> {
+    steps.drain(..).try_for_each(|step| sink.accept(step, 0))
 }
 
 /// Reads the old folder: `session/<project>/<session>.json`, `message/<session>/<message>.json`,
 /// `part/<message>/<part>.json`. Sessions that the database has are skipped.
-pub fn storage(source: &Source, seen: &HashSet<String>, sink: &mut dyn Sink) -> Result<()> {
+pub fn read_storage(
+    source: &TranscriptSource,
+    seen: &HashSet<String>,
+    sink: &mut dyn RecordSink,
+) -> Result<()> {
     let root = &source.path;
-    for project in entries(&root.join("session")) {
-        for file in entries(&project) {
-            let Some(info) = read_file(&file, sink) else { continue };
+    for project in sorted_entries(&root.join("session")) {
+        for file in sorted_entries(&project) {
+            let Some(info) = read_json_file(&file, sink) else { continue };
             let id = info.get("id").and_then(Value::as_str).unwrap_or_default().to_owned();
             // The id becomes part of paths below.
-            if SessionId::parse(&id).is_err() || !is_plain(&id) {
-                sink.damaged(0, format!("{} has no valid session id", file.display()));
+            if SessionId::parse(&id).is_err() || !is_safe_file_name(&id) {
+                sink.report_damage(0, format!("{} has no valid session id", file.display()));
             } else if seen.contains(&id) {
-                sink.step(Step::Skipped(Skip::Copied), 0)?;
+                sink.accept(RecordOutcome::Skipped(RecordSkipReason::Copied), 0)?;
             } else {
-                stored(source, root, &id, info, sink)?;
+                read_stored_session(source, root, &id, info, sink)?;
             }
         }
     }
     Ok(())
 }
 
-fn stored(
-    source: &Source,
+fn read_stored_session(
+    source: &TranscriptSource,
     root: &Path,
     id: &str,
     info: Map<String, Value>,
-    sink: &mut dyn Sink,
+    sink: &mut dyn RecordSink,
 ) -> Result<()> {
-    let origin = origin_of(source);
-    let mut steps = Steps::new();
+    let origin = transcript_origin(source);
+    let mut steps = RecordOutcomes::new();
     let mut session = OpenCodeSession::new(&origin, info, &mut steps);
-    flush(&mut steps, sink)?;
+    flush_outcomes(&mut steps, sink)?;
     let mut messages: Vec<(u64, String, Map<String, Value>)> = Vec::new();
-    for file in entries(&root.join("message").join(id)) {
-        let Some(info) = read_file(&file, sink) else { continue };
+    for file in sorted_entries(&root.join("message").join(id)) {
+        let Some(info) = read_json_file(&file, sink) else { continue };
         let created = info.get("time").and_then(|time| time.get("created")?.as_u64());
         let name = info.get("id").and_then(Value::as_str).map(str::to_owned);
         let stem = file.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let name = name.filter(|name| is_plain(name)).or(stem).unwrap_or_default();
+        let name = name.filter(|name| is_safe_file_name(name)).or(stem).unwrap_or_default();
         messages.push((created.unwrap_or_default(), name, info));
     }
     messages.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
     for (_, name, info) in messages {
         let mut parts = Vec::new();
-        for file in entries(&root.join("part").join(&name)) {
-            parts.extend(read_file(&file, sink).map(Value::Object));
+        for file in sorted_entries(&root.join("part").join(&name)) {
+            parts.extend(read_json_file(&file, sink).map(Value::Object));
         }
-        session.message(&name, info, parts, &mut steps);
-        flush(&mut steps, sink)?;
+        session.read_message(&name, info, parts, &mut steps);
+        flush_outcomes(&mut steps, sink)?;
     }
     Ok(())
 }
 
-fn is_plain(id: &str) -> bool {
+fn is_safe_file_name(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
 }
 
 /// Returns the entries of a folder, sorted by name.
-fn entries(folder: &Path) -> Vec<PathBuf> {
+fn sorted_entries(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
     paths
 }
 
-fn read_file(path: &Path, sink: &mut dyn Sink) -> Option<Map<String, Value>> {
+fn read_json_file(path: &Path, sink: &mut dyn RecordSink) -> Option<Map<String, Value>> {
     let about = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
     if path.extension().is_none_or(|end| end != "json") {
         return None;
@@ -329,7 +337,7 @@ fn read_file(path: &Path, sink: &mut dyn Sink) -> Option<Map<String, Value>> {
     match record {
         Ok(record) => Some(record),
         Err(reason) => {
-            sink.damaged(0, format!("{}: {reason:#}", path.display()));
+            sink.report_damage(0, format!("{}: {reason:#}", path.display()));
             None
         }
     }

@@ -9,32 +9,35 @@ use std::collections::HashMap;
 use anyhow::Result;
 use tome_model::{Agent, Millis, SessionId};
 
-use super::Sink;
-use super::find::Source;
-use super::read::Reader;
-use crate::agents::transcript::Step;
+use super::RecordSink;
+use super::find::TranscriptSource;
+use super::read::SourceReader;
+use crate::agents::transcript::RecordOutcome;
 
 #[derive(Debug, Default)]
-pub struct Origins(HashMap<(Agent, SessionId), (Millis, String)>);
+pub struct SessionOrigins(HashMap<(Agent, SessionId), (Millis, String)>);
 
-impl Origins {
+impl SessionOrigins {
     /// Reads every source. Errors are reported later, when the events are read.
-    pub fn read<'a>(mut reader: Reader, sources: impl Iterator<Item = &'a Source>) -> Self {
+    pub fn collect<'a>(
+        mut reader: SourceReader,
+        sources: impl Iterator<Item = &'a TranscriptSource>,
+    ) -> Self {
         let mut origins = Self::default();
         for source in sources {
-            let _ = reader.read(source, &mut origins);
+            let _ = reader.read_source(source, &mut origins);
         }
         origins
     }
 
-    pub fn of(&self, agent: &Agent, session: &SessionId) -> Option<&str> {
+    pub fn find_cwd(&self, agent: &Agent, session: &SessionId) -> Option<&str> {
         self.0.get(&(agent.clone(), session.clone())).map(|(_, cwd)| cwd.as_str())
     }
 }
 
-impl Sink for Origins {
-    fn step(&mut self, step: Step, _: u64) -> Result<()> {
-        let Step::Event(draft) = step else { return Ok(()) };
+impl RecordSink for SessionOrigins {
+    fn accept(&mut self, step: RecordOutcome, _: u64) -> Result<()> {
+        let RecordOutcome::Event(draft) = step else { return Ok(()) };
         let began = (draft.at, draft.cwd);
         self.0
             .entry((draft.agent, draft.session))
@@ -47,7 +50,7 @@ impl Sink for Origins {
         Ok(())
     }
 
-    fn damaged(&mut self, _: u64, _: String) {}
+    fn report_damage(&mut self, _: u64, _: String) {}
 
-    fn read(&mut self, _: u64) {}
+    fn add_bytes_read(&mut self, _: u64) {}
 }

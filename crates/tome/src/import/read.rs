@@ -8,14 +8,15 @@ use anyhow::{Context as _, Result};
 use serde_json::{Map, Value};
 use tome_home::{FinalLink, open_regular};
 
-use super::find::{Form, Source};
-use super::lines::Lines;
-use super::{Sink, chats, opencode, origin_of, too_long};
+use super::find::{TranscriptFormat, TranscriptSource};
+use super::lines::LineReader;
+use super::{RecordSink, chats, line_too_long_message, opencode, transcript_origin};
 use crate::agents::transcript::{
-    Copies, Skip, Step, Steps, Transcript, fork_of, lines_of, record_of, trace,
+    CopiedHistory, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptReader,
+    build_transcript_reader, parent_session_id, parse_record, record_fingerprint,
 };
 
-pub struct Reader {
+pub struct SourceReader {
     /// Codex's rollouts by session, to recognize copied histories.
     rollouts: HashMap<String, PathBuf>,
     /// Sessions in OpenCode's database.
@@ -27,87 +28,101 @@ pub struct Reader {
 /// A rollout's name ends in its session id.
 const UUID_CHARS: usize = 36;
 
-impl Reader {
+impl SourceReader {
     /// `sources` may be consulted for copied histories.
-    pub fn new<'a>(sources: impl Iterator<Item = &'a Source>, only: Option<String>) -> Self {
+    pub fn new<'a>(
+        sources: impl Iterator<Item = &'a TranscriptSource>,
+        only: Option<String>,
+    ) -> Self {
         let rollouts = sources.filter(|source| source.agent.as_str() == "codex");
         let rollouts = rollouts
-            .filter_map(|source| Some((rollout_session(source)?, source.path.clone())))
+            .filter_map(|source| Some((rollout_session_id(source)?, source.path.clone())))
             .collect();
         Self { rollouts, sessions: HashSet::new(), only }
     }
 
-    pub fn read(&mut self, source: &Source, sink: &mut dyn Sink) -> Result<()> {
-        match source.form {
-            Form::Lines | Form::Compressed => self.lines(source, sink),
-            Form::Updates => chats::updates(source, sink),
-            Form::Conversation => chats::conversation(source, sink),
-            Form::Database => {
-                opencode::database(source, self.only.as_deref(), &mut self.sessions, sink)
+    pub fn read_source(
+        &mut self,
+        source: &TranscriptSource,
+        sink: &mut dyn RecordSink,
+    ) -> Result<()> {
+        match source.format {
+            TranscriptFormat::Lines | TranscriptFormat::Compressed => self.read_jsonl(source, sink),
+            TranscriptFormat::Updates => chats::read_update_log(source, sink),
+            TranscriptFormat::Conversation => chats::read_conversation(source, sink),
+            TranscriptFormat::Database => {
+                opencode::read_database(source, self.only.as_deref(), &mut self.sessions, sink)
             }
-            Form::Storage => opencode::storage(source, &self.sessions, sink),
+            TranscriptFormat::Storage => opencode::read_storage(source, &self.sessions, sink),
         }
     }
 
-    fn lines(&self, source: &Source, sink: &mut dyn Sink) -> Result<()> {
-        let mut transcript: Option<Box<dyn Transcript>> = None;
-        let mut steps = Steps::new();
-        let mut lines = Lines::new(input(source)?);
+    fn read_jsonl(&self, source: &TranscriptSource, sink: &mut dyn RecordSink) -> Result<()> {
+        let mut transcript: Option<Box<dyn TranscriptReader>> = None;
+        let mut steps = RecordOutcomes::new();
+        let mut lines = LineReader::new(open_source(source)?);
         loop {
-            let line = match lines.next() {
+            let line = match lines.next_line() {
                 Ok(Some(line)) => line,
                 Ok(None) => break,
                 // A truncated compressed file: keep what came before.
-                Err(error) if source.form == Form::Compressed => {
-                    sink.damaged(0, format!("truncated: {error}"));
+                Err(error) if source.format == TranscriptFormat::Compressed => {
+                    sink.report_damage(0, format!("truncated: {error}"));
                     break;
                 }
                 Err(error) => return Err(error.into()),
             };
-            if source.form == Form::Lines {
-                sink.read(line.length);
+            if source.format == TranscriptFormat::Lines {
+                sink.add_bytes_read(line.length);
             }
             let number = line.number;
             if line.is_too_long {
-                sink.damaged(number, too_long());
+                sink.report_damage(number, line_too_long_message());
                 continue;
             }
-            match record_of(line.bytes) {
+            match parse_record(line.bytes) {
                 Ok(Some(record)) => {
-                    let reader = transcript.get_or_insert_with(|| self.begin(source, &record));
-                    reader.record(record, &mut steps);
+                    let reader =
+                        transcript.get_or_insert_with(|| self.open_transcript(source, &record));
+                    reader.read_record(record, &mut steps);
                 }
                 Ok(None) => {}
                 // In a running session the last line may be incomplete.
-                Err(_) if !line.is_ended => steps.push(Step::Skipped(Skip::Unfinished)),
-                Err(reason) => sink.damaged(number, reason),
+                Err(_) if !line.is_ended => {
+                    steps.push(RecordOutcome::Skipped(RecordSkipReason::Unfinished))
+                }
+                Err(reason) => sink.report_damage(number, reason),
             }
             for step in steps.drain(..) {
-                sink.step(step, number)?;
+                sink.accept(step, number)?;
             }
         }
         if let Some(mut transcript) = transcript {
-            transcript.end(&mut steps);
+            transcript.finish(&mut steps);
         }
-        if source.form == Form::Compressed {
-            sink.read(source.bytes);
+        if source.format == TranscriptFormat::Compressed {
+            sink.add_bytes_read(source.bytes);
         }
-        steps.drain(..).try_for_each(|step| sink.step(step, 0))
+        steps.drain(..).try_for_each(|step| sink.accept(step, 0))
     }
 
-    fn begin(&self, source: &Source, first: &Map<String, Value>) -> Box<dyn Transcript> {
-        let parent = fork_of(first).and_then(|parent| self.rollouts.get(&parent));
+    fn open_transcript(
+        &self,
+        source: &TranscriptSource,
+        first: &Map<String, Value>,
+    ) -> Box<dyn TranscriptReader> {
+        let parent = parent_session_id(first).and_then(|parent| self.rollouts.get(&parent));
         let parent = parent.filter(|path| **path != source.path);
-        let copies = parent.and_then(|path| traces(path).ok()).map(Copies::new);
-        lines_of(origin_of(source), copies)
+        let copies = parent.and_then(|path| read_fingerprints(path).ok()).map(CopiedHistory::new);
+        build_transcript_reader(transcript_origin(source), copies)
     }
 }
 
-fn input(source: &Source) -> Result<Box<dyn Read>> {
-    opened(&source.path, source.form == Form::Compressed)
+fn open_source(source: &TranscriptSource) -> Result<Box<dyn Read>> {
+    open_file(&source.path, source.format == TranscriptFormat::Compressed)
 }
 
-fn opened(path: &std::path::Path, is_compressed: bool) -> Result<Box<dyn Read>> {
+fn open_file(path: &std::path::Path, is_compressed: bool) -> Result<Box<dyn Read>> {
     let file = open_regular(path, FinalLink::Follow).context("cannot be read")?;
     Ok(if is_compressed {
         Box::new(zstd::stream::read::Decoder::new(file)?)
@@ -116,7 +131,7 @@ fn opened(path: &std::path::Path, is_compressed: bool) -> Result<Box<dyn Read>> 
     })
 }
 
-fn rollout_session(source: &Source) -> Option<String> {
+fn rollout_session_id(source: &TranscriptSource) -> Option<String> {
     let name = source.path.file_name()?.to_str()?;
     let stem = name.strip_suffix(".zst").unwrap_or(name).strip_suffix(".jsonl")?;
     // `rollout-<time>-<thread>[_<rollout>]`
@@ -126,13 +141,13 @@ fn rollout_session(source: &Source) -> Option<String> {
 }
 
 /// Reads the fingerprints of a parent's records.
-fn traces(path: &std::path::Path) -> Result<Vec<u64>> {
+fn read_fingerprints(path: &std::path::Path) -> Result<Vec<u64>> {
     let is_compressed = path.extension().is_some_and(|end| end == "zst");
-    let mut lines = Lines::new(opened(path, is_compressed)?);
+    let mut lines = LineReader::new(open_file(path, is_compressed)?);
     let mut found = Vec::new();
-    while let Some(line) = lines.next()? {
-        let record = record_of(line.bytes).ok().flatten();
-        found.extend(record.as_ref().and_then(trace));
+    while let Some(line) = lines.next_line()? {
+        let record = parse_record(line.bytes).ok().flatten();
+        found.extend(record.as_ref().and_then(record_fingerprint));
     }
     Ok(found)
 }

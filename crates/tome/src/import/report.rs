@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::agents::transcript::Skip;
+use crate::agents::transcript::RecordSkipReason;
 
 /// Damaged lines listed individually; the others are only counted.
 pub const DAMAGED_MAX: usize = 1_000;
 
 #[derive(Debug, Default, Serialize)]
-pub struct Report {
+pub struct ImportReport {
     pub dry_run: bool,
     /// Stored now, or to be stored in case of a dry run.
     pub imported: u64,
     /// Stored earlier by a hook or an import.
     pub already_there: u64,
     /// Records that are not events, by reason.
-    pub skipped: BTreeMap<Skip, u64>,
+    pub skipped: BTreeMap<RecordSkipReason, u64>,
     /// Lines that cannot be parsed or that the daemon rejected.
     pub damaged_lines: u64,
     pub files: u64,
@@ -25,8 +25,8 @@ pub struct Report {
     pub bytes: u64,
     pub agents: Vec<AgentReport>,
     /// The first `DAMAGED_MAX` damaged lines.
-    pub damaged: Vec<Damaged>,
-    pub unreadable: Vec<Unreadable>,
+    pub damaged: Vec<DamagedLine>,
+    pub unreadable: Vec<UnreadableTranscript>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -37,14 +37,14 @@ pub struct AgentReport {
     pub bytes: u64,
     pub imported: u64,
     pub already_there: u64,
-    pub skipped: BTreeMap<Skip, u64>,
+    pub skipped: BTreeMap<RecordSkipReason, u64>,
     pub damaged_lines: u64,
     #[serde(skip)]
     pub seen: BTreeSet<String>,
 }
 
 #[derive(Debug, Serialize)]
-pub struct Damaged {
+pub struct DamagedLine {
     pub file: String,
     /// One-based; absent if the transcript has no lines.
     #[serde(skip_serializing_if = "is_zero")]
@@ -58,14 +58,14 @@ fn is_zero(line: &u64) -> bool {
 }
 
 #[derive(Debug, Serialize)]
-pub struct Unreadable {
+pub struct UnreadableTranscript {
     pub file: String,
     pub reason: String,
 }
 
-impl Report {
+impl ImportReport {
     /// Sums up the agents.
-    pub fn total(&mut self) {
+    pub fn sum_agents(&mut self) {
         for agent in &mut self.agents {
             agent.sessions = agent.seen.len() as u64;
             self.files += agent.files;

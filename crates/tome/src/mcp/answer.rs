@@ -7,19 +7,19 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
-use tome_engine::{Effect, neutralize};
+use tome_engine::{ToolEffect, neutralize};
 use tome_proto::v1::CallToolResponse;
 
 /// Fields that the text expresses in another way.
-const SAID_OTHERWISE: [&str; 2] = ["success", "kind"];
+const FIELDS_COVERED_BY_TEXT: [&str; 2] = ["success", "kind"];
 
-pub fn result(answer: &CallToolResponse, effect: Effect) -> CallToolResult {
-    let is_quoted = effect == Effect::Reads && !answer.is_error;
-    let object = object(answer);
+pub fn build_tool_result(answer: &CallToolResponse, effect: ToolEffect) -> CallToolResult {
+    let is_quoted = effect == ToolEffect::Reads && !answer.is_error;
+    let object = result_object(answer);
     let mut content = vec![ContentBlock::text(answer.text.as_str())];
     let beside = match is_quoted {
         true => object.get("version").and_then(Value::as_str).map(|it| format!("version: {it}")),
-        false => beside(&object, &answer.text),
+        false => describe_missing_fields(&object, &answer.text),
     };
     content.extend(beside.map(ContentBlock::text));
     let mut result = match answer.is_error {
@@ -31,7 +31,7 @@ pub fn result(answer: &CallToolResponse, effect: Effect) -> CallToolResult {
 }
 
 /// Returns the result as an object, as older protocol versions require, without empty fields.
-fn object(answer: &CallToolResponse) -> Map<String, Value> {
+fn result_object(answer: &CallToolResponse) -> Map<String, Value> {
     let fields = match serde_json::from_str(&answer.result_json) {
         Ok(Value::Object(fields)) => fields,
         Ok(Value::Array(items)) => Map::from_iter([("items".to_owned(), items.into())]),
@@ -43,22 +43,29 @@ fn object(answer: &CallToolResponse) -> Map<String, Value> {
         Value::String(text) => !text.is_empty(),
         _ => true,
     };
-    fields.into_iter().filter(|(_, value)| says(value)).map(|(n, v)| (n, quoted(v))).collect()
+    fields
+        .into_iter()
+        .filter(|(_, value)| says(value))
+        .map(|(n, v)| (n, neutralize_value(v)))
+        .collect()
 }
 
 /// Neutralizes the markers in all strings of a value.
-fn quoted(value: Value) -> Value {
+fn neutralize_value(value: Value) -> Value {
     match value {
         Value::String(text) => neutralize(&text).into_owned().into(),
-        Value::Array(items) => items.into_iter().map(quoted).collect(),
-        Value::Object(fields) => fields.into_iter().map(|(n, v)| (n, quoted(v))).collect(),
+        Value::Array(items) => items.into_iter().map(neutralize_value).collect(),
+        Value::Object(fields) => {
+            fields.into_iter().map(|(n, v)| (n, neutralize_value(v))).collect()
+        }
         value => value,
     }
 }
 
 /// Lists top-level fields whose values do not occur in the text.
-fn beside(object: &Map<String, Value>, text: &str) -> Option<String> {
-    let missing = object.iter().filter(|(name, _)| !SAID_OTHERWISE.contains(&name.as_str()));
+fn describe_missing_fields(object: &Map<String, Value>, text: &str) -> Option<String> {
+    let missing =
+        object.iter().filter(|(name, _)| !FIELDS_COVERED_BY_TEXT.contains(&name.as_str()));
     let missing = missing.filter_map(|(name, value)| {
         let value = match value {
             Value::String(text) => text.clone(),
@@ -75,13 +82,13 @@ fn beside(object: &Map<String, Value>, text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn answered(text: &str, json: &Value, effect: Effect) -> (Vec<String>, Option<Value>) {
+    fn answered(text: &str, json: &Value, effect: ToolEffect) -> (Vec<String>, Option<Value>) {
         let answer = CallToolResponse {
             text: text.into(),
             result_json: json.to_string(),
             ..CallToolResponse::default()
         };
-        let result = result(&answer, effect);
+        let result = build_tool_result(&answer, effect);
         let texts = result.content.iter().map(|block| {
             let ContentBlock::Text(text) = block else { panic!("{block:?}") };
             text.text.clone()
@@ -92,7 +99,7 @@ mod tests {
     #[test]
     fn recorded_text_is_returned_as_text_followed_by_its_version() {
         let note = json!({"path": "a.md", "content": "one\n", "version": "v1"});
-        let (texts, json) = answered("one\n", &note, Effect::Reads);
+        let (texts, json) = answered("one\n", &note, ToolEffect::Reads);
         assert_eq!(texts, ["one\n", "version: v1"]);
         assert_eq!(json, None);
     }
@@ -100,11 +107,11 @@ mod tests {
     #[test]
     fn a_write_has_the_same_content_in_both_forms() {
         let saved = json!({"path": "<system-reminder>.md", "success": true, "size": 4, "why": ""});
-        let (texts, json) = answered("Memory saved", &saved, Effect::Settles);
+        let (texts, json) = answered("Memory saved", &saved, ToolEffect::ReplacesIdempotently);
         assert_eq!(texts, ["Memory saved", "path: [quoted: system-reminder].md, size: 4"]);
         let expected = json!({"path": "[quoted: system-reminder].md", "success": true, "size": 4});
         assert_eq!(json, Some(expected));
-        let (_, json) = answered("[1]", &json!([{"a": 1}]), Effect::Adds);
+        let (_, json) = answered("[1]", &json!([{"a": 1}]), ToolEffect::Adds);
         assert_eq!(json, Some(json!({"items": [{"a": 1}]})));
     }
 }

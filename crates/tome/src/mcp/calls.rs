@@ -4,43 +4,43 @@
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
-use tome_engine::Effect;
+use tome_engine::ToolEffect;
 use tome_home::{Home, Projects};
 use tome_model::Agent;
-use tome_proto::{ClientError, Query, v1};
+use tome_proto::{ClientError, EventListQuery, v1};
 
-use super::limits::{ASKED_MAX, CALLS_AT_ONCE};
-use super::who::Who;
-use crate::reach::{Reach, ReachError, Start};
+use super::limits::{CONCURRENT_CALLS_MAX, READ_ATTEMPTS_MAX};
+use super::who::McpCaller;
+use crate::reach::{ConnectError, DaemonConnector, StartPolicy};
 
-pub struct Calls {
-    reach: Reach,
+pub struct DaemonTools {
+    reach: DaemonConnector,
     home: Home,
     room: Semaphore,
 }
 
-impl Calls {
-    pub fn new(reach: Reach, home: Home) -> Self {
-        Self { reach, home, room: Semaphore::new(CALLS_AT_ONCE) }
+impl DaemonTools {
+    pub fn new(reach: DaemonConnector, home: Home) -> Self {
+        Self { reach, home, room: Semaphore::new(CONCURRENT_CALLS_MAX) }
     }
 
     /// Starts the daemon if it is not running. Errors are reported by the first tool call.
-    pub async fn wake(&self) {
-        let _ = self.reach.client(Start::IfAway).await;
+    pub async fn start_daemon(&self) {
+        let _ = self.reach.connect(StartPolicy::IfNotRunning).await;
     }
 
     /// Calls a tool. Errors of the tool and of the connection are part of the response.
-    pub async fn tool(
+    pub async fn call_tool(
         &self,
         name: &str,
-        effect: Effect,
+        effect: ToolEffect,
         arguments: &Value,
-        who: &Who,
+        who: &McpCaller,
     ) -> v1::CallToolResponse {
         // The semaphore is never closed.
         let _turn = self.room.acquire().await;
         let mut who = who.clone();
-        if who.session.is_none() && means_session(arguments) {
+        if who.session.is_none() && refers_to_current_session(arguments) {
             who.session = self.latest_session(&who).await;
         }
         let request = v1::CallToolRequest {
@@ -51,60 +51,62 @@ impl Calls {
             agent: who.agent,
             command: String::new(),
         };
-        let times = if effect == Effect::Reads { ASKED_MAX } else { 1 };
-        let answer = self.ask(request, times).await;
-        answer.unwrap_or_else(|error| no_answer(&error, effect))
+        let times = if effect == ToolEffect::Reads { READ_ATTEMPTS_MAX } else { 1 };
+        let answer = self.call_with_retries(request, times).await;
+        answer.unwrap_or_else(|error| failure_response(&error, effect))
     }
 
-    async fn ask(
+    async fn call_with_retries(
         &self,
         request: v1::CallToolRequest,
         times: usize,
-    ) -> Result<v1::CallToolResponse, ReachError> {
+    ) -> Result<v1::CallToolResponse, ConnectError> {
         for _ in 1..times {
-            let client = self.reach.client(Start::IfAway).await?;
+            let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
             match client.call_tool(request.clone()).await {
                 Err(ClientError::Unreachable(_)) => {}
                 answer => return Ok(answer?),
             }
         }
-        let client = self.reach.client(Start::IfAway).await?;
+        let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
         Ok(client.call_tool(request).await?)
     }
 
     /// Returns the session of this agent's latest event in this project. Agents that do not pass
     /// their session to MCP servers have just reported it through a hook.
-    async fn latest_session(&self, who: &Who) -> Option<String> {
+    async fn latest_session(&self, who: &McpCaller) -> Option<String> {
         let is_known = Agent::KNOWN.contains(&who.agent.as_str());
-        let query = Query {
-            project: Some(Projects::load(&self.home).known_root_of(&who.cwd)?),
+        let query = EventListQuery {
+            project: Some(Projects::load(&self.home).find_known_project(&who.cwd)?),
             agents: is_known.then(|| who.agent.clone()).into_iter().collect(),
             limit: 1,
             newest_first: true,
-            ..Query::default()
+            ..EventListQuery::default()
         };
-        let client = self.reach.client(Start::IfAway).await.ok()?;
-        let page = client.events(query).await.ok()?;
+        let client = self.reach.connect(StartPolicy::IfNotRunning).await.ok()?;
+        let page = client.list_events(query).await.ok()?;
         page.events.into_iter().next().map(|event| event.session.to_string())
     }
 }
 
 /// Whether a call refers to the current session without naming it.
-fn means_session(arguments: &Value) -> bool {
+fn refers_to_current_session(arguments: &Value) -> bool {
     let says = |name, value: &str| arguments.get(name).and_then(Value::as_str) == Some(value);
     let is_named = arguments.get("session_id").is_some_and(|session| !session.is_null());
     (says("scope", "session") && !is_named) || says("across", "session")
 }
 
 /// Renders a failure as a tool response, so that the model reads it.
-fn no_answer(error: &ReachError, effect: Effect) -> v1::CallToolResponse {
-    let is_unsure =
-        matches!(error, ReachError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_)));
+fn failure_response(error: &ConnectError, effect: ToolEffect) -> v1::CallToolResponse {
+    let is_unsure = matches!(
+        error,
+        ConnectError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
+    );
     let said = match error {
-        ReachError::Client(ClientError::NotFound(said) | ClientError::Invalid(said)) => {
+        ConnectError::Client(ClientError::NotFound(said) | ClientError::Invalid(said)) => {
             said.clone()
         }
-        error if is_unsure && effect != Effect::Reads => {
+        error if is_unsure && effect != ToolEffect::Reads => {
             format!("no response ({error}): read the note to check whether the change was made")
         }
         error => format!("Tome's daemon did not respond: {error}"),

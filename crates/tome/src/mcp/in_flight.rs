@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::limits::{ANSWER_KIB, IN_FLIGHT_KIB_MAX};
+use super::limits::{IN_FLIGHT_KIB_MAX, RESPONSE_KIB};
 
-pub type Share = OwnedSemaphorePermit;
+pub type BudgetPermit = OwnedSemaphorePermit;
 
 #[derive(Debug, Clone)]
 pub struct InFlight {
     budget: Arc<Semaphore>,
     /// By request id, as JSON.
-    shares: Arc<Mutex<HashMap<String, Share>>>,
+    shares: Arc<Mutex<HashMap<String, BudgetPermit>>>,
 }
 
 impl InFlight {
@@ -30,26 +30,26 @@ impl InFlight {
     }
 
     /// Waits for enough budget for a request of this size and its response. Cancel-safe.
-    pub async fn reserve(&self, bytes: usize) -> Option<Share> {
-        let kib = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).saturating_add(ANSWER_KIB);
+    pub async fn reserve(&self, bytes: usize) -> Option<BudgetPermit> {
+        let kib = u32::try_from(bytes / 1024).unwrap_or(u32::MAX).saturating_add(RESPONSE_KIB);
         // The semaphore is never closed.
         Arc::clone(&self.budget).acquire_many_owned(kib.min(IN_FLIGHT_KIB_MAX)).await.ok()
     }
 
-    pub fn has(&self, id: &Value) -> bool {
-        self.shares().contains_key(&id.to_string())
+    pub fn contains(&self, id: &Value) -> bool {
+        self.lock_shares().contains_key(&id.to_string())
     }
 
-    pub fn begin(&self, id: &Value, share: Share) {
-        self.shares().insert(id.to_string(), share);
+    pub fn insert(&self, id: &Value, share: BudgetPermit) {
+        self.lock_shares().insert(id.to_string(), share);
     }
 
     /// Returns the permit of a request that was answered or cancelled.
-    pub fn end(&self, id: &Value) -> Option<Share> {
-        self.shares().remove(&id.to_string())
+    pub fn remove(&self, id: &Value) -> Option<BudgetPermit> {
+        self.lock_shares().remove(&id.to_string())
     }
 
-    fn shares(&self) -> MutexGuard<'_, HashMap<String, Share>> {
+    fn lock_shares(&self) -> MutexGuard<'_, HashMap<String, BudgetPermit>> {
         self.shares.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

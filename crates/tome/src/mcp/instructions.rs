@@ -3,7 +3,7 @@
 
 use tome_engine::memory_rules;
 
-pub fn instructions(offered: &[&str], hooks_state_rules: bool) -> String {
+pub fn render_instructions(offered: &[&str], hooks_state_rules: bool) -> String {
     let mut lines = vec![
         "Tome is the memory of this project: notes, and a record of earlier sessions.".to_owned(),
     ];
@@ -22,12 +22,12 @@ mod tests {
 
     #[test]
     fn rules_are_included_unless_hooks_inject_them() {
-        let all: Vec<&str> = Tools::list().iter().map(|tool| tool.name).collect();
-        let whole = instructions(&all, false);
+        let all: Vec<&str> = Tools::specs().iter().map(|tool| tool.name).collect();
+        let whole = render_instructions(&all, false);
         assert!(estimate_tokens(&whole) < 300, "{whole}");
-        let less = instructions(&["recall_memory"], false);
+        let less = render_instructions(&["recall_memory"], false);
         assert!(!less.contains("memory_write"), "{less}");
-        let hooked = instructions(&CORE_TOOLS, true);
+        let hooked = render_instructions(&CORE_TOOLS, true);
         assert_eq!(hooked.lines().count(), 1);
         assert!(memory_rules(&CORE_TOOLS).iter().all(|rule| !hooked.contains(rule.as_str())));
     }

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::limits::BATCH_MESSAGES_MAX;
 
 /// Supported requests.
-const REQUESTS: [&str; 10] = [
+const SUPPORTED_REQUESTS: [&str; 10] = [
     "initialize",
     "server/discover",
     "ping",
@@ -29,7 +29,7 @@ const REQUESTS: [&str; 10] = [
 ];
 
 /// Notifications that the server handles.
-const NOTIFICATIONS: [&str; 4] = [
+const SUPPORTED_NOTIFICATIONS: [&str; 4] = [
     "notifications/initialized",
     "notifications/cancelled",
     "notifications/progress",
@@ -40,41 +40,43 @@ const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 
-pub type Message = RxJsonRpcMessage<RoleServer>;
+pub type ClientMessage = RxJsonRpcMessage<RoleServer>;
 
-pub enum Heard {
+pub enum ParsedLine {
     /// To be passed to the server.
-    Message(Box<Message>),
+    Message(Box<ClientMessage>),
     /// Invalid; contains the error response.
-    Refused(Value),
+    Rejected(Value),
     /// Needs no response.
-    Nothing,
-    Several(Vec<Heard>),
+    Ignored,
+    Batch(Vec<ParsedLine>),
 }
 
 /// Parses a line. Notifications before the session is open are ignored.
-pub fn read(line: &[u8], is_open: bool) -> Heard {
+pub fn parse_line(line: &[u8], is_open: bool) -> ParsedLine {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
     if line.is_empty() {
-        return Heard::Nothing;
+        return ParsedLine::Ignored;
     }
     match serde_json::from_slice(line) {
-        Err(_) => Heard::Refused(refusal(&Value::Null, PARSE_ERROR, "this line is not JSON")),
+        Err(_) => {
+            ParsedLine::Rejected(error_response(&Value::Null, PARSE_ERROR, "this line is not JSON"))
+        }
         Ok(Value::Array(several)) if several.len() > BATCH_MESSAGES_MAX => {
             let said = format!("more than {BATCH_MESSAGES_MAX} messages on one line");
-            Heard::Refused(refusal(&Value::Null, INVALID_REQUEST, &said))
+            ParsedLine::Rejected(error_response(&Value::Null, INVALID_REQUEST, &said))
         }
         Ok(Value::Array(several)) if !several.is_empty() => {
-            Heard::Several(several.into_iter().map(|one| whole(one, is_open)).collect())
+            ParsedLine::Batch(several.into_iter().map(|one| parse_value(one, is_open)).collect())
         }
-        Ok(one) => whole(one, is_open),
+        Ok(one) => parse_value(one, is_open),
     }
 }
 
-fn whole(value: Value, is_open: bool) -> Heard {
+fn parse_value(value: Value, is_open: bool) -> ParsedLine {
     match value {
-        Value::Object(_) => classified(value, is_open),
-        _ => Heard::Refused(refusal(
+        Value::Object(_) => classify_message(value, is_open),
+        _ => ParsedLine::Rejected(error_response(
             &Value::Null,
             INVALID_REQUEST,
             "a message must be a JSON object",
@@ -83,53 +85,53 @@ fn whole(value: Value, is_open: bool) -> Heard {
 }
 
 /// The error for a request whose id belongs to a request in flight.
-pub fn id_in_use(id: &Value) -> Value {
-    refusal(id, INVALID_REQUEST, "a request with this id is still in progress")
+pub fn duplicate_id_error(id: &Value) -> Value {
+    error_response(id, INVALID_REQUEST, "a request with this id is still in progress")
 }
 
-pub fn too_long(bytes_max: usize) -> Value {
+pub fn line_too_long_error(bytes_max: usize) -> Value {
     let said = format!("this line is longer than {bytes_max} bytes");
-    refusal(&Value::Null, INVALID_REQUEST, &said)
+    error_response(&Value::Null, INVALID_REQUEST, &said)
 }
 
-fn classified(value: Value, is_open: bool) -> Heard {
+fn classify_message(value: Value, is_open: bool) -> ParsedLine {
     let id = value.get("id").cloned();
     let is_id = |id: &Value| id.is_string() || id.is_i64() || id.is_u64();
     let method = value.get("method").and_then(Value::as_str).map(str::to_owned);
     match (method, &id) {
-        (Some(_), Some(id)) if !is_id(id) => Heard::Refused(refusal(
+        (Some(_), Some(id)) if !is_id(id) => ParsedLine::Rejected(error_response(
             &Value::Null,
             INVALID_REQUEST,
             "an id must be a string or a number",
         )),
-        (Some(method), Some(id)) if !REQUESTS.contains(&method.as_str()) => {
+        (Some(method), Some(id)) if !SUPPORTED_REQUESTS.contains(&method.as_str()) => {
             let said = format!("unknown method {:?}", tome_model::truncate_to(&method, 80));
-            Heard::Refused(refusal(id, METHOD_NOT_FOUND, &said))
+            ParsedLine::Rejected(error_response(id, METHOD_NOT_FOUND, &said))
         }
-        (Some(method), None) if !is_open || !NOTIFICATIONS.contains(&method.as_str()) => {
-            Heard::Nothing
+        (Some(method), None) if !is_open || !SUPPORTED_NOTIFICATIONS.contains(&method.as_str()) => {
+            ParsedLine::Ignored
         }
         (None, _) if value.get("result").is_some() || value.get("error").is_some() => {
             // The server sends no requests, so it expects no responses.
-            Heard::Nothing
+            ParsedLine::Ignored
         }
-        _ => typed(value, id),
+        _ => parse_message(value, id),
     }
 }
 
-fn typed(value: Value, id: Option<Value>) -> Heard {
-    match serde_json::from_value::<Message>(value) {
-        Ok(message) => Heard::Message(Box::new(message)),
+fn parse_message(value: Value, id: Option<Value>) -> ParsedLine {
+    match serde_json::from_value::<ClientMessage>(value) {
+        Ok(message) => ParsedLine::Message(Box::new(message)),
         Err(_) => {
             let said = "not a JSON-RPC 2.0 message with a method";
-            Heard::Refused(refusal(&id.unwrap_or_default(), INVALID_REQUEST, said))
+            ParsedLine::Rejected(error_response(&id.unwrap_or_default(), INVALID_REQUEST, said))
         }
     }
 }
 
 /// Whether a message opens the session: `initialize`, or the first request that carries its
 /// protocol version. `server/discover` and `ping` do not.
-pub fn opens(message: &Message) -> bool {
+pub fn opens_session(message: &ClientMessage) -> bool {
     let ClientJsonRpcMessage::Request(request) = message else { return false };
     match &request.request {
         ClientRequest::InitializeRequest(_) => true,
@@ -143,7 +145,7 @@ pub fn opens(message: &Message) -> bool {
     }
 }
 
-pub fn request_id(message: &Message) -> Option<Value> {
+pub fn request_id(message: &ClientMessage) -> Option<Value> {
     match message {
         ClientJsonRpcMessage::Request(request) => Some(request.id.clone().into_json_value()),
         _ => None,
@@ -151,7 +153,7 @@ pub fn request_id(message: &Message) -> Option<Value> {
 }
 
 /// Returns the id of the request that a message cancels.
-pub fn taken_back(message: &Message) -> Option<Value> {
+pub fn cancelled_request_id(message: &ClientMessage) -> Option<Value> {
     let ClientJsonRpcMessage::Notification(notification) = message else { return None };
     let ClientNotification::CancelledNotification(cancelled) = &notification.notification else {
         return None;
@@ -159,7 +161,7 @@ pub fn taken_back(message: &Message) -> Option<Value> {
     cancelled.params.request_id.clone().map(NumberOrString::into_json_value)
 }
 
-fn refusal(id: &Value, code: i64, said: &str) -> Value {
+fn error_response(id: &Value, code: i64, said: &str) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": said } })
 }
 
@@ -168,11 +170,11 @@ mod tests {
     use super::*;
 
     fn refused(line: &str) -> (Value, i64) {
-        match read(line.as_bytes(), true) {
-            Heard::Refused(answer) => {
+        match parse_line(line.as_bytes(), true) {
+            ParsedLine::Rejected(answer) => {
                 (answer["id"].clone(), answer["error"]["code"].as_i64().unwrap())
             }
-            Heard::Message(_) => panic!("{line} was accepted"),
+            ParsedLine::Message(_) => panic!("{line} was accepted"),
             _ => panic!("{line} was ignored"),
         }
     }
@@ -193,15 +195,20 @@ mod tests {
         ] {
             assert_eq!(refused(line), (id, code), "{line}");
         }
-        let Heard::Refused(answer) = read(b"\xff\xfe{}", true) else { panic!("no UTF-8") };
+        let ParsedLine::Rejected(answer) = parse_line(b"\xff\xfe{}", true) else {
+            panic!("no UTF-8")
+        };
         assert_eq!(answer["error"]["code"], -32700);
     }
 
     #[test]
     fn messages_of_a_batch_are_parsed_individually() {
         let line = br#"[{"jsonrpc": "2.0", "id": 1, "method": "ping"}, 7, {"method": "x"}]"#;
-        let Heard::Several(several) = read(line, true) else { panic!("not several") };
-        assert!(matches!(&several[..], [Heard::Message(_), Heard::Refused(_), Heard::Nothing]));
+        let ParsedLine::Batch(several) = parse_line(line, true) else { panic!("not several") };
+        assert!(matches!(
+            &several[..],
+            [ParsedLine::Message(_), ParsedLine::Rejected(_), ParsedLine::Ignored]
+        ));
     }
 
     #[test]
@@ -213,17 +220,20 @@ mod tests {
             r#"{"jsonrpc": "2.0", "id": 1, "result": {}}"#,
             r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": 1, "message": "no"}}"#,
         ] {
-            assert!(matches!(read(line.as_bytes(), true), Heard::Nothing), "{line}");
+            assert!(matches!(parse_line(line.as_bytes(), true), ParsedLine::Ignored), "{line}");
         }
         let early = br#"{"jsonrpc": "2.0", "method": "notifications/initialized"}"#;
-        assert!(matches!(read(early, false), Heard::Nothing), "the session is not open yet");
-        assert!(matches!(read(early, true), Heard::Message(_)));
+        assert!(
+            matches!(parse_line(early, false), ParsedLine::Ignored),
+            "the session is not open yet"
+        );
+        assert!(matches!(parse_line(early, true), ParsedLine::Message(_)));
     }
 
     #[test]
     fn initialize_or_a_request_with_a_version_opens_the_session() {
-        let opened = |line: &Value| match read(line.to_string().as_bytes(), false) {
-            Heard::Message(message) => opens(&message),
+        let opened = |line: &Value| match parse_line(line.to_string().as_bytes(), false) {
+            ParsedLine::Message(message) => opens_session(&message),
             _ => panic!("{line} was not accepted"),
         };
         let client = json!({"name": "c", "version": "1"});

@@ -26,42 +26,42 @@ use anyhow::Result;
 use rmcp::service::ServerInitializeError;
 use tome_home::Home;
 
-use crate::reach::Reach;
+use crate::reach::DaemonConnector;
 
-pub use toolsets::{DEFAULT as TOOLSETS_DEFAULT, Toolsets};
-pub use who::{Surroundings, Variables};
+pub use toolsets::{DEFAULT_TOOLSET as TOOLSETS_DEFAULT, Toolsets};
+pub use who::{AgentVariables, ServerEnvironment};
 
-use calls::Calls;
-use server::Server;
-use wire::Wire;
+use calls::DaemonTools;
+use server::McpServer;
+use wire::StdioTransport;
 
 /// Serves until the client closes its input.
 pub fn serve(
-    reach: Reach,
+    reach: DaemonConnector,
     home: Home,
-    surroundings: Surroundings,
+    surroundings: ServerEnvironment,
     toolsets: &Toolsets,
     hooks_state_rules: bool,
 ) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let calls = Arc::new(Calls::new(reach, home));
+    let calls = Arc::new(DaemonTools::new(reach, home));
     let (calls_of_server, tools) = (calls.clone(), toolsets.tools());
-    let server = Server { calls: calls_of_server, surroundings, tools, hooks_state_rules };
-    let served = runtime.block_on(talk(server, calls));
+    let server = McpServer { calls: calls_of_server, surroundings, tools, hooks_state_rules };
+    let served = runtime.block_on(run_server(server, calls));
     // A client that keeps standard input open must not keep the process alive.
     runtime.shutdown_background();
     served
 }
 
-async fn talk(server: Server, calls: Arc<Calls>) -> Result<()> {
-    let (wire, writing) = Wire::new(tokio::io::stdin(), tokio::io::stdout());
-    tokio::spawn(async move { calls.wake().await });
+async fn run_server(server: McpServer, calls: Arc<DaemonTools>) -> Result<()> {
+    let (wire, writing) = StdioTransport::new(tokio::io::stdin(), tokio::io::stdout());
+    tokio::spawn(async move { calls.start_daemon().await });
     match rmcp::serve_server(server, wire).await {
         Ok(serving) => drop(serving.waiting().await?),
         // The client disconnected before initialization.
         Err(ServerInitializeError::ConnectionClosed(_)) => {}
         Err(error) => return Err(error.into()),
     }
-    let _ = tokio::time::timeout(limits::FAREWELL, writing).await;
+    let _ = tokio::time::timeout(limits::SHUTDOWN_TIMEOUT, writing).await;
     Ok(())
 }

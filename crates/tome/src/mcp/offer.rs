@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::Value;
-use tome_engine::{CORE_TOOLS, Effect, ToolSpec};
+use tome_engine::{CORE_TOOLS, ToolEffect, ToolSpec};
 
-pub fn tool(spec: &ToolSpec) -> Tool {
+pub fn describe_tool(spec: &ToolSpec) -> Tool {
     let schema = match &spec.schema {
         Value::Object(fields) => fields.clone(),
         _ => serde_json::Map::new(),
     };
     let mut tool = Tool::new(spec.name, spec.description, Arc::new(schema))
-        .with_annotations(annotations(spec.effect));
+        .with_annotations(tool_annotations(spec.effect));
     // Claude Code shows these to its model from the start; the others must be searched for.
     if CORE_TOOLS.contains(&spec.name) {
         let mut meta = MetaObject::default();
@@ -23,12 +23,12 @@ pub fn tool(spec: &ToolSpec) -> Tool {
 }
 
 /// No tool reaches beyond the notes and records on this machine.
-fn annotations(effect: Effect) -> ToolAnnotations {
+fn tool_annotations(effect: ToolEffect) -> ToolAnnotations {
     let (reads, destroys, repeats) = match effect {
-        Effect::Reads => (true, false, true),
-        Effect::Adds => (false, false, false),
-        Effect::Replaces => (false, true, false),
-        Effect::Settles => (false, true, true),
+        ToolEffect::Reads => (true, false, true),
+        ToolEffect::Adds => (false, false, false),
+        ToolEffect::Replaces => (false, true, false),
+        ToolEffect::ReplacesIdempotently => (false, true, true),
     };
     ToolAnnotations::new()
         .read_only(reads)

@@ -6,12 +6,12 @@ use rmcp::model::{
     GetPromptResult, JsonObject, ListPromptsResult, Prompt, PromptArgument, PromptMessage, Role,
 };
 use serde_json::{Value, json};
-use tome_engine::{Effect, fenced_body, neutralize};
+use tome_engine::{ToolEffect, neutralize, strip_fence};
 
-use super::calls::Calls;
-use super::who::Who;
+use super::calls::DaemonTools;
+use super::who::McpCaller;
 
-struct Guide {
+struct PromptGuide {
     name: &'static str,
     title: &'static str,
     about: &'static str,
@@ -20,15 +20,15 @@ struct Guide {
     argument: (&'static str, &'static str, &'static str),
 }
 
-const GUIDES: [Guide; 2] = [
-    Guide {
+const GUIDES: [PromptGuide; 2] = [
+    PromptGuide {
         name: "memory-recall",
         title: "Recall earlier lessons",
         about: "How to find lessons that are relevant to a task",
         path: "memory-recall-guide.md",
         argument: ("task", "the task at hand", "The task"),
     },
-    Guide {
+    PromptGuide {
         name: "memory-store",
         title: "Store new lessons",
         about: "How to save lessons from this work so that they can be found again",
@@ -47,8 +47,8 @@ pub fn list() -> ListPromptsResult {
 }
 
 pub async fn get(
-    calls: &Calls,
-    who: &Who,
+    calls: &DaemonTools,
+    who: &McpCaller,
     name: &str,
     arguments: Option<&JsonObject>,
 ) -> Result<GetPromptResult, ErrorData> {
@@ -58,12 +58,12 @@ pub async fn get(
         ErrorData::invalid_params(format!("unknown prompt {name:?}; available: {known}"), None)
     })?;
     let read = json!({ "path": guide.path, "scope": "coder" });
-    let answer = calls.tool("memory_read", Effect::Reads, &read, who).await;
+    let answer = calls.call_tool("memory_read", ToolEffect::Reads, &read, who).await;
     if answer.is_error {
         return Err(ErrorData::internal_error(answer.text, None));
     }
     // The user requested the guide, so it is not fenced, but markers are still neutralized.
-    let text = neutralize(fenced_body(&answer.text)).into_owned();
+    let text = neutralize(strip_fence(&answer.text)).into_owned();
     let (argument, _, intro) = guide.argument;
     let added = arguments.and_then(|all| all.get(argument)).and_then(Value::as_str);
     let text = match added.map(str::trim).filter(|added| !added.is_empty()) {

@@ -14,29 +14,29 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tome_engine::ToolSpec;
 
-use super::calls::Calls;
-use super::instructions::instructions;
-use super::who::{Surroundings, Who};
+use super::calls::DaemonTools;
+use super::instructions::render_instructions;
+use super::who::{McpCaller, ServerEnvironment};
 use super::{answer, offer, prompts, resources};
 
-pub struct Server {
-    pub calls: std::sync::Arc<Calls>,
-    pub surroundings: Surroundings,
+pub struct McpServer {
+    pub calls: std::sync::Arc<DaemonTools>,
+    pub surroundings: ServerEnvironment,
     pub tools: Vec<ToolSpec>,
     /// Whether the client's hooks inject the rules for using the memory.
     pub hooks_state_rules: bool,
 }
 
-type Asked = RequestContext<RoleServer>;
-type Answer<T> = Result<T, ErrorData>;
+type McpRequestContext = RequestContext<RoleServer>;
+type McpResult<T> = Result<T, ErrorData>;
 
-impl Server {
-    fn who(&self, asked: &Asked) -> Who {
+impl McpServer {
+    fn caller(&self, asked: &McpRequestContext) -> McpCaller {
         let client = asked.client_info();
-        self.surroundings.caller(client.as_ref().map(|client| client.name.as_str()))
+        self.surroundings.identify_caller(client.as_ref().map(|client| client.name.as_str()))
     }
 
-    fn offered(&self, name: &str) -> Answer<&ToolSpec> {
+    fn find_tool(&self, name: &str) -> McpResult<&ToolSpec> {
         self.tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
             let known: Vec<&str> = self.tools.iter().map(|tool| tool.name).collect();
             let (name, known) = (tome_model::truncate_to(name, 80), known.join(", "));
@@ -48,14 +48,17 @@ impl Server {
 
 /// Runs `work` unless the client cancels the request. The daemon may still complete a call that was
 /// already sent.
-async fn unless_cancelled<T>(asked: &Asked, work: impl Future<Output = Answer<T>>) -> Answer<T> {
+async fn unless_cancelled<T>(
+    asked: &McpRequestContext,
+    work: impl Future<Output = McpResult<T>>,
+) -> McpResult<T> {
     tokio::select! {
         answer = work => answer,
         () = asked.ct.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities =
             ServerCapabilities::builder().enable_tools().enable_resources().enable_prompts();
@@ -63,28 +66,28 @@ impl ServerHandler for Server {
         let me = Implementation::new("tome", env!("CARGO_PKG_VERSION")).with_title("Tome");
         ServerConfig::new(capabilities.build())
             .with_server_info(me)
-            .with_instructions(instructions(&names, self.hooks_state_rules))
+            .with_instructions(render_instructions(&names, self.hooks_state_rules))
     }
 
     async fn list_tools(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _asked: Asked,
-    ) -> Answer<ListToolsResult> {
-        Ok(ListToolsResult::with_all_items(self.tools.iter().map(offer::tool).collect()))
+        _asked: McpRequestContext,
+    ) -> McpResult<ListToolsResult> {
+        Ok(ListToolsResult::with_all_items(self.tools.iter().map(offer::describe_tool).collect()))
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        asked: Asked,
-    ) -> Answer<CallToolResponse> {
-        let tool = self.offered(&request.name)?;
+        asked: McpRequestContext,
+    ) -> McpResult<CallToolResponse> {
+        let tool = self.find_tool(&request.name)?;
         let arguments = Value::Object(request.arguments.unwrap_or_default());
-        let who = self.who(&asked);
+        let who = self.caller(&asked);
         unless_cancelled(&asked, async {
-            let said = self.calls.tool(tool.name, tool.effect, &arguments, &who).await;
-            Ok(answer::result(&said, tool.effect).into())
+            let said = self.calls.call_tool(tool.name, tool.effect, &arguments, &who).await;
+            Ok(answer::build_tool_result(&said, tool.effect).into())
         })
         .await
     }
@@ -92,27 +95,27 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         page: Option<PaginatedRequestParams>,
-        asked: Asked,
-    ) -> Answer<ListResourcesResult> {
+        asked: McpRequestContext,
+    ) -> McpResult<ListResourcesResult> {
         let cursor = page.and_then(|page| page.cursor);
-        let who = self.who(&asked);
+        let who = self.caller(&asked);
         unless_cancelled(&asked, resources::list(&self.calls, &who, cursor.as_deref())).await
     }
 
     async fn list_resource_templates(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _asked: Asked,
-    ) -> Answer<ListResourceTemplatesResult> {
+        _asked: McpRequestContext,
+    ) -> McpResult<ListResourceTemplatesResult> {
         Ok(resources::templates())
     }
 
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        asked: Asked,
-    ) -> Answer<ReadResourceResponse> {
-        let who = self.who(&asked);
+        asked: McpRequestContext,
+    ) -> McpResult<ReadResourceResponse> {
+        let who = self.caller(&asked);
         let read = unless_cancelled(&asked, resources::read(&self.calls, &who, &request.uri));
         read.await.map(Into::into)
     }
@@ -120,17 +123,17 @@ impl ServerHandler for Server {
     async fn list_prompts(
         &self,
         _page: Option<PaginatedRequestParams>,
-        _asked: Asked,
-    ) -> Answer<ListPromptsResult> {
+        _asked: McpRequestContext,
+    ) -> McpResult<ListPromptsResult> {
         Ok(prompts::list())
     }
 
     async fn get_prompt(
         &self,
         request: GetPromptRequestParams,
-        asked: Asked,
-    ) -> Answer<GetPromptResponse> {
-        let who = self.who(&asked);
+        asked: McpRequestContext,
+    ) -> McpResult<GetPromptResponse> {
+        let who = self.caller(&asked);
         let arguments = request.arguments.as_ref();
         let got =
             unless_cancelled(&asked, prompts::get(&self.calls, &who, &request.name, arguments));
@@ -141,8 +144,8 @@ impl ServerHandler for Server {
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _asked: Asked,
-    ) -> Answer<CustomResult> {
+        _asked: McpRequestContext,
+    ) -> McpResult<CustomResult> {
         let said = format!("invalid params for {}", request.method);
         Err(ErrorData::invalid_params(said, None))
     }

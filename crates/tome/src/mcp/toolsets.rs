@@ -1,12 +1,12 @@
 //! Selects the tools to offer: toolsets by name, optionally only those that change nothing.
 
-use tome_engine::{CORE_TOOLS, Effect, ToolSpec, Tools};
+use tome_engine::{CORE_TOOLS, ToolEffect, ToolSpec, Tools};
 
 /// The toolsets, in display order. `core` is a selection from the others.
-const SETS: [&str; 6] = ["core", "recall", "notes", "coder", "contents", "anthropic"];
+const TOOLSET_NAMES: [&str; 6] = ["core", "recall", "notes", "coder", "contents", "anthropic"];
 
 /// Offered by default; every further tool costs tokens in every request.
-pub const DEFAULT: &str = "core";
+pub const DEFAULT_TOOLSET: &str = "core";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toolsets {
@@ -16,7 +16,7 @@ pub struct Toolsets {
 
 impl Default for Toolsets {
     fn default() -> Self {
-        Self { sets: vec![DEFAULT], is_read_only: false }
+        Self { sets: vec![DEFAULT_TOOLSET], is_read_only: false }
     }
 }
 
@@ -26,12 +26,12 @@ impl Toolsets {
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut chosen = Self { sets: Vec::new(), is_read_only: false };
         for name in text.split([',', ' ']).map(str::trim).filter(|name| !name.is_empty()) {
-            match SETS.into_iter().find(|set| *set == name) {
+            match TOOLSET_NAMES.into_iter().find(|set| *set == name) {
                 Some(set) => chosen.sets.push(set),
-                None if name == "all" => chosen.sets.extend(SETS),
+                None if name == "all" => chosen.sets.extend(TOOLSET_NAMES),
                 None if name == "read-only" => chosen.is_read_only = true,
                 None => {
-                    let known = SETS.join(", ");
+                    let known = TOOLSET_NAMES.join(", ");
                     return Err(format!(
                         "unknown toolset {name:?}: use {known}, all or read-only, separated by commas"
                     ));
@@ -39,7 +39,7 @@ impl Toolsets {
             }
         }
         match (chosen.sets.is_empty(), chosen.is_read_only) {
-            (true, false) => Err(format!("no toolset given; the default is {DEFAULT}")),
+            (true, false) => Err(format!("no toolset given; the default is {DEFAULT_TOOLSET}")),
             (true, true) => Ok(Self { is_read_only: true, ..Self::default() }),
             (false, _) => Ok(chosen),
         }
@@ -47,11 +47,11 @@ impl Toolsets {
 
     /// Returns the selected tools in the order in which they are offered.
     pub fn tools(&self) -> Vec<ToolSpec> {
-        let mut tools = Tools::list();
+        let mut tools = Tools::specs();
         tools.retain(|tool| {
             let is_core = self.sets.contains(&"core") && CORE_TOOLS.contains(&tool.name);
             (is_core || self.sets.contains(&tool.toolset))
-                && (!self.is_read_only || tool.effect == Effect::Reads)
+                && (!self.is_read_only || tool.effect == ToolEffect::Reads)
         });
         tools
     }
@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn every_toolset_is_known_and_not_empty() {
-        assert!(Tools::list().iter().all(|tool| SETS.contains(&tool.toolset)));
+        assert!(Tools::specs().iter().all(|tool| TOOLSET_NAMES.contains(&tool.toolset)));
         assert_eq!(names("core"), CORE_TOOLS);
-        for set in SETS {
+        for set in TOOLSET_NAMES {
             assert!(!names(set).is_empty(), "{set}");
         }
-        assert_eq!(names("all").len(), Tools::list().len());
-        assert_eq!(Toolsets::parse(DEFAULT), Ok(Toolsets::default()));
+        assert_eq!(names("all").len(), Tools::specs().len());
+        assert_eq!(Toolsets::parse(DEFAULT_TOOLSET), Ok(Toolsets::default()));
         assert_eq!(names("core,coder").len(), CORE_TOOLS.len() + 2);
     }
 
@@ -89,6 +89,6 @@ mod tests {
             assert!(!looking.contains(&changes), "{changes}");
         }
         assert!(Toolsets::parse("kitchen").unwrap_err().contains("contents"));
-        assert!(Toolsets::parse(" , ").unwrap_err().contains(DEFAULT));
+        assert!(Toolsets::parse(" , ").unwrap_err().contains(DEFAULT_TOOLSET));
     }
 }

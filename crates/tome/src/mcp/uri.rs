@@ -12,49 +12,51 @@
 use tome_model::Scope;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Address {
+pub enum ResourceAddress {
     Overview,
     Index,
     Node(String),
     Note(String, Scope),
 }
 
-pub const OVERVIEW: &str = "tome://overview";
-pub const INDEX: &str = "tome://index";
-pub const NODE: &str = "tome://node/";
-pub const NOTE: &str = "tome://note/";
+pub const OVERVIEW_URI: &str = "tome://overview";
+pub const INDEX_URI: &str = "tome://index";
+pub const NODE_PREFIX: &str = "tome://node/";
+pub const NOTE_PREFIX: &str = "tome://note/";
 
-impl Address {
+impl ResourceAddress {
     /// Parses a URI; `None` if there is no such resource.
     pub fn parse(uri: &str) -> Option<Self> {
         match uri.trim_end_matches('/') {
-            OVERVIEW => return Some(Self::Overview),
-            INDEX => return Some(Self::Index),
+            OVERVIEW_URI => return Some(Self::Overview),
+            INDEX_URI => return Some(Self::Index),
             _ => {}
         }
         let given = |text: String| Some(text).filter(|text| !text.is_empty());
-        if let Some(id) = uri.strip_prefix(NODE) {
-            return given(decoded(id)?).map(Self::Node);
+        if let Some(id) = uri.strip_prefix(NODE_PREFIX) {
+            return given(percent_decode(id)?).map(Self::Node);
         }
-        let (path, scope) = match uri.strip_prefix(NOTE)?.split_once('?') {
-            None => (uri.strip_prefix(NOTE)?, Scope::Project),
-            Some((path, query)) => (path, Scope::named(query.strip_prefix("scope=")?)?),
+        let (path, scope) = match uri.strip_prefix(NOTE_PREFIX)?.split_once('?') {
+            None => (uri.strip_prefix(NOTE_PREFIX)?, Scope::Project),
+            Some((path, query)) => (path, Scope::from_name(query.strip_prefix("scope=")?)?),
         };
-        given(decoded(path)?).map(|path| Self::Note(path, scope))
+        given(percent_decode(path)?).map(|path| Self::Note(path, scope))
     }
 
-    pub fn uri(&self) -> String {
+    pub fn to_uri(&self) -> String {
         match self {
-            Self::Overview => OVERVIEW.to_owned(),
-            Self::Index => INDEX.to_owned(),
-            Self::Node(id) => format!("{NODE}{}", encoded(id)),
-            Self::Note(path, Scope::Project) => format!("{NOTE}{}", encoded(path)),
-            Self::Note(path, scope) => format!("{NOTE}{}?scope={}", encoded(path), scope.as_str()),
+            Self::Overview => OVERVIEW_URI.to_owned(),
+            Self::Index => INDEX_URI.to_owned(),
+            Self::Node(id) => format!("{NODE_PREFIX}{}", percent_encode(id)),
+            Self::Note(path, Scope::Project) => format!("{NOTE_PREFIX}{}", percent_encode(path)),
+            Self::Note(path, scope) => {
+                format!("{NOTE_PREFIX}{}?scope={}", percent_encode(path), scope.as_str())
+            }
         }
     }
 }
 
-fn encoded(text: &str) -> String {
+fn percent_encode(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~/:".contains(&byte);
     text.bytes()
         .map(|byte| match is_plain(byte) {
@@ -65,7 +67,7 @@ fn encoded(text: &str) -> String {
 }
 
 /// Returns `None` if the result is not UTF-8.
-fn decoded(text: &str) -> Option<String> {
+fn percent_decode(text: &str) -> Option<String> {
     let mut bytes = text.bytes();
     let mut plain = Vec::with_capacity(text.len());
     while let Some(byte) = bytes.next() {
@@ -88,11 +90,11 @@ mod tests {
 
     #[test]
     fn resource_uris_are_parsed() {
-        let note = |path: &str, scope| Some(Address::Note(path.to_owned(), scope));
+        let note = |path: &str, scope| Some(ResourceAddress::Note(path.to_owned(), scope));
         for (uri, address) in [
-            ("tome://overview", Some(Address::Overview)),
-            ("tome://index/", Some(Address::Index)),
-            ("tome://node/toc:year:2026", Some(Address::Node("toc:year:2026".into()))),
+            ("tome://overview", Some(ResourceAddress::Overview)),
+            ("tome://index/", Some(ResourceAddress::Index)),
+            ("tome://node/toc:year:2026", Some(ResourceAddress::Node("toc:year:2026".into()))),
             ("tome://note/facts/user.md", note("facts/user.md", Scope::Project)),
             ("tome://note/a%20b.md?scope=coder", note("a b.md", Scope::Coder)),
             ("tome://note/a.md?scope=moon", None),
@@ -105,7 +107,7 @@ mod tests {
             ("file:///etc/passwd", None),
             ("", None),
         ] {
-            assert_eq!(Address::parse(uri), address, "{uri}");
+            assert_eq!(ResourceAddress::parse(uri), address, "{uri}");
         }
     }
 
@@ -113,10 +115,10 @@ mod tests {
         #[test]
         fn properties_a_uri_parses_to_its_address(path in "\\PC{1,40}", which in 0..3_usize) {
             let scope = [Scope::Project, Scope::Session, Scope::Coder][which];
-            let note = Address::Note(path.clone(), scope);
-            prop_assert_eq!(Address::parse(&note.uri()), Some(note));
-            let node = Address::Node(path);
-            prop_assert_eq!(Address::parse(&node.uri()), Some(node));
+            let note = ResourceAddress::Note(path.clone(), scope);
+            prop_assert_eq!(ResourceAddress::parse(&note.to_uri()), Some(note));
+            let node = ResourceAddress::Node(path);
+            prop_assert_eq!(ResourceAddress::parse(&node.to_uri()), Some(node));
         }
     }
 }

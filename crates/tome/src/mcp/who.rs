@@ -11,7 +11,7 @@ use tome_model::{Agent, truncate_to};
 use super::limits::CLIENT_NAME_BYTES_MAX;
 
 /// Substrings of client names and the agents they identify; the first match wins.
-const NAMES: [(&str, &str); 5] = [
+const CLIENT_NAME_PARTS: [(&str, &str); 5] = [
     ("claude", "claude-code"),
     ("codex", "codex"),
     ("gemini", "gemini"),
@@ -20,13 +20,13 @@ const NAMES: [(&str, &str); 5] = [
 ];
 
 /// Variables with the session and the project folder, per agent.
-const VARIABLES: [(&str, &str, &str); 2] = [
+const AGENT_VARIABLES: [(&str, &str, &str); 2] = [
     ("claude-code", "CLAUDE_CODE_SESSION_ID", "CLAUDE_PROJECT_DIR"),
     ("gemini", "GEMINI_SESSION_ID", "GEMINI_PROJECT_DIR"),
 ];
 
 #[derive(Debug, Clone, Default)]
-pub struct Surroundings {
+pub struct ServerEnvironment {
     /// From `--agent`, which setup writes.
     pub agent: Option<Agent>,
     /// From a flag.
@@ -35,15 +35,15 @@ pub struct Surroundings {
     pub project: Option<String>,
     /// Working directory; empty if unknown.
     pub cwd: String,
-    pub variables: Variables,
+    pub variables: AgentVariables,
 }
 
 /// Agent, session and folder from the environment variables of agents.
 #[derive(Debug, Clone, Default)]
-pub struct Variables(Vec<(&'static str, Option<String>, Option<String>)>);
+pub struct AgentVariables(Vec<(&'static str, Option<String>, Option<String>)>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Who {
+pub struct McpCaller {
     /// As recorded in the history of notes.
     pub agent: String,
     pub session: Option<String>,
@@ -51,12 +51,12 @@ pub struct Who {
     pub cwd: String,
 }
 
-impl Variables {
+impl AgentVariables {
     /// `var` reads an environment variable.
-    pub fn read(var: &dyn Fn(&str) -> Option<String>) -> Self {
+    pub fn from_env(var: &dyn Fn(&str) -> Option<String>) -> Self {
         let said = |name| var(name).filter(|value| !value.trim().is_empty());
         let folder = |name| said(name).filter(|folder| Path::new(folder).is_absolute());
-        let read = VARIABLES
+        let read = AGENT_VARIABLES
             .into_iter()
             .map(|(agent, session, project)| (agent, said(session), folder(project)))
             .filter(|(_, session, project)| session.is_some() || project.is_some());
@@ -64,10 +64,14 @@ impl Variables {
     }
 }
 
-impl Surroundings {
+impl ServerEnvironment {
     /// Identifies the caller, given the name that the client reports.
-    pub fn caller(&self, client: Option<&str>) -> Who {
-        let named = self.agent.as_ref().map(Agent::as_str).or_else(|| client.and_then(known));
+    pub fn identify_caller(&self, client: Option<&str>) -> McpCaller {
+        let named = self
+            .agent
+            .as_ref()
+            .map(Agent::as_str)
+            .or_else(|| client.and_then(agent_from_client_name));
         let said = self.variables.0.iter().find(|(agent, session, _)| match named {
             Some(named) => named == *agent,
             // Several agents set the folder variable of another; only a session is unambiguous.
@@ -77,8 +81,10 @@ impl Surroundings {
             Some((agent, session, project)) => (Some(*agent), session.clone(), project.clone()),
             None => (None, None, None),
         };
-        let agent = named.or(agent).map_or_else(|| plain(client.unwrap_or("mcp")), str::to_owned);
-        Who {
+        let agent = named
+            .or(agent)
+            .map_or_else(|| sanitize_client_name(client.unwrap_or("mcp")), str::to_owned);
+        McpCaller {
             agent,
             session: self.session.clone().or(session),
             cwd: self.project.clone().or(project).unwrap_or_else(|| self.cwd.clone()),
@@ -86,13 +92,13 @@ impl Surroundings {
     }
 }
 
-fn known(client: &str) -> Option<&'static str> {
+fn agent_from_client_name(client: &str) -> Option<&'static str> {
     let client = client.to_lowercase();
-    NAMES.into_iter().find(|(part, _)| client.contains(part)).map(|(_, agent)| agent)
+    CLIENT_NAME_PARTS.into_iter().find(|(part, _)| client.contains(part)).map(|(_, agent)| agent)
 }
 
 /// Converts a client's name to a valid agent name.
-fn plain(client: &str) -> String {
+fn sanitize_client_name(client: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
     let name: String = client.trim().to_lowercase().chars().map(keep).collect();
     match truncate_to(&name, CLIENT_NAME_BYTES_MAX) {
@@ -105,17 +111,17 @@ fn plain(client: &str) -> String {
 mod tests {
     use super::*;
 
-    fn with(vars: &[(&str, &str)]) -> Surroundings {
+    fn with(vars: &[(&str, &str)]) -> ServerEnvironment {
         let var = |name: &str| {
             let found = vars.iter().find(|(known, _)| *known == name);
             found.map(|(_, value)| (*value).to_owned())
         };
-        let variables = Variables::read(&var);
-        Surroundings { cwd: "/stands".into(), variables, ..Surroundings::default() }
+        let variables = AgentVariables::from_env(&var);
+        ServerEnvironment { cwd: "/stands".into(), variables, ..ServerEnvironment::default() }
     }
 
-    fn who(agent: &str, session: Option<&str>, cwd: &str) -> Who {
-        Who { agent: agent.into(), session: session.map(str::to_owned), cwd: cwd.into() }
+    fn who(agent: &str, session: Option<&str>, cwd: &str) -> McpCaller {
+        McpCaller { agent: agent.into(), session: session.map(str::to_owned), cwd: cwd.into() }
     }
 
     #[test]
@@ -131,32 +137,39 @@ mod tests {
             (Some(""), "mcp"),
             (None, "mcp"),
         ] {
-            assert_eq!(bare.caller(client), who(agent, None, "/stands"), "{client:?}");
+            assert_eq!(bare.identify_caller(client), who(agent, None, "/stands"), "{client:?}");
         }
         let claude = with(&[("CLAUDE_CODE_SESSION_ID", "c1"), ("CLAUDE_PROJECT_DIR", "/app")]);
         let expected = who("claude-code", Some("c1"), "/app");
-        assert_eq!(claude.caller(Some("claude-code")), expected);
-        assert_eq!(claude.caller(Some("some client")), expected, "no other agent is named");
-        assert_eq!(claude.caller(Some("codex-mcp-client")), who("codex", None, "/stands"));
+        assert_eq!(claude.identify_caller(Some("claude-code")), expected);
+        assert_eq!(
+            claude.identify_caller(Some("some client")),
+            expected,
+            "no other agent is named"
+        );
+        assert_eq!(claude.identify_caller(Some("codex-mcp-client")), who("codex", None, "/stands"));
     }
 
     #[test]
     fn a_folder_variable_alone_does_not_identify_an_agent() {
         let folder = with(&[("CLAUDE_PROJECT_DIR", "/app")]);
-        assert_eq!(folder.caller(Some("qwen")), who("qwen", None, "/stands"));
-        assert_eq!(folder.caller(Some("claude-code")), who("claude-code", None, "/app"));
+        assert_eq!(folder.identify_caller(Some("qwen")), who("qwen", None, "/stands"));
+        assert_eq!(folder.identify_caller(Some("claude-code")), who("claude-code", None, "/app"));
         let relative = with(&[("GEMINI_SESSION_ID", "g"), ("GEMINI_PROJECT_DIR", "app")]);
-        assert_eq!(relative.caller(None), who("gemini", Some("g"), "/stands"));
+        assert_eq!(relative.identify_caller(None), who("gemini", Some("g"), "/stands"));
     }
 
     #[test]
     fn flags_override_names_and_variables() {
-        let flagged = Surroundings {
+        let flagged = ServerEnvironment {
             agent: Some(Agent::parse("gemini").unwrap()),
             session: Some("mine".into()),
             project: Some("/there".into()),
             ..with(&[("CLAUDE_CODE_SESSION_ID", "c1"), ("CLAUDE_PROJECT_DIR", "/app")])
         };
-        assert_eq!(flagged.caller(Some("claude-code")), who("gemini", Some("mine"), "/there"));
+        assert_eq!(
+            flagged.identify_caller(Some("claude-code")),
+            who("gemini", Some("mine"), "/there")
+        );
     }
 }

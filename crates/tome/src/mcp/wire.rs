@@ -17,12 +17,12 @@ use tokio::io::{AsyncBufReadExt, AsyncRead, AsyncWrite, AsyncWriteExt, BufReader
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::batches::{Batches, Outgoing};
-use super::in_flight::{InFlight, Share};
-use super::limits::{LINE_BYTES_MAX, LINES_WAITING_MAX};
-use super::message::{self, Heard, Message};
+use super::batches::{OutgoingMessage, RequestBatches};
+use super::in_flight::{BudgetPermit, InFlight};
+use super::limits::{LINE_BYTES_MAX, QUEUED_LINES_MAX};
+use super::message::{self, ClientMessage, ParsedLine};
 
-pub struct Wire<R> {
+pub struct StdioTransport<R> {
     input: BufReader<R>,
     /// The incomplete line, kept here because reading may be cancelled and resumed.
     line: Vec<u8>,
@@ -30,47 +30,47 @@ pub struct Wire<R> {
     is_too_long: bool,
     is_open: bool,
     /// A response to send before the next line is read.
-    refusal: Option<Line>,
+    refusal: Option<OutputLine>,
     /// Parsed messages in order, with their size in bytes.
-    rest: VecDeque<(Message, usize)>,
-    batches: Arc<Batches>,
+    rest: VecDeque<(ClientMessage, usize)>,
+    batches: Arc<RequestBatches>,
     in_flight: InFlight,
     /// `None` once closed.
-    output: Option<mpsc::Sender<Line>>,
+    output: Option<mpsc::Sender<OutputLine>>,
 }
 
 /// An output line, and the budget to release after it is written.
-struct Line {
+struct OutputLine {
     bytes: Vec<u8>,
-    _shares: Vec<Share>,
+    _shares: Vec<BudgetPermit>,
 }
 
-impl Line {
-    fn of(message: &Value, shares: Vec<Share>) -> Self {
+impl OutputLine {
+    fn new(message: &Value, shares: Vec<BudgetPermit>) -> Self {
         Self { bytes: format!("{message}\n").into_bytes(), _shares: shares }
     }
 }
 
-impl From<Outgoing> for Line {
-    fn from(outgoing: Outgoing) -> Self {
-        Self::of(&outgoing.message, outgoing.shares)
+impl From<OutgoingMessage> for OutputLine {
+    fn from(outgoing: OutgoingMessage) -> Self {
+        Self::new(&outgoing.message, outgoing.shares)
     }
 }
 
-enum Read {
+enum InputLine {
     Line(Vec<u8>),
     TooLong,
     End,
 }
 
-impl<R: AsyncRead + Unpin + Send> Wire<R> {
+impl<R: AsyncRead + Unpin + Send> StdioTransport<R> {
     /// Returns the transport and its writer task, which ends when everything is written.
     pub fn new<W>(input: R, output: W) -> (Self, JoinHandle<()>)
     where
         W: AsyncWrite + Unpin + Send + 'static,
     {
-        let (lines, waiting) = mpsc::channel(LINES_WAITING_MAX);
-        let writing = tokio::spawn(write(output, waiting));
+        let (lines, waiting) = mpsc::channel(QUEUED_LINES_MAX);
+        let writing = tokio::spawn(write_lines(output, waiting));
         let wire = Self {
             input: BufReader::new(input),
             line: Vec::new(),
@@ -85,18 +85,18 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
         (wire, writing)
     }
 
-    async fn next(&mut self) -> Read {
-        let Some(output) = self.output.clone() else { return Read::End };
+    async fn next_input(&mut self) -> InputLine {
+        let Some(output) = self.output.clone() else { return InputLine::End };
         tokio::select! {
-            () = output.closed() => Read::End,
+            () = output.closed() => InputLine::End,
             read = self.next_line() => read,
         }
     }
 
     /// Returns the next line without its newline. Cancel-safe.
-    async fn next_line(&mut self) -> Read {
+    async fn next_line(&mut self) -> InputLine {
         loop {
-            let Ok(bytes) = self.input.fill_buf().await else { return Read::End };
+            let Ok(bytes) = self.input.fill_buf().await else { return InputLine::End };
             let newline = bytes.iter().position(|byte| *byte == b'\n');
             let part = bytes.get(..newline.unwrap_or(bytes.len())).unwrap_or_default();
             if self.line.len() + part.len() > LINE_BYTES_MAX {
@@ -111,57 +111,57 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
             let taken = part.len() + usize::from(newline.is_some());
             self.input.consume(taken);
             if is_end && self.line.is_empty() && !self.is_too_long {
-                return Read::End;
+                return InputLine::End;
             }
             if is_end || newline.is_some() {
                 let line = std::mem::take(&mut self.line);
                 return match std::mem::take(&mut self.is_too_long) {
-                    true => Read::TooLong,
-                    false => Read::Line(line),
+                    true => InputLine::TooLong,
+                    false => InputLine::Line(line),
                 };
             }
         }
     }
 
     /// Tracks session state and cancellations before the server gets a message.
-    fn hand_on(&mut self, message: Message) -> Message {
-        self.is_open = self.is_open || message::opens(&message);
-        if let Some(id) = message::taken_back(&message) {
+    fn track_message(&mut self, message: ClientMessage) -> ClientMessage {
+        self.is_open = self.is_open || message::opens_session(&message);
+        if let Some(id) = message::cancelled_request_id(&message) {
             // It will not be answered.
-            self.in_flight.end(&id);
-            self.refusal = self.batches.forget(&id).map(Line::from);
+            self.in_flight.remove(&id);
+            self.refusal = self.batches.cancel_request(&id).map(OutputLine::from);
         }
         message
     }
 
     /// Queues the messages of a batch; their responses are sent together.
-    fn take_apart(&mut self, several: Vec<Heard>, bytes: usize) {
+    fn split_batch(&mut self, several: Vec<ParsedLine>, bytes: usize) {
         let (mut waiting, mut answers) = (Vec::new(), Vec::new());
         let bytes = bytes / several.len().max(1);
         for heard in several {
             match heard {
-                Heard::Message(message) => {
+                ParsedLine::Message(message) => {
                     waiting.extend(message::request_id(&message));
                     self.rest.push_back((*message, bytes));
                 }
-                Heard::Refused(answer) => answers.push(answer),
+                ParsedLine::Rejected(answer) => answers.push(answer),
                 // Nested batches are rejected by the parser.
-                Heard::Nothing | Heard::Several(_) => {}
+                ParsedLine::Ignored | ParsedLine::Batch(_) => {}
             }
         }
-        let whole = self.batches.begin(waiting, answers);
-        self.refusal = whole.map(|whole| Line::of(&whole, Vec::new()));
+        let whole = self.batches.begin_batch(waiting, answers);
+        self.refusal = whole.map(|whole| OutputLine::new(&whole, Vec::new()));
     }
 
     /// Returns the next queued message once there is budget for its response; `Some(None)` if there
     /// is none or it was rejected, `None` if the client stopped reading.
-    async fn next_message(&mut self) -> Option<Option<Message>> {
+    async fn next_message(&mut self) -> Option<Option<ClientMessage>> {
         let Some((message, bytes)) = self.rest.front() else { return Some(None) };
         if let Some(id) = message::request_id(message) {
-            if self.in_flight.has(&id) {
+            if self.in_flight.contains(&id) {
                 self.rest.pop_front();
-                let refusal = self.batches.answer(message::id_in_use(&id), None);
-                self.refusal = refusal.map(Line::from);
+                let refusal = self.batches.add_response(message::duplicate_id_error(&id), None);
+                self.refusal = refusal.map(OutputLine::from);
                 return Some(None);
             }
             let (output, bytes) = (self.output.clone()?, *bytes);
@@ -169,14 +169,14 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
                 () = output.closed() => return None,
                 share = self.in_flight.reserve(bytes) => share?,
             };
-            self.in_flight.begin(&id, share);
+            self.in_flight.insert(&id, share);
         }
         let (message, _) = self.rest.pop_front()?;
-        Some(Some(self.hand_on(message)))
+        Some(Some(self.track_message(message)))
     }
 
     /// Sends the pending error response, if any. `None` if the client stopped reading.
-    async fn refuse(&mut self) -> Option<()> {
+    async fn send_rejection(&mut self) -> Option<()> {
         if self.refusal.is_some() {
             let room = self.output.as_ref()?.reserve().await.ok()?;
             if let Some(line) = self.refusal.take() {
@@ -187,7 +187,7 @@ impl<R: AsyncRead + Unpin + Send> Wire<R> {
     }
 }
 
-impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
+impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for StdioTransport<R> {
     type Error = io::Error;
 
     fn send(
@@ -199,34 +199,38 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
         async move {
             let output = output.ok_or(io::ErrorKind::NotConnected)?;
             let message = serde_json::to_value(&message)?;
-            let share = message.get("id").and_then(|id| in_flight.end(id));
-            let Some(outgoing) = batches.answer(message, share) else {
+            let share = message.get("id").and_then(|id| in_flight.remove(id));
+            let Some(outgoing) = batches.add_response(message, share) else {
                 return Ok(());
             };
-            let sent = output.send(Line::from(outgoing)).await;
+            let sent = output.send(OutputLine::from(outgoing)).await;
             sent.map_err(|_| io::ErrorKind::BrokenPipe.into())
         }
     }
 
-    async fn receive(&mut self) -> Option<Message> {
+    async fn receive(&mut self) -> Option<ClientMessage> {
         loop {
-            self.refuse().await?;
+            self.send_rejection().await?;
             if !self.rest.is_empty() {
                 if let Some(message) = self.next_message().await? {
                     return Some(message);
                 }
                 continue;
             }
-            let (heard, bytes) = match self.next().await {
-                Read::Line(line) => (message::read(&line, self.is_open), line.len()),
-                Read::TooLong => (Heard::Refused(message::too_long(LINE_BYTES_MAX)), 0),
-                Read::End => return None,
+            let (heard, bytes) = match self.next_input().await {
+                InputLine::Line(line) => (message::parse_line(&line, self.is_open), line.len()),
+                InputLine::TooLong => {
+                    (ParsedLine::Rejected(message::line_too_long_error(LINE_BYTES_MAX)), 0)
+                }
+                InputLine::End => return None,
             };
             match heard {
-                Heard::Message(message) => self.rest.push_back((*message, bytes)),
-                Heard::Refused(answer) => self.refusal = Some(Line::of(&answer, Vec::new())),
-                Heard::Nothing => {}
-                Heard::Several(several) => self.take_apart(several, bytes),
+                ParsedLine::Message(message) => self.rest.push_back((*message, bytes)),
+                ParsedLine::Rejected(answer) => {
+                    self.refusal = Some(OutputLine::new(&answer, Vec::new()))
+                }
+                ParsedLine::Ignored => {}
+                ParsedLine::Batch(several) => self.split_batch(several, bytes),
             }
         }
     }
@@ -238,7 +242,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for Wire<R> {
 }
 
 /// Writes lines until the channel is closed or the client stops reading.
-async fn write(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<Line>) {
+async fn write_lines(mut output: impl AsyncWrite + Unpin, mut lines: mpsc::Receiver<OutputLine>) {
     while let Some(line) = lines.recv().await {
         if output.write_all(&line.bytes).await.is_err() || output.flush().await.is_err() {
             return;

@@ -10,23 +10,25 @@ use std::path::{Path, PathBuf};
 use tome_home::{FinalLink, read_regular};
 
 /// Larger files are not config files.
-const BYTES_MAX: u64 = 64 * 1024 * 1024;
+const CONFIG_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Maximum length of a chain of links.
 const LINKS_MAX: usize = 32;
 
 /// Returns the content of a file; `None` if it does not exist.
 pub fn read(path: &Path) -> io::Result<Option<Vec<u8>>> {
     match fs::metadata(path) {
-        Ok(meta) if meta.len() > BYTES_MAX => Err(io::Error::other("too large for a config file")),
+        Ok(meta) if meta.len() > CONFIG_BYTES_MAX => {
+            Err(io::Error::other("too large for a config file"))
+        }
         Ok(meta) if meta.is_dir() => Err(io::Error::other("it is a folder")),
-        Ok(_) => read_regular(path, FinalLink::Follow, BYTES_MAX).map(Some),
+        Ok(_) => read_regular(path, FinalLink::Follow, CONFIG_BYTES_MAX).map(Some),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }
 }
 
 /// Fails if the file is read-only.
-pub fn may_write(path: &Path) -> io::Result<()> {
+pub fn check_writable(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
         Ok(meta) if meta.permissions().readonly() => {
             Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is read-only"))
@@ -37,8 +39,8 @@ pub fn may_write(path: &Path) -> io::Result<()> {
 
 /// Replaces or creates a file: writes and syncs a temporary file, renames it, syncs the folder.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    may_write(path)?;
-    let path = target(path)?;
+    check_writable(path)?;
+    let path = resolve_links(path)?;
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new().prefix(".tome-").tempfile_in(folder)?;
     if let Ok(meta) = fs::metadata(&path) {
@@ -52,7 +54,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 
 /// Deletes a file; succeeds if it is already gone. A link to it stays, because Tome creates none.
 pub fn delete(path: &Path) -> io::Result<()> {
-    let path = target(path)?;
+    let path = resolve_links(path)?;
     match fs::remove_file(&path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
@@ -73,7 +75,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
 }
 
 /// Follows links to the file a path stands for, which may not exist.
-fn target(path: &Path) -> io::Result<PathBuf> {
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_path_buf();
     for _ in 0..LINKS_MAX {
         match fs::read_link(&path) {

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 /// The command with which an agent runs this program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Launch {
+pub struct LaunchCommand {
     /// A path, or a name to look up in PATH.
     pub program: String,
     /// Global flags before the subcommand, such as `--home`.
     pub flags: Vec<String>,
 }
 
-impl Launch {
+impl LaunchCommand {
     /// Looks the program up in PATH, for files that are copied to other machines.
     pub fn by_name() -> Self {
         Self { program: "tome".to_owned(), flags: Vec::new() }
@@ -23,13 +23,13 @@ impl Launch {
     }
 
     /// Renders the command as a quoted shell line.
-    pub fn line(&self, command: &[&str]) -> String {
+    pub fn shell_line(&self, command: &[&str]) -> String {
         let words = std::iter::once(self.program.clone()).chain(self.args(command));
-        words.map(|word| quoted(&word)).collect::<Vec<_>>().join(" ")
+        words.map(|word| shell_quote(&word)).collect::<Vec<_>>().join(" ")
     }
 }
 
-fn quoted(word: &str) -> String {
+fn shell_quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=:@%,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -37,41 +37,41 @@ fn quoted(word: &str) -> String {
     if cfg!(windows) { format!("\"{word}\"") } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
-pub struct Ground<'a> {
+pub struct Environment<'a> {
     /// The user's home folder.
     pub home: PathBuf,
     /// The project to install into, or `None` for the user's own settings.
     pub project: Option<PathBuf>,
-    pub launch: Launch,
+    pub launch: LaunchCommand,
     /// Reads an environment variable.
     pub var: &'a dyn Fn(&str) -> Option<String>,
 }
 
-impl Ground<'_> {
+impl Environment<'_> {
     /// Returns the folder named by a variable, or `default` in the home folder.
-    pub fn folder(&self, variable: &str, default: &str) -> PathBuf {
-        self.named(variable).unwrap_or_else(|| self.home.join(default))
+    pub fn folder_or_default(&self, variable: &str, default: &str) -> PathBuf {
+        self.folder_from_var(variable).unwrap_or_else(|| self.home.join(default))
     }
 
     /// Returns the folder named by a variable, if that is an absolute path.
-    pub fn named(&self, variable: &str) -> Option<PathBuf> {
+    pub fn folder_from_var(&self, variable: &str) -> Option<PathBuf> {
         (self.var)(variable).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
     /// Returns a path in the project if there is one, or else the user's.
-    pub fn either(&self, in_project: &str, of_person: PathBuf) -> PathBuf {
+    pub fn project_or_user(&self, in_project: &str, of_person: PathBuf) -> PathBuf {
         self.project.as_ref().map_or(of_person, |root| root.join(in_project))
     }
 
     /// Looks up an executable in PATH.
-    pub fn program(&self, name: &str) -> Option<PathBuf> {
+    pub fn find_program(&self, name: &str) -> Option<PathBuf> {
         let path = (self.var)("PATH")?;
         let name = if cfg!(windows) { format!("{name}.exe") } else { name.to_owned() };
         std::env::split_paths(&path).map(|folder| folder.join(&name)).find(|file| is_program(file))
     }
 
     /// Shortens a path for display.
-    pub fn short(&self, path: &Path) -> String {
+    pub fn display_path(&self, path: &Path) -> String {
         if let Some(rest) = self.project.as_ref().and_then(|root| path.strip_prefix(root).ok()) {
             return rest.display().to_string();
         }
@@ -83,7 +83,7 @@ impl Ground<'_> {
 }
 
 fn is_program(path: &Path) -> bool {
-    crate::platform::is_program(path)
+    crate::platform::is_executable(path)
 }
 
 #[cfg(test)]
@@ -92,14 +92,14 @@ mod tests {
 
     #[test]
     fn a_shell_line_splits_into_the_original_words() {
-        let launch = Launch {
+        let launch = LaunchCommand {
             program: "/opt/my tools/tome".to_owned(),
             flags: vec!["--home".to_owned(), "/data/it's".to_owned()],
         };
-        let line = launch.line(&["hook", "codex"]);
+        let line = launch.shell_line(&["hook", "codex"]);
         assert_eq!(line, r"'/opt/my tools/tome' --home '/data/it'\''s' hook codex");
-        let words = crate::setup::part::split_words(&line);
+        let words = crate::setup::part::split_shell_words(&line);
         assert_eq!(words, ["/opt/my tools/tome", "--home", "/data/it's", "hook", "codex"]);
-        assert_eq!(Launch::by_name().line(&["mcp"]), "tome mcp");
+        assert_eq!(LaunchCommand::by_name().shell_line(&["mcp"]), "tome mcp");
     }
 }

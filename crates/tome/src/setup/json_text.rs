@@ -16,153 +16,158 @@ use super::EditError;
 
 /// One step of a path into a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step<'a> {
+pub enum JsonPathStep<'a> {
     Key(&'a str),
-    At(usize),
+    Index(usize),
 }
 
 /// A value and its byte range.
 #[derive(Debug)]
-struct Node {
+struct JsonNode {
     at: Range<usize>,
-    kind: Kind,
+    kind: JsonNodeKind,
 }
 
 #[derive(Debug)]
-enum Kind {
-    Object(Vec<Member>),
-    Array(Vec<Member>),
+enum JsonNodeKind {
+    Object(Vec<JsonMember>),
+    Array(Vec<JsonMember>),
     Leaf,
 }
 
 /// An object member with its name, or an array element.
 #[derive(Debug)]
-struct Member {
+struct JsonMember {
     name: String,
     at: Range<usize>,
-    value: Node,
+    value: JsonNode,
 }
 
 /// Parses a text; `None` if it contains only whitespace and comments.
-pub fn read(text: &str) -> Result<Option<Value>, EditError> {
-    let parsed = parse_to_ast(text, &CollectOptions::default(), &options()).map_err(broken)?;
+pub fn parse(text: &str) -> Result<Option<Value>, EditError> {
+    let parsed =
+        parse_to_ast(text, &CollectOptions::default(), &parse_options()).map_err(parse_error)?;
     Ok(parsed.value.map(Value::from))
 }
 
 /// Sets the value at a path of keys, creating missing objects.
-pub fn set(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
+pub fn set_value(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
     let Some((last, way)) = keys.split_last() else { return Ok(text.to_owned()) };
-    let text = made(text, way)?;
-    let page = Page::parse(&text)?;
-    let steps: Vec<Step<'_>> = way.iter().map(|key| Step::Key(key)).collect();
-    let object = page.find(&steps).filter(|node| matches!(node.kind, Kind::Object(_)));
+    let text = create_objects(text, way)?;
+    let page = ParsedJson::parse(&text)?;
+    let steps: Vec<JsonPathStep<'_>> = way.iter().map(|key| JsonPathStep::Key(key)).collect();
+    let object = page.find(&steps).filter(|node| matches!(node.kind, JsonNodeKind::Object(_)));
     let object = object.ok_or_else(|| not_an_object(way))?;
-    match object.member(Step::Key(last)) {
-        Some(member) => Ok(page.replaced(member.value.at.clone(), &page.one_line(value))),
-        None => page.inserted(object, Some(last), value).ok_or_else(|| not_an_object(way)),
+    match object.find_member(JsonPathStep::Key(last)) {
+        Some(member) => Ok(page.splice(member.value.at.clone(), &page.render_value(value))),
+        None => page.insert_member(object, Some(last), value).ok_or_else(|| not_an_object(way)),
     }
 }
 
 /// Appends a value to the array at a path of keys, creating the array and missing objects.
-pub fn push(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
+pub fn push_value(text: &str, keys: &[&str], value: &Value) -> Result<String, EditError> {
     let (last, way) = keys.split_last().ok_or_else(|| not_an_object(keys))?;
-    let mut text = made(text, way)?;
-    let steps: Vec<Step<'_>> = keys.iter().map(|key| Step::Key(key)).collect();
-    if Page::parse(&text)?.find(&steps).is_none() {
-        text = set(&text, &[way, &[last]].concat(), &Value::Array(Vec::new()))?;
+    let mut text = create_objects(text, way)?;
+    let steps: Vec<JsonPathStep<'_>> = keys.iter().map(|key| JsonPathStep::Key(key)).collect();
+    if ParsedJson::parse(&text)?.find(&steps).is_none() {
+        text = set_value(&text, &[way, &[last]].concat(), &Value::Array(Vec::new()))?;
     }
-    let page = Page::parse(&text)?;
-    let array = page.find(&steps).filter(|node| matches!(node.kind, Kind::Array(_)));
+    let page = ParsedJson::parse(&text)?;
+    let array = page.find(&steps).filter(|node| matches!(node.kind, JsonNodeKind::Array(_)));
     let array =
         array.ok_or_else(|| EditError::Shape(format!("`{}` is not a list", keys.join("."))))?;
-    page.inserted(array, None, value).ok_or_else(|| not_an_object(keys))
+    page.insert_member(array, None, value).ok_or_else(|| not_an_object(keys))
 }
 
 /// Renders a new document: members, then lists under `hooks`, one value per line.
-pub fn hooks_text(members: &[(&str, Value)], hooks: &[(&'static str, Value)]) -> String {
+pub fn render_hooks_json(members: &[(&str, Value)], hooks: &[(&'static str, Value)]) -> String {
     let mut text = "{}\n".to_owned();
     // Edits of an empty object cannot fail.
     for (name, value) in members {
-        text = set(&text, &[name], value).unwrap_or(text);
+        text = set_value(&text, &[name], value).unwrap_or(text);
     }
     for (event, value) in hooks {
-        text = push(&text, &["hooks", event], value).unwrap_or(text);
+        text = push_value(&text, &["hooks", event], value).unwrap_or(text);
     }
     text
 }
 
 /// Replaces the value at a path, if it exists.
-pub fn replace(text: &str, steps: &[Step<'_>], value: &Value) -> Result<String, EditError> {
-    let page = Page::parse(text)?;
+pub fn replace_value(
+    text: &str,
+    steps: &[JsonPathStep<'_>],
+    value: &Value,
+) -> Result<String, EditError> {
+    let page = ParsedJson::parse(text)?;
     Ok(match page.find(steps) {
-        Some(node) => page.replaced(node.at.clone(), &page.one_line(value)),
+        Some(node) => page.splice(node.at.clone(), &page.render_value(value)),
         None => text.to_owned(),
     })
 }
 
 /// Removes a member or element with its comma and, if nothing else is on them, its lines.
-pub fn remove(text: &str, steps: &[Step<'_>]) -> Result<String, EditError> {
-    let page = Page::parse(text)?;
+pub fn remove_value(text: &str, steps: &[JsonPathStep<'_>]) -> Result<String, EditError> {
+    let page = ParsedJson::parse(text)?;
     let Some((last, way)) = steps.split_last() else { return Ok(text.to_owned()) };
     let Some(holder) = page.find(way) else { return Ok(text.to_owned()) };
-    Ok(page.removed(holder, *last).unwrap_or_else(|| text.to_owned()))
+    Ok(page.remove_member(holder, *last).unwrap_or_else(|| text.to_owned()))
 }
 
 /// Creates the missing objects along a path of keys.
-fn made(text: &str, keys: &[&str]) -> Result<String, EditError> {
+fn create_objects(text: &str, keys: &[&str]) -> Result<String, EditError> {
     let mut text = text.to_owned();
-    if Page::parse(&text)?.root.is_none() {
-        text = begun(&text);
+    if ParsedJson::parse(&text)?.root.is_none() {
+        text = append_empty_object(&text);
     }
-    let mut way: Vec<Step<'_>> = Vec::new();
+    let mut way: Vec<JsonPathStep<'_>> = Vec::new();
     for key in keys {
-        let page = Page::parse(&text)?;
-        let holder = page.find(&way).filter(|node| matches!(node.kind, Kind::Object(_)));
+        let page = ParsedJson::parse(&text)?;
+        let holder = page.find(&way).filter(|node| matches!(node.kind, JsonNodeKind::Object(_)));
         let holder = holder.ok_or_else(|| not_an_object(keys))?;
         let empty = Value::Object(serde_json::Map::new());
-        if holder.member(Step::Key(key)).is_none() {
-            let inserted = page.inserted(holder, Some(key), &empty);
+        if holder.find_member(JsonPathStep::Key(key)).is_none() {
+            let inserted = page.insert_member(holder, Some(key), &empty);
             text = inserted.ok_or_else(|| not_an_object(keys))?;
         }
-        way.push(Step::Key(key));
+        way.push(JsonPathStep::Key(key));
     }
     Ok(text)
 }
 
 /// Appends an empty object after the comments of a text without a value.
-fn begun(text: &str) -> String {
-    let newline = newline_of(text);
+fn append_empty_object(text: &str) -> String {
+    let newline = detect_newline(text);
     let lead = text.trim_end();
     if lead.is_empty() { format!("{{}}{newline}") } else { format!("{lead}{newline}{{}}{newline}") }
 }
 
-struct Page<'t> {
+struct ParsedJson<'t> {
     text: &'t str,
-    root: Option<Node>,
+    root: Option<JsonNode>,
     commas: Vec<usize>,
     newline: &'static str,
     unit: String,
     is_one_line: bool,
 }
 
-impl<'t> Page<'t> {
+impl<'t> ParsedJson<'t> {
     fn parse(text: &'t str) -> Result<Self, EditError> {
         let collect = CollectOptions { tokens: true, ..CollectOptions::default() };
-        let parsed = parse_to_ast(text, &collect, &options()).map_err(broken)?;
+        let parsed = parse_to_ast(text, &collect, &parse_options()).map_err(parse_error)?;
         let tokens = parsed.tokens.unwrap_or_default();
         let commas = tokens.iter().filter(|found| found.token == Token::Comma);
         let commas = commas.map(|found| found.range.start).collect();
-        let root = parsed.value.as_ref().map(node);
+        let root = parsed.value.as_ref().map(build_node);
         let has_members = root.as_ref().is_some_and(|root| !root.members().is_empty());
         let is_one_line = has_members && !text.trim().contains('\n');
-        let newline = newline_of(text);
+        let newline = detect_newline(text);
         let mut page = Self { text, root, commas, newline, unit: "  ".to_owned(), is_one_line };
-        page.unit = page.unit_used().unwrap_or_else(|| "  ".to_owned());
+        page.unit = page.detect_indent_unit().unwrap_or_else(|| "  ".to_owned());
         Ok(page)
     }
 
     /// Detects one level of indentation.
-    fn unit_used(&self) -> Option<String> {
+    fn detect_indent_unit(&self) -> Option<String> {
         let root = self.root.as_ref()?;
         let starts = root.members().iter().map(|member| member.at.start);
         let indent = starts.filter_map(|at| self.indent_before(at)).next()?;
@@ -170,10 +175,10 @@ impl<'t> Page<'t> {
         indent.strip_prefix(outer).filter(|unit| !unit.is_empty()).map(str::to_owned)
     }
 
-    fn find(&self, steps: &[Step<'_>]) -> Option<&Node> {
+    fn find(&self, steps: &[JsonPathStep<'_>]) -> Option<&JsonNode> {
         let mut node = self.root.as_ref()?;
         for step in steps {
-            node = &node.member(*step)?.value;
+            node = &node.find_member(*step)?.value;
         }
         Some(node)
     }
@@ -182,43 +187,45 @@ impl<'t> Page<'t> {
         self.text.get(range).unwrap_or_default()
     }
 
-    fn replaced(&self, range: Range<usize>, by: &str) -> String {
+    fn splice(&self, range: Range<usize>, by: &str) -> String {
         let (start, end) = (range.start, range.end);
         [self.slice(0..start), by, self.slice(end..self.text.len())].concat()
     }
 
-    fn one_line(&self, value: &Value) -> String {
-        if self.is_one_line { value.to_string() } else { spaced(value) }
+    fn render_value(&self, value: &Value) -> String {
+        if self.is_one_line { value.to_string() } else { render_spaced(value) }
     }
 
     /// Adds a named member or an element at the end of a container.
-    fn inserted(&self, holder: &Node, name: Option<&str>, value: &Value) -> Option<String> {
+    fn insert_member(
+        &self,
+        holder: &JsonNode,
+        name: Option<&str>,
+        value: &Value,
+    ) -> Option<String> {
         let named = |colon: &str| {
             let name = name.map(|name| Value::String(name.to_owned()).to_string() + colon);
-            name.unwrap_or_default() + &self.one_line(value)
+            name.unwrap_or_default() + &self.render_value(value)
         };
         let close = holder.at.end.checked_sub(1)?;
         let inside = self.slice(holder.at.start + 1..close);
-        let tail = self.line_end(holder.at.start + 1 + inside.trim_end().len());
+        let tail = self.skip_trailing_blanks(holder.at.start + 1 + inside.trim_end().len());
         let outer = self.line_indent(holder.at.start);
         let Some(last) = holder.members().last() else {
             return Some(if self.is_one_line {
-                self.replaced(tail..close, &named(":"))
+                self.splice(tail..close, &named(":"))
             } else {
                 let (newline, unit) = (self.newline, &self.unit);
                 let member = named(": ");
-                self.replaced(
-                    tail..close,
-                    &format!("{newline}{outer}{unit}{member}{newline}{outer}"),
-                )
+                self.splice(tail..close, &format!("{newline}{outer}{unit}{member}{newline}{outer}"))
             });
         };
-        let comma = self.comma_in(last.at.end..close);
+        let comma = self.find_comma(last.at.end..close);
         if !inside.contains('\n') {
             let (colon, space) = if self.is_one_line { (":", "") } else { (": ", " ") };
             let at = comma.map_or(last.at.end, |comma| comma + 1);
             let lead = if comma.is_some() { "" } else { "," };
-            return Some(self.replaced(at..at, &format!("{lead}{space}{}", named(colon))));
+            return Some(self.splice(at..at, &format!("{lead}{space}{}", named(colon))));
         }
         let own = self.indent_before(last.at.start);
         let indent = own.map_or_else(|| format!("{outer}{}", self.unit), str::to_owned);
@@ -230,23 +237,23 @@ impl<'t> Page<'t> {
         Some(format!("{head}{lead}{between}{newline}{indent}{member}{trail}{rest}"))
     }
 
-    fn removed(&self, holder: &Node, step: Step<'_>) -> Option<String> {
+    fn remove_member(&self, holder: &JsonNode, step: JsonPathStep<'_>) -> Option<String> {
         let members = holder.members();
-        let index = members.iter().rposition(|member| member.is(step, members))?;
+        let index = members.iter().rposition(|member| member.matches_step(step, members))?;
         let member = members.get(index)?;
         let close = holder.at.end.checked_sub(1)?;
         let next = members.get(index + 1).map_or(close, |next| next.at.start);
-        let after = self.comma_in(member.at.end..next);
+        let after = self.find_comma(member.at.end..next);
         let end = after.map_or(member.at.end, |comma| comma + 1);
-        let cut = self.with_lines(member.at.start..end);
+        let cut = self.expand_to_lines(member.at.start..end);
         if members.len() == 1 {
             let rest = [self.slice(holder.at.start + 1..cut.start), self.slice(cut.end..close)];
             if rest.iter().all(|part| part.trim().is_empty()) {
-                return Some(self.replaced(holder.at.start + 1..close, ""));
+                return Some(self.splice(holder.at.start + 1..close, ""));
             }
         }
         let before = index.checked_sub(1).and_then(|before| members.get(before));
-        let comma = before.and_then(|before| self.comma_in(before.at.end..member.at.start));
+        let comma = before.and_then(|before| self.find_comma(before.at.end..member.at.start));
         match comma {
             // The last member has no comma of its own; remove the preceding one.
             Some(comma) if after.is_none() => {
@@ -254,13 +261,13 @@ impl<'t> Page<'t> {
                 let tail = self.slice(cut.end..self.text.len());
                 Some([self.slice(0..comma), middle, tail].concat())
             }
-            _ => Some(self.replaced(cut, "")),
+            _ => Some(self.splice(cut, "")),
         }
     }
 
     /// Expands a range to whole lines if nothing else is on them, otherwise to the blanks before
     /// it.
-    fn with_lines(&self, range: Range<usize>) -> Range<usize> {
+    fn expand_to_lines(&self, range: Range<usize>) -> Range<usize> {
         let rest = self.slice(range.end..self.text.len());
         let blank = rest.len() - rest.trim_start_matches([' ', '\t', '\r']).len();
         let ends_line = rest.get(blank..).is_some_and(|rest| rest.starts_with('\n'));
@@ -274,14 +281,14 @@ impl<'t> Page<'t> {
     }
 
     /// Skips blanks after a position if they end the line.
-    fn line_end(&self, at: usize) -> usize {
+    fn skip_trailing_blanks(&self, at: usize) -> usize {
         let rest = self.slice(at..self.text.len());
         let bare = rest.trim_start_matches([' ', '\t']);
         let ends = bare.starts_with('\n') || bare.starts_with("\r\n");
         if ends { at + rest.len() - bare.len() } else { at }
     }
 
-    fn comma_in(&self, range: Range<usize>) -> Option<usize> {
+    fn find_comma(&self, range: Range<usize>) -> Option<usize> {
         self.commas.iter().copied().find(|comma| range.contains(comma))
     }
 
@@ -290,10 +297,10 @@ impl<'t> Page<'t> {
         let head = self.slice(0..at);
         let line = head.rfind('\n').map_or(0, |newline| newline + 1);
         let line = self.slice(line..self.text.len());
-        self.slice_of_indent(line)
+        self.leading_blanks(line)
     }
 
-    fn slice_of_indent(&self, line: &'t str) -> &'t str {
+    fn leading_blanks(&self, line: &'t str) -> &'t str {
         let rest = line.trim_start_matches([' ', '\t']);
         line.get(..line.len() - rest.len()).unwrap_or_default()
     }
@@ -307,75 +314,77 @@ impl<'t> Page<'t> {
     }
 }
 
-impl Node {
-    fn members(&self) -> &[Member] {
+impl JsonNode {
+    fn members(&self) -> &[JsonMember] {
         match &self.kind {
-            Kind::Object(members) | Kind::Array(members) => members,
-            Kind::Leaf => &[],
+            JsonNodeKind::Object(members) | JsonNodeKind::Array(members) => members,
+            JsonNodeKind::Leaf => &[],
         }
     }
 
     /// Of several members with the same name the last one wins, as in JSON parsers.
-    fn member(&self, step: Step<'_>) -> Option<&Member> {
+    fn find_member(&self, step: JsonPathStep<'_>) -> Option<&JsonMember> {
         match (&self.kind, step) {
-            (Kind::Object(members), Step::Key(key)) => {
+            (JsonNodeKind::Object(members), JsonPathStep::Key(key)) => {
                 members.iter().rfind(|member| member.name == key)
             }
-            (Kind::Array(members), Step::At(index)) => members.get(index),
+            (JsonNodeKind::Array(members), JsonPathStep::Index(index)) => members.get(index),
             _ => None,
         }
     }
 }
 
-impl Member {
-    fn is(&self, step: Step<'_>, all: &[Self]) -> bool {
+impl JsonMember {
+    fn matches_step(&self, step: JsonPathStep<'_>, all: &[Self]) -> bool {
         match step {
-            Step::Key(key) => self.name == key,
-            Step::At(index) => all.get(index).is_some_and(|found| found.at == self.at),
+            JsonPathStep::Key(key) => self.name == key,
+            JsonPathStep::Index(index) => all.get(index).is_some_and(|found| found.at == self.at),
         }
     }
 }
 
-fn node(value: &ast::Value<'_>) -> Node {
+fn build_node(value: &ast::Value<'_>) -> JsonNode {
     let range = value.range();
     let kind = match value {
-        ast::Value::Object(object) => Kind::Object(
+        ast::Value::Object(object) => JsonNodeKind::Object(
             object
                 .properties
                 .iter()
-                .map(|prop| Member {
+                .map(|prop| JsonMember {
                     name: prop.name.as_str().to_owned(),
                     at: prop.range.start..prop.range.end,
-                    value: node(&prop.value),
+                    value: build_node(&prop.value),
                 })
                 .collect(),
         ),
-        ast::Value::Array(array) => Kind::Array(
+        ast::Value::Array(array) => JsonNodeKind::Array(
             array
                 .elements
                 .iter()
                 .map(|element| {
-                    let value = node(element);
-                    Member { name: String::new(), at: value.at.clone(), value }
+                    let value = build_node(element);
+                    JsonMember { name: String::new(), at: value.at.clone(), value }
                 })
                 .collect(),
         ),
-        _ => Kind::Leaf,
+        _ => JsonNodeKind::Leaf,
     };
-    Node { at: range.start..range.end, kind }
+    JsonNode { at: range.start..range.end, kind }
 }
 
 /// Renders a value on one line with conventional spacing.
-pub fn spaced(value: &Value) -> String {
+pub fn render_spaced(value: &Value) -> String {
     match value {
         Value::Object(members) if !members.is_empty() => {
             let quoted = |name: &String| Value::String(name.clone()).to_string();
-            let members: Vec<String> =
-                members.iter().map(|(name, value)| quoted(name) + ": " + &spaced(value)).collect();
+            let members: Vec<String> = members
+                .iter()
+                .map(|(name, value)| quoted(name) + ": " + &render_spaced(value))
+                .collect();
             format!("{{ {} }}", members.join(", "))
         }
         Value::Array(elements) => {
-            let elements: Vec<String> = elements.iter().map(spaced).collect();
+            let elements: Vec<String> = elements.iter().map(render_spaced).collect();
             format!("[{}]", elements.join(", "))
         }
         other => other.to_string(),
@@ -383,7 +392,7 @@ pub fn spaced(value: &Value) -> String {
 }
 
 /// Detects the line ending of a text.
-pub fn newline_of(text: &str) -> &'static str {
+pub fn detect_newline(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text.get(..at).is_some_and(|head| head.ends_with('\r')) => "\r\n",
         _ => "\n",
@@ -391,7 +400,7 @@ pub fn newline_of(text: &str) -> &'static str {
 }
 
 /// Allows comments and trailing commas, nothing else.
-fn options() -> ParseOptions {
+fn parse_options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -407,7 +416,7 @@ fn options() -> ParseOptions {
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "signature required by map_err")]
-fn broken(error: jsonc_parser::errors::ParseError) -> EditError {
+fn parse_error(error: jsonc_parser::errors::ParseError) -> EditError {
     EditError::Broken { line: error.line_display(), problem: error.kind().to_string() }
 }
 

@@ -26,16 +26,19 @@ mod untrust;
 
 use thiserror::Error;
 
-pub use ground::{Ground, Launch};
-pub use json_text::hooks_text;
-pub use part::{Form, Part, Server};
-pub use plan::{Action, FilePlan, Plan, apply, plan};
+pub use ground::{Environment, LaunchCommand};
+pub use json_text::render_hooks_json;
+pub use part::{InstallContent, InstallFile, McpServerEntry};
+pub use plan::{FileAction, FilePlan, SetupPlan, apply_plan, build_plan};
 pub use plugins::write_bundles;
-pub use record::{Book, Lock};
+pub use record::{SetupLock, UndoJournal};
 pub use skills::{SKILL_FILE, redundant_copies};
-pub use texts::{COMMANDS, Hint, MARK, PLUGIN_README, navigator, opencode_plugin, skill};
-pub use trust::{Trust, codex_trust};
-pub use undo::{Undoing, Undone, undo, undoing};
+pub use texts::{
+    ArgumentHint, COMMANDS, OWNERSHIP_MARK, PLUGIN_README, render_navigator,
+    render_opencode_plugin, render_skill,
+};
+pub use trust::{HookTrust, read_codex_trust};
+pub use undo::{FileUndo, UndoAction, apply_undo, plan_undo};
 
 /// Why a text was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -62,9 +65,9 @@ pub enum SetupError {
 }
 
 /// Reads an agent's JSON settings; `None` if the file is missing or unreadable.
-pub fn settings_at(path: &std::path::Path) -> Option<serde_json::Value> {
+pub fn read_settings(path: &std::path::Path) -> Option<serde_json::Value> {
     let text = String::from_utf8(disk::read(path).ok()??).ok()?;
-    json_text::read(text.trim_start_matches('\u{feff}')).ok()?
+    json_text::parse(text.trim_start_matches('\u{feff}')).ok()?
 }
 
 /// Whether a text is strict JSON, without comments and trailing commas.

@@ -7,35 +7,38 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
-use super::{Launch, disk};
-use crate::agents::wiring::{CLIENTS, Client};
+use super::{LaunchCommand, disk};
+use crate::agents::wiring::{AgentIntegration, INTEGRATIONS};
 
-pub struct Bundle {
-    pub client: &'static Client,
+pub struct PluginBundle {
+    pub client: &'static AgentIntegration,
     pub folder: PathBuf,
     pub files: usize,
 }
 
 /// Writes the plugins of these agents into a folder, replacing existing files.
-pub fn write_bundles(clients: &[&'static Client], folder: &Path) -> io::Result<Vec<Bundle>> {
+pub fn write_bundles(
+    clients: &[&'static AgentIntegration],
+    folder: &Path,
+) -> io::Result<Vec<PluginBundle>> {
     let mut bundles = Vec::new();
     for client in clients {
         let own = folder.join(client.name);
-        let files = (client.bundle)(&Launch::by_name());
+        let files = (client.bundle)(&LaunchCommand::by_name());
         for (path, content) in &files {
-            put(&own.join(path), content)?;
+            write_file(&own.join(path), content)?;
         }
-        bundles.push(Bundle { client, folder: own, files: files.len() });
+        bundles.push(PluginBundle { client, folder: own, files: files.len() });
     }
-    let claude = CLIENTS.iter().find(|client| client.name == "claude-code");
+    let claude = INTEGRATIONS.iter().find(|client| client.name == "claude-code");
     if claude.is_some_and(|claude| clients.iter().any(|client| client.name == claude.name)) {
-        put(&folder.join(".claude-plugin/marketplace.json"), &marketplace())?;
+        write_file(&folder.join(".claude-plugin/marketplace.json"), &render_marketplace())?;
     }
     Ok(bundles)
 }
 
 /// Renders the index from which Claude Code installs the plugin.
-fn marketplace() -> String {
+fn render_marketplace() -> String {
     let listed = json!({
         "name": "tome",
         "owner": { "name": "Tome" },
@@ -51,7 +54,7 @@ fn marketplace() -> String {
     text
 }
 
-fn put(path: &Path, content: &str) -> io::Result<()> {
+fn write_file(path: &Path, content: &str) -> io::Result<()> {
     path.parent().map_or(Ok(()), fs::create_dir_all)?;
     disk::write(path, content.as_bytes())
 }

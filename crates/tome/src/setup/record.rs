@@ -19,18 +19,18 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::disk;
-use super::part::Form;
+use super::part::InstallContent;
 
 const VERSION: u32 = 1;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct UndoEntry {
     pub path: PathBuf,
     pub agents: BTreeSet<String>,
     /// `None` for the user's own settings.
     #[serde(default)]
     pub project: Option<PathBuf>,
-    pub form: Shape,
+    pub form: FileFormat,
     /// Hash of the original content; `None` if the file did not exist.
     pub before: Option<String>,
     /// Hash of the content that Tome wrote.
@@ -43,54 +43,54 @@ pub struct Entry {
 /// How to recognize Tome's parts in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Shape {
+pub enum FileFormat {
     Json,
     Toml,
     /// The whole file is Tome's.
     Text,
 }
 
-impl Shape {
-    pub fn of(form: &Form) -> Self {
+impl FileFormat {
+    pub fn from_content(form: &InstallContent) -> Self {
         match form {
-            Form::Json { .. } => Self::Json,
-            Form::Toml { .. } => Self::Toml,
-            Form::Text { .. } => Self::Text,
+            InstallContent::Json { .. } => Self::Json,
+            InstallContent::Toml { .. } => Self::Toml,
+            InstallContent::Text { .. } => Self::Text,
         }
     }
 
     /// Returns a form that is sufficient to remove Tome's parts.
-    pub fn to_form(self) -> Form {
+    pub fn to_content(self) -> InstallContent {
         match self {
-            Self::Json => Form::Json { hooks: Vec::new(), server: None },
-            Self::Toml => Form::Toml { program: String::new(), args: Vec::new() },
-            Self::Text => Form::Text { content: String::new(), mark: "" },
+            Self::Json => InstallContent::Json { hooks: Vec::new(), server: None },
+            Self::Toml => InstallContent::Toml { program: String::new(), args: Vec::new() },
+            Self::Text => InstallContent::Text { content: String::new(), mark: "" },
         }
     }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Written {
+struct UndoFile {
     version: u32,
-    files: Vec<Entry>,
+    files: Vec<UndoEntry>,
 }
 
 /// All files that Tome changed.
 #[derive(Debug)]
-pub struct Book {
+pub struct UndoJournal {
     folder: PathBuf,
-    entries: Vec<Entry>,
+    entries: Vec<UndoEntry>,
 }
 
 /// Prevents concurrent setups; released on drop.
 #[derive(Debug)]
-pub struct Lock {
+pub struct SetupLock {
     _file: File,
 }
 
-impl Lock {
+impl SetupLock {
     /// Blocks until the lock is free.
-    pub fn take(home: &Path) -> io::Result<Self> {
+    pub fn acquire(home: &Path) -> io::Result<Self> {
         let folder = home.join("setup");
         fs::create_dir_all(&folder)?;
         let file = File::options().create(true).append(true).open(folder.join("lock"))?;
@@ -100,18 +100,18 @@ impl Lock {
 }
 
 /// Returns the name under which an original is stored.
-pub fn hash_of(bytes: &[u8]) -> String {
+pub fn content_hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
-impl Book {
+impl UndoJournal {
     pub fn open(home: &Path) -> io::Result<Self> {
         let folder = home.join("setup");
         let file = folder.join("undo.json");
         let entries = match disk::read(&file)? {
             None => Vec::new(),
             Some(bytes) => {
-                let written: Written = serde_json::from_slice(&bytes).map_err(|error| {
+                let written: UndoFile = serde_json::from_slice(&bytes).map_err(|error| {
                     io::Error::other(format!("{} cannot be read: {error}", file.display()))
                 })?;
                 if written.version != VERSION {
@@ -127,22 +127,22 @@ impl Book {
         Ok(Self { folder, entries })
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[UndoEntry] {
         &self.entries
     }
 
-    pub fn entry(&self, path: &Path) -> Option<&Entry> {
+    pub fn entry(&self, path: &Path) -> Option<&UndoEntry> {
         self.entries.iter().find(|entry| entry.path == path)
     }
 
     /// Reads the original content of a file and verifies its hash.
-    pub fn before(&self, entry: &Entry) -> io::Result<Option<Vec<u8>>> {
+    pub fn read_original(&self, entry: &UndoEntry) -> io::Result<Option<Vec<u8>>> {
         let Some(hash) = &entry.before else { return Ok(None) };
         let file = self.folder.join("before").join(hash);
         let bytes = fs::read(&file).map_err(|error| {
             io::Error::new(error.kind(), format!("{}: {error}", file.display()))
         })?;
-        if hash_of(&bytes) == *hash {
+        if content_hash(&bytes) == *hash {
             Ok(Some(bytes))
         } else {
             Err(io::Error::other(format!("{} is damaged", file.display())))
@@ -150,10 +150,10 @@ impl Book {
     }
 
     /// Stores original content, synced; returns its hash.
-    pub fn keep(&self, bytes: &[u8]) -> io::Result<String> {
+    pub fn store_original(&self, bytes: &[u8]) -> io::Result<String> {
         let folder = self.folder.join("before");
         fs::create_dir_all(&folder)?;
-        let hash = hash_of(bytes);
+        let hash = content_hash(bytes);
         let file = folder.join(&hash);
         if !file.exists() {
             disk::write(&file, bytes)?;
@@ -162,25 +162,25 @@ impl Book {
     }
 
     /// Inserts or replaces the entry of a file.
-    pub fn put(&mut self, entry: Entry) {
+    pub fn insert(&mut self, entry: UndoEntry) {
         self.entries.retain(|known| known.path != entry.path);
         self.entries.push(entry);
     }
 
-    pub fn forget(&mut self, path: &Path) {
+    pub fn remove(&mut self, path: &Path) {
         self.entries.retain(|known| known.path != path);
     }
 
     /// Writes the journal, synced, and deletes originals that no entry refers to.
     pub fn save(&self) -> io::Result<()> {
         fs::create_dir_all(&self.folder)?;
-        let written = Written { version: VERSION, files: self.entries.clone() };
+        let written = UndoFile { version: VERSION, files: self.entries.clone() };
         let mut bytes = serde_json::to_vec_pretty(&written).map_err(io::Error::from)?;
         bytes.push(b'\n');
         disk::write(&self.folder.join("undo.json"), &bytes)?;
         for file in fs::read_dir(self.folder.join("before")).into_iter().flatten().flatten() {
             let name = file.file_name();
-            let is_needed = |entry: &Entry| {
+            let is_needed = |entry: &UndoEntry| {
                 entry.before.as_ref().is_some_and(|hash| name.to_string_lossy() == *hash)
             };
             if !self.entries.iter().any(is_needed) {

@@ -4,8 +4,8 @@
 
 /// Returns the hash in hexadecimal.
 pub fn sha256(message: &[u8]) -> String {
-    let mut state = squares();
-    let rounds = cubes();
+    let mut state = initial_state();
+    let rounds = round_constants();
     let mut padded = message.to_vec();
     padded.push(0x80);
     while padded.len() % 64 != 56 {
@@ -46,13 +46,13 @@ pub fn sha256(message: &[u8]) -> String {
 }
 
 /// From the square roots of the first 8 primes.
-fn squares() -> [u32; 8] {
+fn initial_state() -> [u32; 8] {
     let mut primes = primes();
     std::array::from_fn(|_| low_bits((primes.next().unwrap_or_default() << 64).isqrt()))
 }
 
 /// From the cube roots of the first 64 primes.
-fn cubes() -> Vec<u32> {
+fn round_constants() -> Vec<u32> {
     primes().take(64).map(|prime| low_bits(cube_root(prime << 96))).collect()
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tome_home::{FinalLink, open_regular};
 
-use super::{FilePlan, Ground, MARK};
-use crate::agents::wiring::{CLIENTS, Client};
+use super::{Environment, FilePlan, OWNERSHIP_MARK};
+use crate::agents::wiring::{AgentIntegration, INTEGRATIONS};
 
 /// Path within a skills folder.
 pub const SKILL_FILE: &str = "tome-memory/SKILL.md";
@@ -18,33 +18,33 @@ const SKILL_BYTES_MAX: u64 = 64 * 1024;
 
 /// Chooses the file for an agent's skill, given its default and the files already planned. `None`
 /// if the agent already reads a copy outside the project.
-pub fn choose_file(
-    client: &Client,
-    ground: &Ground<'_>,
+pub fn choose_skill_file(
+    client: &AgentIntegration,
+    ground: &Environment<'_>,
     default: PathBuf,
     planned: &[FilePlan],
 ) -> Option<PathBuf> {
-    if ground.project.is_some() && copies_in(client, &without_project(ground)).next().is_some() {
+    if ground.project.is_some() && find_copies(client, &without_project(ground)).next().is_some() {
         return None;
     }
     let files = || (client.skill_folders)(ground).into_iter().map(|folder| folder.join(SKILL_FILE));
     let is_planned = |file: &PathBuf| planned.iter().any(|known| known.path == *file);
-    files().find(is_planned).or_else(|| copies_in(client, ground).next()).or(Some(default))
+    files().find(is_planned).or_else(|| find_copies(client, ground).next()).or(Some(default))
 }
 
 /// Returns superfluous copies of the skill that an agent reads: in a folder that setup does not
 /// use, or in the project although the user's folders have one.
 pub fn redundant_copies(
-    client: &Client,
-    ground: &Ground<'_>,
-    in_project: Option<&Ground<'_>>,
+    client: &AgentIntegration,
+    ground: &Environment<'_>,
+    in_project: Option<&Environment<'_>>,
 ) -> Vec<PathBuf> {
-    let of_person: Vec<PathBuf> = copies_in(client, ground).collect();
+    let of_person: Vec<PathBuf> = find_copies(client, ground).collect();
     let of_project: Vec<PathBuf> =
-        in_project.into_iter().flat_map(|ground| copies_in(client, ground)).collect();
-    let is_default = |file: &Path, ground: &Ground<'_>| {
+        in_project.into_iter().flat_map(|ground| find_copies(client, ground)).collect();
+    let is_default = |file: &Path, ground: &Environment<'_>| {
         let mut folders =
-            CLIENTS.iter().filter_map(|one| (one.skill_folders)(ground).into_iter().next());
+            INTEGRATIONS.iter().filter_map(|one| (one.skill_folders)(ground).into_iter().next());
         folders.any(|folder| file.starts_with(folder))
     };
     let total = of_person.len() + of_project.len();
@@ -58,21 +58,24 @@ pub fn redundant_copies(
 }
 
 /// Finds the copies of the skill that an agent reads at the user or project level.
-fn copies_in(client: &Client, ground: &Ground<'_>) -> impl Iterator<Item = PathBuf> {
+fn find_copies(
+    client: &AgentIntegration,
+    ground: &Environment<'_>,
+) -> impl Iterator<Item = PathBuf> {
     let folders = (client.skill_folders)(ground).into_iter();
-    folders.map(|folder| folder.join(SKILL_FILE)).filter(|file| is_tomes(file))
+    folders.map(|folder| folder.join(SKILL_FILE)).filter(|file| is_tome_skill(file))
 }
 
 /// A repository may contain anything here: links, pipes, devices and long files are not read.
-fn is_tomes(file: &Path) -> bool {
+fn is_tome_skill(file: &Path) -> bool {
     let mut bytes = Vec::new();
     let read = open_regular(file, FinalLink::Refuse)
         .and_then(|file| file.take(SKILL_BYTES_MAX).read_to_end(&mut bytes));
-    read.is_ok() && String::from_utf8_lossy(&bytes).contains(MARK)
+    read.is_ok() && String::from_utf8_lossy(&bytes).contains(OWNERSHIP_MARK)
 }
 
-fn without_project<'a>(ground: &Ground<'a>) -> Ground<'a> {
-    Ground {
+fn without_project<'a>(ground: &Environment<'a>) -> Environment<'a> {
+    Environment {
         home: ground.home.clone(),
         project: None,
         launch: ground.launch.clone(),

@@ -4,15 +4,15 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::part::{Form, Server};
+use super::part::{InstallContent, McpServerEntry};
 use super::{edit, json_text};
 
-fn form() -> Form {
+fn form() -> InstallContent {
     let group = |timeout: u32| json!({"hooks": [{"type": "command", "command": "/x/tome hook gemini", "timeout": timeout}]});
     let settings = json!({"command": "/x/tome", "args": ["mcp"]});
-    Form::Json {
+    InstallContent::Json {
         hooks: vec![("SessionStart", group(10)), ("Stop", group(5))],
-        server: Some(Server {
+        server: Some(McpServerEntry {
             holder: "mcpServers",
             settings: settings.as_object().cloned().unwrap(),
         }),
@@ -65,7 +65,7 @@ fn text() -> impl Strategy<Value = (Value, String)> {
     (settings(), 0..4_u8, any::<bool>()).prop_map(|(value, style, windows)| {
         let mut text = match style {
             0 => value.to_string(),
-            1 => json_text::spaced(&value),
+            1 => json_text::render_spaced(&value),
             _ => serde_json::to_string_pretty(&value).unwrap(),
         };
         if style == 3 {
@@ -80,7 +80,7 @@ fn text() -> impl Strategy<Value = (Value, String)> {
 }
 
 fn said(text: &str) -> Value {
-    json_text::read(text).unwrap().unwrap_or_default()
+    json_text::parse(text).unwrap().unwrap_or_default()
 }
 
 /// An edit is refused only if another server has that name.
@@ -94,7 +94,7 @@ proptest! {
     #[test]
     fn properties_edits_are_idempotent_reversible_and_keep_other_content((value, text) in text()) {
         let form = form();
-        let wired = match edit::wire(&form, Some(&text)) {
+        let wired = match edit::install(&form, Some(&text)) {
             Ok(wired) => wired,
             Err(_) => {
                 prop_assert!(is_taken(&value), "{}", text);
@@ -102,7 +102,7 @@ proptest! {
             }
         };
         prop_assert!(!is_taken(&value));
-        prop_assert_eq!(&edit::wire(&form, Some(&wired)).unwrap(), &wired);
+        prop_assert_eq!(&edit::install(&form, Some(&wired)).unwrap(), &wired);
         let after = said(&wired);
         for name in value.as_object().unwrap().keys() {
             if name != "hooks" && name != "mcpServers" {
@@ -117,8 +117,8 @@ proptest! {
         prop_assert_eq!(after["hooks"]["Other"].to_string().matches("tome").count(), 0);
         let count = |text: &str| text.matches("\"other\"").count();
         prop_assert_eq!(count(&wired), count(&text));
-        let bare = edit::unwire(&form, &wired, Some(&text)).unwrap();
-        let from_text = edit::unwire(&form, &text, Some(&text)).unwrap();
+        let bare = edit::uninstall(&form, &wired, Some(&text)).unwrap();
+        let from_text = edit::uninstall(&form, &text, Some(&text)).unwrap();
         prop_assert_eq!(pruned(said(&bare)), pruned(said(&from_text)));
         let left = said(&bare);
         prop_assert_eq!(left["mcpServers"].get("tome"), None);

@@ -10,32 +10,32 @@ use toml::{Table, Value};
 use toml_edit::{Document, Item, TableLike};
 
 use super::EditError;
-use super::json_text::newline_of;
+use super::json_text::detect_newline;
 
 /// Table of MCP servers, and Tome's key in it.
 const SERVERS: &str = "mcp_servers";
-const OURS: &str = "tome";
+const SERVER_NAME: &str = "tome";
 /// Table of hooks, and Codex's trust records in it.
 const HOOKS: &str = "hooks";
-const TRUST: &str = "state";
+const TRUST_STATE: &str = "state";
 
-pub fn read(text: &str) -> Result<Table, EditError> {
-    text.parse().map_err(|error: toml::de::Error| broken(text, error.message(), error.span()))
+pub fn parse(text: &str) -> Result<Table, EditError> {
+    text.parse().map_err(|error: toml::de::Error| parse_error(text, error.message(), error.span()))
 }
 
-pub fn server(table: &Table) -> Option<&Table> {
-    table.get(SERVERS)?.as_table()?.get(OURS)?.as_table()
+pub fn find_server(table: &Table) -> Option<&Table> {
+    table.get(SERVERS)?.as_table()?.get(SERVER_NAME)?.as_table()
 }
 
 /// Sets command and arguments of Tome's server, keeping its other settings.
-pub fn set(text: &str, program: &str, args: &[String]) -> Result<String, EditError> {
-    let before = read(text)?;
+pub fn set_server(text: &str, program: &str, args: &[String]) -> Result<String, EditError> {
+    let before = parse(text)?;
     let args = Value::Array(args.iter().cloned().map(Value::String).collect());
     let wanted = [("command", Value::String(program.to_owned())), ("args", args)];
     let mut meant = before.clone();
     let servers = meant.entry(SERVERS).or_insert_with(|| Value::Table(Table::new()));
     let servers = servers.as_table_mut().ok_or_else(not_a_table)?;
-    let ours = servers.entry(OURS).or_insert_with(|| Value::Table(Table::new()));
+    let ours = servers.entry(SERVER_NAME).or_insert_with(|| Value::Table(Table::new()));
     let ours = ours.as_table_mut().ok_or_else(not_a_table)?;
     for (key, value) in &wanted {
         ours.insert((*key).to_owned(), value.clone());
@@ -43,41 +43,44 @@ pub fn set(text: &str, program: &str, args: &[String]) -> Result<String, EditErr
     if meant == before {
         return Ok(text.to_owned());
     }
-    let after =
-        if server(&before).is_some() { mended(text, &wanted)? } else { added(text, &wanted)? };
-    checked(after, &meant)
+    let after = if find_server(&before).is_some() {
+        update_server(text, &wanted)?
+    } else {
+        add_server(text, &wanted)?
+    };
+    verify(after, &meant)
 }
 
-pub fn remove(text: &str) -> Result<String, EditError> {
-    let before = read(text)?;
-    if server(&before).is_none() {
+pub fn remove_server(text: &str) -> Result<String, EditError> {
+    let before = parse(text)?;
+    if find_server(&before).is_none() {
         return Ok(text.to_owned());
     }
     let mut meant = before;
     if let Some(servers) = meant.get_mut(SERVERS).and_then(Value::as_table_mut) {
-        servers.remove(OURS);
+        servers.remove(SERVER_NAME);
     }
-    let document = parsed(text)?;
+    let document = parse_document(text)?;
     let servers = document.get(SERVERS).and_then(Item::as_table_like).ok_or_else(not_a_table)?;
     let mut cuts = Vec::new();
-    gather(text, servers, OURS, &mut cuts);
-    let after = without(text, cuts);
+    collect_ranges(text, servers, SERVER_NAME, &mut cuts);
+    let after = cut_ranges(text, cuts);
     // A table of servers that existed only implicitly disappears with its last member.
-    if read(&after)?.get(SERVERS).is_none() {
+    if parse(&after)?.get(SERVERS).is_none() {
         meant.remove(SERVERS);
     }
-    checked(after, &meant)
+    verify(after, &meant)
 }
 
 /// Removes Codex's trust records of the hooks that `is_ours` selects by key and hash. The table is
 /// removed with its last record, unless it existed `before`.
-pub fn remove_trust(
+pub fn remove_trust_records(
     text: &str,
     before: Option<&str>,
     is_ours: &dyn Fn(&str, Option<&str>) -> bool,
 ) -> Result<String, EditError> {
-    let said = read(text)?;
-    let Some(state) = trust_of(&said) else { return Ok(text.to_owned()) };
+    let said = parse(text)?;
+    let Some(state) = trust_records(&said) else { return Ok(text.to_owned()) };
     let hash = |record: &Value| {
         let hash = record.get("trusted_hash").and_then(Value::as_str);
         hash.map(str::to_owned)
@@ -90,41 +93,43 @@ pub fn remove_trust(
     if gone.is_empty() {
         return Ok(text.to_owned());
     }
-    let had_table =
-        before.and_then(|before| read(before).ok()).is_some_and(|table| trust_of(&table).is_some());
+    let had_table = before
+        .and_then(|before| parse(before).ok())
+        .is_some_and(|table| trust_records(&table).is_some());
     let takes_table = gone.len() == state.len() && !had_table;
-    let document = parsed(text)?;
+    let document = parse_document(text)?;
     let hooks = document.get(HOOKS).and_then(Item::as_table_like).ok_or_else(not_editable)?;
     let mut cuts = Vec::new();
     if takes_table {
-        gather(text, hooks, TRUST, &mut cuts);
+        collect_ranges(text, hooks, TRUST_STATE, &mut cuts);
     } else {
-        let state = hooks.get(TRUST).and_then(Item::as_table_like).ok_or_else(not_editable)?;
+        let state =
+            hooks.get(TRUST_STATE).and_then(Item::as_table_like).ok_or_else(not_editable)?;
         for key in &gone {
-            gather(text, state, key, &mut cuts);
+            collect_ranges(text, state, key, &mut cuts);
         }
     }
-    let after = without(text, cuts);
+    let after = cut_ranges(text, cuts);
     let mut meant = said.clone();
     if let Some(hooks) = meant.get_mut(HOOKS).and_then(Value::as_table_mut) {
-        if let Some(state) = hooks.get_mut(TRUST).and_then(Value::as_table_mut) {
+        if let Some(state) = hooks.get_mut(TRUST_STATE).and_then(Value::as_table_mut) {
             gone.iter().for_each(|key| drop(state.remove(*key)));
         }
-        if trust_of(&read(&after)?).is_none() {
-            hooks.remove(TRUST);
+        if trust_records(&parse(&after)?).is_none() {
+            hooks.remove(TRUST_STATE);
         }
     }
-    if read(&after)?.get(HOOKS).is_none() {
+    if parse(&after)?.get(HOOKS).is_none() {
         meant.remove(HOOKS);
     }
-    checked(after, &meant)
+    verify(after, &meant)
 }
 
-fn trust_of(table: &Table) -> Option<&Table> {
-    table.get(HOOKS)?.get(TRUST)?.as_table()
+fn trust_records(table: &Table) -> Option<&Table> {
+    table.get(HOOKS)?.get(TRUST_STATE)?.as_table()
 }
 
-fn without(text: &str, mut cuts: Vec<Range<usize>>) -> String {
+fn cut_ranges(text: &str, mut cuts: Vec<Range<usize>>) -> String {
     cuts.sort_by_key(|cut| cut.start);
     let mut after = text.to_owned();
     for cut in cuts.into_iter().rev() {
@@ -134,8 +139,8 @@ fn without(text: &str, mut cuts: Vec<Range<usize>>) -> String {
     after
 }
 
-fn added(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
-    let document = parsed(text)?;
+fn add_server(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
+    let document = parse_document(text)?;
     let inline = document.get(SERVERS).and_then(Item::as_inline_table);
     if let Some(span) = inline.and_then(toml_edit::InlineTable::span) {
         let close = span.end.saturating_sub(1);
@@ -144,11 +149,11 @@ fn added(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
         let members: Vec<String> =
             wanted.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         let tail = span.start + 1 + inside.len();
-        let member = format!("{lead}{OURS} = {{ {} }} ", members.join(", "));
+        let member = format!("{lead}{SERVER_NAME} = {{ {} }} ", members.join(", "));
         let (head, rest) = (slice(text, 0..tail), slice(text, close..text.len()));
         return Ok([head, &member, rest].concat());
     }
-    let newline = newline_of(text);
+    let newline = detect_newline(text);
     let mut after = text.to_owned();
     if !after.is_empty() {
         if !after.ends_with('\n') {
@@ -156,7 +161,7 @@ fn added(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
         }
         after.push_str(newline);
     }
-    after += &format!("[{SERVERS}.{OURS}]{newline}");
+    after += &format!("[{SERVERS}.{SERVER_NAME}]{newline}");
     for (key, value) in wanted {
         after += &format!("{key} = {value}{newline}");
     }
@@ -164,17 +169,17 @@ fn added(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
 }
 
 /// Updates the values of an existing server.
-fn mended(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
+fn update_server(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
     let mut text = text.to_owned();
     for (key, value) in wanted {
-        let document = parsed(&text)?;
+        let document = parse_document(&text)?;
         let servers = document.get(SERVERS).and_then(Item::as_table_like);
-        let item = servers.and_then(|servers| servers.get(OURS)).ok_or_else(not_a_table)?;
+        let item = servers.and_then(|servers| servers.get(SERVER_NAME)).ok_or_else(not_a_table)?;
         let ours = item.as_table_like().ok_or_else(not_a_table)?;
         let place = match ours.get(key).and_then(Item::span) {
             Some(span) => Some((span, value.to_string())),
-            None => room_in(&text, item).map(|at| {
-                let newline = newline_of(&text);
+            None => find_insert_position(&text, item).map(|at| {
+                let newline = detect_newline(&text);
                 match item.as_inline_table() {
                     Some(_) => (at..at, format!(" {key} = {value},")),
                     None => (at..at, format!("{key} = {value}{newline}")),
@@ -189,7 +194,7 @@ fn mended(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditError> {
 }
 
 /// Finds the position for a new key: the line after a table's header, or after the opening brace.
-fn room_in(text: &str, item: &Item) -> Option<usize> {
+fn find_insert_position(text: &str, item: &Item) -> Option<usize> {
     let span = item.span()?;
     if item.is_inline_table() {
         return Some(span.start + 1);
@@ -200,24 +205,24 @@ fn room_in(text: &str, item: &Item) -> Option<usize> {
 
 /// Collects the ranges in which a member is written: its own lines, or its header and everything
 /// below.
-fn gather(text: &str, holder: &dyn TableLike, name: &str, cuts: &mut Vec<Range<usize>>) {
+fn collect_ranges(text: &str, holder: &dyn TableLike, name: &str, cuts: &mut Vec<Range<usize>>) {
     let Some((key, item)) = holder.get_key_value(name) else { return };
     match item {
         Item::Value(value) => {
             let (Some(key), Some(value)) = (key.span(), value.span()) else { return };
-            cuts.push(with_commas(text, lines(text, key.start..value.end)));
+            cuts.push(include_comma(text, expand_to_lines(text, key.start..value.end)));
         }
         Item::Table(table) if table.is_dotted() => {
             for (inner, _) in table.iter() {
-                gather(text, table, inner, cuts);
+                collect_ranges(text, table, inner, cuts);
             }
         }
         Item::Table(table) => {
             if let Some(span) = table.span().filter(|span| !span.is_empty()) {
-                cuts.push(with_blank(text, lines(text, span)));
+                cuts.push(include_blank_line(text, expand_to_lines(text, span)));
             }
             for (inner, _) in table.iter() {
-                gather(text, table, inner, cuts);
+                collect_ranges(text, table, inner, cuts);
             }
         }
         Item::ArrayOfTables(_) | Item::None => {}
@@ -225,7 +230,7 @@ fn gather(text: &str, holder: &dyn TableLike, name: &str, cuts: &mut Vec<Range<u
 }
 
 /// Expands a range to whole lines if nothing else is on them; includes trailing comments.
-fn lines(text: &str, range: Range<usize>) -> Range<usize> {
+fn expand_to_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let head = slice(text, 0..range.start).trim_end_matches([' ', '\t']);
     let rest = slice(text, range.end..text.len());
     let line = rest.find('\n').map_or(rest.len(), |newline| newline + 1);
@@ -239,7 +244,7 @@ fn lines(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// Includes the empty line before a table header.
-fn with_blank(text: &str, range: Range<usize>) -> Range<usize> {
+fn include_blank_line(text: &str, range: Range<usize>) -> Range<usize> {
     let head = slice(text, 0..range.start);
     let bare = head.strip_suffix('\n').map(|head| head.strip_suffix('\r').unwrap_or(head));
     match bare {
@@ -249,7 +254,7 @@ fn with_blank(text: &str, range: Range<usize>) -> Range<usize> {
 }
 
 /// Includes the comma that separates a member of an inline table from its neighbor.
-fn with_commas(text: &str, range: Range<usize>) -> Range<usize> {
+fn include_comma(text: &str, range: Range<usize>) -> Range<usize> {
     let head = slice(text, 0..range.start);
     if head.is_empty() || head.ends_with('\n') {
         return range;
@@ -265,26 +270,26 @@ fn with_commas(text: &str, range: Range<usize>) -> Range<usize> {
     }
 }
 
-fn parsed(text: &str) -> Result<Document<&str>, EditError> {
-    Document::parse(text).map_err(|error| broken(text, error.message(), error.span()))
+fn parse_document(text: &str) -> Result<Document<&str>, EditError> {
+    Document::parse(text).map_err(|error| parse_error(text, error.message(), error.span()))
 }
 
 /// Returns the text if it parses to exactly the intended value.
-fn checked(after: String, meant: &Table) -> Result<String, EditError> {
-    if read(&after).is_ok_and(|said| said == *meant) { Ok(after) } else { Err(not_editable()) }
+fn verify(after: String, meant: &Table) -> Result<String, EditError> {
+    if parse(&after).is_ok_and(|said| said == *meant) { Ok(after) } else { Err(not_editable()) }
 }
 
 fn not_editable() -> EditError {
     EditError::Shape("its layout cannot be edited safely".to_owned())
 }
 
-fn broken(text: &str, problem: &str, span: Option<Range<usize>>) -> EditError {
+fn parse_error(text: &str, problem: &str, span: Option<Range<usize>>) -> EditError {
     let head = span.and_then(|span| text.get(..span.start)).unwrap_or_default();
     EditError::Broken { line: head.matches('\n').count() + 1, problem: problem.trim().to_owned() }
 }
 
 fn not_a_table() -> EditError {
-    EditError::Shape(format!("`{SERVERS}.{OURS}` is not a table"))
+    EditError::Shape(format!("`{SERVERS}.{SERVER_NAME}` is not a table"))
 }
 
 fn slice(text: &str, range: Range<usize>) -> &str {

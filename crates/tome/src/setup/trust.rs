@@ -8,12 +8,12 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::part::Words;
+use super::part::CommandWords;
 use super::sha256::sha256;
 use super::{disk, json_text, toml_text};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Trust {
+pub enum HookTrust {
     Trusted,
     /// Hooks of these events do not run until the user trusts them.
     Untrusted(Vec<String>),
@@ -24,16 +24,16 @@ pub enum Trust {
 /// Codex's default timeout of a hook.
 const TIMEOUT_DEFAULT_S: u64 = 600;
 
-pub fn codex_trust(folder: &Path) -> Trust {
+pub fn read_codex_trust(folder: &Path) -> HookTrust {
     let path = folder.join("hooks.json");
     let read = |path: &Path| {
         let bytes = disk::read(path).ok().flatten()?;
         String::from_utf8(bytes).ok()
     };
-    let hooks = read(&path).and_then(|text| json_text::read(&text).ok().flatten());
-    let Some(hooks) = hooks else { return Trust::Unknown };
+    let hooks = read(&path).and_then(|text| json_text::parse(&text).ok().flatten());
+    let Some(hooks) = hooks else { return HookTrust::Unknown };
     let config = read(&folder.join("config.toml")).unwrap_or_default();
-    let Ok(config) = toml_text::read(&config) else { return Trust::Unknown };
+    let Ok(config) = toml_text::parse(&config) else { return HookTrust::Unknown };
     let state = config.get("hooks").and_then(|hooks| hooks.get("state"));
     let real = path.canonicalize().unwrap_or_else(|_| path.clone());
     let is_trusted = |place: &str, hash: &str| {
@@ -48,12 +48,12 @@ pub fn codex_trust(folder: &Path) -> Trust {
         for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
             let handlers = group.get("hooks").and_then(Value::as_array);
             for (inner, handler) in handlers.into_iter().flatten().enumerate() {
-                if !Words::of(handler).is_hook() {
+                if !CommandWords::from_settings(handler).is_hook() {
                     continue;
                 }
                 seen = true;
-                let snake = snake(event);
-                let hash = hash_of(&snake, group, handler);
+                let snake = to_snake_case(event);
+                let hash = trust_hash(&snake, group, handler);
                 if !is_trusted(&format!("{snake}:{at}:{inner}"), &hash) {
                     untrusted.push(event.clone());
                 }
@@ -61,14 +61,14 @@ pub fn codex_trust(folder: &Path) -> Trust {
         }
     }
     match (seen, untrusted.is_empty()) {
-        (false, _) => Trust::Unknown,
-        (true, true) => Trust::Trusted,
-        (true, false) => Trust::Untrusted(untrusted),
+        (false, _) => HookTrust::Unknown,
+        (true, true) => HookTrust::Trusted,
+        (true, false) => HookTrust::Untrusted(untrusted),
     }
 }
 
 /// `SessionStart` becomes `session_start`.
-pub(super) fn snake(event: &str) -> String {
+pub(super) fn to_snake_case(event: &str) -> String {
     let mut snake = String::new();
     for c in event.chars() {
         if c.is_ascii_uppercase() && !snake.is_empty() {
@@ -79,7 +79,7 @@ pub(super) fn snake(event: &str) -> String {
     snake
 }
 
-pub(super) fn hash_of(event: &str, group: &Value, handler: &Value) -> String {
+pub(super) fn trust_hash(event: &str, group: &Value, handler: &Value) -> String {
     let timeout = handler.get("timeout").and_then(Value::as_u64).unwrap_or(TIMEOUT_DEFAULT_S);
     let is_async = handler.get("async").and_then(Value::as_bool).unwrap_or(false);
     // Keys must be in alphabetical order.
@@ -102,8 +102,8 @@ mod tests {
 
     #[test]
     fn event_names_are_converted_to_codexs_form() {
-        assert_eq!(snake("SessionStart"), "session_start");
-        assert_eq!(snake("Stop"), "stop");
+        assert_eq!(to_snake_case("SessionStart"), "session_start");
+        assert_eq!(to_snake_case("Stop"), "stop");
     }
 
     /// The expected hash was computed independently from Codex's serialization.
@@ -115,16 +115,16 @@ mod tests {
             let hooks = json!({"hooks": {"SessionStart": [{"hooks": [hook]}]}});
             disk::write(&folder.path().join("hooks.json"), hooks.to_string().as_bytes()).unwrap();
         };
-        assert_eq!(codex_trust(folder.path()), Trust::Unknown);
+        assert_eq!(read_codex_trust(folder.path()), HookTrust::Unknown);
         hooks("tome hook codex");
-        let untrusted = Trust::Untrusted(vec!["SessionStart".to_owned()]);
-        assert_eq!(codex_trust(folder.path()), untrusted);
+        let untrusted = HookTrust::Untrusted(vec!["SessionStart".to_owned()]);
+        assert_eq!(read_codex_trust(folder.path()), untrusted);
         let key = format!("{}:session_start:0:0", folder.path().join("hooks.json").display());
         let hash = "cc76eee78e37d06252f3bfe68d343ed5ced40ded278cc57b739dca011aac4ebe";
         let state = format!("[hooks.state.\"{key}\"]\ntrusted_hash = \"sha256:{hash}\"\n");
         disk::write(&folder.path().join("config.toml"), state.as_bytes()).unwrap();
-        assert_eq!(codex_trust(folder.path()), Trust::Trusted);
+        assert_eq!(read_codex_trust(folder.path()), HookTrust::Trusted);
         hooks("/elsewhere/tome hook codex");
-        assert_eq!(codex_trust(folder.path()), untrusted);
+        assert_eq!(read_codex_trust(folder.path()), untrusted);
     }
 }

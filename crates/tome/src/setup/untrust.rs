@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::part::Words;
-use super::trust::{hash_of, snake};
-use super::{EditError, Ground, disk, json_text, toml_text};
+use super::part::CommandWords;
+use super::trust::{to_snake_case, trust_hash};
+use super::{EditError, Environment, disk, json_text, toml_text};
 
 /// Timeouts, in seconds, that current and earlier versions give Tome's hooks.
 const TIMEOUTS_S: [u64; 3] = [3, 5, 10];
 
 /// The hooks whose trust records are removed.
-pub struct Untrust {
+pub struct TrustCleanup {
     hooks: Vec<HooksFile>,
     /// Command lines of Tome's hooks.
     commands: BTreeSet<String>,
@@ -31,16 +31,16 @@ struct HooksFile {
     places: Option<BTreeSet<String>>,
 }
 
-impl Untrust {
+impl TrustCleanup {
     /// Collects the hooks in files that the journal lists, and in the file that setup currently
     /// uses for the project or the user.
-    pub fn of<'p>(ground: &Ground<'_>, recorded: impl Iterator<Item = &'p Path>) -> Self {
-        let mut commands = BTreeSet::from([ground.launch.line(&["hook", "codex"])]);
+    pub fn collect<'p>(ground: &Environment<'_>, recorded: impl Iterator<Item = &'p Path>) -> Self {
+        let mut commands = BTreeSet::from([ground.launch.shell_line(&["hook", "codex"])]);
         let recorded: BTreeSet<&Path> =
             recorded.filter(|path| path.ends_with("hooks.json")).collect();
         let mut hooks: Vec<HooksFile> =
             recorded.iter().map(|file| HooksFile::read(file, &mut commands)).collect();
-        let own = ground.either(".codex", codex_folder(ground)).join("hooks.json");
+        let own = ground.project_or_user(".codex", codex_config_folder(ground)).join("hooks.json");
         if !recorded.contains(own.as_path()) {
             let mut file = HooksFile::read(&own, &mut commands);
             // A file that is gone and was not Tome's may have left records of other hooks.
@@ -51,31 +51,31 @@ impl Untrust {
     }
 
     /// Codex keeps all trust records in the user's config.
-    pub fn config_file(ground: &Ground<'_>) -> PathBuf {
-        codex_folder(ground).join("config.toml")
+    pub fn config_file(ground: &Environment<'_>) -> PathBuf {
+        codex_config_folder(ground).join("config.toml")
     }
 
     /// Removes the records from the text of `config.toml`; `before` is the text before setup.
     pub fn remove_from(&self, text: &str, before: Option<&str>) -> Result<String, EditError> {
-        toml_text::remove_trust(text, before, &|key, hash| self.is_ours(key, hash))
+        toml_text::remove_trust_records(text, before, &|key, hash| self.is_tome_record(key, hash))
     }
 
-    fn is_ours(&self, key: &str, hash: Option<&str>) -> bool {
+    fn is_tome_record(&self, key: &str, hash: Option<&str>) -> bool {
         self.hooks.iter().any(|file| {
-            file.place_of(key).is_some_and(|place| {
+            file.hook_position(key).is_some_and(|place| {
                 file.places.as_ref().is_none_or(|places| places.contains(place))
-                    || self.has_hash(place, hash)
+                    || self.matches_tome_hash(place, hash)
             })
         })
     }
 
     /// Whether a record matches a hook as Tome writes it, at any position.
-    fn has_hash(&self, place: &str, hash: Option<&str>) -> bool {
+    fn matches_tome_hash(&self, place: &str, hash: Option<&str>) -> bool {
         let event = place.split(':').next().unwrap_or_default();
         self.commands.iter().any(|command| {
             TIMEOUTS_S.iter().any(|timeout| {
                 let handler = json!({ "command": command, "timeout": timeout });
-                Some(hash_of(event, &Value::Null, &handler).as_str()) == hash
+                Some(trust_hash(event, &Value::Null, &handler).as_str()) == hash
             })
         })
     }
@@ -87,8 +87,8 @@ impl HooksFile {
             Ok(None) => None,
             Ok(Some(bytes)) => {
                 let text = String::from_utf8_lossy(&bytes);
-                let hooks = json_text::read(&text).ok().flatten().unwrap_or_default();
-                Some(own_places(&hooks, commands))
+                let hooks = json_text::parse(&text).ok().flatten().unwrap_or_default();
+                Some(collect_hook_positions(&hooks, commands))
             }
             Err(_) => Some(BTreeSet::new()),
         };
@@ -97,27 +97,27 @@ impl HooksFile {
     }
 
     /// Extracts the position of the hook from a record's key, if it refers to this file.
-    fn place_of<'k>(&self, key: &'k str) -> Option<&'k str> {
+    fn hook_position<'k>(&self, key: &'k str) -> Option<&'k str> {
         self.names
             .iter()
             .find_map(|name| key.strip_prefix(name.to_string_lossy().as_ref())?.strip_prefix(':'))
     }
 }
 
-fn codex_folder(ground: &Ground<'_>) -> PathBuf {
-    ground.folder("CODEX_HOME", ".codex")
+fn codex_config_folder(ground: &Environment<'_>) -> PathBuf {
+    ground.folder_or_default("CODEX_HOME", ".codex")
 }
 
 /// Collects the positions and command lines of Tome's hooks in `hooks.json`.
-fn own_places(hooks: &Value, commands: &mut BTreeSet<String>) -> BTreeSet<String> {
+fn collect_hook_positions(hooks: &Value, commands: &mut BTreeSet<String>) -> BTreeSet<String> {
     let mut places = BTreeSet::new();
     let events = hooks.get("hooks").and_then(Value::as_object);
     for (event, groups) in events.into_iter().flatten() {
         for (at, group) in groups.as_array().into_iter().flatten().enumerate() {
             let handlers = group.get("hooks").and_then(Value::as_array);
             for (inner, handler) in handlers.into_iter().flatten().enumerate() {
-                if Words::of(handler).is_hook() {
-                    places.insert(format!("{}:{at}:{inner}", snake(event)));
+                if CommandWords::from_settings(handler).is_hook() {
+                    places.insert(format!("{}:{at}:{inner}", to_snake_case(event)));
                     let command = handler.get("command").and_then(Value::as_str);
                     commands.extend(command.map(str::to_owned));
                 }

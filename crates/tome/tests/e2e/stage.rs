@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::model::{Model, Step};
 
@@ -66,7 +66,7 @@ impl Stage {
     }
 
     /// Runs the agent to its end, without input.
-    pub fn run(&self, command: &mut Command) -> Ran {
+    pub fn run(&self, command: &mut Command) -> CommandResult {
         let ran = World::run_within(command, b"", AGENT_HANGS);
         println!("{}\n{}\n{}", ran.stdout, ran.stderr, self.model.log());
         assert_eq!(ran.code, 0, "{command:?} failed; what it said stands above");

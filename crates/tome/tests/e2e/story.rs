@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tome_testkit::{eventually, eventually_within};
 
-use crate::model::{Asked, Call, Step};
+use crate::model::{Call, ModelConfig, Step};
 use crate::stage::Stage;
 
 pub const PROMPT: &str = "How do we flush the frobnicator cache before the nightly migration?";
@@ -125,7 +125,7 @@ impl Told {
 }
 
 /// Checks that each delivered injection is in the following request, and in none before.
-fn the_model_was_told(asked: &[Asked], told: &Told) {
+fn the_model_was_told(asked: &[ModelConfig], told: &Told) {
     let first = asked[0].text();
     let started = told.has("startup") || told.has("new");
     assert_eq!(first.contains("<tome-memory kind=\"start\">"), started, "{first}");
@@ -143,7 +143,7 @@ fn the_model_was_told(asked: &[Asked], told: &Told) {
     }
 }
 
-fn the_mcp_server_answered(asked: &[Asked], cast: &Cast) {
+fn the_mcp_server_answered(asked: &[ModelConfig], cast: &Cast) {
     let call = (cast.recall)(Value::Null);
     for name in [Some(call.tool), call.group].into_iter().flatten() {
         let offered = asked[0].offered();

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tome_proto::v1;
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::{daemon_gone, daemon_up, world};
 
-pub fn run_tool(world: &World, tool: &str, arguments: &Value) -> Ran {
+pub fn run_tool(world: &World, tool: &str, arguments: &Value) -> CommandResult {
     let by = ["--agent", "claude-code", "--session", "s1"];
     // Piped, because command line arguments are limited in length.
     world.tome_with(&[&["tool", tool, "-"], &by[..]].concat(), arguments.to_string())
@@ -21,7 +21,7 @@ pub fn agent(world: &World, tool: &str, arguments: &Value) -> String {
     let ran = run_tool(world, tool, arguments);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
     // Quoted text is fenced; the tool's own text is inside.
-    let body = tome_engine::fenced_body(&ran.stdout);
+    let body = tome_engine::strip_fence(&ran.stdout);
     if body.ends_with('\n') { body.to_owned() } else { format!("{body}\n") }
 }
 
@@ -56,7 +56,7 @@ pub fn request(world: &World, tool: &str, arguments: &Value) -> v1::CallToolRequ
 /// Calls a tool over gRPC. The daemon must be running.
 pub fn wire(world: &World, tool: &str, arguments: &Value) -> v1::CallToolResponse {
     let request = request(world, tool, arguments);
-    world.ask(async |client| client.call_tool(request).await).unwrap()
+    world.with_client(async |client| client.call_tool(request).await).unwrap()
 }
 
 /// Replaces the date in a text.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::Value;
-use tome_testkit::{Signal, World, eventually, is_alive, send};
+use tome_testkit::{Signal, World, eventually, is_alive, send_signal};
 
 use crate::scene::world;
 
@@ -202,7 +202,7 @@ fn an_interrupted_bench_leaves_nothing_behind() {
         let lock = std::fs::read_to_string(home.join("home/run/daemon.lock")).ok()?;
         lock.split_whitespace().next()?.parse::<u32>().ok()
     });
-    send(bench.id(), Signal::Term);
+    send_signal(bench.id(), Signal::Term);
     assert_eq!(bench.wait().unwrap().code(), Some(1));
     // The daemon has closed everything; its process may take a moment to exit.
     eventually("the daemon to be gone", || (!is_alive(daemon)).then_some(()));

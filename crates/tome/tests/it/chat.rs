@@ -5,12 +5,12 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use tome_testkit::{Ran, World, eventually};
+use tome_testkit::{CommandResult, World, eventually};
 
 use crate::scene::{list, texts, world};
 
 /// Runs a chat with the script in the project `app`, with these lines as input.
-fn chat(world: &World, args: &[&str], typed: &str) -> Ran {
+fn chat(world: &World, args: &[&str], typed: &str) -> CommandResult {
     let args = [&["chat", "--offline"], args].concat();
     World::run(&mut at(world, &args), typed.as_bytes())
 }
@@ -27,7 +27,7 @@ pub fn project(world: &World) -> std::path::PathBuf {
     app
 }
 
-fn said(ran: &Ran) -> &str {
+fn said(ran: &CommandResult) -> &str {
     assert_eq!(ran.code, 0, "{ran:?}");
     &ran.stdout
 }

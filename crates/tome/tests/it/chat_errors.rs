@@ -1,17 +1,17 @@
 //! Failures between a chat and its model: clear messages with a next step, and nothing is lost.
 
 use serde_json::json;
-use tome_testkit::{Answer, ModelServer, World};
+use tome_testkit::{ModelServer, ScriptedAnswer, World};
 
 use crate::chat::at;
 use crate::chat_model::{BOTH, chat, check_calls, configured, last};
 use crate::scene::{list, texts, world};
 
 /// A prompt fails; then the model works again, and the resumed chat still has the prompt.
-fn check_failure(provider: &str, broken: &Answer, kind: &str, hint: &str) {
+fn check_failure(provider: &str, broken: &ScriptedAnswer, kind: &str, hint: &str) {
     let broken = broken.clone();
     let server = ModelServer::directed(move |asked| match last(asked).contains("better now?") {
-        true => Answer::text("Mended."),
+        true => ScriptedAnswer::text("Mended."),
         false => broken.clone(),
     });
     let world = configured(&server, provider, "timeout = \"30s\"");
@@ -26,14 +26,14 @@ fn check_failure(provider: &str, broken: &Answer, kind: &str, hint: &str) {
     assert!(plain.stderr.contains("error: ") && plain.stderr.contains("hint: "), "{plain:?}");
     let mended = chat(&world, &["-p", "--resume", "s", "better now?"], "");
     assert_eq!((mended.code, mended.stdout.as_str()), (0, "Mended.\n"), "{mended:?}");
-    let asked = server.asked();
+    let asked = server.requests();
     assert!(asked.last().unwrap().body.to_string().contains("find the marmot"));
     check_calls(asked.last().unwrap());
 }
 
 #[test]
 fn a_rejected_key_is_reported() {
-    let answer = Answer::status(401, "invalid x-api-key");
+    let answer = ScriptedAnswer::status(401, "invalid x-api-key");
     for provider in BOTH {
         check_failure(provider, &answer, "unauthorized", "chat.key_env");
     }
@@ -41,7 +41,7 @@ fn a_rejected_key_is_reported() {
 
 #[test]
 fn an_unknown_model_is_reported() {
-    let answer = Answer::status(404, "model: small does not exist");
+    let answer = ScriptedAnswer::status(404, "model: small does not exist");
     for provider in BOTH {
         check_failure(provider, &answer, "not_found", "--model NAME");
     }
@@ -49,7 +49,7 @@ fn an_unknown_model_is_reported() {
 
 #[test]
 fn a_context_over_the_limit_is_reported() {
-    let answer = Answer::status(400, "prompt is too long: 300000 tokens > 200000 maximum");
+    let answer = ScriptedAnswer::status(400, "prompt is too long: 300000 tokens > 200000 maximum");
     for provider in BOTH {
         check_failure(provider, &answer, "context_too_long", "chat.window_tokens");
     }
@@ -57,7 +57,7 @@ fn a_context_over_the_limit_is_reported() {
 
 #[test]
 fn an_endpoint_that_is_not_a_model_is_reported() {
-    let answer = Answer::http(200, "<html>welcome</html>");
+    let answer = ScriptedAnswer::http(200, "<html>welcome</html>");
     check_failure("openai", &answer, "broken_off", "chat.base_url");
 }
 
@@ -84,13 +84,13 @@ fn an_unreachable_model_is_reported() {
 
 #[test]
 fn an_exhausted_daily_budget_stops_requests() {
-    let server = ModelServer::directed(|_| Answer::text("Hello."));
+    let server = ModelServer::directed(|_| ScriptedAnswer::text("Hello."));
     let world = configured(&server, "anthropic", "[summarizer]\ndaily_tokens = 50");
     let ran = chat(&world, &["-p", "hello"], "");
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("tokens are spent"), "{ran:?}");
     assert!(ran.stderr.contains("tome config set summarizer.daily_tokens"), "{ran:?}");
-    assert!(server.asked().is_empty(), "nothing was asked that cannot be paid");
+    assert!(server.requests().is_empty(), "nothing was asked that cannot be paid");
 }
 
 #[test]
@@ -108,7 +108,7 @@ fn invalid_tool_calls_are_reported_to_the_model() {
             check_calls(asked);
             let last = last(asked);
             if last.contains("do something") {
-                Answer::text("Let me see.")
+                ScriptedAnswer::text("Let me see.")
                     .and_call_with("read_file", "{\"path\": ")
                     .and_call("launch_rocket", &json!({}))
                     .and_call("read_file", &json!({"path": "../../etc/passwd"}))
@@ -118,7 +118,7 @@ fn invalid_tool_calls_are_reported_to_the_model() {
                 {
                     assert!(last.contains(part), "{part} in {last}");
                 }
-                Answer::text("Three times no.")
+                ScriptedAnswer::text("Three times no.")
             }
         });
         let world = configured(&server, provider, "");
@@ -135,24 +135,24 @@ fn invalid_tool_calls_are_reported_to_the_model() {
 #[test]
 fn endless_tool_calls_are_stopped_after_the_round_limit() {
     let server = ModelServer::directed(|asked| match last(asked).contains("stop now") {
-        true => Answer::text("Stopped."),
-        false => Answer::call("list_files", &json!({})),
+        true => ScriptedAnswer::text("Stopped."),
+        false => ScriptedAnswer::call("list_files", &json!({})),
     });
     let world = configured(&server, "openai", "");
     let ran = chat(&world, &["--rounds", "3", "--session", "s", "--no-reflect", "work"], "");
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("stopped after 3 rounds of tool calls"), "{}", ran.stderr);
-    assert_eq!(server.asked().len(), 3);
+    assert_eq!(server.requests().len(), 3);
     let resumed = chat(&world, &["-p", "--resume", "s", "stop now"], "");
     assert_eq!(resumed.stdout, "Stopped.\n", "{resumed:?}");
-    server.asked().iter().for_each(check_calls);
+    server.requests().iter().for_each(check_calls);
 }
 
 #[test]
 fn a_truncated_or_refused_reply_is_reported() {
     for (answer, word) in [
-        (Answer::text("Once upon").cut(), "say `go on`"),
-        (Answer::text("I would rather not.").refused(), "rephrase the prompt"),
+        (ScriptedAnswer::text("Once upon").cut_off(), "say `go on`"),
+        (ScriptedAnswer::text("I would rather not.").refused(), "rephrase the prompt"),
     ] {
         let server = ModelServer::directed(move |_| answer.clone());
         let world = configured(&server, "anthropic", "");
@@ -167,7 +167,7 @@ fn hints_name_the_settings_in_effect() {
         (401, ["summarizer.key_env", "summarizer.key_file"]),
         (404, ["summarizer.model", "summarizer.base_url"]),
     ] {
-        let server = ModelServer::directed(move |_| Answer::status(status, "no"));
+        let server = ModelServer::directed(move |_| ScriptedAnswer::status(status, "no"));
         let world = world();
         let url = server.openai_url();
         world.write(

@@ -4,7 +4,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use serde_json::{Value, json};
-use tome_testkit::{Answer, ModelServer, World};
+use tome_testkit::{ModelServer, ScriptedAnswer, World};
 
 use crate::chat::{at, project};
 use crate::chat_model::{chat, configured, last};
@@ -26,8 +26,8 @@ fn result(world: &World, prompt: &str) -> String {
 /// Returns the result of a tool call in a project with this file.
 fn called(file: (&str, &str), name: &'static str, arguments: Value) -> String {
     let server = ModelServer::directed(move |asked| match last(asked).contains("look at it") {
-        true => Answer::call(name, &arguments),
-        false => Answer::text("Seen."),
+        true => ScriptedAnswer::call(name, &arguments),
+        false => ScriptedAnswer::text("Seen."),
     });
     let world = configured(&server, "openai", "");
     project(&world);

@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use tome_testkit::{Answer, Asked, ModelServer, Ran, Signal, World, send};
+use tome_testkit::{
+    CommandResult, ModelRequest, ModelServer, ScriptedAnswer, Signal, World, send_signal,
+};
 
 use crate::chat::{at, project, until};
 use crate::scene::{list, texts, world};
@@ -25,12 +27,12 @@ pub fn configured(server: &ModelServer, provider: &str, more: &str) -> World {
     world
 }
 
-pub fn chat(world: &World, args: &[&str], typed: &str) -> Ran {
+pub fn chat(world: &World, args: &[&str], typed: &str) -> CommandResult {
     World::run(&mut at(world, &[&["chat"], args].concat()), typed.as_bytes())
 }
 
 /// Returns the texts of a request's last message: a prompt or tool results.
-pub fn last(asked: &Asked) -> String {
+pub fn last(asked: &ModelRequest) -> String {
     let messages = asked.body["messages"].as_array().unwrap();
     let tail: Vec<&Value> = messages
         .iter()
@@ -53,12 +55,12 @@ fn words(content: &Value) -> String {
 }
 
 /// Whether the request comes from the reflector.
-pub fn reflects(asked: &Asked) -> bool {
+pub fn reflects(asked: &ModelRequest) -> bool {
     asked.body.to_string().contains("You keep the long-term memory")
 }
 
 /// Checks that every call of a request has its result in the following message.
-pub fn check_calls(asked: &Asked) {
+pub fn check_calls(asked: &ModelRequest) {
     let messages = asked.body["messages"].as_array().unwrap();
     for (n, message) in messages.iter().enumerate() {
         let calls = message["content"]
@@ -88,18 +90,18 @@ fn a_name_is_known_after_a_restart() {
             let knows = last.split("- Name: ").nth(1).and_then(|rest| rest.lines().next());
             if last.contains("I'm Zhang San") {
                 let note = json!({"path": "facts/user.md", "content": "# User\n\n> Summary: user name\n\n- Name: Zhang San\n"});
-                Answer::call("memory_write", &note)
+                ScriptedAnswer::call("memory_write", &note)
             } else if let Some(name) = knows {
-                Answer::text(format!("You are {name}."))
+                ScriptedAnswer::text(format!("You are {name}."))
             } else if last.contains("what's my name?") {
                 // Only because the index refers to the note.
                 assert!(
                     last.contains("Available memory:") && last.contains("facts/user.md"),
                     "{last}"
                 );
-                Answer::call("memory_read", &json!({"path": "facts/user.md"}))
+                ScriptedAnswer::call("memory_read", &json!({"path": "facts/user.md"}))
             } else {
-                Answer::text("Nice to meet you.")
+                ScriptedAnswer::text("Nice to meet you.")
             }
         });
         let world = configured(&server, provider, "");
@@ -115,8 +117,8 @@ fn a_name_is_known_after_a_restart() {
         std::fs::write(&file, text.replace("Zhang San", "Zhang Wei")).unwrap();
         let asked = chat(&world, &["-p", "what's my name?"], "");
         assert_eq!(asked.stdout, "You are Zhang Wei.\n", "{asked:?}");
-        let all = server.asked();
-        assert!(all.iter().all(Asked::wants_stream), "everything streams");
+        let all = server.requests();
+        assert!(all.iter().all(ModelRequest::wants_stream), "everything streams");
         all.iter().for_each(check_calls);
     }
 }
@@ -130,25 +132,25 @@ fn a_fix_is_known_in_the_next_chat() {
                 assert!(last.contains("the logger writes to stdout"), "{last}");
                 let month = last.split("in episodes/").nth(1).unwrap().split(".md").next().unwrap();
                 let entry = "## Logger leaked into stdout\n- Summary: logger stdout leak\n- Problem: output was mixed\n- Solution: the logger writes to stderr\n- Lesson: keep stdout for answers";
-                Answer::call(
+                ScriptedAnswer::call(
                     "memory_append",
                     &json!({"path": format!("episodes/{month}.md"), "entry": entry}),
                 )
             } else if reflects(asked) {
-                Answer::text("none")
+                ScriptedAnswer::text("none")
             } else if last.contains("Logger leaked into stdout")
                 || last.contains("logger stdout leak")
             {
-                Answer::text("The logger leaked into stdout; it writes to stderr now.")
+                ScriptedAnswer::text("The logger leaked into stdout; it writes to stderr now.")
             } else if last.contains("What bug did we fix last time?") {
-                Answer::call(
+                ScriptedAnswer::call(
                     "recall_memory",
                     &json!({"query": "bug fixed logger", "scope": "notes"}),
                 )
             } else if last.contains("look at the code") {
-                Answer::call("list_files", &json!({}))
+                ScriptedAnswer::call("list_files", &json!({}))
             } else {
-                Answer::text("I see.")
+                ScriptedAnswer::text("I see.")
             }
         });
         let world = configured(&server, provider, "");
@@ -163,7 +165,7 @@ fn a_fix_is_known_in_the_next_chat() {
             "{asked:?}"
         );
         // The daemon does not reflect again on a chat that was reflected on.
-        let reflections = server.asked().iter().filter(|asked| reflects(asked)).count();
+        let reflections = server.requests().iter().filter(|asked| reflects(asked)).count();
         assert_eq!(reflections, 2, "one call, and the word that that was all");
     }
 }
@@ -174,8 +176,8 @@ fn a_chat_killed_during_a_tool_call_can_be_resumed() {
         let server = ModelServer::directed(|asked| {
             check_calls(asked);
             match last(asked).contains("go on") {
-                true => Answer::text("Going on."),
-                false => Answer::call("list_files", &json!({}))
+                true => ScriptedAnswer::text("Going on."),
+                false => ScriptedAnswer::call("list_files", &json!({}))
                     .and_call("memory_write", &json!({"path": "facts/a.md", "content": "x"})),
             }
         });
@@ -198,12 +200,12 @@ fn a_chat_killed_during_a_tool_call_can_be_resumed() {
         while !String::from_utf8_lossy(&seen).contains("· memory_write") {
             assert_ne!(err.read_until(b'e', &mut seen).unwrap(), 0, "it ended before its call");
         }
-        send(child.id(), Signal::Kill);
+        send_signal(child.id(), Signal::Kill);
         child.wait().unwrap();
         drop(folder);
         let resumed = chat(&world, &["--continue", "--no-reflect", "go on"], "");
         assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Going on.\n"), "{resumed:?}");
-        let asked = server.asked();
+        let asked = server.requests();
         let request = asked.last().unwrap().body.to_string();
         assert!(request.contains("do it") && request.contains("list_files"), "{request}");
         let prompts = list(&world, &["--session", "s", "--kind", "user_message"]);
@@ -214,8 +216,10 @@ fn a_chat_killed_during_a_tool_call_can_be_resumed() {
 #[test]
 fn ctrl_c_stops_the_reply_but_not_the_chat() {
     let server = ModelServer::directed(|asked| match last(asked).contains("second") {
-        true => Answer::text("Here I am."),
-        false => Answer::text("It was a dark and stormy night, and it rained").silent_after(4),
+        true => ScriptedAnswer::text("Here I am."),
+        false => {
+            ScriptedAnswer::text("It was a dark and stormy night, and it rained").silent_after(4)
+        }
     });
     let world = configured(&server, "openai", "");
     let (reader, mut pen) = std::io::pipe().unwrap();
@@ -243,7 +247,9 @@ fn ctrl_c_stops_the_reply_but_not_the_chat() {
 #[test]
 fn tokens_and_cost_are_shown() {
     let prices = "price_input = 3\nprice_output = 15";
-    let server = ModelServer::directed(|_| Answer::text("Yes.").tokens(1_000, 100).cached(500, 0));
+    let server = ModelServer::directed(|_| {
+        ScriptedAnswer::text("Yes.").with_tokens(1_000, 100).with_cached(500, 0)
+    });
     let world = configured(&server, "anthropic", prices);
     let ran = chat(&world, &["--no-reflect"], "is it so?\n/cost\n");
     assert!(ran.stdout.contains("1,500 tokens in (500 cached), 100 out"), "{}", ran.stdout);
@@ -251,5 +257,5 @@ fn tokens_and_cost_are_shown() {
     assert!(ran.stdout.contains("of 200,000 tokens used"), "{}", ran.stdout);
     let other = chat(&world, &["-p", "--model", "large", "hello"], "");
     assert_eq!(other.code, 0, "{other:?}");
-    assert_eq!(server.asked().last().unwrap().body["model"], "large");
+    assert_eq!(server.requests().last().unwrap().body["model"], "large");
 }

@@ -28,7 +28,7 @@ fn an_offline_chat_is_not_the_last_session_and_not_in_recall() {
     let start = json!({
         "session_id": "next", "cwd": cwd, "hook_event_name": "SessionStart", "source": "startup",
     });
-    let told = world.hook_says(&["claude-code"], start.to_string()).unwrap().to_string();
+    let told = world.hook_output(&["claude-code"], start.to_string()).unwrap().to_string();
     assert!(told.contains("parser") && !told.contains("marmalade"), "{told}");
     for across in [&["--project", cwd][..], &["--all-projects"]] {
         let found = world.tome(&[&["recall", "zebras marmalade jars", "--json"], across].concat());

@@ -2,7 +2,7 @@
 //! calls keep their results.
 
 use serde_json::{Value, json};
-use tome_testkit::{Answer, ModelServer};
+use tome_testkit::{ModelServer, ScriptedAnswer};
 
 use crate::chat_model::{BOTH, chat, check_calls, configured, last};
 
@@ -24,20 +24,20 @@ fn a_longer_plan_gets_lessons_once() {
             if last.contains("kind=\"store\"") {
                 let insight: Value =
                     serde_json::from_str(&LESSON.replace("Freeze", "Thaw")).unwrap();
-                Answer::call("coder_memory_store", &insight)
+                ScriptedAnswer::call("coder_memory_store", &insight)
             } else if last.contains("release it") {
                 // Two calls in one reply: the lessons follow both results.
-                Answer::call("update_plan", &plan(6)).and_call("list_files", &json!({}))
+                ScriptedAnswer::call("update_plan", &plan(6)).and_call("list_files", &json!({}))
             } else if plans == 1 {
                 assert!(last.contains("Tag the lexer first"), "{last}");
                 assert!(last.contains("replan"), "{last}");
-                Answer::text("Replanned.").and_call("update_plan", &plan(7))
+                ScriptedAnswer::text("Replanned.").and_call("update_plan", &plan(7))
             } else if last.contains("Plan noted") {
-                Answer::text("Done.")
+                ScriptedAnswer::text("Done.")
             } else if last.contains("and now") {
-                Answer::text("Nothing more.")
+                ScriptedAnswer::text("Nothing more.")
             } else {
-                Answer::text("Stored.")
+                ScriptedAnswer::text("Stored.")
             }
         });
         let world = configured(&server, provider, "");
@@ -52,7 +52,7 @@ fn a_longer_plan_gets_lessons_once() {
         let typed = "release it\nand now?\n";
         let ran = chat(&world, &["--session", "s", "--no-reflect"], typed);
         assert_eq!(ran.stdout, "Replanned.\nDone.\nStored.\nNothing more.\n", "{ran:?}");
-        let asked = server.asked();
+        let asked = server.requests();
         let count = |n: usize, what: &str| asked[n].body.to_string().matches(what).count();
         let lessons = r#"kind=\"plan\""#;
         let store = r#"kind=\"store\""#;
@@ -73,13 +73,13 @@ fn a_short_plan_or_missing_lessons_inject_nothing() {
     let server = ModelServer::directed(|asked| {
         let last = last(asked);
         match () {
-            () if last.contains("short") => Answer::call("update_plan", &plan(5)),
-            () if last.contains("long") => Answer::call("update_plan", &plan(6)),
-            () => Answer::text("Done."),
+            () if last.contains("short") => ScriptedAnswer::call("update_plan", &plan(5)),
+            () if last.contains("long") => ScriptedAnswer::call("update_plan", &plan(6)),
+            () => ScriptedAnswer::text("Done."),
         }
     });
     let world = configured(&server, "anthropic", "[inject]\nstore = false");
     let ran = chat(&world, &["--session", "s", "--no-reflect"], "short\nlong\n");
     assert_eq!(ran.stdout, "Done.\nDone.\n", "{ran:?}");
-    assert!(server.asked().iter().all(|asked| !asked.body.to_string().contains("<tome-memory")));
+    assert!(server.requests().iter().all(|asked| !asked.body.to_string().contains("<tome-memory")));
 }

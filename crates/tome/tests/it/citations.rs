@@ -1,7 +1,7 @@
 //! `tome show` with a citation: every kind opens, and failures explain what to do.
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
 use crate::scene::{MORNING_MS, line, line_with, world};
@@ -20,7 +20,7 @@ fn told() -> World {
     world
 }
 
-fn show(world: &World, args: &[&str]) -> Ran {
+fn show(world: &World, args: &[&str]) -> CommandResult {
     world.tome(&[&["show"], args, &["--project", "/app"]].concat())
 }
 
@@ -32,7 +32,7 @@ fn opened(world: &World, args: &[&str]) -> Value {
 }
 
 #[track_caller]
-fn check_refused(ran: &Ran, code: i32, words: &[&str]) {
+fn check_refused(ran: &CommandResult, code: i32, words: &[&str]) {
     assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{}", ran.stderr);
     for word in words {
         assert!(ran.stderr.contains(word), "{word} in {}", ran.stderr);

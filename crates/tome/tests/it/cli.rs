@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::{line, line_with, prompt, world};
 
@@ -221,7 +221,7 @@ fn a_closed_pipe_is_not_a_failure() {
         let mut first = String::new();
         BufReader::with_capacity(64, child.stdout.take().unwrap()).read_line(&mut first).unwrap();
         assert!(!first.is_empty());
-        let ran = Ran::from(child.wait_with_output().unwrap());
+        let ran = CommandResult::from(child.wait_with_output().unwrap());
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "tome {args:?}");
     }
 }

@@ -1,17 +1,17 @@
 //! Settings: sources and precedence, and invalid values.
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::{daemon_up, prompt, texts, world};
 
-fn config(world: &World, variables: &[(&str, &str)], flags: &[&str]) -> Ran {
+fn config(world: &World, variables: &[(&str, &str)], flags: &[&str]) -> CommandResult {
     let mut command = world.command(&[flags, &["config", "--json"]].concat());
     command.env_remove("TOME_DAEMON_IDLE_EXIT");
     World::run(command.envs(variables.iter().copied()), b"")
 }
 
-fn setting(ran: &Ran, key: &str) -> (String, String) {
+fn setting(ran: &CommandResult, key: &str) -> (String, String) {
     let settings = ran.json()["settings"].clone();
     let found = settings.as_array().unwrap().iter().find(|one| one["key"] == key).cloned();
     let found = found.unwrap_or_else(|| panic!("no {key} in {settings}"));
@@ -32,7 +32,7 @@ fn an_engine_missing_from_the_build_is_reported() {
 fn flags_override_variables_override_the_file_override_defaults() {
     let world = world();
     let key = "daemon.idle_exit";
-    let is = |ran: &Ran, value: &str, from: &str| {
+    let is = |ran: &CommandResult, value: &str, from: &str| {
         assert_eq!(setting(ran, key), (value.to_owned(), from.to_owned()));
         assert_eq!(ran.code, 0);
     };

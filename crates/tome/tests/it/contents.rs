@@ -1,7 +1,7 @@
 //! `tome toc` and `tome show`: from the calendar down to the original text.
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::{MORNING_MS, line_with, world};
 
@@ -53,7 +53,7 @@ pub fn lines(world: &World, args: &[&str]) -> Vec<Value> {
     ran.json_lines()
 }
 
-pub fn node(world: &World, id: &str) -> Value {
+pub fn check_node(world: &World, id: &str) -> Value {
     let mut found = lines(world, &["toc", id]);
     assert_eq!(found.len(), 1, "{id}: {found:?}");
     found.remove(0)
@@ -80,7 +80,7 @@ fn walk_down(world: &World) {
     let mut id = years[0]["id"].as_str().unwrap().to_owned();
     let mut path = vec![id.clone()];
     loop {
-        let found = node(world, &id);
+        let found = check_node(world, &id);
         assert_eq!(found["events"], 6, "{found}");
         assert_eq!(found["agents"], json!(["codex"]), "{found}");
         assert_eq!(found["sessions"], json!(["s1"]), "{found}");
@@ -88,7 +88,7 @@ fn walk_down(world: &World) {
         let below = ids(&found["children"]);
         let Some(next) = below.first() else { break };
         assert_eq!(below.len(), 1, "{found}");
-        assert_eq!(node(world, next)["parent"], json!(id), "{next}");
+        assert_eq!(check_node(world, next)["parent"], json!(id), "{next}");
         id.clone_from(next);
         path.push(id.clone());
     }
@@ -97,7 +97,7 @@ fn walk_down(world: &World) {
         ["toc:year:2026", "toc:month:2026-11", "toc:week:2026-W46", "toc:day:2026-11-15"]
     );
     assert!(path[4].starts_with("toc:segment:2026-11-15:") && path.len() == 5, "{path:?}");
-    down_to_the_words(world, &node(world, &id));
+    down_to_the_words(world, &check_node(world, &id));
 }
 
 fn down_to_the_words(world: &World, segment: &Value) {
@@ -174,10 +174,10 @@ fn the_contents_are_shown_as_a_tree() {
 fn a_grip_is_found_by_time_and_shown_in_context() {
     let world = world();
     world.ingest(&lexer_session("s1", 0));
-    let day = node(&world, "toc:day:2026-11-15");
-    let segment = node(&world, day["children"][0]["id"].as_str().unwrap());
+    let day = check_node(&world, "toc:day:2026-11-15");
+    let segment = check_node(&world, day["children"][0]["id"].as_str().unwrap());
     let grip = segment["bullets"][0]["grips"][0].as_str().unwrap();
-    let show = |args: &[&str]| -> Ran { world.tome(&[&["show"], args].concat()) };
+    let show = |args: &[&str]| -> CommandResult { world.tome(&[&["show"], args].concat()) };
     let whole = show(&[grip, "--json"]).json();
     assert_eq!(whole["id"], grip);
     let none = show(&[grip, "--before", "0", "--after", "0", "--json"]).json();

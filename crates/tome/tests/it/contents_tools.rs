@@ -1,13 +1,13 @@
 //! Tools over the contents: small results, from the root to the events.
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
 use crate::scene::{line_with, world};
 
 /// Calls a tool in the project `/app`, whose folder does not exist.
-fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> Ran {
+fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> CommandResult {
     let arguments = arguments.to_string();
     world.tome(&[&["tool", tool, &arguments, "--project", "/app"], more].concat())
 }

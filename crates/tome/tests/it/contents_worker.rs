@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
-use crate::contents::{lexer_session, lines, node};
+use crate::contents::{check_node, lexer_session, lines};
 use crate::scene::{MORNING_MS, daemon_up, line_with, prompt, world};
 
 const HOUR_MS: u64 = 3_600_000;
@@ -84,7 +84,7 @@ fn the_worker_continues_after_a_killed_daemon() {
     daemon_up(&world);
     all_read(&world, 30);
     assert!(verify(&world).1 > 0);
-    let day = node(&world, "toc:day:2026-11-15");
+    let day = check_node(&world, "toc:day:2026-11-15");
     assert_eq!((&day["events"], &day["session_count"]), (&json!(30), &json!(5)));
 }
 
@@ -95,18 +95,18 @@ fn a_late_event_reopens_its_periods_all_the_way_up() {
     let at = MORNING_MS + 40 * 24 * HOUR_MS;
     world.ingest(&line_with(&json!({"id": "later", "at": at, "session_id": "s2"})));
     let path = ["toc:day:2026-11-15", "toc:week:2026-W46", "toc:month:2026-11", "toc:year:2026"];
-    let before: Vec<Value> = path.iter().map(|id| node(&world, id)).collect();
+    let before: Vec<Value> = path.iter().map(|id| check_node(&world, id)).collect();
     assert_eq!(before[0]["events"], 6);
-    let untouched = node(&world, "toc:month:2026-12");
+    let untouched = check_node(&world, "toc:month:2026-12");
     world.ingest(&line_with(&json!({
         "id": "late", "at": MORNING_MS + HOUR_MS, "session_id": "s3",
         "text": "Why does the parser accept a trailing comma?",
     })));
     for (id, was) in path.iter().zip(&before) {
-        let is = node(&world, id);
+        let is = check_node(&world, id);
         assert_eq!(is["events"].as_u64(), was["events"].as_u64().map(|events| events + 1), "{id}");
     }
-    assert_eq!(node(&world, "toc:month:2026-12"), untouched);
+    assert_eq!(check_node(&world, "toc:month:2026-12"), untouched);
     verify(&world);
 }
 
@@ -120,7 +120,7 @@ fn versions_are_kept_and_queries_add_none() {
     assert_eq!(first.len(), 1, "{first:?}");
     assert_eq!(first[0]["open"], false, "its only session has ended: {first:?}");
     for _ in 0..3 {
-        node(&world, day);
+        check_node(&world, day);
         world.tome(&["toc"]);
     }
     assert_eq!(versions(day), first);
@@ -130,7 +130,7 @@ fn versions_are_kept_and_queries_add_none() {
     assert_eq!(both[0], first[0]);
     let old = lines(&world, &["toc", day, "--version", "1"]);
     assert_eq!((&old[0]["version"], &old[0]["events"]), (&json!(1), &json!(6)));
-    assert_eq!(node(&world, day)["events"], 12);
+    assert_eq!(check_node(&world, day)["events"], 12);
     let shown = world.tome(&["toc", day, "--versions"]).stdout;
     assert!(shown.contains("extractive"), "{shown}");
 }
@@ -163,10 +163,10 @@ fn another_time_zone_gives_other_days() {
     let world = world();
     let at = MORNING_MS + 14 * HOUR_MS;
     world.ingest(&line_with(&json!({"id": "evening", "at": at, "session_id": "s1"})));
-    assert_eq!(node(&world, "toc:day:2026-11-15")["events"], 1);
+    assert_eq!(check_node(&world, "toc:day:2026-11-15")["events"], 1);
     world.tome(&["stop"]);
     world.write("config.toml", "[contents]\nzone = \"Asia/Tokyo\"\n");
-    assert_eq!(node(&world, "toc:day:2026-11-16")["events"], 1);
+    assert_eq!(check_node(&world, "toc:day:2026-11-16")["events"], 1);
     assert_eq!(world.tome(&["toc", "toc:day:2026-11-15"]).code, 4);
     verify(&world);
 }
@@ -182,13 +182,13 @@ fn simultaneous_unordered_and_future_events_are_handled() {
     world.ingest(&instant);
     world.ingest(&(at("b", MORNING_MS + 2) + &at("a", MORNING_MS + 1)));
     world.ingest(&at("future", 4_102_444_800_000));
-    assert_eq!(node(&world, "toc:day:2026-11-15")["events"], 22);
-    assert_eq!(node(&world, "toc:day:2100-01-01")["events"], 1);
+    assert_eq!(check_node(&world, "toc:day:2026-11-15")["events"], 22);
+    assert_eq!(check_node(&world, "toc:day:2100-01-01")["events"], 1);
     let huge = "x".repeat(5 * 1024 * 1024);
     world.ingest(&line_with(&json!({
         "id": "huge", "session_id": "s2", "kind": "tool_result", "text": "",
         "tool": {"name": "Bash", "input": {"command": "cat big"}, "output": huge},
     })));
-    assert_eq!(node(&world, "toc:day:2026-11-15")["events"], 23);
+    assert_eq!(check_node(&world, "toc:day:2026-11-15")["events"], 23);
     assert!(verify(&world).1 > 0);
 }

@@ -176,7 +176,7 @@ fn an_answer_waits_in_the_spool() {
     log.stop(1_000);
     let payload = log.payload(1_000).to_string();
     let mut command = world.command(&["hook", "copilot", "agentStop"]);
-    World::hook_command(command.env("TOME_DAEMON_AUTOSTART", "false"), &payload);
+    World::run_hook_command(command.env("TOME_DAEMON_AUTOSTART", "false"), &payload);
     let spool = world.home().join("spool");
     eventually("the answer in the spool", || {
         let files = std::fs::read_dir(&spool).ok()?.flatten();

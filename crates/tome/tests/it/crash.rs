@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tome_testkit::{Plan, Siege, Until};
+use tome_testkit::{CrashTest, CrashTestPlan, StopCondition};
 
 use crate::scene::world;
 
@@ -11,14 +11,14 @@ use crate::scene::world;
 #[test]
 fn acknowledged_events_survive_kill_9() {
     let world = world();
-    let plan = Plan {
+    let plan = CrashTestPlan {
         seed: 2026,
         writers: 6,
-        until: Until::Rounds(3),
-        blows_max: 3,
-        blow_every_max: Duration::from_millis(400),
+        until: StopCondition::Rounds(3),
+        kills_max: 3,
+        kill_pause_max: Duration::from_millis(400),
     };
-    let report = Siege::new(&world, plan).run(|_| {});
+    let report = CrashTest::new(&world, plan).run(|_| {});
     println!("{report}");
     assert!(report.kills > 0 && report.acknowledged > 0, "{report}");
     assert_eq!((report.lost, report.duplicates, report.torn), (0, 0, 0), "{report}");

@@ -3,7 +3,7 @@
 use std::process::{Child, Stdio};
 
 use serde_json::json;
-use tome_testkit::{Ran, Signal, World, eventually, send};
+use tome_testkit::{CommandResult, Signal, World, eventually, send_signal};
 
 use crate::scene::{daemon_gone, daemon_up, ids, line, list, prompt, status, texts, world};
 
@@ -69,7 +69,7 @@ fn a_second_daemon_cannot_start() {
     assert!(second.stderr.contains("already") && second.stderr.contains(&pid), "{}", second.stderr);
     assert_eq!(world.daemon_pid(), Some(first.id()), "the first goes on");
     world.ingest(&line("a", 1_000, "a"));
-    send(first.id(), Signal::Term);
+    send_signal(first.id(), Signal::Term);
     first.wait().unwrap();
 }
 
@@ -78,8 +78,8 @@ fn sigterm_finishes_cleanly_and_removes_the_socket() {
     let world = world();
     let child = foreground(&world, &[]);
     world.ingest(&line("a", 1_000, "a"));
-    send(child.id(), Signal::Term);
-    let ran = Ran::from(child.wait_with_output().unwrap());
+    send_signal(child.id(), Signal::Term);
+    let ran = CommandResult::from(child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert!(!world.socket().exists());
     assert_eq!(ids(&world.events()), ["a"]);
@@ -101,8 +101,8 @@ fn sigterm_finishes_work_in_flight() {
             let created = status(&world)["daemon"]["created"].as_u64();
             created.filter(|created| *created > 0)
         });
-        send(child.id(), Signal::Term);
-        (ingest.join().unwrap(), Ran::from(child.wait_with_output().unwrap()))
+        send_signal(child.id(), Signal::Term);
+        (ingest.join().unwrap(), CommandResult::from(child.wait_with_output().unwrap()))
     });
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let told = if ran.code == 0 {
@@ -125,7 +125,7 @@ fn a_client_during_shutdown_gets_a_new_daemon() {
         let lines: String =
             (0..200).map(|i| line(&format!("n{n}-{i}"), n * 1_000 + i, "words")).collect();
         world.ingest(&lines);
-        send(world.daemon_pid().unwrap(), Signal::Term);
+        send_signal(world.daemon_pid().unwrap(), Signal::Term);
         let ran = world.tome(&["events", "--json", "-n", "1"]);
         assert_eq!(ran.code, 0, "round {n}: {}", ran.stderr);
     }
@@ -137,7 +137,7 @@ fn a_client_right_after_a_crash_gets_a_new_daemon() {
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
     for n in 0..12 {
-        send(daemon_up(&world), Signal::Kill);
+        send_signal(daemon_up(&world), Signal::Kill);
         let ran = world.tome(&["events", "--json"]);
         assert_eq!(ran.code, 0, "round {n}: {}", ran.stderr);
         assert_eq!(ids(&ran.json_lines()), ["a"]);
@@ -234,7 +234,7 @@ fn without_autostart_only_start_starts_the_daemon() {
     let ran = quiet(&["events"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, ""));
     assert!(ran.stderr.contains("tome"), "{}", ran.stderr);
-    World::hook_command(
+    World::run_hook_command(
         world.command(&["hook", "codex"]).env("TOME_DAEMON_AUTOSTART", "false"),
         prompt("waits"),
     );

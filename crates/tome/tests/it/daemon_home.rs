@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::json;
-use tome_testkit::{Signal, World, eventually, is_alive, send};
+use tome_testkit::{Signal, World, eventually, is_alive, send_signal};
 
 use crate::scene::{ids, line, line_with, list, prompt, status, strings, texts, world};
 
@@ -46,7 +46,7 @@ fn only_the_owner_can_read_the_home() {
     std::fs::create_dir_all(world.home()).unwrap();
     std::fs::set_permissions(world.home(), std::fs::Permissions::from_mode(0o755)).unwrap();
     let mut hook = world.command(&["hook", "claude-code"]);
-    World::hook_command(hook.env("TOME_DAEMON_AUTOSTART", "false"), prompt("spooled first"));
+    World::run_hook_command(hook.env("TOME_DAEMON_AUTOSTART", "false"), prompt("spooled first"));
     World::run(world.command(&["start"]).env("TOME_DAEMON_TCP", "0"), b"");
     world.ingest(&line("a", 1_000, "a"));
     std::fs::write(world.home().join("spool/events.jsonl"), "torn\n").unwrap();
@@ -169,7 +169,7 @@ fn a_store_locked_by_another_process_is_reported() {
     let ran = world.tome(&["events"]);
     assert_eq!(ran.code, 1, "{ran:?}");
     assert!(ran.stderr.contains("projects/--app--/ledger"), "{}", ran.stderr);
-    send(pid, Signal::Kill);
+    send_signal(pid, Signal::Kill);
     eventually("the first daemon to be gone", || (!is_alive(pid)).then_some(()));
     // The store is opened as soon as the other process is gone.
     assert_eq!(ids(&world.events()), ["a"]);
@@ -183,9 +183,9 @@ fn ask_while_events_come(world: &World) -> Vec<String> {
     std::thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
-                world.ask(async |client| {
+                world.with_client(async |client| {
                     while !over.load(Ordering::SeqCst) {
-                        if let Err(error) = client.status(true).await {
+                        if let Err(error) = client.get_status(true).await {
                             refused.lock().unwrap().push(error.to_string());
                         }
                     }

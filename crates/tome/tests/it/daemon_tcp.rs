@@ -163,7 +163,7 @@ fn the_command_line_can_use_tcp() {
     assert_eq!((listed.code, texts(&listed.json_lines())), (0, vec!["over there"]));
     let mut hook = there.command(&["hook", "codex"]);
     hook.env("TOME_DAEMON_ENDPOINT", address.to_string()).env("TOME_TOKEN", &token);
-    World::hook_command(&mut hook, prompt("by tcp"));
+    World::run_hook_command(&mut hook, prompt("by tcp"));
     assert_eq!(here.events().len(), 2);
     for token in [None, Some("wrong")] {
         let refused = far(&["events"], token);

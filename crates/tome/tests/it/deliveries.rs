@@ -9,7 +9,9 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, Signal, World, eventually, eventually_within, pause, send};
+use tome_testkit::{
+    CommandResult, Signal, World, eventually, eventually_within, pause, send_signal,
+};
 
 use crate::scene::{daemon_up, line, prompt, status, texts, world};
 
@@ -54,7 +56,7 @@ fn hand_over(mut pen: std::io::PipeWriter, payload: &str) {
 
 /// Waits for a hook and checks that it exits successfully and silently.
 fn finish(child: Child) {
-    assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
+    assert_eq!(CommandResult::from(child.wait_with_output().unwrap()), CommandResult::silent());
 }
 
 /// Waits until a process sleeps, which means that it is blocked.
@@ -66,9 +68,9 @@ fn waits(pid: u32) {
 }
 
 fn suspend(pid: u32) {
-    assert!(send(pid, Signal::Stop));
+    assert!(send_signal(pid, Signal::Stop));
     pause(SUSPENDED);
-    assert!(send(pid, Signal::Continue));
+    assert!(send_signal(pid, Signal::Continue));
 }
 
 fn lost(world: &World) -> u64 {
@@ -172,10 +174,10 @@ fn a_hook_suspended_before_its_payload_is_stored_once() {
     start(&world);
     let (hook, pen) = spawn_hook(&world, &["claude-code"]);
     waits(hook.id());
-    assert!(send(hook.id(), Signal::Stop));
+    assert!(send_signal(hook.id(), Signal::Stop));
     hand_over(pen, &nameless("said while it slept", world.path()));
     pause(SUSPENDED);
-    assert!(send(hook.id(), Signal::Continue));
+    assert!(send_signal(hook.id(), Signal::Continue));
     finish(hook);
     assert_eq!(lost(&world), 0);
     ends_stored(&world, &["said while it slept"]);
@@ -321,7 +323,7 @@ fn fifty_concurrent_hooks_lose_nothing() {
             scope.spawn(move || {
                 let payload = nameless(text, world.path());
                 let mut command = world.command(&["hook", "claude-code"]);
-                World::hook_command(command.env("TOME_HOOK_PATIENCE", "1"), payload);
+                World::run_hook_command(command.env("TOME_HOOK_PATIENCE", "1"), payload);
             });
         }
     });
@@ -365,7 +367,7 @@ fn limited(world: &World, payload: &str) {
     for (name, value) in like.get_envs() {
         command.env(name, value.unwrap());
     }
-    World::hook_command(command.env("TOME_HOOK_PATIENCE", "20"), payload);
+    World::run_hook_command(command.env("TOME_HOOK_PATIENCE", "20"), payload);
 }
 
 #[test]
@@ -397,7 +399,7 @@ fn a_session_start_waits_for_its_payload() {
     let payload = json!({"event": {"type": "session.created", "properties": {"info": info}},
                          "directory": world.path()});
     hand_over(pen, &payload.to_string());
-    let told = Ran::from(hook.wait_with_output().unwrap());
+    let told = CommandResult::from(hook.wait_with_output().unwrap());
     assert!(told.json()["context"].as_str().unwrap().contains("<tome-memory"), "{told:?}");
     let events = world.events();
     assert_eq!(crate::scene::strings(&events, "kind"), ["session_start"]);

@@ -182,7 +182,7 @@ fn an_empty_result_is_reported_on_stderr() {
     assert_eq!((ran.code, ran.stdout.as_str()), (0, ""));
     assert!(ran.stderr.contains("no events"), "{}", ran.stderr);
     let json = world.tome(&["events", "--json"]);
-    assert_eq!(json, tome_testkit::Ran::silent());
+    assert_eq!(json, tome_testkit::CommandResult::silent());
 }
 
 #[test]

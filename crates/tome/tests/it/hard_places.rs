@@ -265,7 +265,7 @@ fn nothing_says_where_home_is() {
         command.env_remove("HOME").env_remove("TOME_HOME");
         command
     };
-    World::hook_command(&mut homeless(&["hook", "claude-code"]), prompt("into the void"));
+    World::run_hook_command(&mut homeless(&["hook", "claude-code"]), prompt("into the void"));
     let ran = World::run(&mut homeless(&["events"]), b"");
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     assert!(ran.stderr.contains("TOME_HOME"), "{}", ran.stderr);
@@ -290,6 +290,6 @@ fn a_working_directory_that_is_gone() {
     world.tome(&["start"]);
     let payload =
         json!({"session_id": "s1", "hook_event_name": "UserPromptSubmit", "prompt": "where am I?"});
-    World::hook_command(&mut command, payload.to_string());
+    World::run_hook_command(&mut command, payload.to_string());
     assert_eq!(texts(&world.events()), ["where am I?"]);
 }

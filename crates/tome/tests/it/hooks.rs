@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World, eventually, eventually_within};
+use tome_testkit::{CommandResult, World, eventually, eventually_within};
 
 use crate::scene::{daemon_up, prompt, strings, texts, tool_result, world};
 
@@ -360,13 +360,13 @@ fn options_before_hook_are_accepted() {
     daemon_up_now(&world);
     let home = world.home();
     let home = home.to_str().unwrap();
-    World::hook_command(
+    World::run_hook_command(
         world.command(&["--home", home, "hook", "claude-code"]).env_remove("TOME_HOME"),
         prompt("with an option"),
     );
     assert_eq!(texts(&world.events()), ["with an option"]);
-    World::hook_command(&mut world.command(&["--json", "hook"]), "{}");
-    World::hook_command(&mut world.command(&["--home", home, "hook"]), "{}");
+    World::run_hook_command(&mut world.command(&["--json", "hook"]), "{}");
+    World::run_hook_command(&mut world.command(&["--home", home, "hook"]), "{}");
 }
 
 /// Options are global and may follow `hook`.
@@ -380,7 +380,7 @@ fn options_after_hook_are_accepted() {
         (["hook", "--home", home, "claude-code"], "in front of the agent"),
         (["hook", "claude-code", "--home", home], "behind the agent"),
     ] {
-        World::hook_command(world.command(&args).env_remove("TOME_HOME"), prompt(text));
+        World::run_hook_command(world.command(&args).env_remove("TOME_HOME"), prompt(text));
     }
     let events = world.events();
     let mut said = texts(&events);
@@ -403,7 +403,7 @@ fn hook_on_an_open_pipe(world: &World, bytes: &[u8]) {
     let ended = eventually_within(std::time::Duration::from_secs(5), || child.try_wait().unwrap());
     assert!(ended.is_some(), "the hook hangs on an open pipe");
     drop(pen);
-    assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
+    assert_eq!(CommandResult::from(child.wait_with_output().unwrap()), CommandResult::silent());
 }
 
 #[test]
@@ -452,7 +452,7 @@ fn claude_hooks_run_by_copilot_are_copilots() {
     let world = world();
     daemon_up_now(&world);
     let mut command = world.command(&["hook", "claude-code"]);
-    World::hook_command(command.env("COPILOT_CLI", "1"), prompt("hi"));
+    World::run_hook_command(command.env("COPILOT_CLI", "1"), prompt("hi"));
     assert_eq!(strings(&world.events(), "agent"), ["copilot"]);
 }
 
@@ -472,7 +472,7 @@ fn claude_hooks_run_by_copilot_are_silent_beside_its_own() {
         payload["session_id"] = json!(session);
         let mut command = world.command(&["hook", "claude-code"]);
         command.env("COPILOT_CLI", "1").current_dir(&app);
-        World::hook_command(&mut command, payload.to_string());
+        World::run_hook_command(&mut command, payload.to_string());
     };
     run("alone");
     for (session, path) in [

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::{MORNING_MS, world};
 
@@ -409,7 +409,7 @@ fn transcript_folders_follow_the_environment() {
     command.env("CLAUDE_CONFIG_DIR", moved.join("claude")).env("CODEX_HOME", moved.join("codex"));
     command.env("COPILOT_HOME", moved.join("copilot")).env("GEMINI_CLI_HOME", moved.join("gem"));
     command.env("XDG_DATA_HOME", &moved);
-    let report: Ran = World::run(&mut command, b"");
+    let report: CommandResult = World::run(&mut command, b"");
     let report = report.json();
     let found: Vec<&str> =
         report["agents"].as_array().unwrap().iter().map(|a| a["agent"].as_str().unwrap()).collect();

@@ -67,7 +67,7 @@ fn repeated_input_is_all_duplicates() {
     let world = world();
     // Recognized with and without an id.
     let lines = line("a", 1_000, "one") + &line_with(&json!({"text": "two"}));
-    let report = |ran: tome_testkit::Ran| {
+    let report = |ran: tome_testkit::CommandResult| {
         let report = ran.json();
         let count = |name: &str| report[name].as_u64().unwrap();
         (ran.code, count("created"), count("duplicates"), report["rejected"].clone())

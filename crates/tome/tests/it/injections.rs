@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use tome_testkit::{Signal, World, eventually, send};
+use tome_testkit::{Signal, World, eventually, send_signal};
 
 use crate::scene::*;
 
@@ -23,7 +23,7 @@ pub fn hook_with(
     // Tests have no terminal; headless behavior has tests of its own.
     command.env("TOME_HOOK_PATIENCE", "40").env("TOME_INJECT_HEADLESS", "on");
     command.envs(env.iter().copied());
-    World::hook_command(&mut command, payload.to_string())
+    World::run_hook_command(&mut command, payload.to_string())
 }
 
 /// Claude Code's payload of an event in a project, with additional fields.
@@ -429,11 +429,11 @@ fn a_hung_daemon_does_not_delay_a_hook() {
     let world = world();
     let app = known(&world);
     let pid = daemon_up(&world);
-    assert!(send(pid, Signal::Stop));
+    assert!(send_signal(pid, Signal::Stop));
     // With production deadlines; the hook's guarantees are checked with every hook.
-    assert_eq!(world.hook_says(&["claude-code"], start(&app, "s1", "startup").to_string()), None);
-    assert_eq!(world.hook_says(&["claude-code"], says(&app, "s1", QUESTION).to_string()), None);
-    assert!(send(pid, Signal::Continue));
+    assert_eq!(world.hook_output(&["claude-code"], start(&app, "s1", "startup").to_string()), None);
+    assert_eq!(world.hook_output(&["claude-code"], says(&app, "s1", QUESTION).to_string()), None);
+    assert!(send_signal(pid, Signal::Continue));
     eventually("both events", || (world.events().len() == 2).then_some(()));
 }
 

@@ -18,7 +18,7 @@ fn too_late(world: &World, app: &Path, payload: &Value, kind: &str, bytes_max: u
     // The hook discards the response; the request is made by hand.
     let mut command = world.command(&["hook", "claude-code"]);
     command.env("TOME_INJECT_ENABLED", "off").env("TOME_HOOK_PATIENCE", "50");
-    World::hook_command(&mut command, payload.to_string());
+    World::run_hook_command(&mut command, payload.to_string());
     let newest = world.tome(&["events", "--all-projects", "--newest-first", "-n", "1", "--json"]);
     let event = newest.json_lines().remove(0);
     assert_eq!(event["kind"], kind, "{event}");
@@ -43,7 +43,8 @@ fn too_late(world: &World, app: &Path, payload: &Value, kind: &str, bytes_max: u
         }),
         ..v1::InjectRequest::default()
     };
-    let said = world.ask(async |client| client.inject(request, Duration::from_secs(60)).await);
+    let said =
+        world.with_client(async |client| client.inject(request, Duration::from_secs(60)).await);
     assert_eq!(said.unwrap(), "");
 }
 

@@ -1,7 +1,7 @@
 //! `tome mcp` as a protocol: opening a session, invalid messages, shutdown.
 
 use serde_json::{Value, json};
-use tome_testkit::{Signal, eventually, is_alive, send};
+use tome_testkit::{Signal, eventually, is_alive, send_signal};
 
 use crate::mcp_client::{McpClient, meta};
 use crate::scene::{daemon_up, world};
@@ -230,7 +230,7 @@ fn a_cancelled_request_is_not_answered() {
     let mut client = McpClient::open(&world, &["--toolsets", "all"]);
     let daemon = daemon_up(&world);
     client.said("memory_list", json!({}));
-    send(daemon, Signal::Stop);
+    send_signal(daemon, Signal::Stop);
     let call = json!({"name": "memory_list", "arguments": {}});
     let taken_back = client.request("tools/call", call.clone());
     assert_eq!(client.result("ping", json!({})), json!({}), "others are not kept waiting");
@@ -238,7 +238,7 @@ fn a_cancelled_request_is_not_answered() {
     // This one waits until the server gives up on the daemon; the other began before it.
     let other = client.ask("tools/call", call);
     assert_eq!(other["result"]["isError"], true, "{other}");
-    send(daemon, Signal::Continue);
+    send_signal(daemon, Signal::Continue);
     client.said("memory_list", json!({}));
     let (_, rest, _) = client.close();
     assert!(rest.iter().all(|answer| answer["id"] != taken_back), "{rest:?}");

@@ -26,7 +26,7 @@ fn store(stores: &Stores, project: &str, session: &str, id: &str, at_ms: u64, te
         meta: serde_json::Map::new(),
     };
     let event = NewEvent::encode(draft, project.to_owned(), Millis(at_ms + 5));
-    stores.of_project(project).unwrap().append(vec![event]).unwrap();
+    stores.open_project(project).unwrap().append(vec![event]).unwrap();
 }
 
 /// A home with session `split` in three projects, one event of which is in two of them.

@@ -1,7 +1,7 @@
 //! `tome memory` and `tome init`: reading and changing notes, and the exit codes of errors.
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::world;
 
@@ -19,7 +19,7 @@ pub fn memory_json(world: &World, args: &[&str]) -> Vec<Value> {
 }
 
 /// Checks that `tome memory …` fails with this code and all these words on standard error.
-pub fn check_refused(world: &World, args: &[&str], code: i32, words: &[&str]) -> Ran {
+pub fn check_refused(world: &World, args: &[&str], code: i32, words: &[&str]) -> CommandResult {
     let ran = world.tome(&[&["memory"], args].concat());
     assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}: {}", ran.stderr);
     assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);

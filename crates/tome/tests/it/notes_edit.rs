@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::notes_cli::{memory, memory_json};
 use crate::scene::world;
@@ -15,7 +15,7 @@ fn editor(world: &World, script: &str) -> PathBuf {
     path
 }
 
-fn edit(world: &World, path: &str, script: &str) -> Ran {
+fn edit(world: &World, path: &str, script: &str) -> CommandResult {
     let editor = editor(world, script);
     let mut command = world.command(&["memory", "edit", path]);
     command.env("EDITOR", format!("'{}'", editor.display())).env("TOME_PROGRAM", world.program());

@@ -107,7 +107,7 @@ fn eight_concurrent_clients_lose_nothing() {
                     .map(|n| json!({"path": format!("log{}.md", n % 4), "entry": entry(writer, n)}))
                     .map(|arguments| request(world, "memory_append", &arguments))
                     .collect();
-                world.ask(async |client| {
+                world.with_client(async |client| {
                     for call in calls {
                         let answer = client.call_tool(call).await.unwrap();
                         assert!(!answer.is_error, "{answer:?}");
@@ -144,7 +144,7 @@ fn two_daemons_share_the_notes_of_a_repository() {
                     )
                 });
                 let calls: Vec<_> = calls.collect();
-                world.ask(async |client| {
+                world.with_client(async |client| {
                     for call in calls {
                         let answer = client.call_tool(call).await.unwrap();
                         assert!(!answer.is_error, "{answer:?}");
@@ -201,7 +201,7 @@ fn a_killed_daemon_loses_no_acknowledged_write() {
 
 /// Appends until the daemon is gone. Returns the total number of acknowledged entries.
 fn append_until_killed(world: &World, writer: usize, from: usize, done: &AtomicUsize) -> usize {
-    world.ask(async |client| {
+    world.with_client(async |client| {
         let mut n = from;
         loop {
             let arguments = json!({"path": format!("w{writer}.md"), "entry": entry(writer, n)});
@@ -504,7 +504,7 @@ fn an_edit_saved_during_agent_writes_is_never_lost() {
     let edits = 40;
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            world.ask(async |client| {
+            world.with_client(async |client| {
                 while !stop.load(Ordering::Relaxed) {
                     let n = done.fetch_add(1, Ordering::Relaxed);
                     let arguments = json!({"path": "a.md", "content": format!("agent {n}\n")});

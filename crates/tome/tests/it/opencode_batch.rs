@@ -37,7 +37,7 @@ fn a_batch_is_stored_once_in_order_of_time() {
     let batch = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
     // The sender may repeat a batch if in doubt. No response is expected.
     for _ in 0..2 {
-        assert_eq!(world.hook_says(&["opencode", "batch"], &batch), None);
+        assert_eq!(world.hook_output(&["opencode", "batch"], &batch), None);
     }
     let events = world.events();
     let kinds = strings(&events, "kind");

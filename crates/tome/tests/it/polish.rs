@@ -4,9 +4,9 @@
 use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
-use tome_testkit::{Answer, ModelServer, World, eventually};
+use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
-use crate::contents::{lexer_session, lines, node};
+use crate::contents::{check_node, lexer_session, lines};
 use crate::scene::world;
 
 const DAY: &str = "toc:day:2026-11-15";
@@ -25,9 +25,9 @@ fn words() -> Value {
 }
 
 /// A server that gives these responses in order, repeating the last one.
-fn server(answers: Vec<Answer>) -> ModelServer {
+fn server(answers: Vec<ScriptedAnswer>) -> ModelServer {
     let mut script = answers.into_iter();
-    let mut last = Answer::silence();
+    let mut last = ScriptedAnswer::silence();
     ModelServer::directed(move |_| {
         last = script.next().unwrap_or_else(|| last.clone());
         last.clone()
@@ -43,7 +43,7 @@ fn configured(text: &str) -> World {
 /// Waits until the day's summary comes from a model.
 fn worded(world: &World) -> Value {
     eventually("a worded day", || {
-        let day = node(world, DAY);
+        let day = check_node(world, DAY);
         (day["summarizer"] != "extractive").then_some(day)
     })
 }
@@ -74,8 +74,8 @@ fn a_command_summarizes_closed_nodes() {
 
 #[test]
 fn anthropic_gets_its_key_and_is_retried_when_busy() {
-    let busy = Answer::http(429, "{}").header("retry-after", "1");
-    let server = server(vec![busy, Answer::text(words().to_string())]);
+    let busy = ScriptedAnswer::http(429, "{}").header("retry-after", "1");
+    let server = server(vec![busy, ScriptedAnswer::text(words().to_string())]);
     let world = configured(&format!(
         "kind = \"anthropic\"\nmodel = \"some-model\"\nbase_url = \"{}\"\nkey_env = \"MY_KEY\"",
         server.url()
@@ -84,7 +84,7 @@ fn anthropic_gets_its_key_and_is_retried_when_busy() {
     let ran = World::run(ingest.env("MY_KEY", "k-123"), lexer_session("s1", 0).as_bytes());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(worded(&world)["summarizer"], "anthropic/some-model");
-    let first = &server.asked()[0];
+    let first = &server.requests()[0];
     assert_eq!(first.header("x-api-key"), Some("k-123"));
     assert!(first.line.starts_with("POST /v1/messages"), "{}", first.line);
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
@@ -93,7 +93,7 @@ fn anthropic_gets_its_key_and_is_retried_when_busy() {
 
 #[test]
 fn an_openai_compatible_endpoint_is_supported() {
-    let server = server(vec![Answer::text(words().to_string())]);
+    let server = server(vec![ScriptedAnswer::text(words().to_string())]);
     let world = configured(&format!(
         "kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{}\"",
         server.openai_url()
@@ -106,7 +106,7 @@ fn an_openai_compatible_endpoint_is_supported() {
 /// with the command that fixes it.
 #[test]
 fn a_key_is_read_from_a_private_file() {
-    let server = server(vec![Answer::text(words().to_string())]);
+    let server = server(vec![ScriptedAnswer::text(words().to_string())]);
     let settings = format!(
         "kind = \"anthropic\"\nmodel = \"m\"\nbase_url = \"{}\"\nkey_file = \"key.txt\"",
         server.url()
@@ -120,13 +120,13 @@ fn a_key_is_read_from_a_private_file() {
     world.ingest(&lexer_session("s1", 0));
     let problem = model(&world)["problem"].as_str().unwrap_or_default().to_owned();
     assert!(problem.contains(&format!("chmod 600 {}", file.display())), "{problem}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
     assert_eq!(world.tome(&["stop"]).code, 0);
 
     allow(0o600);
     world.ingest(&lexer_session("s2", 60));
     assert_eq!(worded(&world)["summarizer"], "anthropic/m");
-    assert_eq!(server.asked()[0].header("x-api-key"), Some("k-from-file"));
+    assert_eq!(server.requests()[0].header("x-api-key"), Some("k-from-file"));
     let shown =
         format!("{}{}", world.tome(&["status", "--json"]).stdout, world.tome(&["config"]).stdout);
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
@@ -150,8 +150,8 @@ fn a_key_from_two_sources_is_rejected() {
 /// the reason is reported.
 #[test]
 fn a_failing_model_changes_nothing() {
-    let nonsense_server = server(vec![Answer::http(200, "{\"choices\": 5}")]);
-    let down_server = server(vec![Answer::http(400, "{}")]);
+    let nonsense_server = server(vec![ScriptedAnswer::http(200, "{\"choices\": 5}")]);
+    let down_server = server(vec![ScriptedAnswer::http(400, "{}")]);
     let (nonsense, down) = (nonsense_server.url(), down_server.url());
     for (settings, said) in [
         (format!("kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{nonsense}\""), ""),
@@ -170,7 +170,7 @@ fn a_failing_model_changes_nothing() {
             (meter["problem"] != "").then_some(meter)
         });
         assert!(meter["problem"].as_str().unwrap().contains(said), "{settings}: {meter}");
-        assert_eq!(node(&world, DAY)["summarizer"], "extractive");
+        assert_eq!(check_node(&world, DAY)["summarizer"], "extractive");
         assert_eq!(world.tome(&["admin", "verify"]).code, 0);
     }
 }
@@ -181,6 +181,6 @@ fn a_disabled_hook_records_nothing() {
     let world = world();
     let payload = crate::scene::prompt("asked by Tome itself");
     let mut hook = world.command(&["hook", "claude-code"]);
-    World::hook_command(hook.env("TOME_HOOK_OFF", "1"), payload);
+    World::run_hook_command(hook.env("TOME_HOOK_OFF", "1"), payload);
     assert!(world.events().is_empty());
 }

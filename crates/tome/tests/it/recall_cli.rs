@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::{MORNING_MS, line_with, strings, world};
 
@@ -65,7 +65,7 @@ fn remembered() -> World {
     world
 }
 
-fn recall(world: &World, args: &[&str]) -> Ran {
+fn recall(world: &World, args: &[&str]) -> CommandResult {
     world.tome(&[&["recall", "--project", "/app"], args].concat())
 }
 
@@ -336,7 +336,8 @@ fn unusual_queries_are_answered() {
 #[test]
 fn the_service_validates_requests() {
     let world = remembered();
-    let ask = |request: v1::RecallRequest| world.ask(async |client| client.recall(request).await);
+    let ask =
+        |request: v1::RecallRequest| world.with_client(async |client| client.recall(request).await);
     let request = |query: &str| v1::RecallRequest {
         query: query.to_owned(),
         project: "/app".to_owned(),

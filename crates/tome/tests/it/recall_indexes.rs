@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tome_testkit::{Chance, World, eventually, pause};
+use tome_testkit::{SeededRng, World, eventually, pause};
 
 use crate::scene::{MORNING_MS, line_with, world};
 
@@ -128,7 +128,7 @@ fn indexes_deleted_at_any_moment_lose_no_result() {
     let world = remembered();
     let queries = ["check_cache_26", "ninety days", "check_timeout_10", "check_journal_56"];
     let before: Vec<Value> = queries.iter().map(|query| settled(&world, query)).collect();
-    let mut chance = Chance::from_seed(20_261_115);
+    let mut chance = SeededRng::from_seed(20_261_115);
     for round in 0..24 {
         // During a query, a rebuild, or an ingest.
         if chance.one_in(4) {
@@ -137,11 +137,11 @@ fn indexes_deleted_at_any_moment_lose_no_result() {
             let said = json!({"id": id, "at": at, "session_id": "later", "text": format!("comet {round}")});
             world.ingest(&line_with(&said));
         }
-        let folder = FOLDERS[usize::try_from(chance.between(0, 8)).unwrap()];
+        let folder = FOLDERS[usize::try_from(chance.in_range(0, 8)).unwrap()];
         let finder = finder(&world).join(folder);
-        let asked = queries[usize::try_from(chance.between(0, 4)).unwrap()];
+        let asked = queries[usize::try_from(chance.in_range(0, 4)).unwrap()];
         let found = std::thread::scope(|scope| {
-            let wait = std::time::Duration::from_micros(chance.between(0, 60_000));
+            let wait = std::time::Duration::from_micros(chance.in_range(0, 60_000));
             scope.spawn(move || {
                 pause(wait);
                 // The daemon may be writing at this moment and leave half of it.

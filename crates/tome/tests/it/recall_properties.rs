@@ -204,7 +204,7 @@ fn check_all(world: &World, questions: &[String]) -> usize {
         ("all", "", "session"),
         ("all", "", "all"),
     ];
-    world.ask(async |client| {
+    world.with_client(async |client| {
         let mut hits = 0;
         for (asked, (scope, tier, across)) in
             questions.iter().flat_map(|asked| [asked, asked]).zip(ways.iter().cycle())
@@ -236,7 +236,7 @@ fn check_all(world: &World, questions: &[String]) -> usize {
                         project: "/app".to_owned(),
                         session_id: "s1".to_owned(),
                     };
-                    let opened = client.open(request).await;
+                    let opened = client.open_citation(request).await;
                     let opened = opened.unwrap_or_else(|error| panic!("{citation}: {error}"));
                     assert!(opened.place.is_some(), "{citation}");
                     if n == 0 {

@@ -1,13 +1,13 @@
 //! The recall tools as agents call them.
 
 use serde_json::{Value, json};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::contents::lexer_session;
 use crate::scene::{MORNING_MS, line_with, world};
 
 /// Calls a tool from session `s1` in the project `/app`.
-fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> Ran {
+fn call(world: &World, tool: &str, arguments: &Value, more: &[&str]) -> CommandResult {
     let arguments = arguments.to_string();
     let place = ["--project", "/app", "--session", "s1", "--agent", "codex"];
     world.tome(&[&["tool", tool, &arguments], &place[..], more].concat())
@@ -18,7 +18,7 @@ fn text(world: &World, tool: &str, arguments: Value) -> String {
     let ran = call(world, tool, &arguments, &[]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{tool} {arguments}");
     // Quoted text is fenced; the tool's own text is inside.
-    tome_engine::fenced_body(&ran.stdout).to_owned()
+    tome_engine::strip_fence(&ran.stdout).to_owned()
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "json!(…) reads better without a &")]

@@ -1,7 +1,7 @@
 //! Reflections: the daemon has the chat model write notes about finished sessions.
 
 use serde_json::{Value, json};
-use tome_testkit::{Answer, ModelServer, World, eventually};
+use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
 use crate::import::{import, settle};
 use crate::notes_cli::{memory, memory_json};
@@ -75,8 +75,8 @@ pub fn restart(world: &World) {
     assert_eq!(world.tome(&["start"]).code, 0);
 }
 
-pub fn writes_fact() -> Answer {
-    Answer::call("memory_write", &json!({"path": "facts/user.md", "content": FACT}))
+pub fn writes_fact() -> ScriptedAnswer {
+    ScriptedAnswer::call("memory_write", &json!({"path": "facts/user.md", "content": FACT}))
 }
 
 /// Facts and episodes are files of the project, in the index, with their author in the history.
@@ -86,7 +86,7 @@ fn a_finished_session_is_reflected_on_in_either_protocol() {
         let append = json!({"path": "episodes/2026-02.md", "entry": EPISODE});
         let server = ModelServer::start([
             writes_fact().and_call("memory_append", &append),
-            Answer::text("Both are kept."),
+            ScriptedAnswer::text("Both are kept."),
         ]);
         let world = configured(&server, protocol, "");
         session(&world, "s1", "first");
@@ -106,7 +106,7 @@ fn a_finished_session_is_reflected_on_in_either_protocol() {
         );
         let log = memory(&world, &["log"]);
         assert!(log.contains("claude-code") && log.contains("tome reflect"), "{log}");
-        let asked = server.asked();
+        let asked = server.requests();
         assert_eq!((asked.len(), asked[0].is_anthropic()), (2, protocol == "anthropic"));
         assert!(asked[0].body.to_string().contains("fix the logger, please (first-1)"));
         let model = status(&world)["daemon"]["model"].clone();
@@ -122,16 +122,16 @@ fn the_next_session_updates_existing_notes() {
         {"oldText": "codes in English", "newText": "codes in Rust"}]});
     let server = ModelServer::start([
         writes_fact(),
-        Answer::text("kept"),
-        Answer::call("memory_patch", &patch),
-        Answer::text("kept"),
+        ScriptedAnswer::text("kept"),
+        ScriptedAnswer::call("memory_patch", &patch),
+        ScriptedAnswer::text("kept"),
     ]);
     let world = configured(&server, "anthropic", "");
     session(&world, "s1", "first");
     done(&world, 1);
     session(&world, "s2", "second");
     done(&world, 2);
-    let asked = server.asked()[2].body.to_string();
+    let asked = server.requests()[2].body.to_string();
     assert!(asked.contains("codes in English") && !asked.contains("first-1"), "{asked}");
     assert_eq!(memory_json(&world, &["list"]).len(), 1);
     let fact = memory(&world, &["read", "facts/user.md"]);
@@ -140,7 +140,7 @@ fn the_next_session_updates_existing_notes() {
 
 #[test]
 fn a_model_that_declines_changes_nothing() {
-    let server = ModelServer::start([Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none")]);
     let world = configured(&server, "openai", "");
     session(&world, "s1", "first");
     assert_eq!(done(&world, 1)["last_written"], json!([]));
@@ -150,7 +150,7 @@ fn a_model_that_declines_changes_nothing() {
 /// Too little for a task: no request. Later events of the session count together with it.
 #[test]
 fn a_trivial_session_is_not_reflected_on() {
-    let server = ModelServer::start([Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", "");
     assert_eq!(world.tome(&["start"]).code, 0);
     step(
@@ -165,18 +165,18 @@ fn a_trivial_session_is_not_reflected_on() {
     let skipped = || reflections(&world)["skipped"].as_u64() >= Some(1);
     eventually("a skipped session", || skipped().then_some(()));
     eventually("nothing to wait", || (reflections(&world)["waiting"] == 0).then_some(()));
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
     work(&world, "s1", "late");
     step(&world, "s1", "SessionEnd", &json!({"reason": "other", "prompt_id": "t2"}));
     done(&world, 1);
-    let asked = server.asked()[0].body.to_string();
+    let asked = server.requests()[0].body.to_string();
     assert!(asked.contains("(early)") && asked.contains("(late-2)"), "{asked}");
 }
 
 /// A compaction triggers a reflection too; the end covers only what came since.
 #[test]
 fn a_compaction_is_reflected_on_and_then_the_rest() {
-    let server = ModelServer::start([Answer::text("none"), Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none"), ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", "");
     work(&world, "s1", "early");
     step(&world, "s1", "PostCompact", &json!({"trigger": "auto"}));
@@ -184,14 +184,14 @@ fn a_compaction_is_reflected_on_and_then_the_rest() {
     work(&world, "s1", "late");
     step(&world, "s1", "SessionEnd", &json!({"reason": "other"}));
     done(&world, 2);
-    let asked: Vec<String> = server.asked().iter().map(|asked| asked.body.to_string()).collect();
+    let asked: Vec<String> = server.requests().iter().map(|asked| asked.body.to_string()).collect();
     assert!(asked[0].contains("(early-2)") && !asked[0].contains("(late-1)"), "{}", asked[0]);
     assert!(asked[1].contains("(late-2)") && !asked[1].contains("(early-1)"), "{}", asked[1]);
 }
 
 #[test]
 fn a_silent_session_counts_as_finished() {
-    let server = ModelServer::start([Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", "[reflect]\nidle = \"1s\"");
     work(&world, "s1", "only");
     done(&world, 1);
@@ -200,7 +200,7 @@ fn a_silent_session_counts_as_finished() {
 /// Old events that arrive later cause no request; current ones do.
 #[test]
 fn old_history_causes_no_request() {
-    let server = ModelServer::start([Answer::text("none"), Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none"), ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", "");
     let line = |n: u64, kind: &str| {
         let at = 1_577_900_000_000 + n;
@@ -214,7 +214,7 @@ fn old_history_causes_no_request() {
     session(&world, "new", "fresh");
     let seen = done(&world, 1);
     assert_eq!((&seen["skipped"], &seen["waiting"]), (&json!(0), &json!(0)), "{seen}");
-    assert!(!server.asked()[0].body.to_string().contains("long ago"));
+    assert!(!server.requests()[0].body.to_string().contains("long ago"));
 }
 
 fn now_ms() -> u64 {
@@ -225,7 +225,7 @@ fn now_ms() -> u64 {
 /// Imported events cause no request, however new they are.
 #[test]
 fn an_import_causes_no_request() {
-    let server = ModelServer::start([Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", "");
     settle(&world, now_ms() - 3_600_000);
     assert!(import(&world, &[])["imported"].as_u64().unwrap() > 20);
@@ -235,8 +235,8 @@ fn an_import_causes_no_request() {
     session(&world, "new", "fresh");
     let seen = done(&world, 1);
     assert_eq!((&seen["skipped"], &seen["waiting"]), (&json!(0), &json!(0)), "{seen}");
-    assert_eq!(server.asked().len(), 1);
-    assert!(server.asked()[0].body.to_string().contains("(fresh-1)"));
+    assert_eq!(server.requests().len(), 1);
+    assert!(server.requests()[0].body.to_string().contains("(fresh-1)"));
     assert!(!world.events().iter().any(|event| event["session_id"] == "new" && marked(event)));
 }
 
@@ -246,7 +246,10 @@ fn secrets_are_redacted_and_tool_output_is_quoted() {
     let key = "sk-ant-api03-AbCdEfGhIjKlMnOpQrStUvWxYz0123456789AbCdEfGhIjKlMn";
     let leaky = format!("# Keys\n\n> Summary: keys\n\n- The key is {key}\n");
     let write = json!({"path": "facts/keys.md", "content": leaky});
-    let server = ModelServer::start([Answer::call("memory_write", &write), Answer::text("kept")]);
+    let server = ModelServer::start([
+        ScriptedAnswer::call("memory_write", &write),
+        ScriptedAnswer::text("kept"),
+    ]);
     let world = configured(&server, "anthropic", "");
     let prompt = format!("use the key {key} for it");
     step(&world, "s1", "UserPromptSubmit", &json!({"prompt": prompt, "prompt_id": "t0"}));
@@ -256,7 +259,7 @@ fn secrets_are_redacted_and_tool_output_is_quoted() {
     step(&world, "s1", "PostToolUse", &read);
     session(&world, "s1", "first");
     done(&world, 1);
-    let asked = server.asked();
+    let asked = server.requests();
     assert!(!asked[0].body.to_string().contains(key));
     let opening = asked[0].body["messages"][0].to_string();
     let before = opening.split(evil).next().unwrap();
@@ -270,7 +273,7 @@ fn secrets_are_redacted_and_tool_output_is_quoted() {
 /// Events from before the end that arrive after it, out of the spool, are included.
 #[test]
 fn late_events_are_included() {
-    let server = ModelServer::start([Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", "");
     let now = now_ms();
     let line = |n: u64, kind: &str| {
@@ -284,21 +287,25 @@ fn late_events_are_included() {
     eventually("a skipped session", || (reflections(&world)["skipped"] == 1).then_some(()));
     world.ingest(&line(5, "assistant_message"));
     done(&world, 1);
-    let asked = server.asked()[0].body.to_string();
+    let asked = server.requests()[0].body.to_string();
     assert!(asked.contains("message 1") && asked.contains("message 5"), "{asked}");
 }
 
 /// On request: a preview, the result, and the whole session again.
 #[test]
 fn a_session_can_be_reflected_on_by_command() {
-    let server = ModelServer::start([Answer::text("none"), writes_fact(), Answer::text("kept")]);
+    let server = ModelServer::start([
+        ScriptedAnswer::text("none"),
+        writes_fact(),
+        ScriptedAnswer::text("kept"),
+    ]);
     let prices = "price_input = 1000\nprice_output = \"500.5\"";
     let world = configured(&server, "openai", prices);
     session(&world, "s1", "first");
     done(&world, 1);
     let looked = world.tome(&["reflect", "--dry-run", "--json"]).json();
     assert_eq!((&looked["session_id"], &looked["messages"]), (&json!("s1"), &json!(6)), "{looked}");
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
     let said = world.tome(&["reflect", "s1"]);
     assert_eq!(said.code, 0, "{}", said.stderr);
     assert!(
@@ -317,20 +324,20 @@ fn a_session_can_be_reflected_on_by_command() {
 /// A session reflected on by command is not pending, even if the daemon notices it later.
 #[test]
 fn a_manual_reflection_is_not_repeated() {
-    let server = ModelServer::directed(|_| Answer::text("none"));
+    let server = ModelServer::directed(|_| ScriptedAnswer::text("none"));
     let world = configured(&server, "anthropic", "");
     work(&world, "s1", "first");
     assert_eq!(world.tome(&["reflect", "s1"]).code, 0);
     session(&world, "s2", "second");
     let seen = done(&world, 2);
     assert_eq!(seen["waiting"], 0, "{seen}");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
 }
 
 /// When disabled, only the command reflects.
 #[test]
 fn automatic_reflection_can_be_disabled() {
-    let server = ModelServer::start([Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", "[reflect]\nenabled = false");
     session(&world, "s1", "first");
     let ran = world.tome(&["reflect", "s1", "--json"]);
@@ -340,5 +347,5 @@ fn automatic_reflection_can_be_disabled() {
         (&seen["on"], &seen["done"], &seen["waiting"]),
         (&json!(false), &json!(1), &json!(0))
     );
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
 }

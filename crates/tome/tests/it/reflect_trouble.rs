@@ -4,14 +4,14 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 use tome_proto::v1;
-use tome_testkit::{Answer, ModelServer, World, eventually};
+use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
 use crate::notes_cli::{memory, memory_json};
 use crate::reflect::{configure, configured, done, reflections, restart, session, writes_fact};
 use crate::scene::{status, world};
 
 fn waits_until_asked(server: &ModelServer, times: usize) {
-    eventually("a question", || (server.asked().len() >= times).then_some(()));
+    eventually("a question", || (server.requests().len() >= times).then_some(()));
 }
 
 /// Killed between two replies: written notes are complete, and it is retried once.
@@ -22,8 +22,8 @@ fn a_killed_reflection_is_retried_once() {
         asked += 1;
         match asked {
             1 => writes_fact(),
-            2 => Answer::silence(),
-            _ => Answer::text("all of it is known"),
+            2 => ScriptedAnswer::silence(),
+            _ => ScriptedAnswer::text("all of it is known"),
         }
     });
     let world = configured(&server, "anthropic", "");
@@ -33,7 +33,7 @@ fn a_killed_reflection_is_retried_once() {
     let fact = memory(&world, &["read", "facts/user.md"]);
     assert!(fact.contains("- Name: Zhang San"), "{fact}");
     done(&world, 1);
-    let again = server.asked()[2].body.to_string();
+    let again = server.requests()[2].body.to_string();
     assert!(again.contains("(first-1)") && again.contains("discusses in Chinese"), "{again}");
     assert_eq!(memory_json(&world, &["list"]).len(), 1);
 }
@@ -44,7 +44,7 @@ fn a_reflection_killed_twice_is_given_up() {
     let mut asked = 0;
     let server = ModelServer::directed(move |_| {
         asked += 1;
-        if asked <= 2 { Answer::silence() } else { Answer::text("none") }
+        if asked <= 2 { ScriptedAnswer::silence() } else { ScriptedAnswer::text("none") }
     });
     let world = configured(&server, "openai", "");
     session(&world, "s1", "first");
@@ -59,7 +59,7 @@ fn a_reflection_killed_twice_is_given_up() {
     });
     assert_eq!(left[0]["session_id"], "s1");
     assert!(left[0]["why"].as_str().unwrap().contains("twice"), "{left}");
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
     let said = world.tome(&["status"]).stdout;
     assert!(said.contains("gave up on 1 session") && said.contains("tome reflect s1"), "{said}");
     let doctor = world.tome(&["doctor"]).stdout;
@@ -83,26 +83,26 @@ fn failure(world: &World) -> Value {
 #[test]
 fn a_budget_exhausted_midway_keeps_written_notes() {
     let server = ModelServer::start([
-        writes_fact().tokens(190_000, 5_000),
-        Answer::text("all of it is known"),
+        writes_fact().with_tokens(190_000, 5_000),
+        ScriptedAnswer::text("all of it is known"),
     ]);
     let world = configured(&server, "anthropic", &budget(200_000));
     session(&world, "s1", "first");
     let seen = failure(&world);
     assert!(seen["failure"].as_str().unwrap().contains("of today's 200000 tokens"), "{seen}");
     assert!(memory(&world, &["read", "facts/user.md"]).contains("Zhang San"));
-    assert_eq!(server.asked().len(), 1);
+    assert_eq!(server.requests().len(), 1);
     configure(&world, &server, "anthropic", &budget(900_000));
     restart(&world);
     done(&world, 1);
-    assert_eq!(server.asked().len(), 2);
+    assert_eq!(server.requests().len(), 2);
     assert_eq!(status(&world)["daemon"]["model"]["tokens"], 195_120);
 }
 
 /// With an exhausted budget nothing is sent, neither now nor at the single retry.
 #[test]
 fn an_exhausted_budget_defers_the_reflection() {
-    let server = ModelServer::start([Answer::text("none")]);
+    let server = ModelServer::start([ScriptedAnswer::text("none")]);
     let world = configured(&server, "anthropic", &budget(10));
     session(&world, "s1", "first");
     let seen = failure(&world);
@@ -114,7 +114,7 @@ fn an_exhausted_budget_defers_the_reflection() {
         (left != json!([])).then_some(left)
     });
     assert!(left[0]["why"].as_str().unwrap().contains("of today's 20 tokens"), "{left}");
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 /// Several processes reserve from one budget and never exceed it together.
@@ -125,7 +125,7 @@ fn all_processes_share_one_budget() {
     assert_eq!(world.tome(&["start"]).code, 0);
     let granted: u64 = std::thread::scope(|scope| {
         let process = || {
-            world.ask(async |client| {
+            world.with_client(async |client| {
                 let mut granted = 0;
                 for _ in 0..20 {
                     let wanted = v1::ReserveRequest { input_tokens: 300, output_tokens_max: 100 };
@@ -142,7 +142,7 @@ fn all_processes_share_one_budget() {
     // Nothing is left for the daemon itself.
     session(&world, "s1", "first");
     assert!(failure(&world)["failure"].as_str().unwrap().contains("10000 of today's 10000 tokens"));
-    assert!(server.asked().is_empty());
+    assert!(server.requests().is_empty());
 }
 
 /// Tokens spent by another process are counted, shown, and kept across a restart.
@@ -151,10 +151,10 @@ fn tokens_spent_by_others_are_counted_and_kept() {
     let server = ModelServer::start([]);
     let world = configured(&server, "anthropic", &budget(10_000));
     assert_eq!(world.tome(&["start"]).code, 0);
-    world.ask(async |client| {
+    world.with_client(async |client| {
         let wanted = v1::ReserveRequest { input_tokens: 3_000, output_tokens_max: 1_000 };
         let reserved = client.reserve_tokens(wanted).await.unwrap();
-        assert_eq!(client.tokens_used().await.unwrap().tokens_left, 6_000);
+        assert_eq!(client.get_token_usage().await.unwrap().tokens_left, 6_000);
         let spent = v1::SettleRequest {
             id: reserved.id,
             input_tokens: 3_000,
@@ -164,7 +164,7 @@ fn tokens_spent_by_others_are_counted_and_kept() {
             failure: String::new(),
         };
         client.settle_tokens(spent).await.unwrap();
-        assert_eq!(client.tokens_used().await.unwrap().tokens_left, 7_250);
+        assert_eq!(client.get_token_usage().await.unwrap().tokens_left, 7_250);
     });
     world.kill_daemon();
     assert_eq!(world.tome(&["start"]).code, 0);
@@ -223,7 +223,7 @@ fn settings_that_cannot_work_are_reported() {
 /// The summarizer's endpoint also serves chats unless configured otherwise.
 #[test]
 fn the_summarizers_model_is_the_default() {
-    let server = ModelServer::directed(|_| Answer::text("none"));
+    let server = ModelServer::directed(|_| ScriptedAnswer::text("none"));
     let world = world();
     let summarizer = format!(
         "[summarizer]\nkind = \"openai\"\nmodel = \"small\"\nbase_url = \"{}\"\n",
@@ -253,7 +253,7 @@ fn the_summarizers_model_is_the_default() {
 #[test]
 fn a_wrong_key_is_reported_but_not_shown() {
     let server =
-        ModelServer::directed(|_| Answer::status(401, "invalid x-api-key k-secret-123456"));
+        ModelServer::directed(|_| ScriptedAnswer::status(401, "invalid x-api-key k-secret-123456"));
     let world = world();
     world.write(
         "config.toml",
@@ -267,7 +267,7 @@ fn a_wrong_key_is_reported_but_not_shown() {
     session(&world, "s1", "first");
     let seen = failure(&world);
     assert!(seen["failure"].as_str().unwrap().contains("rejected the API key"), "{seen}");
-    assert_eq!(server.asked()[0].header("x-api-key"), Some("k-secret-123456"));
+    assert_eq!(server.requests()[0].header("x-api-key"), Some("k-secret-123456"));
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
     let book = std::fs::read_to_string(world.home().join("run/reflections.json")).unwrap();
     let shown =
@@ -279,7 +279,7 @@ fn a_wrong_key_is_reported_but_not_shown() {
 #[test]
 fn a_failure_before_any_model_is_not_an_attempt() {
     for status in [401, 404, 503] {
-        let server = ModelServer::directed(move |_| Answer::status(status, "not today"));
+        let server = ModelServer::directed(move |_| ScriptedAnswer::status(status, "not today"));
         let world = configured(&server, "anthropic", "");
         session(&world, "s1", "first");
         let seen = failure(&world);

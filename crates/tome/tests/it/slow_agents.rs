@@ -5,7 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use serde_json::json;
-use tome_testkit::{Ran, World, eventually, eventually_within};
+use tome_testkit::{CommandResult, World, eventually, eventually_within};
 
 use crate::scene::*;
 
@@ -25,7 +25,7 @@ fn in_two_pieces(world: &World, payload: &str, pause: Duration) {
     // The hook may be gone by now; a background process reads the rest.
     let _ = stdin.write_all(second);
     drop(stdin);
-    assert_eq!(Ran::from(child.wait_with_output().unwrap()), Ran::silent());
+    assert_eq!(CommandResult::from(child.wait_with_output().unwrap()), CommandResult::silent());
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use tome_testkit::{Signal, World, eventually, send};
+use tome_testkit::{Signal, World, eventually, send_signal};
 
 use crate::scene::{daemon_up, line, prompt, status, texts, tool_result, world};
 
@@ -73,14 +73,14 @@ fn a_hung_daemon_causes_neither_delay_nor_duplicates() {
     start(&world);
     world.ingest(&line("before", 1_000, "before"));
     let pid = world.daemon_pid().unwrap();
-    assert!(send(pid, Signal::Stop));
+    assert!(send_signal(pid, Signal::Stop));
     world.hook(&["claude-code"], prompt("while it hangs"));
     world.hook(&["claude-code"], tool_result("call", &json!({"command": "ls"}), &json!("x")));
     let stopping = json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "Stop", "last_assistant_message": "Done."});
     world.hook(&["claude-code"], stopping.to_string());
     // A hook that misses its deadline leaves its event to a background process.
     eventually("the events in the spool", || (spooled(&world).len() >= 3).then_some(()));
-    assert!(send(pid, Signal::Continue));
+    assert!(send_signal(pid, Signal::Continue));
     // The daemon may also have received them through the socket: they are the same events.
     eventually("the spool to be drained", || (waiting(&world) == 0).then_some(()));
     let events = world.events();
@@ -92,14 +92,14 @@ fn commands_do_not_hang_with_a_hung_daemon() {
     let world = quiet_world();
     start(&world);
     let pid = world.daemon_pid().unwrap();
-    assert!(send(pid, Signal::Stop));
+    assert!(send_signal(pid, Signal::Stop));
     for args in [&["status", "--json"][..], &["doctor", "--json"]] {
         let ran =
             World::run_within(&mut world.command(args), b"", std::time::Duration::from_secs(20));
         assert_eq!(ran.code, 1, "{args:?}");
         assert!(ran.stdout.contains(&pid.to_string()), "{}", ran.stdout);
     }
-    send(pid, Signal::Continue);
+    send_signal(pid, Signal::Continue);
 }
 
 #[test]

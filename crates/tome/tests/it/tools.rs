@@ -3,11 +3,11 @@
 
 use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use crate::scene::{daemon_up, world};
 
-fn call(world: &World, args: &[&str]) -> Ran {
+fn call(world: &World, args: &[&str]) -> CommandResult {
     world.tome(&[&["tool"], args].concat())
 }
 
@@ -116,8 +116,8 @@ fn tools_work_over_grpc() {
         agent: "codex".into(),
         command: String::new(),
     };
-    world.ask(async |client| {
-        let listed = client.tools("").await.unwrap();
+    world.with_client(async |client| {
+        let listed = client.list_tools("").await.unwrap();
         assert!(listed.iter().any(|tool| tool.name == "memory_write"));
         let note = r#"{"path": "a.md", "content": "one\n"}"#;
         let answer = client.call_tool(request("memory_write", note)).await.unwrap();
@@ -130,9 +130,9 @@ fn tools_work_over_grpc() {
         let unknown = client.call_tool(request("memory_dream", "{}")).await;
         assert!(matches!(unknown, Err(ClientError::NotFound(_))), "{unknown:?}");
         let whose = v1::Whose { scope: "moon".into(), ..v1::Whose::default() };
-        let odd = client.notes(whose).await;
+        let odd = client.list_notes(whose).await;
         assert!(matches!(odd, Err(ClientError::Invalid(_))), "{odd:?}");
-        let homeless = client.notes(v1::Whose::default()).await;
+        let homeless = client.list_notes(v1::Whose::default()).await;
         assert!(matches!(homeless, Err(ClientError::Invalid(_))), "{homeless:?}");
     });
 }

@@ -5,7 +5,8 @@ use std::sync::atomic::Ordering;
 
 use proptest::prelude::*;
 use tome_contents::{
-    ContentsSettings, Extractive, catch_up_contents, rebuild_contents, segments, verify_contents,
+    ContentsSettings, Extractive, catch_up_contents, cut_segments, rebuild_contents,
+    verify_contents,
 };
 use tome_ledger::{EventRange, Ledger};
 use tome_model::{Draft, EventKind, Zone};
@@ -15,7 +16,7 @@ use super::*;
 
 /// Thresholds small enough for a few events to reach all of them.
 fn small(zone: &str) -> ContentsSettings {
-    let mut settings = ContentsSettings::in_zone(Zone::named(zone).unwrap());
+    let mut settings = ContentsSettings::in_zone(Zone::parse(zone).unwrap());
     settings.gap_ms = 600_000;
     settings.tokens_max = 60;
     settings.overlap_tokens_max = 30;
@@ -123,7 +124,7 @@ fn cut(ledger: &Ledger, settings: &ContentsSettings) -> BTreeMap<(String, String
     }
     let mut found = BTreeMap::new();
     for ((project, _), events) in sessions {
-        for segment in segments(&events, settings) {
+        for segment in cut_segments(&events, settings) {
             let ids = events[segment.events].iter().map(|event| event.id.to_string());
             let ids: Vec<String> = ids.collect();
             found.insert((project.clone(), ids[0].clone()), ids);
@@ -161,7 +162,7 @@ proptest! {
 
         // It verifies, and a rebuild changes nothing.
         let report = verify_contents(&ledger, &settings).unwrap();
-        prop_assert!(report.is_fine(), "{:?}", report);
+        prop_assert!(report.is_ok(), "{:?}", report);
         let rebuilt = rebuild_contents(&ledger, &settings, &EchoSummarizer, &Ticking::default()).unwrap();
         prop_assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
         prop_assert_eq!(&latest(&ledger), &expected);
@@ -177,9 +178,9 @@ proptest! {
         let ledger = memory.open();
         catch_up(&ledger, &after);
         prop_assert_eq!(latest(&ledger), latest(&process_at_once(&arrivals, &after, &EchoSummarizer).open()));
-        prop_assert_eq!(catch_up(&ledger, &after), CaughtUp::default());
+        prop_assert_eq!(catch_up(&ledger, &after), ContentsCatchUpReport::default());
         let report = verify_contents(&ledger, &after).unwrap();
-        prop_assert!(report.is_fine(), "{:?}", report);
+        prop_assert!(report.is_ok(), "{:?}", report);
     }
 
     #[test]
@@ -191,11 +192,11 @@ proptest! {
             let Some(period) = id.period().filter(|_| node.source.is_none()) else { continue };
             let days: Vec<_> = match period.children().as_slice() {
                 [] => vec![period],
-                _ => arrivals.iter().map(|one| tome_model::Period::day_of(one.draft.at, &settings.zone))
+                _ => arrivals.iter().map(|one| tome_model::Period::day_containing(one.draft.at, &settings.zone))
                     .filter(|day| day.ancestors().any(|above| above == period)).collect(),
             };
             let mut sessions: Vec<_> = arrivals.iter().filter(|one| one.project == project)
-                .filter(|one| days.contains(&tome_model::Period::day_of(one.draft.at, &settings.zone)))
+                .filter(|one| days.contains(&tome_model::Period::day_containing(one.draft.at, &settings.zone)))
                 .map(|one| one.draft.session.clone()).collect();
             sessions.sort();
             sessions.dedup();

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tome_ledger::{
-    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Ledger, Pairs, Span,
+    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, Ledger,
+    ScanDirection,
 };
 
 type Families = BTreeMap<Family, BTreeMap<Vec<u8>, Vec<u8>>>;
@@ -24,7 +25,7 @@ pub(crate) struct Memory {
 impl Memory {
     /// Opens a ledger on what was written so far.
     pub(crate) fn open(&self) -> Ledger {
-        Ledger::on(Box::new(self.clone())).unwrap()
+        Ledger::with_store(Box::new(self.clone())).unwrap()
     }
 
     /// Counts the keys and values that `work` reads.
@@ -49,8 +50,8 @@ impl Memory {
     fn next(
         &self,
         family: Family,
-        span: &Span,
-        direction: Direction,
+        span: &KeyRange,
+        direction: ScanDirection,
     ) -> Option<(Vec<u8>, Vec<u8>)> {
         if span.is_empty() {
             return None;
@@ -59,8 +60,8 @@ impl Memory {
         let mut range =
             families.get(&family)?.range::<Vec<u8>, _>((span.from.as_ref(), span.to.as_ref()));
         let found = match direction {
-            Direction::Forward => range.next(),
-            Direction::Backward => range.next_back(),
+            ScanDirection::Forward => range.next(),
+            ScanDirection::Backward => range.next_back(),
         };
         found.map(|(key, value)| (key.clone(), value.clone()))
     }
@@ -80,19 +81,19 @@ impl KeyValue for Memory {
         Ok(self.families.lock().unwrap().get(&family).and_then(|one| one.get(key).cloned()))
     }
 
-    fn scan(&self, family: Family, mut span: Span, direction: Direction) -> Pairs<'_> {
+    fn scan(&self, family: Family, mut span: KeyRange, direction: ScanDirection) -> KvPairs<'_> {
         Box::new(std::iter::from_fn(move || {
             let (key, value) = self.next(family, &span, direction)?;
             self.reads.fetch_add(1, Ordering::SeqCst);
             match direction {
-                Direction::Forward => span.from = Bound::Excluded(key.clone()),
-                Direction::Backward => span.to = Bound::Excluded(key.clone()),
+                ScanDirection::Forward => span.from = Bound::Excluded(key.clone()),
+                ScanDirection::Backward => span.to = Bound::Excluded(key.clone()),
             }
             Some(Ok((key, value)))
         }))
     }
 
-    fn write(&self, batch: &Batch, _: Durability) -> Result<(), KvError> {
+    fn write(&self, batch: &KvBatch, _: Durability) -> Result<(), KvError> {
         let left = self.fails_in.load(Ordering::SeqCst);
         if left == 1 {
             return Err("killed".into());

@@ -15,8 +15,8 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tome_contents::{
-    CaughtUp, ContentsSettings, Evidence, RollupInput, SegmentInput, Summarizer, Summary,
-    SummaryBullet, SummaryError, Support, catch_up_contents, said,
+    ContentsCatchUpReport, ContentsSettings, Evidence, RollupInput, SegmentInput, Summarizer,
+    Summary, SummaryBullet, SummaryError, Support, catch_up_contents, event_texts,
 };
 pub(crate) use tome_ledger::{Ledger, NewEvent};
 use tome_model::{
@@ -44,7 +44,7 @@ impl Summarizer for EchoSummarizer {
         "extractive"
     }
 
-    fn segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
         let texts = |events: &[Event]| {
             let texts: Vec<String> = events.iter().map(|event| event.text.clone()).collect();
             texts.join(",")
@@ -56,14 +56,14 @@ impl Summarizer for EchoSummarizer {
         // The last ones, so that a growing segment needs other grips.
         let spoken = input.events.iter().enumerate().rev().take(2);
         let bullets = spoken.filter_map(|(event, one)| {
-            let text: String = said(one).next()?.chars().take(40).collect();
+            let text: String = event_texts(one).next()?.chars().take(40).collect();
             let evidence = Evidence { event, excerpt: text.clone() };
             Some(SummaryBullet { text, support: Support::Excerpts(vec![evidence]) })
         });
         Ok(Summary { title, bullets: bullets.collect(), keywords: vec!["plain".into()] })
     }
 
-    fn rollup(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+    fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
         let titles: Vec<&str> = input.children.iter().map(|child| child.title.as_str()).collect();
         let bullets = input.children.iter().enumerate().filter_map(|(place, child)| {
             let text = child.bullets.first()?.text.clone();
@@ -129,7 +129,7 @@ pub(crate) fn settings() -> ContentsSettings {
     ContentsSettings::in_zone(Zone::utc())
 }
 
-pub(crate) fn catch_up(ledger: &Ledger, settings: &ContentsSettings) -> CaughtUp {
+pub(crate) fn catch_up(ledger: &Ledger, settings: &ContentsSettings) -> ContentsCatchUpReport {
     catch_up_contents(ledger, settings, &EchoSummarizer, &Ticking::default()).unwrap()
 }
 
@@ -137,12 +137,12 @@ pub(crate) fn catch_up(ledger: &Ledger, settings: &ContentsSettings) -> CaughtUp
 pub(crate) fn latest(ledger: &Ledger) -> BTreeMap<(String, NodeId), (Node, Vec<Grip>)> {
     let mut found = BTreeMap::new();
     for project in ledger.contents_projects().unwrap() {
-        for head in ledger.heads(&project, "", None) {
+        for head in ledger.node_headers(&project, "", None) {
             let head = head.unwrap();
             let Some(mut node) = ledger.node(&project, &head.id, None).unwrap() else {
                 continue;
             };
-            assert!(head.agrees_with(&node), "{head:?} {node:?}");
+            assert!(head.matches_node(&node), "{head:?} {node:?}");
             (node.version, node.made_at) = (0, Millis(0));
             let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
             let grips = grips.map(|grip| ledger.grip(&project, grip).unwrap().unwrap());
@@ -156,7 +156,7 @@ pub(crate) fn latest(ledger: &Ledger) -> BTreeMap<(String, NodeId), (Node, Vec<G
 /// One line per node: id, version, state, title.
 pub(crate) fn shown(ledger: &Ledger, project: &str) -> String {
     let mut lines = String::new();
-    for head in ledger.heads(project, "", None).map(Result::unwrap) {
+    for head in ledger.node_headers(project, "", None).map(Result::unwrap) {
         let state = match (head.removed, head.open) {
             (true, _) => "gone",
             (_, true) => "open",

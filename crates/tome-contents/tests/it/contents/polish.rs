@@ -1,7 +1,8 @@
 //! Model-written summaries of closed nodes.
 
 use tome_contents::{
-    Found, Replaced, Source, rebuild_contents, replace_summary, source_of, unpolished,
+    NodeSource, ProjectNode, ReplaceOutcome, list_unpolished, load_source, rebuild_contents,
+    replace_summary,
 };
 
 use super::memory::Memory;
@@ -16,24 +17,24 @@ fn summary(title: &str, support: Support) -> Summary {
     Summary { title: title.into(), bullets, keywords: vec!["k".into()] }
 }
 
-fn polish(ledger: &Ledger, found: &Found, title: &str) -> Replaced {
-    let source = source_of(ledger, &settings(), found).unwrap().unwrap();
+fn polish(ledger: &Ledger, found: &ProjectNode, title: &str) -> ReplaceOutcome {
+    let source = load_source(ledger, &settings(), found).unwrap().unwrap();
     let support = match &source {
-        Source::Segment { events, .. } => {
+        NodeSource::Segment { events, .. } => {
             let excerpt = events[0].text.clone();
             Support::Excerpts(vec![Evidence { event: 0, excerpt }])
         }
-        Source::Period { .. } => Support::Bullets(vec![(0, 0)]),
+        NodeSource::Period { .. } => Support::Bullets(vec![(0, 0)]),
     };
     let summary = summary(title, support);
     replace_summary(ledger, found, &source, summary, "model", Millis(7)).unwrap()
 }
 
-fn listed(ledger: &Ledger) -> Vec<Found> {
+fn listed(ledger: &Ledger) -> Vec<ProjectNode> {
     let mut nodes = Vec::new();
     let mut after: Option<String> = None;
     loop {
-        let page = unpolished(ledger, after.as_deref(), 1).unwrap();
+        let page = list_unpolished(ledger, after.as_deref(), 1).unwrap();
         nodes.extend(page.nodes);
         after = page.more_after;
         if after.is_none() {
@@ -61,9 +62,9 @@ fn a_model_summary_stays_until_the_events_change() {
     catch_up(&ledger, &settings());
     let before = latest(&ledger);
     for found in listed(&ledger) {
-        assert_eq!(polish(&ledger, &found, "in other words"), Replaced::As(2));
+        assert_eq!(polish(&ledger, &found, "in other words"), ReplaceOutcome::Version(2));
         // A second replacement is stale.
-        assert_eq!(polish_again(&ledger, &found), Replaced::Stale);
+        assert_eq!(polish_again(&ledger, &found), ReplaceOutcome::Stale);
     }
     assert!(listed(&ledger).is_empty());
     let day = id("toc:day:2026-03-02");
@@ -78,7 +79,7 @@ fn a_model_summary_stays_until_the_events_change() {
         rebuild_contents(&ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap();
     assert_eq!((rebuilt.nodes, rebuilt.removed), (0, 0));
     assert_eq!(ledger.node(PROJECT, &day, None).unwrap().unwrap(), node);
-    assert!(tome_contents::verify_contents(&ledger, &settings()).unwrap().is_fine());
+    assert!(tome_contents::verify_contents(&ledger, &settings()).unwrap().is_ok());
     // The week is made of what happened, not of other words for it.
     let week = ledger.node(PROJECT, &id("toc:week:2026-W10"), None).unwrap().unwrap();
     assert!(week.title.contains("parser,bye") && !week.title.contains("other words"));
@@ -86,14 +87,14 @@ fn a_model_summary_stays_until_the_events_change() {
     // A late event on that day brings back a built-in summary, as a new version.
     record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
     catch_up(&ledger, &settings());
-    let head = ledger.head(PROJECT, &day).unwrap().unwrap();
+    let head = ledger.node_header(PROJECT, &day).unwrap().unwrap();
     assert_eq!((head.version, head.base), (3, 3));
     assert!(head.title.contains("parser,late,bye"), "{}", head.title);
     assert_eq!(ledger.node(PROJECT, &day, Some(2)).unwrap().unwrap(), node);
     assert_eq!(before.len(), latest(&ledger).len());
 }
 
-fn polish_again(ledger: &Ledger, seen: &Found) -> Replaced {
+fn polish_again(ledger: &Ledger, seen: &ProjectNode) -> ReplaceOutcome {
     polish(ledger, seen, "yet other words")
 }
 
@@ -103,14 +104,14 @@ fn open_or_changed_nodes_are_not_replaced() {
     record_events(&ledger, EVENTS);
     catch_up(&ledger, &settings());
     let open = ledger.node(PROJECT, &id("toc:day:2026-03-03"), None).unwrap().unwrap();
-    let open = Found { project: PROJECT.into(), node: open };
-    assert_eq!(polish(&ledger, &open, "too early"), Replaced::Stale);
+    let open = ProjectNode { project: PROJECT.into(), node: open };
+    assert_eq!(polish(&ledger, &open, "too early"), ReplaceOutcome::Stale);
     let seen = listed(&ledger).remove(0);
-    let source = source_of(&ledger, &settings(), &seen).unwrap().unwrap();
+    let source = load_source(&ledger, &settings(), &seen).unwrap().unwrap();
     record_events(&ledger, "s1 2026-03-02T09:05:00Z late");
     catch_up(&ledger, &settings());
     let summary = summary("too late", Support::Excerpts(Vec::new()));
     let replaced = replace_summary(&ledger, &seen, &source, summary, "model", Millis(7)).unwrap();
-    assert_eq!(replaced, Replaced::Stale);
-    assert_eq!(source_of(&ledger, &settings(), &seen).unwrap(), None);
+    assert_eq!(replaced, ReplaceOutcome::Stale);
+    assert_eq!(load_source(&ledger, &settings(), &seen).unwrap(), None);
 }

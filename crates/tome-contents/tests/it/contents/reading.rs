@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tome_contents::{Ask, Calendar, Depth, Entries, EntriesPage};
+use tome_contents::{Calendar, CalendarListing, CalendarPage, CalendarQuery, Depth};
 use tome_home::{Home, HomeError, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::GripId;
@@ -20,9 +20,9 @@ fn calendar(stores: Stores) -> Calendar {
 }
 
 /// One level of one project, or of all.
-fn query(project: Option<&str>) -> Ask {
+fn query(project: Option<&str>) -> CalendarQuery {
     let project = project.map(str::to_owned);
-    Ask { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
+    CalendarQuery { project, agents: Vec::new(), depth: Depth::Levels(1), below_max: 100 }
 }
 
 /// Two projects: one with two months and two agents, one with a single day.
@@ -30,7 +30,7 @@ fn scene(mode: StoreMode) -> Scene {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
     let stores = Stores::new(Home::at(folder.path()), mode, Engine::DEFAULT, clock);
-    let a = stores.of_project("/nowhere/a").unwrap();
+    let a = stores.open_project("/nowhere/a").unwrap();
     for (n, time) in ["2026-03-02T09:00:00Z", "2026-03-02T10:00:00Z", "2026-03-02T11:00:00Z"]
         .into_iter()
         .enumerate()
@@ -40,13 +40,13 @@ fn scene(mode: StoreMode) -> Scene {
     let mut later = draft("a9", "s2", at("2026-04-02T09:00:00Z"), "a in april");
     later.agent = Agent::parse("gemini").unwrap();
     append(&a, "/nowhere/a", later);
-    let b = stores.of_project("/nowhere/b").unwrap();
+    let b = stores.open_project("/nowhere/b").unwrap();
     append(&b, "/nowhere/b", draft("b0", "s3", at("2026-03-02T09:30:00Z"), "b says so"));
     drop((a, b));
     Scene { calendar: calendar(stores), _folder: folder }
 }
 
-fn render_listing(listing: &Entries) -> String {
+fn render_listing(listing: &CalendarListing) -> String {
     let mut text = String::new();
     for entry in &listing.entries {
         let shares: Vec<String> = entry
@@ -66,7 +66,7 @@ fn the_tree_leads_from_years_to_events() {
         let calendar = &scene(mode).calendar;
         let (root, ask) = (Some("/nowhere/a"), query(Some("/nowhere/a")));
         assert_eq!(
-            render_listing(&calendar.root(&ask).unwrap()),
+            render_listing(&calendar.list_root(&ask).unwrap()),
             "toc:year:2026 4 events: /nowhere/a 4\n"
         );
         let walk = [
@@ -78,16 +78,16 @@ fn the_tree_leads_from_years_to_events() {
             ("toc:week:2026-W10", "toc:day:2026-03-02 3 events: /nowhere/a 3\n"),
         ];
         for (node, expected) in walk {
-            assert_eq!(render_listing(&calendar.below(&id(node), &ask).unwrap()), expected);
+            assert_eq!(render_listing(&calendar.list_below(&id(node), &ask).unwrap()), expected);
         }
-        let segments = calendar.below(&id("toc:day:2026-03-02"), &ask).unwrap();
+        let segments = calendar.list_below(&id("toc:day:2026-03-02"), &ask).unwrap();
         assert_eq!(segments.entries.len(), 3);
         let segment = segments.entries[1].id.as_str();
-        let found = calendar.node(segment, None, root).unwrap().remove(0);
+        let found = calendar.find_node(segment, None, root).unwrap().remove(0);
         assert_eq!((found.project.as_str(), found.node.title.as_str()), ("/nowhere/a", "a says 1"));
-        calendar.below(&found.node.id, &ask).unwrap_err();
+        calendar.list_below(&found.node.id, &ask).unwrap_err();
         let grip = found.node.bullets[0].grips[0].as_str();
-        let expanded = calendar.grip(grip, (3, 3), root).unwrap();
+        let expanded = calendar.find_grip(grip, (3, 3), root).unwrap();
         assert_eq!(expanded.events[0].text, "a says 1");
         // Events an hour away are not included.
         assert!(expanded.before.is_empty() && expanded.after.is_empty() && !expanded.shortened);
@@ -100,20 +100,20 @@ fn all_projects_are_merged_into_one_calendar() {
         let calendar = &scene(mode).calendar;
         let both = "5 events: /nowhere/a 4, /nowhere/b 1\n";
         assert_eq!(
-            render_listing(&calendar.root(&query(None)).unwrap()),
+            render_listing(&calendar.list_root(&query(None)).unwrap()),
             format!("toc:year:2026 {both}")
         );
-        let day = calendar.below(&id("toc:day:2026-03-02"), &query(None)).unwrap();
+        let day = calendar.list_below(&id("toc:day:2026-03-02"), &query(None)).unwrap();
         let projects: Vec<_> =
             day.entries.iter().map(|entry| entry.shares[0].project.as_str()).collect();
         assert_eq!(projects, ["/nowhere/a", "/nowhere/b", "/nowhere/a", "/nowhere/a"]);
-        assert_eq!(calendar.node("toc:year:2026", None, None).unwrap().len(), 2);
+        assert_eq!(calendar.find_node("toc:year:2026", None, None).unwrap().len(), 2);
 
         // By agent, and the days of a month by time.
-        let gemini = Ask { agents: vec![Agent::parse("gemini").unwrap()], ..query(None) };
-        let months = calendar.below(&id("toc:year:2026"), &gemini).unwrap();
+        let gemini = CalendarQuery { agents: vec![Agent::parse("gemini").unwrap()], ..query(None) };
+        let months = calendar.list_below(&id("toc:year:2026"), &gemini).unwrap();
         assert_eq!(render_listing(&months), "toc:month:2026-04 1 events: /nowhere/a 1\n");
-        let days = calendar.at("2026-03", &query(None)).unwrap();
+        let days = calendar.list_time("2026-03", &query(None)).unwrap();
         assert_eq!(
             render_listing(&days),
             "toc:day:2026-03-02 4 events: /nowhere/a 3, /nowhere/b 1\n"
@@ -128,8 +128,8 @@ fn listings_are_paged_in_both_directions() {
         [("toc:day:2026-03-02", 3, 2), ("toc:day:2026-03-02", 1, 4), ("toc:year:2026", 1, 2)]
     {
         for newest_first in [false, true] {
-            let whole = || calendar.below(&id(node), &query(None)).unwrap();
-            let ids = |listing: &Entries| -> Vec<NodeId> {
+            let whole = || calendar.list_below(&id(node), &query(None)).unwrap();
+            let ids = |listing: &CalendarListing| -> Vec<NodeId> {
                 listing.entries.iter().map(|entry| entry.id.clone()).collect()
             };
             let mut expected = ids(&whole());
@@ -138,7 +138,8 @@ fn listings_are_paged_in_both_directions() {
             }
             let (mut seen, mut count, mut after) = (Vec::new(), 0, None);
             loop {
-                let (page, next) = whole().page(&EntriesPage { newest_first, after, entries_max });
+                let (page, next) =
+                    whole().into_page(&CalendarPage { newest_first, after, entries_max });
                 assert!(page.entries.len() <= entries_max);
                 seen.extend(ids(&page));
                 count += 1;
@@ -159,18 +160,18 @@ fn missing_items_are_reported_as_not_found() {
         HomeError::NotFound(what) => what,
         other => panic!("{other}"),
     };
-    let error = calendar.node("toc:day:2020-01-01", None, None).unwrap_err();
+    let error = calendar.find_node("toc:day:2020-01-01", None, None).unwrap_err();
     assert!(not_found(error).starts_with("no node toc:day:2020-01-01"));
-    let error = calendar.node("toc:year:2026", Some(9), None).unwrap_err();
+    let error = calendar.find_node("toc:year:2026", Some(9), None).unwrap_err();
     assert!(not_found(error).starts_with("no version 9 of toc:year:2026"));
-    let grip = GripId::of(Millis(1), &EventId::parse("x").unwrap(), "x");
-    let error = calendar.grip(grip.as_str(), (3, 3), None).unwrap_err();
+    let grip = GripId::from_excerpt(Millis(1), &EventId::parse("x").unwrap(), "x");
+    let error = calendar.find_grip(grip.as_str(), (3, 3), None).unwrap_err();
     assert_eq!(not_found(error), format!("no grip {grip}"));
-    not_found(calendar.below(&id("toc:day:2020-01-01"), &query(None)).unwrap_err());
-    assert!(calendar.root(&query(Some("/nowhere/c"))).unwrap().entries.is_empty());
-    assert!(calendar.node("toc:year:2026", None, Some("/nowhere/c")).is_err());
-    assert_eq!(calendar.versions("toc:year:2026", None).unwrap().len(), 2);
-    assert!(calendar.versions("toc:year:2025", None).is_err());
+    not_found(calendar.list_below(&id("toc:day:2020-01-01"), &query(None)).unwrap_err());
+    assert!(calendar.list_root(&query(Some("/nowhere/c"))).unwrap().entries.is_empty());
+    assert!(calendar.find_node("toc:year:2026", None, Some("/nowhere/c")).is_err());
+    assert_eq!(calendar.node_versions("toc:year:2026", None).unwrap().len(), 2);
+    assert!(calendar.node_versions("toc:year:2025", None).is_err());
 }
 
 #[test]
@@ -178,7 +179,7 @@ fn a_grip_expands_within_its_session_and_project() {
     let folder = tempfile::tempdir().unwrap();
     let clock = Arc::new(Ticking::default());
     let stores = Stores::new(Home::at(folder.path()), StoreMode::Unified, Engine::DEFAULT, clock);
-    let store = stores.of_project("/nowhere/a").unwrap();
+    let store = stores.open_project("/nowhere/a").unwrap();
     for minute in 10..30 {
         let when = at(&format!("2026-03-02T09:{minute}:00Z"));
         let project = if minute % 5 == 0 { "/nowhere/b" } else { "/nowhere/a" };
@@ -190,8 +191,9 @@ fn a_grip_expands_within_its_session_and_project() {
     append(&store, "/nowhere/a", huge);
     catch_up(&store, &settings());
     let calendar = calendar(stores);
-    let expand =
-        |grip: &Grip, around| calendar.grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap();
+    let expand = |grip: &Grip, around| {
+        calendar.find_grip(grip.id.as_str(), around, Some("/nowhere/a")).unwrap()
+    };
     let texts = |events: &[Event]| {
         let texts: Vec<_> = events.iter().map(|event| event.text.clone()).collect();
         texts.join(" ")

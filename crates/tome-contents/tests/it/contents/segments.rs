@@ -1,8 +1,8 @@
 //! Segment boundaries.
 
 use proptest::prelude::*;
-use tome_contents::{Segment, segments, weigh};
-use tome_ledger::Began;
+use tome_contents::{EventSegment, cut_segments, weigh_event};
+use tome_ledger::SegmentStartReason;
 use tome_model::Period;
 
 use super::*;
@@ -45,15 +45,15 @@ fn random_events() -> impl Strategy<Value = Vec<Event>> {
 }
 
 fn counted(events: &[Event]) -> u64 {
-    events.iter().map(|event| weigh(event).counted).sum()
+    events.iter().map(|event| weigh_event(event).capped_tokens).sum()
 }
 
-fn check_limits(events: &[Event], segment: &Segment, settings: &ContentsSettings) {
+fn check_limits(events: &[Event], segment: &EventSegment, settings: &ContentsSettings) {
     let own = &events[segment.events.clone()];
     let (first, last) = (own.first().unwrap(), own.last().unwrap());
     assert!(counted(own) <= settings.tokens_max || own.len() == 1);
     assert!(own.windows(2).all(|two| two[0].at.distance_ms(two[1].at) <= settings.gap_ms));
-    let day = |event: &Event| Period::day_of(event.at, &settings.zone);
+    let day = |event: &Event| Period::day_containing(event.at, &settings.zone);
     assert_eq!(day(first), day(last));
     let ends = |event: &Event| matches!(event.kind, EventKind::SessionEnd | EventKind::Compaction);
     assert!(own[..own.len() - 1].iter().all(|event| !ends(event)));
@@ -61,25 +61,30 @@ fn check_limits(events: &[Event], segment: &Segment, settings: &ContentsSettings
 
     let overlap = &events[segment.overlap.clone()];
     assert_eq!(segment.overlap.end, segment.events.start);
-    assert!(overlap.is_empty() || matches!(segment.began, Began::Full | Began::Midnight));
+    assert!(
+        overlap.is_empty()
+            || matches!(segment.began, SegmentStartReason::Full | SegmentStartReason::Midnight)
+    );
     assert!(counted(overlap) <= settings.overlap_tokens_max);
     assert!(overlap.iter().all(|event| event.at.distance_ms(first.at) <= settings.overlap_ms));
 }
 
 /// Every cut has a reason, and the first applicable one is reported.
-fn check_reason(events: &[Event], two: &[Segment], settings: &ContentsSettings) {
+fn check_reason(events: &[Event], two: &[EventSegment], settings: &ContentsSettings) {
     let (before, next) = (&two[0], &two[1]);
     let own = &events[before.events.clone()];
     let (last, first) = (own.last().unwrap(), &events[next.events.start]);
     let expected = if before.ended {
-        Began::Ended
+        SegmentStartReason::Ended
     } else if last.at.distance_ms(first.at) > settings.gap_ms {
-        Began::Gap
-    } else if Period::day_of(last.at, &settings.zone) != Period::day_of(first.at, &settings.zone) {
-        Began::Midnight
+        SegmentStartReason::Gap
+    } else if Period::day_containing(last.at, &settings.zone)
+        != Period::day_containing(first.at, &settings.zone)
+    {
+        SegmentStartReason::Midnight
     } else {
-        assert!(counted(own) + weigh(first).counted > settings.tokens_max);
-        Began::Full
+        assert!(counted(own) + weigh_event(first).capped_tokens > settings.tokens_max);
+        SegmentStartReason::Full
     };
     assert_eq!(next.began, expected);
     assert_eq!(before.events.end, next.events.start);
@@ -88,7 +93,8 @@ fn check_reason(events: &[Event], two: &[Segment], settings: &ContentsSettings) 
         "the overlap stays within the previous segment"
     );
     // As much as allowed: one more event would be too much.
-    if matches!(expected, Began::Full | Began::Midnight) && next.overlap.start > before.events.start
+    if matches!(expected, SegmentStartReason::Full | SegmentStartReason::Midnight)
+        && next.overlap.start > before.events.start
     {
         let one_more = &events[next.overlap.start - 1];
         let too_long_ago = one_more.at.distance_ms(first.at) > settings.overlap_ms;
@@ -100,13 +106,13 @@ fn check_reason(events: &[Event], two: &[Segment], settings: &ContentsSettings) 
 proptest! {
     #[test]
     fn every_event_is_in_one_segment_within_the_limits(events in random_events(), zone in 0..2usize) {
-        let zone = Zone::named(["UTC", "Europe/Berlin"][zone]).unwrap();
+        let zone = Zone::parse(["UTC", "Europe/Berlin"][zone]).unwrap();
         let settings = ContentsSettings::in_zone(zone);
-        let found = segments(&events, &settings);
+        let found = cut_segments(&events, &settings);
         let covered: usize = found.iter().map(|segment| segment.events.len()).sum();
         prop_assert_eq!(covered, events.len());
         prop_assert_eq!(found.first().map(|one| (one.began, one.events.start)),
-            events.first().map(|_| (Began::Session, 0)));
+            events.first().map(|_| (SegmentStartReason::Session, 0)));
         for segment in &found {
             check_limits(&events, segment, &settings);
         }
@@ -118,7 +124,7 @@ proptest! {
     #[test]
     fn later_events_do_not_change_earlier_segments(events in random_events(), upto in 0..80usize) {
         let upto = upto.min(events.len());
-        let (all, some) = (segments(&events, &settings()), segments(&events[..upto], &settings()));
+        let (all, some) = (cut_segments(&events, &settings()), cut_segments(&events[..upto], &settings()));
         for (a, b) in all.iter().zip(&some) {
             let end = a.events.end.min(upto);
             prop_assert_eq!((a.began, a.events.start, end, &a.overlap), (b.began, b.events.start, b.events.end, &b.overlap));
@@ -135,6 +141,6 @@ fn the_weight_of_a_tool_result_is_capped() {
         input: serde_json::json!({"command": "cat everything"}),
         output: serde_json::json!({"stdout": "line of output\n".repeat(20_000)}),
     });
-    assert!(weigh(&quiet).counted > 2_500);
-    assert!(weigh(&loud).tokens > 60_000 && weigh(&loud).counted < 300);
+    assert!(weigh_event(&quiet).capped_tokens > 2_500);
+    assert!(weigh_event(&loud).tokens > 60_000 && weigh_event(&loud).capped_tokens < 300);
 }

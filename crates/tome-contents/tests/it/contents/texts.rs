@@ -1,7 +1,7 @@
 //! Texts of events, and their token estimates.
 
 use serde_json::{Value, json};
-use tome_contents::said;
+use tome_contents::event_texts;
 use tome_model::Tool;
 use tome_text::estimate_tokens;
 
@@ -24,7 +24,7 @@ fn texts_are_the_event_text_then_the_tool_strings_in_order() {
         json!({"command": "cargo test", "timeout": 5, "env": {"A": "b", "": ""}}),
         json!([{"stdout": "ok"}, null, ["x", ["y"]], true]),
     );
-    let texts: Vec<_> = said(&event).collect();
+    let texts: Vec<_> = event_texts(&event).collect();
     assert_eq!(texts, ["ran it", "cargo test", "b", "ok", "x", "y"]);
 }
 
@@ -38,7 +38,7 @@ fn a_scalar_value_is_its_own_text() {
         (json!([]), vec![]),
     ] {
         let event = tool_event("", Value::Null, value);
-        assert_eq!(said(&event).collect::<Vec<_>>(), expected);
+        assert_eq!(event_texts(&event).collect::<Vec<_>>(), expected);
     }
 }
 
@@ -46,14 +46,14 @@ fn a_scalar_value_is_its_own_text() {
 fn the_texts_of_a_huge_value_are_capped() {
     let rows: Vec<Value> = (0..60_000).map(|n| json!({ "name": format!("row {n}") })).collect();
     let event = tool_event("", Value::Null, Value::Array(rows));
-    assert_eq!(said(&event).count(), 10_000);
-    assert_eq!(said(&event).next().unwrap(), "row 0");
+    assert_eq!(event_texts(&event).count(), 10_000);
+    assert_eq!(event_texts(&event).next().unwrap(), "row 0");
     let mut deep = json!("bottom");
     for _ in 0..45 {
         deep = json!({ "in": [deep] });
     }
     let event = tool_event("", deep, Value::Null);
-    assert_eq!(said(&event).count(), 1);
+    assert_eq!(event_texts(&event).count(), 1);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Damage is found by verification and repaired by a rebuild.
 
-use tome_contents::{Rebuilt, Report, rebuild_contents, verify_contents};
+use tome_contents::{
+    ContentsRebuildReport, ContentsVerifyReport, rebuild_contents, verify_contents,
+};
 use tome_ledger::Family;
 
 use super::memory::Memory;
@@ -18,11 +20,11 @@ fn recorded_ledger() -> (Memory, Ledger) {
     (memory, ledger)
 }
 
-fn report(ledger: &Ledger) -> Report {
+fn report(ledger: &Ledger) -> ContentsVerifyReport {
     verify_contents(ledger, &settings()).unwrap()
 }
 
-fn rebuilt(ledger: &Ledger) -> Rebuilt {
+fn rebuilt(ledger: &Ledger) -> ContentsRebuildReport {
     rebuild_contents(ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap()
 }
 
@@ -42,10 +44,10 @@ fn lost_grips_are_reported_and_restored() {
     let before = latest(&ledger);
     memory.lose(Family::Grips);
     let found = report(&ledger);
-    assert!(!found.is_fine());
+    assert!(!found.is_ok());
     assert!(found.problems.iter().all(|problem| problem.contains("grip:")), "{found:?}");
     rebuilt(&ledger);
-    assert!(report(&ledger).is_fine());
+    assert!(report(&ledger).is_ok());
     assert_eq!(latest(&ledger), before);
 }
 
@@ -79,7 +81,7 @@ fn an_altered_excerpt_is_found() {
     assert!(problems.contains("hash does not match the excerpt"), "{problems}");
     assert!(problems.contains("excerpt is not in its event"), "{problems}");
     rebuilt(&ledger);
-    assert!(report(&ledger).is_fine());
+    assert!(report(&ledger).is_ok());
 }
 
 #[test]
@@ -92,10 +94,10 @@ fn an_altered_node_is_found_and_rebuilt() {
             value[place..place + 6].copy_from_slice(b"barser");
         }
     });
-    assert!(!report(&ledger).is_fine());
+    assert!(!report(&ledger).is_ok());
     assert!(rebuilt(&ledger).nodes > 0);
     assert_eq!(latest(&ledger), before);
-    assert!(report(&ledger).is_fine());
+    assert!(report(&ledger).is_ok());
 }
 
 #[test]

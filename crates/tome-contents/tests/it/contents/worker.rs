@@ -1,7 +1,9 @@
 //! The worker: versions, late events, and the cost of one more event.
 
 use expect_test::expect;
-use tome_contents::{Ask, Depth, catch_up_contents, entries_at, rebuild_contents, verify_contents};
+use tome_contents::{
+    CalendarQuery, Depth, catch_up_contents, list_span, rebuild_contents, verify_contents,
+};
 use tome_ledger::{Family, Ledger};
 
 use super::memory::Memory;
@@ -14,12 +16,12 @@ fn check(ledger: &Ledger, expected: &expect_test::Expect) {
 #[test]
 fn an_empty_ledger_has_no_contents() {
     let ledger = Memory::default().open();
-    assert_eq!(catch_up(&ledger, &settings()), CaughtUp::default());
+    assert_eq!(catch_up(&ledger, &settings()), ContentsCatchUpReport::default());
     let rebuilt =
         rebuild_contents(&ledger, &settings(), &EchoSummarizer, &Ticking::default()).unwrap();
-    assert_eq!(rebuilt, tome_contents::Rebuilt::default());
+    assert_eq!(rebuilt, tome_contents::ContentsRebuildReport::default());
     assert_eq!(shown(&ledger, PROJECT), "");
-    assert!(verify_contents(&ledger, &settings()).unwrap().is_fine());
+    assert!(verify_contents(&ledger, &settings()).unwrap().is_ok());
 }
 
 #[test]
@@ -43,7 +45,7 @@ fn an_open_node_is_replaced_and_a_closed_one_gets_a_new_version() {
     record_events(&ledger, "s1 2026-03-02T09:02:00Z bye");
     catch_up(&ledger, &settings());
     // Nothing new: nothing is written.
-    assert_eq!(catch_up(&ledger, &settings()), CaughtUp::default());
+    assert_eq!(catch_up(&ledger, &settings()), ContentsCatchUpReport::default());
     // A late event after the session has closed.
     record_events(&ledger, "s1 2026-03-02T09:00:30Z late");
     catch_up(&ledger, &settings());
@@ -88,7 +90,7 @@ fn a_late_event_reopens_only_its_periods() {
     // Its segment and day are new, its week, month and year get a version; April is unchanged.
     assert_eq!((done.nodes, done.removed), (5, 0));
     let versions = |node: &str| {
-        let head = ledger.head(PROJECT, &id(node)).unwrap().unwrap();
+        let head = ledger.node_header(PROJECT, &id(node)).unwrap().unwrap();
         (head.version, head.open, head.events)
     };
     assert_eq!(versions("toc:day:2026-03-02"), (1, false, 2));
@@ -130,7 +132,7 @@ fn a_removed_segment_keeps_only_its_closed_versions() {
         "#]],
     );
     // The removed segment can still be read, with its grip, but is in no listing.
-    let gone = ledger.heads(PROJECT, "toc:segment:", None).map(Result::unwrap);
+    let gone = ledger.node_headers(PROJECT, "toc:segment:", None).map(Result::unwrap);
     let gone = gone.filter(|head| head.removed).map(|head| head.id).next().unwrap();
     assert_eq!(ledger.node(PROJECT, &gone, None).unwrap(), None);
     let node = ledger.node(PROJECT, &gone, Some(1)).unwrap().unwrap();
@@ -152,7 +154,7 @@ fn an_open_segment_keeps_only_the_grips_it_needs() {
 #[test]
 fn days_follow_the_time_zone_across_a_clock_change() {
     let ledger = Memory::default().open();
-    let settings = ContentsSettings::in_zone(Zone::named("Europe/Berlin").unwrap());
+    let settings = ContentsSettings::in_zone(Zone::parse("Europe/Berlin").unwrap());
     // On 25 October 2026 Berlin has 25 hours.
     record_events(
         &ledger,
@@ -162,11 +164,12 @@ fn days_follow_the_time_zone_across_a_clock_change() {
          s1 2026-10-25T23:00:00Z monday",
     );
     catch_up(&ledger, &settings);
-    let events = |day| ledger.head(PROJECT, &id(day)).unwrap().map(|head| head.events);
+    let events = |day| ledger.node_header(PROJECT, &id(day)).unwrap().map(|head| head.events);
     let days = ["toc:day:2026-10-24", "toc:day:2026-10-25", "toc:day:2026-10-26"];
     assert_eq!(days.map(events), [Some(1), Some(2), Some(1)]);
     // It continues over midnight, so the summarizer gets the overlap.
-    let monday = ledger.heads(PROJECT, "toc:segment:2026-10-26:", None).next().unwrap().unwrap();
+    let monday =
+        ledger.node_headers(PROJECT, "toc:segment:2026-10-26:", None).next().unwrap().unwrap();
     assert_eq!(monday.title, "monday after sunday-ends");
 }
 
@@ -183,11 +186,12 @@ fn extreme_events_are_processed() {
     append(&ledger, PROJECT, draft("huge", "s2", at("2026-03-02T09:00:00Z"), &huge));
     append(&ledger, PROJECT, draft("silent", "s3", at("2026-03-02T09:00:00Z"), ""));
     catch_up(&ledger, &settings());
-    let years: Vec<_> = ledger.heads(PROJECT, "toc:year:", None).map(Result::unwrap).collect();
+    let years: Vec<_> =
+        ledger.node_headers(PROJECT, "toc:year:", None).map(Result::unwrap).collect();
     let years: Vec<_> = years.iter().map(|head| (head.id.as_str(), head.events)).collect();
     assert_eq!(years, [("toc:year:1970", 1), ("toc:year:2026", 52), ("toc:year:9999", 1)]);
     let report = verify_contents(&ledger, &settings()).unwrap();
-    assert!(report.is_fine(), "{report:?}");
+    assert!(report.is_ok(), "{report:?}");
 }
 
 /// A query for a week costs the same however long the history is.
@@ -208,11 +212,15 @@ fn a_time_query_reads_only_the_nodes_in_range() {
         ledger.append(new.collect()).unwrap();
         catch_up(&ledger, &settings());
         let zone = Zone::utc();
-        let span = tome_contents::when("last week", Millis(last), &zone).unwrap();
-        let ask =
-            Ask { project: None, agents: Vec::new(), depth: Depth::Levels(3), below_max: 100 };
+        let span = tome_contents::parse_time_phrase("last week", Millis(last), &zone).unwrap();
+        let ask = CalendarQuery {
+            project: None,
+            agents: Vec::new(),
+            depth: Depth::Levels(3),
+            below_max: 100,
+        };
         let (reads, found) =
-            memory.reads_of(|| entries_at(&ledger, PROJECT, &span, &zone, &ask).unwrap());
+            memory.reads_of(|| list_span(&ledger, PROJECT, &span, &zone, &ask).unwrap());
         assert_eq!(found.iter().map(|week| week.events).sum::<u64>(), 28);
         reads
     };
@@ -247,10 +255,10 @@ fn a_failing_summarizer_changes_nothing() {
         fn name(&self) -> &'static str {
             "extractive"
         }
-        fn segment(&self, _: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+        fn summarize_segment(&self, _: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
             Err(SummaryError::OverBudget)
         }
-        fn rollup(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+        fn summarize_period(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
             Err(SummaryError::OverBudget)
         }
     }
@@ -269,7 +277,7 @@ fn evidence_that_is_not_verbatim_is_rejected() {
         fn name(&self) -> &'static str {
             "model"
         }
-        fn segment(&self, _: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
+        fn summarize_segment(&self, _: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
             let bullet = |text: &str, excerpts: &[(usize, String)]| SummaryBullet {
                 text: text.into(),
                 support: Support::Excerpts(
@@ -290,7 +298,7 @@ fn evidence_that_is_not_verbatim_is_rejected() {
             ];
             Ok(Summary { title: "t".repeat(9_000), bullets, keywords: Vec::new() })
         }
-        fn rollup(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
+        fn summarize_period(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
             Ok(Summary { title: String::new(), bullets: Vec::new(), keywords: Vec::new() })
         }
     }

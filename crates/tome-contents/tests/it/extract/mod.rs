@@ -14,7 +14,7 @@ use tome_model::{Event, EventLine};
 pub fn event(line: EventLine) -> Event {
     let draft = line.into_draft().unwrap();
     Event {
-        id: draft.identity.id(0),
+        id: draft.identity.event_id(0),
         at: draft.at,
         arrived: draft.at,
         session: draft.session,
@@ -34,7 +34,7 @@ pub fn events(lines: &str) -> Vec<Event> {
 }
 
 pub fn summarize(events: &[Event]) -> Summary {
-    Extractive.segment(&SegmentInput { events, overlap: &[] }).unwrap()
+    Extractive.summarize_segment(&SegmentInput { events, overlap: &[] }).unwrap()
 }
 
 pub fn rendered(summary: &Summary) -> String {

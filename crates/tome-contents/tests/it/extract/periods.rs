@@ -39,7 +39,8 @@ fn sample(name: &str) -> Node {
 }
 
 fn rollup(level: Level, children: &[Node]) -> Summary {
-    let summary = Extractive.rollup(&RollupInput { level, period: "then", children }).unwrap();
+    let summary =
+        Extractive.summarize_period(&RollupInput { level, period: "then", children }).unwrap();
     check(&summary, children);
     summary
 }
@@ -180,9 +181,9 @@ proptest! {
         }).collect();
         // A single child is copied, however long it is.
         prop_assume!(children.len() != 1);
-        let summary = Extractive.rollup(&RollupInput { level, period: "then", children: &children }).unwrap();
+        let summary = Extractive.summarize_period(&RollupInput { level, period: "then", children: &children }).unwrap();
         check(&summary, &children);
-        let again = Extractive.rollup(&RollupInput { level, period: "then", children: &children }).unwrap();
+        let again = Extractive.summarize_period(&RollupInput { level, period: "then", children: &children }).unwrap();
         prop_assert_eq!(summary, again);
     }
 }

@@ -31,7 +31,7 @@ const ZONES: &[&str] = &[
 ];
 
 fn zone(name: &str) -> Zone {
-    Zone::named(name).unwrap()
+    Zone::parse(name).unwrap()
 }
 
 fn at(text: &str) -> Millis {

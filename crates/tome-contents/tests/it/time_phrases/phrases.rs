@@ -1,15 +1,15 @@
 //! All supported phrases at fixed times, with their spans.
 
 use proptest::prelude::*;
-use tome_contents::{Span, when};
+use tome_contents::{TimeSpan, parse_time_phrase};
 use tome_model::{Level, Millis, Period, Zone};
 
 use super::{any_moment, any_zone, at, zone};
 
 /// First and last day, and the covering periods: `2026-11-01..2026-11-30 30d`, `… 2d 51w 4d`.
-pub fn told(span: &Span, zone: &Zone) -> String {
+pub fn told(span: &TimeSpan, zone: &Zone) -> String {
     let day = |at: u64| {
-        let id = Period::day_of(Millis(at), zone).id().to_string();
+        let id = Period::day_containing(Millis(at), zone).id().to_string();
         id.trim_start_matches("toc:day:").to_owned()
     };
     let mut runs: Vec<(usize, Level)> = Vec::new();
@@ -30,7 +30,7 @@ fn check_when(now: &str, zone_name: &str, table: &str) {
     let zone = zone(zone_name);
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (phrase, wanted) = line.split_once(" : ").unwrap();
-        let got = when(phrase.trim(), at(now), &zone);
+        let got = parse_time_phrase(phrase.trim(), at(now), &zone);
         let got = got.map_or("nothing".to_owned(), |span| told(&span, &zone));
         assert_eq!(got, wanted.trim(), "{phrase}");
     }
@@ -255,7 +255,7 @@ fn clock_changes_and_year_ends() {
          this week  : 2011-12-26..2012-01-01 1w",
     );
     let berlin = zone("Europe/Berlin");
-    let span = when("2026-10-25", at(SATURDAY), &berlin).unwrap();
+    let span = parse_time_phrase("2026-10-25", at(SATURDAY), &berlin).unwrap();
     assert_eq!(span.from, at("2026-10-25T00:00:00+02:00"));
     assert_eq!(span.to, at("2026-10-26T00:00:00+01:00"));
 }
@@ -264,7 +264,7 @@ fn clock_changes_and_year_ends() {
 fn hours_are_exact() {
     let (now, berlin) = (at(SATURDAY), zone("Europe/Berlin"));
     let hours = |phrase: &str| {
-        let span = when(phrase, now, &berlin).unwrap();
+        let span = parse_time_phrase(phrase, now, &berlin).unwrap();
         let minutes = |at: Millis| (at.0 as i64 - now.0 as i64) / 60_000;
         (minutes(span.from), minutes(Millis(span.to.0 - 1)), span.periods.len())
     };
@@ -279,9 +279,9 @@ fn hours_are_exact() {
     assert_eq!(hours("a few hours ago"), (-420, -120, 1));
     assert_eq!(hours("16 hours ago"), (-1440, -480, 2));
     // Events of this moment are part of the last hour.
-    assert!(when("last hour", now, &berlin).unwrap().to > now);
+    assert!(parse_time_phrase("last hour", now, &berlin).unwrap().to > now);
     for vague in ["last minute", "this minute", "this hour"] {
-        assert_eq!(when(vague, now, &berlin), None);
+        assert_eq!(parse_time_phrase(vague, now, &berlin), None);
     }
 }
 
@@ -289,7 +289,7 @@ fn hours_are_exact() {
 fn titles_of_periods_are_understood() {
     let (now, utc) = (at(SATURDAY), Zone::utc());
     for period in [Period::Year(2026), Period::Month(2026, 3), Period::day(2026, 11, 14).unwrap()] {
-        let span = when(&period.title(), now, &utc).unwrap();
+        let span = parse_time_phrase(&period.title(), now, &utc).unwrap();
         assert_eq!((span.from, span.to), period.range(&utc), "{}", period.title());
     }
 }
@@ -297,11 +297,11 @@ fn titles_of_periods_are_understood() {
 #[test]
 fn an_open_start_can_be_cut_to_what_there_is() {
     let (now, utc) = (at(SATURDAY), Zone::utc());
-    let span = when("before March", now, &utc).unwrap();
-    let cut = span.clone().not_before(at("2026-02-11T10:00:00Z"), &utc).unwrap();
+    let span = parse_time_phrase("before March", now, &utc).unwrap();
+    let cut = span.clone().clip_start(at("2026-02-11T10:00:00Z"), &utc).unwrap();
     assert_eq!(told(&cut, &utc), "2026-02-09..2026-02-28 2w 6d");
-    assert_eq!(cut.said, "before March");
-    assert_eq!(span.not_before(now, &utc), None);
+    assert_eq!(cut.phrase, "before March");
+    assert_eq!(span.clip_start(now, &utc), None);
 }
 
 /// Words of phrases, to be combined in any order.
@@ -324,7 +324,7 @@ proptest! {
         now in prop_oneof![4 => any_moment(), 1 => any::<u64>().prop_map(Millis)],
         zone in any_zone(),
     ) {
-        if let Some(span) = when(&text, now, &zone) {
+        if let Some(span) = parse_time_phrase(&text, now, &zone) {
             prop_assert!(span.from < span.to, "{span:?}");
             let ranges: Vec<_> = span.periods.iter().map(|period| period.range(&zone)).collect();
             let (first, last) = (ranges.first().unwrap().0, ranges.last().unwrap().1);

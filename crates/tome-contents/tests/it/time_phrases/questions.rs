@@ -1,7 +1,7 @@
 //! Time phrases inside queries: which are found, and which are not.
 
 use proptest::prelude::*;
-use tome_contents::{find_when, when};
+use tome_contents::{find_time_phrase, parse_time_phrase};
 
 use super::phrases::told;
 use super::{any_moment, any_zone, at, zone};
@@ -14,7 +14,8 @@ fn check_find(table: &str) {
     for line in table.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (marked, wanted) = line.split_once(" : ").unwrap();
         let question = marked.trim().replace(['<', '>'], "");
-        let (span, range) = find_when(&question, now, &zone).unwrap_or_else(|| panic!("{line}"));
+        let (span, range) =
+            find_time_phrase(&question, now, &zone).unwrap_or_else(|| panic!("{line}"));
         let found = format!(
             "{}<{}>{}",
             &question[..range.start],
@@ -23,7 +24,7 @@ fn check_find(table: &str) {
         );
         assert_eq!(found, marked.trim());
         assert_eq!(told(&span, &zone), wanted.trim(), "{line}");
-        assert_eq!(span.said, question[range]);
+        assert_eq!(span.phrase, question[range]);
     }
 }
 
@@ -91,7 +92,7 @@ fn what_is_no_time_is_left_alone() {
         "昨天说了什么today我",
         "",
     ] {
-        let found = find_when(question, now, &zone);
+        let found = find_time_phrase(question, now, &zone);
         assert_eq!(found, None, "{question}");
     }
 }
@@ -99,9 +100,9 @@ fn what_is_no_time_is_left_alone() {
 proptest! {
     #[test]
     fn any_text_can_be_searched(text in "\\PC{0,80}", now in any_moment(), zone in any_zone()) {
-        if let Some((span, range)) = find_when(&text, now, &zone) {
+        if let Some((span, range)) = find_time_phrase(&text, now, &zone) {
             prop_assert!(span.from < span.to);
-            prop_assert_eq!(text.get(range), Some(span.said.as_str()));
+            prop_assert_eq!(text.get(range), Some(span.phrase.as_str()));
         }
     }
 
@@ -118,9 +119,9 @@ proptest! {
         zone in any_zone(),
     ) {
         let question = format!("zz{before}; {phrase}{mark} zzz");
-        let meant = when(phrase, now, &zone);
+        let meant = parse_time_phrase(phrase, now, &zone);
         let start = question.find(phrase).unwrap();
         let range = start..start + phrase.len();
-        prop_assert_eq!(find_when(&question, now, &zone), meant.map(|span| (span, range)));
+        prop_assert_eq!(find_time_phrase(&question, now, &zone), meant.map(|span| (span, range)));
     }
 }

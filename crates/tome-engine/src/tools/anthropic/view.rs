@@ -8,11 +8,11 @@ use tome_notebook::limits::READ_CHARS_MAX;
 use tome_notebook::{Notebook, NotebookError};
 
 use super::path::MemoryPath;
-use super::{Found, Result, find, not_there, whose};
+use super::{MemoryPathKind, Result, classify_path, not_found_error, project_notebook};
 use crate::tools::ToolAnswer;
-use crate::tools::answer::Refusal;
-use crate::tools::args::Args;
-use crate::tools::call::Call;
+use crate::tools::answer::ToolError;
+use crate::tools::args::ToolArgs;
+use crate::tools::call::ToolInvocation;
 
 /// Lines of a note that can be shown.
 const LINES_MAX: usize = 999_999;
@@ -26,27 +26,30 @@ const LISTED_MAX: usize = 1_000;
 /// The index, listed among the notes although Tome builds it.
 const INDEX: &str = "MEMORY.md";
 
-pub(super) fn view(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
-    let path = MemoryPath::parse(&args.need(&["path"])?)?;
-    let range = args.range(&["view_range"])?;
-    args.finish()?;
-    let notebook = call.open(&whose(call))?;
-    match find(&notebook, &path)? {
-        Found::Note => view_note(&notebook, &path, range),
-        Found::Nothing if path.inner() == INDEX => view_note(&notebook, &path, range),
-        Found::Folder if range.is_some() => {
-            Err(Refusal::invalid(format!("view_range is for files; {path} is a directory")))
+pub(super) fn view(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let path = MemoryPath::parse(&args.require_text(&["path"])?)?;
+    let range = args.take_range(&["view_range"])?;
+    args.reject_unknown()?;
+    let notebook = call.open_notebook(&project_notebook(call))?;
+    match classify_path(&notebook, &path)? {
+        MemoryPathKind::Note => view_note(&notebook, &path, range),
+        MemoryPathKind::Missing if path.notebook_path() == INDEX => {
+            view_note(&notebook, &path, range)
         }
-        Found::Folder => view_folder(&notebook, &path),
-        Found::Nothing => {
-            Err(not_there(format!("The path {path} does not exist. Please provide a valid path."))
-                .verbatim())
+        MemoryPathKind::Folder if range.is_some() => {
+            Err(ToolError::invalid(format!("view_range is for files; {path} is a directory")))
         }
+        MemoryPathKind::Folder => view_folder(&notebook, &path),
+        MemoryPathKind::Missing => Err(not_found_error(format!(
+            "The path {path} does not exist. Please provide a valid path."
+        ))
+        .without_prefix()),
     }
 }
 
-fn no_path(path: &MemoryPath) -> Refusal {
-    not_there(format!("The path {path} does not exist. Please provide a valid path.")).verbatim()
+fn path_not_found(path: &MemoryPath) -> ToolError {
+    not_found_error(format!("The path {path} does not exist. Please provide a valid path."))
+        .without_prefix()
 }
 
 fn view_note(
@@ -54,18 +57,18 @@ fn view_note(
     path: &MemoryPath,
     range: Option<(i64, i64)>,
 ) -> Result<ToolAnswer> {
-    let note = notebook.read(path.inner()).map_err(|error| match error {
-        NotebookError::NotFound { .. } => no_path(path),
+    let note = notebook.read_note(path.notebook_path()).map_err(|error| match error {
+        NotebookError::NotFound { .. } => path_not_found(path),
         error => error.into(),
     })?;
     let lines: Vec<&str> = note.text.lines().collect();
     if lines.len() > LINES_MAX {
         let said = format!("File {path} exceeds maximum line limit of 999,999 lines.");
-        return Err(Refusal::invalid(said).verbatim());
+        return Err(ToolError::invalid(said).without_prefix());
     }
-    let (start, end) = bounds(range, lines.len())?;
+    let (start, end) = line_bounds(range, lines.len())?;
     let shown = lines.get(start - 1..end).unwrap_or_default();
-    let (numbered, count) = numbered(start, shown, READ_CHARS_MAX);
+    let (numbered, count) = number_lines(start, shown, READ_CHARS_MAX);
     let mut text = format!("Here's the content of {path} with line numbers:\n{numbered}");
     if count < shown.len() {
         let last = start + count - 1;
@@ -81,14 +84,14 @@ fn view_note(
         "lines": lines.len(),
         "version": note.version,
     });
-    Ok(ToolAnswer::said(text, json))
+    Ok(ToolAnswer::from_text(text, json))
 }
 
 /// First and last line to show, from 1.
-fn bounds(range: Option<(i64, i64)>, lines: usize) -> Result<(usize, usize)> {
+fn line_bounds(range: Option<(i64, i64)>, lines: usize) -> Result<(usize, usize)> {
     let Some((start, end)) = range else { return Ok((1, lines)) };
     let refuse = || {
-        Refusal::invalid(format!(
+        ToolError::invalid(format!(
             "Invalid `view_range` parameter: [{start}, {end}]. It should be [first, last] within [1, {lines}], or -1 for the last line"
         ))
     };
@@ -105,7 +108,7 @@ fn bounds(range: Option<(i64, i64)>, lines: usize) -> Result<(usize, usize)> {
 }
 
 /// Numbers as many lines as fit and returns how many. A single overlong line is truncated.
-pub(super) fn numbered(first: usize, lines: &[&str], chars_max: usize) -> (String, usize) {
+pub(super) fn number_lines(first: usize, lines: &[&str], chars_max: usize) -> (String, usize) {
     let mut text = String::new();
     let mut left = chars_max;
     for (at, line) in lines.iter().enumerate() {
@@ -129,13 +132,13 @@ pub(super) fn numbered(first: usize, lines: &[&str], chars_max: usize) -> (Strin
 }
 
 fn view_folder(notebook: &Notebook, path: &MemoryPath) -> Result<ToolAnswer> {
-    let entries = entries(notebook, path)?;
+    let entries = collect_sizes(notebook, path)?;
     let mut lines: Vec<String> = entries
         .iter()
         .take(LISTED_MAX)
         .map(|(parts, bytes)| {
             let below: String = parts.iter().map(|part| format!("/{part}")).collect();
-            format!("{}\t{path}{below}", size(*bytes))
+            format!("{}\t{path}{below}", render_size(*bytes))
         })
         .collect();
     let more = entries.len().saturating_sub(LISTED_MAX);
@@ -147,20 +150,20 @@ fn view_folder(notebook: &Notebook, path: &MemoryPath) -> Result<ToolAnswer> {
         lines.join("\n")
     );
     let json = json!({ "path": path.to_string(), "result": text, "left_out": more });
-    Ok(ToolAnswer::said(text, json))
+    Ok(ToolAnswer::from_text(text, json))
 }
 
 /// Collects everything up to two levels below a folder by path components, with sizes. A folder is
 /// as large as all its notes.
-fn entries(notebook: &Notebook, folder: &MemoryPath) -> Result<BTreeMap<Vec<String>, u64>> {
+fn collect_sizes(notebook: &Notebook, folder: &MemoryPath) -> Result<BTreeMap<Vec<String>, u64>> {
     let mut sizes: Vec<(String, u64)> =
-        notebook.list()?.into_iter().map(|note| (note.path, note.bytes)).collect();
+        notebook.list_notes()?.into_iter().map(|note| (note.path, note.bytes)).collect();
     if folder.is_root() && !sizes.is_empty() {
-        sizes.push((INDEX.to_owned(), notebook.index()?.len() as u64));
+        sizes.push((INDEX.to_owned(), notebook.render_index()?.len() as u64));
     }
     let mut entries = BTreeMap::from([(Vec::new(), 0)]);
     for (path, bytes) in &sizes {
-        let Some(below) = folder.below(path) else { continue };
+        let Some(below) = folder.strip_from(path) else { continue };
         let parts: Vec<String> = below.split('/').map(str::to_owned).collect();
         if parts.iter().any(|part| part == "node_modules") {
             continue;
@@ -173,7 +176,7 @@ fn entries(notebook: &Notebook, folder: &MemoryPath) -> Result<BTreeMap<Vec<Stri
 }
 
 /// Renders a size: 320B, 5.5K, 1.2M.
-fn size(bytes: u64) -> String {
+fn render_size(bytes: u64) -> String {
     let mut left = bytes as f64;
     for unit in ["B", "K", "M"] {
         if left < 1024.0 {

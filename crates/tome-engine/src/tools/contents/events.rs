@@ -3,14 +3,14 @@
 use serde_json::{Value, json};
 use tome_model::{Event, Millis, SessionId};
 
-use super::lines::minute;
-use super::{Result, place, sized};
+use super::lines::render_minute;
+use super::{Result, finish_answer, resolve_project};
 use crate::tools::ToolAnswer;
-use crate::tools::answer::{Refusal, bounded, put};
-use crate::tools::args::Args;
-use crate::tools::call::Call;
-use tome_contents::{Expanded, said};
-use tome_home::Question;
+use crate::tools::answer::{ToolError, insert_field, truncate_bytes};
+use crate::tools::args::ToolArgs;
+use crate::tools::call::ToolInvocation;
+use tome_contents::{ExpandedGrip, event_texts};
+use tome_home::EventQuery;
 
 /// Default and maximum events per page.
 const PAGE_EVENTS: usize = 20;
@@ -29,42 +29,45 @@ const READ_BYTES_MAX: usize = 1024 * 1024;
 const AROUND: usize = 3;
 const AROUND_MAX: usize = 20;
 
-pub(in crate::tools) fn get_events(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
-    let time = args.text(&["time"])?.filter(|time| !time.trim().is_empty());
+pub(in crate::tools) fn get_events(
+    call: &ToolInvocation<'_>,
+    args: &mut ToolArgs,
+) -> Result<ToolAnswer> {
+    let time = args.take_text(&["time"])?.filter(|time| !time.trim().is_empty());
     let moment = |field, text: Option<String>| {
         let parsed = text.map(|text| Millis::parse(field, &text)).transpose();
-        parsed.map_err(|error| Refusal::invalid(error.to_string()))
+        parsed.map_err(|error| ToolError::invalid(error.to_string()))
     };
-    let mut from = moment("from", args.text(&["from", "from_timestamp"])?)?;
-    let mut to = moment("to", args.text(&["to", "to_timestamp"])?)?;
-    let session = args.text(&["session_id"])?.filter(|session| !session.is_empty());
-    let limit = args.count(&["limit"], PAGE_EVENTS_MAX)?.unwrap_or(PAGE_EVENTS);
-    let after = args.text(&["continuation"])?.filter(|after| !after.is_empty());
-    args.finish()?;
-    let (calendar, project) = place(call)?;
+    let mut from = moment("from", args.take_text(&["from", "from_timestamp"])?)?;
+    let mut to = moment("to", args.take_text(&["to", "to_timestamp"])?)?;
+    let session = args.take_text(&["session_id"])?.filter(|session| !session.is_empty());
+    let limit = args.take_count(&["limit"], PAGE_EVENTS_MAX)?.unwrap_or(PAGE_EVENTS);
+    let after = args.take_text(&["continuation"])?.filter(|after| !after.is_empty());
+    args.reject_unknown()?;
+    let (calendar, project) = resolve_project(call)?;
     if let Some(time) = &time {
-        let span = calendar.understand(time)?;
+        let span = calendar.parse_time(time)?;
         (from, to) = (
             Some(from.map_or(span.from, |at| at.max(span.from))),
             Some(to.map_or(span.to, |at| at.min(span.to))),
         );
     }
     if from.is_none() && to.is_none() && session.is_none() {
-        return Err(Refusal::invalid("get_events needs time, from, to or session_id"));
+        return Err(ToolError::invalid("get_events needs time, from, to or session_id"));
     }
     let session = session.map(|session| SessionId::parse(&session)).transpose();
-    let question = Question {
+    let question = EventQuery {
         from,
         to,
-        session: session.map_err(|error| Refusal::invalid(error.to_string()))?,
+        session: session.map_err(|error| ToolError::invalid(error.to_string()))?,
         project,
         after,
         events_max: limit,
         bytes_max: READ_BYTES_MAX,
-        ..Question::default()
+        ..EventQuery::default()
     };
-    let answer = calendar.stores().read(&question)?;
-    let mut lines = event_lines(&answer.events, EVENT_BYTES_MAX);
+    let answer = calendar.stores().query_events(&question)?;
+    let mut lines = render_events(&answer.events, EVENT_BYTES_MAX);
     if lines.is_empty() {
         lines.push("No matching events.".to_owned());
     }
@@ -73,23 +76,26 @@ pub(in crate::tools) fn get_events(call: &Call<'_>, args: &mut Args) -> Result<T
     }
     let events: Vec<Value> =
         answer.events.iter().map(|event| event_json(event, EVENT_BYTES_MAX)).collect();
-    Ok(sized(lines, json!({ "events": events, "continuation": answer.more_after })))
+    Ok(finish_answer(lines, json!({ "events": events, "continuation": answer.more_after })))
 }
 
-pub(in crate::tools) fn expand_grip(call: &Call<'_>, args: &mut Args) -> Result<ToolAnswer> {
-    let id = args.need(&["grip_id", "id"])?;
-    let before = args.count(&["before", "events_before"], AROUND_MAX)?.unwrap_or(AROUND);
-    let after = args.count(&["after", "events_after"], AROUND_MAX)?.unwrap_or(AROUND);
-    args.finish()?;
-    let (calendar, project) = place(call)?;
-    let expanded = calendar.grip(&id, (before, after), project.as_deref())?;
-    let (lines, json) = expanded_lines(&expanded);
-    Ok(sized(lines, json))
+pub(in crate::tools) fn expand_grip(
+    call: &ToolInvocation<'_>,
+    args: &mut ToolArgs,
+) -> Result<ToolAnswer> {
+    let id = args.require_text(&["grip_id", "id"])?;
+    let before = args.take_count(&["before", "events_before"], AROUND_MAX)?.unwrap_or(AROUND);
+    let after = args.take_count(&["after", "events_after"], AROUND_MAX)?.unwrap_or(AROUND);
+    args.reject_unknown()?;
+    let (calendar, project) = resolve_project(call)?;
+    let expanded = calendar.find_grip(&id, (before, after), project.as_deref())?;
+    let (lines, json) = render_expanded_grip(&expanded);
+    Ok(finish_answer(lines, json))
 }
 
 /// Renders a grip with the events around it, as lines and as JSON.
-pub(in crate::tools) fn expanded_lines(expanded: &Expanded) -> (Vec<String>, Value) {
-    let Expanded { grip, before, events, after, .. } = expanded;
+pub(in crate::tools) fn render_expanded_grip(expanded: &ExpandedGrip) -> (Vec<String>, Value) {
+    let ExpandedGrip { grip, before, events, after, .. } = expanded;
     let mut lines = vec![format!("\"{}\"", grip.excerpt), format!("in {}", grip.node)];
     let sides = [(before, EVENT_BYTES_MAX), (events, SOURCE_BYTES_MAX), (after, EVENT_BYTES_MAX)];
     let mut json = json!({ "id": grip.id, "excerpt": grip.excerpt, "node": grip.node });
@@ -97,15 +103,15 @@ pub(in crate::tools) fn expanded_lines(expanded: &Expanded) -> (Vec<String>, Val
         if !events.is_empty() {
             lines.push(format!("{name}:"));
         }
-        lines.extend(event_lines(events, bytes_max));
+        lines.extend(render_events(events, bytes_max));
         let events: Vec<Value> = events.iter().map(|event| event_json(event, bytes_max)).collect();
-        put(&mut json, name, events.into());
+        insert_field(&mut json, name, events.into());
     }
     (lines, json)
 }
 
 /// Renders one line per event, and one per session with its id for `get_events`.
-pub(in crate::tools) fn event_lines(events: &[Event], bytes_max: usize) -> Vec<String> {
+pub(in crate::tools) fn render_events(events: &[Event], bytes_max: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut session = None;
     for event in events {
@@ -113,26 +119,26 @@ pub(in crate::tools) fn event_lines(events: &[Event], bytes_max: usize) -> Vec<S
             session = Some(&event.session);
             lines.push(format!("session {}:", event.session));
         }
-        lines.push(line(event, bytes_max));
+        lines.push(render_event(event, bytes_max));
     }
     lines
 }
 
-fn line(event: &Event, bytes_max: usize) -> String {
-    let (at, text) = (minute(event.at), text_of(event, bytes_max));
+fn render_event(event: &Event, bytes_max: usize) -> String {
+    let (at, text) = (render_minute(event.at), render_event_text(event, bytes_max));
     format!("{} {at} {} {}: {text}", event.id, event.agent, event.kind)
 }
 
 fn event_json(event: &Event, bytes_max: usize) -> Value {
     json!({
         "id": event.id, "at": event.at, "session_id": event.session, "agent": event.agent,
-        "kind": event.kind, "text": text_of(event, bytes_max),
+        "kind": event.kind, "text": render_event_text(event, bytes_max),
     })
 }
 
 /// Renders an event's tool and texts, truncated.
-fn text_of(event: &Event, bytes_max: usize) -> String {
+fn render_event_text(event: &Event, bytes_max: usize) -> String {
     let tool = event.tool.iter().map(|tool| tool.name.as_str().into());
-    let texts = tool.chain(said(event));
-    bounded(&texts.collect::<Vec<std::borrow::Cow<'_, str>>>().join(" | "), bytes_max)
+    let texts = tool.chain(event_texts(event));
+    truncate_bytes(&texts.collect::<Vec<std::borrow::Cow<'_, str>>>().join(" | "), bytes_max)
 }

@@ -3,46 +3,46 @@
 use serde_json::{Value, json};
 use tome_model::{Level, Millis};
 
-use crate::tools::answer::{bounded, put};
-use tome_contents::Entry;
+use crate::tools::answer::{insert_field, truncate_bytes};
+use tome_contents::CalendarEntry;
 
 /// Bytes shown of a title.
 pub(super) const TITLE_BYTES_MAX: usize = 120;
 
 /// Renders a time to the minute.
-pub(super) fn minute(at: Millis) -> String {
+pub(super) fn render_minute(at: Millis) -> String {
     let written = at.to_string();
     format!("{}Z", written.get(..16).unwrap_or(&written))
 }
 
 /// Renders entries with their children, indented.
-pub(super) fn tree(entries: &[Entry], depth: usize, lines: &mut Vec<String>) {
+pub(super) fn render_tree(entries: &[CalendarEntry], depth: usize, lines: &mut Vec<String>) {
     for entry in entries {
-        lines.push(entry_line(entry, depth));
-        tree(&entry.entries, depth + 1, lines);
+        lines.push(render_entry(entry, depth));
+        render_tree(&entry.entries, depth + 1, lines);
     }
 }
 
-pub(super) fn entry_line(entry: &Entry, depth: usize) -> String {
+pub(super) fn render_entry(entry: &CalendarEntry, depth: usize) -> String {
     let indent = "  ".repeat(depth);
     let at = match entry.id.level() {
-        Level::Segment => format!(" {}", minute(entry.first_at)),
+        Level::Segment => format!(" {}", render_minute(entry.first_at)),
         _ => String::new(),
     };
-    let title = bounded(&entry.title, TITLE_BYTES_MAX);
+    let title = truncate_bytes(&entry.title, TITLE_BYTES_MAX);
     format!("{indent}{}{at} ({}) {title}", entry.id, entry.events)
 }
 
-pub(super) fn entry_json(entry: &Entry) -> Value {
+pub(super) fn entry_json(entry: &CalendarEntry) -> Value {
     let mut line = json!({
-        "id": entry.id, "title": bounded(&entry.title, TITLE_BYTES_MAX), "events": entry.events,
+        "id": entry.id, "title": truncate_bytes(&entry.title, TITLE_BYTES_MAX), "events": entry.events,
     });
     if entry.id.level() == Level::Segment {
-        put(&mut line, "at", minute(entry.first_at).into());
+        insert_field(&mut line, "at", render_minute(entry.first_at).into());
     }
     if !entry.entries.is_empty() {
         let below: Vec<Value> = entry.entries.iter().map(entry_json).collect();
-        put(&mut line, "entries", below.into());
+        insert_field(&mut line, "entries", below.into());
     }
     line
 }

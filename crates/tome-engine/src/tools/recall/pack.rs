@@ -6,23 +6,23 @@
 use tome_text::{estimate_tokens, excerpt_around, fold_char, is_unspaced};
 
 use super::text::{self, one_line};
-use super::{HITS, HITS_MAX, TOKENS_MAX};
-use crate::tools::answer::bounded;
+use super::{HITS_DEFAULT, HITS_MAX, TOKENS_MAX};
+use crate::tools::answer::truncate_bytes;
 use crate::tools::quoted::FENCE_TOKENS;
-use tome_recall::{RecallAnswer, RecallHit, RecallQuestion};
+use tome_recall::{RecallAnswer, RecallHit, RecallQuery};
 
 /// Limits of the repeated query: bytes, and its share of the token budget.
 const QUERY_BYTES_MAX: usize = 200;
 const QUERY_SHARE: usize = 4;
 
 /// Lengths, in characters, to which the first hit is shortened step by step.
-const SHORTER: [usize; 5] = [240, 160, 120, 80, 40];
+const SHORTENED_CHARS: [usize; 5] = [240, 160, 120, 80, 40];
 
 /// Shorter words of a query are unlikely to be the match.
 const WORD_CHARS_MIN: usize = 3;
 
 /// A text answer.
-pub(super) struct Packed {
+pub(super) struct PackedAnswer {
     pub(super) text: String,
     /// Number of hits shown, from the first.
     pub(super) hits: usize,
@@ -31,80 +31,86 @@ pub(super) struct Packed {
 }
 
 /// Renders an answer within the query's token budget.
-pub(super) fn packed(answer: &RecallAnswer, question: &RecallQuestion, is_quoted: bool) -> Packed {
-    let draft = Draft {
+pub(super) fn pack_answer(
+    answer: &RecallAnswer,
+    question: &RecallQuery,
+    is_quoted: bool,
+) -> PackedAnswer {
+    let draft = AnswerPacker {
         answer,
         question,
-        query: shown_query(&question.query, question.tokens_max / QUERY_SHARE),
-        notes: text::notes(answer),
+        query: shorten_query(&question.query, question.tokens_max / QUERY_SHARE),
+        notes: text::render_notes(answer),
         is_quoted,
     };
-    draft.whole().or_else(|| draft.one_shorter()).unwrap_or_else(|| draft.least())
+    draft.pack_complete().or_else(|| draft.pack_shortened()).unwrap_or_else(|| draft.pack_minimal())
 }
 
-struct Draft<'a> {
+struct AnswerPacker<'a> {
     answer: &'a RecallAnswer,
-    question: &'a RecallQuestion,
+    question: &'a RecallQuery,
     query: String,
     notes: Vec<String>,
     /// For a model: hits name their speaker, and markers are broken.
     is_quoted: bool,
 }
 
-impl Draft<'_> {
+impl AnswerPacker<'_> {
     /// As many complete hits as fit, with the other hits of their sessions if those fit too.
-    fn whole(&self) -> Option<Packed> {
+    fn pack_complete(&self) -> Option<PackedAnswer> {
         let hits = &self.answer.hits;
         (1..=hits.len()).rev().find_map(|count| {
             let shown: Vec<(&RecallHit, &str)> =
                 hits.iter().take(count).map(|hit| (hit, hit.text.as_str())).collect();
-            let also = text::also(shown.iter().map(|(hit, _)| *hit));
-            let longer = also.and_then(|also| self.fitting(self.list(&shown, Some(also)), count));
-            longer.or_else(|| self.fitting(self.list(&shown, None), count))
+            let also = text::render_also(shown.iter().map(|(hit, _)| *hit));
+            let longer =
+                also.and_then(|also| self.fit(self.render_list(&shown, Some(also)), count));
+            longer.or_else(|| self.fit(self.render_list(&shown, None), count))
         })
     }
 
     /// The first hit with a shortened text.
-    fn one_shorter(&self) -> Option<Packed> {
+    fn pack_shortened(&self) -> Option<PackedAnswer> {
         let hit = self.answer.hits.first()?;
-        SHORTER.iter().find_map(|chars_max| {
-            let content = around(&hit.text, &self.question.query, *chars_max);
-            self.fitting(self.list(&[(hit, &content)], None), 1)
+        SHORTENED_CHARS.iter().find_map(|chars_max| {
+            let content = excerpt_around_match(&hit.text, &self.question.query, *chars_max);
+            self.fit(self.render_list(&[(hit, &content)], None), 1)
         })
     }
 
     /// No hits. Notes are dropped from the end until the rest fits.
-    fn least(&self) -> Packed {
+    fn pack_minimal(&self) -> PackedAnswer {
         let query = &self.query;
         let head = match self.answer.hits.len() {
             0 => format!("No results found for: \"{query}\"\n"),
             count => format!(
                 "Found {count} result(s) for: \"{query}\"\n(none fits; call again with tokens {})\n",
-                self.more_tokens()
+                self.suggest_tokens()
             ),
         };
         let fits = (0..=self.notes.len()).rev().find_map(|count| {
             let notes = self.notes.iter().take(count);
             let text = notes.fold(head.clone(), |text, note| format!("{text}{note}\n"));
-            self.fitting(text, 0)
+            self.fit(text, 0)
         });
-        fits.unwrap_or_else(|| Packed::of(head, 0))
+        fits.unwrap_or_else(|| PackedAnswer::new(head, 0))
     }
 
     /// Renders the hits and the notes below them.
-    fn list(&self, shown: &[(&RecallHit, &str)], also: Option<String>) -> String {
+    fn render_list(&self, shown: &[(&RecallHit, &str)], also: Option<String>) -> String {
         let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
         for (number, (hit, content)) in (1..).zip(shown) {
             text.push('\n');
             text.push_str(&match self.is_quoted {
-                true => text::quoted_hit(number, hit, content),
-                false => text::hit(number, hit, content),
+                true => text::render_quoted_hit(number, hit, content),
+                false => text::render_hit(number, hit, content),
             });
         }
         // Quoted hits have their dates next to their speakers.
-        let dates = (!self.is_quoted).then(|| text::dates(shown.iter().map(|(hit, _)| *hit)));
+        let dates =
+            (!self.is_quoted).then(|| text::render_dates(shown.iter().map(|(hit, _)| *hit)));
         let dates = dates.flatten();
-        let below = [dates, also, self.more(shown.len())].into_iter().flatten();
+        let below = [dates, also, self.render_more(shown.len())].into_iter().flatten();
         let below: Vec<String> = below.chain(self.notes.iter().cloned()).collect();
         if !below.is_empty() {
             text.push('\n');
@@ -114,46 +120,46 @@ impl Draft<'_> {
     }
 
     /// Says how to get the hits that are not shown.
-    fn more(&self, count: usize) -> Option<String> {
+    fn render_more(&self, count: usize) -> Option<String> {
         let cut = self.answer.hits.len() - count;
         let (more, limit) = (self.answer.more + cut, self.question.limit);
         match more {
             0 => None,
             more if cut > 0 && self.question.tokens_max < TOKENS_MAX => {
-                Some(format!("({more} more; call again with tokens {})", self.more_tokens()))
+                Some(format!("({more} more; call again with tokens {})", self.suggest_tokens()))
             }
             more if limit < HITS_MAX => {
-                let next = (limit + more).clamp(2 * HITS, HITS_MAX);
+                let next = (limit + more).clamp(2 * HITS_DEFAULT, HITS_MAX);
                 Some(format!("({more} more; call again with limit {next})"))
             }
             more => Some(format!("({more} more; narrow it with since, until, agent or scope)")),
         }
     }
 
-    fn more_tokens(&self) -> usize {
+    fn suggest_tokens(&self) -> usize {
         let fence = if self.is_quoted { FENCE_TOKENS } else { 0 };
         ((self.question.tokens_max + fence) * 2).min(TOKENS_MAX)
     }
 
-    fn fitting(&self, text: String, hits: usize) -> Option<Packed> {
-        let packed = Packed::of(text, hits);
+    fn fit(&self, text: String, hits: usize) -> Option<PackedAnswer> {
+        let packed = PackedAnswer::new(text, hits);
         (packed.tokens <= self.question.tokens_max as u64).then_some(packed)
     }
 }
 
-impl Packed {
-    fn of(mut text: String, hits: usize) -> Self {
+impl PackedAnswer {
+    fn new(mut text: String, hits: usize) -> Self {
         text.truncate(text.trim_end().len());
         Self { tokens: estimate_tokens(&text), text, hits }
     }
 }
 
 /// Shortens a query to one line within the limits.
-fn shown_query(query: &str, tokens_max: usize) -> String {
+fn shorten_query(query: &str, tokens_max: usize) -> String {
     let mut bytes_max = QUERY_BYTES_MAX;
     let line = one_line(tome_model::truncate_to(query, 4 * QUERY_BYTES_MAX));
     loop {
-        let shown = bounded(&line, bytes_max);
+        let shown = truncate_bytes(&line, bytes_max);
         if estimate_tokens(&shown) <= tokens_max as u64 || bytes_max < 8 {
             return shown;
         }
@@ -162,7 +168,7 @@ fn shown_query(query: &str, tokens_max: usize) -> String {
 }
 
 /// Cuts an excerpt around the first match of a query word.
-pub(super) fn around(text: &str, query: &str, chars_max: usize) -> String {
+pub(super) fn excerpt_around_match(text: &str, query: &str, chars_max: usize) -> String {
     let folded: Vec<char> = text.chars().map(fold_char).collect();
     let find = |word: &str| {
         let word: Vec<char> = word.chars().map(fold_char).collect();

@@ -2,21 +2,21 @@
 
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
-use tome_finder::Source;
+use tome_finder::EntrySource;
 use tome_model::Millis;
 use tome_text::estimate_tokens;
 
-use super::pack::{around, packed};
-use super::pointers::pointed;
-use super::{HITS_MAX, TOKENS, TOKENS_MAX, TOKENS_MIN};
-use tome_recall::{Elsewhere, RecallAnswer, RecallHit, RecallQuestion, Tier};
+use super::pack::{excerpt_around_match, pack_answer};
+use super::pointers::render_pointers;
+use super::{HITS_MAX, TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
+use tome_recall::{OtherProjectHits, RecallAnswer, RecallHit, RecallQuery, Tier};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);
 
-fn hit(source: Source, citation: &str, text: &str) -> RecallHit {
+fn hit(source: EntrySource, citation: &str, text: &str) -> RecallHit {
     let (file, line) = citation.split_once("#L").unwrap_or((citation, ""));
-    let is_file = matches!(source, Source::Note | Source::Detail | Source::Insight);
+    let is_file = matches!(source, EntrySource::Note | EntrySource::Detail | EntrySource::Insight);
     RecallHit {
         source,
         citation: citation.to_owned(),
@@ -43,18 +43,18 @@ fn answer(hits: Vec<RecallHit>) -> RecallAnswer {
         unread: Vec::new(),
         hits,
         more: 0,
-        elsewhere: Vec::new(),
+        other_projects: Vec::new(),
         time: None,
         stages: Vec::new(),
     }
 }
 
-fn question(query: &str, tokens_max: usize) -> RecallQuestion {
-    RecallQuestion { query: query.to_owned(), limit: 5, tokens_max, ..RecallQuestion::default() }
+fn question(query: &str, tokens_max: usize) -> RecallQuery {
+    RecallQuery { query: query.to_owned(), limit: 5, tokens_max, ..RecallQuery::default() }
 }
 
 fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
-    let packed = packed(answer, &question(query, TOKENS), false);
+    let packed = pack_answer(answer, &question(query, TOKENS_DEFAULT), false);
     assert_eq!(packed.hits, answer.hits.len());
     expected.assert_eq(&packed.text);
 }
@@ -64,12 +64,12 @@ fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
 fn hits_are_rendered_in_the_documented_format() {
     let hits = vec![
         hit(
-            Source::Detail,
+            EntrySource::Detail,
             "detail/auth-design.md#L10",
             "Decided to use JWT tokens with refresh rotation...",
         ),
         hit(
-            Source::Event,
+            EntrySource::Event,
             "messages.jsonl#L45",
             "User asked about auth flow, discussed OAuth2 vs JWT...",
         ),
@@ -85,20 +85,24 @@ fn hits_are_rendered_in_the_documented_format() {
             Line: 45\n    \
             Content: User asked about auth flow, discussed OAuth2 vs JWT...\n    \
             Citation: messages.jsonl#L45";
-    let packed = packed(&answer(hits), &question("authentication", TOKENS), false);
+    let packed = pack_answer(&answer(hits), &question("authentication", TOKENS_DEFAULT), false);
     assert_eq!(packed.text, expected);
-    let none = super::pack::packed(&answer(Vec::new()), &question("authentication", TOKENS), false);
+    let none = super::pack::pack_answer(
+        &answer(Vec::new()),
+        &question("authentication", TOKENS_DEFAULT),
+        false,
+    );
     assert_eq!(none.text, "No results found for: \"authentication\"");
 }
 
 #[test]
 fn every_source_shows_its_location() {
     let mut hits = vec![
-        hit(Source::Note, "memory/auth.md#L3", "JWT"),
-        hit(Source::Insight, "coder/semantic/tokens.md#L7", "Rotate them."),
-        hit(Source::Node, "projects/--x--/toc:day:2026-11-14", "Auth"),
-        hit(Source::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we rotate"),
-        hit(Source::Event, "sessions/s2/messages.jsonl#L9", "rotate"),
+        hit(EntrySource::Note, "memory/auth.md#L3", "JWT"),
+        hit(EntrySource::Insight, "coder/semantic/tokens.md#L7", "Rotate them."),
+        hit(EntrySource::Node, "projects/--x--/toc:day:2026-11-14", "Auth"),
+        hit(EntrySource::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we rotate"),
+        hit(EntrySource::Event, "sessions/s2/messages.jsonl#L9", "rotate"),
     ];
     hits[0].at = Some(MORNING);
     hits[4].at = Some(Millis(MORNING.0 + 60_000));
@@ -141,7 +145,7 @@ fn every_source_shows_its_location() {
 
 #[test]
 fn notes_about_the_answer_follow_the_list() {
-    let mut known = answer(vec![hit(Source::Event, "messages.jsonl#L45", "we chose JWT")]);
+    let mut known = answer(vec![hit(EntrySource::Event, "messages.jsonl#L45", "we chose JWT")]);
     known.more = 3;
     known.behind = 12;
     known.time = Some("last week".to_owned());
@@ -163,8 +167,9 @@ fn notes_about_the_answer_follow_the_list() {
     let mut unknown = answer(Vec::new());
     unknown.behind = 1;
     unknown.unread = vec!["/app: the store is in use elsewhere".to_owned()];
-    unknown.elsewhere =
-        (1..=5).map(|hits| Elsewhere { project: format!("/home/dev/app{hits}"), hits }).collect();
+    unknown.other_projects = (1..=5)
+        .map(|hits| OtherProjectHits { project: format!("/home/dev/app{hits}"), hits })
+        .collect();
     check(
         &unknown,
         "jwt",
@@ -179,10 +184,10 @@ fn notes_about_the_answer_follow_the_list() {
 #[test]
 fn an_answer_that_is_cut_says_how_to_get_more() {
     let text = "we rotate refresh tokens ".repeat(12);
-    let hits = (1..=30).map(|n| hit(Source::Event, &format!("messages.jsonl#L{n}"), &text));
+    let hits = (1..=30).map(|n| hit(EntrySource::Event, &format!("messages.jsonl#L{n}"), &text));
     let mut answer = answer(hits.collect());
-    let shown = |answer: &RecallAnswer, question: &RecallQuestion| {
-        let packed = packed(answer, question, false);
+    let shown = |answer: &RecallAnswer, question: &RecallQuery| {
+        let packed = pack_answer(answer, question, false);
         let last = packed.text.lines().last().unwrap().to_owned();
         (packed.hits, last)
     };
@@ -200,7 +205,7 @@ fn an_answer_that_is_cut_says_how_to_get_more() {
         shown(&answer, &question("refresh", 800)),
         (5, "(2 more; call again with limit 10)".to_owned())
     );
-    let all = RecallQuestion { limit: HITS_MAX, ..question("refresh", TOKENS_MAX) };
+    let all = RecallQuery { limit: HITS_MAX, ..question("refresh", TOKENS_MAX) };
     assert_eq!(
         shown(&answer, &all),
         (5, "(2 more; narrow it with since, until, agent or scope)".to_owned())
@@ -210,22 +215,31 @@ fn an_answer_that_is_cut_says_how_to_get_more() {
 #[test]
 fn a_text_is_shortened_around_the_match() {
     let text = format!("{} the Lexer rejects it {}", "before ".repeat(30), "after ".repeat(30));
-    expect!["…before before the Lexer rejects it…"].assert_eq(&around(&text, "the lexer", 40));
-    assert_eq!(around("short", "x", 40), "short");
-    expect!["数据库一二三"].assert_eq(&around("一二三一二三数据库一二三一二三", "数据库", 6));
-    expect!["aaaa"].assert_eq(&around(&"a".repeat(100), "zz", 4));
+    expect!["…before before the Lexer rejects it…"].assert_eq(&excerpt_around_match(
+        &text,
+        "the lexer",
+        40,
+    ));
+    assert_eq!(excerpt_around_match("short", "x", 40), "short");
+    expect!["数据库一二三"].assert_eq(&excerpt_around_match(
+        "一二三一二三数据库一二三一二三",
+        "数据库",
+        6,
+    ));
+    expect!["aaaa"].assert_eq(&excerpt_around_match(&"a".repeat(100), "zz", 4));
 }
 
 #[test]
 fn pointers_have_previews_but_no_content() {
-    let mut node = hit(Source::Node, "toc:day:2026-11-14", &"unicode identifiers ".repeat(15));
+    let mut node = hit(EntrySource::Node, "toc:day:2026-11-14", &"unicode identifiers ".repeat(15));
     node.title = "Fix the lexer".to_owned();
     node.at = Some(MORNING);
-    let grip = hit(Source::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we chose XID");
+    let grip =
+        hit(EntrySource::Grip, "grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2", "we chose XID");
     let mut known = answer(vec![node, grip]);
     known.more = 4;
     known.behind = 2;
-    let said = pointed(&known, "unicode");
+    let said = render_pointers(&known, "unicode");
     expect![[r#"
         Found 2 pointer(s) for: "unicode"
         [1] toc:day:2026-11-14 2026-11-15 09:30 Fix the lexer: unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode identifiers unicode…
@@ -259,7 +273,7 @@ fn pointers_have_previews_but_no_content() {
     for hit in said.json["hits"].as_array().unwrap() {
         assert!(hit["preview"].as_str().unwrap().chars().count() <= 120, "{hit}");
     }
-    assert_eq!(pointed(&answer(Vec::new()), "x").text, "No results found for: \"x\"");
+    assert_eq!(render_pointers(&answer(Vec::new()), "x").text, "No results found for: \"x\"");
 }
 
 proptest! {
@@ -277,7 +291,7 @@ proptest! {
         unread in proptest::collection::vec("[a-z数🦀]{0,300}", 0..4),
     ) {
         let hits = texts.iter().map(|text| {
-            let mut hit = hit(Source::Note, &format!("memory/{folder}/x.md#L3"), text);
+            let mut hit = hit(EntrySource::Note, &format!("memory/{folder}/x.md#L3"), text);
             hit.at = Some(MORNING);
             hit.also = vec!["memory/y.md#L3".to_owned(); 3];
             hit
@@ -286,7 +300,7 @@ proptest! {
         answer.more = more;
         answer.behind = behind;
         answer.unread = unread;
-        let packed = packed(&answer, &question(&query, tokens_max), false);
+        let packed = pack_answer(&answer, &question(&query, tokens_max), false);
         prop_assert_eq!(packed.tokens, estimate_tokens(&packed.text));
         prop_assert!(packed.tokens <= tokens_max as u64, "{} of {}", packed.tokens, tokens_max);
         prop_assert!(packed.hits <= answer.hits.len());

@@ -16,46 +16,46 @@
 //!
 //! The list contains nothing else. Dates and notes about the answer follow it.
 
-use tome_finder::Source;
+use tome_finder::EntrySource;
 use tome_model::Millis;
 
-use crate::quote::{quote_line, speaker_of_hit};
-use crate::tools::answer::bounded;
+use crate::quote::{name_speaker, quote_line};
+use crate::tools::answer::truncate_bytes;
 use tome_recall::{RecallAnswer, RecallHit, source_name};
 
 /// Bytes shown of an unsearched item, and of another project's root.
 const NAME_BYTES_MAX: usize = 120;
 
 /// Other projects and unsearched items that are listed.
-const NAMED_MAX: usize = 3;
+const LISTED_MAX: usize = 3;
 
 /// Renders one hit with its number and the given content.
-pub(super) fn hit(number: usize, hit: &RecallHit, content: &str) -> String {
+pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> String {
     let source = source_name(hit.source);
-    let (citation, place) = (&hit.citation, place(hit));
+    let (citation, place) = (&hit.citation, render_location(hit));
     format!(
         "[{number}] Source: {source}\n    {place}\n    Content: {content}\n    Citation: {citation}\n"
     )
 }
 
 /// The same for a model: with speaker and date.
-pub(super) fn quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
-    let at = hit.at.map(|at| format!(", {} UTC", minute(at))).unwrap_or_default();
-    let listed = self::hit(number, hit, &quote_line(content, usize::MAX));
-    format!("{listed}    Said by: {}{at}\n", speaker_of_hit(hit))
+pub(super) fn render_quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
+    let at = hit.at.map(|at| format!(", {} UTC", render_minute(at))).unwrap_or_default();
+    let listed = render_hit(number, hit, &quote_line(content, usize::MAX));
+    format!("{listed}    Said by: {}{at}\n", name_speaker(hit))
 }
 
 /// Renders the location of a hit.
-fn place(hit: &RecallHit) -> String {
+fn render_location(hit: &RecallHit) -> String {
     match hit.source {
         // An event that is not in its session's transcript yet is cited by its id.
-        Source::Event => match hit.line {
+        EntrySource::Event => match hit.line {
             Some(line) => format!("Line: {line}"),
             None => format!("Event: {}", hit.citation),
         },
-        Source::Node => format!("Node: {}", id_of(&hit.citation)),
-        Source::Grip => format!("Grip: {}", id_of(&hit.citation)),
-        Source::Note | Source::Detail | Source::Insight => {
+        EntrySource::Node => format!("Node: {}", strip_project(&hit.citation)),
+        EntrySource::Grip => format!("Grip: {}", strip_project(&hit.citation)),
+        EntrySource::Note | EntrySource::Detail | EntrySource::Insight => {
             let cited = || hit.citation.split('#').next().unwrap_or_default().to_owned();
             let file = hit.file.clone().unwrap_or_else(cited);
             match hit.line {
@@ -67,22 +67,22 @@ fn place(hit: &RecallHit) -> String {
 }
 
 /// Strips the project from the citation of a node or grip.
-pub(super) fn id_of(citation: &str) -> &str {
+pub(super) fn strip_project(citation: &str) -> &str {
     let begins = |mark| citation.find(mark);
     let at = begins("toc:").or_else(|| begins("grip:")).unwrap_or(0);
     citation.get(at..).unwrap_or(citation)
 }
 
 /// Renders the dates of the hits.
-pub(super) fn dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
+pub(super) fn render_dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
     let dated = (1..).zip(hits).filter_map(|(number, hit)| Some((number, hit.at?)));
     let dates: Vec<String> =
-        dated.map(|(number, at): (usize, _)| format!("[{number}] {}", minute(at))).collect();
+        dated.map(|(number, at): (usize, _)| format!("[{number}] {}", render_minute(at))).collect();
     (!dates.is_empty()).then(|| format!("Dates (UTC): {}", dates.join(", ")))
 }
 
 /// Renders the citations of other hits in the same session or file.
-pub(super) fn also<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
+pub(super) fn render_also<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
     let others = (1..).zip(hits).filter(|(_, hit)| !hit.also.is_empty());
     let also: Vec<String> = others
         .map(|(number, hit): (usize, _)| format!("[{number}] {}", hit.also.join(", ")))
@@ -91,22 +91,23 @@ pub(super) fn also<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<Stri
 }
 
 /// Renders a time to the minute.
-pub(super) fn minute(at: Millis) -> String {
+pub(super) fn render_minute(at: Millis) -> String {
     let written = at.to_string();
     written.get(..16).unwrap_or(&written).replace('T', " ")
 }
 
 /// Renders notes about an answer, the most important first.
-pub(super) fn notes(answer: &RecallAnswer) -> Vec<String> {
+pub(super) fn render_notes(answer: &RecallAnswer) -> Vec<String> {
     let mut notes = Vec::new();
-    if let Some(unread) = some_of(answer.unread.iter().map(|one| bounded(one, NAME_BYTES_MAX))) {
+    if let Some(unread) =
+        join_some(answer.unread.iter().map(|one| truncate_bytes(one, NAME_BYTES_MAX)))
+    {
         notes.push(format!("(not searched: {unread})"));
     }
-    let others = answer
-        .elsewhere
-        .iter()
-        .map(|other| format!("{} has {}", bounded(&other.project, NAME_BYTES_MAX), other.hits));
-    if let Some(others) = some_of(others) {
+    let others = answer.other_projects.iter().map(|other| {
+        format!("{} has {}", truncate_bytes(&other.project, NAME_BYTES_MAX), other.hits)
+    });
+    if let Some(others) = join_some(others) {
         notes.push(format!("(other projects have hits: {others}; call again with across all)"));
     }
     if answer.behind > 0 {
@@ -118,13 +119,13 @@ pub(super) fn notes(answer: &RecallAnswer) -> Vec<String> {
         notes.push(format!("(the index is {behind} behind{looked})"));
     }
     if let Some(time) = &answer.time {
-        notes.push(format!("(preferred time: {})", bounded(time, NAME_BYTES_MAX)));
+        notes.push(format!("(preferred time: {})", truncate_bytes(time, NAME_BYTES_MAX)));
     }
     notes
 }
 
-fn some_of(mut all: impl Iterator<Item = String>) -> Option<String> {
-    let some: Vec<String> = all.by_ref().take(NAMED_MAX).collect();
+fn join_some(mut all: impl Iterator<Item = String>) -> Option<String> {
+    let some: Vec<String> = all.by_ref().take(LISTED_MAX).collect();
     let more = match all.count() {
         0 => String::new(),
         count => format!(" and {count} more"),

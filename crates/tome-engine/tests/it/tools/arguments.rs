@@ -1,7 +1,7 @@
 //! Schemas and arguments: everything in a schema is accepted, anything else is rejected.
 
 use serde_json::{Map, Value, json};
-use tome_engine::{Failure, ToolSpec, Tools};
+use tome_engine::{ToolFailure, ToolSpec, Tools};
 
 use super::scene::{Scene, scene};
 
@@ -110,7 +110,7 @@ fn with_notes() -> Scene {
 }
 
 fn spec(name: &str) -> ToolSpec {
-    Tools::list().into_iter().find(|spec| spec.name == name).unwrap()
+    Tools::specs().into_iter().find(|spec| spec.name == name).unwrap()
 }
 
 fn names(object: &Value) -> Vec<&str> {
@@ -126,7 +126,7 @@ fn every_argument_in_a_schema_is_accepted() {
         scene.call_ok(tool, arguments.clone());
         used.extend(names(&arguments).into_iter().map(|name| (tool, name.to_owned())));
     }
-    for spec in Tools::list() {
+    for spec in Tools::specs() {
         for name in names(&spec.schema["properties"]) {
             assert!(used.contains(&(spec.name, name.to_owned())), "{} {name}", spec.name);
         }
@@ -139,7 +139,7 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
     for (tool, arguments) in calls() {
         let mut more = arguments.clone();
         more["nonsense"] = 1.into();
-        let said = scene.call_rejected(tool, more, Failure::Invalid);
+        let said = scene.call_rejected(tool, more, ToolFailure::Invalid);
         assert!(said.starts_with("Error: unknown argument \"nonsense\": "), "{said}");
         for name in names(&arguments) {
             if arguments[name].is_null() {
@@ -147,18 +147,22 @@ fn unknown_arguments_and_wrong_types_are_rejected() {
             }
             let mut other = arguments.clone();
             other[name] = json!({"deep": true});
-            scene.call_rejected(tool, other, Failure::Invalid);
+            scene.call_rejected(tool, other, ToolFailure::Invalid);
         }
     }
     assert_eq!(
-        scene.call_rejected("memory_read", json!({"path": "plain.md", "x": 1}), Failure::Invalid),
+        scene.call_rejected(
+            "memory_read",
+            json!({"path": "plain.md", "x": 1}),
+            ToolFailure::Invalid
+        ),
         "Error: unknown argument \"x\": memory_read takes path, scope, session_id"
     );
     assert_eq!(
         scene.call_rejected(
             "memory",
             json!({"command": "view", "path": "/memories", "x": 1}),
-            Failure::Invalid
+            ToolFailure::Invalid
         ),
         "Error: unknown argument \"x\": memory view takes command, path, view_range"
     );
@@ -171,13 +175,14 @@ fn missing_required_arguments_are_named() {
         for name in spec(tool).schema["required"].as_array().into_iter().flatten() {
             let mut fewer: Map<String, Value> = arguments.as_object().unwrap().clone();
             fewer.remove(name.as_str().unwrap()).unwrap();
-            let said = scene.call_rejected(tool, fewer.into(), Failure::Invalid);
+            let said = scene.call_rejected(tool, fewer.into(), ToolFailure::Invalid);
             assert_eq!(said, format!("Error: {tool} needs {}", name.as_str().unwrap()));
         }
     }
-    let said = scene.call_rejected("memory_patch", json!({"path": "plain.md"}), Failure::Invalid);
+    let said =
+        scene.call_rejected("memory_patch", json!({"path": "plain.md"}), ToolFailure::Invalid);
     assert_eq!(said, "Error: memory_patch needs patches, or old_str and new_str");
-    let said = scene.call_rejected("coder_memory_recall", json!({}), Failure::Invalid);
+    let said = scene.call_rejected("coder_memory_recall", json!({}), ToolFailure::Invalid);
     assert_eq!(said, "Error: coder_memory_recall needs a question or keywords");
 }
 
@@ -197,7 +202,7 @@ fn arguments_have_aliases() {
     scene.call_text("memory_read", json!({"path": "b.md", "filename": "b.md"}));
     let both = json!({"path": "b.md", "filename": "c.md"});
     assert_eq!(
-        scene.call_rejected("memory_read", both, Failure::Invalid),
+        scene.call_rejected("memory_read", both, ToolFailure::Invalid),
         "Error: path and filename are aliases with different values: pass only path"
     );
     scene.call_text("memory_delete", json!({"path": "b.md"}));
@@ -249,11 +254,11 @@ fn invalid_values_are_rejected_with_advice() {
             "Error: view_range must be two whole numbers, [start, end], not an array",
         ),
     ] {
-        assert_eq!(scene.call_rejected(tool, arguments, Failure::Invalid), said);
+        assert_eq!(scene.call_rejected(tool, arguments, ToolFailure::Invalid), said);
     }
     for text in ["", "[]", "\"x\"", "null", "{", "{\"path\": }"] {
         let answer = scene.tools.call("memory_read", text, &scene.caller).unwrap();
-        assert_eq!(answer.failure, Some(Failure::Invalid), "{text:?}");
+        assert_eq!(answer.failure, Some(ToolFailure::Invalid), "{text:?}");
     }
     assert!(scene.tools.call("memory_forget", "{}", &scene.caller).is_none());
 }
@@ -263,9 +268,9 @@ fn all_schemas_together_fit_into_3000_tokens() {
     let cost = |spec: &ToolSpec| {
         spec.name.len() + spec.description.chars().count() + spec.schema.to_string().chars().count()
     };
-    let chars: usize = Tools::list().iter().map(cost).sum();
+    let chars: usize = Tools::specs().iter().map(cost).sum();
     assert!((chars as f64) / 3.5 < 3_000.0, "{chars} characters");
-    for spec in Tools::list() {
+    for spec in Tools::specs() {
         assert_eq!(spec.schema["type"], "object");
         assert_eq!(spec.schema["additionalProperties"], false);
         assert!(["recall", "notes", "coder", "contents", "anthropic"].contains(&spec.toolset));

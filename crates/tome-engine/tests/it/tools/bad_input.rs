@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use tome_engine::{Failure, Tools};
+use tome_engine::{ToolFailure, Tools};
 
 use super::scene::{Scene, files_in, scene};
 
@@ -102,21 +102,21 @@ fn memory_arguments(command: &str, path: &str) -> Value {
 fn a_rejected_first_call_creates_no_project() {
     let scene = scene();
     for (tool, arguments, failure) in [
-        ("memory_write", json!({"path": "../a.md", "content": "x"}), Failure::Invalid),
-        ("memory_write", json!({"path": "a.txt", "content": "x"}), Failure::Invalid),
-        ("memory_write", json!({"path": "MEMORY.md", "content": "x"}), Failure::Invalid),
+        ("memory_write", json!({"path": "../a.md", "content": "x"}), ToolFailure::Invalid),
+        ("memory_write", json!({"path": "a.txt", "content": "x"}), ToolFailure::Invalid),
+        ("memory_write", json!({"path": "MEMORY.md", "content": "x"}), ToolFailure::Invalid),
         (
             "memory_patch",
             json!({"path": "a.md", "old_str": "x", "new_str": "y"}),
-            Failure::NotFound,
+            ToolFailure::NotFound,
         ),
-        ("memory_delete", json!({"path": "a.md"}), Failure::NotFound),
-        ("memory", json!({"command": "delete", "path": "/memories/a.md"}), Failure::NotFound),
-        ("memory", json!({"command": "delete", "path": "/memories/a"}), Failure::NotFound),
+        ("memory_delete", json!({"path": "a.md"}), ToolFailure::NotFound),
+        ("memory", json!({"command": "delete", "path": "/memories/a.md"}), ToolFailure::NotFound),
+        ("memory", json!({"command": "delete", "path": "/memories/a"}), ToolFailure::NotFound),
         (
             "memory",
             json!({"command": "rename", "old_path": "/memories/a.md", "new_path": "/memories/b.md"}),
-            Failure::NotFound,
+            ToolFailure::NotFound,
         ),
     ] {
         scene.call_rejected(tool, arguments, failure);
@@ -143,7 +143,7 @@ fn empty_oversized_and_ambiguous_texts_are_rejected() {
             json!({"command": "create", "path": "/memories/facts/b.md", "file_text": facts}),
         ),
     ] {
-        let said = scene.call_rejected(tool, arguments, Failure::Invalid);
+        let said = scene.call_rejected(tool, arguments, ToolFailure::Invalid);
         assert!(said.len() < 5_000);
     }
 }
@@ -152,12 +152,13 @@ fn empty_oversized_and_ambiguous_texts_are_rejected() {
 fn calls_without_cwd_or_session_are_rejected() {
     let mut scene = with_notes();
     scene.caller.session = None;
-    let said = scene.call_rejected("memory_list", json!({"scope": "session"}), Failure::Invalid);
+    let said =
+        scene.call_rejected("memory_list", json!({"scope": "session"}), ToolFailure::Invalid);
     assert!(said.starts_with("Error: session_id is missing"), "{said}");
     scene.caller.cwd = Some("repo".into());
-    scene.call_rejected("memory_list", json!({}), Failure::Invalid);
+    scene.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
     scene.caller.cwd = None;
-    let said = scene.call_rejected("memory_list", json!({}), Failure::Invalid);
+    let said = scene.call_rejected("memory_list", json!({}), ToolFailure::Invalid);
     assert!(said.starts_with("Error: cwd is missing"), "{said}");
     scene.call_text("memory_list", json!({"scope": "coder"}));
 }
@@ -262,7 +263,7 @@ const NAMES: &[&str] = &[
 
 /// Calls with a tool's own argument names and arbitrary values.
 fn arbitrary_call() -> impl Strategy<Value = (&'static str, Value)> {
-    let tools = Tools::list();
+    let tools = Tools::specs();
     (0..tools.len()).prop_flat_map(move |at| {
         let names: Vec<&'static str> = NAMES
             .iter()
@@ -311,9 +312,9 @@ proptest! {
     fn arguments_that_are_not_an_object_are_rejected(text in "\\PC{0,40}") {
         let scene = scene();
         if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
-            for tool in Tools::list() {
+            for tool in Tools::specs() {
                 let answer = scene.tools.call(tool.name, &text, &scene.caller).unwrap();
-                prop_assert_eq!(answer.failure, Some(Failure::Invalid));
+                prop_assert_eq!(answer.failure, Some(ToolFailure::Invalid));
             }
         }
         prop_assert!(!scene.home.exists());

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use serde_json::json;
-use tome_engine::Failure;
+use tome_engine::ToolFailure;
 
 use super::scene::{files_in, scene};
 
@@ -100,9 +100,9 @@ fn lessons_that_break_the_guide_are_rejected() {
     ] {
         let mut bad = good.clone();
         bad[field] = value;
-        scene.call_rejected("coder_memory_store", bad.clone(), Failure::Invalid);
+        scene.call_rejected("coder_memory_store", bad.clone(), ToolFailure::Invalid);
         let mix = json!({"insights": [good, bad]});
-        scene.call_rejected("coder_memory_store", mix, Failure::Invalid);
+        scene.call_rejected("coder_memory_store", mix, ToolFailure::Invalid);
     }
     let none = scene.call_ok("coder_memory_store", json!({"insights": []}));
     assert_eq!(none.text, "Insights stored: 0 (none given)");

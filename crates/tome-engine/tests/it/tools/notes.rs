@@ -1,7 +1,7 @@
 //! The note tools, in both forms of arguments.
 
 use serde_json::json;
-use tome_engine::Failure;
+use tome_engine::ToolFailure;
 
 use super::scene::{files_in, scene};
 
@@ -12,7 +12,7 @@ fn reading_a_missing_notebook_does_not_create_it() {
     assert_eq!(scene.call_text("memory_list", json!({})), "[]");
     assert_eq!(scene.call_text("memory_view", json!({"target": "files"})), "(no memory files yet)");
     assert!(scene.call_text("memory_view", json!({})).starts_with("# Memory"));
-    scene.call_rejected("memory_read", json!({"path": "x.md"}), Failure::NotFound);
+    scene.call_rejected("memory_read", json!({"path": "x.md"}), ToolFailure::NotFound);
     scene.call_text("memory_list", json!({"scope": "session"}));
     scene.call_text("memory_list", json!({"scope": "coder"}));
     assert!(files_in(&scene.top()) == before);
@@ -59,27 +59,27 @@ fn typed_notes_report_errors_in_the_documented_wording() {
     scene.call_text("memory_write", json!({"path": "user_prefs.md", "content": "vim"}));
     let rejected = |tool, arguments, failure| scene.call_rejected(tool, arguments, failure);
     assert_eq!(
-        rejected("memory_read", json!({"filename": "x.md"}), Failure::NotFound),
+        rejected("memory_read", json!({"filename": "x.md"}), ToolFailure::NotFound),
         "Error: Memory file 'x.md' not found."
     );
     assert_eq!(
-        rejected("memory_read", json!({"filename": "user_pref.md"}), Failure::NotFound),
+        rejected("memory_read", json!({"filename": "user_pref.md"}), ToolFailure::NotFound),
         "Error: Memory file 'user_pref.md' not found.\nDid you mean: user_prefs.md"
     );
     assert_eq!(
-        rejected("memory_delete", json!({"filename": "x.md"}), Failure::NotFound),
+        rejected("memory_delete", json!({"filename": "x.md"}), ToolFailure::NotFound),
         "Error: Memory file 'x.md' not found."
     );
     assert_eq!(
         rejected(
             "memory_update",
             json!({"filename": "user_prefs.md", "old_text": "emacs", "new_text": "vi"}),
-            Failure::NotFound
+            ToolFailure::NotFound
         ),
         "Error: Text not found in user_prefs.md"
     );
     assert_eq!(
-        rejected("memory_delete", json!({"filename": "MEMORY.md"}), Failure::Invalid),
+        rejected("memory_delete", json!({"filename": "MEMORY.md"}), ToolFailure::Invalid),
         "Error: Cannot delete the index file."
     );
     assert_eq!(
@@ -87,19 +87,19 @@ fn typed_notes_report_errors_in_the_documented_wording() {
             "memory_write",
             json!({"filename": "a.md", "name": "a", "description": "b", "memory_type": "idea",
                 "content": "c"}),
-            Failure::Invalid
+            ToolFailure::Invalid
         ),
         "Error: Invalid type 'idea'. Must be one of: user, feedback, project, reference"
     );
     assert_eq!(
-        rejected("memory_read", json!({"filename": "../x.md"}), Failure::Invalid),
+        rejected("memory_read", json!({"filename": "../x.md"}), ToolFailure::Invalid),
         "Error: Path escapes memory directory: ../x.md"
     );
     assert_eq!(
         rejected(
             "memory_write",
             json!({"path": "a.md", "content": "", "name": "a"}),
-            Failure::Invalid
+            ToolFailure::Invalid
         ),
         "Error: name without description and type: a typed note needs name, description and type, \
          a plain one none of them"
@@ -107,7 +107,7 @@ fn typed_notes_report_errors_in_the_documented_wording() {
     let typed = json!({"path": "facts/a.md", "name": "a", "description": "b", "type": "user",
         "content": "c"});
     assert!(
-        rejected("memory_write", typed, Failure::Invalid).contains("facts/ has no typed notes")
+        rejected("memory_write", typed, ToolFailure::Invalid).contains("facts/ has no typed notes")
     );
 }
 
@@ -155,9 +155,9 @@ fn a_patch_must_match_exactly_once() {
         json!({"path": "a.md", "patches": [
         {"oldText": "two", "newText": "2"}, {"oldText": old, "newText": "1"}]})
     };
-    let said = scene.call_rejected("memory_patch", patch("three"), Failure::NotFound);
+    let said = scene.call_rejected("memory_patch", patch("three"), ToolFailure::NotFound);
     assert!(said.starts_with("Error: String not found in a.md"), "{said}");
-    let said = scene.call_rejected("memory_patch", patch("one"), Failure::Invalid);
+    let said = scene.call_rejected("memory_patch", patch("one"), ToolFailure::Invalid);
     assert!(said.starts_with("Error: String appears multiple times in a.md"), "{said}");
     assert!(said.contains("provide more context"), "{said}");
 }
@@ -179,14 +179,14 @@ fn writes_with_a_stale_version_conflict() {
     ] {
         arguments["path"] = "a.md".into();
         arguments["if_version"] = version.clone();
-        let said = scene.call_rejected(tool, arguments, Failure::Conflict);
+        let said = scene.call_rejected(tool, arguments, ToolFailure::Conflict);
         assert!(said.contains("read it again"), "{said}");
     }
     let there = json!({"path": "a.md", "content": "x", "if_version": ""});
-    scene.call_rejected("memory_write", there, Failure::Conflict);
+    scene.call_rejected("memory_write", there, ToolFailure::Conflict);
     let version = scene.call_ok("memory_read", json!({"path": "a.md"})).json["version"].clone();
     let update = |old: &str| json!({"path": "a.md", "old_text": old, "new_text": "three", "if_version": version});
-    scene.call_rejected("memory_update", update("four"), Failure::NotFound);
+    scene.call_rejected("memory_update", update("four"), ToolFailure::NotFound);
     scene.call_text("memory_update", update("two"));
     assert_eq!(scene.note_text("a.md"), "three\n");
 }
@@ -221,7 +221,7 @@ fn the_index_can_be_read_but_not_written() {
         ("memory_update", json!({"path": "MEMORY.md", "old_text": "Memory", "new_text": "x"})),
         ("memory_delete", json!({"path": "MEMORY.md"})),
     ] {
-        scene.call_rejected(tool, arguments, Failure::Invalid);
+        scene.call_rejected(tool, arguments, ToolFailure::Invalid);
     }
 }
 
@@ -260,7 +260,7 @@ fn the_history_records_the_author() {
     scene.caller.command = Some("tome memory append".into());
     scene.call_text("memory_append", json!({"path": "a.md", "entry": "two"}));
     let notebook = scene.notebooks.open(&scene.project()).unwrap();
-    let log = notebook.log(Some("a.md")).unwrap();
+    let log = notebook.read_history(Some("a.md")).unwrap();
     let by: Vec<_> = log.iter().map(|version| format!("{:?}", version.by)).collect();
     expect_test::expect![[r#"
         [

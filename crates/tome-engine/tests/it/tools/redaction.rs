@@ -1,7 +1,7 @@
 //! Secrets never reach a note.
 
 use serde_json::json;
-use tome_engine::Failure;
+use tome_engine::ToolFailure;
 
 use super::scene::{files_in, scene};
 
@@ -76,13 +76,17 @@ fn a_path_with_a_secret_is_rejected() {
     let scene = scene();
     scene.call_text("memory_write", json!({"path": "a.md", "content": "one"}));
     let path = format!("{SECRET}.md");
-    scene.call_rejected("memory_write", json!({"path": path, "content": "x"}), Failure::Invalid);
-    scene.call_rejected("memory_append", json!({"path": path, "entry": "x"}), Failure::Invalid);
+    scene.call_rejected(
+        "memory_write",
+        json!({"path": path, "content": "x"}),
+        ToolFailure::Invalid,
+    );
+    scene.call_rejected("memory_append", json!({"path": path, "entry": "x"}), ToolFailure::Invalid);
     let inner = format!("/memories/{path}");
     let create = json!({"command": "create", "path": inner, "file_text": "x"});
-    scene.call_rejected("memory", create, Failure::Invalid);
+    scene.call_rejected("memory", create, ToolFailure::Invalid);
     let rename = json!({"command": "rename", "old_path": "/memories/a.md", "new_path": inner});
-    scene.call_rejected("memory", rename, Failure::Invalid);
+    scene.call_rejected("memory", rename, ToolFailure::Invalid);
 }
 
 #[test]

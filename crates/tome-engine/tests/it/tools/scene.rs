@@ -7,13 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tome_contents::{Calendar, ContentsSettings, Extractive};
-use tome_engine::{Caller, Failure, Intake, Sealer, ToolAnswer, Tools};
-use tome_finder::Potion;
-use tome_home::{Home, Notebooks, StoreMode, Stores, Whose};
+use tome_engine::{Caller, Intake, Sealer, ToolAnswer, ToolFailure, Tools};
+use tome_finder::PotionEmbedder;
+use tome_home::{Home, NotebookOwner, Notebooks, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
-use tome_notebook::Rules;
-use tome_recall::{Recall, SessionCopies};
+use tome_notebook::NotebookRules;
+use tome_recall::{Recall, Transcripts};
 use tome_redact::Redactor;
 
 /// Starts on 2026-03-25 and advances one millisecond per call.
@@ -47,13 +47,13 @@ pub fn scene() -> Scene {
     let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
     let mode = StoreMode::PerProject;
     let stores = Arc::new(Stores::new(at.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
-    let projects = stores.projects_shared();
-    let copies = Arc::new(SessionCopies::new(Arc::clone(&projects), Arc::clone(&clock)));
+    let projects = stores.shared_projects();
+    let copies = Arc::new(Transcripts::new(Arc::clone(&projects), Arc::clone(&clock)));
     let settings = ContentsSettings::in_zone(Zone::utc());
     let summarizer = Arc::new(Extractive);
     let calendar = Calendar::new(Arc::clone(&stores), settings, summarizer, Arc::clone(&clock));
     let calendar = Arc::new(calendar);
-    let rules = Rules::default();
+    let rules = NotebookRules::default();
     let notebooks = Arc::new(Notebooks::new(at.clone(), projects, rules, Arc::clone(&clock)));
     let recall = Recall::new(
         at,
@@ -61,7 +61,7 @@ pub fn scene() -> Scene {
         Arc::clone(&notebooks),
         Arc::clone(&calendar),
         copies,
-        Arc::new(Potion),
+        Arc::new(PotionEmbedder),
         clock,
     );
     let redactor = Arc::new(Redactor::new(&[]).unwrap());
@@ -99,7 +99,7 @@ impl Scene {
     pub fn answer(&self, tool: &str, arguments: &Value) -> ToolAnswer {
         let mut answer = self.tools.call(tool, &arguments.to_string(), &self.caller).unwrap();
         // Removes the fence around quoted text.
-        answer.text = tome_engine::fenced_body(&answer.text).to_owned();
+        answer.text = tome_engine::strip_fence(&answer.text).to_owned();
         answer
     }
 
@@ -116,7 +116,7 @@ impl Scene {
     }
 
     /// The text of a rejected call, which must change nothing.
-    pub fn call_rejected(&self, tool: &str, arguments: Value, failure: Failure) -> String {
+    pub fn call_rejected(&self, tool: &str, arguments: Value, failure: ToolFailure) -> String {
         let before = files_in(&self.top());
         let answer = self.answer(tool, &arguments);
         assert_eq!(answer.failure, Some(failure), "{tool} {arguments}: {}", answer.text);
@@ -126,8 +126,8 @@ impl Scene {
         answer.text
     }
 
-    pub fn project(&self) -> Whose {
-        Whose { scope: Scope::Project, cwd: self.caller.cwd.clone(), session: None }
+    pub fn project(&self) -> NotebookOwner {
+        NotebookOwner { scope: Scope::Project, cwd: self.caller.cwd.clone(), session: None }
     }
 
     pub fn note_text(&self, path: &str) -> String {

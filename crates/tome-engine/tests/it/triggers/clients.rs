@@ -4,13 +4,13 @@
 //! meta. `$6step` expands to a list of six steps with that field; `9*` repeats an event nine times.
 
 use serde_json::{Value, json};
-use tome_engine::triggers::{Seen, Settings, State};
+use tome_engine::triggers::{TriggerEvent, TriggerSettings, TriggerState};
 use tome_model::{Agent, EventKind, Tool};
 
 use super::{draft, said};
 
 fn check(agent: &str, session: &str) {
-    let mut state = State::default();
+    let mut state = TriggerState::default();
     let mut number = 0;
     for line in session.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let (expected, rest) = line.split_once(' ').unwrap();
@@ -24,8 +24,9 @@ fn check(agent: &str, session: &str) {
             let text = body["text"].as_str().unwrap_or_default();
             let mut draft = draft(number, kind, text, tool, body["meta"].clone());
             draft.agent = Agent::parse(agent).unwrap();
-            state = State::from_bytes(&state.to_bytes());
-            let due = state.step(&Seen::of(&draft), &Settings::default());
+            state = TriggerState::from_bytes(&state.to_bytes());
+            let due =
+                state.process_event(&TriggerEvent::from_draft(&draft), &TriggerSettings::default());
             let due = due.map_or("-".to_owned(), |due| said(&due).replace(' ', "-"));
             assert_eq!(due, expected, "{agent}: {line}");
         }

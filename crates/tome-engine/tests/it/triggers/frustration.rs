@@ -1,18 +1,18 @@
 //! Which words show frustration.
 
 use serde_json::json;
-use tome_engine::triggers::{Due, Seen, Settings, State};
+use tome_engine::triggers::{DueInjection, TriggerEvent, TriggerSettings, TriggerState};
 use tome_model::EventKind;
 
 use super::{call, draft, event};
 
-fn shows(words: &str) -> bool {
-    let (mut state, settings) = (State::default(), Settings::default());
+fn is_frustrated(words: &str) -> bool {
+    let (mut state, settings) = (TriggerState::default(), TriggerSettings::default());
     let prompt = draft(1, EventKind::UserMessage, words, None, json!({}));
-    state.step(&Seen::of(&prompt), &settings);
-    state.step(&Seen::of(&call(2, "Read", json!({}))), &settings);
-    let due = state.step(&Seen::of(&event(3, "stop")), &settings);
-    matches!(due, Some(Due::Store { frustrated: true, .. }))
+    state.process_event(&TriggerEvent::from_draft(&prompt), &settings);
+    state.process_event(&TriggerEvent::from_draft(&call(2, "Read", json!({}))), &settings);
+    let due = state.process_event(&TriggerEvent::from_draft(&event(3, "stop")), &settings);
+    matches!(due, Some(DueInjection::Store { frustrated: true, .. }))
 }
 
 #[test]
@@ -39,7 +39,7 @@ fn frustrated_words_are_recognized() {
         "c'est n'importe quoi",
         "¿cuántas veces te lo tengo que decir?",
     ] {
-        assert!(shows(words), "{words}");
+        assert!(is_frustrated(words), "{words}");
     }
 }
 
@@ -67,6 +67,6 @@ fn similar_neutral_words_are_not_taken_for_frustration() {
         "accepte n'importe quoi en entrée",
         "¿cuántas veces se ejecuta el bucle?",
     ] {
-        assert!(!shows(words), "{words}");
+        assert!(!is_frustrated(words), "{words}");
     }
 }

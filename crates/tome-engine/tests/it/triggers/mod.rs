@@ -16,7 +16,9 @@ mod storing;
 use std::fmt::Write;
 
 use serde_json::{Map, Value, json};
-use tome_engine::triggers::{Due, Seen, Settings, State, Why, texts};
+use tome_engine::triggers::{
+    DueInjection, StoreReason, TriggerEvent, TriggerSettings, TriggerState, texts,
+};
 use tome_model::{Agent, Draft, EventKind, Identity, Millis, Role, SessionId, Tool};
 
 fn draft(
@@ -30,7 +32,7 @@ fn draft(
     let session = SessionId::parse("s").unwrap();
     let role = kind.default_role();
     Draft {
-        identity: Identity::named(&agent, &session, role, &number.to_string()),
+        identity: Identity::from_name(&agent, &session, role, &number.to_string()),
         at: Millis(1_794_735_000_000 + number as u64 * 1_000),
         session,
         agent,
@@ -76,8 +78,8 @@ fn event(number: usize, word: &str) -> Draft {
         "prompt" => plain(UserMessage, "fix the lexer"),
         "angry" => plain(UserMessage, "wtf, I told you not to touch the parser"),
         "nudge" => {
-            let due = Due::Store { why: Why::Plan, frustrated: false };
-            plain(UserMessage, &texts::of(&due))
+            let due = DueInjection::Store { why: StoreReason::Plan, frustrated: false };
+            plain(UserMessage, &texts::render_due(&due))
         }
         "todo" => call(number, "TodoWrite", todos(count)),
         "task" => {
@@ -128,18 +130,18 @@ fn event(number: usize, word: &str) -> Draft {
     }
 }
 
-fn said(due: &Due) -> String {
+fn said(due: &DueInjection) -> String {
     match due {
-        Due::Replan { .. } => "replan".to_owned(),
-        Due::Store { why, frustrated } => {
+        DueInjection::Replan { .. } => "replan".to_owned(),
+        DueInjection::Store { why, frustrated } => {
             let why = match why {
-                Why::Plan => "plan".to_owned(),
-                Why::Work { tool_calls } => format!("work {tool_calls}"),
-                Why::Frustration => "mood".to_owned(),
+                StoreReason::Plan => "plan".to_owned(),
+                StoreReason::Work { tool_calls } => format!("work {tool_calls}"),
+                StoreReason::Frustration => "mood".to_owned(),
             };
             format!("store {why}{}", if *frustrated { " failure" } else { "" })
         }
-        Due::Overview { rounds } => format!("overview {rounds}"),
+        DueInjection::Overview { rounds } => format!("overview {rounds}"),
     }
 }
 
@@ -161,16 +163,16 @@ fn words(session: &str) -> Vec<String> {
 }
 
 /// Replays a session and renders it with what became due; repeated words are folded.
-fn played(session: &str, settings: &Settings) -> String {
-    let mut state = State::default();
+fn played(session: &str, settings: &TriggerSettings) -> String {
+    let mut state = TriggerState::default();
     let mut folded: Vec<(String, usize)> = Vec::new();
     for (number, word) in words(session).iter().enumerate() {
         let event = event(number, word.trim_start_matches('!'));
         // Every state survives a restart.
-        state = State::from_bytes(&state.to_bytes());
-        let due = state.step(&Seen::of(&event), settings);
+        state = TriggerState::from_bytes(&state.to_bytes());
+        let due = state.process_event(&TriggerEvent::from_draft(&event), settings);
         if let Some(due) = due.as_ref().filter(|_| word.starts_with('!')) {
-            state.missed(due, settings);
+            state.mark_missed(due, settings);
         }
         let word = match due {
             Some(due) => format!("{word}[{}]", said(&due)),
@@ -194,21 +196,24 @@ fn played(session: &str, settings: &Settings) -> String {
 
 /// Replays each line; the result must be the line itself.
 fn check(sessions: &str) {
-    check_with(&Settings::default(), sessions);
+    check_with(&TriggerSettings::default(), sessions);
 }
 
-fn check_with(settings: &Settings, sessions: &str) {
+fn check_with(settings: &TriggerSettings, sessions: &str) {
     for session in sessions.lines().map(str::trim).filter(|line| !line.is_empty()) {
         assert_eq!(played(session, settings), session);
     }
 }
 
 /// What a single call makes due in a new session.
-fn due_of(name: &str, input: Value) -> Option<Due> {
-    State::default().step(&Seen::of(&call(1, name, input)), &Settings::default())
+fn due_of(name: &str, input: Value) -> Option<DueInjection> {
+    TriggerState::default().process_event(
+        &TriggerEvent::from_draft(&call(1, name, input)),
+        &TriggerSettings::default(),
+    )
 }
 
 /// Whether a draft is a prompt of the user.
 fn is_prompt(draft: &Draft) -> bool {
-    draft.role == Role::User && !texts::is_own(&draft.text)
+    draft.role == Role::User && !texts::is_own_text(&draft.text)
 }

@@ -1,6 +1,6 @@
 //! The reminder of the overview and its adaptive interval.
 
-use tome_engine::triggers::{Due, Seen, Settings, State};
+use tome_engine::triggers::{DueInjection, TriggerEvent, TriggerSettings, TriggerState};
 
 use super::{check, event};
 
@@ -19,11 +19,14 @@ fn a_long_loop_counts_as_rounds() {
 }
 
 /// Number of rounds until the next reminder.
-fn rounds_until_reminder(state: &mut State, number: &mut usize) -> u32 {
+fn rounds_until_reminder(state: &mut TriggerState, number: &mut usize) -> u32 {
     loop {
         *number += 1;
-        let due = state.step(&Seen::of(&event(*number, "prompt")), &Settings::default());
-        if let Some(Due::Overview { rounds }) = due {
+        let due = state.process_event(
+            &TriggerEvent::from_draft(&event(*number, "prompt")),
+            &TriggerSettings::default(),
+        );
+        if let Some(DueInjection::Overview { rounds }) = due {
             return rounds;
         }
     }
@@ -31,13 +34,16 @@ fn rounds_until_reminder(state: &mut State, number: &mut usize) -> u32 {
 
 /// Replays writes, `a` unprompted and `p` after a reminder; returns the rounds until the next one.
 fn silence_after(writes: &str) -> u32 {
-    let (mut state, mut number) = (State::default(), 0);
+    let (mut state, mut number) = (TriggerState::default(), 0);
     for write in writes.chars() {
         if write == 'p' {
             rounds_until_reminder(&mut state, &mut number);
         }
         number += 1;
-        state.step(&Seen::of(&event(number, "overview")), &Settings::default());
+        state.process_event(
+            &TriggerEvent::from_draft(&event(number, "overview")),
+            &TriggerSettings::default(),
+        );
     }
     rounds_until_reminder(&mut state, &mut number)
 }

@@ -1,7 +1,7 @@
 //! What counts as a plan, and how many steps it has.
 
 use serde_json::{Value, json};
-use tome_engine::triggers::{Due, Seen, Settings, State};
+use tome_engine::triggers::{DueInjection, TriggerEvent, TriggerSettings, TriggerState};
 use tome_model::EventKind;
 
 use super::{call, draft, due_of, event, numbered};
@@ -42,7 +42,7 @@ fn a_list_of_six_steps_is_a_long_plan_for_every_agent() {
         let (name, input) = shape(5);
         assert_eq!(due_of(name, input), None, "{name}, shape {number}");
         let (name, input) = shape(6);
-        let Some(Due::Replan { about }) = due_of(name, input.clone()) else {
+        let Some(DueInjection::Replan { about }) = due_of(name, input.clone()) else {
             panic!("{name}, shape {number}: {input}");
         };
         assert!(about.contains("s1") || about.contains("part 1"), "{name}: {about:?}");
@@ -52,11 +52,11 @@ fn a_list_of_six_steps_is_a_long_plan_for_every_agent() {
 /// Gemini CLI's tracker creates tasks one by one and names each in its output.
 #[test]
 fn tracker_tasks_are_counted() {
-    let mut state = State::default();
+    let mut state = TriggerState::default();
     let mut step = |number: usize, name: &str, input: Value, output: Value| {
         let mut made = call(number, name, input);
         made.tool.as_mut().unwrap().output = output;
-        state.step(&Seen::of(&made), &Settings::default())
+        state.process_event(&TriggerEvent::from_draft(&made), &TriggerSettings::default())
     };
     let title = |n: usize| json!({ "title": format!("s{n}"), "type": "task", "description": "d" });
     let id = |n: usize| format!("aa000{n}");
@@ -65,16 +65,22 @@ fn tracker_tasks_are_counted() {
         assert_eq!(step(n, "tracker_create_task", title(n), told), None);
     }
     let sixth = step(6, "tracker_create_task", title(6), json!("Created task aa0006: s6"));
-    assert!(matches!(sixth, Some(Due::Replan { about }) if about.contains("s1")));
+    assert!(matches!(sixth, Some(DueInjection::Replan { about }) if about.contains("s1")));
     // All closed: what follows is another list.
     for n in 1..=6 {
         let input = json!({ "id": id(n), "status": "closed" });
         assert_eq!(step(10 + n, "tracker_update_task", input, json!("Updated")), None);
     }
     let prompt = draft(20, EventKind::UserMessage, "and now the parser", None, json!({}));
-    assert_eq!(state.step(&Seen::of(&prompt), &Settings::default()), None);
+    assert_eq!(
+        state.process_event(&TriggerEvent::from_draft(&prompt), &TriggerSettings::default()),
+        None
+    );
     let another = call(21, "tracker_create_task", title(7));
-    assert_eq!(state.step(&Seen::of(&another), &Settings::default()), None);
+    assert_eq!(
+        state.process_event(&TriggerEvent::from_draft(&another), &TriggerSettings::default()),
+        None
+    );
 }
 
 #[test]
@@ -91,11 +97,13 @@ fn a_completed_list_is_not_a_plan() {
 
 /// Replays queries and counts the replans they trigger.
 fn replans(queries: &[&str]) -> usize {
-    let mut state = State::default();
+    let mut state = TriggerState::default();
     let due = |(number, query): (usize, &&str)| {
         let drafts =
             [event(number * 2, "prompt"), call(number * 2 + 1, "sql", json!({ "query": query }))];
-        let step = |draft| state.step(&Seen::of(draft), &Settings::default());
+        let step = |draft| {
+            state.process_event(&TriggerEvent::from_draft(draft), &TriggerSettings::default())
+        };
         drafts.iter().filter_map(step).count()
     };
     queries.iter().enumerate().map(due).sum()
@@ -131,10 +139,10 @@ fn the_sql_tool_of_another_server_is_ignored() {
 
 /// Whether a reply triggers a replan at the next prompt.
 fn is_plan(reply: &str) -> bool {
-    let (mut state, settings) = (State::default(), Settings::default());
+    let (mut state, settings) = (TriggerState::default(), TriggerSettings::default());
     let stop = draft(1, EventKind::AssistantStop, reply, None, json!({}));
-    assert_eq!(state.step(&Seen::of(&stop), &settings), None);
-    state.step(&Seen::of(&event(2, "prompt")), &settings).is_some()
+    assert_eq!(state.process_event(&TriggerEvent::from_draft(&stop), &settings), None);
+    state.process_event(&TriggerEvent::from_draft(&event(2, "prompt")), &settings).is_some()
 }
 
 #[test]

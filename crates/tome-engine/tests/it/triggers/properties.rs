@@ -2,7 +2,9 @@
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tome_engine::triggers::{Due, STATE_BYTES_MAX, Seen, Settings, State, Why};
+use tome_engine::triggers::{
+    DueInjection, STATE_BYTES_MAX, StoreReason, TriggerEvent, TriggerSettings, TriggerState,
+};
 use tome_model::{Draft, EventKind, Identity, Millis};
 
 use super::{call, draft, event, is_prompt};
@@ -51,9 +53,14 @@ fn sessions() -> impl Strategy<Value = Vec<Draft>> {
     })
 }
 
-fn dues(session: &[Draft]) -> Vec<Option<Due>> {
-    let mut state = State::default();
-    session.iter().map(|draft| state.step(&Seen::of(draft), &Settings::default())).collect()
+fn dues(session: &[Draft]) -> Vec<Option<DueInjection>> {
+    let mut state = TriggerState::default();
+    session
+        .iter()
+        .map(|draft| {
+            state.process_event(&TriggerEvent::from_draft(draft), &TriggerSettings::default())
+        })
+        .collect()
 }
 
 fn is_long_plan(draft: &Draft) -> bool {
@@ -78,13 +85,13 @@ struct Stretch {
 }
 
 impl Stretch {
-    fn allows(&self, why: Why) -> bool {
+    fn allows(&self, why: StoreReason) -> bool {
         match why {
-            Why::Plan => self.planned && self.calls > 0,
-            Why::Work { tool_calls } => {
+            StoreReason::Plan => self.planned && self.calls > 0,
+            StoreReason::Work { tool_calls } => {
                 tool_calls >= 10 && self.calls >= tool_calls && self.edits > 0
             }
-            Why::Frustration => self.angry && self.calls > 0,
+            StoreReason::Frustration => self.angry && self.calls > 0,
         }
     }
 
@@ -108,7 +115,7 @@ proptest! {
         let mut replanned = false;
         for (draft, due) in session.iter().zip(dues(&session)) {
             replanned &= !is_prompt(draft);
-            if let Some(Due::Replan { .. }) = due {
+            if let Some(DueInjection::Replan { .. }) = due {
                 prop_assert!(!replanned, "{draft:?}");
                 replanned = true;
             }
@@ -122,7 +129,7 @@ proptest! {
         for (draft, due) in session.iter().zip(dues(&session)) {
             stretch.take(draft);
             proposed |= draft.text.contains("7. ");
-            if let Some(Due::Store { why, frustrated }) = due {
+            if let Some(DueInjection::Store { why, frustrated }) = due {
                 prop_assert!(stretch.allows(why), "{why:?} at {draft:?}");
                 prop_assert!(stretch.angry || !frustrated);
                 stretch = Stretch { planned: proposed, ..Stretch::default() };
@@ -136,12 +143,12 @@ proptest! {
         for (draft, due) in session.iter().zip(dues(&session)) {
             let fits = match due {
                 None => true,
-                Some(Due::Store { .. }) => {
+                Some(DueInjection::Store { .. }) => {
                     draft.kind == EventKind::AssistantStop
                         && !draft.meta.contains_key("stop_hook_active")
                         && !is_failed(draft)
                 }
-                Some(Due::Replan { .. } | Due::Overview { .. }) => {
+                Some(DueInjection::Replan { .. } | DueInjection::Overview { .. }) => {
                     is_prompt(draft) || draft.kind == EventKind::ToolResult && !is_failed(draft)
                 }
             };
@@ -151,24 +158,24 @@ proptest! {
 
     #[test]
     fn a_restart_changes_nothing(session in sessions()) {
-        let (mut kept, mut read) = (State::default(), State::default());
+        let (mut kept, mut read) = (TriggerState::default(), TriggerState::default());
         for draft in &session {
-            read = State::from_bytes(&read.to_bytes());
-            let settings = Settings::default();
-            let seen = Seen::of(draft);
-            prop_assert_eq!(kept.step(&seen, &settings), read.step(&seen, &settings));
+            read = TriggerState::from_bytes(&read.to_bytes());
+            let settings = TriggerSettings::default();
+            let seen = TriggerEvent::from_draft(draft);
+            prop_assert_eq!(kept.process_event(&seen, &settings), read.process_event(&seen, &settings));
             prop_assert_eq!(&kept, &read);
         }
     }
 
     #[test]
     fn a_repeated_event_changes_nothing(session in sessions(), back in 0usize..20) {
-        let mut state = State::default();
+        let mut state = TriggerState::default();
         for (at, draft) in session.iter().enumerate() {
-            state.step(&Seen::of(draft), &Settings::default());
+            state.process_event(&TriggerEvent::from_draft(draft), &TriggerSettings::default());
             let before = state.clone();
             let again = &session[at.saturating_sub(back)];
-            prop_assert_eq!(state.step(&Seen::of(again), &Settings::default()), None);
+            prop_assert_eq!(state.process_event(&TriggerEvent::from_draft(again), &TriggerSettings::default()), None);
             prop_assert_eq!(&state, &before);
         }
     }
@@ -189,8 +196,8 @@ proptest! {
                 mixed.push(inner);
             }
         }
-        let due: Vec<Due> = dues(&session).into_iter().flatten().collect();
-        let mixed_due: Vec<Due> = dues(&mixed).into_iter().flatten().collect();
+        let due: Vec<DueInjection> = dues(&session).into_iter().flatten().collect();
+        let mixed_due: Vec<DueInjection> = dues(&mixed).into_iter().flatten().collect();
         prop_assert_eq!(due, mixed_due);
     }
 
@@ -198,15 +205,15 @@ proptest! {
     fn the_state_stays_small_for_arbitrary_input(
         calls in prop::collection::vec((tools(), inputs(), "\\PC{0,60}"), 0..8)
     ) {
-        let mut state = State::default();
+        let mut state = TriggerState::default();
         for (number, (name, input, text)) in calls.into_iter().enumerate() {
             let mut one = call(number * 3, name, input.clone());
             one.tool.as_mut().unwrap().output = input;
             let stop = draft(number * 3 + 1, EventKind::AssistantStop, &text, None, json!({}));
             let prompt = draft(number * 3 + 2, EventKind::UserMessage, &text, None, json!({}));
             for draft in [one, stop, prompt] {
-                let due = state.step(&Seen::of(&draft), &Settings::default());
-                if let Some(Due::Replan { about }) = due {
+                let due = state.process_event(&TriggerEvent::from_draft(&draft), &TriggerSettings::default());
+                if let Some(DueInjection::Replan { about }) = due {
                     let plain = about.chars().all(|c| c == '\n' || !c.is_control());
                     prop_assert!(plain && about.len() <= 1_000);
                 }
@@ -214,17 +221,17 @@ proptest! {
         }
         let bytes = state.to_bytes();
         prop_assert!(bytes.len() <= STATE_BYTES_MAX);
-        prop_assert_eq!(&State::from_bytes(&bytes), &state);
+        prop_assert_eq!(&TriggerState::from_bytes(&bytes), &state);
     }
 
     #[test]
     fn arbitrary_bytes_decode_to_a_state(bytes in prop::collection::vec(any::<u8>(), 0..200), cut in 0usize..400) {
-        State::from_bytes(&bytes);
-        let mut state = State::default();
-        state.step(&Seen::of(&event(1, "todo:6")), &Settings::default());
+        TriggerState::from_bytes(&bytes);
+        let mut state = TriggerState::default();
+        state.process_event(&TriggerEvent::from_draft(&event(1, "todo:6")), &TriggerSettings::default());
         let whole = state.to_bytes();
         let torn = &whole[..cut.min(whole.len() - 1)];
-        prop_assert_eq!(State::from_bytes(torn), State::default());
+        prop_assert_eq!(TriggerState::from_bytes(torn), TriggerState::default());
     }
 }
 
@@ -269,8 +276,8 @@ fn inputs() -> impl Strategy<Value = Value> {
 
 #[test]
 fn huge_plans_and_endless_tasks_are_bounded() {
-    let settings = Settings::default();
-    let mut state = State::default();
+    let settings = TriggerSettings::default();
+    let mut state = TriggerState::default();
     let long = "\"\\".repeat(500_000);
     let todos: Vec<Value> = (0..2_000).map(|n| json!({ "content": format!("part {n}") })).collect();
     for (number, input) in [
@@ -282,62 +289,73 @@ fn huge_plans_and_endless_tasks_are_bounded() {
     .into_iter()
     .enumerate()
     {
-        state.step(&Seen::of(&event(number * 2, "prompt")), &settings);
-        let due = state.step(&Seen::of(&call(number * 2 + 1, "TodoWrite", input)), &settings);
+        state.process_event(&TriggerEvent::from_draft(&event(number * 2, "prompt")), &settings);
+        let due = state.process_event(
+            &TriggerEvent::from_draft(&call(number * 2 + 1, "TodoWrite", input)),
+            &settings,
+        );
         assert_eq!(due.is_some(), number < 2, "{number}");
         assert!(state.to_bytes().len() <= STATE_BYTES_MAX);
     }
     let mut replans = 0;
     for number in 0..10_000 {
         let subject = json!({ "subject": format!("{number} {}", "\"".repeat(40)) });
-        let due = state.step(&Seen::of(&call(100 + number, "TaskCreate", subject)), &settings);
-        replans += usize::from(matches!(due, Some(Due::Replan { .. })));
+        let due = state.process_event(
+            &TriggerEvent::from_draft(&call(100 + number, "TaskCreate", subject)),
+            &settings,
+        );
+        replans += usize::from(matches!(due, Some(DueInjection::Replan { .. })));
         if number % 500 == 0 {
             assert!(state.to_bytes().len() <= STATE_BYTES_MAX);
         }
     }
     assert_eq!(replans, 1);
     // Later loops still trigger, even beyond the number of tasks that are tracked.
-    state.step(&Seen::of(&event(20_000, "prompt")), &settings);
-    let due =
-        state.step(&Seen::of(&call(20_001, "TaskCreate", json!({ "subject": "x" }))), &settings);
-    assert!(matches!(due, Some(Due::Replan { .. })));
+    state.process_event(&TriggerEvent::from_draft(&event(20_000, "prompt")), &settings);
+    let due = state.process_event(
+        &TriggerEvent::from_draft(&call(20_001, "TaskCreate", json!({ "subject": "x" }))),
+        &settings,
+    );
+    assert!(matches!(due, Some(DueInjection::Replan { .. })));
 }
 
 #[test]
 fn a_state_of_another_version_is_reset() {
-    let mut state = State::default();
-    state.step(&Seen::of(&event(1, "todo:6")), &Settings::default());
-    assert_ne!(state, State::default());
+    let mut state = TriggerState::default();
+    state
+        .process_event(&TriggerEvent::from_draft(&event(1, "todo:6")), &TriggerSettings::default());
+    assert_ne!(state, TriggerState::default());
     let mut other: Value = serde_json::from_slice(&state.to_bytes()).unwrap();
     other["version"] = json!(0);
-    assert_eq!(State::from_bytes(other.to_string().as_bytes()), State::default());
+    assert_eq!(TriggerState::from_bytes(other.to_string().as_bytes()), TriggerState::default());
     other["version"] = json!(1);
-    assert_eq!(State::from_bytes(other.to_string().as_bytes()), state);
+    assert_eq!(TriggerState::from_bytes(other.to_string().as_bytes()), state);
     other["unheard_of"] = json!(1);
-    assert_eq!(State::from_bytes(other.to_string().as_bytes()), State::default());
+    assert_eq!(TriggerState::from_bytes(other.to_string().as_bytes()), TriggerState::default());
     let padded = format!("{}{}", String::from_utf8(state.to_bytes()).unwrap(), " ".repeat(20_000));
-    assert_eq!(State::from_bytes(padded.as_bytes()), State::default());
+    assert_eq!(TriggerState::from_bytes(padded.as_bytes()), TriggerState::default());
 }
 
 #[test]
 fn the_same_prompt_without_an_id_is_one_event_within_two_seconds() {
-    let settings = Settings::default();
+    let settings = TriggerSettings::default();
     let said = |at: u64| {
         let mut prompt = event(1, "prompt");
         prompt.identity = Identity::Repeats("go on".to_owned());
         prompt.at = Millis(1_794_735_000_000 + at);
         prompt
     };
-    let mut state = State::default();
-    state.step(&Seen::of(&event(2, "todo:6")), &settings);
-    state.step(&Seen::of(&said(0)), &settings);
-    let after = |state: &mut State, number| {
-        state.step(&Seen::of(&event(number, "todo:6")), &settings).is_some()
+    let mut state = TriggerState::default();
+    state.process_event(&TriggerEvent::from_draft(&event(2, "todo:6")), &settings);
+    state.process_event(&TriggerEvent::from_draft(&said(0)), &settings);
+    let after = |state: &mut TriggerState, number| {
+        state
+            .process_event(&TriggerEvent::from_draft(&event(number, "todo:6")), &settings)
+            .is_some()
     };
     assert!(after(&mut state, 3));
-    state.step(&Seen::of(&said(1_500)), &settings);
+    state.process_event(&TriggerEvent::from_draft(&said(1_500)), &settings);
     assert!(!after(&mut state, 4), "the same prompt, seen by two hooks");
-    state.step(&Seen::of(&said(60_000)), &settings);
+    state.process_event(&TriggerEvent::from_draft(&said(60_000)), &settings);
     assert!(after(&mut state, 5), "repeated later");
 }

@@ -1,6 +1,6 @@
 //! What is due when, over whole sessions.
 
-use tome_engine::triggers::{Seen, Settings, State};
+use tome_engine::triggers::{TriggerEvent, TriggerSettings, TriggerState};
 
 use super::{check, check_with, event};
 
@@ -71,30 +71,34 @@ fn subagents_trigger_nothing() {
 
 #[test]
 fn a_session_of_a_subagent_triggers_nothing() {
-    let mut state = State::default();
+    let mut state = TriggerState::default();
     let mut opened = event(0, "compact");
     opened.kind = tome_model::EventKind::SubagentStart;
     opened.meta.insert("parent".to_owned(), "ses_1".into());
-    let settings = Settings::default();
-    assert_eq!(state.step(&Seen::of(&opened), &settings), None);
+    let settings = TriggerSettings::default();
+    assert_eq!(state.process_event(&TriggerEvent::from_draft(&opened), &settings), None);
     for (number, word) in ["prompt", "todo:9", "edit", "stop", "angry", "stop"].iter().enumerate() {
-        let due = state.step(&Seen::of(&event(number + 1, word)), &settings);
+        let due =
+            state.process_event(&TriggerEvent::from_draft(&event(number + 1, word)), &settings);
         assert_eq!(due, None, "{word}");
     }
 }
 
 #[test]
 fn a_disabled_trigger_does_not_affect_the_others() {
-    let all = Settings::default();
+    let all = TriggerSettings::default();
     check_with(
-        &Settings { replan: false, ..all.clone() },
+        &TriggerSettings { replan: false, ..all.clone() },
         "prompt todo:6 stop[store plan]
          prompt stop-plan:6 prompt read stop[store plan]",
     );
-    check_with(&Settings { store: false, ..all.clone() }, "prompt todo:6[replan] edit*20 stop");
-    check_with(&Settings { overview: false, ..all.clone() }, "prompt*40");
     check_with(
-        &Settings { plan_steps: 3, store_tool_calls: 2, ..all },
+        &TriggerSettings { store: false, ..all.clone() },
+        "prompt todo:6[replan] edit*20 stop",
+    );
+    check_with(&TriggerSettings { overview: false, ..all.clone() }, "prompt*40");
+    check_with(
+        &TriggerSettings { plan_steps: 3, store_tool_calls: 2, ..all },
         "prompt todo:3 todo:4[replan]
          prompt read edit stop[store work 2]",
     );

@@ -8,90 +8,105 @@ use tempfile::TempDir;
 use tome_model::Millis;
 
 use super::{Numbers, SENTENCES, event, note, potion, put, with_sentences};
-use crate::{Batch, Embedder, Entry, Filter, Found, Key, Meanings, Part, Potion, Source};
+use crate::{
+    ByteRange, Embedder, EntryFilter, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit,
+    PotionEmbedder, VectorIndex,
+};
 
-fn keys(found: &[Found]) -> Vec<Key> {
+fn keys(found: &[IndexHit]) -> Vec<EntryKey> {
     found.iter().map(|found| found.key.clone()).collect()
 }
 
-fn near(meanings: &Meanings, vector: &[f32], filter: &Filter, limit: usize) -> Vec<Found> {
-    meanings.nearest(&meanings.bearing(vector).unwrap(), filter, limit).unwrap()
+fn near(
+    meanings: &VectorIndex,
+    vector: &[f32],
+    filter: &EntryFilter,
+    limit: usize,
+) -> Vec<IndexHit> {
+    meanings
+        .search_by_cosine(&meanings.prepare_query_vector(vector).unwrap(), filter, limit)
+        .unwrap()
 }
 
 #[test]
 fn finds_what_means_the_same() {
     let folder = TempDir::new().unwrap();
     let meanings = with_sentences(&folder.path().join("vectors"));
-    let found = meanings.search("async library choice", &Filter::default(), 2).unwrap();
+    let found = meanings.search("async library choice", &EntryFilter::default(), 2).unwrap();
     let first = found.first().unwrap();
-    assert_eq!(first.key, Key::Event(2));
-    assert_eq!((first.at, first.line, first.source), (Millis(1_002), 3, Source::Event));
-    assert_eq!(first.part, event(2, SENTENCES[1]).part);
+    assert_eq!(first.key, EntryKey::Event(2));
+    assert_eq!((first.at, first.line, first.source), (Millis(1_002), 3, EntrySource::Event));
+    assert_eq!(first.range, event(2, SENTENCES[1]).range);
     assert_eq!(found.len(), 2);
-    assert_eq!(meanings.count(), 8);
+    assert_eq!(meanings.entry_count(), 8);
     assert_eq!(meanings.cursor(), "8");
 }
 
 #[test]
 fn nothing_to_look_for_or_in_finds_nothing() {
     let folder = TempDir::new().unwrap();
-    let empty = Meanings::make(&folder.path().join("empty"), potion()).unwrap();
-    assert_eq!(empty.search("anything", &Filter::default(), 5).unwrap(), []);
+    let empty = VectorIndex::create(&folder.path().join("empty"), potion()).unwrap();
+    assert_eq!(empty.search("anything", &EntryFilter::default(), 5).unwrap(), []);
     let meanings = with_sentences(&folder.path().join("vectors"));
     for text in ["", "  \n", "\0\u{1}", &"x".repeat(100_000)] {
-        assert_eq!(meanings.search(text, &Filter::default(), 5).unwrap(), [], "{text:.20?}");
+        assert_eq!(meanings.search(text, &EntryFilter::default(), 5).unwrap(), [], "{text:.20?}");
     }
-    assert_eq!(meanings.search("tokio", &Filter::default(), 0).unwrap(), []);
-    assert!(meanings.search("tokio", &Filter::default(), usize::MAX).unwrap().len() <= 8);
+    assert_eq!(meanings.search("tokio", &EntryFilter::default(), 0).unwrap(), []);
+    assert!(meanings.search("tokio", &EntryFilter::default(), usize::MAX).unwrap().len() <= 8);
 }
 
 #[test]
 fn an_event_says_how_near_it_is() {
     let folder = TempDir::new().unwrap();
     let meanings = with_sentences(&folder.path().join("vectors"));
-    let long: Vec<Entry> = (0..20)
-        .map(|n: u32| Entry {
-            part: Part { from: n, to: n + 1 },
+    let long: Vec<IndexEntry> = (0..20)
+        .map(|n: u32| IndexEntry {
+            range: ByteRange { from: n, to: n + 1 },
             ..event(9, SENTENCES[n as usize % SENTENCES.len()])
         })
         .collect();
     meanings.write(put(long, "9")).unwrap();
     meanings.write(put(vec![event(10, ""), event(11, SENTENCES[1])], "11")).unwrap();
-    let question = meanings.question("which async runtime").unwrap();
-    let found = meanings.search_for(&question, &Filter::default(), 99).unwrap();
+    let question = meanings.embed_query("which async runtime").unwrap();
+    let found = meanings.search_vector(&question, &EntryFilter::default(), 99).unwrap();
     // Same scores as the search; of an event with many chunks, only the named ones.
     for seq in 1..=11 {
-        let named = [Part { from: 1, to: 2 }, Part { from: 9, to: 10 }];
-        let near = meanings.nearness(&question, seq, &named).unwrap();
-        let is_meant =
-            |one: &&Found| one.key == Key::Event(seq) && (seq != 9 || named.contains(&one.part));
-        let searched: Vec<Found> = found.iter().filter(is_meant).cloned().collect();
+        let named = [ByteRange { from: 1, to: 2 }, ByteRange { from: 9, to: 10 }];
+        let near = meanings.event_similarity(&question, seq, &named).unwrap();
+        let is_meant = |one: &&IndexHit| {
+            one.key == EntryKey::Event(seq) && (seq != 9 || named.contains(&one.range))
+        };
+        let searched: Vec<IndexHit> = found.iter().filter(is_meant).cloned().collect();
         assert_eq!(near, searched, "{seq}");
     }
-    assert_eq!(meanings.nearness(&question, 9, &[]).unwrap(), []);
-    assert_eq!(meanings.nearness(&question, 12, &[]).unwrap(), []);
-    assert!(!meanings.nearness(&question, 11, &[]).unwrap().is_empty());
+    assert_eq!(meanings.event_similarity(&question, 9, &[]).unwrap(), []);
+    assert_eq!(meanings.event_similarity(&question, 12, &[]).unwrap(), []);
+    assert!(!meanings.event_similarity(&question, 11, &[]).unwrap().is_empty());
 }
 
 #[test]
 fn an_entry_without_a_vector_is_kept_and_never_found() {
     let folder = TempDir::new().unwrap();
-    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
     meanings.write(put(vec![event(1, ""), note("n", 0, "")], "")).unwrap();
     meanings.write(put(vec![event(2, "\u{1}\u{2}"), event(3, "a kitchen table")], "")).unwrap();
-    assert_eq!(meanings.count(), 4);
-    let found = meanings.search("the table in a kitchen", &Filter::default(), 9).unwrap();
-    assert!(!keys(&found).contains(&Key::Event(1)) && !keys(&found).contains(&Key::Event(2)));
-    assert!(keys(&found).contains(&Key::Event(3)));
+    assert_eq!(meanings.entry_count(), 4);
+    let found = meanings.search("the table in a kitchen", &EntryFilter::default(), 9).unwrap();
+    assert!(
+        !keys(&found).contains(&EntryKey::Event(1)) && !keys(&found).contains(&EntryKey::Event(2))
+    );
+    assert!(keys(&found).contains(&EntryKey::Event(3)));
 }
 
 #[test]
 fn a_named_thing_can_be_replaced_and_go() {
     let folder = TempDir::new().unwrap();
-    let meanings = Meanings::make(folder.path(), potion()).unwrap();
-    let write = |gone: &[&str], entries: Vec<Entry>| {
+    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let write = |gone: &[&str], entries: Vec<IndexEntry>| {
         let gone = gone.iter().map(|name| (*name).to_owned()).collect();
-        meanings.write(Batch { gone, put: entries, cursor: String::new() }).unwrap();
+        meanings
+            .write(IndexBatch { removed: gone, added: entries, cursor: String::new() })
+            .unwrap();
     };
     write(
         &[],
@@ -99,66 +114,70 @@ fn a_named_thing_can_be_replaced_and_go() {
     );
     write(&["a", "a", "unknown"], vec![note("a", 0, "mountains")]);
     assert_eq!(
-        meanings.named(),
+        meanings.list_named(),
         [("a".to_owned(), Millis(5_000)), ("b".to_owned(), Millis(5_000))]
     );
-    assert_eq!(meanings.count(), 2);
-    let found = meanings.search("sailing boats", &Filter::default(), 9).unwrap();
-    assert!(found.iter().all(|found| found.part.from == 0), "{found:?}");
+    assert_eq!(meanings.entry_count(), 2);
+    let found = meanings.search("sailing boats", &EntryFilter::default(), 9).unwrap();
+    assert!(found.iter().all(|found| found.range.from == 0), "{found:?}");
     write(&["a"], Vec::new());
-    assert_eq!(meanings.named(), [("b".to_owned(), Millis(5_000))]);
-    let found = meanings.search("a mountain of trees", &Filter::default(), 9).unwrap();
-    assert_eq!(keys(&found), [Key::Named("b".to_owned())]);
+    assert_eq!(meanings.list_named(), [("b".to_owned(), Millis(5_000))]);
+    let found = meanings.search("a mountain of trees", &EntryFilter::default(), 9).unwrap();
+    assert_eq!(keys(&found), [EntryKey::Named("b".to_owned())]);
 }
 
 #[test]
 fn a_question_is_about_what_is_rare_in_the_index() {
     let folder = TempDir::new().unwrap();
-    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
     let said = ["we went camping", "my violin lesson", "the dog is ill", "a new job at the bank"];
     let events = (0..80).zip(said.iter().cycle());
     let events = events.map(|(seq, said)| event(seq, &format!("Caroline: {said}")));
     meanings.write(put(events.collect(), "")).unwrap();
-    let found = meanings.search("Caroline's music", &Filter::default(), 10).unwrap();
-    let violin: Vec<_> = (0..10).map(|i| Key::Event(i * 4 + 1)).collect();
+    let found = meanings.search("Caroline's music", &EntryFilter::default(), 10).unwrap();
+    let violin: Vec<_> = (0..10).map(|i| EntryKey::Event(i * 4 + 1)).collect();
     assert_eq!(keys(&found), violin);
 }
 
 #[test]
 fn a_selective_filter_is_not_starved() {
     let folder = TempDir::new().unwrap();
-    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
     let mut entries: Vec<_> = (0..3_000).map(|seq| event(seq, "the sea and the ships")).collect();
     let mut far = event(3_000, "a chimney sweep");
     far.session = "other".to_owned();
     entries.push(far);
     meanings.write(put(entries, "")).unwrap();
-    let filter = Filter { session: Some("other".to_owned()), ..Filter::default() };
+    let filter = EntryFilter { session: Some("other".to_owned()), ..EntryFilter::default() };
     let found = meanings.search("ships at sea and a sweep", &filter, 5).unwrap();
-    assert_eq!(keys(&found), [Key::Event(3_000)]);
+    assert_eq!(keys(&found), [EntryKey::Event(3_000)]);
     // Ties are sorted by key, however many there are.
-    let found = meanings.search("the sea and the ships", &Filter::default(), 3).unwrap();
-    assert_eq!(keys(&found), [Key::Event(0), Key::Event(1), Key::Event(2)]);
+    let found = meanings.search("the sea and the ships", &EntryFilter::default(), 3).unwrap();
+    assert_eq!(keys(&found), [EntryKey::Event(0), EntryKey::Event(1), EntryKey::Event(2)]);
 }
 
 #[test]
 fn long_stretches_of_one_session_are_filtered_too() {
     let folder = TempDir::new().unwrap();
-    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
     let of = |seq: u64| {
         let session = format!("long {}", seq / 600);
-        Entry { session, kind: "user_message".to_owned(), ..event(seq, "the sea and the ships") }
+        IndexEntry {
+            session,
+            kind: "user_message".to_owned(),
+            ..event(seq, "the sea and the ships")
+        }
     };
     meanings.write(put((0..1_800).map(of).collect(), "")).unwrap();
-    let filter = Filter { session: Some("long 1".to_owned()), ..Filter::default() };
+    let filter = EntryFilter { session: Some("long 1".to_owned()), ..EntryFilter::default() };
     let found = meanings.search("the sea and the ships", &filter, 700).unwrap();
-    assert_eq!(keys(&found), (600..1_200).map(Key::Event).collect::<Vec<_>>());
+    assert_eq!(keys(&found), (600..1_200).map(EntryKey::Event).collect::<Vec<_>>());
 }
 
 #[test]
 fn when_most_is_dead_the_files_are_written_anew() {
     let folder = TempDir::new().unwrap();
-    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
     let notes = |word: &str| {
         (0..700).map(|i| note(&format!("n{i}"), 0, &format!("{word} {i}"))).collect::<Vec<_>>()
     };
@@ -167,9 +186,10 @@ fn when_most_is_dead_the_files_are_written_anew() {
         .write(put(SENTENCES.iter().zip(1..).map(|(t, s)| event(s, t)).collect(), "1"))
         .unwrap();
     meanings.write(put(notes("boat"), "2")).unwrap();
-    let before = meanings.search("tokio runtime", &Filter::default(), 5).unwrap();
+    let before = meanings.search("tokio runtime", &EntryFilter::default(), 5).unwrap();
     for cursor in ["3", "4"] {
-        let batch = Batch { gone: gone.clone(), put: notes("boat"), cursor: cursor.to_owned() };
+        let batch =
+            IndexBatch { removed: gone.clone(), added: notes("boat"), cursor: cursor.to_owned() };
         meanings.write(batch).unwrap();
     }
     let files = std::fs::read_dir(folder.path()).unwrap().flatten();
@@ -178,33 +198,34 @@ fn when_most_is_dead_the_files_are_written_anew() {
     assert_eq!(names, ["head", "levels-2", "log-2", "signs-2"]);
     let rows = std::fs::metadata(folder.path().join("levels-2")).unwrap().len() / 132;
     assert_eq!(rows, 708);
-    let answers = |meanings: &Meanings| {
-        assert_eq!((meanings.count(), meanings.cursor().as_str()), (708, "4"));
-        assert_eq!(meanings.named().len(), 700);
-        assert!(meanings.is_whole());
-        assert_eq!(meanings.search("tokio runtime", &Filter::default(), 5).unwrap(), before);
+    let answers = |meanings: &VectorIndex| {
+        assert_eq!((meanings.entry_count(), meanings.cursor().as_str()), (708, "4"));
+        assert_eq!(meanings.list_named().len(), 700);
+        assert!(meanings.is_intact());
+        assert_eq!(meanings.search("tokio runtime", &EntryFilter::default(), 5).unwrap(), before);
     };
     answers(&meanings);
-    answers(&Meanings::open(folder.path(), potion()).unwrap());
+    answers(&VectorIndex::open(folder.path(), potion()).unwrap());
 }
 
 #[test]
 fn vectors_of_other_lengths_go_as_well() {
     for dimensions in [1, 3, 64, 100, 1_536] {
         let folder = TempDir::new().unwrap();
-        let meanings = Meanings::make(folder.path(), Arc::new(Numbers { dimensions })).unwrap();
+        let meanings =
+            VectorIndex::create(folder.path(), Arc::new(Numbers { dimensions })).unwrap();
         meanings.write(put(vec![event(1, "1 0.1 0.1"), event(2, "-1 0.1 -0.1")], "")).unwrap();
         let mut asked = vec![0.0; dimensions];
         asked[0] = -2.0;
-        let found = near(&meanings, &asked, &Filter::default(), 5);
-        assert_eq!(keys(&found), [Key::Event(2)], "{dimensions}");
-        assert!(meanings.bearing(&[]).is_err());
-        assert!(meanings.bearing(&vec![f32::NAN; dimensions]).is_err());
+        let found = near(&meanings, &asked, &EntryFilter::default(), 5);
+        assert_eq!(keys(&found), [EntryKey::Event(2)], "{dimensions}");
+        assert!(meanings.prepare_query_vector(&[]).is_err());
+        assert!(meanings.prepare_query_vector(&vec![f32::NAN; dimensions]).is_err());
     }
 }
 
 /// Second implementation of the filter.
-fn passes(filter: &Filter, entry: &Entry) -> bool {
+fn passes(filter: &EntryFilter, entry: &IndexEntry) -> bool {
     (filter.sources.is_empty() || filter.sources.contains(&entry.source))
         && filter.project.as_ref().is_none_or(|it| *it == entry.project)
         && filter.session.as_ref().is_none_or(|it| *it == entry.session)
@@ -218,12 +239,14 @@ fn entries() -> impl Strategy<Value = Vec<(u8, u8, usize)>> {
     proptest::collection::vec((0..4_u8, 0..8_u8, 0..SENTENCES.len()), 1..12)
 }
 
-fn filters() -> impl Strategy<Value = Filter> {
+fn filters() -> impl Strategy<Value = EntryFilter> {
     let text =
         |texts: &'static [&'static str]| proptest::option::of(proptest::sample::select(texts));
     let moment = || proptest::option::of((990..1_030_u64).prop_map(Millis));
-    let sources =
-        proptest::sample::subsequence(vec![Source::Event, Source::Note, Source::Grip], 0..=2);
+    let sources = proptest::sample::subsequence(
+        vec![EntrySource::Event, EntrySource::Note, EntrySource::Grip],
+        0..=2,
+    );
     (
         sources,
         text(&["/p", "/q"]),
@@ -233,7 +256,7 @@ fn filters() -> impl Strategy<Value = Filter> {
         moment(),
         moment(),
     )
-        .prop_map(|(sources, project, session, agent, kind, since, until)| Filter {
+        .prop_map(|(sources, project, session, agent, kind, since, until)| EntryFilter {
             sources,
             project: project.map(str::to_owned),
             session: session.map(str::to_owned),
@@ -246,49 +269,53 @@ fn filters() -> impl Strategy<Value = Filter> {
 
 /// Reference implementation: a plain list of entries.
 #[derive(Default)]
-struct Plain(Vec<Entry>);
+struct Plain(Vec<IndexEntry>);
 
 impl Plain {
-    fn write(&mut self, batch: &Batch) {
+    fn write(&mut self, batch: &IndexBatch) {
         self.0.retain(|entry| match &entry.key {
-            Key::Named(name) => !batch.gone.contains(name),
-            Key::Event(_) => true,
+            EntryKey::Named(name) => !batch.removed.contains(name),
+            EntryKey::Event(_) => true,
         });
-        self.0.extend(batch.put.iter().cloned());
+        self.0.extend(batch.added.iter().cloned());
     }
 
-    fn search(&self, question: &[f32], filter: &Filter) -> Vec<((Source, Key, u32), f32)> {
+    fn search(
+        &self,
+        question: &[f32],
+        filter: &EntryFilter,
+    ) -> Vec<((EntrySource, EntryKey, u32), f32)> {
         let passing = self.0.iter().filter(|entry| passes(filter, entry));
         let cosines = passing.map(|entry| {
             let text = format!("{}\n{}", entry.title, entry.text);
-            let vector = Potion.embed(&[&text]).unwrap().pop().unwrap();
+            let vector = PotionEmbedder.embed(&[&text]).unwrap().pop().unwrap();
             let cosine = vector.iter().zip(question).map(|(one, other)| one * other).sum();
-            ((entry.source, entry.key.clone(), entry.part.from), cosine)
+            ((entry.source, entry.key.clone(), entry.range.from), cosine)
         });
         cosines.collect()
     }
 }
 
 /// Builds batches from triples of action, name and sentence.
-fn batches(seeds: &[Vec<(u8, u8, usize)>]) -> Vec<Batch> {
+fn batches(seeds: &[Vec<(u8, u8, usize)>]) -> Vec<IndexBatch> {
     let mut seq = 0;
     let mut batches = Vec::new();
     for (i, seed) in seeds.iter().enumerate() {
-        let mut batch = Batch { cursor: i.to_string(), ..Batch::default() };
+        let mut batch = IndexBatch { cursor: i.to_string(), ..IndexBatch::default() };
         for (kind, name, sentence) in seed {
             let name = format!("n{name}");
             if *kind < 2 {
                 seq += 1;
                 let mut entry = event(seq, SENTENCES[*sentence]);
                 entry.project = if seq % 5 == 0 { "/q" } else { "/p" }.to_owned();
-                batch.put.push(entry);
+                batch.added.push(entry);
                 continue;
             }
-            batch.put.retain(|entry| entry.key != Key::Named(name.clone()));
-            batch.gone.push(name.clone());
+            batch.added.retain(|entry| entry.key != EntryKey::Named(name.clone()));
+            batch.removed.push(name.clone());
             if *kind == 2 {
-                batch.put.push(note(&name, 0, SENTENCES[*sentence]));
-                batch.put.push(note(&name, 1, SENTENCES[(sentence + 1) % 8]));
+                batch.added.push(note(&name, 0, SENTENCES[*sentence]));
+                batch.added.push(note(&name, 1, SENTENCES[(sentence + 1) % 8]));
             }
         }
         batches.push(batch);
@@ -307,20 +334,20 @@ proptest! {
     ) {
         let folder = TempDir::new().unwrap();
         let mut plain = Plain::default();
-        let mut meanings = Meanings::make(folder.path(), potion()).unwrap();
-        let question = Potion.embed(&[asked]).unwrap().pop().unwrap();
+        let mut meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+        let question = PotionEmbedder.embed(&[asked]).unwrap().pop().unwrap();
         for (i, batch) in batches(&seeds).into_iter().enumerate() {
             plain.write(&batch);
             meanings.write(batch).unwrap();
             if i % 2 == 1 {
-                meanings = Meanings::open(folder.path(), potion()).unwrap();
+                meanings = VectorIndex::open(folder.path(), potion()).unwrap();
             }
         }
         let found = near(&meanings, &question, &filter, 1_000);
         prop_assert!(found.windows(2).all(|two| two[0].score >= two[1].score));
         let found: HashMap<_, _> = found
             .into_iter()
-            .map(|it| ((it.source, it.key, it.part.from), it.score))
+            .map(|it| ((it.source, it.key, it.range.from), it.score))
             .collect();
         let expected = plain.search(&question, &filter);
         for (entry, cosine) in &expected {
@@ -334,14 +361,14 @@ proptest! {
         for entry in found.keys() {
             prop_assert!(expected.contains_key(entry), "{entry:?} should not be found");
         }
-        prop_assert_eq!(meanings.count(), plain.0.len());
+        prop_assert_eq!(meanings.entry_count(), plain.0.len());
         let mut names: Vec<_> = plain.0.iter().filter_map(|entry| match &entry.key {
-            Key::Named(name) => Some((name.clone(), entry.at)),
-            Key::Event(_) => None,
+            EntryKey::Named(name) => Some((name.clone(), entry.at)),
+            EntryKey::Event(_) => None,
         }).collect();
         names.sort();
         names.dedup();
-        prop_assert_eq!(meanings.named(), names);
+        prop_assert_eq!(meanings.list_named(), names);
     }
 
     #[test]
@@ -352,19 +379,19 @@ proptest! {
         asked in proptest::sample::select(&SENTENCES[..]),
     ) {
         let folder = TempDir::new().unwrap();
-        let meanings = Meanings::make(&folder.path().join("first"), potion()).unwrap();
+        let meanings = VectorIndex::create(&folder.path().join("first"), potion()).unwrap();
         let mut plain = Plain::default();
         for batch in batches(&seeds) {
             plain.write(&batch);
             meanings.write(batch).unwrap();
         }
-        let again = Meanings::make(&folder.path().join("again"), potion()).unwrap();
+        let again = VectorIndex::create(&folder.path().join("again"), potion()).unwrap();
         let mut entries = plain.0;
         entries.reverse();
         again.write(put(entries, "")).unwrap();
         let answer = meanings.search(asked, &filter, limit).unwrap();
         prop_assert_eq!(&again.search(asked, &filter, limit).unwrap(), &answer);
-        let opened = Meanings::open(&folder.path().join("first"), potion()).unwrap();
+        let opened = VectorIndex::open(&folder.path().join("first"), potion()).unwrap();
         prop_assert_eq!(&opened.search(asked, &filter, limit).unwrap(), &answer);
     }
 }
@@ -372,7 +399,7 @@ proptest! {
 #[test]
 fn the_line_of_an_event_is_known_by_its_number() {
     let folder = TempDir::new().unwrap();
-    let meanings = Meanings::make(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
     let said = |seq: u64| {
         let mut pieces = vec![event(seq, "one"), event(seq, "two")];
         pieces.truncate(if seq.is_multiple_of(5) { 2 } else { 1 });
@@ -383,6 +410,6 @@ fn the_line_of_an_event_is_known_by_its_number() {
     for seq in 0..=702 {
         let is_there = (1..=700).contains(&seq) && seq % 7 != 0;
         let expected = is_there.then(|| u32::try_from(seq).unwrap() + 1);
-        assert_eq!(meanings.line(seq), expected, "{seq}");
+        assert_eq!(meanings.event_line(seq), expected, "{seq}");
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use tempfile::TempDir;
 
 use super::{Numbers, SENTENCES, event, note, potion, put, with_sentences};
-use crate::{Batch, EmbedError, Embedder, Filter, FinderError, Found, Meanings};
+use crate::{EmbedError, Embedder, EntryFilter, FinderError, IndexBatch, IndexHit, VectorIndex};
 
-fn answer(meanings: &Meanings) -> Vec<Found> {
-    meanings.search("drop the table", &Filter::default(), 20).unwrap()
+fn answer(meanings: &VectorIndex) -> Vec<IndexHit> {
+    meanings.search("drop the table", &EntryFilter::default(), 20).unwrap()
 }
 
 fn copy(from: &Path, to: &Path) {
@@ -24,17 +24,20 @@ fn copy(from: &Path, to: &Path) {
 fn where_there_is_none_it_is_missing() {
     let folder = TempDir::new().unwrap();
     let missing = |path: &Path| {
-        assert!(matches!(Meanings::open(path, potion()), Err(FinderError::Missing(_))), "{path:?}");
+        assert!(
+            matches!(VectorIndex::open(path, potion()), Err(FinderError::Missing(_))),
+            "{path:?}"
+        );
     };
     missing(&folder.path().join("nowhere"));
     missing(folder.path());
     overwrite(&folder.path().join("log-1"), b"foreign");
     missing(folder.path());
     let file = folder.path().join("log-1");
-    assert!(Meanings::open(&file, potion()).is_err());
+    assert!(VectorIndex::open(&file, potion()).is_err());
     // Creating replaces whatever is there.
-    assert!(Meanings::make(&file, potion()).unwrap().is_whole());
-    assert!(Meanings::make(folder.path(), potion()).unwrap().is_whole());
+    assert!(VectorIndex::create(&file, potion()).unwrap().is_intact());
+    assert!(VectorIndex::create(folder.path(), potion()).unwrap().is_intact());
     assert!(!file.join("head").exists());
 }
 
@@ -42,7 +45,8 @@ fn where_there_is_none_it_is_missing() {
 fn another_embedder_is_told_by_name() {
     let folder = TempDir::new().unwrap();
     drop(with_sentences(folder.path()));
-    let error = Meanings::open(folder.path(), Arc::new(Numbers { dimensions: 256 })).err().unwrap();
+    let error =
+        VectorIndex::open(folder.path(), Arc::new(Numbers { dimensions: 256 })).err().unwrap();
     let said = error.to_string();
     assert!(matches!(error, FinderError::Damaged { .. }));
     assert!(said.contains("potion-base-8m") && said.contains("numbers/1"), "{said}");
@@ -73,9 +77,9 @@ fn what_no_head_counts_was_never_written() {
     let expected = answer(&meanings);
     drop(meanings);
     copy(&before, &after);
-    let meanings = Meanings::open(&after, potion()).unwrap();
+    let meanings = VectorIndex::open(&after, potion()).unwrap();
     let batch = put(vec![event(10, "drop the old table"), note("m", 0, "tables")], "10");
-    meanings.write(Batch { gone: vec!["n".to_owned()], ..batch.clone() }).unwrap();
+    meanings.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
     let now = answer(&meanings);
     assert_ne!(now, expected);
     for file in ["log-1", "signs-1", "levels-1"] {
@@ -90,13 +94,13 @@ fn what_no_head_counts_was_never_written() {
                 .unwrap()
                 .set_len(length as u64)
                 .unwrap();
-            let meanings = Meanings::open(&torn, potion()).unwrap();
-            assert_eq!((meanings.cursor().as_str(), meanings.count()), ("9", 9));
+            let meanings = VectorIndex::open(&torn, potion()).unwrap();
+            assert_eq!((meanings.cursor().as_str(), meanings.entry_count()), ("9", 9));
             assert_eq!(answer(&meanings), expected);
             // The next commit overwrites the leftovers.
-            meanings.write(Batch { gone: vec!["n".to_owned()], ..batch.clone() }).unwrap();
+            meanings.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
             assert_eq!(answer(&meanings), now);
-            assert_eq!(answer(&Meanings::open(&torn, potion()).unwrap()), now);
+            assert_eq!(answer(&VectorIndex::open(&torn, potion()).unwrap()), now);
         }
     }
 }
@@ -111,11 +115,11 @@ fn shorter_than_the_head_says_is_damaged() {
         copy(&whole, &cut);
         for length in (0..bytes).rev() {
             fs::File::options().write(true).open(cut.join(file)).unwrap().set_len(length).unwrap();
-            let opened = Meanings::open(&cut, potion());
+            let opened = VectorIndex::open(&cut, potion());
             assert!(matches!(opened, Err(FinderError::Damaged { .. })), "{file} of {length} bytes");
         }
         fs::remove_file(cut.join(file)).unwrap();
-        assert!(Meanings::open(&cut, potion()).is_err(), "{file}");
+        assert!(VectorIndex::open(&cut, potion()).is_err(), "{file}");
     }
 }
 
@@ -132,14 +136,14 @@ fn a_changed_byte_is_noticed() {
             let mut bytes = bytes.clone();
             bytes[i] ^= 1 << (i % 8);
             overwrite(&changed.join(file), &bytes);
-            let looked = Meanings::open(&changed, potion())
-                .and_then(|it| it.search("drop the table", &Filter::default(), 20));
+            let looked = VectorIndex::open(&changed, potion())
+                .and_then(|it| it.search("drop the table", &EntryFilter::default(), 20));
             let is_noticed = matches!(looked, Err(FinderError::Damaged { .. }));
             assert!(is_noticed, "byte {i} of {file}");
         }
         overwrite(&changed.join(file), &bytes);
     }
-    assert!(Meanings::open(&changed, potion()).unwrap().is_whole());
+    assert!(VectorIndex::open(&changed, potion()).unwrap().is_intact());
 }
 
 fn overwrite(path: &Path, bytes: &[u8]) {
@@ -155,12 +159,12 @@ fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
         overwrite(&folder.path().join(stray), b"half");
     }
     overwrite(&folder.path().join("notes.txt"), b"unrelated");
-    let meanings = Meanings::open(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::open(folder.path(), potion()).unwrap();
     let files = fs::read_dir(folder.path()).unwrap().flatten();
     let mut names: Vec<_> = files.map(|it| it.file_name().into_string().unwrap()).collect();
     names.sort();
     assert_eq!(names, ["head", "levels-1", "log-1", "notes.txt", "signs-1"]);
-    assert_eq!(meanings.count(), 8);
+    assert_eq!(meanings.entry_count(), 8);
 }
 
 #[test]
@@ -169,19 +173,19 @@ fn it_knows_when_its_files_are_gone() {
     for file in ["head", "log-1", "signs-1", "levels-1", ""] {
         let place = folder.path().join("vectors");
         let meanings = with_sentences(&place);
-        assert!(meanings.is_whole());
+        assert!(meanings.is_intact());
         if file.is_empty() {
             fs::remove_dir_all(&place).unwrap();
         } else {
             fs::remove_file(place.join(file)).unwrap();
         }
-        assert!(!meanings.is_whole(), "{file}");
+        assert!(!meanings.is_intact(), "{file}");
     }
     // A new index in the same folder is a different one.
     let place = folder.path().join("vectors");
     let meanings = with_sentences(&place);
-    drop(Meanings::make(&place, potion()).unwrap());
-    assert!(!meanings.is_whole());
+    drop(VectorIndex::create(&place, potion()).unwrap());
+    assert!(!meanings.is_intact());
 }
 
 /// Fails, or returns unusable vectors.
@@ -213,11 +217,11 @@ fn an_embedder_that_fails_changes_nothing() {
     ];
     let folder = TempDir::new().unwrap();
     for case in cases {
-        let meanings = Meanings::make(folder.path(), Arc::new(Broken(case))).unwrap();
+        let meanings = VectorIndex::create(folder.path(), Arc::new(Broken(case))).unwrap();
         let result = meanings.write(put(vec![event(1, SENTENCES[0])], "1"));
         assert!(matches!(result, Err(FinderError::Embed(_))));
-        assert_eq!((meanings.count(), meanings.cursor().as_str()), (0, ""));
-        assert!(meanings.search("x", &Filter::default(), 1).is_err());
+        assert_eq!((meanings.entry_count(), meanings.cursor().as_str()), (0, ""));
+        assert!(meanings.search("x", &EntryFilter::default(), 1).is_err());
         // An empty batch does not call the embedder.
         meanings.write(put(Vec::new(), "2")).unwrap();
         assert_eq!(meanings.cursor(), "2");

@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use tome_model::Millis;
 
-use crate::{Batch, EmbedError, Embedder, Entry, Key, Meanings, Part, Potion, Source};
+use crate::{
+    ByteRange, EmbedError, Embedder, EntryKey, EntrySource, IndexBatch, IndexEntry, PotionEmbedder,
+    VectorIndex,
+};
 
 /// Parses the text as a list of numbers, which makes vectors predictable.
 pub(super) struct Numbers {
@@ -39,14 +42,14 @@ impl Embedder for Numbers {
 }
 
 pub(super) fn potion() -> Arc<dyn Embedder> {
-    Arc::new(Potion)
+    Arc::new(PotionEmbedder)
 }
 
-pub(super) fn event(seq: u64, text: &str) -> Entry {
-    Entry {
-        key: Key::Event(seq),
-        part: Part { from: 0, to: u32::try_from(text.len()).unwrap() },
-        source: Source::Event,
+pub(super) fn event(seq: u64, text: &str) -> IndexEntry {
+    IndexEntry {
+        key: EntryKey::Event(seq),
+        range: ByteRange { from: 0, to: u32::try_from(text.len()).unwrap() },
+        source: EntrySource::Event,
         at: Millis(1_000 + seq),
         project: "/p".to_owned(),
         session: format!("s{}", seq % 3),
@@ -59,11 +62,11 @@ pub(super) fn event(seq: u64, text: &str) -> Entry {
     }
 }
 
-pub(super) fn note(name: &str, part: u32, text: &str) -> Entry {
-    Entry {
-        key: Key::Named(name.to_owned()),
-        part: Part { from: part, to: part + 1 },
-        source: Source::Note,
+pub(super) fn note(name: &str, part: u32, text: &str) -> IndexEntry {
+    IndexEntry {
+        key: EntryKey::Named(name.to_owned()),
+        range: ByteRange { from: part, to: part + 1 },
+        source: EntrySource::Note,
         at: Millis(5_000),
         project: "/p".to_owned(),
         session: String::new(),
@@ -76,8 +79,8 @@ pub(super) fn note(name: &str, part: u32, text: &str) -> Entry {
     }
 }
 
-pub(super) fn put(entries: Vec<Entry>, cursor: &str) -> Batch {
-    Batch { gone: Vec::new(), put: entries, cursor: cursor.to_owned() }
+pub(super) fn put(entries: Vec<IndexEntry>, cursor: &str) -> IndexBatch {
+    IndexBatch { removed: Vec::new(), added: entries, cursor: cursor.to_owned() }
 }
 
 pub(super) const SENTENCES: [&str; 8] = [
@@ -92,8 +95,8 @@ pub(super) const SENTENCES: [&str; 8] = [
 ];
 
 /// An index with these sentences as events 1, 2, 3 and so on.
-pub(super) fn with_sentences(folder: &std::path::Path) -> Meanings {
-    let meanings = Meanings::make(folder, potion()).unwrap();
+pub(super) fn with_sentences(folder: &std::path::Path) -> VectorIndex {
+    let meanings = VectorIndex::create(folder, potion()).unwrap();
     let events = (1..).zip(SENTENCES).map(|(seq, text)| event(seq, text)).collect();
     meanings.write(put(events, "8")).unwrap();
     meanings

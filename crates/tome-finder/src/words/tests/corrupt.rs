@@ -11,18 +11,20 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-fn some(words: &Words) {
+fn some(words: &Bm25Index) {
     for seq in 0..20 {
         words.write(put(vec![event(seq, "some words of an event")], &seq.to_string())).unwrap();
     }
     words
-        .write(Batch {
-            gone: vec!["n".into()],
-            put: vec![note("n", "some words of a note")],
+        .write(IndexBatch {
+            removed: vec!["n".into()],
+            added: vec![note("n", "some words of a note")],
             cursor: "end".into(),
         })
         .unwrap();
-    words.write(Batch { gone: vec!["n".into()], put: vec![], cursor: "end".into() }).unwrap();
+    words
+        .write(IndexBatch { removed: vec!["n".into()], added: vec![], cursor: "end".into() })
+        .unwrap();
 }
 
 #[test]
@@ -42,8 +44,8 @@ fn a_new_one_takes_the_place_of_whatever_was_there() {
     fs::remove_dir_all(scene.folder()).unwrap();
     fs::File::create(scene.folder()).unwrap();
     let words = scene.make();
-    assert_eq!((words.cursor().as_str(), words.count()), ("", 0));
-    assert!(words.is_whole());
+    assert_eq!((words.cursor().as_str(), words.entry_count()), ("", 0));
+    assert!(words.is_intact());
 }
 
 #[test]
@@ -51,7 +53,7 @@ fn every_file_may_be_missing_cut_or_overwritten() {
     let scene = Scene::new();
     let words = scene.make();
     some(&words);
-    while !words.rest().unwrap() {}
+    while !words.release_writer().unwrap() {}
     let expected = ask(&words, "some words");
     drop(words);
     for file in files(&scene.folder()) {
@@ -72,8 +74,8 @@ fn every_file_may_be_missing_cut_or_overwritten() {
             match other.open() {
                 Ok(words) => {
                     let found = words.search(
-                        &WordsQuery { text: "some words".into() },
-                        &Filter::default(),
+                        &Bm25Query { text: "some words".into() },
+                        &EntryFilter::default(),
                         100,
                     );
                     if let Ok(found) = found {
@@ -92,7 +94,7 @@ fn a_single_changed_byte_is_noticed() {
     let scene = Scene::new();
     let words = scene.make();
     some(&words);
-    while !words.rest().unwrap() {}
+    while !words.release_writer().unwrap() {}
     drop(words);
     let is_checked = |file: &&PathBuf| file.extension().is_none_or(|ending| ending != "lock");
     for file in files(&scene.folder()).iter().filter(is_checked) {
@@ -110,7 +112,7 @@ fn a_single_changed_byte_is_noticed() {
         }
         std::io::Write::write_all(&mut fs::File::create(file).unwrap(), &whole).unwrap();
     }
-    assert_eq!(scene.open().unwrap().count(), 20);
+    assert_eq!(scene.open().unwrap().entry_count(), 20);
 }
 
 #[test]
@@ -123,7 +125,7 @@ fn files_that_are_cut_short_while_it_is_open_end_nobody() {
         event(seq, &format!("every {text}"))
     };
     words.write(put((0..250).map(many).collect(), "end")).unwrap();
-    while !words.rest().unwrap() {}
+    while !words.release_writer().unwrap() {}
     let lists = files(&scene.folder());
     let lists = lists.iter().filter(|file| file.extension().is_some_and(|of| of == "idx"));
     assert!(lists.map(|file| fs::metadata(file).unwrap().len()).max().unwrap() > 256 << 10);
@@ -131,9 +133,9 @@ fn files_that_are_cut_short_while_it_is_open_end_nobody() {
     for file in files(&scene.folder()) {
         fs::OpenOptions::new().write(true).open(file).unwrap().set_len(100).unwrap();
     }
-    assert!(!words.is_whole());
-    let asked = WordsQuery { text: "every w77 w1888".into() };
-    let answered = words.search(&asked, &Filter::default(), 100);
+    assert!(!words.is_intact());
+    let asked = Bm25Query { text: "every w77 w1888".into() };
+    let answered = words.search(&asked, &EntryFilter::default(), 100);
     assert!(matches!(answered, Err(FinderError::Damaged { .. })), "{answered:?}");
     assert!(words.write(put(vec![event(9_999, "more")], "more")).is_err());
 }
@@ -151,7 +153,7 @@ fn it_is_whole_while_it_is_written_to() {
             is_done.store(true, std::sync::atomic::Ordering::Release);
         });
         while !is_done.load(std::sync::atomic::Ordering::Acquire) {
-            assert!(words.is_whole());
+            assert!(words.is_intact());
         }
     });
 }
@@ -164,7 +166,7 @@ fn foreign_files_do_no_harm() {
     std::io::Write::write_all(&mut fs::File::create(scene.folder().join("x.idx")).unwrap(), b"?")
         .unwrap();
     fs::create_dir(scene.folder().join("y")).unwrap();
-    assert!(words.is_whole());
+    assert!(words.is_intact());
     drop(words);
     let words = scene.open().unwrap();
     some(&words);
@@ -188,16 +190,16 @@ fn it_notices_that_its_files_went_away_and_answers_meanwhile() {
     let scene = Scene::new();
     let words = scene.make();
     some(&words);
-    while !words.rest().unwrap() {}
-    assert!(words.is_whole());
+    while !words.release_writer().unwrap() {}
+    assert!(words.is_intact());
     let before = ask(&words, "some words");
     let gone = files(&scene.folder())
         .into_iter()
         .find(|file| file.extension().is_some_and(|ending| ending == "term"));
     fs::remove_file(gone.unwrap()).unwrap();
-    assert!(!words.is_whole());
+    assert!(!words.is_intact());
     fs::remove_dir_all(scene.folder()).unwrap();
-    assert!(!words.is_whole());
+    assert!(!words.is_intact());
     assert_eq!(ask(&words, "some words"), before);
     assert!(words.write(put(vec![event(99, "more")], "more")).is_err());
     assert_eq!(words.cursor(), "end");
@@ -240,17 +242,17 @@ fn many_small_writes_make_few_segments() {
     for seq in 0..40 {
         let gone = if seq % 3 == 0 { vec!["n".to_owned()] } else { vec![] };
         let put = vec![event(seq, "one more"), note("n", "replaced")];
-        words.write(Batch { gone, put, cursor: seq.to_string() }).unwrap();
+        words.write(IndexBatch { removed: gone, added: put, cursor: seq.to_string() }).unwrap();
     }
-    while !words.rest().unwrap() {}
+    while !words.release_writer().unwrap() {}
     assert!(words.snapshot().segments.len() < 5, "{}", words.snapshot().segments.len());
-    assert_eq!(words.count(), 41);
-    assert!(words.is_whole());
+    assert_eq!(words.entry_count(), 41);
+    assert!(words.is_intact());
     let segments = files(&scene.folder())
         .iter()
         .filter(|file| file.extension().is_some_and(|of| of == "idx"))
         .count();
     assert!(segments < 5, "{segments}");
     drop(words);
-    assert_eq!(scene.open().unwrap().count(), 41);
+    assert_eq!(scene.open().unwrap().entry_count(), 41);
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use proptest::prelude::*;
 use tome_text::{TokenKind, stem, stemmed_terms, tokenize};
 
-use super::question::Place;
+use super::question::TermFields;
 use super::*;
 
 /// Words of the generated entries; some share a stem, some are identifiers or paths.
@@ -30,7 +30,7 @@ const VOCABULARY: [&str; 16] = [
 
 #[derive(Debug, Clone)]
 enum Step {
-    Put(Vec<Entry>),
+    Put(Vec<IndexEntry>),
     Gone(Vec<u8>),
     Reopen,
 }
@@ -44,13 +44,13 @@ fn name(number: u8) -> String {
     format!("note-{number}")
 }
 
-fn entry() -> impl Strategy<Value = Entry> {
+fn entry() -> impl Strategy<Value = IndexEntry> {
     (text(), text(), 0..6_usize, 0..4_u8, 0..3_u8, 0..3_u8, 0..50_u64).prop_map(
         |(text, title, source, named, session, agent, at)| {
-            let source = Source::ALL[source];
-            let is_event = source == Source::Event;
-            Entry {
-                key: if is_event { Key::Event(0) } else { Key::Named(name(named)) },
+            let source = EntrySource::ALL[source];
+            let is_event = source == EntrySource::Event;
+            IndexEntry {
+                key: if is_event { EntryKey::Event(0) } else { EntryKey::Named(name(named)) },
                 source,
                 at: Millis(at),
                 session: format!("s{session}"),
@@ -72,7 +72,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..12)
 }
 
-fn filter() -> impl Strategy<Value = Filter> {
+fn filter() -> impl Strategy<Value = EntryFilter> {
     let few = |of: &'static str| {
         proptest::collection::vec(0..4_u8, 0..3)
             .prop_map(move |these| these.iter().map(|at| format!("{of}{at}")).collect::<Vec<_>>())
@@ -87,8 +87,8 @@ fn filter() -> impl Strategy<Value = Filter> {
         moment(),
         moment(),
     )
-        .prop_map(|(sources, project, session, agents, kinds, since, until)| Filter {
-            sources: sources.into_iter().map(|at| Source::ALL[at]).collect(),
+        .prop_map(|(sources, project, session, agents, kinds, since, until)| EntryFilter {
+            sources: sources.into_iter().map(|at| EntrySource::ALL[at]).collect(),
             project,
             session,
             agents,
@@ -98,7 +98,7 @@ fn filter() -> impl Strategy<Value = Filter> {
         })
 }
 
-fn lets_through(filter: &Filter, entry: &Entry) -> bool {
+fn lets_through(filter: &EntryFilter, entry: &IndexEntry) -> bool {
     (filter.sources.is_empty() || filter.sources.contains(&entry.source))
         && filter.project.as_ref().is_none_or(|project| *project == entry.project)
         && filter.session.as_ref().is_none_or(|session| *session == entry.session)
@@ -111,68 +111,69 @@ fn lets_through(filter: &Filter, entry: &Entry) -> bool {
 /// Expected entries in insertion order.
 #[derive(Default)]
 struct Model {
-    entries: Vec<Entry>,
+    entries: Vec<IndexEntry>,
     next: u64,
 }
 
 impl Model {
     /// Applies a step to the model and returns the batch for the index.
-    fn step(&mut self, step: &Step) -> Batch {
-        let mut batch = Batch::default();
+    fn step(&mut self, step: &Step) -> IndexBatch {
+        let mut batch = IndexBatch::default();
         match step {
             Step::Put(entries) => {
                 for entry in entries {
                     let mut entry = entry.clone();
                     self.next += 1;
-                    entry.part.from = u32::try_from(self.next).unwrap();
+                    entry.range.from = u32::try_from(self.next).unwrap();
                     match &mut entry.key {
-                        Key::Event(seq) => *seq = self.next,
-                        Key::Named(name) => batch.gone.push(name.clone()),
+                        EntryKey::Event(seq) => *seq = self.next,
+                        EntryKey::Named(name) => batch.removed.push(name.clone()),
                     }
-                    batch.put.push(entry);
+                    batch.added.push(entry);
                 }
             }
             Step::Gone(numbers) => {
-                batch.gone = numbers.iter().map(|number| name(*number)).collect();
+                batch.removed = numbers.iter().map(|number| name(*number)).collect();
             }
             Step::Reopen => {}
         }
-        self.entries
-            .retain(|entry| !matches!(&entry.key, Key::Named(name) if batch.gone.contains(name)));
-        self.entries.extend(batch.put.iter().cloned());
+        self.entries.retain(
+            |entry| !matches!(&entry.key, EntryKey::Named(name) if batch.removed.contains(name)),
+        );
+        self.entries.extend(batch.added.iter().cloned());
         batch.cursor = self.next.to_string();
         batch
     }
 
-    fn matching(&self, query: &str, filter: &Filter) -> BTreeSet<(Key, Part)> {
-        let wanted = question::wanted(query);
-        let matches = |entry: &&Entry| {
+    fn matching(&self, query: &str, filter: &EntryFilter) -> BTreeSet<(EntryKey, ByteRange)> {
+        let wanted = question::parse_query(query);
+        let matches = |entry: &&IndexEntry| {
             let own = own_terms(&format!("{} {}", entry.text, entry.title));
-            wanted.iter().any(|wanted| own.contains(&(wanted.place, wanted.term.clone())))
+            wanted.iter().any(|wanted| own.contains(&(wanted.fields, wanted.term.clone())))
         };
         let through = self.entries.iter().filter(|entry| lets_through(filter, entry));
-        through.filter(matches).map(|entry| (entry.key.clone(), entry.part)).collect()
+        through.filter(matches).map(|entry| (entry.key.clone(), entry.range)).collect()
     }
 }
 
-fn own_terms(text: &str) -> HashSet<(Place, String)> {
+fn own_terms(text: &str) -> HashSet<(TermFields, String)> {
     let mut own = HashSet::new();
     tokenize(text, &mut |kind, term| {
         let (place, term) = match kind {
-            TokenKind::Word | TokenKind::Character => (Place::Words, stem(term).into_owned()),
-            TokenKind::Identifier => (Place::Identifiers, term.to_owned()),
-            TokenKind::Path => (Place::Paths, term.to_owned()),
+            TokenKind::Word | TokenKind::Character => (TermFields::Text, stem(term).into_owned()),
+            TokenKind::Identifier => (TermFields::Identifiers, term.to_owned()),
+            TokenKind::Path => (TermFields::Paths, term.to_owned()),
         };
         own.insert((place, term));
     });
     own
 }
 
-fn places(found: &[Found]) -> BTreeSet<(Key, Part)> {
-    found.iter().map(|found| (found.key.clone(), found.part)).collect()
+fn places(found: &[IndexHit]) -> BTreeSet<(EntryKey, ByteRange)> {
+    found.iter().map(|found| (found.key.clone(), found.range)).collect()
 }
 
-fn run(scene: &Scene, model: &mut Model, steps: &[Step]) -> Words {
+fn run(scene: &Scene, model: &mut Model, steps: &[Step]) -> Bm25Index {
     let mut words = scene.make();
     for step in steps {
         if matches!(step, Step::Reopen) {
@@ -194,16 +195,16 @@ proptest! {
         let scene = Scene::new();
         let mut model = Model::default();
         let words = run(&scene, &mut model, &steps);
-        let found = words.search(&WordsQuery { text: query.clone() }, &filter, 1_000).unwrap();
+        let found = words.search(&Bm25Query { text: query.clone() }, &filter, 1_000).unwrap();
         prop_assert_eq!(places(&found), model.matching(&query, &filter));
-        prop_assert_eq!(words.count(), model.entries.len() as u64);
+        prop_assert_eq!(words.entry_count(), model.entries.len() as u64);
         // A smaller limit returns a prefix.
-        let few = words.search(&WordsQuery { text: query }, &filter, 3).unwrap();
+        let few = words.search(&Bm25Query { text: query }, &filter, 3).unwrap();
         prop_assert_eq!(&few[..], &found[..found.len().min(3)]);
-        let named: BTreeMap<String, Millis> = words.named().unwrap().into_iter().collect();
+        let named: BTreeMap<String, Millis> = words.list_named().unwrap().into_iter().collect();
         let expected: BTreeSet<&String> = model.entries.iter().filter_map(|entry| match &entry.key {
-            Key::Named(name) => Some(name),
-            Key::Event(_) => None,
+            EntryKey::Named(name) => Some(name),
+            EntryKey::Event(_) => None,
         }).collect();
         prop_assert_eq!(named.keys().collect::<BTreeSet<_>>(), expected);
     }
@@ -213,8 +214,8 @@ proptest! {
         let scene = Scene::new();
         let mut model = Model::default();
         let words = run(&scene, &mut model, &steps);
-        let answer = |words: &Words| {
-            words.search(&WordsQuery { text: query.clone() }, &filter, 5).unwrap()
+        let answer = |words: &Bm25Index| {
+            words.search(&Bm25Query { text: query.clone() }, &filter, 5).unwrap()
         };
         let before = answer(&words);
         drop(words);

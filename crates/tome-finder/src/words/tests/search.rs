@@ -19,7 +19,7 @@ fn a_word_is_found_in_any_form_and_case() {
         ))
         .unwrap();
     assert_eq!(words.cursor(), "5");
-    assert_eq!(words.count(), 5);
+    assert_eq!(words.entry_count(), 5);
     for (text, seq) in [
         ("PARSERS failing", 1),
         ("файлы", 2),
@@ -93,8 +93,9 @@ fn words_that_say_nothing_are_looked_for_only_alone() {
 fn a_common_word_in_a_title_is_still_common() {
     let scene = Scene::new();
     let words = scene.make();
-    let mut entries: Vec<Entry> = (1..=50).map(|seq| event(seq, "run the test again")).collect();
-    entries.push(Entry { title: "test".into(), ..note("n", "something else entirely") });
+    let mut entries: Vec<IndexEntry> =
+        (1..=50).map(|seq| event(seq, "run the test again")).collect();
+    entries.push(IndexEntry { title: "test".into(), ..note("n", "something else entirely") });
     entries.push(event(99, "a test of the flux capacitor"));
     words.write(put(entries, "")).unwrap();
     assert_eq!(seqs(&words, "test flux").first(), Some(&99));
@@ -105,10 +106,10 @@ fn titles_and_keywords_are_found() {
     let scene = Scene::new();
     let words = scene.make();
     let entry =
-        Entry { title: "Lexer day".into(), keywords: "tokens".into(), ..note("n", "nothing") };
+        IndexEntry { title: "Lexer day".into(), keywords: "tokens".into(), ..note("n", "nothing") };
     words.write(put(vec![entry], "")).unwrap();
     for text in ["lexers", "token", "nothing"] {
-        assert_eq!(keys(&ask(&words, text)), [Key::Named("n".into())], "{text}");
+        assert_eq!(keys(&ask(&words, text)), [EntryKey::Named("n".into())], "{text}");
     }
 }
 
@@ -121,12 +122,18 @@ fn equally_good_entries_are_in_the_order_of_source_key_and_part() {
     }
     words.write(put(vec![note("b", "same text"), note("a", "same text")], "")).unwrap();
     let all = keys(&ask(&words, "same"));
-    let named = |name: &str| Key::Named(name.into());
-    let expected =
-        [Key::Event(1), Key::Event(3), Key::Event(7), Key::Event(9), named("a"), named("b")];
+    let named = |name: &str| EntryKey::Named(name.into());
+    let expected = [
+        EntryKey::Event(1),
+        EntryKey::Event(3),
+        EntryKey::Event(7),
+        EntryKey::Event(9),
+        named("a"),
+        named("b"),
+    ];
     assert_eq!(all, expected);
-    let two = words.search(&WordsQuery { text: "same".into() }, &Filter::default(), 2).unwrap();
-    assert_eq!(keys(&two), [Key::Event(1), Key::Event(3)]);
+    let two = words.search(&Bm25Query { text: "same".into() }, &EntryFilter::default(), 2).unwrap();
+    assert_eq!(keys(&two), [EntryKey::Event(1), EntryKey::Event(3)]);
 }
 
 #[test]
@@ -160,10 +167,14 @@ fn hostile_texts_and_questions_do_no_harm() {
     let many: String = (0..30_000).map(|number| format!("w{number} ")).collect();
     ask(&words, &many);
     assert!(
-        words.search(&WordsQuery { text: "x".into() }, &Filter::default(), 0).unwrap().is_empty()
+        words
+            .search(&Bm25Query { text: "x".into() }, &EntryFilter::default(), 0)
+            .unwrap()
+            .is_empty()
     );
-    let all =
-        words.search(&WordsQuery { text: "漢".into() }, &Filter::default(), usize::MAX).unwrap();
+    let all = words
+        .search(&Bm25Query { text: "漢".into() }, &EntryFilter::default(), usize::MAX)
+        .unwrap();
     assert_eq!(all.len(), 1);
 }
 
@@ -176,10 +187,10 @@ fn rarer_terms_say_more() {
         .unwrap();
     let idf = |term| words.idf(term).unwrap();
     assert!(idf("absent") > idf("rare") && idf("rare") > idf("common") && idf("common") > 0.0);
-    let query = WordsQuery { text: "rare common".into() };
-    let found = words.search(&query, &Filter::default(), 10).unwrap();
+    let query = Bm25Query { text: "rare common".into() };
+    let found = words.search(&query, &EntryFilter::default(), 10).unwrap();
     assert_eq!(found.len(), 3);
-    assert_eq!(found[0].key, Key::Event(1));
+    assert_eq!(found[0].key, EntryKey::Event(1));
 }
 
 #[test]
@@ -190,10 +201,10 @@ fn a_score_is_what_its_terms_add_up_to() {
     words
         .write(put(texts.iter().zip(1..).map(|(text, seq)| event(seq, text)).collect(), ""))
         .unwrap();
-    words.write(put(vec![Entry { title: "alpha".into(), ..note("n", "alpha") }], "")).unwrap();
+    words.write(put(vec![IndexEntry { title: "alpha".into(), ..note("n", "alpha") }], "")).unwrap();
     let terms = ["alpha", "beta", "src/main.rs", "missing"];
     let ask = |text: &str| {
-        words.search(&WordsQuery { text: text.into() }, &Filter::default(), 10).unwrap()
+        words.search(&Bm25Query { text: text.into() }, &EntryFilter::default(), 10).unwrap()
     };
     let found = ask(&terms.join(" "));
     assert_eq!(found.len(), 5);
@@ -202,7 +213,7 @@ fn a_score_is_what_its_terms_add_up_to() {
         let sum: f32 = alone.map(|one| one.score).sum();
         assert!((sum - found.score).abs() < 1e-3, "{found:?}");
     }
-    assert_eq!(ask("beta")[0].key, Key::Event(1));
+    assert_eq!(ask("beta")[0].key, EntryKey::Event(1));
 }
 
 #[test]
@@ -223,15 +234,15 @@ fn the_best_few_are_the_first_of_all_however_many_there_are() {
         let text: Vec<String> =
             (0..count).map(|_| format!("w{}", (next() % 40).pow(2) / 60)).collect();
         let session = format!("s{}", next() % 5);
-        entries.push(Entry { session, ..event(seq, &text.join(" ")) });
+        entries.push(IndexEntry { session, ..event(seq, &text.join(" ")) });
     }
     for some in entries.chunks(4_300) {
         words.write(put(some.to_vec(), "")).unwrap();
     }
-    let one_session = Filter { session: Some("s3".into()), ..Filter::default() };
+    let one_session = EntryFilter { session: Some("s3".into()), ..EntryFilter::default() };
     for text in ["w0", "w0 w1", "w0 w3 w25", "w25 w9 w0 w1 w2", "w12 missing", "w0 w0 w7"] {
-        let query = WordsQuery { text: text.into() };
-        for filter in [&Filter::default(), &one_session] {
+        let query = Bm25Query { text: text.into() };
+        for filter in [&EntryFilter::default(), &one_session] {
             let all = words.search(&query, filter, usize::MAX).unwrap();
             assert!(all.len() > 100, "{text}");
             for limit in [1, 7, 50] {

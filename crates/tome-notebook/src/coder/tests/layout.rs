@@ -17,7 +17,8 @@ fn problems(path: &str, text: &str) -> String {
 fn what_keeps_the_guide_is_not_complained_of() {
     assert_eq!(problems("semantic/semantic.md", GOOD), "");
     assert_eq!(problems("semantic/topic/topic.md", &format!("# Head\n\n{GOOD}")), "");
-    let seeded: Tree = seeds().into_iter().map(|(path, text)| (path.into(), text.into())).collect();
+    let seeded: InsightTree =
+        initial_files().into_iter().map(|(path, text)| (path.into(), text.into())).collect();
     assert_eq!(lint(&seeded, &right_readmes(&seeded)), []);
 }
 
@@ -77,8 +78,8 @@ fn places_doubles_and_readmes_are_checked() {
 
 #[test]
 fn readmes_list_the_tree() {
-    let mut tree: Tree =
-        seeds().into_iter().map(|(path, text)| (path.into(), text.into())).collect();
+    let mut tree: InsightTree =
+        initial_files().into_iter().map(|(path, text)| (path.into(), text.into())).collect();
     tree.insert("semantic/rust/rust.md".into(), GOOD.into());
     let made = right_readmes(&tree);
     assert_eq!(
@@ -116,7 +117,7 @@ fn readmes_list_the_tree() {
           - A title: One sentence.
     "#]]
     .assert_eq(&made["semantic/rust/README.md"]);
-    assert_eq!(right_readmes(&Tree::new()), BTreeMap::new());
+    assert_eq!(right_readmes(&InsightTree::new()), BTreeMap::new());
 }
 
 #[test]
@@ -124,7 +125,7 @@ fn the_examples_of_the_guides_are_what_is_stored() {
     for (name, text) in guides() {
         let lines = text.lines().count();
         assert!((80..=160).contains(&lines), "{name} has {lines} lines");
-        assert_eq!(head(text), FileHead::default(), "examples are fenced in {name}");
+        assert_eq!(extract_head(text), FileHead::default(), "examples are fenced in {name}");
         for word in ["coder_memory_store", "coder_memory_recall", "tome coder", "README.md"] {
             assert!(text.contains(word), "{name} does not mention {word}");
         }
@@ -132,6 +133,6 @@ fn the_examples_of_the_guides_are_what_is_stored() {
     let (_, guide) = guides()[1];
     let example = guide.split("```markdown\n").nth(1).unwrap().split("```").next().unwrap();
     assert_eq!(problems("procedural/procedural.md", example), "");
-    let entry = &place::entries_of("procedural/procedural.md", example)[0].entry;
-    assert_eq!(entry.text(), example, "the example has the layout that Tome writes");
+    let entry = &place::collect_file_entries("procedural/procedural.md", example)[0].entry;
+    assert_eq!(entry.render(), example, "the example has the layout that Tome writes");
 }

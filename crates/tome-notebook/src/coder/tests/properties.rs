@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use page::Page;
-use sentence::normals;
+use page::InsightFile;
+use sentence::normalized_sentences;
 
 /// Lines as people and programs write them, many of them nearly valid.
 fn line() -> impl Strategy<Value = String> {
@@ -97,7 +97,7 @@ fn file() -> impl Strategy<Value = String> {
     ]
 }
 
-fn tree() -> impl Strategy<Value = Tree> {
+fn tree() -> impl Strategy<Value = InsightTree> {
     let path = prop::sample::select(vec![
         "semantic/semantic.md",
         "semantic/a.md",
@@ -145,8 +145,8 @@ fn draft() -> impl Strategy<Value = InsightDraft> {
 }
 
 /// Lines of loose text that are not layout; these must never be lost.
-fn loose_lines(tree: &Tree) -> Vec<String> {
-    let pages = tree.values().map(|text| Page::parse(text));
+fn loose_lines(tree: &InsightTree) -> Vec<String> {
+    let pages = tree.values().map(|text| InsightFile::parse(text));
     let loose =
         pages.flat_map(|page| page.blocks.into_iter().filter(|block| block.entry.is_none()));
     let text: Vec<String> = loose.map(|block| block.raw).collect();
@@ -161,19 +161,19 @@ fn loose_lines(tree: &Tree) -> Vec<String> {
 }
 
 /// Every sentence and every tag of every entry.
-fn said(tree: &Tree) -> BTreeSet<String> {
+fn said(tree: &InsightTree) -> BTreeSet<String> {
     let mut all = BTreeSet::new();
     for known in all_entries(tree) {
         let entry = known.entry;
         let texts = [entry.title, entry.description, entry.content];
         let texts = texts.into_iter().chain(entry.remarks.into_iter().map(|remark| remark.text));
-        all.extend(texts.flat_map(|text| normals(&text)));
+        all.extend(texts.flat_map(|text| normalized_sentences(&text)));
         all.extend(entry.tags.into_iter().map(|tag| format!("#{tag}")));
     }
     all
 }
 
-fn after(tree: &Tree, changes: &[Change]) -> Tree {
+fn after(tree: &InsightTree, changes: &[FileChange]) -> InsightTree {
     let mut tree = tree.clone();
     apply(&mut tree, changes.to_vec());
     tree
@@ -190,8 +190,8 @@ proptest! {
 
     #[test]
     fn a_file_is_its_blocks(text in prop_oneof![file(), ".{0,200}", "[\\s\\S]{0,200}"]) {
-        let page = Page::parse(&text);
-        prop_assert_eq!(page.text(), text.clone());
+        let page = InsightFile::parse(&text);
+        prop_assert_eq!(page.render(), text.clone());
         let mut line = 1;
         for block in &page.blocks {
             prop_assert_eq!(block.line, line);
@@ -201,24 +201,24 @@ proptest! {
 
     #[test]
     fn an_entry_is_read_as_it_was_written(text in file()) {
-        let entries = place::entries_of("semantic/x.md", &text).into_iter();
-        for known in entries.filter(|known| !known.entry.opens_something()) {
-            let again = known.entry.text();
-            let page = Page::parse(&again);
+        let entries = place::collect_file_entries("semantic/x.md", &text).into_iter();
+        for known in entries.filter(|known| !known.entry.has_multiline_block()) {
+            let again = known.entry.render();
+            let page = InsightFile::parse(&again);
             prop_assert_eq!(page.entries().count(), 1);
-            prop_assert_eq!(page.blocks[0].entry.as_ref().unwrap().text(), again);
+            prop_assert_eq!(page.blocks[0].entry.as_ref().unwrap().render(), again);
         }
     }
 
     #[test]
     fn arranging_is_done_once(text in file()) {
-        let once = Page::parse(&text).arranged();
-        prop_assert_eq!(Page::parse(&once).arranged(), once);
+        let once = InsightFile::parse(&text).render_arranged();
+        prop_assert_eq!(InsightFile::parse(&once).render_arranged(), once);
     }
 
     #[test]
     fn tidying_loses_nothing_and_is_done_once(before in tree()) {
-        let (changes, tidied) = tidy(&before);
+        let (changes, tidied) = tidy_insights(&before);
         let tidy_tree = after(&before, &changes);
         prop_assert_eq!(tidied.entries_before, all_entries(&before).len());
         prop_assert_eq!(tidied.entries_after, all_entries(&tidy_tree).len());
@@ -229,9 +229,9 @@ proptest! {
         for line in loose_lines(&before) {
             prop_assert!(headings.contains(&line), "lost {:?}\n{:#?}\n{:#?}", line, before, tidy_tree);
         }
-        let again = tidy(&tidy_tree).0;
+        let again = tidy_insights(&tidy_tree).0;
         prop_assert!(again.is_empty(), "{:#?}\n{:#?}", tidy_tree, again);
-        let deep = |path: &&String| place::kind_of(path).is_some() && path.matches('/').count() > 2;
+        let deep = |path: &&String| place::kind_of_path(path).is_some() && path.matches('/').count() > 2;
         prop_assert_eq!(tidy_tree.keys().find(deep), None);
     }
 
@@ -240,7 +240,7 @@ proptest! {
         before in tree(),
         drafts in prop::collection::vec(draft(), 1..=3),
     ) {
-        let (changes, stored) = store(&before, &drafts, "2026-11-15").unwrap();
+        let (changes, stored) = store_insights(&before, &drafts, "2026-11-15").unwrap();
         let stored_tree = after(&before, &changes);
         let now = said(&stored_tree);
         // A contradicted outcome is mentioned in the previous approach instead.
@@ -251,22 +251,22 @@ proptest! {
         prop_assert!(loose_lines(&before).iter().all(|line| loose_lines(&stored_tree).contains(line)));
         for (draft, stored) in drafts.iter().zip(&stored) {
             let texts = [&draft.title, &draft.description, &draft.content];
-            let missing = texts.iter().flat_map(|text| normals(text)).find(|said| !now.contains(said));
+            let missing = texts.iter().flat_map(|text| normalized_sentences(text)).find(|said| !now.contains(said));
             prop_assert_eq!(missing, None, "{:#?}", stored_tree);
-            let there = place::entries_of(&stored.path, &stored_tree[&stored.path]);
+            let there = place::collect_file_entries(&stored.path, &stored_tree[&stored.path]);
             // A later draft of the call may have replaced it under another title.
             prop_assert!(drafts.len() > 1 || there.iter().any(|known| known.entry.title == stored.title));
         }
         if let [draft] = drafts.as_slice() {
-            let (changes, stored) = store(&stored_tree, std::slice::from_ref(draft), "2026-12-01").unwrap();
+            let (changes, stored) = store_insights(&stored_tree, std::slice::from_ref(draft), "2026-12-01").unwrap();
             prop_assert!(changes.is_empty(), "{:#?}\n{:#?}", stored_tree, changes);
-            prop_assert_eq!(stored[0].decision, Decision::Merge);
+            prop_assert_eq!(stored[0].decision, StoreDecision::Merge);
         }
     }
 
     #[test]
     fn what_tome_stored_keeps_its_own_rules(drafts in prop::collection::vec(draft(), 1..12)) {
-        let mut tree = Tree::new();
+        let mut tree = InsightTree::new();
         for draft in drafts {
             put(&mut tree, &[draft]);
         }
@@ -277,18 +277,18 @@ proptest! {
     #[test]
     fn no_two_of_the_same_are_overlooked(texts in prop::collection::vec(entry(), 2..30)) {
         let text = texts.join("\n---\n\n");
-        let profiles: Vec<_> = place::entries_of("semantic/x.md", &text)
+        let profiles: Vec<_> = place::collect_file_entries("semantic/x.md", &text)
             .iter()
-            .map(|known| similar::Profile::of(&known.entry))
+            .map(|known| similar::InsightProfile::from_entry(&known.entry))
             .collect();
-        let mut neighbours = similar::Neighbours::among(&profiles);
+        let mut neighbours = similar::SimilarityIndex::new(&profiles);
         for (number, profile) in profiles.iter().enumerate() {
-            let near = neighbours.same_as(profile, &profiles);
+            let near = neighbours.find_same(profile, &profiles);
             for (other, theirs) in profiles.iter().enumerate().take(number) {
-                let same = profile.similarity(theirs) > limits::SAME_ABOVE;
+                let same = profile.similarity(theirs) > limits::SAME_SIMILARITY;
                 prop_assert_eq!(same, near.contains(&other), "{} and {} of\n{}", number, other, text);
             }
-            neighbours.add(number, profile);
+            neighbours.insert(number, profile);
         }
     }
 
@@ -313,8 +313,8 @@ proptest! {
 
     #[test]
     fn recalling_answers_from_the_files(tree in tree(), question in "[a-z]{2,5}( [a-z]{2,5}| lock| retry| rust){0,6}") {
-        let ask = Ask { question: Some(question), ..Ask::default() };
-        let found = recall(&tree, &ask).unwrap();
+        let ask = InsightQuery { question: Some(question), ..InsightQuery::default() };
+        let found = recall_insights(&tree, &ask).unwrap();
         prop_assert!(found.insights.len() <= 3);
         for insight in &found.insights {
             let rest: Vec<&str> = tree[&insight.path].split_inclusive('\n').skip(insight.line - 1).collect();
@@ -328,9 +328,9 @@ proptest! {
     fn no_text_is_too_odd(text in "\\PC{0,300}", more in "[\\s\\S]{0,300}") {
         let tree = tree_of(&[("semantic/a.md", &text), ("x", &more), ("semantic/b/c/d/e.md", &more)]);
         lint(&tree, &BTreeMap::new());
-        let ask = Ask { question: Some(text.clone()), keywords: vec![more.clone(); 4], ..Ask::default() };
-        drop(recall(&tree, &ask));
-        drop(recall(&tree, &Ask { keywords: Vec::new(), ..ask }));
+        let ask = InsightQuery { question: Some(text.clone()), keywords: vec![more.clone(); 4], ..InsightQuery::default() };
+        drop(recall_insights(&tree, &ask));
+        drop(recall_insights(&tree, &InsightQuery { keywords: Vec::new(), ..ask }));
         let odd = InsightDraft {
             kind: InsightKind::Semantic,
             title: text.clone(),
@@ -339,6 +339,6 @@ proptest! {
             tags: vec![more.clone(), text],
             topic: Some(more),
         };
-        drop(store(&tree, &[odd], ""));
+        drop(store_insights(&tree, &[odd], ""));
     }
 }

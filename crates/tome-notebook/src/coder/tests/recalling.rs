@@ -3,8 +3,8 @@
 use super::*;
 use InsightKind::{Episodic, Procedural, Semantic};
 
-fn library() -> Tree {
-    let mut tree = Tree::new();
+fn library() -> InsightTree {
+    let mut tree = InsightTree::new();
     let insights = [
         draft(
             Semantic,
@@ -41,18 +41,18 @@ fn library() -> Tree {
     tree
 }
 
-fn asked(question: &str) -> Ask {
-    Ask { question: Some(question.to_owned()), ..Ask::default() }
+fn asked(question: &str) -> InsightQuery {
+    InsightQuery { question: Some(question.to_owned()), ..InsightQuery::default() }
 }
 
-fn titles(recalled: &Recalled) -> Vec<&str> {
+fn titles(recalled: &InsightRecall) -> Vec<&str> {
     recalled.insights.iter().map(|insight| insight.title.as_str()).collect()
 }
 
 #[test]
 fn a_question_finds_its_insight_with_text_place_and_reason() {
     let tree = library();
-    let found = recall(&tree, &asked("How do I publish a crate release?")).unwrap();
+    let found = recall_insights(&tree, &asked("How do I publish a crate release?")).unwrap();
     assert_eq!(titles(&found), ["Release a crate"]);
     assert_eq!(found.kinds, [Procedural]);
     assert_eq!(found.keywords, ["publish", "crate", "release"]);
@@ -72,30 +72,34 @@ fn a_question_finds_its_insight_with_text_place_and_reason() {
 #[test]
 fn keywords_and_types_are_taken_as_given() {
     let tree = library();
-    let mut ask =
-        Ask { keywords: vec!["mutex".into(), "await".into(), "deadlock".into()], ..Ask::default() };
-    assert_eq!(titles(&recall(&tree, &ask).unwrap()), ["Hold no mutex across an await"]);
+    let mut ask = InsightQuery {
+        keywords: vec!["mutex".into(), "await".into(), "deadlock".into()],
+        ..InsightQuery::default()
+    };
+    assert_eq!(titles(&recall_insights(&tree, &ask).unwrap()), ["Hold no mutex across an await"]);
     ask.kinds = vec![Procedural, Episodic];
-    let found = recall(&tree, &ask).unwrap();
+    let found = recall_insights(&tree, &ask).unwrap();
     assert_eq!((titles(&found), &found.kinds), (vec![], &vec![Episodic, Procedural]));
     assert!(found.hints[1].contains("only episodic and procedural"), "{:?}", found.hints);
     for count in [1, 2, 9] {
         let keywords = (0..count).map(|number| format!("word{number}")).collect();
-        assert!(recall(&tree, &Ask { keywords, ..Ask::default() }).is_err());
+        assert!(
+            recall_insights(&tree, &InsightQuery { keywords, ..InsightQuery::default() }).is_err()
+        );
     }
-    assert!(recall(&tree, &Ask::default()).unwrap_err().contains("empty query"));
+    assert!(recall_insights(&tree, &InsightQuery::default()).unwrap_err().contains("empty query"));
 }
 
 #[test]
 fn nothing_relevant_is_said_to_be_nothing() {
-    for tree in [library(), Tree::new()] {
+    for tree in [library(), InsightTree::new()] {
         for question in [
             "Which kubernetes ingress terminates websocket connections?",
             "What about elephants?",
             "What is it?",
             "The server of the quarterly marketing newsletter campaign",
         ] {
-            let found = recall(&tree, &asked(question)).unwrap();
+            let found = recall_insights(&tree, &asked(question)).unwrap();
             assert_eq!(titles(&found), Vec::<&str>::new(), "{question}");
             assert_eq!(found.hints.len(), 3, "{question}");
         }
@@ -104,7 +108,8 @@ fn nothing_relevant_is_said_to_be_nothing() {
 
 #[test]
 fn a_misread_question_is_asked_of_all_types() {
-    let found = recall(&library(), &asked("How can a mutex guard block an await?")).unwrap();
+    let found =
+        recall_insights(&library(), &asked("How can a mutex guard block an await?")).unwrap();
     assert_eq!(titles(&found), ["Hold no mutex across an await"]);
     assert_eq!(found.kinds, InsightKind::ALL);
     assert!(found.hints[0].contains("nothing in procedural"), "{:?}", found.hints);
@@ -123,7 +128,7 @@ fn a_title_counts_more_than_a_tag_more_than_a_description_more_than_content() {
         + &entry("Three", "Plain.", "Plain.", "zebra #yak")
         + &entry("Zebra and yak", "Plain.", "Plain.", "x");
     let tree = tree_of(&[("semantic/semantic.md", &text)]);
-    let found = recall(&tree, &asked("zebra yak")).unwrap();
+    let found = recall_insights(&tree, &asked("zebra yak")).unwrap();
     assert_eq!(titles(&found), ["Zebra and yak", "Three", "Two"]);
 }
 
@@ -139,13 +144,13 @@ fn chinese_is_found_without_spaces() {
             &["数据库", "failure"],
         )],
     );
-    let found = recall(&tree, &asked("为什么数据库会死锁?")).unwrap();
+    let found = recall_insights(&tree, &asked("为什么数据库会死锁?")).unwrap();
     assert_eq!(titles(&found), ["避免数据库死锁"]);
 }
 
 #[test]
 fn scattered_and_double_answers_advise_tidying() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     for number in 0..7 {
         let text = format!(
             "**Title:** Zebra yak {number}\n\n**Content:** Gnu {}.",
@@ -153,7 +158,7 @@ fn scattered_and_double_answers_advise_tidying() {
         );
         tree.insert(format!("semantic/t{number}/t{number}.md"), text);
     }
-    let found = recall(&tree, &asked("zebra yak gnu")).unwrap();
+    let found = recall_insights(&tree, &asked("zebra yak gnu")).unwrap();
     assert_eq!((found.insights.len(), found.files_read), (3, 7));
     assert!(
         found.hints.iter().any(|hint| hint.contains("7 files") && hint.contains("tome coder tidy"))
@@ -162,6 +167,6 @@ fn scattered_and_double_answers_advise_tidying() {
         ("semantic/a.md", "**Title:** Zebra yak\n\n**Content:** Gnu here."),
         ("semantic/b.md", "**Title:** Zebra yak\n\n**Content:** Gnu here."),
     ]);
-    let found = recall(&twice, &asked("zebra yak gnu")).unwrap();
+    let found = recall_insights(&twice, &asked("zebra yak gnu")).unwrap();
     assert!(found.hints.iter().any(|hint| hint.contains("say the same")), "{:?}", found.hints);
 }

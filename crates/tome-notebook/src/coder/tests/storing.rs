@@ -16,9 +16,9 @@ fn locks() -> InsightDraft {
 
 #[test]
 fn the_first_insight_makes_its_file() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     let stored = put(&mut tree, &[locks()]);
-    assert_eq!(stored[0].decision, Decision::Create);
+    assert_eq!(stored[0].decision, StoreDecision::Create);
     assert_eq!(stored[0].path, "semantic/semantic.md");
     assert_eq!(tree.len(), 1);
     expect![[r#"
@@ -40,44 +40,44 @@ fn the_first_insight_makes_its_file() {
 fn what_breaks_a_rule_stores_nothing_of_the_call() {
     let mut bad = locks();
     bad.tags = vec!["rust".into(), "async".into()];
-    let refused = store(&Tree::new(), &[locks(), bad], "2026-11-15").unwrap_err();
+    let refused = store_insights(&InsightTree::new(), &[locks(), bad], "2026-11-15").unwrap_err();
     assert_eq!(refused.len(), 1);
     assert!(refused[0].starts_with("insight 2: neither #success nor #failure"), "{refused:?}");
 }
 
 #[test]
 fn the_same_again_changes_nothing() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     put(&mut tree, &[locks()]);
-    let (changes, stored) = store(&tree, &[locks()], "2026-12-01").unwrap();
+    let (changes, stored) = store_insights(&tree, &[locks()], "2026-12-01").unwrap();
     assert_eq!(changes, []);
-    assert_eq!(stored[0].decision, Decision::Merge);
+    assert_eq!(stored[0].decision, StoreDecision::Merge);
     assert!(stored[0].why.contains("already stored"), "{}", stored[0].why);
-    let stored = put(&mut Tree::new(), &[locks(), locks()]);
-    assert_eq!(stored[1].decision, Decision::Merge);
+    let stored = put(&mut InsightTree::new(), &[locks(), locks()]);
+    assert_eq!(stored[1].decision, StoreDecision::Merge);
 }
 
 #[test]
 fn nearly_the_same_becomes_one_stronger_entry() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     put(&mut tree, &[locks()]);
     let mut again = locks();
     again.title = "Do not hold a mutex across await".into();
     again.content = format!("{LOCKS} Clippy has a lint for it.");
     again.tags.push("clippy".into());
     let stored = put(&mut tree, &[again.clone()]);
-    assert_eq!((stored[0].decision, stored[0].contradicts), (Decision::Merge, false));
+    assert_eq!((stored[0].decision, stored[0].contradicts), (StoreDecision::Merge, false));
     let known = all_entries(&tree);
     assert_eq!(known.len(), 1);
     assert!(known[0].entry.content.ends_with("Clippy has a lint for it."));
     assert!(known[0].entry.has_tag("clippy"));
-    assert!(known[0].entry.text().contains("**Updated [2026-11-15]:** Do not hold a mutex"));
-    assert_eq!(store(&tree, &[again], "2026-11-16").unwrap().0, []);
+    assert!(known[0].entry.render().contains("**Updated [2026-11-15]:** Do not hold a mutex"));
+    assert_eq!(store_insights(&tree, &[again], "2026-11-16").unwrap().0, []);
 }
 
 #[test]
 fn what_is_related_is_added_with_its_date() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     put(&mut tree, &[locks()]);
     let related = draft(
         Semantic,
@@ -87,7 +87,7 @@ fn what_is_related_is_added_with_its_date() {
         &["rust", "failure"],
     );
     let stored = put(&mut tree, from_ref(&related));
-    assert_eq!(stored[0].decision, Decision::Update);
+    assert_eq!(stored[0].decision, StoreDecision::Update);
     expect![[r#"
         **Title:** Hold no mutex across an await
         **Description:** What to know about Hold no mutex across an await.
@@ -98,13 +98,13 @@ fn what_is_related_is_added_with_its_date() {
 
         **Tags:** #rust #async #failure #semantic
     "#]]
-    .assert_eq(&all_entries(&tree)[0].entry.text());
-    assert_eq!(store(&tree, &[related], "2026-11-16").unwrap().0, []);
+    .assert_eq(&all_entries(&tree)[0].entry.render());
+    assert_eq!(store_insights(&tree, &[related], "2026-11-16").unwrap().0, []);
 }
 
 #[test]
 fn a_contradiction_keeps_the_previous_approach() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     let squash = |title: &str, outcome: &str| {
         draft(
             Procedural,
@@ -118,7 +118,7 @@ fn a_contradiction_keeps_the_previous_approach() {
     let other = squash("Never squash commits before merging", "failure");
     let stored = put(&mut tree, from_ref(&other));
     assert!(stored[0].contradicts);
-    assert_eq!(stored[0].decision, Decision::Update);
+    assert_eq!(stored[0].decision, StoreDecision::Update);
     assert_eq!(stored[0].title, "Never squash commits before merging");
     expect![[r#"
         **Title:** Never squash commits before merging
@@ -132,13 +132,13 @@ fn a_contradiction_keeps_the_previous_approach() {
 
         **Tags:** #git #failure #procedural #reconsolidated
     "#]]
-    .assert_eq(&all_entries(&tree)[0].entry.text());
-    assert_eq!(store(&tree, &[other], "2026-11-16").unwrap().0, []);
+    .assert_eq(&all_entries(&tree)[0].entry.render());
+    assert_eq!(store_insights(&tree, &[other], "2026-11-16").unwrap().0, []);
 }
 
 #[test]
 fn another_type_or_subject_is_another_entry() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     put(&mut tree, &[locks()]);
     let mut other_kind = locks();
     other_kind.kind = Procedural;
@@ -149,7 +149,7 @@ fn another_type_or_subject_is_another_entry() {
         &["git", "success"],
     );
     let stored = put(&mut tree, &[other_kind, other]);
-    assert!(stored.iter().all(|stored| stored.decision == Decision::Create), "{stored:?}");
+    assert!(stored.iter().all(|stored| stored.decision == StoreDecision::Create), "{stored:?}");
     assert_eq!(all_entries(&tree).len(), 3);
 }
 
@@ -166,13 +166,13 @@ fn flaky(title: &str, which: &str, cause: &str) -> InsightDraft {
 
 #[test]
 fn alike_episodes_are_generalised_and_linked_both_ways() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     let (one, other) = ("Upload tests shared a port", "Login tests raced for a port");
     let upload = flaky(one, "upload", "Another program on the build server had taken the number.");
     assert_eq!(put(&mut tree, &[upload])[0].hints, Vec::<String>::new());
     let login = flaky(other, "login", "Both workers of the runner were given one address.");
     let second = put(&mut tree, &[login]);
-    assert_eq!(second[0].decision, Decision::Create, "{}", second[0].why);
+    assert_eq!(second[0].decision, StoreDecision::Create, "{}", second[0].why);
     let hint = &second[0].hints[0];
     assert!(hint.contains("semantic insight"), "{hint}");
     assert!(hint.contains(one) && hint.contains(other), "{hint}");
@@ -186,12 +186,12 @@ fn alike_episodes_are_generalised_and_linked_both_ways() {
     );
     let stored = put(&mut tree, from_ref(&principle));
     assert!(stored[0].hints[0].contains("linked both ways"), "{:?}", stored[0].hints);
-    for known in place::entries(&tree, Episodic) {
+    for known in place::collect_entries(&tree, Episodic) {
         assert!(known.raw.contains("**Related:** Let the system choose numbers"), "{}", known.raw);
     }
     let text = &tree["semantic/semantic.md"];
     assert!(text.contains(&format!("**Related:** {one}\n\n**Related:** {other}\n")), "{text}");
-    assert_eq!(store(&tree, &[principle], "2026-11-16").unwrap().0, []);
+    assert_eq!(store_insights(&tree, &[principle], "2026-11-16").unwrap().0, []);
     assert_eq!(lint(&tree, &right_readmes(&tree)), []);
 }
 
@@ -215,11 +215,11 @@ fn unlike(number: usize, tag: &str) -> InsightDraft {
 #[test]
 fn a_full_file_is_split_into_topics_and_numbered_files_without_loss() {
     for tags in [&["alone"][..], &["git", "rust", "shell"]] {
-        let mut tree = Tree::new();
+        let mut tree = InsightTree::new();
         for number in 0..130 {
             let stored = put(&mut tree, &[unlike(number, tags[number % tags.len()])]);
-            assert_eq!(stored[0].decision, Decision::Create, "{}", stored[0].why);
-            let there = place::entries_of(&stored[0].path, &tree[&stored[0].path]);
+            assert_eq!(stored[0].decision, StoreDecision::Create, "{}", stored[0].why);
+            let there = place::collect_file_entries(&stored[0].path, &tree[&stored[0].path]);
             assert!(there.iter().any(|known| known.entry.title == stored[0].title));
         }
         let mut titles: Vec<_> =
@@ -236,7 +236,7 @@ fn a_full_file_is_split_into_topics_and_numbered_files_without_loss() {
 
 #[test]
 fn a_topic_has_a_folder_of_its_own() {
-    let mut tree = Tree::new();
+    let mut tree = InsightTree::new();
     let mut made = locks();
     made.topic = Some("async".into());
     assert_eq!(put(&mut tree, &[made])[0].path, "semantic/async/async.md");

@@ -1,7 +1,7 @@
 //! Scans of the contents.
 
 use serde_json::Map;
-use tome_finder::{Filter, Key, Source};
+use tome_finder::{EntryFilter, EntryKey, EntrySource};
 use tome_ledger::{Ledger, NewEvent};
 use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, Role, SessionId, Zone};
 
@@ -56,7 +56,7 @@ fn ledger(folder: &tempfile::TempDir) -> Ledger {
     ledger
 }
 
-fn scan(ledger: &Ledger, query: &str, filter: &Filter) -> Scan {
+fn scan(ledger: &Ledger, query: &str, filter: &EntryFilter) -> Scan {
     filtered(query, 50, filter, |hunt| scan_contents(ledger, "/app", hunt).unwrap())
 }
 
@@ -64,13 +64,13 @@ fn scan(ledger: &Ledger, query: &str, filter: &Filter) -> Scan {
 fn nodes_and_grips_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = ledger(&folder);
-    let all = scan(&ledger, "upload invoice retry", &Filter::default());
+    let all = scan(&ledger, "upload invoice retry", &EntryFilter::default());
     let ids: Vec<&str> = all
-        .seen
+        .matches
         .iter()
         .map(|seen| match &seen.key {
-            Key::Named(id) => id.as_str(),
-            Key::Event(seq) => panic!("{seq}"),
+            EntryKey::Named(id) => id.as_str(),
+            EntryKey::Event(seq) => panic!("{seq}"),
         })
         .collect();
     assert!(ids.iter().any(|id| id.starts_with("toc:segment:")), "{ids:?}");
@@ -80,7 +80,7 @@ fn nodes_and_grips_are_found() {
     once.sort_unstable();
     once.dedup();
     assert_eq!(once.len(), ids.len(), "each once");
-    for seen in &all.seen {
+    for seen in &all.matches {
         let snippet = seen.snippet.to_lowercase();
         assert!(
             ["upload", "invoice", "retry"].iter().any(|word| snippet.contains(word)),
@@ -88,12 +88,12 @@ fn nodes_and_grips_are_found() {
         );
         assert!(!seen.title.is_empty() && seen.project == "/app");
         assert_eq!(
-            seen.source == Source::Grip,
-            matches!(&seen.key, Key::Named(id) if id.starts_with("grip:"))
+            seen.source == EntrySource::Grip,
+            matches!(&seen.key, EntryKey::Named(id) if id.starts_with("grip:"))
         );
     }
-    assert_eq!(scan(&ledger, "zebra", &Filter::default()).seen, []);
-    let none = filtered("retry", 5, &Filter::default(), |hunt| {
+    assert_eq!(scan(&ledger, "zebra", &EntryFilter::default()).matches, []);
+    let none = filtered("retry", 5, &EntryFilter::default(), |hunt| {
         scan_contents(&ledger, "/other", hunt).unwrap()
     });
     assert_eq!(none, Scan::default());
@@ -104,25 +104,25 @@ fn filters_hold_for_contents() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = ledger(&folder);
     let query = "retry parser";
-    let both = scan(&ledger, query, &Filter::default());
-    let only = |source| Filter { sources: vec![source], ..Filter::default() };
-    let nodes = scan(&ledger, query, &only(Source::Node));
-    let grips = scan(&ledger, query, &only(Source::Grip));
-    assert!(!nodes.seen.is_empty() && !grips.seen.is_empty());
-    assert_eq!(nodes.seen.len() + grips.seen.len(), both.seen.len());
-    assert_eq!(scan(&ledger, query, &only(Source::Event)).seen, []);
-    let of_session = Filter { session: Some("s2".into()), ..Filter::default() };
-    let seen = scan(&ledger, query, &of_session).seen;
+    let both = scan(&ledger, query, &EntryFilter::default());
+    let only = |source| EntryFilter { sources: vec![source], ..EntryFilter::default() };
+    let nodes = scan(&ledger, query, &only(EntrySource::Node));
+    let grips = scan(&ledger, query, &only(EntrySource::Grip));
+    assert!(!nodes.matches.is_empty() && !grips.matches.is_empty());
+    assert_eq!(nodes.matches.len() + grips.matches.len(), both.matches.len());
+    assert_eq!(scan(&ledger, query, &only(EntrySource::Event)).matches, []);
+    let of_session = EntryFilter { session: Some("s2".into()), ..EntryFilter::default() };
+    let seen = scan(&ledger, query, &of_session).matches;
     assert!(
         !seen.is_empty() && seen.iter().all(|seen| seen.session == "s2" && seen.agent == "gemini")
     );
-    let of_agent = Filter {
+    let of_agent = EntryFilter {
         agents: vec!["codex".into()],
         since: Some(Millis(1_794_000_000_000 + DAY_MS)),
-        ..Filter::default()
+        ..EntryFilter::default()
     };
-    let seen = scan(&ledger, query, &of_agent).seen;
+    let seen = scan(&ledger, query, &of_agent).matches;
     assert!(seen.iter().all(|seen| seen.session.is_empty()), "only periods of both days");
-    let kinds = Filter { kinds: vec!["user_message".into()], ..Filter::default() };
-    assert_eq!(scan(&ledger, query, &kinds).seen, []);
+    let kinds = EntryFilter { kinds: vec!["user_message".into()], ..EntryFilter::default() };
+    assert_eq!(scan(&ledger, query, &kinds).matches, []);
 }

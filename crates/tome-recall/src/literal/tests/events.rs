@@ -4,15 +4,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use tome_finder::{Filter, Key, Source};
+use tome_finder::{EntryFilter, EntryKey, EntrySource};
 use tome_ledger::{EventRange, Ledger, NewEvent};
 use tome_model::{
     Agent, Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool,
 };
 
-use super::super::heard::join_said;
-use super::super::look::Sighting;
-use super::super::{Hunt, Needle, Scan, scan_events};
+use super::super::heard::join_event_text;
+use super::super::look::MatchResult;
+use super::super::{Matcher, Scan, ScanQuery, scan_events};
 use super::{filtered, hunted};
 
 fn draft(number: u64, text: &str) -> Draft {
@@ -46,13 +46,13 @@ fn ledger(folder: &tempfile::TempDir, count: u64) -> Ledger {
 }
 
 /// Reference implementation: decodes and matches all events one by one.
-fn read_one_by_one(ledger: &Ledger, needle: &Needle) -> Vec<u64> {
+fn read_one_by_one(ledger: &Ledger, needle: &Matcher) -> Vec<u64> {
     let mut found = Vec::new();
     for event in ledger.events(&EventRange::default()) {
         let (position, event) = event.unwrap();
         let mut text = String::new();
-        join_said(&event, &mut text);
-        if let Some(look) = needle.look(&text) {
+        join_event_text(&event, &mut text);
+        if let Some(look) = needle.match_text(&text) {
             found.push((look.score(), position.at, position.seq));
         }
     }
@@ -98,7 +98,7 @@ proptest! {
     fn no_match_is_lost_by_looking_at_it_as_it_is_stored(
         text in said(), input in tool(), output in tool(), query in said(), least in 0f32..3.5,
     ) {
-        let needle = Needle::new(&query);
+        let needle = Matcher::new(&query);
         let stored = |value: &Value| match value {
             Value::Null => String::new(),
             value => value.to_string(),
@@ -109,14 +109,14 @@ proptest! {
             ..draft(1, &text)
         };
         let mut all = String::new();
-        join_said(&as_event(event), &mut all);
-        let look = needle.look(&all);
-        let may = needle.touches(&text) || json.iter().any(|json| needle.may_touch_json(json));
+        join_event_text(&as_event(event), &mut all);
+        let look = needle.match_text(&all);
+        let may = needle.contains_any(&text) || json.iter().any(|json| needle.may_match_json(json));
         prop_assert!(may || look.is_none(), "{query:?} in {all:?}");
-        match (needle.look_above(&all, least), look) {
-            (Sighting::Nothing, None) => {}
-            (Sighting::Below, Some(look)) => prop_assert!(look.score() < least),
-            (Sighting::Look(seen), Some(look)) => prop_assert_eq!(seen, look),
+        match (needle.match_above(&all, least), look) {
+            (MatchResult::NoMatch, None) => {}
+            (MatchResult::BelowMinimum, Some(look)) => prop_assert!(look.score() < least),
+            (MatchResult::Match(seen), Some(look)) => prop_assert_eq!(seen, look),
             (seen, look) => prop_assert!(false, "{seen:?} {look:?}"),
         }
     }
@@ -157,7 +157,7 @@ fn many_at_once_find_what_one_after_the_other_would() {
         NewEvent::encode(draft, "/app".into(), Millis(1))
     });
     ledger.append(drafts.collect()).unwrap();
-    let mut needles: Vec<Needle> = [
+    let mut needles: Vec<Matcher> = [
         "alpha",
         "beta gamma",
         "öl",
@@ -168,28 +168,33 @@ fn many_at_once_find_what_one_after_the_other_would() {
         "number 2321",
         "absent",
     ]
-    .map(Needle::new)
+    .map(Matcher::new)
     .into();
-    needles.push(Needle::regex("g.mma.*alpha").unwrap());
+    needles.push(Matcher::from_regex("g.mma.*alpha").unwrap());
     for needle in &needles {
         let one_by_one = read_one_by_one(&ledger, needle);
         for limit in [1, 40, 1_000] {
-            let hunt = Hunt { needle, filter: &Filter::default(), limit, stop: &|| false };
+            let hunt = ScanQuery {
+                matcher: needle,
+                filter: &EntryFilter::default(),
+                limit,
+                stop: &|| false,
+            };
             let scan = scan_events(&ledger, 0, hunt).unwrap();
             let best = one_by_one.get(..limit).unwrap_or(&one_by_one);
             assert_eq!(seqs(&scan), best, "{needle:?}");
             assert_eq!(scan.matched, one_by_one.len() as u64, "{needle:?}");
-            assert_eq!((scan.looked, scan.cut), (3_000, false));
+            assert_eq!((scan.scanned, scan.was_stopped), (3_000, false));
         }
     }
 }
 
 fn seqs(scan: &Scan) -> Vec<u64> {
-    let number = |key: &Key| match key {
-        Key::Event(seq) => *seq,
-        Key::Named(name) => panic!("{name}"),
+    let number = |key: &EntryKey| match key {
+        EntryKey::Event(seq) => *seq,
+        EntryKey::Named(name) => panic!("{name}"),
     };
-    scan.seen.iter().map(|seen| number(&seen.key)).collect()
+    scan.matches.iter().map(|seen| number(&seen.key)).collect()
 }
 
 #[test]
@@ -200,17 +205,17 @@ fn all_events_or_those_that_arrived_later() {
         hunted(query, limit, |hunt| scan_events(&ledger, after, hunt).unwrap())
     };
     let all = scan("needle", 0, 3);
-    assert_eq!((seqs(&all), all.matched, all.looked), (vec![1, 2, 3], 600, 600));
+    assert_eq!((seqs(&all), all.matched, all.scanned), (vec![1, 2, 3], 600, 600));
     let late = scan("needle", 590, 100);
-    assert_eq!((seqs(&late), late.looked), ((591..=600).collect::<Vec<_>>(), 10));
+    assert_eq!((seqs(&late), late.scanned), ((591..=600).collect::<Vec<_>>(), 10));
     assert_eq!(scan("needle", 1, 1_000).matched, 599);
     assert_eq!(seqs(&scan("needle", 600, 5)), [] as [u64; 0]);
     assert_eq!(seqs(&scan("needle 77", 0, 1)), [77]);
     let scan = scan("ñandú found", 0, 5);
     assert_eq!(seqs(&scan), [7]);
-    let seen = &scan.seen[0];
+    let seen = &scan.matches[0];
     let text = "needle 7\ngrep ÑANDÚ\nfound the\nhay";
-    assert_eq!(&text[seen.part.from as usize..seen.part.to as usize], "ÑANDÚ\nfound");
+    assert_eq!(&text[seen.range.from as usize..seen.range.to as usize], "ÑANDÚ\nfound");
     assert_eq!((seen.at, seen.kind.as_str()), (Millis(9_993_000), "tool_result"));
     assert_eq!((seen.project.as_str(), seen.session.as_str()), ("/app", "odd"));
 }
@@ -220,29 +225,32 @@ fn filters_hold_whichever_way_events_are_read() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = ledger(&folder, 30);
     for (filter, kept) in [
-        (Filter { project: Some("/app".into()), ..Filter::default() }, 30),
-        (Filter { project: Some("/other".into()), ..Filter::default() }, 0),
-        (Filter { session: Some("even".into()), ..Filter::default() }, 15),
-        (Filter { session: Some(String::new()), ..Filter::default() }, 0),
-        (Filter { agents: vec!["codex".into()], ..Filter::default() }, 10),
-        (Filter { agents: vec!["codex".into(), "gemini".into()], ..Filter::default() }, 30),
-        (Filter { kinds: vec!["tool_result".into()], ..Filter::default() }, 1),
+        (EntryFilter { project: Some("/app".into()), ..EntryFilter::default() }, 30),
+        (EntryFilter { project: Some("/other".into()), ..EntryFilter::default() }, 0),
+        (EntryFilter { session: Some("even".into()), ..EntryFilter::default() }, 15),
+        (EntryFilter { session: Some(String::new()), ..EntryFilter::default() }, 0),
+        (EntryFilter { agents: vec!["codex".into()], ..EntryFilter::default() }, 10),
         (
-            Filter {
+            EntryFilter { agents: vec!["codex".into(), "gemini".into()], ..EntryFilter::default() },
+            30,
+        ),
+        (EntryFilter { kinds: vec!["tool_result".into()], ..EntryFilter::default() }, 1),
+        (
+            EntryFilter {
                 since: Some(Millis(9_990_000)),
                 until: Some(Millis(9_995_000)),
-                ..Filter::default()
+                ..EntryFilter::default()
             },
             5,
         ),
-        (Filter { sources: vec![Source::Note], ..Filter::default() }, 0),
+        (EntryFilter { sources: vec![EntrySource::Note], ..EntryFilter::default() }, 0),
     ] {
         let scans = [0, 1].map(|after| {
             filtered("needle", 100, &filter, |hunt| scan_events(&ledger, after, hunt).unwrap())
         });
-        assert_eq!(scans[0].seen.len(), kept, "{filter:?}");
+        assert_eq!(scans[0].matches.len(), kept, "{filter:?}");
         let first = seqs(&scans[0]).contains(&1);
-        assert_eq!(scans[1].seen.len(), kept - usize::from(first), "{filter:?}");
+        assert_eq!(scans[1].matches.len(), kept - usize::from(first), "{filter:?}");
     }
 }
 
@@ -250,12 +258,13 @@ fn filters_hold_whichever_way_events_are_read() {
 fn a_scan_of_events_can_be_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = ledger(&folder, 2_000);
-    let needle = Needle::new("needle");
+    let needle = Matcher::new("needle");
     for after in [0, 1] {
         let asked = AtomicU32::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) > 1;
-        let hunt = Hunt { needle: &needle, filter: &Filter::default(), limit: 5, stop: &stop };
+        let hunt =
+            ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
         let scan = scan_events(&ledger, after, hunt).unwrap();
-        assert!(scan.cut && scan.looked > 0 && scan.looked < 1_999, "{}", scan.looked);
+        assert!(scan.was_stopped && scan.scanned > 0 && scan.scanned < 1_999, "{}", scan.scanned);
     }
 }

@@ -3,21 +3,21 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
-use tome_finder::{Filter, Key};
+use tome_finder::{EntryFilter, EntryKey};
 use tome_model::{Draft, EventKind, EventLine, Millis, Tool};
 use tome_text::excerpt_around;
 
-use super::super::heard::Heard;
-use super::super::{Hunt, Needle, Owner, Scan, scan_messages};
+use super::super::heard::LineText;
+use super::super::{Matcher, Scan, ScanQuery, TranscriptOwner, scan_messages};
 use super::{filtered, hunted, shown};
 
-const OWNER: Owner<'static> = Owner { project: "/app", session: "s1" };
+const OWNER: TranscriptOwner<'static> = TranscriptOwner { project: "/app", session: "s1" };
 
 fn scan(lines: impl AsRef<[u8]>, query: &str) -> Scan {
-    scan_with(lines, query, &Filter::default())
+    scan_with(lines, query, &EntryFilter::default())
 }
 
-fn scan_with(lines: impl AsRef<[u8]>, query: &str, filter: &Filter) -> Scan {
+fn scan_with(lines: impl AsRef<[u8]>, query: &str, filter: &EntryFilter) -> Scan {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages.jsonl");
     #[allow(clippy::disallowed_methods)]
@@ -55,8 +55,8 @@ fn whatever_was_said_is_found_on_its_line() {
         ("torn in the mi", 8),
     ] {
         let scan = scan(FOREIGN, query);
-        assert_eq!(scan.seen.first().map(|seen| seen.line), Some(line), "{query}");
-        assert_eq!(scan.looked, 8);
+        assert_eq!(scan.matches.first().map(|seen| seen.line), Some(line), "{query}");
+        assert_eq!(scan.scanned, 8);
     }
 }
 
@@ -115,14 +115,14 @@ fn toms_own_lines_say_what_their_events_say() {
         ("\"токен\" дальше", 2),
     ] {
         let scan = scan(&lines, query);
-        assert_eq!(scan.seen.first().map(|seen| seen.line), Some(line), "{query}");
+        assert_eq!(scan.matches.first().map(|seen| seen.line), Some(line), "{query}");
     }
     for query in ["tool_result", "codex", "command", "session_id", "/app"] {
         assert_eq!(shown(&scan(&lines, query)), [], "{query}");
     }
     let scan = scan(&lines, "ТОКЕН");
-    let [seen] = scan.seen.as_slice() else { panic!("{scan:?}") };
-    assert_eq!((&seen.key, seen.at), (&Key::Named("e1".into()), Millis(5_000)));
+    let [seen] = scan.matches.as_slice() else { panic!("{scan:?}") };
+    assert_eq!((&seen.key, seen.at), (&EntryKey::Named("e1".into()), Millis(5_000)));
     assert_eq!((seen.session.as_str(), seen.agent.as_str()), ("s1", "codex"));
     assert_eq!(seen.kind, "user_message");
     assert_eq!(seen.snippet, "фикс: \"Токен\" дальше");
@@ -132,16 +132,16 @@ fn toms_own_lines_say_what_their_events_say() {
 fn filters_hold_for_lines_too() {
     let lines = line_of(|draft| draft.text = "the needle".into());
     for (filter, kept) in [
-        (Filter { agents: vec!["codex".into()], ..Filter::default() }, 1),
-        (Filter { agents: vec!["gemini".into()], ..Filter::default() }, 0),
-        (Filter { kinds: vec!["tool_result".into()], ..Filter::default() }, 1),
-        (Filter { kinds: vec!["user_message".into()], ..Filter::default() }, 0),
-        (Filter { session: Some("s1".into()), ..Filter::default() }, 1),
-        (Filter { session: Some("s2".into()), ..Filter::default() }, 0),
-        (Filter { since: Some(Millis(1_000)), ..Filter::default() }, 1),
-        (Filter { until: Some(Millis(1_000)), ..Filter::default() }, 0),
+        (EntryFilter { agents: vec!["codex".into()], ..EntryFilter::default() }, 1),
+        (EntryFilter { agents: vec!["gemini".into()], ..EntryFilter::default() }, 0),
+        (EntryFilter { kinds: vec!["tool_result".into()], ..EntryFilter::default() }, 1),
+        (EntryFilter { kinds: vec!["user_message".into()], ..EntryFilter::default() }, 0),
+        (EntryFilter { session: Some("s1".into()), ..EntryFilter::default() }, 1),
+        (EntryFilter { session: Some("s2".into()), ..EntryFilter::default() }, 0),
+        (EntryFilter { since: Some(Millis(1_000)), ..EntryFilter::default() }, 1),
+        (EntryFilter { until: Some(Millis(1_000)), ..EntryFilter::default() }, 0),
     ] {
-        assert_eq!(scan_with(&lines, "needle", &filter).seen.len(), kept, "{filter:?}");
+        assert_eq!(scan_with(&lines, "needle", &filter).matches.len(), kept, "{filter:?}");
     }
 }
 
@@ -151,7 +151,7 @@ fn a_new_line_is_found_by_the_next_scan() {
     let path = folder.path().join("messages.jsonl");
     let found = || {
         let scan = hunted("needle", 5, |hunt| scan_messages(&path, OWNER, hunt).unwrap());
-        scan.seen.iter().map(|seen| seen.line).collect::<Vec<_>>()
+        scan.matches.iter().map(|seen| seen.line).collect::<Vec<_>>()
     };
     assert_eq!(found(), [] as [u32; 0], "no file is no error");
     let mut text = line_of(|draft| draft.text = "the needle".into());
@@ -172,9 +172,9 @@ fn a_new_line_is_found_by_the_next_scan() {
         scan_messages(
             folder.path(),
             OWNER,
-            Hunt {
-                needle: &Needle::new("x"),
-                filter: &Filter::default(),
+            ScanQuery {
+                matcher: &Matcher::new("x"),
+                filter: &EntryFilter::default(),
                 limit: 5,
                 stop: &|| false
             }
@@ -207,10 +207,10 @@ fn hostile_lines_are_only_lines() {
     }
     lines.extend_from_slice(b"\xff\xfe needle \xf0\x9f\n");
     let scan = scan(lines, "needle");
-    let mut found: Vec<u32> = scan.seen.iter().map(|seen| seen.line).collect();
+    let mut found: Vec<u32> = scan.matches.iter().map(|seen| seen.line).collect();
     found.sort_unstable();
     assert_eq!(found, [1, 2, 3, 6, 8, 9, 10, 11, 12]);
-    assert!(scan.seen.iter().all(|seen| seen.snippet.contains("needle")));
+    assert!(scan.matches.iter().all(|seen| seen.snippet.contains("needle")));
 }
 
 #[test]
@@ -221,11 +221,12 @@ fn a_scan_that_is_stopped_says_so() {
     std::fs::write(&path, "the needle\n".repeat(10_000)).unwrap();
     let asked = AtomicU32::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 3;
-    let needle = Needle::new("needle");
-    let hunt = Hunt { needle: &needle, filter: &Filter::default(), limit: 5, stop: &stop };
+    let needle = Matcher::new("needle");
+    let hunt =
+        ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
     let scan = scan_messages(&path, OWNER, hunt).unwrap();
-    assert!(scan.cut && scan.looked > 100 && scan.looked < 10_000, "{}", scan.looked);
-    assert_eq!(scan.seen.len(), 5);
+    assert!(scan.was_stopped && scan.scanned > 100 && scan.scanned < 10_000, "{}", scan.scanned);
+    assert_eq!(scan.matches.len(), 5);
 }
 
 proptest! {
@@ -238,7 +239,7 @@ proptest! {
         } else {
             serde_json::json!({"a": [said.as_str()]}).to_string()
         };
-        prop_assert_eq!(Heard::of(&written).text, said);
+        prop_assert_eq!(LineText::parse(&written).text, said);
     }
 
     /// The cheap check of the raw line has no false negatives.
@@ -252,14 +253,14 @@ proptest! {
         if escaped {
             line = line.replace('中', "\\u4e2d").replace('/', "\\/").replace('a', "\\u0061");
         }
-        prop_assert_eq!(&Heard::of(&line).text, &text);
-        let found = Needle::new(&said).look(&text).map(|look| excerpt_around(&text, &look.range, 300));
+        prop_assert_eq!(&LineText::parse(&line).text, &text);
+        let found = Matcher::new(&said).match_text(&text).map(|look| excerpt_around(&text, &look.range, 300));
         let scan = scan(line, &said);
-        prop_assert_eq!(scan.seen.first().map(|seen| seen.snippet.clone()), found);
+        prop_assert_eq!(scan.matches.first().map(|seen| seen.snippet.clone()), found);
     }
 
     #[test]
     fn any_line_may_be_heard(line in "(?s)[\\[{]?[\"{}:,\\\\ua-f0-9 é]{0,80}.{0,20}") {
-        let _ = Heard::of(&line);
+        let _ = LineText::parse(&line);
     }
 }

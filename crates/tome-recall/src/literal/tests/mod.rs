@@ -9,10 +9,10 @@ mod messages;
 mod needle;
 mod page;
 
-use tome_finder::Filter;
+use tome_finder::EntryFilter;
 use tome_model::{Clock, Millis};
 
-use super::{Hunt, Needle, Scan};
+use super::{Matcher, Scan, ScanQuery};
 
 struct Still;
 
@@ -22,20 +22,20 @@ impl Clock for Still {
     }
 }
 
-fn hunted(query: &str, limit: usize, scan: impl FnOnce(Hunt<'_>) -> Scan) -> Scan {
-    filtered(query, limit, &Filter::default(), scan)
+fn hunted(query: &str, limit: usize, scan: impl FnOnce(ScanQuery<'_>) -> Scan) -> Scan {
+    filtered(query, limit, &EntryFilter::default(), scan)
 }
 
 fn filtered(
     query: &str,
     limit: usize,
-    filter: &Filter,
-    scan: impl FnOnce(Hunt<'_>) -> Scan,
+    filter: &EntryFilter,
+    scan: impl FnOnce(ScanQuery<'_>) -> Scan,
 ) -> Scan {
-    let needle = Needle::new(query);
-    scan(Hunt { needle: &needle, filter, limit, stop: &|| false })
+    let needle = Matcher::new(query);
+    scan(ScanQuery { matcher: &needle, filter, limit, stop: &|| false })
 }
 
 fn shown(scan: &Scan) -> Vec<(u32, &str)> {
-    scan.seen.iter().map(|seen| (seen.line, seen.snippet.as_str())).collect()
+    scan.matches.iter().map(|seen| (seen.line, seen.snippet.as_str())).collect()
 }

@@ -3,15 +3,15 @@
 use proptest::prelude::*;
 use tome_text::{collapse_whitespace, excerpt_around};
 
-use super::super::{Exact, Needle, line_of};
+use super::super::{ExactMatch, Matcher, line_number};
 
 /// The text of the best window.
 fn place<'t>(query: &str, text: &'t str) -> Option<&'t str> {
-    Needle::new(query).look(text).map(|look| &text[look.range])
+    Matcher::new(query).match_text(text).map(|look| &text[look.range])
 }
 
 fn score(query: &str, text: &str) -> f32 {
-    Needle::new(query).look(text).map_or(0.0, |look| look.score())
+    Matcher::new(query).match_text(text).map_or(0.0, |look| look.score())
 }
 
 fn check_order(query: &str, texts: &[&str]) {
@@ -110,8 +110,11 @@ fn a_long_text_has_a_bit_of_everything() {
 #[test]
 fn white_space_is_folded() {
     let text = "one: exact\r\n\t  phrase\u{a0}here";
-    let look = Needle::new("exact   phrase here").look(text).unwrap();
-    assert_eq!((look.exact, &text[look.range]), (Exact::Whole, "exact\r\n\t  phrase\u{a0}here"));
+    let look = Matcher::new("exact   phrase here").match_text(text).unwrap();
+    assert_eq!(
+        (look.exact, &text[look.range]),
+        (ExactMatch::WholeWords, "exact\r\n\t  phrase\u{a0}here")
+    );
 }
 
 #[test]
@@ -168,29 +171,30 @@ fn scripts_without_spaces_are_found() {
 
 #[test]
 fn weights_say_which_term_tells_more() {
-    let mut needle = Needle::new("borrow checker");
+    let mut needle = Matcher::new("borrow checker");
     assert_eq!(needle.terms().collect::<Vec<_>>(), ["borrow", "checker"]);
-    let scores = |needle: &Needle| {
-        ["borrow it", "checker it"].map(|text| needle.look(text).unwrap().score())
+    let scores = |needle: &Matcher| {
+        ["borrow it", "checker it"].map(|text| needle.match_text(text).unwrap().score())
     };
     let [one, other] = scores(&needle);
     assert!((one - other).abs() < 1e-3);
-    needle.weigh(|term| if term == "checker" { 5.0 } else { 1.0 });
+    needle.set_weights(|term| if term == "checker" { 5.0 } else { 1.0 });
     let [one, other] = scores(&needle);
     assert!(other > one * 2.0);
     for nonsense in [f32::NAN, f32::INFINITY, -1.0, 0.0] {
-        needle.weigh(|_| nonsense);
+        needle.set_weights(|_| nonsense);
         assert!(scores(&needle).iter().all(|score| *score > 0.0 && score.is_finite()));
     }
 }
 
 #[test]
 fn a_title_counts_a_little_less() {
-    let needle = Needle::new("auth decision");
-    let under = |title: &str, text: &str| needle.look_under(title, text).map(|look| look.score());
+    let needle = Matcher::new("auth decision");
+    let under =
+        |title: &str, text: &str| needle.match_with_title(title, text).map(|look| look.score());
     assert!(under("", "the auth decision") > under("auth", "the decision"));
     assert!(under("auth", "the decision") > under("", "the decision"));
-    let look = needle.look_under("Auth decision", "nothing").unwrap();
+    let look = needle.match_with_title("Auth decision", "nothing").unwrap();
     assert_eq!(look.range, 0..0);
     assert_eq!(under("Title", "nothing"), None);
 }
@@ -198,42 +202,42 @@ fn a_title_counts_a_little_less() {
 #[test]
 fn a_regular_expression_only_when_asked() {
     let text = "first\nError: E0502 here\r\nerror: E0499";
-    let needle = Needle::regex(r"error: e\d+").unwrap();
-    let look = needle.look(text).unwrap();
-    assert_eq!((&text[look.range], look.times), ("Error: E0502", 2));
+    let needle = Matcher::from_regex(r"error: e\d+").unwrap();
+    let look = needle.match_text(text).unwrap();
+    assert_eq!((&text[look.range], look.occurrences), ("Error: E0502", 2));
     assert!(
-        Needle::regex("[^x]+$")
+        Matcher::from_regex("[^x]+$")
             .unwrap()
-            .look(text)
+            .match_text(text)
             .is_some_and(|look| &text[look.range] == "first")
     );
-    assert!(Needle::regex("x*").unwrap().look("abc").is_none());
-    assert!(Needle::regex("").unwrap().is_empty());
-    let error = Needle::regex("foo(").unwrap_err().to_string();
+    assert!(Matcher::from_regex("x*").unwrap().match_text("abc").is_none());
+    assert!(Matcher::from_regex("").unwrap().is_empty());
+    let error = Matcher::from_regex("foo(").unwrap_err().to_string();
     assert_eq!(
         error,
         "query is not a regular expression: unclosed group; omit the regex option to search for the text itself"
     );
-    assert!(Needle::regex(&"(a{999}){999}".repeat(3)).is_err());
-    assert!(Needle::regex(&"a".repeat(100_000)).is_err());
+    assert!(Matcher::from_regex(&"(a{999}){999}".repeat(3)).is_err());
+    assert!(Matcher::from_regex(&"a".repeat(100_000)).is_err());
 }
 
 #[test]
 fn hostile_queries_are_only_queries() {
     for query in ["", " ", "\0", "\0\0 \n", "\u{200d}"] {
-        let look = Needle::new(query).look("some text");
+        let look = Matcher::new(query).match_text("some text");
         assert_eq!(look, None, "{query:?}");
     }
     assert_eq!(place("tok\0en", "the token, tok en"), Some("tok en"));
     let pasted = "word1 ".repeat(10) + &(0..30_000).map(|n| format!("w{n} ")).collect::<String>();
     assert!(pasted.len() > 100_000);
-    let needle = Needle::new(&pasted);
+    let needle = Matcher::new(&pasted);
     assert!(needle.terms().count() <= 64);
-    assert!(needle.look("it says word1 here").is_some());
+    assert!(needle.match_text("it says word1 here").is_some());
     let one = "a".repeat(100_000);
-    assert!(Needle::new(&one).look(&one).is_some());
-    assert!(Needle::new(&"漢字".repeat(20_000)).look("漢字").is_some());
-    assert!(Needle::new(&"a_b_".repeat(20_000)).terms().count() <= 100);
+    assert!(Matcher::new(&one).match_text(&one).is_some());
+    assert!(Matcher::new(&"漢字".repeat(20_000)).match_text("漢字").is_some());
+    assert!(Matcher::new(&"a_b_".repeat(20_000)).terms().count() <= 100);
     assert!(place(",;,", "x ,;, y").is_some());
 }
 
@@ -241,43 +245,43 @@ fn hostile_queries_are_only_queries() {
 fn hostile_texts_take_no_longer_than_others() {
     // Every byte is a match, also of the phrase.
     let text = "a".repeat(300_000);
-    assert!(Needle::new(&"a".repeat(200)).look(&text).is_some());
-    assert!(Needle::new("x x x x x x y").look(&"x ".repeat(200_000)).is_some());
+    assert!(Matcher::new(&"a".repeat(200)).match_text(&text).is_some());
+    assert!(Matcher::new("x x x x x x y").match_text(&"x ".repeat(200_000)).is_some());
     let marks = "e\u{301}".repeat(100_000);
-    assert!(Needle::new("e\u{301}e").look(&marks).is_some());
-    let needle = Needle::new("needle");
+    assert!(Matcher::new("e\u{301}e").match_text(&marks).is_some());
+    let needle = Matcher::new("needle");
     let far = format!("{}{}", "漢".repeat(300_000), "NEEDLE");
-    assert_eq!(&far[needle.look(&far).unwrap().range], "NEEDLE");
-    assert!(needle.look("nul\0needle\r\n").is_some());
+    assert_eq!(&far[needle.match_text(&far).unwrap().range], "NEEDLE");
+    assert!(needle.match_text("nul\0needle\r\n").is_some());
 }
 
 #[test]
 fn lines_are_counted_from_one() {
     let text = "a\nb\r\nc";
-    assert_eq!([0, 1, 2, 4, 5, 99].map(|at| line_of(text, at)), [1, 1, 2, 2, 3, 3]);
-    assert_eq!(line_of("", 0), 1);
-    assert_eq!(line_of("é\n", 1), 1);
+    assert_eq!([0, 1, 2, 4, 5, 99].map(|at| line_number(text, at)), [1, 1, 2, 2, 3, 3]);
+    assert_eq!(line_number("", 0), 1);
+    assert_eq!(line_number("é\n", 1), 1);
 }
 
 proptest! {
     #[test]
     fn the_excerpt_around_a_match_contains_the_terms(filler in "([a-z]{0,9} ){0,90}", more in "([a-z]{0,9} ){0,90}") {
         let text = format!("{filler} Токен-42 {more}");
-        let look = Needle::new("токен-42").look(&text).unwrap();
+        let look = Matcher::new("токен-42").match_text(&text).unwrap();
         let shown = excerpt_around(&text, &look.range, 300);
         prop_assert!(shown.contains("Токен-42") && shown.chars().count() <= 300);
     }
 
     #[test]
     fn anything_may_be_asked_of_anything(query in "\\PC{0,60}|(?s).{0,60}", text in "(?s).{0,300}") {
-        let needle = Needle::new(&query);
-        if let Some(look) = needle.look_under(&text, &text) {
+        let needle = Matcher::new(&query);
+        if let Some(look) = needle.match_with_title(&text, &text) {
             prop_assert!(text.get(look.range.clone()).is_some());
             prop_assert!(look.coverage > 0.0 && look.coverage <= 1.001);
             prop_assert!((0.0..=1.0).contains(&look.closeness));
             prop_assert!(look.score().is_finite());
         }
-        let _ = Needle::regex(&query).map(|needle| needle.look(&text));
+        let _ = Matcher::from_regex(&query).map(|needle| needle.match_text(&text));
     }
 
     /// A substring is found, in any case, as an exact match.
@@ -285,8 +289,8 @@ proptest! {
     fn what_is_there_is_found(before in "[a-zß中\u{301} İ]{0,40}", said in "[a-zA-Z0-9éЖß中文_(.]{1,12}( [a-zé中]{1,8}){0,3}", after in "[ a-z中]{0,40}") {
         let text = format!("{before} {said} {after}");
         for query in [said.clone(), said.to_lowercase()] {
-            let look = Needle::new(&query).look(&text);
-            prop_assert!(look.as_ref().is_some_and(|look| look.exact != Exact::No), "{:?} {:?}", query, look);
+            let look = Matcher::new(&query).match_text(&text);
+            prop_assert!(look.as_ref().is_some_and(|look| look.exact != ExactMatch::No), "{:?} {:?}", query, look);
             let place = &text[look.unwrap().range];
             let folded = |text: &str| collapse_whitespace(&text.to_lowercase());
             prop_assert_eq!(folded(place).replace("i\u{307}", "i"), folded(&query));
@@ -297,22 +301,22 @@ proptest! {
     #[test]
     fn a_phrase_is_found_like_a_substring(phrase in "[ab]{1,3}( [ab]{1,3}){0,3}", text in "[ab \n]{0,40}") {
         let collapsed = collapse_whitespace(&text);
-        let look = Needle::new(&phrase).look(&text).filter(|look| look.exact != Exact::No);
+        let look = Matcher::new(&phrase).match_text(&text).filter(|look| look.exact != ExactMatch::No);
         prop_assert_eq!(look.is_some(), collapsed.contains(&phrase), "{:?}", look);
     }
 
     #[test]
     fn more_of_it_scores_more(words in proptest::collection::hash_set("[b-df-hj-np-tv-z]{5,8}", 3..6), at in 0usize..3) {
         let words: Vec<String> = words.into_iter().collect();
-        let needle = Needle::new(&words.join(" "));
+        let needle = Matcher::new(&words.join(" "));
         let mut all = words.clone();
         all.reverse();
         let mut fewer = all.clone();
         fewer.remove(at);
         let (all, fewer) = (all.join(" of "), fewer.join(" "));
-        let scores = [&all, &fewer].map(|text| needle.look(text).unwrap().score());
+        let scores = [&all, &fewer].map(|text| needle.match_text(text).unwrap().score());
         prop_assert!(scores[0] > scores[1]);
-        let phrase = needle.look(&words.join("\n")).unwrap().score();
+        let phrase = needle.match_text(&words.join("\n")).unwrap().score();
         prop_assert!(phrase > scores[0]);
     }
 }

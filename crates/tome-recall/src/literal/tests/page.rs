@@ -3,14 +3,14 @@
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
-use super::super::{Section, line_of, page};
+use super::super::{NoteSection, line_number, parse_note};
 
-fn sections(markdown: &str) -> Vec<Section> {
-    page(markdown).sections
+fn sections(markdown: &str) -> Vec<NoteSection> {
+    parse_note(markdown).sections
 }
 
 fn check_sections(markdown: &str, expected: &Expect) {
-    let page = page(markdown);
+    let page = parse_note(markdown);
     let said: Vec<String> = page
         .sections
         .iter()
@@ -39,7 +39,7 @@ fn a_note_is_cut_at_its_headings() {
 #[test]
 fn what_a_note_says_of_itself_is_no_text() {
     let markdown = "---\nname: \"User: prefs\"\ndescription: How it should look\ntype: user\ntags: [a, 'b c']\n---\n\n# Title\n\n<!--\nMETA:\n- created: 2026-01-15T10:30:00Z\n- keywords: [\"jwt\", \"auth\"]\n-->\n\n<!-- a hint -->\nBody\n";
-    let page = page(markdown);
+    let page = parse_note(markdown);
     assert_eq!(page.text.len(), markdown.len());
     assert_eq!(page.name.as_deref(), Some("User: prefs"));
     assert_eq!(page.description.as_deref(), Some("How it should look"));
@@ -107,13 +107,13 @@ proptest! {
         times in 1usize..12,
     ) {
         let markdown = pieces.concat().repeat(times);
-        let page = page(&markdown);
+        let page = parse_note(&markdown);
         prop_assert_eq!(page.text.len(), markdown.len());
         let mut at = 0;
         for section in &page.sections {
             let blank = page.text.get(at..section.range.start);
             prop_assert!(blank.is_some_and(|between| between.trim().is_empty()), "{:?}", blank);
-            prop_assert_eq!(section.line, line_of(&markdown, section.range.start));
+            prop_assert_eq!(section.line, line_number(&markdown, section.range.start));
             prop_assert!(!page.text[section.range.clone()].trim().is_empty());
             at = section.range.end;
         }

@@ -4,25 +4,25 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::answer::Moment;
+use crate::agents::answer::InjectionPoint;
 
 /// Claude Code moves text over 10,000 characters into a file and shows the model only its
 /// beginning.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
+pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
     let event = match moment {
-        Moment::Start => "SessionStart",
-        Moment::Prompt => "UserPromptSubmit",
-        Moment::Tool { failed: false } => "PostToolUse",
-        Moment::Tool { failed: true } => "PostToolUseFailure",
-        Moment::Stop => return Some(json!({"decision": "block", "reason": text})),
-        Moment::Compaction => return None,
+        InjectionPoint::Start => "SessionStart",
+        InjectionPoint::Prompt => "UserPromptSubmit",
+        InjectionPoint::Tool { failed: false } => "PostToolUse",
+        InjectionPoint::Tool { failed: true } => "PostToolUseFailure",
+        InjectionPoint::Stop => return Some(json!({"decision": "block", "reason": text})),
+        InjectionPoint::Compaction => return None,
     };
-    Some(context(event, text))
+    Some(additional_context(event, text))
 }
 
 /// Additional context in the shape shared by Claude Code, Codex and Gemini CLI.
-pub(in crate::agents) fn context(event: &str, text: &str) -> Value {
+pub(in crate::agents) fn additional_context(event: &str, text: &str) -> Value {
     json!({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
 }

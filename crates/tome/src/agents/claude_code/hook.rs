@@ -6,12 +6,12 @@
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Tool};
 
-use crate::agents::Heard;
-use crate::agents::fields::Fields;
-use crate::agents::scene::Scene;
+use crate::agents::HookInput;
+use crate::agents::fields::PayloadFields;
+use crate::agents::scene::HookContext;
 
 /// Events whose content also arrives with another event.
-const ECHOES: [&str; 6] = [
+const REDUNDANT_EVENTS: [&str; 6] = [
     // PostToolUse and PostToolUseFailure repeat the tool input, with the result.
     "PreToolUse",
     // Same input as PreToolUse.
@@ -27,126 +27,149 @@ const ECHOES: [&str; 6] = [
 ];
 
 /// Substrings of `source` values that mark a prompt as not typed by a person.
-pub(in crate::agents) const NOT_A_PERSON: [&str; 7] =
+pub(in crate::agents) const AUTOMATED_SOURCES: [&str; 7] =
     ["system", "wakeup", "cron", "schedule", "task", "agent", "teammate"];
 
-pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
-    let event = event_of(heard, &fields);
-    if ECHOES.contains(&event.as_str()) || is_internal(&event, &fields) {
+pub(in crate::agents) fn parse_draft(
+    heard: &HookInput<'_>,
+    mut fields: PayloadFields,
+) -> Option<Draft> {
+    let event = event_name(heard, &fields);
+    if REDUNDANT_EVENTS.contains(&event.as_str()) || is_internal(&event, &fields) {
         return None;
     }
-    let scene = Scene::of(heard, &mut fields)?;
-    known(&scene, &event, fields)
+    let scene = HookContext::from_fields(heard, &mut fields)?;
+    draft_for_event(&scene, &event, fields)
 }
 
 /// Recognizes Claude Code's own helpers, such as the summarizer of a compaction: subagents without
 /// a type. They have no start event and no transcript, and PostCompact carries the summary.
-fn is_internal(event: &str, fields: &Fields) -> bool {
+fn is_internal(event: &str, fields: &PayloadFields) -> bool {
     event == "SubagentStop" && fields.get("agent_type") == Some(&Value::String(String::new()))
 }
 
 /// Returns the event name from the payload, or else from the command line.
-pub(in crate::agents) fn event_of(heard: &Heard<'_>, fields: &Fields) -> String {
-    let named = fields.str("hook_event_name").or(heard.event);
+pub(in crate::agents) fn event_name(heard: &HookInput<'_>, fields: &PayloadFields) -> String {
+    let named = fields.get_str("hook_event_name").or(heard.event);
     named.unwrap_or_default().to_owned()
 }
 
 /// Builds the draft for an event name. Codex shares this.
-pub(in crate::agents) fn known(scene: &Scene<'_>, event: &str, fields: Fields) -> Option<Draft> {
+pub(in crate::agents) fn draft_for_event(
+    scene: &HookContext<'_>,
+    event: &str,
+    fields: PayloadFields,
+) -> Option<Draft> {
     Some(match event {
-        "SessionStart" => session_start(scene, fields),
-        "SessionEnd" => session_end(scene, fields),
-        "UserPromptSubmit" if fields.has("prompt") => return prompt(scene, event, fields),
-        "PostToolUse" if fields.str("tool_name").is_some() => tool_result(scene, fields),
-        "PostToolUseFailure" if fields.str("tool_name").is_some() => tool_failure(scene, fields),
-        "Stop" => stop(scene, fields),
-        "StopFailure" => stop_failure(scene, fields),
-        "SubagentStart" => subagent(scene, EventKind::SubagentStart, fields),
-        "SubagentStop" => subagent(scene, EventKind::SubagentStop, fields),
-        "PostCompact" => compaction(scene, "after", "compact_summary", fields),
-        _ => scene.unknown(event, fields),
+        "SessionStart" => session_start_draft(scene, fields),
+        "SessionEnd" => session_end_draft(scene, fields),
+        "UserPromptSubmit" if fields.has("prompt") => return prompt_draft(scene, event, fields),
+        "PostToolUse" if fields.get_str("tool_name").is_some() => tool_result_draft(scene, fields),
+        "PostToolUseFailure" if fields.get_str("tool_name").is_some() => {
+            tool_failure_draft(scene, fields)
+        }
+        "Stop" => stop_draft(scene, fields),
+        "StopFailure" => stop_failure_draft(scene, fields),
+        "SubagentStart" => subagent_draft(scene, EventKind::SubagentStart, fields),
+        "SubagentStop" => subagent_draft(scene, EventKind::SubagentStop, fields),
+        "PostCompact" => compaction_draft(scene, "after", "compact_summary", fields),
+        _ => scene.unknown_draft(event, fields),
     })
 }
 
 /// Keeps the transcript's path, so that every later event of the session can be traced to it.
-pub(in crate::agents) fn session_start(scene: &Scene<'_>, mut fields: Fields) -> Draft {
-    let source = fields.str("source").unwrap_or_default().to_owned();
-    let turn = turn_of(&fields).to_owned();
-    let transcript = fields.take("transcript_path");
-    fields.put("transcript", transcript);
-    scene.moment(EventKind::SessionStart, &[&source, &turn], String::new(), fields)
+pub(in crate::agents) fn session_start_draft(
+    scene: &HookContext<'_>,
+    mut fields: PayloadFields,
+) -> Draft {
+    let source = fields.get_str("source").unwrap_or_default().to_owned();
+    let turn = turn_id(&fields).to_owned();
+    let transcript = fields.take_value("transcript_path");
+    fields.set("transcript", transcript);
+    scene.lifecycle_draft(EventKind::SessionStart, &[&source, &turn], String::new(), fields)
 }
 
-pub(in crate::agents) fn session_end(scene: &Scene<'_>, fields: Fields) -> Draft {
-    let reason = fields.str("reason").unwrap_or_default().to_owned();
-    let turn = turn_of(&fields).to_owned();
-    scene.moment(EventKind::SessionEnd, &[&reason, &turn], String::new(), fields)
+pub(in crate::agents) fn session_end_draft(
+    scene: &HookContext<'_>,
+    fields: PayloadFields,
+) -> Draft {
+    let reason = fields.get_str("reason").unwrap_or_default().to_owned();
+    let turn = turn_id(&fields).to_owned();
+    scene.lifecycle_draft(EventKind::SessionEnd, &[&reason, &turn], String::new(), fields)
 }
 
-fn prompt(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Option<Draft> {
-    let source = fields.str("source").unwrap_or_default();
-    if NOT_A_PERSON.iter().any(|part| source.contains(part)) {
-        return Some(scene.unknown(event, fields));
+fn prompt_draft(scene: &HookContext<'_>, event: &str, mut fields: PayloadFields) -> Option<Draft> {
+    let source = fields.get_str("source").unwrap_or_default();
+    if AUTOMATED_SOURCES.iter().any(|part| source.contains(part)) {
+        return Some(scene.unknown_draft(event, fields));
     }
-    let text = fields.words("prompt");
-    let turn = Some(turn_of(&fields).to_owned()).filter(|turn| !turn.is_empty());
-    scene.prompt(event, &text, turn.as_deref(), fields)
+    let text = fields.take_text("prompt");
+    let turn = Some(turn_id(&fields).to_owned()).filter(|turn| !turn.is_empty());
+    scene.prompt_draft(event, &text, turn.as_deref(), fields)
 }
 
-fn tool_result(scene: &Scene<'_>, mut fields: Fields) -> Draft {
-    let output = match fields.take("tool_response") {
+fn tool_result_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+    let output = match fields.take_value("tool_response") {
         // Copilot also runs the hooks of `.claude/settings.json` and names this field differently.
-        Value::Null => fields.take("tool_result"),
+        Value::Null => fields.take_value("tool_result"),
         output => output,
     };
-    tool(scene, output, fields)
+    tool_draft(scene, output, fields)
 }
 
-fn tool_failure(scene: &Scene<'_>, mut fields: Fields) -> Draft {
-    let output = fields.take("error");
-    fields.put_failed();
-    tool(scene, output, fields)
+fn tool_failure_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+    let output = fields.take_value("error");
+    fields.mark_failed();
+    tool_draft(scene, output, fields)
 }
 
-fn tool(scene: &Scene<'_>, output: Value, mut fields: Fields) -> Draft {
-    let tool = Tool { name: fields.words("tool_name"), input: fields.take("tool_input"), output };
-    let id = fields.str("tool_use_id");
-    let identity = scene.whose().tool(id, &tool.name, &tool.input, &tool.output);
-    scene.tool(identity, tool, fields)
+fn tool_draft(scene: &HookContext<'_>, output: Value, mut fields: PayloadFields) -> Draft {
+    let tool = Tool {
+        name: fields.take_text("tool_name"),
+        input: fields.take_value("tool_input"),
+        output,
+    };
+    let id = fields.get_str("tool_use_id");
+    let identity = scene.identities().for_tool_call(id, &tool.name, &tool.input, &tool.output);
+    scene.tool_draft(identity, tool, fields)
 }
 
-fn stop(scene: &Scene<'_>, mut fields: Fields) -> Draft {
-    let text = fields.words("last_assistant_message");
-    let turn = turn_of(&fields).to_owned();
-    scene.stop(text, &turn, fields)
+fn stop_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+    let text = fields.take_text("last_assistant_message");
+    let turn = turn_id(&fields).to_owned();
+    scene.stop_draft(text, &turn, fields)
 }
 
-fn stop_failure(scene: &Scene<'_>, mut fields: Fields) -> Draft {
-    fields.put_failed();
-    stop(scene, fields)
+fn stop_failure_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+    fields.mark_failed();
+    stop_draft(scene, fields)
 }
 
 /// Identified by subagent id and text: a subagent that a hook sends back to work stops twice.
-pub(in crate::agents) fn subagent(scene: &Scene<'_>, kind: EventKind, mut fields: Fields) -> Draft {
-    let text = fields.words("last_assistant_message");
-    let id = fields.str("agent_id").unwrap_or_default().to_owned();
-    scene.moment(kind, &[&id], text, fields)
+pub(in crate::agents) fn subagent_draft(
+    scene: &HookContext<'_>,
+    kind: EventKind,
+    mut fields: PayloadFields,
+) -> Draft {
+    let text = fields.take_text("last_assistant_message");
+    let id = fields.get_str("agent_id").unwrap_or_default().to_owned();
+    scene.lifecycle_draft(kind, &[&id], text, fields)
 }
 
-pub(in crate::agents) fn compaction(
-    scene: &Scene<'_>,
+pub(in crate::agents) fn compaction_draft(
+    scene: &HookContext<'_>,
     phase: &str,
     text_field: &str,
-    mut fields: Fields,
+    mut fields: PayloadFields,
 ) -> Draft {
-    let text = fields.words(text_field);
-    let trigger = fields.str("trigger").unwrap_or_default().to_owned();
-    let turn = turn_of(&fields).to_owned();
-    fields.put("phase", phase);
-    scene.moment(EventKind::Compaction, &[phase, &trigger, &turn], text, fields)
+    let text = fields.take_text(text_field);
+    let trigger = fields.get_str("trigger").unwrap_or_default().to_owned();
+    let turn = turn_id(&fields).to_owned();
+    fields.set("phase", phase);
+    scene.lifecycle_draft(EventKind::Compaction, &[phase, &trigger, &turn], text, fields)
 }
 
-fn turn_of(fields: &Fields) -> &str {
-    let turn = fields.str("prompt_id").or_else(|| fields.str("turn_id"));
+fn turn_id(fields: &PayloadFields) -> &str {
+    let turn = fields.get_str("prompt_id").or_else(|| fields.get_str("turn_id"));
     turn.unwrap_or_default()
 }

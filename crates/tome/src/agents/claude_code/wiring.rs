@@ -11,22 +11,27 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, OffSwitch, bundled, groups, hooks_file, manifest, own, pretty, server, skill_in,
+    AgentIntegration, OffSwitch, build_hook_groups, bundle_manifest, common_bundle_files,
+    mcp_server_settings, owned_file, render_hooks_file, skill_file, to_pretty_json,
 };
-use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, navigator};
+use crate::setup::{
+    ArgumentHint, COMMANDS, Environment, InstallFile, LaunchCommand, render_navigator,
+};
 
-pub(in crate::agents) static CLIENT: Client = Client {
+pub(in crate::agents) static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "claude-code",
     title: "Claude Code",
     program: "claude",
-    traces: |ground| vec![folder(ground), state(ground)],
-    parts,
+    traces: |ground| vec![config_folder(ground), state_file(ground)],
+    install_files,
     bundle,
-    takes_comments: false,
-    skill_folders: |ground| vec![ground.either(".claude", folder(ground)).join("skills")],
-    to_do: &[],
+    allows_comments: false,
+    skill_folders: |ground| {
+        vec![ground.project_or_user(".claude", config_folder(ground)).join("skills")]
+    },
+    manual_steps: &[],
     off_switch: Some(|ground| OffSwitch {
-        path: settings(ground),
+        path: settings_file(ground),
         pointer: "/disableAllHooks",
         off: true,
     }),
@@ -35,7 +40,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
 /// Events with content of their own. Omitted: events that another one repeats (`PreToolUse`,
 /// `PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`, `PreCompact`),
 /// and events about the program rather than the work.
-const EVENTS: [(&str, u32); 10] = [
+const HOOK_EVENTS: [(&str, u32); 10] = [
     ("SessionStart", 10),
     ("UserPromptSubmit", 5),
     ("PostToolUse", 5),
@@ -48,62 +53,68 @@ const EVENTS: [(&str, u32); 10] = [
     ("SessionEnd", 5),
 ];
 
-fn folder(ground: &Ground<'_>) -> PathBuf {
-    ground.folder("CLAUDE_CONFIG_DIR", ".claude")
+fn config_folder(ground: &Environment<'_>) -> PathBuf {
+    ground.folder_or_default("CLAUDE_CONFIG_DIR", ".claude")
 }
 
 /// Claude Code's state file, which holds the user-level MCP servers.
-fn state(ground: &Ground<'_>) -> PathBuf {
-    let moved = ground.named("CLAUDE_CONFIG_DIR");
+fn state_file(ground: &Environment<'_>) -> PathBuf {
+    let moved = ground.folder_from_var("CLAUDE_CONFIG_DIR");
     moved.unwrap_or_else(|| ground.home.clone()).join(".claude.json")
 }
 
-fn settings(ground: &Ground<'_>) -> PathBuf {
-    ground.either(".claude/settings.local.json", folder(ground).join("settings.json"))
+fn settings_file(ground: &Environment<'_>) -> PathBuf {
+    ground
+        .project_or_user(".claude/settings.local.json", config_folder(ground).join("settings.json"))
 }
 
-fn parts(ground: &Ground<'_>) -> Vec<Part> {
-    let own_folder = ground.either(".claude", folder(ground));
-    let line = ground.launch.line(&["hook", "claude-code"]);
+fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
+    let own_folder = ground.project_or_user(".claude", config_folder(ground));
+    let line = ground.launch.shell_line(&["hook", "claude-code"]);
     // Copilot CLI also reads a project's `.mcp.json`, so it names no agent.
-    let server = server(&ground.launch, ground.project.is_none().then_some(CLIENT.name));
+    let server =
+        mcp_server_settings(&ground.launch, ground.project.is_none().then_some(INTEGRATION.name));
     let mut parts = vec![
-        Part::hooks(settings(ground), groups(&line, &EVENTS)),
-        Part::server(ground.either(".mcp.json", state(ground)), "mcpServers", server),
-        skill_in(&own_folder.join("skills")),
-        own(own_folder.join("agents/memory-navigator.md"), agent()),
+        InstallFile::with_hooks(settings_file(ground), build_hook_groups(&line, &HOOK_EVENTS)),
+        InstallFile::with_server(
+            ground.project_or_user(".mcp.json", state_file(ground)),
+            "mcpServers",
+            server,
+        ),
+        skill_file(&own_folder.join("skills")),
+        owned_file(own_folder.join("agents/memory-navigator.md"), navigator_agent()),
     ];
     parts.extend(COMMANDS.iter().map(|command| {
         let path = own_folder.join("commands").join(format!("{}.md", command.name));
-        own(path, command.markdown(Hint::Said))
+        owned_file(path, command.to_markdown(ArgumentHint::Include))
     }));
     parts
 }
 
-fn agent() -> String {
-    navigator("name: memory-navigator\ndisallowedTools: Write, Edit, NotebookEdit\n")
+fn navigator_agent() -> String {
+    render_navigator("name: memory-navigator\ndisallowedTools: Write, Edit, NotebookEdit\n")
 }
 
-fn bundle(launch: &Launch) -> Vec<(String, String)> {
-    let mut about = manifest();
+fn bundle(launch: &LaunchCommand) -> Vec<(String, String)> {
+    let mut about = bundle_manifest();
     about.insert("license".to_owned(), json!("MIT OR Apache-2.0"));
     about.insert("author".to_owned(), json!({ "name": "Tome" }));
     about.insert("keywords".to_owned(), json!(["memory", "recall", "history"]));
-    let line = launch.line(&["hook", "claude-code"]);
+    let line = launch.shell_line(&["hook", "claude-code"]);
     let mut files = vec![
-        (".claude-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
-        ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
+        (".claude-plugin/plugin.json".to_owned(), to_pretty_json(&Value::Object(about))),
+        ("hooks/hooks.json".to_owned(), render_hooks_file(&build_hook_groups(&line, &HOOK_EVENTS))),
         (
             ".mcp.json".to_owned(),
-            pretty(&json!({ "mcpServers": { "tome": server(launch, Some(CLIENT.name)) } })),
+            to_pretty_json(
+                &json!({ "mcpServers": { "tome": mcp_server_settings(launch, Some(INTEGRATION.name)) } }),
+            ),
         ),
-        ("agents/memory-navigator.md".to_owned(), agent()),
+        ("agents/memory-navigator.md".to_owned(), navigator_agent()),
     ];
-    files.extend(bundled());
-    files.extend(
-        COMMANDS
-            .iter()
-            .map(|command| (format!("commands/{}.md", command.name), command.markdown(Hint::Said))),
-    );
+    files.extend(common_bundle_files());
+    files.extend(COMMANDS.iter().map(|command| {
+        (format!("commands/{}.md", command.name), command.to_markdown(ArgumentHint::Include))
+    }));
     files
 }

@@ -3,18 +3,18 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::answer::Moment;
-use crate::agents::claude_code::answer::context;
+use crate::agents::answer::InjectionPoint;
+use crate::agents::claude_code::answer::additional_context;
 
 /// Codex moves text over 2,500 tokens (counted as four bytes each) into a file.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
+pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
     match moment {
-        Moment::Start => Some(context("SessionStart", text)),
-        Moment::Prompt => Some(context("UserPromptSubmit", text)),
-        Moment::Tool { failed: false } => Some(context("PostToolUse", text)),
-        Moment::Stop => Some(json!({"decision": "block", "reason": text})),
-        Moment::Tool { failed: true } | Moment::Compaction => None,
+        InjectionPoint::Start => Some(additional_context("SessionStart", text)),
+        InjectionPoint::Prompt => Some(additional_context("UserPromptSubmit", text)),
+        InjectionPoint::Tool { failed: false } => Some(additional_context("PostToolUse", text)),
+        InjectionPoint::Stop => Some(json!({"decision": "block", "reason": text})),
+        InjectionPoint::Tool { failed: true } | InjectionPoint::Compaction => None,
     }
 }

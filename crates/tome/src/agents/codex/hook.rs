@@ -3,13 +3,13 @@
 
 use tome_model::Draft;
 
-use crate::agents::Heard;
-use crate::agents::claude_code::hook::{event_of, known};
-use crate::agents::fields::Fields;
-use crate::agents::scene::Scene;
+use crate::agents::HookInput;
+use crate::agents::claude_code::hook::{draft_for_event, event_name};
+use crate::agents::fields::PayloadFields;
+use crate::agents::scene::HookContext;
 
 /// Events whose content also arrives with another event.
-const ECHOES: [&str; 4] = [
+const REDUNDANT_EVENTS: [&str; 4] = [
     // PostToolUse repeats the tool input, with the result.
     "PreToolUse",
     // Same input as PreToolUse.
@@ -20,11 +20,14 @@ const ECHOES: [&str; 4] = [
     "PreCompact",
 ];
 
-pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
-    let event = event_of(heard, &fields);
-    if ECHOES.contains(&event.as_str()) {
+pub(in crate::agents) fn parse_draft(
+    heard: &HookInput<'_>,
+    mut fields: PayloadFields,
+) -> Option<Draft> {
+    let event = event_name(heard, &fields);
+    if REDUNDANT_EVENTS.contains(&event.as_str()) {
         return None;
     }
-    let scene = Scene::of(heard, &mut fields)?;
-    known(&scene, &event, fields)
+    let scene = HookContext::from_fields(heard, &mut fields)?;
+    draft_for_event(&scene, &event, fields)
 }

@@ -9,55 +9,66 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use tome_model::{Draft, EventKind};
 
-use super::transcript::Rollout;
-use crate::agents::Heard;
-use crate::agents::claude_code::hook::event_of;
-use crate::agents::fields::Fields;
-use crate::agents::transcript::{Origin, Step, Transcript, complete_records};
+use super::transcript::RolloutReader;
+use crate::agents::HookInput;
+use crate::agents::claude_code::hook::event_name;
+use crate::agents::fields::PayloadFields;
+use crate::agents::transcript::{
+    RecordOutcome, TranscriptOrigin, TranscriptReader, parse_complete_records,
+};
 
 /// First line of every patch.
-const PATCH: &str = "*** Begin Patch";
+const PATCH_HEADER: &str = "*** Begin Patch";
 
 /// Returns whether the turn that stops may contain such a patch. Codex has written its tool calls
 /// to the rollout by then, because the model has already replied to their output.
-pub(in crate::agents) fn is_due(heard: &Heard<'_>, fields: &Fields) -> bool {
-    let path = fields.str("transcript_path").filter(|_| event_of(heard, fields) == "Stop");
+pub(in crate::agents) fn is_due(heard: &HookInput<'_>, fields: &PayloadFields) -> bool {
+    let path = fields.get_str("transcript_path").filter(|_| event_name(heard, fields) == "Stop");
     let tail = path.and_then(|path| (heard.read_tail)(&PathBuf::from(path)));
-    tail.is_some_and(|tail| tail.contains(PATCH))
+    tail.is_some_and(|tail| tail.contains(PATCH_HEADER))
 }
 
 /// Reads the patches of the turn. Waits until the rollout has the turn's last message; if that
 /// takes too long, what the rollout has so far is still correct.
-pub(in crate::agents) fn patches(heard: &Heard<'_>, mut fields: Fields) -> Vec<Draft> {
-    let Some(path) = fields.str("transcript_path").map(PathBuf::from) else { return Vec::new() };
-    let turn = fields.words("turn_id");
-    let answer = fields.words("last_assistant_message");
-    let origin = Origin {
+pub(in crate::agents) fn read_patches(
+    heard: &HookInput<'_>,
+    mut fields: PayloadFields,
+) -> Vec<Draft> {
+    let Some(path) = fields.get_str("transcript_path").map(PathBuf::from) else {
+        return Vec::new();
+    };
+    let turn = fields.take_text("turn_id");
+    let answer = fields.take_text("last_assistant_message");
+    let origin = TranscriptOrigin {
         agent: heard.agent.clone(),
         path: path.display().to_string(),
-        session: fields.words("session_id"),
-        cwd: fields.str("cwd").unwrap_or(heard.cwd).to_owned(),
+        session: fields.take_text("session_id"),
+        cwd: fields.get_str("cwd").unwrap_or(heard.cwd).to_owned(),
         at: heard.now,
     };
     loop {
         let tail = (heard.read_tail)(&path).unwrap_or_default();
-        let records = complete_records(&tail);
+        let records = parse_complete_records(&tail);
         let is_complete = records.iter().any(|record| ends_turn(record, &turn, &answer));
         if is_complete || !(heard.wait)() {
-            return patches_in(records, &turn, origin);
+            return collect_patches(records, &turn, origin);
         }
     }
 }
 
-fn patches_in(records: Vec<Map<String, Value>>, turn: &str, origin: Origin) -> Vec<Draft> {
-    let mut rollout = Rollout::new(origin, None);
+fn collect_patches(
+    records: Vec<Map<String, Value>>,
+    turn: &str,
+    origin: TranscriptOrigin,
+) -> Vec<Draft> {
+    let mut rollout = RolloutReader::new(origin, None);
     let mut steps = Vec::new();
     for record in records {
-        rollout.record(record, &mut steps);
+        rollout.read_record(record, &mut steps);
     }
     let events = steps.into_iter().filter_map(|step| match step {
-        Step::Event(draft) => Some(*draft),
-        Step::Skipped(_) => None,
+        RecordOutcome::Event(draft) => Some(*draft),
+        RecordOutcome::Skipped(_) => None,
     });
     let is_of_turn =
         |draft: &Draft| draft.meta.get("turn_id").and_then(Value::as_str) == Some(turn);
@@ -67,7 +78,8 @@ fn patches_in(records: Vec<Map<String, Value>>, turn: &str, origin: Origin) -> V
 fn is_shell_patch(draft: &Draft) -> bool {
     let shell = draft.tool.as_ref().filter(|tool| tool.name == "Bash");
     let command = shell.and_then(|tool| tool.input.get("command")).and_then(Value::as_str);
-    draft.kind == EventKind::ToolResult && command.is_some_and(|command| command.contains(PATCH))
+    draft.kind == EventKind::ToolResult
+        && command.is_some_and(|command| command.contains(PATCH_HEADER))
 }
 
 /// Returns whether a record comes after every tool call of a turn: its last message, or its end.

@@ -11,11 +11,14 @@
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Millis, Tool};
 
-use crate::agents::fields::{Fields, joined, words_of};
-use crate::agents::transcript::{Calls, Here, Origin, Skip, Step, Steps, Transcript};
+use crate::agents::fields::{PayloadFields, join_text_parts, text_from_value};
+use crate::agents::transcript::{
+    PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
+    TranscriptOrigin, TranscriptReader,
+};
 
 /// Prefixes of text parts that Codex itself adds to prompts.
-const HARNESS: [&str; 9] = [
+const HARNESS_PREFIXES: [&str; 9] = [
     "# AGENTS.md instructions",
     "<environment_context>",
     "<user_instructions>",
@@ -28,17 +31,17 @@ const HARNESS: [&str; 9] = [
 ];
 
 /// A fork writes its copy of the history at once, within this time of its start.
-const COPYING_MS: u64 = 10_000;
+const COPY_WINDOW_MS: u64 = 10_000;
 
 /// Items of the parent that a copy may omit in a row.
-const LEFT_OUT_MAX: usize = 64;
+const OMITTED_ITEMS_MAX: usize = 64;
 
 /// Maximum size of the header that the harness writes before a command's output.
-const OUTPUT_HEAD_BYTES: usize = 400;
+const OUTPUT_HEADER_BYTES_MAX: usize = 400;
 
 /// Returns the session that a rollout was forked from, given its first record.
-pub fn fork_of(record: &Map<String, Value>) -> Option<String> {
-    let payload = record.get("payload").filter(|_| kind_of(record) == "session_meta")?;
+pub fn parent_session_id(record: &Map<String, Value>) -> Option<String> {
+    let payload = record.get("payload").filter(|_| record_type(record) == "session_meta")?;
     let base = payload.get("history_base");
     let base = base.and_then(|base| base.get("thread_id").or_else(|| base.get("session_id")));
     let parent = payload.get("forked_from_id").filter(|id| !id.is_null()).or(base)?;
@@ -46,8 +49,8 @@ pub fn fork_of(record: &Map<String, Value>) -> Option<String> {
 }
 
 /// Hashes a message or call, so that a copy of it can be recognized; `None` for other records.
-pub fn trace(record: &Map<String, Value>) -> Option<u64> {
-    let item = item_of(record)?;
+pub fn record_fingerprint(record: &Map<String, Value>) -> Option<u64> {
+    let item = response_item(record)?;
     let kind = item.get("type").and_then(Value::as_str)?;
     let (role, what) = match kind {
         "message" => {
@@ -55,7 +58,8 @@ pub fn trace(record: &Map<String, Value>) -> Option<u64> {
             if role == "developer" || role == "system" {
                 return None;
             }
-            let text = parts_of(item.get("content").cloned().unwrap_or_default(), item).join("\n");
+            let text =
+                user_texts(item.get("content").cloned().unwrap_or_default(), item).join("\n");
             (role, Some(text).filter(|text| !text.trim().is_empty())?)
         }
         _ => (kind, item.get("call_id").and_then(Value::as_str)?.to_owned()),
@@ -67,13 +71,13 @@ pub fn trace(record: &Map<String, Value>) -> Option<u64> {
 }
 
 /// The parent's history, which a forked session may have copied.
-pub struct Copies {
+pub struct CopiedHistory {
     parent: Vec<u64>,
     next: usize,
     until: Option<Millis>,
 }
 
-impl Copies {
+impl CopiedHistory {
     /// Takes the fingerprints of the parent's records, in order.
     pub fn new(parent: Vec<u64>) -> Self {
         Self { parent, next: 0, until: None }
@@ -81,13 +85,13 @@ impl Copies {
 
     /// Returns whether the record is the next copied one. The first record that is not ends the
     /// copy.
-    fn has(&mut self, record: &Map<String, Value>, at: Millis) -> bool {
-        let Some(mark) = trace(record) else { return false };
+    fn matches_next(&mut self, record: &Map<String, Value>, at: Millis) -> bool {
+        let Some(mark) = record_fingerprint(record) else { return false };
         let until = *self.until.get_or_insert(at);
-        let ahead = self.parent.iter().skip(self.next).take(LEFT_OUT_MAX);
+        let ahead = self.parent.iter().skip(self.next).take(OMITTED_ITEMS_MAX);
         let found = ahead.into_iter().position(|known| *known == mark);
         match found {
-            Some(skipped) if at.0 <= until.0.saturating_add(COPYING_MS) => {
+            Some(skipped) if at.0 <= until.0.saturating_add(COPY_WINDOW_MS) => {
                 self.next += skipped + 1;
                 true
             }
@@ -99,16 +103,17 @@ impl Copies {
     }
 
     /// Returns whether the record is a compaction that was copied with the history.
-    fn echoes(&self, record: &Map<String, Value>, at: Millis) -> bool {
-        let is_then = self.until.is_some_and(|until| at.0 <= until.0.saturating_add(COPYING_MS));
-        is_then && self.next > 0 && kind_of(record) == "compacted"
+    fn is_copied_compaction(&self, record: &Map<String, Value>, at: Millis) -> bool {
+        let is_then =
+            self.until.is_some_and(|until| at.0 <= until.0.saturating_add(COPY_WINDOW_MS));
+        is_then && self.next > 0 && record_type(record) == "compacted"
     }
 }
 
-pub(in crate::agents) struct Rollout {
+pub(in crate::agents) struct RolloutReader {
     path: String,
-    here: Here,
-    copies: Option<Copies>,
+    context: RecordContext,
+    copies: Option<CopiedHistory>,
     turn: String,
     model: Value,
     subagent: Option<String>,
@@ -116,14 +121,14 @@ pub(in crate::agents) struct Rollout {
     has_task: bool,
     has_items: bool,
     /// The session start, held back until the folder is known: the first versions name it later.
-    start: Option<Step>,
-    calls: Calls,
+    start: Option<RecordOutcome>,
+    calls: PendingToolCalls,
 }
 
-impl Rollout {
-    pub(in crate::agents) fn new(origin: Origin, copies: Option<Copies>) -> Self {
+impl RolloutReader {
+    pub(in crate::agents) fn new(origin: TranscriptOrigin, copies: Option<CopiedHistory>) -> Self {
         Self {
-            here: Here::new(&origin),
+            context: RecordContext::new(&origin),
             path: origin.path,
             copies,
             turn: String::new(),
@@ -133,58 +138,58 @@ impl Rollout {
             has_task: false,
             has_items: false,
             start: None,
-            calls: Calls::default(),
+            calls: PendingToolCalls::default(),
         }
     }
 
     /// Handles a session header. A copied history also contains its parent's header, which is
     /// skipped.
-    fn start(&mut self, mut about: Fields) -> Step {
+    fn session_start_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
         if std::mem::replace(&mut self.is_started, true) {
-            return Step::Skipped(Skip::Bookkeeping);
+            return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         }
-        let (id, session) = (about.take("id"), about.take("session_id"));
+        let (id, session) = (about.take_value("id"), about.take_value("session_id"));
         let own = id.as_str().unwrap_or_default().to_owned();
         let named = |id: &Value| id.as_str().is_some_and(|id| !id.is_empty());
         if let Some(session) = [session, id].into_iter().find(named) {
-            self.here.session = session;
+            self.context.session = session;
         }
-        self.here.enter(about.get("cwd"));
+        self.context.update_cwd(about.get("cwd"));
         if let Some(copies) = &mut self.copies {
-            copies.until = Some(self.here.at);
+            copies.until = Some(self.context.at);
         }
-        self.here.pass(about.get("timestamp"));
-        let source = about.take("source");
+        self.context.update_time(about.get("timestamp"));
+        let source = about.take_value("source");
         let is_subagent = source.get("subagent").is_some()
-            || about.str("thread_source") == Some("subagent")
-            || !own.is_empty() && self.here.session.as_str() != Some(&own);
-        let mut fields = Fields::default();
-        fields.put("transcript", self.path.clone());
-        fields.put("version", about.take("cli_version"));
-        fields.put("forked_from", about.take("forked_from_id"));
-        fields.put("parent", about.take("parent_thread_id"));
+            || about.get_str("thread_source") == Some("subagent")
+            || !own.is_empty() && self.context.session.as_str() != Some(&own);
+        let mut fields = PayloadFields::default();
+        fields.set("transcript", self.path.clone());
+        fields.set("version", about.take_value("cli_version"));
+        fields.set("forked_from", about.take_value("forked_from_id"));
+        fields.set("parent", about.take_value("parent_thread_id"));
         let mut kind = EventKind::SessionStart;
         if is_subagent {
             kind = EventKind::SubagentStart;
-            fields.put("agent_id", own.clone());
+            fields.set("agent_id", own.clone());
             self.subagent = Some(own.clone());
         }
-        self.here.moment(kind, &["transcript", &own], String::new(), fields)
+        self.context.lifecycle_event(kind, &["transcript", &own], String::new(), fields)
     }
 
-    fn fields(&self) -> Fields {
-        let mut fields = Fields::default();
+    fn base_fields(&self) -> PayloadFields {
+        let mut fields = PayloadFields::default();
         if !self.turn.is_empty() {
-            fields.put("turn_id", self.turn.clone());
+            fields.set("turn_id", self.turn.clone());
         }
-        fields.put("model", self.model.clone());
+        fields.set("model", self.model.clone());
         if let Some(subagent) = &self.subagent {
-            fields.put("agent_id", subagent.clone());
+            fields.set("agent_id", subagent.clone());
         }
         fields
     }
 
-    fn look_around(&mut self, about: &Fields) {
+    fn update_turn(&mut self, about: &PayloadFields) {
         let inner = about.get("internal_chat_message_metadata_passthrough");
         let turn = inner.and_then(|inner| inner.get("turn_id")).or_else(|| about.get("turn_id"));
         if let Some(Value::String(turn)) = turn {
@@ -192,178 +197,179 @@ impl Rollout {
         }
     }
 
-    fn item(&mut self, mut item: Fields) -> Step {
+    fn read_item(&mut self, mut item: PayloadFields) -> RecordOutcome {
         self.has_items = true;
-        self.look_around(&item);
-        let kind = item.str("type").unwrap_or_default().to_owned();
+        self.update_turn(&item);
+        let kind = item.get_str("type").unwrap_or_default().to_owned();
         match kind.as_str() {
-            "message" => self.message(item),
+            "message" => self.read_message(item),
             "function_call" | "custom_tool_call" | "local_shell_call" => {
-                let id = item.words("call_id");
-                let (name, input) = call_of(item);
-                self.calls.made(&id, name, input);
-                Step::Skipped(Skip::Bookkeeping)
+                let id = item.take_text("call_id");
+                let (name, input) = parse_call(item);
+                self.calls.insert(&id, name, input);
+                RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)
             }
             "function_call_output" | "custom_tool_call_output" | "local_shell_call_output" => {
-                self.answered(item)
+                self.tool_result_event(item)
             }
-            _ => Step::Skipped(Skip::Bookkeeping),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         }
     }
 
-    fn message(&mut self, mut item: Fields) -> Step {
-        let role = item.words("role");
+    fn read_message(&mut self, mut item: PayloadFields) -> RecordOutcome {
+        let role = item.take_text("role");
         let map = item.into_map();
         let content = map.get("content").cloned().unwrap_or_default();
         match role.as_str() {
             "assistant" => {
-                let mut fields = self.fields();
-                fields.put("message_id", map.get("id").cloned().unwrap_or_default());
-                self.here.reply(texts_of(content).join("\n"), fields)
+                let mut fields = self.base_fields();
+                fields.set("message_id", map.get("id").cloned().unwrap_or_default());
+                self.context.reply_event(content_texts(content).join("\n"), fields)
             }
             "user" => {
                 self.find_folder(&content);
-                let text = parts_of(content, &map).join("\n");
-                self.prompt(text)
+                let text = user_texts(content, &map).join("\n");
+                self.prompt_event(text)
             }
-            _ => Step::Skipped(Skip::Injected),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Injected),
         }
     }
 
     /// Finds the folder of a session whose header has none in the context that the harness wrote.
     fn find_folder(&mut self, content: &Value) {
-        let Some(Step::Event(start)) = &mut self.start else { return };
-        let text = texts_of(content.clone()).join("\n");
+        let Some(RecordOutcome::Event(start)) = &mut self.start else { return };
+        let text = content_texts(content.clone()).join("\n");
         let folder = text.split_once("<cwd>").and_then(|(_, rest)| rest.split_once("</cwd>"));
         if let Some((folder, _)) = folder {
-            self.here.enter(Some(&Value::String(folder.trim().to_owned())));
-            start.cwd.clone_from(&self.here.cwd);
+            self.context.update_cwd(Some(&Value::String(folder.trim().to_owned())));
+            start.cwd.clone_from(&self.context.cwd);
         }
     }
 
-    fn prompt(&mut self, text: String) -> Step {
+    fn prompt_event(&mut self, text: String) -> RecordOutcome {
         if text.trim().is_empty() {
-            return Step::Skipped(Skip::Injected);
+            return RecordOutcome::Skipped(RecordSkipReason::Injected);
         }
         if let Some(subagent) = self.subagent.clone() {
             // Written by the parent; the first one is the subagent's task.
-            let mut fields = self.fields();
+            let mut fields = self.base_fields();
             let is_task = !std::mem::replace(&mut self.has_task, true);
-            fields.put("event", if is_task { "subagent_task" } else { "subagent_prompt" });
-            return self.here.moment(EventKind::Unknown, &[&subagent], text, fields);
+            fields.set("event", if is_task { "subagent_task" } else { "subagent_prompt" });
+            return self.context.lifecycle_event(EventKind::Unknown, &[&subagent], text, fields);
         }
         let turn = Some(self.turn.clone()).filter(|turn| !turn.is_empty());
-        self.here.prompt(&text, turn.as_deref(), self.fields())
+        self.context.prompt_event(&text, turn.as_deref(), self.base_fields())
     }
 
-    fn answered(&mut self, mut item: Fields) -> Step {
-        let id = item.words("call_id");
-        let (name, input) = self.calls.answered(&id);
-        let mut fields = self.fields();
-        let output = output_of(item.take("output"), &mut fields);
-        self.here.tool(&id, Tool { name, input, output }, fields)
+    fn tool_result_event(&mut self, mut item: PayloadFields) -> RecordOutcome {
+        let id = item.take_text("call_id");
+        let (name, input) = self.calls.take_call(&id);
+        let mut fields = self.base_fields();
+        let output = parse_tool_output(item.take_value("output"), &mut fields);
+        self.context.tool_result_event(&id, Tool { name, input, output }, fields)
     }
 
     /// Old versions write only these records; later versions repeat the items in them, so they are
     /// skipped.
-    fn told(&mut self, mut about: Fields) -> Step {
-        self.look_around(&about);
-        match about.str("type") {
+    fn read_event_message(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        self.update_turn(&about);
+        match about.get_str("type") {
             Some("user_message") if !self.has_items => {
-                let text = about.words("message");
-                match is_harness(&text) {
-                    true => Step::Skipped(Skip::Injected),
-                    false => self.prompt(text),
+                let text = about.take_text("message");
+                match is_harness_text(&text) {
+                    true => RecordOutcome::Skipped(RecordSkipReason::Injected),
+                    false => self.prompt_event(text),
                 }
             }
             Some("agent_message") if !self.has_items => {
-                let text = about.words("message");
-                self.here.reply(text, self.fields())
+                let text = about.take_text("message");
+                self.context.reply_event(text, self.base_fields())
             }
-            _ => Step::Skipped(Skip::Bookkeeping),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         }
     }
 
-    fn compacted(&mut self, mut about: Fields) -> Step {
-        let text = about.words("message");
-        let mut fields = self.fields();
-        fields.put("phase", "after");
-        self.here.moment(EventKind::Compaction, &["after"], text, fields)
+    fn compaction_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let text = about.take_text("message");
+        let mut fields = self.base_fields();
+        fields.set("phase", "after");
+        self.context.lifecycle_event(EventKind::Compaction, &["after"], text, fields)
     }
 }
 
-impl Transcript for Rollout {
-    fn record(&mut self, record: Map<String, Value>, steps: &mut Steps) {
-        self.here.pass(record.get("timestamp"));
+impl TranscriptReader for RolloutReader {
+    fn read_record(&mut self, record: Map<String, Value>, steps: &mut RecordOutcomes) {
+        self.context.update_time(record.get("timestamp"));
         if let Some(copies) = &mut self.copies
-            && (copies.has(&record, self.here.at) || copies.echoes(&record, self.here.at))
+            && (copies.matches_next(&record, self.context.at)
+                || copies.is_copied_compaction(&record, self.context.at))
         {
             self.has_items = true;
-            return steps.push(Step::Skipped(Skip::Copied));
+            return steps.push(RecordOutcome::Skipped(RecordSkipReason::Copied));
         }
-        let kind = kind_of(&record).to_owned();
-        let mut record = Fields::new(record);
+        let kind = record_type(&record).to_owned();
+        let mut record = PayloadFields::new(record);
         let is_bare = !record.has("payload");
-        let about = if is_bare { Fields::default() } else { record.object("payload") };
+        let about = if is_bare { PayloadFields::default() } else { record.take_object("payload") };
         let step = match kind.as_str() {
-            "session_meta" => self.start(about),
+            "session_meta" => self.session_start_event(about),
             "turn_context" => {
-                self.look_around(&about);
-                self.here.enter(about.get("cwd"));
+                self.update_turn(&about);
+                self.context.update_cwd(about.get("cwd"));
                 self.model = about.get("model").cloned().unwrap_or_default();
-                Step::Skipped(Skip::Bookkeeping)
+                RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)
             }
-            "response_item" => self.item(about),
-            "event_msg" => self.told(about),
-            "compacted" => self.compacted(about),
+            "response_item" => self.read_item(about),
+            "event_msg" => self.read_event_message(about),
+            "compacted" => self.compaction_event(about),
             // The first versions: a header line without a type, then bare items.
             "" if is_bare && record.has("id") && !self.is_started => {
-                self.start = Some(self.start(record));
+                self.start = Some(self.session_start_event(record));
                 return;
             }
-            _ if is_bare => self.item(record),
-            _ => Step::Skipped(Skip::Bookkeeping),
+            _ if is_bare => self.read_item(record),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         };
-        if matches!(step, Step::Event(_)) {
+        if matches!(step, RecordOutcome::Event(_)) {
             steps.extend(self.start.take());
         }
         steps.push(step);
     }
 
-    fn end(&mut self, steps: &mut Steps) {
-        self.calls.end(steps);
+    fn finish(&mut self, steps: &mut RecordOutcomes) {
+        self.calls.drain_unanswered(steps);
     }
 }
 
-fn kind_of(record: &Map<String, Value>) -> &str {
+fn record_type(record: &Map<String, Value>) -> &str {
     record.get("type").and_then(Value::as_str).unwrap_or_default()
 }
 
-fn item_of(record: &Map<String, Value>) -> Option<&Map<String, Value>> {
+fn response_item(record: &Map<String, Value>) -> Option<&Map<String, Value>> {
     match record.get("payload") {
-        Some(Value::Object(item)) if kind_of(record) == "response_item" => Some(item),
+        Some(Value::Object(item)) if record_type(record) == "response_item" => Some(item),
         Some(_) => None,
         None => Some(record),
     }
 }
 
-fn is_harness(text: &str) -> bool {
-    HARNESS.iter().any(|mark| text.trim_start().starts_with(mark))
+fn is_harness_text(text: &str) -> bool {
+    HARNESS_PREFIXES.iter().any(|mark| text.trim_start().starts_with(mark))
 }
 
-fn texts_of(content: Value) -> Vec<String> {
+fn content_texts(content: Value) -> Vec<String> {
     match content {
         Value::Array(parts) => parts
             .into_iter()
             .filter_map(|part| part.get("text").and_then(Value::as_str).map(str::to_owned))
             .collect(),
-        content => vec![words_of(content)],
+        content => vec![text_from_value(content)],
     }
 }
 
 /// Returns the parts of a prompt that the user wrote. Newer files record the provenance of each
 /// part.
-fn parts_of(content: Value, item: &Map<String, Value>) -> Vec<String> {
+fn user_texts(content: Value, item: &Map<String, Value>) -> Vec<String> {
     let about = item.get("internal_chat_message_metadata_passthrough");
     let about = about.and_then(|about| about.get("content_item_metadata")?.as_array());
     let is_own = |place: usize| {
@@ -382,7 +388,7 @@ fn parts_of(content: Value, item: &Map<String, Value>) -> Vec<String> {
         };
         let image = part.get("type").and_then(Value::as_str) == Some("input_image");
         match text {
-            Some(text) if is_own(place) && !is_harness(text) => texts.push(text.to_owned()),
+            Some(text) if is_own(place) && !is_harness_text(text) => texts.push(text.to_owned()),
             None if image => texts.push("[image]".to_owned()),
             _ => {}
         }
@@ -391,15 +397,15 @@ fn parts_of(content: Value, item: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Converts a call to the tool name and input that hooks report.
-fn call_of(mut item: Fields) -> (String, Value) {
-    let action = item.object("action");
-    let mut name = item.words("name");
-    let space = item.words("namespace");
+fn parse_call(mut item: PayloadFields) -> (String, Value) {
+    let action = item.take_object("action");
+    let mut name = item.take_text("name");
+    let space = item.take_text("namespace");
     if !space.is_empty() {
         name = format!("{space}__{name}");
     }
-    let input = match item.take("arguments") {
-        Value::Null => match item.take("input") {
+    let input = match item.take_value("arguments") {
+        Value::Null => match item.take_value("input") {
             Value::Null => action.into_value(),
             input => input,
         },
@@ -412,18 +418,18 @@ fn call_of(mut item: Fields) -> (String, Value) {
         _ => None,
     };
     match command {
-        Some(Value::String(command)) => ("Bash".to_owned(), shell(command)),
-        Some(Value::Array(words)) => ("Bash".to_owned(), shell(&command_line(words))),
+        Some(Value::String(command)) => ("Bash".to_owned(), shell_input(command)),
+        Some(Value::Array(words)) => ("Bash".to_owned(), shell_input(&join_command_line(words))),
         _ => (name, input),
     }
 }
 
-fn shell(command: &str) -> Value {
+fn shell_input(command: &str) -> Value {
     serde_json::json!({ "command": command })
 }
 
 /// `["bash", "-lc", "ls"]` becomes `ls`; other commands are joined by spaces.
-fn command_line(words: &[Value]) -> String {
+fn join_command_line(words: &[Value]) -> String {
     let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
     match words.as_slice() {
         [_, "-c" | "-lc", script] => (*script).to_owned(),
@@ -432,22 +438,22 @@ fn command_line(words: &[Value]) -> String {
 }
 
 /// Returns the tool's output without the harness's header.
-fn output_of(output: Value, fields: &mut Fields) -> Value {
+fn parse_tool_output(output: Value, fields: &mut PayloadFields) -> Value {
     match output {
         Value::String(text) => match serde_json::from_str::<Map<String, Value>>(&text) {
             Ok(wrapped) if wrapped.contains_key("output") && wrapped.contains_key("metadata") => {
                 let code = wrapped.get("metadata").and_then(|about| about.get("exit_code"));
-                note_exit(code.and_then(Value::as_i64), fields);
+                set_exit_code(code.and_then(Value::as_i64), fields);
                 wrapped.get("output").cloned().unwrap_or_default()
             }
-            _ => Value::String(tome_model::strip_injections(command_output(&text, fields))),
+            _ => Value::String(tome_model::strip_injections(strip_output_header(&text, fields))),
         },
         Value::Object(wrapped) if wrapped.contains_key("content") => {
             if wrapped.get("success") == Some(&Value::Bool(false)) {
-                fields.put_failed();
+                fields.mark_failed();
             }
             let content = wrapped.get("content").cloned().unwrap_or_default();
-            output_of(content, fields)
+            parse_tool_output(content, fields)
         }
         Value::Array(parts) => {
             let texts: Option<Vec<&str>> =
@@ -455,36 +461,36 @@ fn output_of(output: Value, fields: &mut Fields) -> Value {
             let text = texts.map(|texts| texts.join("\n"));
             text.map_or(Value::Array(parts), Value::String)
         }
-        other => joined(&other).map_or(other, Value::String),
+        other => join_text_parts(&other).map_or(other, Value::String),
     }
 }
 
-fn command_output<'a>(text: &'a str, fields: &mut Fields) -> &'a str {
+fn strip_output_header<'a>(text: &'a str, fields: &mut PayloadFields) -> &'a str {
     let begins = ["Chunk ID:", "Wall time:", "Exit code:"];
-    let Some((head, output)) = output_head(text, &begins) else { return text };
+    let Some((head, output)) = split_output_header(text, &begins) else { return text };
     // A patch that Codex applied itself has two headers: the command's and the patch's.
     let inner = Some(output).filter(|_| head.starts_with("Wall time:"));
-    let inner = inner.and_then(|output| output_head(output, &["Exit code:"]));
+    let inner = inner.and_then(|output| split_output_header(output, &["Exit code:"]));
     let (head, output) = inner.unwrap_or((head, output));
     let code = head.lines().find_map(|line| {
         let code = line.strip_prefix("Process exited with code ");
         code.or_else(|| line.strip_prefix("Exit code: "))?.trim().parse().ok()
     });
-    note_exit(code, fields);
+    set_exit_code(code, fields);
     output
 }
 
 /// Splits the harness's header lines from the output.
-fn output_head<'a>(text: &'a str, begins: &[&str]) -> Option<(&'a str, &'a str)> {
+fn split_output_header<'a>(text: &'a str, begins: &[&str]) -> Option<(&'a str, &'a str)> {
     let (head, output) = text.split_once("Output:\n")?;
     let is_head =
-        head.len() <= OUTPUT_HEAD_BYTES && begins.iter().any(|mark| head.starts_with(mark));
+        head.len() <= OUTPUT_HEADER_BYTES_MAX && begins.iter().any(|mark| head.starts_with(mark));
     is_head.then_some((head, output))
 }
 
-fn note_exit(code: Option<i64>, fields: &mut Fields) {
+fn set_exit_code(code: Option<i64>, fields: &mut PayloadFields) {
     if let Some(code) = code.filter(|code| *code != 0) {
-        fields.put("exit_code", code);
-        fields.put_failed();
+        fields.set("exit_code", code);
+        fields.mark_failed();
     }
 }

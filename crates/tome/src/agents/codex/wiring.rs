@@ -9,23 +9,28 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, bundled, groups, hooks_file, manifest, pretty, server, server_args, shared_skills,
-    skill_folders_beside_shared, skill_in,
+    AgentIntegration, build_hook_groups, bundle_manifest, common_bundle_files, mcp_server_args,
+    mcp_server_settings, render_hooks_file, shared_skills_folder, skill_file,
+    skill_folders_with_shared, to_pretty_json,
 };
-use crate::setup::{Form, Ground, Launch, Part};
+use crate::setup::{Environment, InstallContent, InstallFile, LaunchCommand};
 
-pub(in crate::agents) static CLIENT: Client = Client {
+pub(in crate::agents) static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "codex",
     title: "Codex",
     program: "codex",
-    traces: |ground| vec![folder(ground)],
-    parts,
+    traces: |ground| vec![config_folder(ground)],
+    install_files,
     bundle,
-    takes_comments: false,
+    allows_comments: false,
     skill_folders: |ground| {
-        skill_folders_beside_shared(ground, &[".codex/skills"], &[folder(ground).join("skills")])
+        skill_folders_with_shared(
+            ground,
+            &[".codex/skills"],
+            &[config_folder(ground).join("skills")],
+        )
     },
-    to_do: &[
+    manual_steps: &[
         "Codex runs hooks only after you trust them: start codex, type /hooks and trust Tome's",
     ],
     off_switch: None,
@@ -34,7 +39,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
 /// Events with content of their own. `PostToolUse` repeats `PreToolUse` and `PermissionRequest`,
 /// and `PostCompact` repeats `PreCompact`; `PreModelRequest` carries nothing; versions that do not
 /// know `Interrupt` reject the whole file.
-const EVENTS: [(&str, u32); 8] = [
+const HOOK_EVENTS: [(&str, u32); 8] = [
     ("SessionStart", 10),
     ("UserPromptSubmit", 5),
     ("PostToolUse", 5),
@@ -45,36 +50,44 @@ const EVENTS: [(&str, u32); 8] = [
     ("SessionEnd", 3),
 ];
 
-fn folder(ground: &Ground<'_>) -> PathBuf {
-    ground.folder("CODEX_HOME", ".codex")
+fn config_folder(ground: &Environment<'_>) -> PathBuf {
+    ground.folder_or_default("CODEX_HOME", ".codex")
 }
 
-fn parts(ground: &Ground<'_>) -> Vec<Part> {
-    let own_folder = ground.either(".codex", folder(ground));
-    let line = ground.launch.line(&["hook", "codex"]);
+fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
+    let own_folder = ground.project_or_user(".codex", config_folder(ground));
+    let line = ground.launch.shell_line(&["hook", "codex"]);
     let (program, args) =
-        (ground.launch.program.clone(), server_args(&ground.launch, Some(CLIENT.name)));
+        (ground.launch.program.clone(), mcp_server_args(&ground.launch, Some(INTEGRATION.name)));
     vec![
-        Part::hooks(own_folder.join("hooks.json"), groups(&line, &EVENTS)),
-        Part { path: own_folder.join("config.toml"), form: Form::Toml { program, args } },
-        skill_in(&shared_skills(ground)),
+        InstallFile::with_hooks(
+            own_folder.join("hooks.json"),
+            build_hook_groups(&line, &HOOK_EVENTS),
+        ),
+        InstallFile {
+            path: own_folder.join("config.toml"),
+            content: InstallContent::Toml { program, args },
+        },
+        skill_file(&shared_skills_folder(ground)),
     ]
 }
 
-fn bundle(launch: &Launch) -> Vec<(String, String)> {
-    let mut about = manifest();
+fn bundle(launch: &LaunchCommand) -> Vec<(String, String)> {
+    let mut about = bundle_manifest();
     about.insert("skills".to_owned(), json!("./skills/"));
     about.insert("hooks".to_owned(), json!("./hooks/hooks.json"));
     about.insert("mcpServers".to_owned(), json!("./.mcp.json"));
-    let line = launch.line(&["hook", "codex"]);
+    let line = launch.shell_line(&["hook", "codex"]);
     let mut files = vec![
-        (".codex-plugin/plugin.json".to_owned(), pretty(&Value::Object(about))),
-        ("hooks/hooks.json".to_owned(), hooks_file(&groups(&line, &EVENTS))),
+        (".codex-plugin/plugin.json".to_owned(), to_pretty_json(&Value::Object(about))),
+        ("hooks/hooks.json".to_owned(), render_hooks_file(&build_hook_groups(&line, &HOOK_EVENTS))),
         (
             ".mcp.json".to_owned(),
-            pretty(&json!({ "mcpServers": { "tome": server(launch, Some(CLIENT.name)) } })),
+            to_pretty_json(
+                &json!({ "mcpServers": { "tome": mcp_server_settings(launch, Some(INTEGRATION.name)) } }),
+            ),
         ),
     ];
-    files.extend(bundled());
+    files.extend(common_bundle_files());
     files
 }

@@ -3,17 +3,17 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::answer::Moment;
+use crate::agents::answer::InjectionPoint;
 
 /// Copilot's limit after a tool is 10 KB.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
+pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
     match moment {
-        Moment::Start | Moment::Prompt | Moment::Tool { .. } => {
+        InjectionPoint::Start | InjectionPoint::Prompt | InjectionPoint::Tool { .. } => {
             Some(json!({"additionalContext": text}))
         }
-        Moment::Stop => Some(json!({"decision": "block", "reason": text})),
-        Moment::Compaction => None,
+        InjectionPoint::Stop => Some(json!({"decision": "block", "reason": text})),
+        InjectionPoint::Compaction => None,
     }
 }

@@ -9,13 +9,15 @@
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Tool};
 
-use crate::agents::Heard;
-use crate::agents::claude_code::hook::{compaction, session_end, session_start, subagent};
-use crate::agents::fields::Fields;
-use crate::agents::scene::Scene;
+use crate::agents::HookInput;
+use crate::agents::claude_code::hook::{
+    compaction_draft, session_end_draft, session_start_draft, subagent_draft,
+};
+use crate::agents::fields::PayloadFields;
+use crate::agents::scene::HookContext;
 
 /// Events whose content also arrives with another event.
-const ECHOES: [&str; 4] = [
+const REDUNDANT_EVENTS: [&str; 4] = [
     // postToolUse repeats the tool input, with the result.
     "preToolUse",
     "preMcpToolCall",
@@ -26,12 +28,12 @@ const ECHOES: [&str; 4] = [
 ];
 
 /// Event names that differ between the dialects by more than case.
-const ALSO_CALLED: [(&str, &str); 2] =
+const EVENT_ALIASES: [(&str, &str); 2] =
     [("UserPromptSubmit", "userPromptSubmitted"), ("Stop", "agentStop")];
 
 /// Tools that the snake_case dialect calls by Claude Code's names. A call is one event, whichever
 /// dialects its hooks use.
-const TOOLS_ALSO_CALLED: [(&str, &str); 8] = [
+const TOOL_ALIASES: [(&str, &str); 8] = [
     ("bash", "Bash"),
     ("view", "Read"),
     ("create", "Write"),
@@ -42,49 +44,52 @@ const TOOLS_ALSO_CALLED: [(&str, &str); 8] = [
     ("task", "Agent"),
 ];
 
-pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
-    let mut fields = fields.in_snake_case();
-    let event = event_of(heard, &fields);
-    if ECHOES.contains(&event.as_str()) {
+pub(in crate::agents) fn parse_draft(
+    heard: &HookInput<'_>,
+    fields: PayloadFields,
+) -> Option<Draft> {
+    let mut fields = fields.into_snake_case();
+    let event = event_name(heard, &fields);
+    if REDUNDANT_EVENTS.contains(&event.as_str()) {
         return None;
     }
-    let scene = Scene::of(heard, &mut fields)?;
+    let scene = HookContext::from_fields(heard, &mut fields)?;
     Some(match event.as_str() {
         "sessionStart" => {
-            fields.take("initial_prompt"); // Repeated by userPromptSubmitted.
-            session_start(&scene, fields)
+            fields.take_value("initial_prompt"); // Repeated by userPromptSubmitted.
+            session_start_draft(&scene, fields)
         }
-        "sessionEnd" => session_end(&scene, fields),
+        "sessionEnd" => session_end_draft(&scene, fields),
         "userPromptSubmitted" if fields.has("prompt") => {
-            let text = fields.words("prompt");
-            return scene.prompt(&event, &text, None, fields);
+            let text = fields.take_text("prompt");
+            return scene.prompt_draft(&event, &text, None, fields);
         }
-        "postToolUse" | "postToolUseFailure" if fields.str("tool_name").is_some() => {
-            tool_result(&scene, &event, fields)
+        "postToolUse" | "postToolUseFailure" if fields.get_str("tool_name").is_some() => {
+            tool_result_draft(&scene, &event, fields)
         }
-        "agentStop" => scene.stop(String::new(), "", fields),
-        "subagentStart" => subagent(&scene, EventKind::SubagentStart, fields),
+        "agentStop" => scene.stop_draft(String::new(), "", fields),
+        "subagentStart" => subagent_draft(&scene, EventKind::SubagentStart, fields),
         "subagentStop" => {
             if fields.has("response") {
-                let response = fields.take("response");
-                fields.put("last_assistant_message", response);
+                let response = fields.take_value("response");
+                fields.set("last_assistant_message", response);
             }
-            subagent(&scene, EventKind::SubagentStop, fields)
+            subagent_draft(&scene, EventKind::SubagentStop, fields)
         }
-        "preCompact" => compaction(&scene, "before", "custom_instructions", fields),
-        _ => scene.unknown(&event, fields),
+        "preCompact" => compaction_draft(&scene, "before", "custom_instructions", fields),
+        _ => scene.unknown_draft(&event, fields),
     })
 }
 
 /// Returns the camelCase name of a snake_case payload's event.
-pub(super) fn event_of(heard: &Heard<'_>, fields: &Fields) -> String {
-    let named = fields.str("hook_event_name").or(heard.event);
-    named.map_or_else(|| guessed(fields).to_owned(), in_camel_case)
+pub(super) fn event_name(heard: &HookInput<'_>, fields: &PayloadFields) -> String {
+    let named = fields.get_str("hook_event_name").or(heard.event);
+    named.map_or_else(|| infer_event(fields).to_owned(), to_camel_case)
 }
 
 /// `SessionStart` becomes `sessionStart`.
-fn in_camel_case(event: &str) -> String {
-    if let Some((_, ours)) = ALSO_CALLED.iter().find(|(theirs, _)| *theirs == event) {
+fn to_camel_case(event: &str) -> String {
+    if let Some((_, ours)) = EVENT_ALIASES.iter().find(|(theirs, _)| *theirs == event) {
         return (*ours).to_owned();
     }
     let mut chars = event.chars();
@@ -94,7 +99,7 @@ fn in_camel_case(event: &str) -> String {
 }
 
 /// Infers the event of an unnamed payload from fields that only this event has.
-fn guessed(fields: &Fields) -> &'static str {
+fn infer_event(fields: &PayloadFields) -> &'static str {
     let has = |name| fields.has(name);
     match () {
         () if has("transformed_prompt") => "userPromptTransformed",
@@ -120,28 +125,29 @@ fn guessed(fields: &Fields) -> &'static str {
     }
 }
 
-fn tool_result(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Draft {
-    let name = fields.words("tool_name");
-    let input = arguments(&mut fields);
-    let output = answer(&mut fields);
-    let result = fields.str("result_type");
+fn tool_result_draft(scene: &HookContext<'_>, event: &str, mut fields: PayloadFields) -> Draft {
+    let name = fields.take_text("tool_name");
+    let input = take_tool_input(&mut fields);
+    let output = take_tool_output(&mut fields);
+    let result = fields.get_str("result_type");
     if event == "postToolUseFailure" || result.is_some_and(|result| result != "success") {
-        fields.put_failed();
+        fields.mark_failed();
     }
-    let identity = scene.whose().tool(None, called(&name), &input, &output);
-    scene.tool(identity, Tool { name, input, output }, fields)
+    let identity =
+        scene.identities().for_tool_call(None, canonical_tool_name(&name), &input, &output);
+    scene.tool_draft(identity, Tool { name, input, output }, fields)
 }
 
 /// Maps both dialects' names of a tool to one.
-pub(in crate::agents) fn called(name: &str) -> &str {
-    let also = TOOLS_ALSO_CALLED.iter().find(|(ours, _)| *ours == name);
+pub(in crate::agents) fn canonical_tool_name(name: &str) -> &str {
+    let also = TOOL_ALIASES.iter().find(|(ours, _)| *ours == name);
     also.map_or(name, |(_, theirs)| theirs)
 }
 
 /// Returns the tool's input; older versions send it as JSON inside a string.
-fn arguments(fields: &mut Fields) -> Value {
+fn take_tool_input(fields: &mut PayloadFields) -> Value {
     let name = if fields.has("tool_input") { "tool_input" } else { "tool_args" };
-    match fields.take(name) {
+    match fields.take_value(name) {
         Value::String(text) => serde_json::from_str::<serde_json::Map<_, _>>(&text)
             .map_or(Value::String(text), Value::Object),
         arguments => arguments,
@@ -149,20 +155,20 @@ fn arguments(fields: &mut Fields) -> Value {
 }
 
 /// Returns the text given to the model, or the error; the result type becomes a field of its own.
-fn answer(fields: &mut Fields) -> Value {
-    let mut result = fields.object("tool_result").in_snake_case();
-    let kind = result.take("result_type");
-    fields.put("result_type", kind);
+fn take_tool_output(fields: &mut PayloadFields) -> Value {
+    let mut result = fields.take_object("tool_result").into_snake_case();
+    let kind = result.take_value("result_type");
+    fields.set("result_type", kind);
     if result.has("text_result_for_llm") {
         // The rest is telemetry and the same text for display.
-        return result.take("text_result_for_llm");
+        return result.take_value("text_result_for_llm");
     }
     let rest = result.into_map();
     if !rest.is_empty() {
         return Value::Object(rest);
     }
-    match fields.take("tool_result") {
-        Value::Null => fields.take("error"),
+    match fields.take_value("tool_result") {
+        Value::Null => fields.take_value("error"),
         other => other,
     }
 }

@@ -12,214 +12,244 @@ use std::collections::HashSet;
 use serde_json::{Map, Value};
 use tome_model::{Draft, EventKind, Millis, Role, Tool};
 
-use crate::agents::fields::{Fields, words_of};
-use crate::agents::scene::stamp_of;
-use crate::agents::transcript::{Calls, Here, Origin, Skip, Step, Steps, Transcript};
+use crate::agents::fields::{PayloadFields, text_from_value};
+use crate::agents::scene::parse_timestamp;
+use crate::agents::transcript::{
+    PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
+    TranscriptOrigin, TranscriptReader,
+};
 
-pub(in crate::agents) struct Log {
+pub(in crate::agents) struct CopilotLogReader {
     path: String,
-    here: Here,
+    context: RecordContext,
     started: bool,
-    calls: Calls,
+    calls: PendingToolCalls,
     /// Reasons given by stop hooks, which come back as prompts.
     reasons: HashSet<String>,
     /// The main agent's newest reply, until the log shows whether the turn ended with it.
     newest_reply: Option<Box<Draft>>,
 }
 
-impl Log {
-    pub(in crate::agents) fn new(origin: Origin) -> Self {
+impl CopilotLogReader {
+    pub(in crate::agents) fn new(origin: TranscriptOrigin) -> Self {
         Self {
-            here: Here::new(&origin),
+            context: RecordContext::new(&origin),
             path: origin.path,
             started: false,
-            calls: Calls::default(),
+            calls: PendingToolCalls::default(),
             reasons: HashSet::new(),
             newest_reply: None,
         }
     }
 
-    fn start(&mut self, mut about: Fields) -> Step {
-        let session = about.take("sessionId");
+    fn session_start_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let session = about.take_value("sessionId");
         if session.as_str().is_some_and(|session| !session.is_empty()) {
-            self.here.session = session;
+            self.context.session = session;
         }
-        let mut context = about.object("context");
-        self.here.enter(context.get("cwd"));
+        let mut context = about.take_object("context");
+        self.context.update_cwd(context.get("cwd"));
         // A resumed log repeats the start record.
         if std::mem::replace(&mut self.started, true) {
-            return Step::Skipped(Skip::Bookkeeping);
+            return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         }
-        self.here.pass(about.get("startTime"));
-        let mut fields = Fields::default();
-        fields.put("transcript", self.path.clone());
-        fields.put("version", about.take("copilotVersion"));
-        fields.put("model", about.take("selectedModel"));
-        fields.put("branch", context.take("branch"));
-        self.here.moment(EventKind::SessionStart, &["transcript"], String::new(), fields)
+        self.context.update_time(about.get("startTime"));
+        let mut fields = PayloadFields::default();
+        fields.set("transcript", self.path.clone());
+        fields.set("version", about.take_value("copilotVersion"));
+        fields.set("model", about.take_value("selectedModel"));
+        fields.set("branch", context.take_value("branch"));
+        self.context.lifecycle_event(
+            EventKind::SessionStart,
+            &["transcript"],
+            String::new(),
+            fields,
+        )
     }
 
-    fn prompt(&mut self, mut about: Fields) -> Step {
-        let text = about.words("content");
-        let source = about.str("source").unwrap_or("user");
+    fn prompt_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let text = about.take_text("content");
+        let source = about.get_str("source").unwrap_or("user");
         if source != "user" || self.reasons.contains(text.trim()) {
-            return Step::Skipped(Skip::Injected);
+            return RecordOutcome::Skipped(RecordSkipReason::Injected);
         }
-        if is_subagents(&about) {
-            let fields = about_subagent(&mut about);
-            return self.here.moment(EventKind::Unknown, &["subagent_prompt"], text, fields);
+        if is_from_subagent(&about) {
+            let fields = subagent_fields(&mut about);
+            return self.context.lifecycle_event(
+                EventKind::Unknown,
+                &["subagent_prompt"],
+                text,
+                fields,
+            );
         }
-        let mut fields = Fields::default();
-        fields.put("message_id", about.take("messageId"));
-        self.here.prompt(&text, None, fields)
+        let mut fields = PayloadFields::default();
+        fields.set("message_id", about.take_value("messageId"));
+        self.context.prompt_event(&text, None, fields)
     }
 
-    fn reply(&mut self, record_id: &str, mut about: Fields, steps: &mut Steps) {
-        let in_subagent = is_subagents(&about);
-        let mut fields = about_subagent(&mut about);
-        let message_id = about.words("messageId");
-        fields.put("message_id", message_id.clone());
-        fields.put("model", about.take("model"));
-        if let Value::Array(calls) = about.take("toolRequests") {
+    fn read_reply(
+        &mut self,
+        record_id: &str,
+        mut about: PayloadFields,
+        steps: &mut RecordOutcomes,
+    ) {
+        let in_subagent = is_from_subagent(&about);
+        let mut fields = subagent_fields(&mut about);
+        let message_id = about.take_text("messageId");
+        fields.set("message_id", message_id.clone());
+        fields.set("model", about.take_value("model"));
+        if let Value::Array(calls) = about.take_value("toolRequests") {
             for call in calls {
                 let Value::Object(call) = call else { continue };
-                let mut call = Fields::new(call);
-                let (id, name) = (call.words("toolCallId"), call.words("name"));
-                self.calls.made(&id, name, call.take("arguments"));
+                let mut call = PayloadFields::new(call);
+                let (id, name) = (call.take_text("toolCallId"), call.take_text("name"));
+                self.calls.insert(&id, name, call.take_value("arguments"));
             }
         }
         let name = if message_id.is_empty() { record_id } else { &message_id };
-        let step = named_reply(&self.here, name, about.words("content"), fields);
+        let step = reply_event(&self.context, name, about.take_text("content"), fields);
         if in_subagent {
             return steps.push(step);
         }
         // A reply without text also ends the previous one: a turn may end without an answer.
         self.flush_reply(steps);
         match step {
-            Step::Event(draft) => self.newest_reply = Some(draft),
-            skipped @ Step::Skipped(_) => steps.push(skipped),
+            RecordOutcome::Event(draft) => self.newest_reply = Some(draft),
+            skipped @ RecordOutcome::Skipped(_) => steps.push(skipped),
         }
     }
 
     /// Emits the newest reply as an ordinary message: the turn went on after it, or the log ends.
-    fn flush_reply(&mut self, steps: &mut Steps) {
-        steps.extend(self.newest_reply.take().map(Step::Event));
+    fn flush_reply(&mut self, steps: &mut RecordOutcomes) {
+        steps.extend(self.newest_reply.take().map(RecordOutcome::Event));
     }
 
     /// Handles the start of a hook. Before a stop hook, the newest reply is the turn's answer. It
     /// gets the time of the stop, so that it sorts after everything recorded before that stop.
-    fn hook_started(&mut self, mut about: Fields, steps: &mut Steps) {
-        if let Some(stopped) = stop_time(&mut about, self.here.at)
+    fn read_hook_start(&mut self, mut about: PayloadFields, steps: &mut RecordOutcomes) {
+        if let Some(stopped) = stop_time(&mut about, self.context.at)
             && let Some(mut answer) = self.newest_reply.take()
         {
             answer.kind = EventKind::AssistantStop;
             answer.at = stopped;
-            steps.push(Step::Event(answer));
+            steps.push(RecordOutcome::Event(answer));
         }
-        steps.push(Step::Skipped(Skip::Bookkeeping));
+        steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
     }
 
     /// Registers the call if the reply that requested it was damaged.
-    fn called(&mut self, mut about: Fields) -> Step {
-        let id = about.words("toolCallId");
-        if !self.calls.is_known(&id) {
-            let name = about.words("toolName");
-            self.calls.made(&id, name, about.take("arguments"));
+    fn read_tool_start(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let id = about.take_text("toolCallId");
+        if !self.calls.contains(&id) {
+            let name = about.take_text("toolName");
+            self.calls.insert(&id, name, about.take_value("arguments"));
         }
-        Step::Skipped(Skip::Bookkeeping)
+        RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)
     }
 
-    fn answered(&mut self, mut about: Fields) -> Step {
-        let id = about.words("toolCallId");
-        let (name, input) = self.calls.answered(&id);
+    fn tool_result_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let id = about.take_text("toolCallId");
+        let (name, input) = self.calls.take_call(&id);
         let input = match input {
             Value::String(text) => serde_json::from_str::<Map<String, Value>>(&text)
                 .map_or(Value::String(text), Value::Object),
             input => input,
         };
-        let mut fields = about_subagent(&mut about);
-        let mut result = about.object("result");
+        let mut fields = subagent_fields(&mut about);
+        let mut result = about.take_object("result");
         let output = match about.get("success") {
             Some(Value::Bool(false)) => {
-                fields.put_failed();
-                let mut error = about.object("error");
-                let message = error.take("message");
-                if message.is_null() { result.take("content") } else { message }
+                fields.mark_failed();
+                let mut error = about.take_object("error");
+                let message = error.take_value("message");
+                if message.is_null() { result.take_value("content") } else { message }
             }
-            _ => result.take("content"),
+            _ => result.take_value("content"),
         };
         let output = match output {
-            Value::String(text) => Value::String(without_guidance(&text)),
+            Value::String(text) => Value::String(strip_hook_guidance(&text)),
             output => output,
         };
-        self.here.tool(&id, Tool { name, input, output }, fields)
+        self.context.tool_result_event(&id, Tool { name, input, output }, fields)
     }
 
-    fn hook_ended(&mut self, mut about: Fields) -> Step {
-        let reason = about.object("output").words("reason");
+    fn read_hook_end(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let reason = about.take_object("output").take_text("reason");
         if !reason.is_empty() {
             self.reasons.insert(reason.trim().to_owned());
         }
-        Step::Skipped(Skip::Bookkeeping)
+        RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)
     }
 
-    fn subagent(&mut self, kind: EventKind, mut about: Fields) -> Step {
-        let id = about.words("toolCallId");
-        let mut fields = Fields::default();
-        fields.put("agent_id", id.clone());
-        fields.put("agent_name", about.take("agentName"));
-        self.here.moment(kind, &[&id], String::new(), fields)
+    fn subagent_event(&mut self, kind: EventKind, mut about: PayloadFields) -> RecordOutcome {
+        let id = about.take_text("toolCallId");
+        let mut fields = PayloadFields::default();
+        fields.set("agent_id", id.clone());
+        fields.set("agent_name", about.take_value("agentName"));
+        self.context.lifecycle_event(kind, &[&id], String::new(), fields)
     }
 
-    fn compacted(&mut self, mut about: Fields) -> Step {
-        let text = words_of(about.take("summaryContent"));
-        let mut fields = Fields::default();
-        fields.put("phase", "after");
-        fields.put("tokens_before", about.take("preCompactionTokens"));
-        fields.put("tokens_after", about.take("postCompactionTokens"));
-        self.here.moment(EventKind::Compaction, &["after"], text, fields)
+    fn compaction_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let text = text_from_value(about.take_value("summaryContent"));
+        let mut fields = PayloadFields::default();
+        fields.set("phase", "after");
+        fields.set("tokens_before", about.take_value("preCompactionTokens"));
+        fields.set("tokens_after", about.take_value("postCompactionTokens"));
+        self.context.lifecycle_event(EventKind::Compaction, &["after"], text, fields)
     }
 
-    fn ended(&mut self, mut about: Fields) -> Step {
-        let mut fields = Fields::default();
-        fields.put("reason", about.take("shutdownType"));
-        self.here.moment(EventKind::SessionEnd, &["transcript"], String::new(), fields)
+    fn session_end_event(&mut self, mut about: PayloadFields) -> RecordOutcome {
+        let mut fields = PayloadFields::default();
+        fields.set("reason", about.take_value("shutdownType"));
+        self.context.lifecycle_event(EventKind::SessionEnd, &["transcript"], String::new(), fields)
     }
 }
 
 /// Returns the time of the stop that a `hook.start` record belongs to; `None` for hooks of other
 /// events. Falls back to `written`, the time of the record itself.
-pub(super) fn stop_time(about: &mut Fields, written: Millis) -> Option<Millis> {
-    let is_stop = about.str("hookType") == Some("agentStop");
-    is_stop.then(|| stamp_of(&about.object("input").take("timestamp")).unwrap_or(written))
-}
-
-/// Builds a reply identified by its message id in the log.
-fn named_reply(here: &Here, name: &str, text: String, fields: Fields) -> Step {
-    if name.is_empty() || text.trim().is_empty() {
-        return here.reply(text, fields);
-    }
-    here.scene().map_or(Step::Skipped(Skip::Bookkeeping), |scene| {
-        let identity = scene.whose().named(Role::Assistant, name);
-        Step::event(scene.draft(EventKind::AssistantMessage, identity, text, fields))
+pub(super) fn stop_time(about: &mut PayloadFields, written: Millis) -> Option<Millis> {
+    let is_stop = about.get_str("hookType") == Some("agentStop");
+    is_stop.then(|| {
+        parse_timestamp(&about.take_object("input").take_value("timestamp")).unwrap_or(written)
     })
 }
 
-fn is_subagents(about: &Fields) -> bool {
-    about.str("parentToolCallId").is_some()
+/// Builds a reply identified by its message id in the log.
+fn reply_event(
+    here: &RecordContext,
+    name: &str,
+    text: String,
+    fields: PayloadFields,
+) -> RecordOutcome {
+    if name.is_empty() || text.trim().is_empty() {
+        return here.reply_event(text, fields);
+    }
+    here.hook_context().map_or(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping), |scene| {
+        let identity = scene.identities().from_native_id(Role::Assistant, name);
+        RecordOutcome::from_draft(scene.build_draft(
+            EventKind::AssistantMessage,
+            identity,
+            text,
+            fields,
+        ))
+    })
 }
 
-fn about_subagent(about: &mut Fields) -> Fields {
-    let mut fields = Fields::default();
-    let parent = about.take("parentToolCallId");
+fn is_from_subagent(about: &PayloadFields) -> bool {
+    about.get_str("parentToolCallId").is_some()
+}
+
+fn subagent_fields(about: &mut PayloadFields) -> PayloadFields {
+    let mut fields = PayloadFields::default();
+    let parent = about.take_value("parentToolCallId");
     if !parent.is_null() {
-        fields.put("agent_id", parent);
+        fields.set("agent_id", parent);
     }
     fields
 }
 
 /// Removes the text that post-tool hooks appended to a tool's output.
-fn without_guidance(text: &str) -> String {
+fn strip_hook_guidance(text: &str) -> String {
     let text = tome_model::strip_injections(text);
     let guidance = "Additional guidance from postToolUse hooks:";
     match text.split_once(guidance) {
@@ -231,39 +261,39 @@ fn without_guidance(text: &str) -> String {
     }
 }
 
-impl Transcript for Log {
-    fn record(&mut self, record: Map<String, Value>, steps: &mut Steps) {
-        let mut record = Fields::new(record);
-        self.here.pass(record.get("timestamp"));
-        let about = record.object("data");
-        let kind = record.str("type").unwrap_or_default();
+impl TranscriptReader for CopilotLogReader {
+    fn read_record(&mut self, record: Map<String, Value>, steps: &mut RecordOutcomes) {
+        let mut record = PayloadFields::new(record);
+        self.context.update_time(record.get("timestamp"));
+        let about = record.take_object("data");
+        let kind = record.get_str("type").unwrap_or_default();
         match kind {
             "assistant.message" => {
-                return self.reply(record.str("id").unwrap_or_default(), about, steps);
+                return self.read_reply(record.get_str("id").unwrap_or_default(), about, steps);
             }
-            "hook.start" => return self.hook_started(about, steps),
+            "hook.start" => return self.read_hook_start(about, steps),
             "user.message" | "session.shutdown" => self.flush_reply(steps),
             _ => {}
         }
         steps.push(match kind {
-            "session.start" | "session.resume" => self.start(about),
-            "user.message" => self.prompt(about),
-            "tool.execution_start" => self.called(about),
-            "tool.execution_complete" => self.answered(about),
-            "hook.end" => self.hook_ended(about),
-            "subagent.started" => self.subagent(EventKind::SubagentStart, about),
+            "session.start" | "session.resume" => self.session_start_event(about),
+            "user.message" => self.prompt_event(about),
+            "tool.execution_start" => self.read_tool_start(about),
+            "tool.execution_complete" => self.tool_result_event(about),
+            "hook.end" => self.read_hook_end(about),
+            "subagent.started" => self.subagent_event(EventKind::SubagentStart, about),
             "subagent.completed" | "subagent.failed" => {
-                self.subagent(EventKind::SubagentStop, about)
+                self.subagent_event(EventKind::SubagentStop, about)
             }
-            "session.compaction_complete" => self.compacted(about),
-            "session.shutdown" => self.ended(about),
-            "system.message" => Step::Skipped(Skip::Injected),
-            _ => Step::Skipped(Skip::Bookkeeping),
+            "session.compaction_complete" => self.compaction_event(about),
+            "session.shutdown" => self.session_end_event(about),
+            "system.message" => RecordOutcome::Skipped(RecordSkipReason::Injected),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         });
     }
 
-    fn end(&mut self, steps: &mut Steps) {
+    fn finish(&mut self, steps: &mut RecordOutcomes) {
         self.flush_reply(steps);
-        self.calls.end(steps);
+        self.calls.drain_unanswered(steps);
     }
 }

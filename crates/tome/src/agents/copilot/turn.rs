@@ -10,35 +10,39 @@ use std::path::PathBuf;
 use serde_json::{Map, Value};
 use tome_model::{Draft, EventKind, Millis, Role};
 
-use super::hook::event_of;
-use super::transcript::{Log, stop_time};
-use crate::agents::Heard;
-use crate::agents::fields::Fields;
-use crate::agents::scene::stamp_of;
-use crate::agents::transcript::{Origin, Step, Transcript, complete_records};
+use super::hook::event_name;
+use super::transcript::{CopilotLogReader, stop_time};
+use crate::agents::HookInput;
+use crate::agents::fields::PayloadFields;
+use crate::agents::scene::parse_timestamp;
+use crate::agents::transcript::{
+    RecordOutcome, TranscriptOrigin, TranscriptReader, parse_complete_records,
+};
 
 /// Returns whether the log will hold more about this event than its payload.
-pub(in crate::agents) fn is_due(heard: &Heard<'_>, fields: Fields) -> bool {
-    let fields = fields.in_snake_case();
-    event_of(heard, &fields) == "agentStop" && fields.str("transcript_path").is_some()
+pub(in crate::agents) fn is_due(heard: &HookInput<'_>, fields: PayloadFields) -> bool {
+    let fields = fields.into_snake_case();
+    event_name(heard, &fields) == "agentStop" && fields.get_str("transcript_path").is_some()
 }
 
 /// Reads the replies of the turn that ended with this stop, with the same identities as an import.
 /// Waits for the log to be complete; returns none if that takes too long.
-pub(in crate::agents) fn replies(heard: &Heard<'_>, fields: Fields) -> Vec<Draft> {
-    let mut fields = fields.in_snake_case();
-    let Some(path) = fields.str("transcript_path").map(PathBuf::from) else { return Vec::new() };
-    let stopped = stamp_of(&fields.take("timestamp"));
-    let origin = Origin {
+pub(in crate::agents) fn read_replies(heard: &HookInput<'_>, fields: PayloadFields) -> Vec<Draft> {
+    let mut fields = fields.into_snake_case();
+    let Some(path) = fields.get_str("transcript_path").map(PathBuf::from) else {
+        return Vec::new();
+    };
+    let stopped = parse_timestamp(&fields.take_value("timestamp"));
+    let origin = TranscriptOrigin {
         agent: heard.agent.clone(),
         path: path.display().to_string(),
-        session: fields.words("session_id"),
-        cwd: fields.str("cwd").unwrap_or(heard.cwd).to_owned(),
+        session: fields.take_text("session_id"),
+        cwd: fields.get_str("cwd").unwrap_or(heard.cwd).to_owned(),
         at: stopped.unwrap_or(heard.now),
     };
     loop {
         let tail = (heard.read_tail)(&path).filter(|tail| tail.contains("agentStop"));
-        if let Some(replies) = tail.and_then(|tail| replies_in(&tail, stopped, origin.clone())) {
+        if let Some(replies) = tail.and_then(|tail| parse_replies(&tail, stopped, origin.clone())) {
             return replies;
         }
         if !(heard.wait)() {
@@ -48,25 +52,29 @@ pub(in crate::agents) fn replies(heard: &Heard<'_>, fields: Fields) -> Vec<Draft
 }
 
 /// Returns the replies between the previous stop and this one; `None` if the log lacks this stop.
-fn replies_in(tail: &str, stopped: Option<Millis>, origin: Origin) -> Option<Vec<Draft>> {
-    let records = complete_records(tail);
+fn parse_replies(
+    tail: &str,
+    stopped: Option<Millis>,
+    origin: TranscriptOrigin,
+) -> Option<Vec<Draft>> {
+    let records = parse_complete_records(tail);
     let stops: Vec<(usize, Millis)> = records
         .iter()
         .enumerate()
-        .filter_map(|(at, record)| Some((at, stop_of(record)?)))
+        .filter_map(|(at, record)| Some((at, record_stop_time(record)?)))
         .collect();
     let this = stops.iter().rposition(|(_, at)| stopped.is_none_or(|stopped| *at == stopped))?;
     let (last, _) = *stops.get(this)?;
     let first =
         this.checked_sub(1).and_then(|before| stops.get(before)).map_or(0, |(at, _)| at + 1);
-    let mut log = Log::new(origin);
+    let mut log = CopilotLogReader::new(origin);
     let mut replies = Vec::new();
     for (at, record) in records.into_iter().enumerate().take(last + 1) {
         let mut steps = Vec::new();
-        log.record(record, &mut steps);
+        log.read_record(record, &mut steps);
         let of_turn = steps.into_iter().filter(|_| at >= first);
         replies.extend(of_turn.filter_map(|step| match step {
-            Step::Event(draft) if is_reply(&draft) => Some(*draft),
+            RecordOutcome::Event(draft) if is_reply(&draft) => Some(*draft),
             _ => None,
         }));
     }
@@ -79,11 +87,11 @@ fn is_reply(draft: &Draft) -> bool {
 }
 
 /// Returns the time of the stop whose hooks a record reports as started.
-fn stop_of(record: &Map<String, Value>) -> Option<Millis> {
+fn record_stop_time(record: &Map<String, Value>) -> Option<Millis> {
     if record.get("type").and_then(Value::as_str) != Some("hook.start") {
         return None;
     }
-    let written = record.get("timestamp").and_then(stamp_of).unwrap_or_default();
+    let written = record.get("timestamp").and_then(parse_timestamp).unwrap_or_default();
     let about = record.get("data").and_then(Value::as_object)?;
-    stop_time(&mut Fields::new(about.clone()), written)
+    stop_time(&mut PayloadFields::new(about.clone()), written)
 }

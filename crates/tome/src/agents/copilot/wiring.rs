@@ -11,32 +11,35 @@ use serde_json::{Value, json};
 use tome_home::{FinalLink, open_regular};
 
 use crate::agents::wiring::{
-    Client, bundled, manifest, own, pretty, server_args, shared_skills,
-    skill_folders_beside_shared, skill_in,
+    AgentIntegration, bundle_manifest, common_bundle_files, mcp_server_args, owned_file,
+    shared_skills_folder, skill_file, skill_folders_with_shared, to_pretty_json,
 };
-use crate::setup::{COMMANDS, Ground, Hint, Launch, Part, hooks_text, navigator};
+use crate::setup::{
+    ArgumentHint, COMMANDS, Environment, InstallFile, LaunchCommand, render_hooks_json,
+    render_navigator,
+};
 
-pub(in crate::agents) static CLIENT: Client = Client {
+pub(in crate::agents) static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "copilot",
     title: "Copilot CLI",
     program: "copilot",
-    traces: |ground| vec![folder(ground)],
-    parts,
+    traces: |ground| vec![config_folder(ground)],
+    install_files,
     bundle,
-    takes_comments: true,
+    allows_comments: true,
     skill_folders: |ground| {
-        skill_folders_beside_shared(
+        skill_folders_with_shared(
             ground,
             &[".github/skills", ".claude/skills"],
-            &[folder(ground).join("skills")],
+            &[config_folder(ground).join("skills")],
         )
     },
-    to_do: &[],
+    manual_steps: &[],
     off_switch: None,
 };
 
 /// Events with content of their own, in the dialect with the most fields.
-const EVENTS: [(&str, u32); 10] = [
+const HOOK_EVENTS: [(&str, u32); 10] = [
     ("sessionStart", 10),
     ("userPromptSubmitted", 5),
     ("postToolUse", 5),
@@ -49,18 +52,18 @@ const EVENTS: [(&str, u32); 10] = [
     ("sessionEnd", 5),
 ];
 
-fn folder(ground: &Ground<'_>) -> PathBuf {
-    ground.folder("COPILOT_HOME", ".copilot")
+fn config_folder(ground: &Environment<'_>) -> PathBuf {
+    ground.folder_or_default("COPILOT_HOME", ".copilot")
 }
 
 /// Hooks file relative to a project.
-const IN_PROJECT: &str = ".github/hooks/tome.json";
+const PROJECT_HOOKS_FILE: &str = ".github/hooks/tome.json";
 
 /// Read limit for a hooks file; Tome's own has two kilobytes.
-const HOOKS_BYTES_MAX: u64 = 64 * 1024;
+const HOOKS_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 /// Text that occurs only in Tome's own hooks file.
-const OWN_HOOK: &str = "hook copilot sessionStart";
+const OWN_HOOK_MARK: &str = "hook copilot sessionStart";
 
 /// Returns whether Copilot CLI has hooks of its own for Tome in `cwd`, either the user's or the
 /// project's. `var` reads an environment variable.
@@ -68,67 +71,68 @@ pub fn has_own_hooks(var: &dyn Fn(&str) -> Option<String>, cwd: &Path) -> bool {
     let named = |name: &str| var(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let of_person = named("COPILOT_HOME").or_else(|| Some(named("HOME")?.join(".copilot")));
     let of_person = of_person.map(|folder| folder.join("hooks/tome.json"));
-    let of_projects = cwd.ancestors().map(|folder| folder.join(IN_PROJECT));
+    let of_projects = cwd.ancestors().map(|folder| folder.join(PROJECT_HOOKS_FILE));
     // A repository may contain anything here: links, pipes, devices and long files are not read.
     let says = |path: PathBuf| {
         let mut text = String::new();
         let read = open_regular(&path, FinalLink::Refuse)
-            .and_then(|file| file.take(HOOKS_BYTES_MAX).read_to_string(&mut text));
-        read.is_ok() && text.contains(OWN_HOOK)
+            .and_then(|file| file.take(HOOKS_FILE_BYTES_MAX).read_to_string(&mut text));
+        read.is_ok() && text.contains(OWN_HOOK_MARK)
     };
     of_person.into_iter().chain(of_projects).any(says)
 }
 
-fn parts(ground: &Ground<'_>) -> Vec<Part> {
-    let of_person = folder(ground);
-    let hooks = ground.either(IN_PROJECT, of_person.join("hooks/tome.json"));
-    let servers = ground.either(".github/mcp.json", of_person.join("mcp-config.json"));
-    let agents = ground.either(".github/agents", of_person.join("agents"));
+fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
+    let of_person = config_folder(ground);
+    let hooks = ground.project_or_user(PROJECT_HOOKS_FILE, of_person.join("hooks/tome.json"));
+    let servers = ground.project_or_user(".github/mcp.json", of_person.join("mcp-config.json"));
+    let agents = ground.project_or_user(".github/agents", of_person.join("agents"));
     vec![
-        Part::text(hooks, hooks_of(&ground.launch), OWN_HOOK),
-        Part::server(servers, "mcpServers", mcp(&ground.launch)),
-        skill_in(&shared_skills(ground)),
-        own(agents.join("memory-navigator.agent.md"), agent()),
+        InstallFile::owned_text(hooks, render_hooks(&ground.launch), OWN_HOOK_MARK),
+        InstallFile::with_server(servers, "mcpServers", mcp_server_settings(&ground.launch)),
+        skill_file(&shared_skills_folder(ground)),
+        owned_file(agents.join("memory-navigator.agent.md"), navigator_agent()),
     ]
 }
 
-fn hooks_of(launch: &Launch) -> String {
+fn render_hooks(launch: &LaunchCommand) -> String {
     let hook = |event: &str, timeout: u32| {
-        let line = launch.line(&["hook", "copilot", event]);
+        let line = launch.shell_line(&["hook", "copilot", event]);
         json!({ "type": "command", "bash": line, "powershell": line, "timeoutSec": timeout })
     };
     let hooks: Vec<(&str, Value)> =
-        EVENTS.iter().map(|(event, timeout)| (*event, hook(event, *timeout))).collect();
-    hooks_text(&[("version", json!(1))], &hooks)
+        HOOK_EVENTS.iter().map(|(event, timeout)| (*event, hook(event, *timeout))).collect();
+    render_hooks_json(&[("version", json!(1))], &hooks)
 }
 
-fn mcp(launch: &Launch) -> Value {
-    let args = server_args(launch, Some(CLIENT.name));
+fn mcp_server_settings(launch: &LaunchCommand) -> Value {
+    let args = mcp_server_args(launch, Some(INTEGRATION.name));
     json!({ "type": "local", "command": launch.program, "args": args, "tools": ["*"] })
 }
 
-fn agent() -> String {
-    navigator("name: memory-navigator\n")
+fn navigator_agent() -> String {
+    render_navigator("name: memory-navigator\n")
 }
 
-fn bundle(launch: &Launch) -> Vec<(String, String)> {
-    let mut about = manifest();
+fn bundle(launch: &LaunchCommand) -> Vec<(String, String)> {
+    let mut about = bundle_manifest();
     about.insert("skills".to_owned(), json!("./skills/"));
     about.insert("agents".to_owned(), json!("./agents/"));
     about.insert("commands".to_owned(), json!("./commands/"));
     about.insert("hooks".to_owned(), json!("./hooks.json"));
     about.insert("mcpServers".to_owned(), json!("./.mcp.json"));
     let mut files = vec![
-        ("plugin.json".to_owned(), pretty(&Value::Object(about))),
-        ("hooks.json".to_owned(), hooks_of(launch)),
-        (".mcp.json".to_owned(), pretty(&json!({ "mcpServers": { "tome": mcp(launch) } }))),
-        ("agents/memory-navigator.agent.md".to_owned(), agent()),
+        ("plugin.json".to_owned(), to_pretty_json(&Value::Object(about))),
+        ("hooks.json".to_owned(), render_hooks(launch)),
+        (
+            ".mcp.json".to_owned(),
+            to_pretty_json(&json!({ "mcpServers": { "tome": mcp_server_settings(launch) } })),
+        ),
+        ("agents/memory-navigator.agent.md".to_owned(), navigator_agent()),
     ];
-    files.extend(bundled());
-    files.extend(
-        COMMANDS
-            .iter()
-            .map(|command| (format!("commands/{}.md", command.name), command.markdown(Hint::Said))),
-    );
+    files.extend(common_bundle_files());
+    files.extend(COMMANDS.iter().map(|command| {
+        (format!("commands/{}.md", command.name), command.to_markdown(ArgumentHint::Include))
+    }));
     files
 }

@@ -3,18 +3,18 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::answer::Moment;
-use crate::agents::claude_code::answer::context;
+use crate::agents::answer::InjectionPoint;
+use crate::agents::claude_code::answer::additional_context;
 
 /// Gemini CLI documents no limit; this is the other agents' limit.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
+pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
     match moment {
-        Moment::Start => Some(context("SessionStart", text)),
-        Moment::Prompt => Some(context("BeforeAgent", text)),
-        Moment::Tool { .. } => Some(context("AfterTool", text)),
-        Moment::Stop => Some(json!({"decision": "deny", "reason": text})),
-        Moment::Compaction => None,
+        InjectionPoint::Start => Some(additional_context("SessionStart", text)),
+        InjectionPoint::Prompt => Some(additional_context("BeforeAgent", text)),
+        InjectionPoint::Tool { .. } => Some(additional_context("AfterTool", text)),
+        InjectionPoint::Stop => Some(json!({"decision": "deny", "reason": text})),
+        InjectionPoint::Compaction => None,
     }
 }

@@ -7,15 +7,17 @@ use std::path::Path;
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Tool, cap_json};
 
-use crate::agents::Heard;
-use crate::agents::claude_code::hook::{compaction, event_of, session_end, session_start};
-use crate::agents::fields::{Fields, joined};
-use crate::agents::prompt::{unwrapped, without_leading_blocks};
-use crate::agents::scene::Scene;
-use crate::agents::transcript::complete_records;
+use crate::agents::HookInput;
+use crate::agents::claude_code::hook::{
+    compaction_draft, event_name, session_end_draft, session_start_draft,
+};
+use crate::agents::fields::{PayloadFields, join_text_parts};
+use crate::agents::prompt::{strip_leading_blocks, strip_wrapper};
+use crate::agents::scene::HookContext;
+use crate::agents::transcript::parse_complete_records;
 
 /// Events whose content also arrives with another event.
-const ECHOES: [&str; 4] = [
+const REDUNDANT_EVENTS: [&str; 4] = [
     // AfterTool repeats the tool input, with the result.
     "BeforeTool",
     // Contain the whole conversation so far; AfterModel fires for every streamed fragment.
@@ -27,107 +29,114 @@ const ECHOES: [&str; 4] = [
 /// Limit for output shown to the user that exceeds what the model got, such as a diff.
 const DISPLAY_BYTES_MAX: usize = 8 * 1024;
 
-pub(in crate::agents) fn draft(heard: &Heard<'_>, mut fields: Fields) -> Option<Draft> {
-    let event = event_of(heard, &fields);
-    if ECHOES.contains(&event.as_str()) {
+pub(in crate::agents) fn parse_draft(
+    heard: &HookInput<'_>,
+    mut fields: PayloadFields,
+) -> Option<Draft> {
+    let event = event_name(heard, &fields);
+    if REDUNDANT_EVENTS.contains(&event.as_str()) {
         return None;
     }
-    let scene = Scene::of(heard, &mut fields)?;
+    let scene = HookContext::from_fields(heard, &mut fields)?;
     Some(match event.as_str() {
-        "SessionStart" => session_start(&scene, fields),
-        "SessionEnd" => end(&scene, heard, fields),
-        "BeforeAgent" if fields.has("prompt") => return prompt(&scene, &event, fields),
-        "AfterTool" if fields.str("tool_name").is_some() => tool_result(&scene, fields),
-        "AfterAgent" => stop(&scene, fields),
+        "SessionStart" => session_start_draft(&scene, fields),
+        "SessionEnd" => deduplicated_end_draft(&scene, heard, fields),
+        "BeforeAgent" if fields.has("prompt") => return prompt_draft(&scene, &event, fields),
+        "AfterTool" if fields.get_str("tool_name").is_some() => tool_result_draft(&scene, fields),
+        "AfterAgent" => stop_draft(&scene, fields),
         // Fires before every model turn, whether or not anything is compressed.
-        "PreCompress" if fields.str("trigger") == Some("auto") => return None,
-        "PreCompress" => compaction(&scene, "before", "custom_instructions", fields),
-        _ => scene.unknown(&event, fields),
+        "PreCompress" if fields.get_str("trigger") == Some("auto") => return None,
+        "PreCompress" => compaction_draft(&scene, "before", "custom_instructions", fields),
+        _ => scene.unknown_draft(&event, fields),
     })
 }
 
 /// `/quit` runs the hook two or three times, each with a different time. The last message of the
 /// chat identifies them as one event.
-fn end(scene: &Scene<'_>, heard: &Heard<'_>, fields: Fields) -> Draft {
-    let path = fields.str("transcript_path").map(Path::new);
+fn deduplicated_end_draft(
+    scene: &HookContext<'_>,
+    heard: &HookInput<'_>,
+    fields: PayloadFields,
+) -> Draft {
+    let path = fields.get_str("transcript_path").map(Path::new);
     let Some(chat) = path.and_then(|path| (heard.read_tail)(path)) else {
-        return session_end(scene, fields);
+        return session_end_draft(scene, fields);
     };
-    let records = complete_records(&chat);
+    let records = parse_complete_records(&chat);
     let message = records.iter().rev().find_map(|record| record.get("id")?.as_str());
-    let reason = fields.str("reason").unwrap_or_default();
+    let reason = fields.get_str("reason").unwrap_or_default();
     let name = format!("session_end {reason} {}", message.unwrap_or_default());
-    let identity = scene.whose().named(EventKind::SessionEnd.default_role(), &name);
-    scene.draft(EventKind::SessionEnd, identity, String::new(), fields)
+    let identity = scene.identities().from_native_id(EventKind::SessionEnd.default_role(), &name);
+    scene.build_draft(EventKind::SessionEnd, identity, String::new(), fields)
 }
 
-fn prompt(scene: &Scene<'_>, event: &str, mut fields: Fields) -> Option<Draft> {
-    let text = fields.words("prompt");
-    let text = without_leading_blocks(&text, "<hook_context>", "</hook_context>");
-    scene.prompt(event, text, None, fields)
+fn prompt_draft(scene: &HookContext<'_>, event: &str, mut fields: PayloadFields) -> Option<Draft> {
+    let text = fields.take_text("prompt");
+    let text = strip_leading_blocks(&text, "<hook_context>", "</hook_context>");
+    scene.prompt_draft(event, text, None, fields)
 }
 
 /// After a stop hook sends the agent back to work, the reply contains all replies since the prompt.
-fn stop(scene: &Scene<'_>, mut fields: Fields) -> Draft {
-    let text = fields.words("prompt_response");
-    fields.take("prompt"); // Recorded by BeforeAgent.
+fn stop_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+    let text = fields.take_text("prompt_response");
+    fields.take_value("prompt"); // Recorded by BeforeAgent.
     if fields.is_true("stop_hook_active") {
-        fields.put("cumulative", true);
+        fields.set("cumulative", true);
     }
-    scene.stop(text, "", fields)
+    scene.stop_draft(text, "", fields)
 }
 
-fn tool_result(scene: &Scene<'_>, mut fields: Fields) -> Draft {
-    let name = fields.words("tool_name");
-    let input = fields.take("tool_input");
-    let output = match fields.take("tool_response") {
-        Value::Object(response) => answer(Fields::new(response), &mut fields),
-        other => told(other),
+fn tool_result_draft(scene: &HookContext<'_>, mut fields: PayloadFields) -> Draft {
+    let name = fields.take_text("tool_name");
+    let input = fields.take_value("tool_input");
+    let output = match fields.take_value("tool_response") {
+        Value::Object(response) => parse_tool_response(PayloadFields::new(response), &mut fields),
+        other => plain_content(other),
     };
-    let identity = scene.whose().tool(None, &name, &input, &output);
-    scene.tool(identity, Tool { name, input, output }, fields)
+    let identity = scene.identities().for_tool_call(None, &name, &input, &output);
+    scene.tool_draft(identity, Tool { name, input, output }, fields)
 }
 
 /// Returns the text given to the model, with the rest of the response if that is more than a
 /// display.
-fn answer(mut response: Fields, fields: &mut Fields) -> Value {
-    let told = told(response.take("llmContent"));
-    keep_display(response.take("returnDisplay"), &told, fields);
+fn parse_tool_response(mut response: PayloadFields, fields: &mut PayloadFields) -> Value {
+    let told = plain_content(response.take_value("llmContent"));
+    keep_display(response.take_value("returnDisplay"), &told, fields);
     if response.has("error") {
-        fields.put_failed();
+        fields.mark_failed();
     }
     let rest = response.into_map();
     if rest.values().all(Value::is_null) {
         return told;
     }
-    let mut rest = Fields::new(rest);
-    rest.put("llmContent", told);
+    let mut rest = PayloadFields::new(rest);
+    rest.set("llmContent", told);
     rest.into_value()
 }
 
 /// Reduces content that consists only of text to a string, without the untrusted-content wrapper.
-fn told(content: Value) -> Value {
+fn plain_content(content: Value) -> Value {
     match content {
-        Value::String(text) => Value::String(trusted(text)),
+        Value::String(text) => Value::String(strip_untrusted_wrapper(text)),
         Value::Array(parts) => {
-            let parts: Vec<Value> = parts.into_iter().map(told_part).collect();
+            let parts: Vec<Value> = parts.into_iter().map(unwrap_part).collect();
             let parts = Value::Array(parts);
-            joined(&parts).map_or(parts, Value::String)
+            join_text_parts(&parts).map_or(parts, Value::String)
         }
         part @ Value::Object(_) => {
-            let part = told_part(part);
-            joined(&part).map_or(part, Value::String)
+            let part = unwrap_part(part);
+            join_text_parts(&part).map_or(part, Value::String)
         }
         other => other,
     }
 }
 
-fn told_part(mut part: Value) -> Value {
+fn unwrap_part(mut part: Value) -> Value {
     match &mut part {
-        Value::String(text) => *text = trusted(std::mem::take(text)),
+        Value::String(text) => *text = strip_untrusted_wrapper(std::mem::take(text)),
         Value::Object(fields) => {
             if let Some(Value::String(text)) = fields.get_mut("text") {
-                *text = trusted(std::mem::take(text));
+                *text = strip_untrusted_wrapper(std::mem::take(text));
             }
         }
         _ => {}
@@ -135,17 +144,17 @@ fn told_part(mut part: Value) -> Value {
     part
 }
 
-pub(in crate::agents) fn trusted(text: String) -> String {
-    let inside = unwrapped(&text, "<untrusted_context>", "</untrusted_context>");
+pub(in crate::agents) fn strip_untrusted_wrapper(text: String) -> String {
+    let inside = strip_wrapper(&text, "<untrusted_context>", "</untrusted_context>");
     if inside.len() == text.len() { text } else { inside.to_owned() }
 }
 
-fn keep_display(display: Value, told: &Value, fields: &mut Fields) {
+fn keep_display(display: Value, told: &Value, fields: &mut PayloadFields) {
     let repeats = match (&display, told) {
         (Value::String(shown), Value::String(told)) => told.contains(shown.as_str()),
         _ => display.is_null(),
     };
     if !repeats {
-        fields.put("display", cap_json(display, DISPLAY_BYTES_MAX).0);
+        fields.set("display", cap_json(display, DISPLAY_BYTES_MAX).0);
     }
 }

@@ -9,22 +9,25 @@
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Tool, strip_injections};
 
-use super::hook::trusted;
-use crate::agents::fields::{Fields, joined, words_of};
-use crate::agents::transcript::{Here, Origin, Skip, Step, Steps, without_outer_blocks};
+use super::hook::strip_untrusted_wrapper;
+use crate::agents::fields::{PayloadFields, join_text_parts, text_from_value};
+use crate::agents::transcript::{
+    RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin,
+    strip_outer_blocks,
+};
 
 /// Prefixes of messages that Gemini CLI itself inserts as prompts.
-const HARNESS: [&str; 4] =
+const HARNESS_PREFIXES: [&str; 4] =
     ["<session_context>", "This is the Gemini CLI", "<state_snapshot>", "[System:"];
 
 #[derive(Debug, Clone, Default)]
-pub struct Header {
+pub struct GeminiChatHeader {
     pub session: String,
     pub start: Value,
     pub is_subagent: bool,
 }
 
-impl Header {
+impl GeminiChatHeader {
     /// Applies the fields of a header or of a `$set` record.
     pub fn merge(&mut self, about: &Map<String, Value>) {
         if let Some(Value::String(session)) = about.get("sessionId") {
@@ -40,122 +43,133 @@ impl Header {
 }
 
 /// Extracts the folder from the harness's first message.
-pub fn folder_in(message: &Map<String, Value>) -> Option<String> {
-    let text = texts_of(message.get("content").cloned().unwrap_or_default()).join("\n");
+pub fn workspace_folder(message: &Map<String, Value>) -> Option<String> {
+    let text = content_texts(message.get("content").cloned().unwrap_or_default()).join("\n");
     let (_, after) = text.split_once("Workspace Directories:")?;
     let line = after.lines().map(str::trim).find(|line| line.starts_with("- "))?;
     Some(line.trim_start_matches("- ").trim().to_owned()).filter(|folder| !folder.is_empty())
 }
 
-pub struct Chat {
+pub struct GeminiChatReader {
     path: String,
-    here: Here,
+    context: RecordContext,
     subagent: Option<String>,
     is_started: bool,
 }
 
-impl Chat {
-    pub fn new(origin: Origin, header: &Header) -> Self {
-        let mut here = Here::new(&origin);
+impl GeminiChatReader {
+    pub fn new(origin: TranscriptOrigin, header: &GeminiChatHeader) -> Self {
+        let mut here = RecordContext::new(&origin);
         if !header.session.is_empty() {
             here.session = Value::String(header.session.clone());
         }
-        here.pass(Some(&header.start));
+        here.update_time(Some(&header.start));
         let subagent = header.is_subagent.then(|| header.session.clone());
-        Self { path: origin.path, here, subagent, is_started: false }
+        Self { path: origin.path, context: here, subagent, is_started: false }
     }
 
     /// Reads one message in its final version.
-    pub fn message(&mut self, message: Map<String, Value>, steps: &mut Steps) {
-        let mut message = Fields::new(message);
+    pub fn read_message(&mut self, message: Map<String, Value>, steps: &mut RecordOutcomes) {
+        let mut message = PayloadFields::new(message);
         if !std::mem::replace(&mut self.is_started, true) {
-            let mut fields = self.fields();
-            fields.put("transcript", self.path.clone());
+            let mut fields = self.base_fields();
+            fields.set("transcript", self.path.clone());
             let kind = match self.subagent {
                 Some(_) => EventKind::SubagentStart,
                 None => EventKind::SessionStart,
             };
-            steps.push(self.here.moment(kind, &["transcript"], String::new(), fields));
+            steps.push(self.context.lifecycle_event(kind, &["transcript"], String::new(), fields));
         }
-        self.here.pass(message.get("timestamp"));
-        match message.str("type") {
-            Some("user") => self.prompt(message, steps),
-            Some("gemini" | "model") => self.reply(&mut message, steps),
-            _ => steps.push(Step::Skipped(Skip::Bookkeeping)),
+        self.context.update_time(message.get("timestamp"));
+        match message.get_str("type") {
+            Some("user") => self.read_prompt(message, steps),
+            Some("gemini" | "model") => self.read_reply(&mut message, steps),
+            _ => steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)),
         }
     }
 
-    fn fields(&self) -> Fields {
-        let mut fields = Fields::default();
+    fn base_fields(&self) -> PayloadFields {
+        let mut fields = PayloadFields::default();
         if let Some(subagent) = &self.subagent {
-            fields.put("agent_id", subagent.clone());
+            fields.set("agent_id", subagent.clone());
         }
         fields
     }
 
-    fn prompt(&mut self, mut message: Fields, steps: &mut Steps) {
-        let content = message.take("content");
+    fn read_prompt(&mut self, mut message: PayloadFields, steps: &mut RecordOutcomes) {
+        let content = message.take_value("content");
         let is_answer = matches!(&content, Value::Array(parts)
             if !parts.is_empty() && parts.iter().all(|part| part.get("functionResponse").is_some()));
         if is_answer {
-            return steps.push(Step::Skipped(Skip::Bookkeeping)); // Recorded with the call.
+            return steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)); // Recorded with the call.
         }
-        let texts = texts_of(content);
+        let texts = content_texts(content);
         let texts: Vec<String> = texts
             .iter()
-            .map(|text| without_outer_blocks(text, "hook_context"))
+            .map(|text| strip_outer_blocks(text, "hook_context"))
             .filter(|text| !text.trim().is_empty())
             .collect();
         let text = texts.join("\n");
-        if text.is_empty() || HARNESS.iter().any(|mark| text.trim_start().starts_with(mark)) {
-            return steps.push(Step::Skipped(Skip::Injected));
+        if text.is_empty()
+            || HARNESS_PREFIXES.iter().any(|mark| text.trim_start().starts_with(mark))
+        {
+            return steps.push(RecordOutcome::Skipped(RecordSkipReason::Injected));
         }
-        let mut fields = self.fields();
-        fields.put("message_id", message.take("id"));
+        let mut fields = self.base_fields();
+        fields.set("message_id", message.take_value("id"));
         if self.subagent.is_some() {
-            fields.put("event", "subagent_prompt");
-            let step = self.here.moment(EventKind::Unknown, &["subagent_prompt"], text, fields);
+            fields.set("event", "subagent_prompt");
+            let step = self.context.lifecycle_event(
+                EventKind::Unknown,
+                &["subagent_prompt"],
+                text,
+                fields,
+            );
             return steps.push(step);
         }
-        steps.push(self.here.prompt(&text, None, fields));
+        steps.push(self.context.prompt_event(&text, None, fields));
     }
 
-    fn reply(&mut self, message: &mut Fields, steps: &mut Steps) {
-        let text = texts_of(message.take("content")).join("\n");
-        let mut fields = self.fields();
-        fields.put("message_id", message.take("id"));
-        fields.put("model", message.take("model"));
-        let calls = match message.take("toolCalls") {
+    fn read_reply(&mut self, message: &mut PayloadFields, steps: &mut RecordOutcomes) {
+        let text = content_texts(message.take_value("content")).join("\n");
+        let mut fields = self.base_fields();
+        fields.set("message_id", message.take_value("id"));
+        fields.set("model", message.take_value("model"));
+        let calls = match message.take_value("toolCalls") {
             Value::Array(calls) => calls,
             _ => Vec::new(),
         };
         if !text.trim().is_empty() || calls.is_empty() {
-            steps.push(self.here.reply(text, fields));
+            steps.push(self.context.reply_event(text, fields));
         }
         for call in calls {
             let Value::Object(call) = call else { continue };
-            let step = self.call(Fields::new(call));
+            let step = self.tool_result_event(PayloadFields::new(call));
             steps.push(step);
         }
     }
 
-    fn call(&mut self, mut call: Fields) -> Step {
-        let status = call.words("status");
+    fn tool_result_event(&mut self, mut call: PayloadFields) -> RecordOutcome {
+        let status = call.take_text("status");
         if !matches!(status.as_str(), "success" | "error" | "cancelled") {
-            return Step::Skipped(Skip::Unfinished);
+            return RecordOutcome::Skipped(RecordSkipReason::Unfinished);
         }
-        self.here.pass(call.get("timestamp"));
-        let mut fields = self.fields();
+        self.context.update_time(call.get("timestamp"));
+        let mut fields = self.base_fields();
         if status != "success" {
-            fields.put_failed();
+            fields.mark_failed();
         }
-        let output = answer(call.take("result"));
-        let (id, name) = (call.words("id"), call.words("name"));
-        self.here.tool(&id, Tool { name, input: call.take("args"), output }, fields)
+        let output = parse_tool_result(call.take_value("result"));
+        let (id, name) = (call.take_text("id"), call.take_text("name"));
+        self.context.tool_result_event(
+            &id,
+            Tool { name, input: call.take_value("args"), output },
+            fields,
+        )
     }
 }
 
-fn texts_of(content: Value) -> Vec<String> {
+fn content_texts(content: Value) -> Vec<String> {
     match content {
         Value::Array(parts) => parts
             .into_iter()
@@ -164,21 +178,21 @@ fn texts_of(content: Value) -> Vec<String> {
                 part => part.get("text").and_then(Value::as_str).map(str::to_owned),
             })
             .collect(),
-        Value::Object(part) => texts_of(Value::Array(vec![Value::Object(part)])),
-        content => vec![words_of(content)],
+        Value::Object(part) => content_texts(Value::Array(vec![Value::Object(part)])),
+        content => vec![text_from_value(content)],
     }
 }
 
 /// Returns the tool's output or error as the model got it.
-fn answer(result: Value) -> Value {
+fn parse_tool_result(result: Value) -> Value {
     let responses = match result {
         Value::Array(responses) => responses,
         Value::Null => return Value::Null,
         other => vec![other],
     };
-    let told: Vec<Value> = responses.into_iter().map(response).collect();
+    let told: Vec<Value> = responses.into_iter().map(parse_response).collect();
     let all = Value::Array(told);
-    match joined(&all) {
+    match join_text_parts(&all) {
         Some(text) => Value::String(text),
         None => match all {
             Value::Array(mut all) if all.len() == 1 => all.pop().unwrap_or_default(),
@@ -187,15 +201,15 @@ fn answer(result: Value) -> Value {
     }
 }
 
-fn response(response: Value) -> Value {
+fn parse_response(response: Value) -> Value {
     let Value::Object(part) = response else { return response };
-    let mut part = Fields::new(part);
-    let mut answer = part.object("functionResponse").object("response");
+    let mut part = PayloadFields::new(part);
+    let mut answer = part.take_object("functionResponse").take_object("response");
     for name in ["output", "error"] {
-        match answer.take(name) {
+        match answer.take_value(name) {
             Value::String(text) => {
-                let text = without_outer_blocks(&strip_injections(&text), "hook_context");
-                return Value::String(trusted(text));
+                let text = strip_outer_blocks(&strip_injections(&text), "hook_context");
+                return Value::String(strip_untrusted_wrapper(text));
             }
             Value::Null => {}
             other => return other,

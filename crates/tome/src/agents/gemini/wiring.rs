@@ -9,25 +9,33 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use crate::agents::wiring::{
-    Client, OffSwitch, bundled, hooks_file, manifest, own, pretty, server, shared_skills,
-    skill_folders_beside_shared, skill_in,
+    AgentIntegration, OffSwitch, bundle_manifest, common_bundle_files, mcp_server_settings,
+    owned_file, render_hooks_file, shared_skills_folder, skill_file, skill_folders_with_shared,
+    to_pretty_json,
 };
-use crate::setup::{COMMANDS, Form, Ground, Launch, Part, Server, navigator};
+use crate::setup::{
+    COMMANDS, Environment, InstallContent, InstallFile, LaunchCommand, McpServerEntry,
+    render_navigator,
+};
 
-pub(in crate::agents) static CLIENT: Client = Client {
+pub(in crate::agents) static INTEGRATION: AgentIntegration = AgentIntegration {
     name: "gemini",
     title: "Gemini CLI",
     program: "gemini",
-    traces: |ground| vec![folder(ground)],
-    parts,
+    traces: |ground| vec![config_folder(ground)],
+    install_files,
     bundle,
-    takes_comments: true,
+    allows_comments: true,
     skill_folders: |ground| {
-        skill_folders_beside_shared(ground, &[".gemini/skills"], &[folder(ground).join("skills")])
+        skill_folders_with_shared(
+            ground,
+            &[".gemini/skills"],
+            &[config_folder(ground).join("skills")],
+        )
     },
-    to_do: &[],
+    manual_steps: &[],
     off_switch: Some(|ground| OffSwitch {
-        path: settings(ground),
+        path: settings_file(ground),
         pointer: "/hooksConfig/enabled",
         off: false,
     }),
@@ -36,7 +44,7 @@ pub(in crate::agents) static CLIENT: Client = Client {
 /// Events with content of their own. Omitted: what `AfterTool` repeats, what contains the whole
 /// conversation (`BeforeModel`, `AfterModel`, `BeforeToolSelection`), and notifications.
 /// `PreCompress` fires before every model turn; only a manual one is worth recording.
-const EVENTS: [(&str, Option<&str>, u32); 6] = [
+const HOOK_EVENTS: [(&str, Option<&str>, u32); 6] = [
     ("SessionStart", None, 10_000),
     ("BeforeAgent", None, 5_000),
     ("AfterTool", None, 5_000),
@@ -45,34 +53,42 @@ const EVENTS: [(&str, Option<&str>, u32); 6] = [
     ("SessionEnd", None, 5_000),
 ];
 
-fn folder(ground: &Ground<'_>) -> PathBuf {
-    let home = ground.named("GEMINI_CLI_HOME").unwrap_or_else(|| ground.home.clone());
+fn config_folder(ground: &Environment<'_>) -> PathBuf {
+    let home = ground.folder_from_var("GEMINI_CLI_HOME").unwrap_or_else(|| ground.home.clone());
     home.join(".gemini")
 }
 
-fn settings(ground: &Ground<'_>) -> PathBuf {
-    ground.either(".gemini", folder(ground)).join("settings.json")
+fn settings_file(ground: &Environment<'_>) -> PathBuf {
+    ground.project_or_user(".gemini", config_folder(ground)).join("settings.json")
 }
 
-fn parts(ground: &Ground<'_>) -> Vec<Part> {
-    let own_folder = ground.either(".gemini", folder(ground));
-    let hooks = named_groups(&ground.launch);
-    let settings =
-        server(&ground.launch, Some(CLIENT.name)).as_object().cloned().unwrap_or_default();
-    let server = Some(Server { holder: "mcpServers", settings });
+fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
+    let own_folder = ground.project_or_user(".gemini", config_folder(ground));
+    let hooks = hook_groups(&ground.launch);
+    let settings = mcp_server_settings(&ground.launch, Some(INTEGRATION.name))
+        .as_object()
+        .cloned()
+        .unwrap_or_default();
+    let server = Some(McpServerEntry { holder: "mcpServers", settings });
     let mut parts = vec![
-        Part { path: own_folder.join("settings.json"), form: Form::Json { hooks, server } },
-        skill_in(&shared_skills(ground)),
-        own(own_folder.join("agents/memory-navigator.md"), agent()),
+        InstallFile {
+            path: own_folder.join("settings.json"),
+            content: InstallContent::Json { hooks, server },
+        },
+        skill_file(&shared_skills_folder(ground)),
+        owned_file(own_folder.join("agents/memory-navigator.md"), navigator_agent()),
     ];
     parts.extend(COMMANDS.iter().map(|command| {
-        own(own_folder.join("commands").join(format!("{}.toml", command.name)), command.toml())
+        owned_file(
+            own_folder.join("commands").join(format!("{}.toml", command.name)),
+            command.to_toml(),
+        )
     }));
     parts
 }
 
-fn named_groups(launch: &Launch) -> Vec<(&'static str, Value)> {
-    let line = launch.line(&["hook", "gemini"]);
+fn hook_groups(launch: &LaunchCommand) -> Vec<(&'static str, Value)> {
+    let line = launch.shell_line(&["hook", "gemini"]);
     let group = |matcher: Option<&str>, timeout: u32| {
         let hook =
             json!({ "name": "tome", "type": "command", "command": line, "timeout": timeout });
@@ -81,24 +97,32 @@ fn named_groups(launch: &Launch) -> Vec<(&'static str, Value)> {
             None => json!({ "hooks": [hook] }),
         }
     };
-    EVENTS.iter().map(|(event, matcher, timeout)| (*event, group(*matcher, *timeout))).collect()
+    HOOK_EVENTS
+        .iter()
+        .map(|(event, matcher, timeout)| (*event, group(*matcher, *timeout)))
+        .collect()
 }
 
-fn agent() -> String {
-    navigator("name: memory-navigator\nkind: local\n")
+fn navigator_agent() -> String {
+    render_navigator("name: memory-navigator\nkind: local\n")
 }
 
-fn bundle(launch: &Launch) -> Vec<(String, String)> {
-    let mut about = manifest();
-    about.insert("mcpServers".to_owned(), json!({ "tome": server(launch, Some(CLIENT.name)) }));
+fn bundle(launch: &LaunchCommand) -> Vec<(String, String)> {
+    let mut about = bundle_manifest();
+    about.insert(
+        "mcpServers".to_owned(),
+        json!({ "tome": mcp_server_settings(launch, Some(INTEGRATION.name)) }),
+    );
     let mut files = vec![
-        ("gemini-extension.json".to_owned(), pretty(&Value::Object(about))),
-        ("hooks/hooks.json".to_owned(), hooks_file(&named_groups(launch))),
-        ("agents/memory-navigator.md".to_owned(), agent()),
+        ("gemini-extension.json".to_owned(), to_pretty_json(&Value::Object(about))),
+        ("hooks/hooks.json".to_owned(), render_hooks_file(&hook_groups(launch))),
+        ("agents/memory-navigator.md".to_owned(), navigator_agent()),
     ];
-    files.extend(bundled());
+    files.extend(common_bundle_files());
     files.extend(
-        COMMANDS.iter().map(|command| (format!("commands/{}.toml", command.name), command.toml())),
+        COMMANDS
+            .iter()
+            .map(|command| (format!("commands/{}.toml", command.name), command.to_toml())),
     );
     files
 }

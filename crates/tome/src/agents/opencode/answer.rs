@@ -4,16 +4,16 @@
 
 use serde_json::{Value, json};
 
-use crate::agents::answer::Moment;
+use crate::agents::answer::InjectionPoint;
 
 /// OpenCode documents no limit; this is the other agents' limit.
 pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
-pub(in crate::agents) fn answer(moment: Moment, text: &str) -> Option<Value> {
+pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
     match moment {
         // OpenCode runs no hook for a failed tool, and its bus event comes too late.
-        Moment::Tool { failed: true } => None,
-        Moment::Stop => Some(json!({"decision": "block", "reason": text})),
+        InjectionPoint::Tool { failed: true } => None,
+        InjectionPoint::Stop => Some(json!({"decision": "block", "reason": text})),
         _ => Some(json!({"context": text})),
     }
 }

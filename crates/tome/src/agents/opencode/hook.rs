@@ -10,10 +10,10 @@
 use serde_json::Value;
 use tome_model::{Draft, EventKind, Role, Tool, cap_json};
 
-use crate::agents::Heard;
-use crate::agents::fields::{Fields, joined};
-use crate::agents::prompt::unquoted;
-use crate::agents::scene::{Scene, stamp_of};
+use crate::agents::HookInput;
+use crate::agents::fields::{PayloadFields, join_text_parts};
+use crate::agents::prompt::strip_argument_quotes;
+use crate::agents::scene::{HookContext, parse_timestamp};
 
 /// Event name on the command line for several events at once. The plugin expects no response.
 pub(in crate::agents) const BATCH: &str = "batch";
@@ -23,10 +23,10 @@ const BATCH_EVENTS_MAX: usize = 1_024;
 
 /// Prefixes of events that concern a session. An unknown event with such a prefix is kept as
 /// unknown.
-const FAMILIES: [&str; 5] = ["session.", "message.", "command.", "chat.", "tool."];
+const SESSION_PREFIXES: [&str; 5] = ["session.", "message.", "command.", "chat.", "tool."];
 
 /// Events without content of their own. A name that ends in `.` is a prefix.
-const ECHOES: [&str; 12] = [
+const REDUNDANT_EVENTS: [&str; 12] = [
     // State of a session and of its messages, repeated on every change.
     "session.updated",
     "session.status",
@@ -49,48 +49,55 @@ const ECHOES: [&str; 12] = [
 pub(in crate::agents) const METADATA_BYTES_MAX: usize = 8 * 1024;
 
 /// One hook call or bus event.
-struct Told {
-    input: Fields,
-    output: Fields,
-    rest: Fields,
+struct PluginPayload {
+    input: PayloadFields,
+    output: PayloadFields,
+    rest: PayloadFields,
 }
 
 pub(in crate::agents) fn split_batch(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
     payload.splitn(BATCH_EVENTS_MAX, |byte| *byte == b'\n')
 }
 
-pub(in crate::agents) fn draft(heard: &Heard<'_>, fields: Fields) -> Option<Draft> {
-    let (event, mut told) = opened(heard, fields);
-    if ECHOES.iter().any(|echo| is_echo(&event, echo)) {
+pub(in crate::agents) fn parse_draft(
+    heard: &HookInput<'_>,
+    fields: PayloadFields,
+) -> Option<Draft> {
+    let (event, mut told) = parse_envelope(heard, fields);
+    if REDUNDANT_EVENTS.iter().any(|echo| is_redundant(&event, echo)) {
         return None;
     }
-    let session = told.session(&event);
-    if !is_named(&session) {
+    let session = told.take_session_id(&event);
+    if !is_session_named(&session) {
         return None;
     }
-    let is_subagent = !told.rest.take("parentID").is_null();
-    let scene = told.scene(heard, &event, &session)?;
+    let is_subagent = !told.rest.take_value("parentID").is_null();
+    let scene = told.hook_context(heard, &event, &session)?;
     let draft = match event.as_str() {
-        "session.created" => return Some(created(&scene, told)),
-        "session.resumed" => Some(resumed(&scene)),
-        "session.ended" => Some(ended(&scene, told)),
-        "session.deleted" => Some(deleted(&scene, told)),
-        "session.idle" => Some(idle(&scene, told)),
-        "session.compacted" => Some(compaction(&scene, "after", told)),
-        "experimental.session.compacting" => Some(compaction(&scene, "before", told)),
-        "chat.message" => prompt(&scene, told),
-        "tool.execute.after" if told.input.str("tool").is_some() => Some(tool_result(&scene, told)),
-        "message.part.updated" => part(&scene, told.input.object("part")),
+        "session.created" => return Some(session_created_draft(&scene, told)),
+        "session.resumed" => Some(session_resumed_draft(&scene)),
+        "session.ended" => Some(session_ended_draft(&scene, told)),
+        "session.deleted" => Some(session_deleted_draft(&scene, told)),
+        "session.idle" => Some(stop_draft(&scene, told)),
+        "session.compacted" => Some(compaction_draft(&scene, "after", told)),
+        "experimental.session.compacting" => Some(compaction_draft(&scene, "before", told)),
+        "chat.message" => prompt_draft(&scene, told),
+        "tool.execute.after" if told.input.get_str("tool").is_some() => {
+            Some(tool_result_draft(&scene, told))
+        }
+        "message.part.updated" => part_draft(&scene, told.input.take_object("part")),
         // OpenCode's own names contain a dot; other plugins' events may not.
-        name if !name.contains('.') || FAMILIES.iter().any(|family| name.starts_with(family)) => {
-            Some(scene.unknown(&event, told.left()))
+        name if !name.contains('.')
+            || SESSION_PREFIXES.iter().any(|family| name.starts_with(family)) =>
+        {
+            Some(scene.unknown_draft(&event, told.into_remaining_fields()))
         }
         _ => None,
     };
-    draft.map(|draft| if is_subagent { of_subagent(draft) } else { draft })
+    draft.map(|draft| if is_subagent { mark_subagent(draft) } else { draft })
 }
 
-fn is_named(session: &Value) -> bool {
+fn is_session_named(session: &Value) -> bool {
     match session {
         Value::String(id) => !id.trim().is_empty(),
         Value::Number(_) => true,
@@ -100,7 +107,7 @@ fn is_named(session: &Value) -> bool {
 
 /// Marks an event in a subagent's session. A prompt there was written by the parent agent, not by
 /// the user.
-pub(in crate::agents) fn of_subagent(mut draft: Draft) -> Draft {
+pub(in crate::agents) fn mark_subagent(mut draft: Draft) -> Draft {
     draft.meta.insert("subagent".to_owned(), draft.session.as_str().into());
     if draft.kind == EventKind::UserMessage {
         draft.kind = EventKind::Unknown;
@@ -110,49 +117,57 @@ pub(in crate::agents) fn of_subagent(mut draft: Draft) -> Draft {
     draft
 }
 
-fn is_echo(event: &str, echo: &str) -> bool {
+fn is_redundant(event: &str, echo: &str) -> bool {
     event == echo || echo.ends_with('.') && event.starts_with(echo)
 }
 
 /// Extracts the event name and its parts from any of the payload shapes.
-fn opened(heard: &Heard<'_>, mut fields: Fields) -> (String, Told) {
-    let mut bus = fields.object("event");
-    let named = bus.str("type").or_else(|| fields.str("ev"));
-    let named = named.or(heard.event).or_else(|| fields.str("type"));
+fn parse_envelope(heard: &HookInput<'_>, mut fields: PayloadFields) -> (String, PluginPayload) {
+    let mut bus = fields.take_object("event");
+    let named = bus.get_str("type").or_else(|| fields.get_str("ev"));
+    let named = named.or(heard.event).or_else(|| fields.get_str("type"));
     let event = named.unwrap_or_default();
     let event = event.strip_prefix("event:").unwrap_or(event).to_owned();
-    fields.take("ev");
-    let output = fields.object("output");
-    let mut input = bus.object("properties");
+    fields.take_value("ev");
+    let output = fields.take_object("output");
+    let mut input = bus.take_object("properties");
     for name in ["input", "properties"] {
         if input.is_empty() {
-            input = fields.object(name);
+            input = fields.take_object(name);
         }
     }
     // A plugin may also send the input alone.
     let (input, rest) = match input.is_empty() {
-        true => (fields, Fields::default()),
+        true => (fields, PayloadFields::default()),
         false => (input, fields),
     };
-    let told = Told { input, output, rest };
+    let told = PluginPayload { input, output, rest };
     (event, told)
 }
 
-impl Told {
-    fn scene<'a>(&mut self, heard: &Heard<'a>, event: &str, session: &Value) -> Option<Scene<'a>> {
-        let stamp = self.time(event);
-        let directory =
-            [self.rest.take("directory"), self.input.take("directory"), self.rest.take("worktree")];
+impl PluginPayload {
+    fn hook_context<'a>(
+        &mut self,
+        heard: &HookInput<'a>,
+        event: &str,
+        session: &Value,
+    ) -> Option<HookContext<'a>> {
+        let stamp = self.take_timestamp(event);
+        let directory = [
+            self.rest.take_value("directory"),
+            self.input.take_value("directory"),
+            self.rest.take_value("worktree"),
+        ];
         let info = self.input.get("info").and_then(|info| info.get("directory"));
         let cwd = directory.into_iter().find(|path| !path.is_null());
         let cwd = cwd.or_else(|| info.cloned()).unwrap_or_default();
-        Scene::new(heard, session, cwd, &stamp)
+        HookContext::new(heard, session, cwd, &stamp)
     }
 
     /// Hooks carry `sessionID`; older bus events only have it inside their subject.
-    fn session(&mut self, event: &str) -> Value {
+    fn take_session_id(&mut self, event: &str) -> Value {
         for fields in [&mut self.input, &mut self.rest] {
-            let given = fields.take("sessionID");
+            let given = fields.take_value("sessionID");
             if !given.is_null() {
                 return given;
             }
@@ -168,7 +183,7 @@ impl Told {
 
     /// Returns the time of the event. (A deleted session only has its creation time, which is
     /// ignored.)
-    fn time(&mut self, event: &str) -> Value {
+    fn take_timestamp(&mut self, event: &str) -> Value {
         let at = |value: Option<&Value>, name: &str| {
             value.and_then(|of| of.get("time")).and_then(|time| time.get(name)).cloned()
         };
@@ -181,181 +196,185 @@ impl Told {
             }
             _ => None,
         };
-        let given =
-            [self.rest.take("timestamp"), self.input.take("timestamp"), self.input.take("time")];
+        let given = [
+            self.rest.take_value("timestamp"),
+            self.input.take_value("timestamp"),
+            self.input.take_value("time"),
+        ];
         let mut all = found.into_iter().chain(given);
-        all.find(|value| stamp_of(value).is_some()).unwrap_or_default()
+        all.find(|value| parse_timestamp(value).is_some()).unwrap_or_default()
     }
 
     /// Returns all fields not taken so far.
-    fn left(self) -> Fields {
+    fn into_remaining_fields(self) -> PayloadFields {
         let mut left = self.input.into_map();
         let output = self.output.into_map();
         if !output.is_empty() {
             left.insert("output".to_owned(), Value::Object(output));
         }
         left.extend(self.rest.into_map());
-        Fields::new(left)
+        PayloadFields::new(left)
     }
 }
 
 /// A session with a parent is a subagent of it.
-fn created(scene: &Scene<'_>, mut told: Told) -> Draft {
-    let mut info = told.input.object("info");
-    let parent = info.take("parentID");
+fn session_created_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
+    let mut info = told.input.take_object("info");
+    let parent = info.take_value("parentID");
     let kind = if parent.is_null() { EventKind::SessionStart } else { EventKind::SubagentStart };
-    let mut fields = Fields::default();
-    fields.put("parent", parent);
+    let mut fields = PayloadFields::default();
+    fields.set("parent", parent);
     for name in ["title", "version", "agent", "model"] {
-        fields.put(name, info.take(name));
+        fields.set(name, info.take_value(name));
     }
-    scene.moment(kind, &["created"], String::new(), fields)
+    scene.lifecycle_draft(kind, &["created"], String::new(), fields)
 }
 
 /// Sent by the plugin when a session continues that began before the plugin was loaded.
-fn resumed(scene: &Scene<'_>) -> Draft {
-    let mut fields = Fields::default();
-    fields.put("source", "resume");
-    scene.moment(EventKind::SessionStart, &["resume"], String::new(), fields)
+fn session_resumed_draft(scene: &HookContext<'_>) -> Draft {
+    let mut fields = PayloadFields::default();
+    fields.set("source", "resume");
+    scene.lifecycle_draft(EventKind::SessionStart, &["resume"], String::new(), fields)
 }
 
 /// Sent by the plugin when OpenCode exits.
-fn ended(scene: &Scene<'_>, mut told: Told) -> Draft {
-    let mut fields = Fields::default();
-    fields.put("reason", told.input.take("reason"));
-    scene.moment(EventKind::SessionEnd, &["ended"], String::new(), fields)
+fn session_ended_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
+    let mut fields = PayloadFields::default();
+    fields.set("reason", told.input.take_value("reason"));
+    scene.lifecycle_draft(EventKind::SessionEnd, &["ended"], String::new(), fields)
 }
 
-fn deleted(scene: &Scene<'_>, mut told: Told) -> Draft {
-    let mut info = told.input.object("info");
-    let mut fields = Fields::default();
-    fields.put("reason", "deleted");
-    fields.put("title", info.take("title"));
-    scene.moment(EventKind::SessionEnd, &["deleted"], String::new(), fields)
+fn session_deleted_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
+    let mut info = told.input.take_object("info");
+    let mut fields = PayloadFields::default();
+    fields.set("reason", "deleted");
+    fields.set("title", info.take_value("title"));
+    scene.lifecycle_draft(EventKind::SessionEnd, &["deleted"], String::new(), fields)
 }
 
-fn compaction(scene: &Scene<'_>, phase: &str, mut told: Told) -> Draft {
-    let text = told.input.words("summary");
-    told.output = Fields::default(); // Additions of plugins to the summarizer's prompt.
-    let mut fields = told.left();
-    fields.put("phase", phase);
-    scene.moment(EventKind::Compaction, &[phase], text, fields)
+fn compaction_draft(scene: &HookContext<'_>, phase: &str, mut told: PluginPayload) -> Draft {
+    let text = told.input.take_text("summary");
+    told.output = PayloadFields::default(); // Additions of plugins to the summarizer's prompt.
+    let mut fields = told.into_remaining_fields();
+    fields.set("phase", phase);
+    scene.lifecycle_draft(EventKind::Compaction, &[phase], text, fields)
 }
 
 /// OpenCode does not include the final reply; the plugin may.
-fn idle(scene: &Scene<'_>, mut told: Told) -> Draft {
-    let given = told.input.words("last_assistant_message");
-    let text = if given.is_empty() { told.rest.words("last_assistant_message") } else { given };
-    scene.stop(text, "", told.left())
+fn stop_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
+    let given = told.input.take_text("last_assistant_message");
+    let text = if given.is_empty() { told.rest.take_text("last_assistant_message") } else { given };
+    scene.stop_draft(text, "", told.into_remaining_fields())
 }
 
 /// The prompt is the text that the user typed; parts added by plugins and OpenCode are marked
 /// synthetic. Of files only the name is kept.
-fn prompt(scene: &Scene<'_>, mut told: Told) -> Option<Draft> {
-    let mut message = told.output.object("message");
-    let id = message.str("id").or_else(|| told.input.str("messageID"));
+fn prompt_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Option<Draft> {
+    let mut message = told.output.take_object("message");
+    let id = message.get_str("id").or_else(|| told.input.get_str("messageID"));
     let id = id.map(str::to_owned);
-    let Value::Array(parts) = told.output.take("parts") else {
-        return Some(scene.unknown("chat.message", told.left()));
+    let Value::Array(parts) = told.output.take_value("parts") else {
+        return Some(scene.unknown_draft("chat.message", told.into_remaining_fields()));
     };
-    let (mut texts, files) = spoken(parts);
+    let (mut texts, files) = split_user_parts(parts);
     if texts.is_empty() && !files.is_empty() {
         texts.push(format!("[{}]", files.join("] [")));
     }
-    let mut fields = Fields::default();
+    let mut fields = PayloadFields::default();
     for name in ["agent", "model"] {
-        fields.put(name, message.take(name));
+        fields.set(name, message.take_value(name));
     }
-    fields.put("message_id", id.clone());
-    fields.put("files", files);
-    scene.prompt("chat.message", &texts.join("\n"), id.as_deref(), fields)
+    fields.set("message_id", id.clone());
+    fields.set("files", files);
+    scene.prompt_draft("chat.message", &texts.join("\n"), id.as_deref(), fields)
 }
 
 /// Returns the texts that the user typed and the names of attached files.
-pub(in crate::agents) fn spoken(parts: Vec<Value>) -> (Vec<String>, Vec<String>) {
+pub(in crate::agents) fn split_user_parts(parts: Vec<Value>) -> (Vec<String>, Vec<String>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for part in parts {
         let Value::Object(part) = part else { continue };
-        let mut part = Fields::new(part);
-        match part.str("type") {
+        let mut part = PayloadFields::new(part);
+        match part.get_str("type") {
             _ if part.is_true("synthetic") => {}
-            Some("text") => texts.push(unquoted(&part.words("text"))),
-            Some("file") => files.push(part.words("filename")),
+            Some("text") => texts.push(strip_argument_quotes(&part.take_text("text"))),
+            Some("file") => files.push(part.take_text("filename")),
             _ => {}
         }
     }
     (texts, files)
 }
 
-fn tool_result(scene: &Scene<'_>, mut told: Told) -> Draft {
-    let name = told.input.words("tool");
-    let input = told.input.take("args");
-    let output = match told.output.take("output") {
+fn tool_result_draft(scene: &HookContext<'_>, mut told: PluginPayload) -> Draft {
+    let name = told.input.take_text("tool");
+    let input = told.input.take_value("args");
+    let output = match told.output.take_value("output") {
         Value::Null => {
-            let content = told.output.take("content");
-            joined(&content).map_or(content, Value::String)
+            let content = told.output.take_value("content");
+            join_text_parts(&content).map_or(content, Value::String)
         }
         output => output,
     };
-    let mut fields = Fields::default();
-    fields.put("title", told.output.take("title"));
-    let structured = told.output.take("structuredContent");
-    fields.put("structured", cap_json(structured, METADATA_BYTES_MAX).0);
-    let mut metadata = told.output.object("metadata");
+    let mut fields = PayloadFields::default();
+    fields.set("title", told.output.take_value("title"));
+    let structured = told.output.take_value("structuredContent");
+    fields.set("structured", cap_json(structured, METADATA_BYTES_MAX).0);
+    let mut metadata = told.output.take_object("metadata");
     if metadata.get("output") == Some(&output) {
-        metadata.take("output");
+        metadata.take_value("output");
     }
-    fields.put("metadata", cap_json(metadata.into_value(), METADATA_BYTES_MAX).0);
-    tool(scene, told.input.take("callID"), Tool { name, input, output }, fields)
+    fields.set("metadata", cap_json(metadata.into_value(), METADATA_BYTES_MAX).0);
+    tool_draft(scene, told.input.take_value("callID"), Tool { name, input, output }, fields)
 }
 
-pub(in crate::agents) fn tool(
-    scene: &Scene<'_>,
+pub(in crate::agents) fn tool_draft(
+    scene: &HookContext<'_>,
     call: Value,
     tool: Tool,
-    mut fields: Fields,
+    mut fields: PayloadFields,
 ) -> Draft {
-    let identity = scene.whose().tool(call.as_str(), &tool.name, &tool.input, &tool.output);
-    fields.put("call_id", call);
-    scene.tool(identity, tool, fields)
+    let identity =
+        scene.identities().for_tool_call(call.as_str(), &tool.name, &tool.input, &tool.output);
+    fields.set("call_id", call);
+    scene.tool_draft(identity, tool, fields)
 }
 
 /// Handles a message part. Only two kinds are recorded: a finished text of the agent, and a failed
 /// tool call (for which OpenCode runs no hook). The others are intermediate states, arrive through
 /// a hook, or are bookkeeping. The user's texts have no end time, because they are not streamed.
-fn part(scene: &Scene<'_>, mut part: Fields) -> Option<Draft> {
-    match part.str("type")? {
-        "text" if !part.is_true("synthetic") => assistant_message(scene, part),
+fn part_draft(scene: &HookContext<'_>, mut part: PayloadFields) -> Option<Draft> {
+    match part.get_str("type")? {
+        "text" if !part.is_true("synthetic") => assistant_message_draft(scene, part),
         "tool" => {
-            let mut state = part.object("state");
-            if state.str("status") != Some("error") {
+            let mut state = part.take_object("state");
+            if state.get_str("status") != Some("error") {
                 return None;
             }
-            let mut fields = Fields::default();
-            fields.put_failed();
+            let mut fields = PayloadFields::default();
+            fields.mark_failed();
             let failed = Tool {
-                name: part.words("tool"),
-                input: state.take("input"),
-                output: state.take("error"),
+                name: part.take_text("tool"),
+                input: state.take_value("input"),
+                output: state.take_value("error"),
             };
-            Some(tool(scene, part.take("callID"), failed, fields))
+            Some(tool_draft(scene, part.take_value("callID"), failed, fields))
         }
         _ => None,
     }
 }
 
 /// Identified by the part's id, which OpenCode's own store shares.
-fn assistant_message(scene: &Scene<'_>, mut part: Fields) -> Option<Draft> {
+fn assistant_message_draft(scene: &HookContext<'_>, mut part: PayloadFields) -> Option<Draft> {
     part.get("time")?.get("end")?;
-    let text = part.words("text");
+    let text = part.take_text("text");
     if text.trim().is_empty() {
         return None;
     }
-    let identity = match part.str("id") {
-        Some(id) => scene.whose().named(Role::Assistant, id),
-        None => scene.whose().reply(&text, ""),
+    let identity = match part.get_str("id") {
+        Some(id) => scene.identities().from_native_id(Role::Assistant, id),
+        None => scene.identities().for_reply(&text, ""),
     };
-    let mut fields = Fields::default();
-    fields.put("message_id", part.take("messageID"));
-    Some(scene.draft(EventKind::AssistantMessage, identity, text, fields))
+    let mut fields = PayloadFields::default();
+    fields.set("message_id", part.take_value("messageID"));
+    Some(scene.build_draft(EventKind::AssistantMessage, identity, text, fields))
 }

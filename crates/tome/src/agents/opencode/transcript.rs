@@ -5,160 +5,194 @@
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Role, Tool, cap_json, strip_injections};
 
-use super::hook::{METADATA_BYTES_MAX, of_subagent, spoken, tool};
-use crate::agents::fields::Fields;
-use crate::agents::transcript::{Here, Origin, Skip, Step, Steps};
+use super::hook::{METADATA_BYTES_MAX, mark_subagent, split_user_parts, tool_draft};
+use crate::agents::fields::PayloadFields;
+use crate::agents::transcript::{
+    RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin,
+};
 
-pub struct Session {
-    here: Here,
+pub struct OpenCodeSessionReader {
+    context: RecordContext,
     is_subagent: bool,
 }
 
-impl Session {
+impl OpenCodeSessionReader {
     /// Marks a subagent's events with its session.
-    fn fields(&self) -> Fields {
-        let mut fields = Fields::default();
+    fn base_fields(&self) -> PayloadFields {
+        let mut fields = PayloadFields::default();
         if self.is_subagent {
-            fields.put("agent_id", self.here.session.clone());
+            fields.set("agent_id", self.context.session.clone());
         }
         fields
     }
 
     /// Takes the session row (`id`, `directory`, `parentID`, `title`, `version`, `time.created`)
     /// and pushes the session start.
-    pub fn new(origin: &Origin, info: Map<String, Value>, steps: &mut Steps) -> Self {
-        let mut info = Fields::new(info);
-        let mut here = Here::new(origin);
-        here.session = info.take("id");
-        here.enter(info.get("directory"));
-        here.pass(info.get("time").and_then(|time| time.get("created")));
-        let parent = info.take("parentID");
+    pub fn new(
+        origin: &TranscriptOrigin,
+        info: Map<String, Value>,
+        steps: &mut RecordOutcomes,
+    ) -> Self {
+        let mut info = PayloadFields::new(info);
+        let mut here = RecordContext::new(origin);
+        here.session = info.take_value("id");
+        here.update_cwd(info.get("directory"));
+        here.update_time(info.get("time").and_then(|time| time.get("created")));
+        let parent = info.take_value("parentID");
         let is_subagent = !parent.is_null();
         let kind = if is_subagent { EventKind::SubagentStart } else { EventKind::SessionStart };
-        let mut fields = Fields::default();
-        fields.put("parent", parent);
+        let mut fields = PayloadFields::default();
+        fields.set("parent", parent);
         for name in ["title", "version", "agent", "model"] {
-            fields.put(name, info.take(name));
+            fields.set(name, info.take_value(name));
         }
         // Same parts as in `hook.rs`, so that it is the same event.
-        steps.push(here.moment(kind, &["created"], String::new(), fields));
-        Self { here, is_subagent }
+        steps.push(here.lifecycle_event(kind, &["created"], String::new(), fields));
+        Self { context: here, is_subagent }
     }
 
     /// Reads one message with its parts, each of which contains its id.
-    pub fn message(
+    pub fn read_message(
         &mut self,
         id: &str,
         info: Map<String, Value>,
         parts: Vec<Value>,
-        steps: &mut Steps,
+        steps: &mut RecordOutcomes,
     ) {
-        let mut info = Fields::new(info);
-        self.here.pass(info.get("time").and_then(|time| time.get("created")));
+        let mut info = PayloadFields::new(info);
+        self.context.update_time(info.get("time").and_then(|time| time.get("created")));
         let path = info.get("path").and_then(|path| path.get("cwd")).cloned();
-        self.here.enter(path.as_ref());
-        match info.str("role") {
-            Some("user") => steps.push(self.prompt(id, &mut info, parts)),
+        self.context.update_cwd(path.as_ref());
+        match info.get_str("role") {
+            Some("user") => steps.push(self.prompt_event(id, &mut info, parts)),
             Some("assistant") => {
                 for part in parts {
                     let Value::Object(part) = part else { continue };
-                    let step = self.part(id, &info, Fields::new(part));
+                    let step = self.read_part(id, &info, PayloadFields::new(part));
                     steps.push(step);
                 }
             }
-            _ => steps.push(Step::Skipped(Skip::Bookkeeping)),
+            _ => steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping)),
         }
     }
 
-    fn prompt(&mut self, id: &str, info: &mut Fields, parts: Vec<Value>) -> Step {
-        let (mut texts, files) = spoken(parts);
+    fn prompt_event(
+        &mut self,
+        id: &str,
+        info: &mut PayloadFields,
+        parts: Vec<Value>,
+    ) -> RecordOutcome {
+        let (mut texts, files) = split_user_parts(parts);
         if texts.is_empty() && !files.is_empty() {
             texts.push(format!("[{}]", files.join("] [")));
         }
-        let mut fields = self.fields();
+        let mut fields = self.base_fields();
         for name in ["agent", "model"] {
-            fields.put(name, info.take(name));
+            fields.set(name, info.take_value(name));
         }
-        fields.put("message_id", id);
-        fields.put("files", files);
-        match self.here.prompt(&texts.join("\n"), Some(id), fields) {
-            Step::Event(draft) if self.is_subagent => Step::event(of_subagent(*draft)),
+        fields.set("message_id", id);
+        fields.set("files", files);
+        match self.context.prompt_event(&texts.join("\n"), Some(id), fields) {
+            RecordOutcome::Event(draft) if self.is_subagent => {
+                RecordOutcome::from_draft(mark_subagent(*draft))
+            }
             step => step,
         }
     }
 
-    fn part(&mut self, message: &str, info: &Fields, mut part: Fields) -> Step {
-        match part.str("type") {
+    fn read_part(
+        &mut self,
+        message: &str,
+        info: &PayloadFields,
+        mut part: PayloadFields,
+    ) -> RecordOutcome {
+        match part.get_str("type") {
             _ if part.is_true("synthetic") || part.is_true("ignored") => {
-                Step::Skipped(Skip::Injected)
+                RecordOutcome::Skipped(RecordSkipReason::Injected)
             }
-            Some("text") if info.is_true("summary") => self.compacted(part),
-            Some("text") => self.spoke(message, info, part),
+            Some("text") if info.is_true("summary") => self.compaction_event(part),
+            Some("text") => self.reply_event(message, info, part),
             Some("tool") => {
-                let state = part.object("state");
-                self.called(part, state)
+                let state = part.take_object("state");
+                self.tool_result_event(part, state)
             }
-            _ => Step::Skipped(Skip::Bookkeeping),
+            _ => RecordOutcome::Skipped(RecordSkipReason::Bookkeeping),
         }
     }
 
-    fn spoke(&mut self, message: &str, info: &Fields, mut part: Fields) -> Step {
-        let text = part.words("text");
+    fn reply_event(
+        &mut self,
+        message: &str,
+        info: &PayloadFields,
+        mut part: PayloadFields,
+    ) -> RecordOutcome {
+        let text = part.take_text("text");
         let end = part.get("time").and_then(|time| time.get("end")).cloned();
         if text.trim().is_empty() {
-            return Step::Skipped(Skip::Bookkeeping);
+            return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         }
         if end.is_none() && info.get("time").and_then(|time| time.get("completed")).is_none() {
-            return Step::Skipped(Skip::Unfinished);
+            return RecordOutcome::Skipped(RecordSkipReason::Unfinished);
         }
-        self.here.pass(end.as_ref());
-        let Some(scene) = self.here.scene() else {
-            return Step::Skipped(Skip::Bookkeeping);
+        self.context.update_time(end.as_ref());
+        let Some(scene) = self.context.hook_context() else {
+            return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         };
-        let identity = match part.str("id") {
-            Some(id) => scene.whose().named(Role::Assistant, id),
-            None => scene.whose().reply(&text, ""),
+        let identity = match part.get_str("id") {
+            Some(id) => scene.identities().from_native_id(Role::Assistant, id),
+            None => scene.identities().for_reply(&text, ""),
         };
-        let mut fields = self.fields();
-        fields.put("message_id", message);
-        fields.put("model", info.get("modelID").cloned().unwrap_or_default());
-        Step::event(scene.draft(EventKind::AssistantMessage, identity, text, fields))
+        let mut fields = self.base_fields();
+        fields.set("message_id", message);
+        fields.set("model", info.get("modelID").cloned().unwrap_or_default());
+        RecordOutcome::from_draft(scene.build_draft(
+            EventKind::AssistantMessage,
+            identity,
+            text,
+            fields,
+        ))
     }
 
-    fn compacted(&mut self, mut part: Fields) -> Step {
+    fn compaction_event(&mut self, mut part: PayloadFields) -> RecordOutcome {
         let end = part.get("time").and_then(|time| time.get("end")).cloned();
-        self.here.pass(end.as_ref());
-        let mut fields = self.fields();
-        fields.put("phase", "after");
-        let text = part.words("text");
-        self.here.moment(EventKind::Compaction, &["after"], text, fields)
+        self.context.update_time(end.as_ref());
+        let mut fields = self.base_fields();
+        fields.set("phase", "after");
+        let text = part.take_text("text");
+        self.context.lifecycle_event(EventKind::Compaction, &["after"], text, fields)
     }
 
-    fn called(&mut self, mut part: Fields, mut state: Fields) -> Step {
-        let failed = match state.str("status") {
+    fn tool_result_event(
+        &mut self,
+        mut part: PayloadFields,
+        mut state: PayloadFields,
+    ) -> RecordOutcome {
+        let failed = match state.get_str("status") {
             Some("completed") => false,
             Some("error") => true,
-            _ => return Step::Skipped(Skip::Unfinished),
+            _ => return RecordOutcome::Skipped(RecordSkipReason::Unfinished),
         };
-        self.here.pass(state.get("time").and_then(|time| time.get("end")).cloned().as_ref());
-        let Some(scene) = self.here.scene() else {
-            return Step::Skipped(Skip::Bookkeeping);
+        self.context
+            .update_time(state.get("time").and_then(|time| time.get("end")).cloned().as_ref());
+        let Some(scene) = self.context.hook_context() else {
+            return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         };
-        let output = match state.take(if failed { "error" } else { "output" }) {
+        let output = match state.take_value(if failed { "error" } else { "output" }) {
             Value::String(text) => Value::String(strip_injections(&text)),
             other => other,
         };
-        let mut fields = self.fields();
-        fields.put("title", state.take("title"));
-        let mut metadata = state.object("metadata");
+        let mut fields = self.base_fields();
+        fields.set("title", state.take_value("title"));
+        let mut metadata = state.take_object("metadata");
         if metadata.get("output") == Some(&output) {
-            metadata.take("output");
+            metadata.take_value("output");
         }
-        fields.put("metadata", cap_json(metadata.into_value(), METADATA_BYTES_MAX).0);
+        fields.set("metadata", cap_json(metadata.into_value(), METADATA_BYTES_MAX).0);
         if failed {
-            fields.put_failed();
+            fields.mark_failed();
         }
-        let called = Tool { name: part.words("tool"), input: state.take("input"), output };
-        Step::event(tool(&scene, part.take("callID"), called, fields))
+        let called =
+            Tool { name: part.take_text("tool"), input: state.take_value("input"), output };
+        RecordOutcome::from_draft(tool_draft(&scene, part.take_value("callID"), called, fields))
     }
 }

@@ -4,25 +4,26 @@ use expect_test::expect;
 use tome_model::Agent;
 
 use super::hear;
-use crate::agents::{Moment, answer, bytes_max};
+use crate::agents::{InjectionPoint, build_response, max_text_bytes};
 
-const MOMENTS: [Moment; 6] = [
-    Moment::Start,
-    Moment::Prompt,
-    Moment::Tool { failed: false },
-    Moment::Tool { failed: true },
-    Moment::Stop,
-    Moment::Compaction,
+const MOMENTS: [InjectionPoint; 6] = [
+    InjectionPoint::Start,
+    InjectionPoint::Prompt,
+    InjectionPoint::Tool { failed: false },
+    InjectionPoint::Tool { failed: true },
+    InjectionPoint::Stop,
+    InjectionPoint::Compaction,
 ];
 
 /// Renders every response of an agent, one per line.
 fn answers(agent: &str) -> String {
     let agent = Agent::parse(agent).unwrap();
-    let line = |moment: Moment| {
-        let said = answer(&agent, moment, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
+    let line = |moment: InjectionPoint| {
+        let said =
+            build_response(&agent, moment, "T").map_or_else(|| "-".to_owned(), |it| it.to_string());
         // Every agent's limit is below 10,000 characters and 2,500 tokens of four bytes.
-        assert!(bytes_max(&agent, moment) < 9_900);
-        assert_eq!(said == "-", bytes_max(&agent, moment) == 0);
+        assert!(max_text_bytes(&agent, moment) < 9_900);
+        assert_eq!(said == "-", max_text_bytes(&agent, moment) == 0);
         format!("{moment:?}: {said}\n")
     };
     MOMENTS.into_iter().map(line).collect()
@@ -104,7 +105,7 @@ fn an_unknown_agent_gets_no_response() {
 fn each_payload_maps_to_its_injection_point() {
     let moment = |agent: &str, payload: &str| {
         let drafts = hear(agent, None, payload);
-        let found = drafts.first().and_then(Moment::of);
+        let found = drafts.first().and_then(InjectionPoint::from_draft);
         found.map_or_else(|| "-".to_owned(), |moment| format!("{moment:?}"))
     };
     let at = |event: &str, more: &str| {

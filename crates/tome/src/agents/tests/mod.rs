@@ -10,7 +10,7 @@ use std::path::Path;
 
 use tome_model::{Agent, Draft, Identity, Millis};
 
-use super::{Heard, drafts};
+use super::{HookInput, parse_drafts};
 
 /// 2026-11-15T10:00:00Z, half an hour after the fixtures' sessions.
 const NOW: Millis = Millis(1_794_736_800_000);
@@ -25,7 +25,7 @@ fn hear_with(
     payload: &[u8],
     read_tail: &dyn Fn(&Path) -> Option<String>,
 ) -> Vec<Draft> {
-    drafts(&Heard {
+    parse_drafts(&HookInput {
         agent: &Agent::parse(agent).unwrap(),
         event,
         payload,

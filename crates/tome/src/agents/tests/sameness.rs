@@ -15,7 +15,7 @@ fn with(agent: &str, mut fields: Value) -> Draft {
 }
 
 fn words(draft: &Draft, role: Role, text: &str) -> Identity {
-    Identity::words(&draft.agent, &draft.session, role, text)
+    Identity::from_words(&draft.agent, &draft.session, role, text)
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn a_tool_call_is_identified_by_its_id() {
     let session = SessionId::parse("s1").unwrap();
     assert_eq!(
         call("toolu_0000000001", 3),
-        Identity::named(&agent, &session, Role::Tool, "toolu_0000000001")
+        Identity::from_name(&agent, &session, Role::Tool, "toolu_0000000001")
     );
 }
 
@@ -148,7 +148,7 @@ fn starts_compactions_and_subagents_have_distinct_identities() {
         json!({"hook_event_name": "Other", "n": 1}),
     ];
     let ids = |agent: &str| -> Vec<EventId> {
-        events.iter().map(|event| with(agent, event.clone()).identity.id(1)).collect()
+        events.iter().map(|event| with(agent, event.clone()).identity.event_id(1)).collect()
     };
     let mut all = ids("claude-code");
     assert_eq!(all, ids("claude-code"));

@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use tome_model::{Agent, Draft, EventKind, Identity, Millis};
 
 use super::{NOW, hear_with};
-use crate::agents::transcript::{Origin, Step, lines_of};
-use crate::agents::{Heard, drafts_from_transcript, has_more_in_transcript};
+use crate::agents::transcript::{RecordOutcome, TranscriptOrigin, build_transcript_reader};
+use crate::agents::{HookInput, has_more_in_transcript, read_transcript_drafts};
 
 const SESSION: &str = "0486f501-67a2-4cc1-ac00-008ab697034f";
 /// 2026-11-15T09:30:00Z
@@ -43,7 +43,7 @@ fn stop_payload() -> String {
 /// Reads the rest of a turn from a sequence of log states, one per poll.
 fn rest(agent: &str, event: &str, payload: &str, tails: &[String]) -> (Vec<Draft>, usize) {
     let looks = Cell::new(0);
-    let drafts = drafts_from_transcript(&Heard {
+    let drafts = read_transcript_drafts(&HookInput {
         agent: &Agent::parse(agent).unwrap(),
         event: Some(event),
         payload: payload.as_bytes(),
@@ -60,22 +60,22 @@ fn copilot(tails: &[String]) -> Vec<Draft> {
 }
 
 fn imported(agent: &str, log: &str) -> Vec<Draft> {
-    let origin = Origin {
+    let origin = TranscriptOrigin {
         agent: Agent::parse(agent).unwrap(),
         path: "/log".to_owned(),
         session: SESSION.to_owned(),
         cwd: "/home/dev/app".to_owned(),
         at: NOW,
     };
-    let mut reader = lines_of(origin, None);
+    let mut reader = build_transcript_reader(origin, None);
     let mut steps = Vec::new();
     for line in log.lines() {
-        reader.record(serde_json::from_str(line).unwrap(), &mut steps);
+        reader.read_record(serde_json::from_str(line).unwrap(), &mut steps);
     }
-    reader.end(&mut steps);
+    reader.finish(&mut steps);
     let events = steps.into_iter().filter_map(|step| match step {
-        Step::Event(draft) => Some(*draft),
-        Step::Skipped(_) => None,
+        RecordOutcome::Event(draft) => Some(*draft),
+        RecordOutcome::Skipped(_) => None,
     });
     events.collect()
 }
@@ -192,7 +192,7 @@ fn a_patch_in_a_shell_command_is_read_from_the_rollout() {
         "hook_event_name": "Stop", "transcript_path": "/rollout", "last_assistant_message": "Patched."});
     let heard = |tail: &str| {
         let (payload, tail) = (payload.to_string(), tail.to_owned());
-        has_more_in_transcript(&Heard {
+        has_more_in_transcript(&HookInput {
             agent: &Agent::parse("codex").unwrap(),
             event: None,
             payload: payload.as_bytes(),

@@ -10,7 +10,7 @@ use regex::{Regex, RegexBuilder};
 
 use tome_home::{FinalLink, open_regular};
 
-const LEFT_BEHIND: [&str; 13] = [
+const TOOL_FOLDERS: [&str; 13] = [
     ".git",
     ".hg",
     ".svn",
@@ -25,20 +25,20 @@ const LEFT_BEHIND: [&str; 13] = [
     ".tox",
     ".gradle",
 ];
-const LEFT_EVERYWHERE: &str = ".DS_Store";
+const MACOS_METADATA_FILE: &str = ".DS_Store";
 
 /// Limits per `.gitignore` file and for all patterns together.
-const FILE_BYTES_MAX: u64 = 64 * 1024;
+const GITIGNORE_BYTES_MAX: u64 = 64 * 1024;
 const PATTERNS_MAX: usize = 2_000;
 /// Patterns that compile to a larger regex are ignored.
 const REGEX_BYTES_MAX: usize = 256 * 1024;
 
 /// Patterns, those of outer folders first.
 #[derive(Debug, Default)]
-pub struct Ignored(Vec<Pattern>);
+pub struct IgnoreRules(Vec<IgnorePattern>);
 
 #[derive(Debug)]
-struct Pattern {
+struct IgnorePattern {
     /// Folder of the `.gitignore`, relative to the root; empty or with a trailing slash.
     base: String,
     fits: Regex,
@@ -46,26 +46,26 @@ struct Pattern {
     folders_only: bool,
 }
 
-impl Ignored {
+impl IgnoreRules {
     /// Adds the patterns of a folder's `.gitignore`. `base` is the folder relative to the root.
-    pub fn read(&mut self, folder: &Path, base: &str) {
+    pub fn add_gitignore(&mut self, folder: &Path, base: &str) {
         let ignored = folder.join(".gitignore");
         let Ok(file) = open_regular(&ignored, FinalLink::Refuse) else { return };
         let mut bytes = Vec::new();
-        if file.take(FILE_BYTES_MAX).read_to_end(&mut bytes).is_err() {
+        if file.take(GITIGNORE_BYTES_MAX).read_to_end(&mut bytes).is_err() {
             return;
         }
         let base = if base.is_empty() { String::new() } else { format!("{base}/") };
         for line in String::from_utf8_lossy(&bytes).lines() {
             if self.0.len() < PATTERNS_MAX {
-                self.0.extend(Pattern::parse(line, &base));
+                self.0.extend(IgnorePattern::parse(line, &base));
             }
         }
     }
 
-    pub fn has(&self, path: &str, is_folder: bool) -> bool {
+    pub fn is_ignored(&self, path: &str, is_folder: bool) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
-        if is_folder && LEFT_BEHIND.contains(&name) || name == LEFT_EVERYWHERE {
+        if is_folder && TOOL_FOLDERS.contains(&name) || name == MACOS_METADATA_FILE {
             return true;
         }
         let fitting = self.0.iter().rev().find(|pattern| {
@@ -77,7 +77,7 @@ impl Ignored {
     }
 }
 
-impl Pattern {
+impl IgnorePattern {
     fn parse(line: &str, base: &str) -> Option<Self> {
         let line = line.trim_end();
         if line.is_empty() || line.starts_with('#') {
@@ -86,14 +86,14 @@ impl Pattern {
         let (takes_back, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
         let (folders_only, line) =
             line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
-        let fits = glob(line)?;
+        let fits = parse_glob(line)?;
         Some(Self { base: base.to_owned(), fits, takes_back, folders_only })
     }
 }
 
 /// Compiles a file name pattern. With a slash it is anchored at the beginning, otherwise it matches
 /// a name at any depth. `None` if invalid.
-pub fn glob(pattern: &str) -> Option<Regex> {
+pub fn parse_glob(pattern: &str) -> Option<Regex> {
     let is_tied = pattern.contains('/');
     let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
     let mut regex = String::from(if is_tied { "^" } else { "^(?:.*/)?" });
@@ -103,7 +103,7 @@ pub fn glob(pattern: &str) -> Option<Regex> {
             ("(?:.*/)?".to_owned(), 3)
         } else if rest.starts_with("**") {
             (".*".to_owned(), 2)
-        } else if let Some(class) = class(rest) {
+        } else if let Some(class) = parse_char_class(rest) {
             class
         } else {
             match c {
@@ -120,7 +120,7 @@ pub fn glob(pattern: &str) -> Option<Regex> {
 }
 
 /// Converts a leading `[a-z]` to a regular expression; also returns its length.
-fn class(rest: &str) -> Option<(String, usize)> {
+fn parse_char_class(rest: &str) -> Option<(String, usize)> {
     let inner = rest.strip_prefix('[')?;
     let end = inner.find(']').filter(|end| *end > 0)?;
     let chars = inner.get(..end)?;
@@ -140,8 +140,8 @@ mod tests {
     #[test]
     fn patterns_match_as_in_git() {
         let text = "# a comment\n*.log\n/build\ndocs/*.tmp\nout/\n!keep.log\na/**/z\n[ab].txt\n";
-        let mut ignored = Ignored::default();
-        ignored.0.extend(text.lines().filter_map(|line| Pattern::parse(line, "")));
+        let mut ignored = IgnoreRules::default();
+        ignored.0.extend(text.lines().filter_map(|line| IgnorePattern::parse(line, "")));
         for (path, is_folder, expected) in [
             ("x.log", false, true),
             ("deep/er/x.log", false, true),
@@ -163,15 +163,15 @@ mod tests {
             (".DS_Store", false, true),
             ("src/main.rs", false, false),
         ] {
-            assert_eq!(ignored.has(path, is_folder), expected, "{path}");
+            assert_eq!(ignored.is_ignored(path, is_folder), expected, "{path}");
         }
     }
 
     #[test]
     fn a_pattern_applies_only_below_its_folder() {
-        let mut ignored = Ignored::default();
-        ignored.0.extend(Pattern::parse("/gen", "sub/"));
-        assert!(ignored.has("sub/gen", true));
-        assert!(!ignored.has("gen", true));
+        let mut ignored = IgnoreRules::default();
+        ignored.0.extend(IgnorePattern::parse("/gen", "sub/"));
+        assert!(ignored.is_ignored("sub/gen", true));
+        assert!(!ignored.is_ignored("gen", true));
     }
 }

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tome_agent::Tool;
-use tome_llm::{OfferedTool, Stop};
+use tome_llm::{CancelToken, ToolDefinition};
 
-use super::ignored::glob;
-use super::walk::{Going, Walked, walk};
-use super::{Root, text};
+use super::ignored::parse_glob;
+use super::walk::{WalkControl, WalkEnd, walk_files};
+use super::{ProjectRoot, str_argument};
 
 /// Names per result.
 const LISTED_MAX: usize = 400;
 
-pub struct ListFiles(pub Arc<Root>);
+pub struct ListFiles(pub Arc<ProjectRoot>);
 
 impl Tool for ListFiles {
-    fn offered(&self) -> OfferedTool {
-        OfferedTool {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
             name: "list_files".to_owned(),
             description:
                 "List the project's files, top-level folders first, without files that git \
@@ -34,29 +34,29 @@ impl Tool for ListFiles {
         }
     }
 
-    fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String> {
+    fn call(&self, arguments: &Value, stop: &CancelToken) -> Result<String, String> {
         let root = &self.0;
-        let from = root.place(text(arguments, "path").unwrap_or("."))?;
+        let from = root.resolve_path(str_argument(arguments, "path").unwrap_or("."))?;
         if !from.is_dir() {
             return Err("path must be a folder; use read_file for files".to_owned());
         }
-        let wanted = text(arguments, "pattern");
+        let wanted = str_argument(arguments, "pattern");
         let wanted =
-            wanted.map(|text| glob(text).ok_or("pattern is not a valid file name pattern"));
+            wanted.map(|text| parse_glob(text).ok_or("pattern is not a valid file name pattern"));
         let wanted = wanted.transpose()?;
         let (mut listed, mut more) = (Vec::new(), 0_usize);
-        let walked = walk(root, &from, stop, |_, name| {
+        let walked = walk_files(root, &from, stop, |_, name| {
             if wanted.as_ref().is_none_or(|wanted| wanted.is_match(name)) {
                 match listed.len() < LISTED_MAX {
                     true => listed.push(name.to_owned()),
                     false => more += 1,
                 }
             }
-            Going::On
+            WalkControl::Continue
         });
         match (walked, listed.is_empty()) {
-            (Walked::Through, true) => return Ok("No matching files.".to_owned()),
-            (Walked::Bounded | Walked::Ended, true) => {
+            (WalkEnd::Complete, true) => return Ok("No matching files.".to_owned()),
+            (WalkEnd::LimitReached | WalkEnd::Stopped, true) => {
                 return Ok("No matching files so far, but the search was incomplete: name a \
                            folder."
                     .to_owned());
@@ -66,9 +66,9 @@ impl Tool for ListFiles {
         if more > 0 {
             listed.push(format!("… and {more} more: narrow it with a folder or a pattern"));
         }
-        if walked != Walked::Through {
+        if walked != WalkEnd::Complete {
             listed.push("… incomplete: name a folder".to_owned());
         }
-        Ok(root.fenced("file names", &listed.join("\n")))
+        Ok(root.quote("file names", &listed.join("\n")))
     }
 }

@@ -16,23 +16,23 @@ use std::sync::Arc;
 use serde_json::Value;
 use tome_agent::Toolbox;
 
-pub use root::Root;
+pub use root::ProjectRoot;
 
 /// Adds the file tools for a project to a toolbox.
-pub fn with_files(tools: Toolbox, root: Root) -> Toolbox {
+pub fn with_files(tools: Toolbox, root: ProjectRoot) -> Toolbox {
     let root = Arc::new(root);
     tools
-        .with(list::ListFiles(Arc::clone(&root)))
-        .with(read::ReadFile(Arc::clone(&root)))
-        .with(search::SearchFiles(root))
+        .with_tool(list::ListFiles(Arc::clone(&root)))
+        .with_tool(read::ReadFile(Arc::clone(&root)))
+        .with_tool(search::SearchFiles(root))
 }
 
-fn text<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
+fn str_argument<'a>(arguments: &'a Value, name: &str) -> Option<&'a str> {
     arguments.get(name)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// Reads a number; models also pass numbers as strings.
-fn number(arguments: &Value, name: &str) -> Option<usize> {
+fn number_argument(arguments: &Value, name: &str) -> Option<usize> {
     let value = arguments.get(name)?;
     let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())?;
     usize::try_from(number).ok()

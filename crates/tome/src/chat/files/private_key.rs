@@ -4,33 +4,33 @@
 //! key. Therefore every line of a file passes through here from its beginning.
 
 /// Replaces a line of a key.
-const HIDDEN: &str = "[private key]";
+const MASK: &str = "[private key]";
 /// Minimum length of a base64 line, except for the last.
-const LINE_BYTES_MIN: usize = 16;
+const BASE64_LINE_BYTES_MIN: usize = 16;
 /// Maximum length of a key's last line.
-const LAST_BYTES_MAX: usize = 80;
+const LAST_LINE_BYTES_MAX: usize = 80;
 
 /// Tracks whether the current line belongs to a private key.
 #[derive(Debug, Default)]
-pub struct PrivateKey {
+pub struct PrivateKeyMask {
     is_inside: bool,
 }
 
-impl PrivateKey {
+impl PrivateKeyMask {
     /// Returns the line as it may be shown. The first and last line of a key are kept.
-    pub fn shown(&mut self, line: String) -> String {
-        if begins(&line) {
+    pub fn mask_line(&mut self, line: String) -> String {
+        if is_key_start(&line) {
             self.is_inside = true;
             return line;
         }
         // A truncated or merely mentioned key ends at the first line that cannot belong to it.
-        self.is_inside &= !line.contains("-----END") && may_be_of_key(&line);
-        if self.is_inside && !line.trim().is_empty() { HIDDEN.to_owned() } else { line }
+        self.is_inside &= !line.contains("-----END") && may_belong_to_key(&line);
+        if self.is_inside && !line.trim().is_empty() { MASK.to_owned() } else { line }
     }
 }
 
 /// Whether a key starts after this line.
-fn begins(line: &str) -> bool {
+fn is_key_start(line: &str) -> bool {
     if line.trim_start().starts_with("Private-Lines:") {
         return true;
     }
@@ -39,9 +39,9 @@ fn begins(line: &str) -> bool {
     label.contains("PRIVATE KEY") && !behind.contains("-----END")
 }
 
-fn may_be_of_key(line: &str) -> bool {
+fn may_belong_to_key(line: &str) -> bool {
     let is_base64 = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '/' | '=');
-    if line.split(|c| !is_base64(c)).any(|run| run.len() >= LINE_BYTES_MIN) {
+    if line.split(|c| !is_base64(c)).any(|run| run.len() >= BASE64_LINE_BYTES_MIN) {
         return true;
     }
     // Headers such as `DEK-Info: …` precede the key; the last line may be short; quotes, commas and
@@ -51,7 +51,7 @@ fn may_be_of_key(line: &str) -> bool {
     let is_header = inner.split_once(": ").is_some_and(|(name, _)| {
         !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
     });
-    is_header || inner.len() < LAST_BYTES_MAX && inner.chars().all(is_base64)
+    is_header || inner.len() < LAST_LINE_BYTES_MAX && inner.chars().all(is_base64)
 }
 
 #[cfg(test)]
@@ -59,8 +59,8 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<String> {
-        let mut key = PrivateKey::default();
-        text.lines().map(|line| key.shown(line.to_owned())).collect()
+        let mut key = PrivateKeyMask::default();
+        text.lines().map(|line| key.mask_line(line.to_owned())).collect()
     }
 
     const LINE: &str = "MIIEpAIBAAKCAQEAx3Z1zYcPzlV5o9pFqkzKq9mQ0nGxkYw8cV7kqLr5Hk1Zq2Xw";
@@ -83,7 +83,7 @@ mod tests {
             let shown = shown(&format!("{}\nport = 7070\n", written.join("\n")));
             assert!(shown[0].contains("BEGIN") && shown[5].contains("END"), "{shown:?}");
             for hidden in [1, 3, 4] {
-                assert_eq!(shown[hidden], HIDDEN, "{shown:?}");
+                assert_eq!(shown[hidden], MASK, "{shown:?}");
             }
             assert_eq!(shown[6], "port = 7070");
         }
@@ -103,6 +103,6 @@ mod tests {
     #[test]
     fn a_truncated_key_ends_at_the_first_other_line() {
         let text = format!("-----BEGIN PRIVATE KEY-----\n{LINE}\nlet us go on\n{LINE}");
-        assert_eq!(shown(&text)[1..], [HIDDEN, "let us go on", LINE]);
+        assert_eq!(shown(&text)[1..], [MASK, "let us go on", LINE]);
     }
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 use tome_agent::Tool;
-use tome_llm::{OfferedTool, Stop};
+use tome_llm::{CancelToken, ToolDefinition};
 
-use super::private_key::PrivateKey;
-use super::{Root, number, text};
-use crate::render::{bytes, count};
+use super::private_key::PrivateKeyMask;
+use super::{ProjectRoot, number_argument, str_argument};
+use crate::render::{format_bytes, format_count};
 
 /// Limits per result, and per line.
 const LINES_MAX: usize = 2_000;
@@ -18,13 +18,13 @@ const LINE_BYTES_MAX: u64 = 2_000;
 /// Lines are counted up to this offset.
 const READ_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Bytes checked to detect binary files.
-const LOOKED_AT_BYTES: usize = 8 * 1024;
+const BINARY_CHECK_BYTES: usize = 8 * 1024;
 
-pub struct ReadFile(pub Arc<Root>);
+pub struct ReadFile(pub Arc<ProjectRoot>);
 
 impl Tool for ReadFile {
-    fn offered(&self) -> OfferedTool {
-        OfferedTool {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
             name: "read_file".to_owned(),
             description: "Read a text file of the project with line numbers.".to_owned(),
             schema: json!({
@@ -39,31 +39,34 @@ impl Tool for ReadFile {
         }
     }
 
-    fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String> {
+    fn call(&self, arguments: &Value, stop: &CancelToken) -> Result<String, String> {
         let root = &self.0;
-        let given = text(arguments, "path").ok_or("path is missing")?;
-        let real = root.place(given)?;
+        let given = str_argument(arguments, "path").ok_or("path is missing")?;
+        let real = root.resolve_path(given)?;
         if real.is_dir() {
             return Err(format!("{given} is a folder; use list_files"));
         }
-        let name = root.name(&real);
+        let name = root.relative_name(&real);
         let file = root.open(&real, &name)?;
         let size = file.metadata().map_or(0, |meta| meta.len());
-        let mut reader = BufReader::with_capacity(LOOKED_AT_BYTES, file.take(READ_BYTES_MAX));
+        let mut reader = BufReader::with_capacity(BINARY_CHECK_BYTES, file.take(READ_BYTES_MAX));
         let cannot = |error: std::io::Error| format!("{name} cannot be read: {error}");
         if is_binary(reader.fill_buf().map_err(cannot)?) {
-            return Ok(format!("{name} is a binary file ({}) and is not shown.", bytes(size)));
+            return Ok(format!(
+                "{name} is a binary file ({}) and is not shown.",
+                format_bytes(size)
+            ));
         }
-        let from = number(arguments, "from_line").unwrap_or(1).max(1);
-        let lines = number(arguments, "lines").unwrap_or(LINES_MAX).clamp(1, LINES_MAX);
-        let mut shown = Shown::read(&mut reader, from, lines, stop).map_err(cannot)?;
+        let from = number_argument(arguments, "from_line").unwrap_or(1).max(1);
+        let lines = number_argument(arguments, "lines").unwrap_or(LINES_MAX).clamp(1, LINES_MAX);
+        let mut shown = FileExcerpt::read_lines(&mut reader, from, lines, stop).map_err(cannot)?;
         shown.too_far = !shown.more && size > READ_BYTES_MAX;
-        Ok(shown.told(root, &name, from))
+        Ok(shown.render(root, &name, from))
     }
 }
 
 pub fn is_binary(beginning: &[u8]) -> bool {
-    beginning.iter().take(LOOKED_AT_BYTES).any(|byte| *byte == 0)
+    beginning.iter().take(BINARY_CHECK_BYTES).any(|byte| *byte == 0)
 }
 
 /// Returns the next line, truncated if too long; `None` at the end.
@@ -81,7 +84,7 @@ pub fn next_line(reader: &mut impl BufRead) -> std::io::Result<Option<String>> {
 }
 
 #[derive(Default)]
-struct Shown {
+struct FileExcerpt {
     text: String,
     /// The last line shown, and whether more follow.
     last: usize,
@@ -90,21 +93,21 @@ struct Shown {
     too_far: bool,
 }
 
-impl Shown {
-    fn read(
+impl FileExcerpt {
+    fn read_lines(
         reader: &mut impl BufRead,
         from: usize,
         lines: usize,
-        stop: &Stop,
+        stop: &CancelToken,
     ) -> std::io::Result<Self> {
         let mut shown = Self::default();
-        let (mut number, mut key) = (0, PrivateKey::default());
+        let (mut number, mut key) = (0, PrivateKeyMask::default());
         while let Some(line) = next_line(reader)? {
             number += 1;
-            let line = key.shown(line);
+            let line = key.mask_line(line);
             let is_full =
                 number >= from.saturating_add(lines) || shown.text.len() > SHOWN_BYTES_MAX;
-            if is_full || stop.is_stopped() {
+            if is_full || stop.is_cancelled() {
                 shown.more = true;
                 return Ok(shown);
             }
@@ -116,17 +119,17 @@ impl Shown {
         Ok(shown)
     }
 
-    fn told(&self, root: &Root, name: &str, from: usize) -> String {
-        let reach = bytes(READ_BYTES_MAX);
+    fn render(&self, root: &ProjectRoot, name: &str, from: usize) -> String {
+        let reach = format_bytes(READ_BYTES_MAX);
         if self.text.is_empty() {
             return match self.last {
                 _ if self.more => "Stopped before that line.".to_owned(),
                 last if self.too_far => format!(
                     "Line {from} is out of range: only the first {reach} of {name} can be read ({} lines).",
-                    count(last as u64)
+                    format_count(last as u64)
                 ),
                 0 => format!("{name} is empty."),
-                last => format!("{name} has only {} lines.", count(last as u64)),
+                last => format!("{name} has only {} lines.", format_count(last as u64)),
             };
         }
         let more = match (self.more, self.too_far) {
@@ -134,6 +137,6 @@ impl Shown {
             (false, true) => format!("\nOnly the first {reach} can be read."),
             (false, false) => String::new(),
         };
-        format!("{}{more}", root.fenced(name, self.text.trim_end_matches('\n')))
+        format!("{}{more}", root.quote(name, self.text.trim_end_matches('\n')))
     }
 }

@@ -8,17 +8,17 @@
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
 
-use tome_engine::quoted_text;
+use tome_engine::quote_text;
 use tome_home::{FinalLink, open_regular};
 use tome_redact::Redactor;
 
-pub struct Root {
+pub struct ProjectRoot {
     root: PathBuf,
     tome: Option<PathBuf>,
     redactor: Redactor,
 }
 
-impl Root {
+impl ProjectRoot {
     /// Confines access to the project at `root`. `tome` is Tome's home, `person` the user's home.
     /// The error explains why the folder is not accepted.
     pub fn new(
@@ -45,7 +45,7 @@ impl Root {
     }
 
     /// Resolves a path given by a model. Errors are addressed to the model.
-    pub fn place(&self, given: &str) -> Result<PathBuf, String> {
+    pub fn resolve_path(&self, given: &str) -> Result<PathBuf, String> {
         let outside = || format!("{given} is outside the project");
         let path = Path::new(given);
         let below = if path.is_absolute() {
@@ -82,12 +82,12 @@ impl Root {
     }
 
     /// Returns the path relative to the root.
-    pub fn name(&self, real: &Path) -> String {
+    pub fn relative_name(&self, real: &Path) -> String {
         real.strip_prefix(&self.root).unwrap_or(real).to_string_lossy().into_owned()
     }
 
     /// Quotes file content as fenced data, with secrets redacted.
-    pub fn fenced(&self, from: &str, text: &str) -> String {
-        quoted_text(from, &self.redactor.redact(text))
+    pub fn quote(&self, from: &str, text: &str) -> String {
+        quote_text(from, &self.redactor.redact(text))
     }
 }

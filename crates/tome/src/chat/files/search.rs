@@ -7,32 +7,32 @@ use std::sync::Arc;
 use regex::{Regex, RegexBuilder};
 use serde_json::{Value, json};
 use tome_agent::Tool;
-use tome_llm::{OfferedTool, Stop};
+use tome_llm::{CancelToken, ToolDefinition};
 
-use super::ignored::glob;
-use super::private_key::PrivateKey;
+use super::ignored::parse_glob;
+use super::private_key::PrivateKeyMask;
 use super::read::{is_binary, next_line};
-use super::walk::{Going, Walked, walk};
-use super::{Root, text};
-use crate::render::{bytes, one_line};
+use super::walk::{WalkControl, WalkEnd, walk_files};
+use super::{ProjectRoot, str_argument};
+use crate::render::{format_bytes, one_line};
 
 /// Limits per result, per file and per line.
-const FOUND_MAX: usize = 100;
-const FOUND_IN_FILE_MAX: usize = 20;
+const MATCHES_MAX: usize = 100;
+const MATCHES_PER_FILE_MAX: usize = 20;
 const LINE_CHARS_MAX: usize = 200;
 /// Read limits per file and for all files.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 const ALL_BYTES_MAX: u64 = 256 * 1024 * 1024;
 /// Truncated files listed by name.
-const PARTLY_NAMED_MAX: usize = 5;
+const TRUNCATED_NAMES_MAX: usize = 5;
 const QUERY_BYTES_MAX: usize = 1_000;
 const REGEX_BYTES_MAX: usize = 1024 * 1024;
 
-pub struct SearchFiles(pub Arc<Root>);
+pub struct SearchFiles(pub Arc<ProjectRoot>);
 
 impl Tool for SearchFiles {
-    fn offered(&self) -> OfferedTool {
-        OfferedTool {
+    fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
             name: "search_files".to_owned(),
             description: "Find lines in the files of the project: file, line number, line. \
                           Case-insensitive."
@@ -50,17 +50,17 @@ impl Tool for SearchFiles {
         }
     }
 
-    fn call(&self, arguments: &Value, stop: &Stop) -> Result<String, String> {
+    fn call(&self, arguments: &Value, stop: &CancelToken) -> Result<String, String> {
         let root = &self.0;
-        let query = text(arguments, "query").ok_or("query is missing")?;
+        let query = str_argument(arguments, "query").ok_or("query is missing")?;
         let is_regex = arguments.get("regex").and_then(Value::as_bool).unwrap_or(false);
-        let query = regex(query, is_regex)?;
-        let from = root.place(text(arguments, "path").unwrap_or("."))?;
-        let wanted = text(arguments, "pattern");
+        let query = build_regex(query, is_regex)?;
+        let from = root.resolve_path(str_argument(arguments, "path").unwrap_or("."))?;
+        let wanted = str_argument(arguments, "pattern");
         let wanted =
-            wanted.map(|text| glob(text).ok_or("pattern is not a valid file name pattern"));
+            wanted.map(|text| parse_glob(text).ok_or("pattern is not a valid file name pattern"));
         let wanted = wanted.transpose()?;
-        let mut search = Search {
+        let mut search = FileSearch {
             root,
             query: &query,
             found: Vec::new(),
@@ -68,23 +68,23 @@ impl Tool for SearchFiles {
             left: ALL_BYTES_MAX,
         };
         if from.is_file() {
-            search.file(&from, &root.name(&from));
-            return Ok(search.told(Walked::Through));
+            search.search_file(&from, &root.relative_name(&from));
+            return Ok(search.render(WalkEnd::Complete));
         }
-        let walked = walk(root, &from, stop, |path, name| {
+        let walked = walk_files(root, &from, stop, |path, name| {
             if wanted.as_ref().is_none_or(|wanted| wanted.is_match(name)) {
-                search.file(path, name);
+                search.search_file(path, name);
             }
-            match search.left == 0 || search.found.len() >= FOUND_MAX {
-                true => Going::Enough,
-                false => Going::On,
+            match search.left == 0 || search.found.len() >= MATCHES_MAX {
+                true => WalkControl::Stop,
+                false => WalkControl::Continue,
             }
         });
-        Ok(search.told(walked))
+        Ok(search.render(walked))
     }
 }
 
-fn regex(query: &str, is_regex: bool) -> Result<Regex, String> {
+fn build_regex(query: &str, is_regex: bool) -> Result<Regex, String> {
     if query.len() > QUERY_BYTES_MAX {
         return Err(format!("query is too long: at most {QUERY_BYTES_MAX} bytes"));
     }
@@ -94,8 +94,8 @@ fn regex(query: &str, is_regex: bool) -> Result<Regex, String> {
     built.map_err(|error| format!("query is not a valid regular expression: {error}"))
 }
 
-struct Search<'a> {
-    root: &'a Root,
+struct FileSearch<'a> {
+    root: &'a ProjectRoot,
     query: &'a Regex,
     found: Vec<String>,
     /// Files longer than the limit per file.
@@ -104,9 +104,9 @@ struct Search<'a> {
     left: u64,
 }
 
-impl Search<'_> {
+impl FileSearch<'_> {
     /// Searches one file; unreadable files are skipped.
-    fn file(&mut self, path: &Path, name: &str) {
+    fn search_file(&mut self, path: &Path, name: &str) {
         let Ok(file) = self.root.open(path, name) else { return };
         let size = file.metadata().map_or(0, |meta| meta.len());
         self.left = self.left.saturating_sub(size.min(FILE_BYTES_MAX));
@@ -117,40 +117,40 @@ impl Search<'_> {
         if size > FILE_BYTES_MAX {
             self.partly.push(name.to_owned());
         }
-        let (mut number, mut here, mut key) = (0_usize, 0, PrivateKey::default());
+        let (mut number, mut here, mut key) = (0_usize, 0, PrivateKeyMask::default());
         while let Ok(Some(line)) = next_line(&mut reader) {
             number += 1;
-            let line = key.shown(line);
+            let line = key.mask_line(line);
             if self.query.is_match(&line) {
                 here += 1;
-                if here > FOUND_IN_FILE_MAX {
+                if here > MATCHES_PER_FILE_MAX {
                     self.found.push(format!("{name}: … and more in this file"));
                     return;
                 }
                 self.found.push(format!("{name}:{number}: {}", one_line(&line, LINE_CHARS_MAX)));
-                if self.found.len() >= FOUND_MAX {
+                if self.found.len() >= MATCHES_MAX {
                     return;
                 }
             }
         }
     }
 
-    fn told(mut self, walked: Walked) -> String {
-        if walked != Walked::Through {
+    fn render(mut self, walked: WalkEnd) -> String {
+        if walked != WalkEnd::Complete {
             self.found.push("… incomplete: narrow it with a folder or a pattern".to_owned());
         }
         if !self.partly.is_empty() {
-            let more = if self.partly.len() > PARTLY_NAMED_MAX { " and others" } else { "" };
-            self.partly.truncate(PARTLY_NAMED_MAX);
+            let more = if self.partly.len() > TRUNCATED_NAMES_MAX { " and others" } else { "" };
+            self.partly.truncate(TRUNCATED_NAMES_MAX);
             self.found.push(format!(
                 "… only the first {} of {}{more} were searched; use read_file for the rest",
-                bytes(FILE_BYTES_MAX),
+                format_bytes(FILE_BYTES_MAX),
                 self.partly.join(", ")
             ));
         }
         match self.found.as_slice() {
             [] => "No matches.".to_owned(),
-            found => self.root.fenced("lines of files", &found.join("\n")),
+            found => self.root.quote("lines of files", &found.join("\n")),
         }
     }
 }

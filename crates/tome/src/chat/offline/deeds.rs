@@ -1,11 +1,11 @@
 //! Decides the script's next reply to a prompt, given the calls made so far.
 
 use serde_json::{Value, json};
-use tome_llm::Reply;
+use tome_llm::ChatResponse;
 use tome_text::{StopClass, is_stop_word, plain_words};
 
 use super::intent::{Fact, Intent};
-use super::turn::{Done, Turn};
+use super::turn::{CompletedCall, OfflineTurn};
 
 /// Notes read per question.
 const NOTES_MAX: usize = 6;
@@ -14,67 +14,69 @@ const LINES_MAX: usize = 8;
 /// Recall hits shown.
 const HITS_MAX: usize = 4;
 
-const HONEST: &str = "I am a built-in script, not a language model: I know a few ways of saying things. Tell me \
+const SELF_DESCRIPTION: &str = "I am a built-in script, not a language model: I know a few ways of saying things. Tell me \
 your name (\"I am …\"), \"remember that …\", \"we use …\"; ask \"what is my name?\", \"what do you know about …?\", \
 \"what did we fix last time?\"; say \"plan …\", \"list the files\", \"read FILE\" or \"search for …\". What I write \
 down is real: `tome memory` shows it. `tome chat` without --offline talks to a model.";
 
-pub fn reply(turn: &Turn<'_>) -> Reply {
+pub fn next_reply(turn: &OfflineTurn<'_>) -> ChatResponse {
     if turn.notes.last().is_some_and(|note| note.contains("kind=\"store\"")) {
-        return Reply::said("Nothing to store: a script learns no lessons.");
+        return ChatResponse::from_text("Nothing to store: a script learns no lessons.");
     }
-    match Intent::of(turn.prompt) {
-        Intent::Learn(fact) => learn(turn, &fact),
-        Intent::AskName => ask_name(turn),
-        Intent::AskKnown { about } => ask_known(turn, &about),
-        Intent::Recall { query } => recall(turn, &query),
-        Intent::Plan { goal } => plan(turn, &goal),
-        Intent::Files => look(turn, "list_files", json!({})),
-        Intent::Read { path } => look(turn, "read_file", json!({ "path": path })),
-        Intent::Search { query } => look(turn, "search_files", json!({ "query": query })),
-        Intent::Told => Reply::said(
+    match Intent::parse(turn.prompt) {
+        Intent::Learn(fact) => learn_fact(turn, &fact),
+        Intent::AskName => answer_name(turn),
+        Intent::AskKnown { about } => answer_known(turn, &about),
+        Intent::Recall { query } => answer_recall(turn, &query),
+        Intent::Plan { goal } => make_plan(turn, &goal),
+        Intent::Files => show_tool_result(turn, "list_files", json!({})),
+        Intent::Read { path } => show_tool_result(turn, "read_file", json!({ "path": path })),
+        Intent::Search { query } => {
+            show_tool_result(turn, "search_files", json!({ "query": query }))
+        }
+        Intent::ReportedFix => ChatResponse::from_text(
             "Good. When this chat ends I write an episode about it, if there was enough activity.",
         ),
-        Intent::Greeting => Reply::said(format!("Hello! {HONEST}")),
-        Intent::Other => Reply::said(HONEST),
+        Intent::Greeting => ChatResponse::from_text(format!("Hello! {SELF_DESCRIPTION}")),
+        Intent::Other => ChatResponse::from_text(SELF_DESCRIPTION),
     }
 }
 
 /// Reads the note, then adds or corrects the fact.
-fn learn(turn: &Turn<'_>, fact: &Fact) -> Reply {
+fn learn_fact(turn: &OfflineTurn<'_>, fact: &Fact) -> ChatResponse {
     let changed = turn.done.iter().rev().find(|done| done.call.name != "memory_read");
     if let Some(done) = changed {
-        return Reply::said(match done.text() {
+        return ChatResponse::from_text(match done.text() {
             Some(_) => {
                 format!("Noted in {}: {}.", fact.path, fact.bullet().trim_start_matches("- "))
             }
             None => format!("I could not write it down: {}", done.result.text),
         });
     }
-    let Some(read) = turn.last("memory_read") else {
-        return turn.calls("", vec![("memory_read", json!({ "path": fact.path }))]);
+    let Some(read) = turn.last_call("memory_read") else {
+        return turn.call_tools("", vec![("memory_read", json!({ "path": fact.path }))]);
     };
     let bullet = fact.bullet();
     match read.text() {
         Some(text) if text.lines().any(|line| line.trim() == bullet) => {
-            Reply::said(format!("I already know that ({}).", fact.path))
+            ChatResponse::from_text(format!("I already know that ({}).", fact.path))
         }
         Some(text) => {
-            let (old, new) = changed_line(text, fact, &bullet);
+            let (old, new) = line_change(text, fact, &bullet);
             let patch = json!({ "path": fact.path, "old_str": old, "new_str": new });
-            turn.calls("", vec![("memory_patch", patch)])
+            turn.call_tools("", vec![("memory_patch", patch)])
         }
         None => {
             let content = format!("# {}\n\n> Summary: {}\n\n{bullet}\n", fact.title, fact.summary);
             let write = json!({ "path": fact.path, "content": content });
-            turn.calls("", vec![("memory_write", write)])
+            turn.call_tools("", vec![("memory_write", write)])
         }
     }
 }
 
 /// Returns the line to replace and its replacement: the existing line of a single-valued fact, or
 /// the last line with the new one appended.
-fn changed_line(text: &str, fact: &Fact, bullet: &str) -> (String, String) {
+fn line_change(text: &str, fact: &Fact, bullet: &str) -> (String, String) {
     let opening = fact.single.map(|kind| format!("- {kind}:"));
     let same = opening.and_then(|opening| text.lines().find(|line| line.starts_with(&opening)));
     if let Some(line) = same {
@@ -84,33 +86,33 @@ fn changed_line(text: &str, fact: &Fact, bullet: &str) -> (String, String) {
     (last.to_owned(), format!("{last}\n{bullet}"))
 }
 
-fn ask_name(turn: &Turn<'_>) -> Reply {
-    let Some(read) = turn.last("memory_read") else {
-        return turn.calls("", vec![("memory_read", json!({ "path": "facts/user.md" }))]);
+fn answer_name(turn: &OfflineTurn<'_>) -> ChatResponse {
+    let Some(read) = turn.last_call("memory_read") else {
+        return turn.call_tools("", vec![("memory_read", json!({ "path": "facts/user.md" }))]);
     };
     let name = read
         .text()
         .and_then(|text| text.lines().find_map(|line| line.trim().strip_prefix("- Name:")));
-    Reply::said(match name {
+    ChatResponse::from_text(match name {
         Some(name) => format!("You are {} (facts/user.md).", name.trim()),
         None => "I do not know your name yet. Tell me: \"I am …\".".to_owned(),
     })
 }
 
 /// Lists the notes, reads the facts, and quotes the lines about the topic.
-fn ask_known(turn: &Turn<'_>, about: &str) -> Reply {
-    let Some(listed) = turn.last("memory_list") else {
-        return turn.calls("", vec![("memory_list", json!({}))]);
+fn answer_known(turn: &OfflineTurn<'_>, about: &str) -> ChatResponse {
+    let Some(listed) = turn.last_call("memory_list") else {
+        return turn.call_tools("", vec![("memory_list", json!({}))]);
     };
-    let read: Vec<&Done<'_>> =
+    let read: Vec<&CompletedCall<'_>> =
         turn.done.iter().filter(|done| done.call.name == "memory_read").collect();
-    let paths = paths(listed.text().unwrap_or_default());
+    let paths = note_paths(listed.text().unwrap_or_default());
     if read.is_empty() && !paths.is_empty() {
         let calls =
             paths.iter().take(NOTES_MAX).map(|path| ("memory_read", json!({ "path": path })));
-        return turn.calls("", calls.collect());
+        return turn.call_tools("", calls.collect());
     }
-    let topic = words(about);
+    let topic = topic_words(about);
     let mut said = Vec::new();
     for done in read {
         for line in done.text().unwrap_or_default().lines().filter(|line| line.starts_with("- ")) {
@@ -121,14 +123,14 @@ fn ask_known(turn: &Turn<'_>, about: &str) -> Reply {
         }
     }
     said.truncate(LINES_MAX);
-    Reply::said(match said.is_empty() {
+    ChatResponse::from_text(match said.is_empty() {
         true => "There is no note about that. `/recall` searches all earlier sessions.".to_owned(),
         false => format!("From the notes:\n{}", said.join("\n")),
     })
 }
 
 /// Returns the paths of the listed notes, facts first.
-fn paths(listed: &str) -> Vec<String> {
+fn note_paths(listed: &str) -> Vec<String> {
     let notes: Value = serde_json::from_str(listed).unwrap_or_default();
     let notes = notes.as_array().cloned().unwrap_or_default();
     let path = |note: &Value| Some(note.get("path")?.as_str()?.to_owned());
@@ -139,26 +141,26 @@ fn paths(listed: &str) -> Vec<String> {
 }
 
 /// Returns the significant words of a topic.
-fn words(about: &str) -> Vec<String> {
+fn topic_words(about: &str) -> Vec<String> {
     let is_telling = |word: &String| {
         word.chars().count() > 2 && word != "project" && !is_stop_word(word, StopClass::FUNCTION)
     };
     plain_words(about).filter(is_telling).collect()
 }
 
-fn recall(turn: &Turn<'_>, query: &str) -> Reply {
-    let Some(found) = turn.last("recall_memory") else {
-        return turn.calls("", vec![("recall_memory", json!({ "query": query, "limit": 8 }))]);
+fn answer_recall(turn: &OfflineTurn<'_>, query: &str) -> ChatResponse {
+    let Some(found) = turn.last_call("recall_memory") else {
+        return turn.call_tools("", vec![("recall_memory", json!({ "query": query, "limit": 8 }))]);
     };
-    let hits = hits(found.text().unwrap_or_default(), turn.prompt);
-    Reply::said(match hits.is_empty() {
+    let hits = format_hits(found.text().unwrap_or_default(), turn.prompt);
+    ChatResponse::from_text(match hits.is_empty() {
         true => "The memory has nothing about that.".to_owned(),
         false => format!("From memory:\n{}", hits.join("\n")),
     })
 }
 
 /// Formats the hits with their citations, one per line, without the question itself.
-fn hits(found: &str, prompt: &str) -> Vec<String> {
+fn format_hits(found: &str, prompt: &str) -> Vec<String> {
     let mut hits: Vec<String> = Vec::new();
     let mut content = "";
     for line in found.lines().map(str::trim) {
@@ -177,7 +179,7 @@ fn hits(found: &str, prompt: &str) -> Vec<String> {
 }
 
 /// Makes a plan long enough to trigger an injection, and revises it if lessons were injected.
-fn plan(turn: &Turn<'_>, goal: &str) -> Reply {
+fn make_plan(turn: &OfflineTurn<'_>, goal: &str) -> ChatResponse {
     let plans = turn.done.iter().filter(|done| done.call.name == "update_plan").count();
     let lessons: Vec<&str> = turn
         .notes
@@ -188,23 +190,23 @@ fn plan(turn: &Turn<'_>, goal: &str) -> Reply {
     match (plans, lessons.first()) {
         (0, _) => {
             let said = format!("A plan for {goal}:");
-            turn.calls(&said, vec![("update_plan", steps(goal, None))])
+            turn.call_tools(&said, vec![("update_plan", plan_steps(goal, None))])
         }
         (1, Some(lesson)) => {
             let said = "The memory has a relevant lesson, so the plan changes:";
-            turn.calls(said, vec![("update_plan", steps(goal, Some(lesson)))])
+            turn.call_tools(said, vec![("update_plan", plan_steps(goal, Some(lesson)))])
         }
         (_, lesson) => {
             let learned = lesson.map(|lesson| format!(" It takes into account: {lesson}."));
             let learned = learned.unwrap_or_default();
-            Reply::said(format!(
+            ChatResponse::from_text(format!(
                 "The plan for {goal} is written down.{learned} I cannot carry it out: I am a script."
             ))
         }
     }
 }
 
-fn steps(goal: &str, lesson: Option<&str>) -> Value {
+fn plan_steps(goal: &str, lesson: Option<&str>) -> Value {
     let mut steps: Vec<String> =
         lesson.map(|lesson| format!("Mind the lesson: {lesson}")).into_iter().collect();
     let usual = [
@@ -223,15 +225,15 @@ fn steps(goal: &str, lesson: Option<&str>) -> Value {
 }
 
 /// Calls a file tool and shows its result.
-fn look(turn: &Turn<'_>, tool: &str, arguments: Value) -> Reply {
-    match turn.last(tool) {
-        None => turn.calls("", vec![(tool, arguments)]),
-        Some(done) => Reply::said(shown(&done.result.text)),
+fn show_tool_result(turn: &OfflineTurn<'_>, tool: &str, arguments: Value) -> ChatResponse {
+    match turn.last_call(tool) {
+        None => turn.call_tools("", vec![(tool, arguments)]),
+        Some(done) => ChatResponse::from_text(strip_fence(&done.result.text)),
     }
 }
 
 /// Removes the fence, which is meant for models.
-fn shown(text: &str) -> String {
+fn strip_fence(text: &str) -> String {
     let is_fence =
         |line: &&str| line.starts_with("<tome-quoted") || line.starts_with("</tome-quoted");
     let lines: Vec<&str> = text.lines().filter(|line| !is_fence(line)).collect();

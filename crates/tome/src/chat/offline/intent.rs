@@ -29,7 +29,7 @@ pub enum Intent {
         query: String,
     },
     /// A reported fix, worth an episode at the end of the chat.
-    Told,
+    ReportedFix,
     Greeting,
     Other,
 }
@@ -46,7 +46,7 @@ pub struct Fact {
 }
 
 /// The first match wins.
-static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
+static INTENT_PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
     let patterns = [
         ("ask_name", r"(?i)\b(?:what(?:'s| is)|tell me|do you know) my name\b|\bwho am i\b"),
         ("ask_known", r"(?i)\bwhat do you (?:know|remember)(?: about (?P<it>[^?!.]+))?"),
@@ -85,9 +85,9 @@ static PATTERNS: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
 });
 
 impl Intent {
-    pub fn of(prompt: &str) -> Self {
+    pub fn parse(prompt: &str) -> Self {
         let prompt = prompt.trim();
-        for (name, pattern) in PATTERNS.iter() {
+        for (name, pattern) in INTENT_PATTERNS.iter() {
             let Some(found) = pattern.captures(prompt) else { continue };
             let it = found.name("it").map_or("", |it| it.as_str().trim());
             return match *name {
@@ -98,40 +98,40 @@ impl Intent {
                 "read" => Self::Read { path: it.to_owned() },
                 "search" => Self::Search { query: it.to_owned() },
                 "files" => Self::Files,
-                "told" => Self::Told,
+                "told" => Self::ReportedFix,
                 "greeting" => Self::Greeting,
-                "name" => Self::Learn(Fact::name(it)),
-                "prefer" => Self::Learn(Fact::of_user(it)),
-                "remember" if is_of_user(it) => Self::Learn(Fact::of_user(it)),
-                _ => Self::Learn(Fact::of_project(it)),
+                "name" => Self::Learn(Fact::from_name(it)),
+                "prefer" => Self::Learn(Fact::about_user(it)),
+                "remember" if is_about_user(it) => Self::Learn(Fact::about_user(it)),
+                _ => Self::Learn(Fact::about_project(it)),
             };
         }
         Self::Other
     }
 }
 
-fn is_of_user(text: &str) -> bool {
+fn is_about_user(text: &str) -> bool {
     text.split_whitespace()
         .next()
         .is_some_and(|word| matches!(word.to_lowercase().as_str(), "i" | "my" | "i'm"))
 }
 
 impl Fact {
-    fn name(text: &str) -> Self {
+    fn from_name(text: &str) -> Self {
         let name =
             text.split(" and ").next().unwrap_or(text).trim().trim_end_matches(['.', ',', '!']);
-        Self { single: Some("Name"), text: name.to_owned(), ..Self::of_user("") }
+        Self { single: Some("Name"), text: name.to_owned(), ..Self::about_user("") }
     }
 
-    fn of_user(text: &str) -> Self {
+    fn about_user(text: &str) -> Self {
         let (path, title, summary) = ("facts/user.md", "User", "name and preferences of the user");
-        Self { path, title, summary, single: None, text: sentence(text) }
+        Self { path, title, summary, single: None, text: to_sentence(text) }
     }
 
-    fn of_project(text: &str) -> Self {
+    fn about_project(text: &str) -> Self {
         let (path, title, summary) =
             ("facts/project.md", "Project", "how this project is worked on");
-        Self { path, title, summary, single: None, text: sentence(text) }
+        Self { path, title, summary, single: None, text: to_sentence(text) }
     }
 
     pub fn bullet(&self) -> String {
@@ -143,7 +143,7 @@ impl Fact {
 }
 
 /// Normalizes to one line with an initial capital and no full stop.
-fn sentence(text: &str) -> String {
+fn to_sentence(text: &str) -> String {
     let line = tome_text::collapse_whitespace(text);
     let mut chars = line.trim_end_matches(['.', '!']).chars();
     match chars.next() {
@@ -158,7 +158,7 @@ mod tests {
 
     #[test]
     fn prompts_are_mapped_to_intents() {
-        let bullet = |prompt: &str| match Intent::of(prompt) {
+        let bullet = |prompt: &str| match Intent::parse(prompt) {
             Intent::Learn(fact) => format!("{} {}", fact.path, fact.bullet()),
             other => format!("{other:?}"),
         };

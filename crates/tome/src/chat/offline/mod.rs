@@ -6,40 +6,45 @@ mod intent;
 mod reflecting;
 mod turn;
 
-use tome_llm::{ChatModel, Heard, ModelFailure, Part, Reply, Stop, Talk, Usage};
+use tome_llm::{
+    CancelToken, ChatModel, ChatRequest, ChatResponse, ContentPart, ModelFailure, StreamEvent,
+    Usage,
+};
 
-use turn::Turn;
+use turn::OfflineTurn;
 
-pub struct Offline;
+pub struct OfflineModel;
 
-impl ChatModel for Offline {
+impl ChatModel for OfflineModel {
     fn name(&self) -> &str {
         "offline"
     }
 
     fn reply(
         &self,
-        talk: &Talk,
-        heard: &mut dyn FnMut(Heard<'_>),
-        stop: &Stop,
-    ) -> Result<Reply, ModelFailure> {
-        if stop.is_stopped() {
-            return Err(ModelFailure::Stopped);
+        talk: &ChatRequest,
+        heard: &mut dyn FnMut(StreamEvent<'_>),
+        stop: &CancelToken,
+    ) -> Result<ChatResponse, ModelFailure> {
+        if stop.is_cancelled() {
+            return Err(ModelFailure::Cancelled);
         }
         // A reflector offers few tools, and not recall_memory.
         let recalls = talk.tools.iter().any(|tool| tool.name == "recall_memory");
         let reply = match recalls {
-            true => deeds::reply(&Turn::of(talk)),
-            false => reflecting::reply(&Turn::of(talk)),
+            true => deeds::next_reply(&OfflineTurn::from_request(talk)),
+            false => reflecting::next_reply(&OfflineTurn::from_request(talk)),
         };
         for part in &reply.parts {
             match part {
-                Part::Text(text) => heard(Heard::Text(text)),
-                Part::Call(call) => heard(Heard::Call { name: &call.name }),
-                Part::Result(_) => {}
+                ContentPart::Text(text) => heard(StreamEvent::Text(text)),
+                ContentPart::ToolCall(call) => {
+                    heard(StreamEvent::ToolCallStart { name: &call.name })
+                }
+                ContentPart::ToolResult(_) => {}
             }
         }
         // The script uses no tokens.
-        Ok(Reply { usage: Usage::default(), ..reply })
+        Ok(ChatResponse { usage: Usage::default(), ..reply })
     }
 }

@@ -4,34 +4,35 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 use serde_json::json;
-use tome_llm::Reply;
+use tome_llm::ChatResponse;
 
-use super::turn::Turn;
+use super::turn::OfflineTurn;
 
 /// Markers in the reflection prompt: before the transcript, and before the month's episode file.
-const TRANSCRIPT: &str = "What happened:";
-const MONTH: &str = "episodes of this month are in ";
+const TRANSCRIPT_MARK: &str = "What happened:";
+const EPISODES_MARK: &str = "episodes of this month are in ";
 
-static FIXED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static REPORTED_FIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         r"(?im)^USER: .*?\b(?:we|i) (?:just )?(?:fixed|solved|found|repaired) (?P<what>[^.!?\n]+?)(?:[,;:]? (?:because|since|the cause was|it was) (?P<why>[^.!?\n]+))?[.!?]?\s*$",
     )
     .ok()
 });
 
-pub fn reply(turn: &Turn<'_>) -> Reply {
-    let none = || Reply::said("none");
+pub fn next_reply(turn: &OfflineTurn<'_>) -> ChatResponse {
+    let none = || ChatResponse::from_text("none");
     if !turn.done.is_empty() {
         return none();
     }
     let asked = turn.prompt;
-    let (known, said) = asked.split_once(TRANSCRIPT).unwrap_or(("", asked));
-    let Some(found) = FIXED.as_ref().and_then(|fixed| fixed.captures_iter(said).last()) else {
+    let (known, said) = asked.split_once(TRANSCRIPT_MARK).unwrap_or(("", asked));
+    let Some(found) = REPORTED_FIX.as_ref().and_then(|fixed| fixed.captures_iter(said).last())
+    else {
         return none();
     };
     let what = found.name("what").map_or("", |what| what.as_str().trim());
     let title = format!("Fixed {what}");
-    let path = known.split_once(MONTH).and_then(|(_, rest)| rest.split_once(".md"));
+    let path = known.split_once(EPISODES_MARK).and_then(|(_, rest)| rest.split_once(".md"));
     let Some((path, _)) = path.filter(|_| !known.contains(&title)) else { return none() };
     let day =
         known.split_once("Today is ").and_then(|(_, rest)| rest.get(..10)).unwrap_or_default();
@@ -39,5 +40,8 @@ pub fn reply(turn: &Turn<'_>) -> Reply {
     let entry = format!(
         "## {title}\n- Summary: {what}\n- Date: {day}\n- Problem: {what}\n- Solution: fixed; the cause: {why}\n- Lesson: look for this cause first"
     );
-    turn.calls("", vec![("memory_append", json!({ "path": format!("{path}.md"), "entry": entry }))])
+    turn.call_tools(
+        "",
+        vec![("memory_append", json!({ "path": format!("{path}.md"), "entry": entry }))],
+    )
 }

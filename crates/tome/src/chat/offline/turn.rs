@@ -2,11 +2,11 @@
 //! injections in between.
 
 use serde_json::Value;
-use tome_engine::fenced_body;
-use tome_llm::{Part, Reply, Role, Talk, ToolCall, ToolResult};
+use tome_engine::strip_fence;
+use tome_llm::{ChatRequest, ChatResponse, ChatRole, ContentPart, ToolCall, ToolResult};
 
 /// Prefixes of user messages that the program writes, not the person.
-const OF_THE_PROGRAM: [&str; 6] = [
+const PROGRAM_PREFIXES: [&str; 6] = [
     "Available memory:",
     "Earlier turns have left this context",
     "The task at hand, as the person put it",
@@ -15,36 +15,38 @@ const OF_THE_PROGRAM: [&str; 6] = [
     "<tome-memory",
 ];
 
-pub struct Turn<'t> {
+pub struct OfflineTurn<'t> {
     pub prompt: &'t str,
-    pub done: Vec<Done<'t>>,
+    pub done: Vec<CompletedCall<'t>>,
     /// Injections since the prompt.
     pub notes: Vec<&'t str>,
     /// Earlier calls, to make new ids unique.
     calls_before: usize,
 }
 
-pub struct Done<'t> {
+pub struct CompletedCall<'t> {
     pub call: &'t ToolCall,
     pub result: &'t ToolResult,
 }
 
-impl<'t> Turn<'t> {
-    pub fn of(talk: &'t Talk) -> Self {
+impl<'t> OfflineTurn<'t> {
+    pub fn from_request(talk: &'t ChatRequest) -> Self {
         let mut turn = Self { prompt: "", done: Vec::new(), notes: Vec::new(), calls_before: 0 };
         let mut calls: Vec<&'t ToolCall> = Vec::new();
         for message in &talk.messages {
             for part in &message.parts {
                 match part {
-                    Part::Text(text) if message.role == Role::User => turn.hear(text),
-                    Part::Text(_) => {}
-                    Part::Call(call) => {
+                    ContentPart::Text(text) if message.role == ChatRole::User => {
+                        turn.add_user_text(text)
+                    }
+                    ContentPart::Text(_) => {}
+                    ContentPart::ToolCall(call) => {
                         turn.calls_before += 1;
                         calls.push(call);
                     }
-                    Part::Result(result) => {
+                    ContentPart::ToolResult(result) => {
                         let call = calls.iter().rev().find(|call| call.id == result.id);
-                        turn.done.extend(call.map(|call| Done { call, result }));
+                        turn.done.extend(call.map(|call| CompletedCall { call, result }));
                     }
                 }
             }
@@ -52,8 +54,8 @@ impl<'t> Turn<'t> {
         turn
     }
 
-    fn hear(&mut self, text: &'t str) {
-        let opening = OF_THE_PROGRAM.iter().find(|opening| text.starts_with(**opening));
+    fn add_user_text(&mut self, text: &'t str) {
+        let opening = PROGRAM_PREFIXES.iter().find(|opening| text.starts_with(**opening));
         match opening {
             Some(&"<tome-memory") => self.notes.push(text),
             Some(_) => {}
@@ -65,24 +67,24 @@ impl<'t> Turn<'t> {
         }
     }
 
-    pub fn last(&self, tool: &str) -> Option<&Done<'t>> {
+    pub fn last_call(&self, tool: &str) -> Option<&CompletedCall<'t>> {
         self.done.iter().rev().find(|done| done.call.name == tool)
     }
 
-    pub fn calls(&self, said: &str, calls: Vec<(&str, Value)>) -> Reply {
+    pub fn call_tools(&self, said: &str, calls: Vec<(&str, Value)>) -> ChatResponse {
         let calls = calls.into_iter().enumerate().map(|(n, (name, arguments))| ToolCall {
             id: format!("offline-{}", self.calls_before + n),
             name: name.to_owned(),
             arguments: arguments.to_string(),
         });
-        Reply::calling(said, calls)
+        ChatResponse::from_calls(said, calls)
     }
 }
 
-impl Done<'_> {
+impl CompletedCall<'_> {
     /// Returns the result, unless the call failed.
     pub fn text(&self) -> Option<&str> {
-        (!self.result.failed).then(|| fenced_body(&self.result.text))
+        (!self.result.failed).then(|| strip_fence(&self.result.text))
     }
 
     /// Returns the path in the call's arguments.

@@ -9,87 +9,91 @@ use serde_json::{Value, json};
 use tome_proto::{Client, ClientError, v1};
 use tome_text::estimate_tokens;
 
-use super::resolve::Resolver;
-use super::score::Scored;
-use super::set::{Query, Set};
-use super::timeline::Timeline;
+use super::resolve::CitationResolver;
+use super::score::QueryScore;
+use super::set::{BenchQuery, DataSet};
+use super::timeline::EventTimeline;
 
 pub const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
 
 /// The scores of all queries in one tier.
-pub struct Asked {
+pub struct TierResult {
     pub tier: String,
     /// One per query, in order.
-    pub scored: Vec<Scored>,
+    pub scored: Vec<QueryScore>,
     /// Responses that came from another tier.
-    pub by_others: usize,
+    pub from_other_tiers: usize,
     /// Queries that recall rejected as invalid.
-    pub refused: usize,
+    pub rejected: usize,
     /// Citations that could not be opened.
-    pub unopened: usize,
+    pub unresolved: usize,
 }
 
-pub struct Asking<'a> {
+pub struct QueryRunner<'a> {
     pub client: &'a Client,
-    pub set: &'a Set,
-    pub timeline: &'a Timeline,
+    pub set: &'a DataSet,
+    pub timeline: &'a EventTimeline,
     pub limit: u32,
     pub bar: &'a ProgressBar,
 }
 
-impl Asking<'_> {
+impl QueryRunner<'_> {
     /// Runs every query in one tier, and writes a row for each to `rows`.
-    pub async fn tier(&self, tier: &str, rows: &mut Option<Box<dyn Write>>) -> Result<Asked> {
-        let mut resolver = Resolver::new(self.client, self.timeline);
-        let mut asked = Asked {
+    pub async fn run_tier(
+        &self,
+        tier: &str,
+        rows: &mut Option<Box<dyn Write>>,
+    ) -> Result<TierResult> {
+        let mut resolver = CitationResolver::new(self.client, self.timeline);
+        let mut asked = TierResult {
             tier: tier.to_owned(),
             scored: Vec::with_capacity(self.set.queries.len()),
-            by_others: 0,
-            refused: 0,
-            unopened: 0,
+            from_other_tiers: 0,
+            rejected: 0,
+            unresolved: 0,
         };
         self.bar.set_message(format!("querying {tier}"));
         for query in &self.set.queries {
-            let answered = self.one(tier, query).await;
+            let answered = self.run_query(tier, query).await;
             let (answer, took) =
                 answered.with_context(|| format!("query {} of {}", query.id, self.set.name))?;
-            asked.refused += usize::from(answer.is_none());
+            asked.rejected += usize::from(answer.is_none());
             let answer = answer.unwrap_or_default();
-            asked.by_others += usize::from(!answer.hits.is_empty() && answer.tier != tier);
+            asked.from_other_tiers += usize::from(!answer.hits.is_empty() && answer.tier != tier);
             let mut hits = Vec::with_capacity(answer.hits.len());
             for hit in &answer.hits {
-                hits.push(resolver.documents(&query.group, &hit.citation).await?);
+                hits.push(resolver.resolve_documents(&query.group, &hit.citation).await?);
             }
-            let scored = Scored {
-                ranks: Scored::ranks(&hits, &query.gold),
+            let scored = QueryScore {
+                ranks: QueryScore::find_ranks(&hits, &query.gold),
                 gold: query.gold.len(),
                 hits: hits.len(),
-                tokens: answer.hits.iter().map(tokens).sum(),
+                tokens: answer.hits.iter().map(count_hit_tokens).sum(),
                 took,
             };
             if let Some(rows) = rows {
-                let row = self.row(tier, query, &scored, &answer, &hits);
+                let row = self.build_row(tier, query, &scored, &answer, &hits);
                 writeln!(rows, "{row}").context("cannot write the rows")?;
             }
             asked.scored.push(scored);
             self.bar.inc(1);
         }
-        asked.unopened = resolver.unopened;
+        asked.unresolved = resolver.unresolved;
         Ok(asked)
     }
 
     /// Runs one query; `None` if recall rejected it as invalid.
-    async fn one(
+    async fn run_query(
         &self,
         tier: &str,
-        query: &Query,
+        query: &BenchQuery,
     ) -> Result<(Option<v1::RecallResponse>, Duration)> {
         let request = v1::RecallRequest {
             query: query.text.clone(),
             scope: "all".to_owned(),
             across: "project".to_owned(),
             limit: Some(self.limit),
-            project: self.timeline.root_of(&query.group),
+            project: self.timeline.project_root(&query.group),
             tier: tier.to_owned(),
             ..v1::RecallRequest::default()
         };
@@ -103,11 +107,11 @@ impl Asking<'_> {
         }
     }
 
-    fn row(
+    fn build_row(
         &self,
         tier: &str,
-        query: &Query,
-        scored: &Scored,
+        query: &BenchQuery,
+        scored: &QueryScore,
         answer: &v1::RecallResponse,
         hits: &[Vec<String>],
     ) -> Value {
@@ -126,6 +130,6 @@ impl Asking<'_> {
 }
 
 /// Estimates the tokens that a hit adds to a model's context: its citation and text.
-fn tokens(hit: &v1::RecallHit) -> u64 {
+fn count_hit_tokens(hit: &v1::RecallHit) -> u64 {
     estimate_tokens(&hit.citation) + estimate_tokens(&hit.text)
 }

@@ -24,50 +24,51 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tome_proto::Client;
 
 use super::{Outcome, ingest};
-use crate::cli::Global;
-use crate::cli::bench::Recall;
+use crate::cli::GlobalOptions;
+use crate::cli::bench::BenchRecallArgs;
 use crate::platform;
-use crate::render::counted;
-use ask::{Asked, Asking, TIERS};
-use house::House;
-use print::{LEGEND, Measured};
-use set::Set;
-use timeline::Timeline;
+use crate::render::format_counted;
+use ask::{QueryRunner, TIERS, TierResult};
+use house::BenchSandbox;
+use print::{LEGEND, SetReport};
+use set::DataSet;
+use timeline::EventTimeline;
 
-pub fn recall(global: &Global, asked: &Recall) -> Result<Outcome> {
-    let folders = set::folders(&asked.data)?;
+pub fn run_recall(global: &GlobalOptions, asked: &BenchRecallArgs) -> Result<Outcome> {
+    let folders = set::find_data_sets(&asked.data)?;
     // Read all sets before measuring, so that a bad line is reported at once.
-    let sets: Vec<Set> = folders.iter().map(|folder| Set::read(folder)).collect::<Result<_>>()?;
-    let mut rows = asked.rows.as_deref().map(rows_into).transpose()?;
-    let house = House::new(global)?;
+    let sets: Vec<DataSet> =
+        folders.iter().map(|folder| DataSet::read(folder)).collect::<Result<_>>()?;
+    let mut rows = asked.rows.as_deref().map(open_rows_file).transpose()?;
+    let house = BenchSandbox::new(global)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         tokio::select! {
             // Polled first, so that a signal cannot leave a daemon behind.
             biased;
-            () = platform::end_requested() => bail!("interrupted"),
-            done = measure_all(&house, sets, asked, global.json, &mut rows) => done,
+            () = platform::wait_for_termination() => bail!("interrupted"),
+            done = measure_sets(&house, sets, asked, global.json, &mut rows) => done,
         }
     })?;
     Ok(Outcome::Done)
 }
 
 /// Measures the sets one after the other, and prints each as soon as it is done.
-async fn measure_all(
-    house: &House,
-    sets: Vec<Set>,
-    asked: &Recall,
+async fn measure_sets(
+    house: &BenchSandbox,
+    sets: Vec<DataSet>,
+    asked: &BenchRecallArgs,
     json: bool,
     rows: &mut Option<Box<dyn Write>>,
 ) -> Result<()> {
-    let client = house.start().await?;
+    let client = house.start_daemon().await?;
     for set in sets {
-        let bar = progress();
-        let measured = measure(house, &client, set, asked, &bar, rows).await;
+        let bar = progress_bar();
+        let measured = measure_set(house, &client, set, asked, &bar, rows).await;
         bar.finish_and_clear();
         let measured = measured?;
         match json {
-            true => crate::terminal::write_json(&measured.json())?,
+            true => crate::terminal::write_json(&measured.to_json())?,
             false => measured.print(&mut crate::terminal::stdout())?,
         }
     }
@@ -80,44 +81,52 @@ async fn measure_all(
     Ok(())
 }
 
-async fn measure(
-    house: &House,
+async fn measure_set(
+    house: &BenchSandbox,
     client: &Client,
-    set: Set,
-    asked: &Recall,
+    set: DataSet,
+    asked: &BenchRecallArgs,
     bar: &ProgressBar,
     rows: &mut Option<Box<dyn Write>>,
-) -> Result<Measured> {
-    let folder = house.projects(&set.name);
-    let timeline = Timeline::of(&set, &folder);
-    let mut warnings = warnings(&set, &timeline);
-    let (stored, rejected) = store(client, &timeline, &folder, bar).await?;
+) -> Result<SetReport> {
+    let folder = house.projects_folder(&set.name);
+    let timeline = EventTimeline::build(&set, &folder);
+    let mut warnings = collect_set_warnings(&set, &timeline);
+    let (stored, rejected) = store_documents(client, &timeline, &folder, bar).await?;
     warnings.extend(rejected);
     let begun = Instant::now();
     let roots: Vec<String> = timeline.projects.values().cloned().collect();
-    let indexed = wait::until_searchable(client, &roots, bar).await?.duration_since(begun);
+    let indexed = wait::wait_until_searchable(client, &roots, bar).await?.duration_since(begun);
     let tiers: Vec<&str> = match asked.tier.is_empty() {
         true => TIERS.to_vec(),
         false => asked.tier.iter().map(String::as_str).collect(),
     };
     bar.reset();
     bar.set_length((tiers.len() * set.queries.len()) as u64);
-    let asking = Asking { client, set: &set, timeline: &timeline, limit: asked.limit, bar };
+    let asking = QueryRunner { client, set: &set, timeline: &timeline, limit: asked.limit, bar };
     let mut measured = Vec::with_capacity(tiers.len());
     for tier in tiers {
-        let asked = asking.tier(tier, rows).await?;
-        warnings.extend(doubts(&asked));
+        let asked = asking.run_tier(tier, rows).await?;
+        warnings.extend(collect_tier_warnings(&asked));
         measured.push(asked);
     }
     let projects = timeline.projects.len();
-    Ok(Measured { set, projects, stored, indexed, limit: asked.limit, tiers: measured, warnings })
+    Ok(SetReport {
+        set,
+        projects,
+        store_time: stored,
+        index_time: indexed,
+        limit: asked.limit,
+        tiers: measured,
+        warnings,
+    })
 }
 
 /// Stores the documents as `tome ingest` does. Returns the time it took, and warnings about rejected
 /// documents.
-async fn store(
+async fn store_documents(
     client: &Client,
-    timeline: &Timeline,
+    timeline: &EventTimeline,
     folder: &Path,
     bar: &ProgressBar,
 ) -> Result<(Duration, Vec<String>)> {
@@ -131,7 +140,7 @@ async fn store(
     tome_home::write_atomic(&file, lines.as_bytes())?;
     bar.set_message("storing");
     let begun = Instant::now();
-    let report = ingest::send(client, Some(file), bar).await?;
+    let report = ingest::stream_lines(client, Some(file), bar).await?;
     let stored = begun.elapsed();
     let rejected = report
         .rejected
@@ -146,9 +155,10 @@ async fn store(
 }
 
 /// Warnings about the data set.
-fn warnings(set: &Set, timeline: &Timeline) -> Vec<String> {
+fn collect_set_warnings(set: &DataSet, timeline: &EventTimeline) -> Vec<String> {
     let say = |number: usize, text: &str| {
-        (number > 0).then(|| format!("{} {text}", counted(number as u64, "document", "documents")))
+        (number > 0)
+            .then(|| format!("{} {text}", format_counted(number as u64, "document", "documents")))
     };
     let untimed =
         say(timeline.untimed, "without a readable time: placed one minute after the previous one");
@@ -160,21 +170,21 @@ fn warnings(set: &Set, timeline: &Timeline) -> Vec<String> {
     [untimed, repeated, missing].into_iter().flatten().collect()
 }
 
-fn doubts(asked: &Asked) -> Vec<String> {
+fn collect_tier_warnings(asked: &TierResult) -> Vec<String> {
     let tier = &asked.tier;
     let say = |number: usize, text: &str| (number > 0).then(|| format!("{tier}: {number} {text}"));
-    let by_others = say(asked.by_others, "responses came from another tier");
-    let refused = say(asked.refused, "queries were rejected and count as unanswered");
-    let unopened = say(asked.unopened, "citations could not be opened");
+    let by_others = say(asked.from_other_tiers, "responses came from another tier");
+    let refused = say(asked.rejected, "queries were rejected and count as unanswered");
+    let unopened = say(asked.unresolved, "citations could not be opened");
     [by_others, refused, unopened].into_iter().flatten().collect()
 }
 
-fn rows_into(path: &Path) -> Result<Box<dyn Write>> {
+fn open_rows_file(path: &Path) -> Result<Box<dyn Write>> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     Ok(Box::new(BufWriter::new(file)))
 }
 
-fn progress() -> ProgressBar {
+fn progress_bar() -> ProgressBar {
     if !crate::terminal::is_stderr_terminal() {
         return ProgressBar::hidden();
     }

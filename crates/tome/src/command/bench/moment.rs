@@ -8,17 +8,17 @@ use tome_model::Millis;
 
 /// A point in time and its precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Moment {
+pub struct ParsedTime {
     pub at: Millis,
     /// The precision: a day for a date, a minute for `13:56`.
-    pub lasts_ms: u64,
+    pub precision_ms: u64,
 }
 
 const DAY_MS: u64 = 86_400_000;
 const MINUTE_MS: u64 = 60_000;
 const SECOND_MS: u64 = 1_000;
 
-const DATES: [&str; 11] = [
+const DATE_FORMATS: [&str; 11] = [
     "%Y-%m-%d",
     "%Y/%m/%d",
     "%Y.%m.%d",
@@ -31,7 +31,7 @@ const DATES: [&str; 11] = [
     "%d-%B-%Y",
     "%m/%d/%Y",
 ];
-const TIMES: [(&str, u64); 4] = [
+const TIME_FORMATS: [(&str, u64); 4] = [
     ("%H:%M", MINUTE_MS),
     ("%I:%M %p", MINUTE_MS),
     ("%H:%M:%S", SECOND_MS),
@@ -57,13 +57,15 @@ const WEEKDAYS: [&str; 14] = [
 ];
 
 /// Parses a time; `None` if no format matches.
-pub fn parse(text: &str) -> Option<Moment> {
+pub fn parse(text: &str) -> Option<ParsedTime> {
     let text = text.trim();
-    counted(text).or_else(|| stamped(text)).or_else(|| said(&plain(text)))
+    parse_unix_time(text)
+        .or_else(|| parse_iso_time(text))
+        .or_else(|| parse_written_time(&normalize_words(text)))
 }
 
 /// Parses seconds or milliseconds since the Unix epoch.
-fn counted(text: &str) -> Option<Moment> {
+fn parse_unix_time(text: &str) -> Option<ParsedTime> {
     let (whole, part) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.len() < 9 || !is_number(whole) || !is_number(part) {
@@ -78,18 +80,18 @@ fn counted(text: &str) -> Option<Moment> {
         12..=14 => (count, 1),
         _ => return None,
     };
-    Some(Moment { at: Millis::from_ms("ts", ms).ok()?, lasts_ms })
+    Some(ParsedTime { at: Millis::from_ms("ts", ms).ok()?, precision_ms: lasts_ms })
 }
 
 /// Parses RFC 3339 and other ISO 8601 formats.
-fn stamped(text: &str) -> Option<Moment> {
+fn parse_iso_time(text: &str) -> Option<ParsedTime> {
     if let Ok(stamp) = text.parse::<Timestamp>() {
-        return moment(stamp, 1);
+        return from_timestamp(stamp, 1);
     }
     if let Ok(date) = text.parse::<Date>()
         && !text.contains(':')
     {
-        return at(date.at(0, 0, 0, 0), DAY_MS);
+        return utc_time(date.at(0, 0, 0, 0), DAY_MS);
     }
     let time: DateTime = text.parse().ok()?;
     let lasts_ms = match text.matches(':').count() {
@@ -97,25 +99,25 @@ fn stamped(text: &str) -> Option<Moment> {
         _ if text.contains('.') => 1,
         _ => SECOND_MS,
     };
-    at(time, lasts_ms)
+    utc_time(time, lasts_ms)
 }
 
 /// Parses a date with an optional time before or after it.
-fn said(text: &str) -> Option<Moment> {
-    DATES.iter().find_map(|date| {
+fn parse_written_time(text: &str) -> Option<ParsedTime> {
+    DATE_FORMATS.iter().find_map(|date| {
         let read = |format: &str| BrokenDownTime::parse(format, text).ok();
         if let Some(found) = read(date) {
-            return at(found.to_date().ok()?.at(0, 0, 0, 0), DAY_MS);
+            return utc_time(found.to_date().ok()?.at(0, 0, 0, 0), DAY_MS);
         }
-        TIMES.iter().find_map(|(time, lasts_ms)| {
+        TIME_FORMATS.iter().find_map(|(time, lasts_ms)| {
             let found = read(&format!("{date} {time}")).or_else(|| read(&format!("{time} {date}")));
-            at(found?.to_datetime().ok()?, *lasts_ms)
+            utc_time(found?.to_datetime().ok()?, *lasts_ms)
         })
     })
 }
 
 /// Lowercases the text and removes punctuation, weekdays and filler words.
-fn plain(text: &str) -> String {
+fn normalize_words(text: &str) -> String {
     let lower = text.to_lowercase().replace(['(', ')', ','], " ");
     let words = lower.split_whitespace().filter(|word| {
         !WEEKDAYS.contains(word)
@@ -123,11 +125,11 @@ fn plain(text: &str) -> String {
             && !word.starts_with("周")
             && !word.starts_with("星期")
     });
-    words.map(without_ending).collect::<Vec<_>>().join(" ")
+    words.map(strip_ordinal_suffix).collect::<Vec<_>>().join(" ")
 }
 
 /// Strips an ordinal suffix: `8th` becomes `8`.
-fn without_ending(word: &str) -> &str {
+fn strip_ordinal_suffix(word: &str) -> &str {
     let endings = ["st", "nd", "rd", "th"];
     let number = endings.iter().find_map(|ending| word.strip_suffix(ending));
     number
@@ -135,13 +137,13 @@ fn without_ending(word: &str) -> &str {
         .unwrap_or(word)
 }
 
-fn at(time: DateTime, lasts_ms: u64) -> Option<Moment> {
-    moment(time.to_zoned(TimeZone::UTC).ok()?.timestamp(), lasts_ms)
+fn utc_time(time: DateTime, lasts_ms: u64) -> Option<ParsedTime> {
+    from_timestamp(time.to_zoned(TimeZone::UTC).ok()?.timestamp(), lasts_ms)
 }
 
-fn moment(stamp: Timestamp, lasts_ms: u64) -> Option<Moment> {
+fn from_timestamp(stamp: Timestamp, lasts_ms: u64) -> Option<ParsedTime> {
     let ms = u64::try_from(stamp.as_millisecond()).ok()?;
-    Some(Moment { at: Millis::from_ms("ts", ms).ok()?, lasts_ms })
+    Some(ParsedTime { at: Millis::from_ms("ts", ms).ok()?, precision_ms: lasts_ms })
 }
 
 #[cfg(test)]
@@ -175,7 +177,7 @@ mod tests {
             "2023-02-30",
         ];
         let read = texts.map(|text| match parse(text) {
-            Some(moment) => format!("{text}: {} {}\n", moment.at, moment.lasts_ms),
+            Some(moment) => format!("{text}: {} {}\n", moment.at, moment.precision_ms),
             None => format!("{text}: none\n"),
         });
         expect![[r#"

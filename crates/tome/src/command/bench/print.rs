@@ -6,25 +6,25 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ask::Asked;
-use super::score::{Scored, Scores};
-use super::set::Set;
-use crate::render::{BOLD, DIM, PLAIN, YELLOW, count, counted, table};
+use super::ask::TierResult;
+use super::score::{QueryScore, TierScores};
+use super::set::DataSet;
+use crate::render::{BOLD, DIM, RESET, YELLOW, format_count, format_counted, print_table};
 
 /// The measurements of one data set.
-pub struct Measured {
-    pub set: Set,
+pub struct SetReport {
+    pub set: DataSet,
     pub projects: usize,
     /// Time to store all documents.
-    pub stored: Duration,
+    pub store_time: Duration,
     /// Time from then until all indexes were up to date.
-    pub indexed: Duration,
+    pub index_time: Duration,
     pub limit: u32,
-    pub tiers: Vec<Asked>,
+    pub tiers: Vec<TierResult>,
     pub warnings: Vec<String>,
 }
 
-const HEADS: [&str; 15] = [
+const TABLE_HEADERS: [&str; 15] = [
     "tier",
     ">queries",
     ">R@1",
@@ -47,58 +47,61 @@ pub const LEGEND: &str = "\
 all@k: share of queries with all answers in the top k. abstained: no hits for queries without an answer.
 refused: no hits for queries with one. tokens: citations and texts of all hits. ms: client-side latency.";
 
-impl Measured {
+impl SetReport {
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let answerable = self.set.queries.iter().filter(|query| !query.gold.is_empty()).count();
         writeln!(
             out,
-            "{BOLD}{}{PLAIN}  {DIM}{} in {}, {} ({} with an answer), limit {}; stored in {}, indexed {} later{PLAIN}",
+            "{BOLD}{}{RESET}  {DIM}{} in {}, {} ({} with an answer), limit {}; stored in {}, indexed {} later{RESET}",
             self.set.name,
-            counted(self.set.documents.len() as u64, "document", "documents"),
-            counted(self.projects as u64, "project", "projects"),
-            counted(self.set.queries.len() as u64, "query", "queries"),
-            count(answerable as u64),
+            format_counted(self.set.documents.len() as u64, "document", "documents"),
+            format_counted(self.projects as u64, "project", "projects"),
+            format_counted(self.set.queries.len() as u64, "query", "queries"),
+            format_count(answerable as u64),
             self.limit,
-            seconds(self.stored),
-            seconds(self.indexed),
+            format_seconds(self.store_time),
+            format_seconds(self.index_time),
         )?;
-        let rows: Vec<Vec<String>> =
-            self.tiers.iter().map(|asked| row(&asked.tier, &Scores::of(&asked.scored))).collect();
-        table(out, &HEADS, &rows)?;
+        let rows: Vec<Vec<String>> = self
+            .tiers
+            .iter()
+            .map(|asked| render_row(&asked.tier, &TierScores::average(&asked.scored)))
+            .collect();
+        print_table(out, &TABLE_HEADERS, &rows)?;
         for warning in &self.warnings {
-            writeln!(out, "  {YELLOW}{warning}{PLAIN}")?;
+            writeln!(out, "  {YELLOW}{warning}{RESET}")?;
         }
         writeln!(out)
     }
 
-    pub fn json(&self) -> Value {
+    pub fn to_json(&self) -> Value {
         let tiers: Vec<Value> = self
             .tiers
             .iter()
             .map(|asked| {
-                let types = self.by_type(asked);
-                json!({"tier": asked.tier, "scores": Scores::of(&asked.scored), "types": types})
+                let types = self.score_by_type(asked);
+                json!({"tier": asked.tier, "scores": TierScores::average(&asked.scored), "types": types})
             })
             .collect();
         json!({
             "set": self.set.name, "documents": self.set.documents.len(),
             "queries": self.set.queries.len(), "projects": self.projects, "limit": self.limit,
-            "stored_ms": self.stored.as_secs_f64() * 1e3,
-            "indexed_ms": self.indexed.as_secs_f64() * 1e3,
+            "stored_ms": self.store_time.as_secs_f64() * 1e3,
+            "indexed_ms": self.index_time.as_secs_f64() * 1e3,
             "tiers": tiers, "warnings": self.warnings,
         })
     }
 
-    fn by_type(&self, asked: &Asked) -> BTreeMap<&str, Scores> {
-        let mut types: BTreeMap<&str, Vec<&Scored>> = BTreeMap::new();
+    fn score_by_type(&self, asked: &TierResult) -> BTreeMap<&str, TierScores> {
+        let mut types: BTreeMap<&str, Vec<&QueryScore>> = BTreeMap::new();
         for (query, scored) in self.set.queries.iter().zip(&asked.scored) {
             types.entry(&query.kind).or_default().push(scored);
         }
-        types.into_iter().map(|(kind, scored)| (kind, Scores::of(scored))).collect()
+        types.into_iter().map(|(kind, scored)| (kind, TierScores::average(scored))).collect()
     }
 }
 
-fn row(tier: &str, scores: &Scores) -> Vec<String> {
+fn render_row(tier: &str, scores: &TierScores) -> Vec<String> {
     let share =
         |figure: Option<f64>| figure.map_or("–".to_owned(), |figure| format!("{figure:.3}"));
     let shares = [
@@ -116,7 +119,7 @@ fn row(tier: &str, scores: &Scores) -> Vec<String> {
     let decimals = |figure: Option<f64>, decimals: usize| {
         figure.map_or("–".to_owned(), |figure| format!("{figure:.decimals$}"))
     };
-    let mut cells = vec![tier.to_owned(), count(scores.queries as u64)];
+    let mut cells = vec![tier.to_owned(), format_count(scores.queries as u64)];
     cells.extend(shares.map(share));
     cells.push(decimals(scores.tokens, 0));
     cells.push(decimals(scores.p50_ms, 2));
@@ -124,6 +127,6 @@ fn row(tier: &str, scores: &Scores) -> Vec<String> {
     cells
 }
 
-fn seconds(time: Duration) -> String {
+fn format_seconds(time: Duration) -> String {
     format!("{:.1} s", time.as_secs_f64())
 }

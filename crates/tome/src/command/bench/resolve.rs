@@ -7,33 +7,33 @@ use tome_proto::v1::open_response::Place;
 use tome_proto::{Client, ClientError, v1};
 use tome_recall::Citation;
 
-use super::timeline::Timeline;
+use super::timeline::EventTimeline;
 
 /// Opens citations as `tome show` does, with a cache.
-pub struct Resolver<'a> {
+pub struct CitationResolver<'a> {
     client: &'a Client,
-    timeline: &'a Timeline,
+    timeline: &'a EventTimeline,
     /// Resolved documents by group and citation.
-    known: HashMap<(String, String), Vec<String>>,
+    cache: HashMap<(String, String), Vec<String>>,
     /// Citations that could not be opened.
-    pub unopened: usize,
+    pub unresolved: usize,
 }
 
-impl<'a> Resolver<'a> {
-    pub fn new(client: &'a Client, timeline: &'a Timeline) -> Self {
-        Self { client, timeline, known: HashMap::new(), unopened: 0 }
+impl<'a> CitationResolver<'a> {
+    pub fn new(client: &'a Client, timeline: &'a EventTimeline) -> Self {
+        Self { client, timeline, cache: HashMap::new(), unresolved: 0 }
     }
 
     /// Resolves a citation to documents of a group: an event to its document, a source to those of its
     /// events, anything else (nodes, notes) to none.
-    pub async fn documents(&mut self, group: &str, citation: &str) -> Result<Vec<String>> {
+    pub async fn resolve_documents(&mut self, group: &str, citation: &str) -> Result<Vec<String>> {
         let key = (group.to_owned(), citation.to_owned());
-        if let Some(known) = self.known.get(&key) {
+        if let Some(known) = self.cache.get(&key) {
             return Ok(known.clone());
         }
-        let events = match self.events(group, citation).await {
+        let events = match self.resolve_events(group, citation).await {
             Err(ClientError::NotFound(_) | ClientError::Invalid(_)) => {
-                self.unopened += 1;
+                self.unresolved += 1;
                 Vec::new()
             }
             events => events?,
@@ -41,22 +41,26 @@ impl<'a> Resolver<'a> {
         let documents = events.iter().filter_map(|event| self.timeline.documents.get(event));
         let documents = documents.filter(|(of, _)| of == group);
         let documents: Vec<String> = documents.map(|(_, document)| document.clone()).collect();
-        self.known.insert(key, documents.clone());
+        self.cache.insert(key, documents.clone());
         Ok(documents)
     }
 
-    async fn events(&self, group: &str, citation: &str) -> Result<Vec<String>, ClientError> {
-        let root = self.timeline.root_of(group);
+    async fn resolve_events(
+        &self,
+        group: &str,
+        citation: &str,
+    ) -> Result<Vec<String>, ClientError> {
+        let root = self.timeline.project_root(group);
         // An event that is not in a transcript yet is cited by its id.
-        if !Citation::is_meant(citation) {
-            return Ok(vec![self.client.event(citation, Some(&root)).await?.id.into()]);
+        if !Citation::looks_like_citation(citation) {
+            return Ok(vec![self.client.get_event(citation, Some(&root)).await?.id.into()]);
         }
         let request = v1::OpenRequest {
             citation: citation.to_owned(),
             project: root,
             session_id: String::new(),
         };
-        Ok(match self.client.open(request).await?.place {
+        Ok(match self.client.open_citation(request).await?.place {
             Some(Place::Event(event)) => vec![event.id],
             Some(Place::Grip(grip)) => grip.events.into_iter().map(|event| event.id).collect(),
             Some(Place::Nodes(_) | Place::Lines(_) | Place::Foreign(_)) | None => Vec::new(),

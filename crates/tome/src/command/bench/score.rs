@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::Serialize;
 
 /// The score of one query.
-pub struct Scored {
+pub struct QueryScore {
     /// Ranks of the relevant documents, starting at 1.
     pub ranks: Vec<usize>,
     /// Number of relevant documents; 0 if the query has no answer.
@@ -19,9 +19,9 @@ pub struct Scored {
     pub took: Duration,
 }
 
-impl Scored {
+impl QueryScore {
     /// Computes the ranks of the relevant documents. Each hit is given as the documents that it opens.
-    pub fn ranks(hits: &[Vec<String>], gold: &BTreeSet<String>) -> Vec<usize> {
+    pub fn find_ranks(hits: &[Vec<String>], gold: &BTreeSet<String>) -> Vec<usize> {
         let mut seen = BTreeSet::new();
         let (mut ranks, mut place) = (Vec::new(), 0);
         for documents in hits {
@@ -36,27 +36,27 @@ impl Scored {
         ranks
     }
 
-    fn within(&self, k: usize) -> usize {
+    fn relevant_in_top(&self, k: usize) -> usize {
         self.ranks.iter().filter(|rank| **rank <= k).count()
     }
 
-    fn recall(&self, k: usize) -> f64 {
-        share(self.within(k), self.gold)
+    fn recall_at(&self, k: usize) -> f64 {
+        ratio(self.relevant_in_top(k), self.gold)
     }
 
-    fn has_all(&self, k: usize) -> f64 {
-        f64::from(self.within(k) == self.gold)
+    fn has_all_at(&self, k: usize) -> f64 {
+        f64::from(self.relevant_in_top(k) == self.gold)
     }
 
-    fn has_any(&self, k: usize) -> f64 {
-        f64::from(self.within(k) > 0)
+    fn has_any_at(&self, k: usize) -> f64 {
+        f64::from(self.relevant_in_top(k) > 0)
     }
 
-    fn reciprocal_rank(&self, k: usize) -> f64 {
+    fn reciprocal_rank_at(&self, k: usize) -> f64 {
         self.ranks.first().filter(|rank| **rank <= k).map_or(0.0, |rank| 1.0 / *rank as f64)
     }
 
-    fn ndcg(&self, k: usize) -> f64 {
+    fn ndcg_at(&self, k: usize) -> f64 {
         let gain = |rank: usize| 1.0 / (rank as f64 + 1.0).log2();
         let ideal: f64 = (1..=self.gold.min(k)).map(gain).sum();
         let found = self.ranks.iter().filter(|rank| **rank <= k).copied();
@@ -68,7 +68,7 @@ impl Scored {
 
 /// Aggregated scores. Unless stated otherwise, averages over the queries that have an answer.
 #[derive(Debug, Serialize, PartialEq)]
-pub struct Scores {
+pub struct TierScores {
     pub queries: usize,
     /// Queries that have an answer.
     pub answerable: usize,
@@ -89,40 +89,42 @@ pub struct Scores {
     pub p99_ms: Option<f64>,
 }
 
-impl Scores {
-    pub fn of<'a>(queries: impl IntoIterator<Item = &'a Scored>) -> Self {
-        let all: Vec<&Scored> = queries.into_iter().collect();
-        let (answerable, others): (Vec<&Scored>, Vec<&Scored>) =
+impl TierScores {
+    pub fn average<'a>(queries: impl IntoIterator<Item = &'a QueryScore>) -> Self {
+        let all: Vec<&QueryScore> = queries.into_iter().collect();
+        let (answerable, others): (Vec<&QueryScore>, Vec<&QueryScore>) =
             all.iter().partition(|query| query.gold > 0);
-        let mean = |of: &dyn Fn(&Scored) -> f64| average(answerable.iter().map(|query| of(query)));
-        let refused = |query: &&Scored| f64::from(query.hits == 0);
+        let mean = |of: &dyn Fn(&QueryScore) -> f64| {
+            compute_mean(answerable.iter().map(|query| of(query)))
+        };
+        let refused = |query: &&QueryScore| f64::from(query.hits == 0);
         let mut times: Vec<Duration> = all.iter().map(|query| query.took).collect();
         times.sort_unstable();
         Self {
             queries: all.len(),
             answerable: answerable.len(),
-            r1: mean(&|query| query.recall(1)),
-            r5: mean(&|query| query.recall(5)),
-            r10: mean(&|query| query.recall(10)),
-            recall_all5: mean(&|query| query.has_all(5)),
-            recall_all10: mean(&|query| query.has_all(10)),
-            hit5: mean(&|query| query.has_any(5)),
-            ndcg10: mean(&|query| query.ndcg(10)),
-            mrr10: mean(&|query| query.reciprocal_rank(10)),
-            abstention_accuracy: average(others.iter().map(refused)),
-            false_refusals: average(answerable.iter().map(refused)),
-            tokens: average(all.iter().map(|query| query.tokens as f64)),
+            r1: mean(&|query| query.recall_at(1)),
+            r5: mean(&|query| query.recall_at(5)),
+            r10: mean(&|query| query.recall_at(10)),
+            recall_all5: mean(&|query| query.has_all_at(5)),
+            recall_all10: mean(&|query| query.has_all_at(10)),
+            hit5: mean(&|query| query.has_any_at(5)),
+            ndcg10: mean(&|query| query.ndcg_at(10)),
+            mrr10: mean(&|query| query.reciprocal_rank_at(10)),
+            abstention_accuracy: compute_mean(others.iter().map(refused)),
+            false_refusals: compute_mean(answerable.iter().map(refused)),
+            tokens: compute_mean(all.iter().map(|query| query.tokens as f64)),
             p50_ms: percentile(&times, 50),
             p99_ms: percentile(&times, 99),
         }
     }
 }
 
-fn share(part: usize, whole: usize) -> f64 {
+fn ratio(part: usize, whole: usize) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-fn average(figures: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
+fn compute_mean(figures: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
     let count = figures.len();
     (count > 0).then(|| figures.sum::<f64>() / count as f64)
 }
@@ -137,12 +139,12 @@ fn percentile(sorted: &[Duration], percent: usize) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn scored(hits: &[&[&str]], gold: &[&str]) -> Scored {
+    fn scored(hits: &[&[&str]], gold: &[&str]) -> QueryScore {
         let gold: BTreeSet<String> = gold.iter().map(|id| (*id).to_owned()).collect();
         let hits: Vec<Vec<String>> =
             hits.iter().map(|one| one.iter().map(|id| (*id).to_owned()).collect()).collect();
-        Scored {
-            ranks: Scored::ranks(&hits, &gold),
+        QueryScore {
+            ranks: QueryScore::find_ranks(&hits, &gold),
             gold: gold.len(),
             hits: hits.len(),
             tokens: 10,
@@ -159,7 +161,7 @@ mod tests {
         // The first opens nothing, the third opens what the second has opened.
         let one = scored(&[&[], &["a"], &["a"], &["b", "c"]], &["a", "b", "c", "d"]);
         assert_eq!(one.ranks, [2, 4, 5]);
-        let scores = Scores::of([&one]);
+        let scores = TierScores::average([&one]);
         assert!(is_near(scores.r1, 0.0) && is_near(scores.r5, 0.75), "{scores:?}");
         assert!(is_near(scores.mrr10, 0.5) && is_near(scores.hit5, 1.0), "{scores:?}");
         assert!(is_near(scores.recall_all5, 0.0), "{scores:?}");
@@ -178,7 +180,7 @@ mod tests {
             scored(&[], &[]),
             scored(&[&["a"]], &[]),
         ];
-        let scores = Scores::of(&all);
+        let scores = TierScores::average(&all);
         assert_eq!((scores.queries, scores.answerable), (5, 3));
         assert!(is_near(scores.r1, 0.5 / 3.0) && is_near(scores.r5, 2.0 / 3.0), "{scores:?}");
         assert!(is_near(scores.recall_all5, 2.0 / 3.0), "{scores:?}");
@@ -191,14 +193,14 @@ mod tests {
     #[test]
     fn beyond_the_tenth_place_nothing_counts() {
         let hits: Vec<&[&str]> = (0..10).map(|_| &[][..]).chain([&["a"][..]]).collect();
-        let scores = Scores::of([&scored(&hits, &["a"])]);
+        let scores = TierScores::average([&scored(&hits, &["a"])]);
         let all = [scores.r10, scores.ndcg10, scores.mrr10, scores.recall_all10];
         assert!(all.iter().all(|one| is_near(*one, 0.0)), "{scores:?}");
     }
 
     #[test]
     fn nothing_asked_is_no_score() {
-        let scores = Scores::of([]);
+        let scores = TierScores::average([]);
         assert_eq!((scores.queries, scores.r5, scores.p50_ms), (0, None, None));
     }
 }

@@ -9,22 +9,22 @@ use std::path::{Path, PathBuf};
 
 use tome_model::{EventId, EventLine, Millis};
 
-use super::moment::{self, Moment};
-use super::set::{Document, Set};
+use super::moment::{self, ParsedTime};
+use super::set::{BenchDocument, DataSet};
 
 const AGENT: &str = "bench";
 /// Distance of a document without a time from the previous one.
-const UNSAID_MS: u64 = 60_000;
+const UNTIMED_STEP_MS: u64 = 60_000;
 /// Start of a group without any times: 2024-01-01.
-const BEGINNING: Millis = Millis(1_704_067_200_000);
+const DEFAULT_START: Millis = Millis(1_704_067_200_000);
 /// Maximum distance between documents with the same time.
-const STEP_MS_MAX: u64 = 1_000;
+const SAME_TIME_STEP_MS_MAX: u64 = 1_000;
 const DAY_MS: u64 = 86_400_000;
 /// Maximum length of a folder name, without the hash.
 const NAME_CHARS_MAX: usize = 60;
 
 /// The events of a data set, and the document behind each event.
-pub struct Timeline {
+pub struct EventTimeline {
     pub events: Vec<EventLine>,
     /// Group and document id, by event id.
     pub documents: HashMap<String, (String, String)>,
@@ -39,22 +39,22 @@ pub struct Timeline {
 
 /// Progress within one group.
 #[derive(Default)]
-struct Group {
+struct GroupProgress {
     root: String,
     last: Option<Millis>,
     day: Option<u64>,
     sessions: usize,
     /// Number of documents so far, by time.
-    said: HashMap<Moment, u64>,
+    same_time_counts: HashMap<ParsedTime, u64>,
     ids: HashMap<String, usize>,
 }
 
-impl Timeline {
+impl EventTimeline {
     /// Builds the events of a data set, with project roots below `folder`.
-    pub fn of(set: &Set, folder: &Path) -> Self {
-        let moments: Vec<Option<Moment>> =
+    pub fn build(set: &DataSet, folder: &Path) -> Self {
+        let moments: Vec<Option<ParsedTime>> =
             set.documents.iter().map(|document| moment::parse(&document.ts)).collect();
-        let mut sharing: HashMap<(&str, Moment), u64> = HashMap::new();
+        let mut sharing: HashMap<(&str, ParsedTime), u64> = HashMap::new();
         for (document, moment) in set.documents.iter().zip(&moments) {
             if let Some(moment) = moment {
                 *sharing.entry((&document.group, *moment)).or_default() += 1;
@@ -68,28 +68,34 @@ impl Timeline {
             untimed: 0,
             repeated: 0,
         };
-        let mut groups: HashMap<&str, Group> = HashMap::new();
+        let mut groups: HashMap<&str, GroupProgress> = HashMap::new();
         for (document, moment) in set.documents.iter().zip(moments) {
             let group = groups.entry(&document.group).or_insert_with(|| {
                 let root = folder.join(folder_name(&document.group)).to_string_lossy().into_owned();
                 timeline.projects.insert(document.group.clone(), root.clone());
-                Group { root, ..Group::default() }
+                GroupProgress { root, ..GroupProgress::default() }
             });
             timeline.untimed += usize::from(moment.is_none());
             let sharing = moment.and_then(|moment| sharing.get(&(&document.group, moment)));
-            let at = group.next(moment, sharing.copied().unwrap_or(1));
-            timeline.add(set, document, group, at);
+            let at = group.next_time(moment, sharing.copied().unwrap_or(1));
+            timeline.add_event(set, document, group, at);
         }
         timeline
     }
 
     /// The root of a group's project. For a group without documents, a folder that nothing was stored in.
-    pub fn root_of(&self, group: &str) -> String {
+    pub fn project_root(&self, group: &str) -> String {
         let known = self.projects.get(group).cloned();
         known.unwrap_or_else(|| self.folder.join(folder_name(group)).to_string_lossy().into_owned())
     }
 
-    fn add(&mut self, set: &Set, document: &Document, group: &mut Group, at: Millis) {
+    fn add_event(
+        &mut self,
+        set: &DataSet,
+        document: &BenchDocument,
+        group: &mut GroupProgress,
+        at: Millis,
+    ) {
         let seen = group.ids.entry(document.id.clone()).or_default();
         self.repeated += usize::from(*seen > 0);
         let id = ["document", &set.name, &document.group, &document.id, &seen.to_string()];
@@ -105,25 +111,25 @@ impl Timeline {
             agent: AGENT.to_owned(),
             cwd: group.root.clone(),
             project: Some(group.root.clone()),
-            kind: kind(&document.text).to_owned(),
+            kind: infer_kind(&document.text).to_owned(),
             text: document.text.clone(),
             ..EventLine::default()
         });
     }
 }
 
-impl Group {
+impl GroupProgress {
     /// Returns the time of the next document, and begins a new session if the day changes.
-    fn next(&mut self, moment: Option<Moment>, sharing: u64) -> Millis {
+    fn next_time(&mut self, moment: Option<ParsedTime>, sharing: u64) -> Millis {
         let at = match moment {
             Some(moment) => {
-                let before = self.said.entry(moment).or_default();
-                let step = (moment.lasts_ms / sharing.max(1)).min(STEP_MS_MAX);
+                let before = self.same_time_counts.entry(moment).or_default();
+                let step = (moment.precision_ms / sharing.max(1)).min(SAME_TIME_STEP_MS_MAX);
                 let at = Millis(moment.at.0 + *before * step);
                 *before += 1;
                 at
             }
-            None => self.last.map_or(BEGINNING, |last| Millis(last.0 + UNSAID_MS)),
+            None => self.last.map_or(DEFAULT_START, |last| Millis(last.0 + UNTIMED_STEP_MS)),
         };
         let day = at.0 / DAY_MS;
         if self.day != Some(day) {
@@ -135,7 +141,7 @@ impl Group {
 }
 
 /// Derives the event kind from a leading `assistant:`.
-fn kind(text: &str) -> &'static str {
+fn infer_kind(text: &str) -> &'static str {
     let head: String = text.trim_start().chars().take(12).collect::<String>().to_lowercase();
     match head.starts_with("assistant:") {
         true => "assistant_message",
@@ -166,19 +172,19 @@ mod tests {
 
     /// A timeline from lines of group, id, time and text; shown as what is stored.
     fn shown(documents: &[[&str; 4]]) -> String {
-        let documents = documents.iter().map(|[group, id, ts, text]| Document {
+        let documents = documents.iter().map(|[group, id, ts, text]| BenchDocument {
             id: (*id).to_owned(),
             text: (*text).to_owned(),
             group: (*group).to_owned(),
             ts: (*ts).to_owned(),
         });
-        let set = Set {
+        let set = DataSet {
             name: "set".to_owned(),
             documents: documents.collect(),
             queries: Vec::new(),
             missing: 0,
         };
-        let timeline = Timeline::of(&set, Path::new("/b"));
+        let timeline = EventTimeline::build(&set, Path::new("/b"));
         let mut shown = String::new();
         for event in &timeline.events {
             let id = event.id.clone().unwrap();

@@ -4,39 +4,39 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 use indicatif::ProgressBar;
-use tome_contents::CONTENTS;
+use tome_contents::CONTENTS_WORKER;
 use tome_proto::{Client, v1};
 
 use crate::render;
 
 /// Fails if an index makes no progress for this long.
-const PATIENCE: Duration = Duration::from_secs(180);
+const STALL_TIMEOUT: Duration = Duration::from_secs(180);
 /// Polling interval.
-const PAUSE: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Contents are indexed after the events, and nothing reports how far that is: they count as complete
 /// once they have not changed for this long.
-const CALM: Duration = Duration::from_millis(500);
+const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 /// The tiers that have an index.
-const INDEXED: [&str; 2] = ["bm25", "vectors"];
+const INDEXED_TIERS: [&str; 2] = ["bm25", "vectors"];
 /// Query for checking the state of an index.
-const PROBE: &str = "anything";
+const PROBE_QUERY: &str = "anything";
 /// Number of hits compared between two checks of the contents.
 const PROBE_HITS: u32 = 100;
 
 /// Waits until the contents and both indexes of each project are complete. Returns the time of the last
 /// change.
-pub async fn until_searchable(
+pub async fn wait_until_searchable(
     client: &Client,
     roots: &[String],
     bar: &ProgressBar,
 ) -> Result<Instant> {
-    until_followed(client, roots, bar).await?;
+    wait_until_indexed(client, roots, bar).await?;
     let mut since = Instant::now();
-    let mut before = contents(client, roots).await?;
-    while since.elapsed() < CALM {
-        tokio::time::sleep(CALM / 10).await;
-        let now = contents(client, roots).await?;
+    let mut before = list_indexed_contents(client, roots).await?;
+    while since.elapsed() < SETTLE_TIME {
+        tokio::time::sleep(SETTLE_TIME / 10).await;
+        let now = list_indexed_contents(client, roots).await?;
         if now != before {
             (before, since) = (now, Instant::now());
         }
@@ -48,72 +48,76 @@ pub async fn until_searchable(
 ///
 /// Polls one project after the other: a query opens the project's store, and polling all of them at
 /// once would keep the daemon busy opening stores.
-async fn until_followed(client: &Client, roots: &[String], bar: &ProgressBar) -> Result<()> {
+async fn wait_until_indexed(client: &Client, roots: &[String], bar: &ProgressBar) -> Result<()> {
     for (number, root) in roots.iter().enumerate() {
         let left = roots.len() - number;
-        for tier in INDEXED {
-            let mut patience = Patience::new(
+        for tier in INDEXED_TIERS {
+            let mut patience = ProgressTimeout::new(
                 bar,
-                format!(" in {}", render::counted(left as u64, "project", "projects")),
+                format!(" in {}", render::format_counted(left as u64, "project", "projects")),
             );
-            while let Some(behind) = index_behind(client, root, tier).await? {
-                patience.wait(behind).await?;
+            while let Some(behind) = count_index_backlog(client, root, tier).await? {
+                patience.wait_for_progress(behind).await?;
             }
         }
     }
-    let mut patience = Patience::new(bar, String::new());
+    let mut patience = ProgressTimeout::new(bar, String::new());
     loop {
-        match contents_behind(client).await? {
+        match count_contents_backlog(client).await? {
             0 => return Ok(()),
-            behind => patience.wait(behind).await?,
+            behind => patience.wait_for_progress(behind).await?,
         }
     }
 }
 
 /// Polls with a timeout that restarts whenever there is progress.
-struct Patience<'a> {
+struct ProgressTimeout<'a> {
     bar: &'a ProgressBar,
-    place: String,
+    suffix: String,
     behind: u64,
     since: Instant,
 }
 
-impl<'a> Patience<'a> {
+impl<'a> ProgressTimeout<'a> {
     fn new(bar: &'a ProgressBar, place: String) -> Self {
-        Self { bar, place, behind: u64::MAX, since: Instant::now() }
+        Self { bar, suffix: place, behind: u64::MAX, since: Instant::now() }
     }
 
-    async fn wait(&mut self, behind: u64) -> Result<()> {
-        self.bar.set_message(format!("indexing, {} to go{}", render::count(behind), self.place));
+    async fn wait_for_progress(&mut self, behind: u64) -> Result<()> {
+        self.bar.set_message(format!(
+            "indexing, {} to go{}",
+            render::format_count(behind),
+            self.suffix
+        ));
         if behind != self.behind {
             (self.behind, self.since) = (behind, Instant::now());
         }
-        if self.since.elapsed() > PATIENCE {
+        if self.since.elapsed() > STALL_TIMEOUT {
             bail!(
                 "indexing made no progress for three minutes: {} to go; see run/daemon.log in the benchmark's home",
-                render::counted(behind, "event", "events")
+                render::format_counted(behind, "event", "events")
             );
         }
-        tokio::time::sleep(PAUSE).await;
+        tokio::time::sleep(POLL_INTERVAL).await;
         Ok(())
     }
 }
 
 /// Number of events that the contents workers of all stores have not processed yet.
-async fn contents_behind(client: &Client) -> Result<u64> {
-    let stores = client.workers().await?;
+async fn count_contents_backlog(client: &Client) -> Result<u64> {
+    let stores = client.get_workers().await?;
     if let Some(bad) = stores.iter().find(|store| !store.problem.is_empty()) {
         bail!("{} cannot be read: {}", bad.path, bad.problem);
     }
     // Only the contents worker matters here; session statistics are computed on demand.
     let workers = stores.iter().flat_map(|store| &store.workers);
-    Ok(workers.filter(|worker| worker.name == CONTENTS).map(|worker| worker.behind).sum())
+    Ok(workers.filter(|worker| worker.name == CONTENTS_WORKER).map(|worker| worker.behind).sum())
 }
 
 /// Number of events that an index has not read yet; `None` if it is up to date.
-async fn index_behind(client: &Client, root: &str, tier: &str) -> Result<Option<u64>> {
+async fn count_index_backlog(client: &Client, root: &str, tier: &str) -> Result<Option<u64>> {
     let request = v1::RecallRequest {
-        query: PROBE.to_owned(),
+        query: PROBE_QUERY.to_owned(),
         project: root.to_owned(),
         tier: tier.to_owned(),
         limit: Some(0),
@@ -126,11 +130,11 @@ async fn index_behind(client: &Client, root: &str, tier: &str) -> Result<Option<
 
 /// Returns everything of the contents in the vector index, which is written last. The relevance
 /// threshold is off, so the query does not matter.
-async fn contents(client: &Client, roots: &[String]) -> Result<Vec<(String, String)>> {
+async fn list_indexed_contents(client: &Client, roots: &[String]) -> Result<Vec<(String, String)>> {
     let mut found = Vec::new();
     for root in roots {
         let request = v1::RecallRequest {
-            query: PROBE.to_owned(),
+            query: PROBE_QUERY.to_owned(),
             scope: "contents".to_owned(),
             project: root.to_owned(),
             tier: "vectors".to_owned(),

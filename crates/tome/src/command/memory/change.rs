@@ -6,17 +6,17 @@ use std::io::Write as _;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::report;
-use crate::cli::notes::{Append, Patch, Update, Write};
-use crate::command::notes::{Notes, input, result};
-use crate::command::{Outcome, Refusal};
-use crate::render::{PLAIN, RED, bytes, counted};
+use super::report_change;
+use crate::cli::notes::{AppendArgs, PatchArgs, UpdateArgs, WriteArgs};
+use crate::command::notes::{NotebookClient, parse_tool_result, read_input};
+use crate::command::{CommandError, Outcome};
+use crate::render::{RED, RESET, format_bytes, format_counted};
 
-pub fn write(notes: &Notes<'_>, asked: &Write) -> Result<Outcome> {
-    let content = input(asked.content.as_deref(), asked.file.as_ref(), "--content TEXT")?;
+pub fn write_note(notes: &NotebookClient<'_>, asked: &WriteArgs) -> Result<Outcome> {
+    let content = read_input(asked.content.as_deref(), asked.file.as_ref(), "--content TEXT")?;
     if content.is_empty() && asked.content.is_none() {
-        let refusal = Refusal::bad_input("nothing to write: the input is empty");
-        return Err(refusal.hint("use `--content ''` to empty a note").into());
+        let refusal = CommandError::bad_input("nothing to write: the input is empty");
+        return Err(refusal.with_hint("use `--content ''` to empty a note").into());
     }
     let mut arguments = Map::new();
     arguments.insert("path".into(), json!(asked.path));
@@ -31,66 +31,67 @@ pub fn write(notes: &Notes<'_>, asked: &Write) -> Result<Outcome> {
             arguments.insert(name.into(), json!(value));
         }
     }
-    let answer = notes.call("memory_write", Value::Object(arguments))?;
-    let size = result(&answer).get("size").and_then(Value::as_u64);
-    let size = size.map(|size| format!(" ({})", bytes(size))).unwrap_or_default();
-    report(notes, &answer, &format!("saved {}{size}", asked.path))
+    let answer = notes.call_tool("memory_write", Value::Object(arguments))?;
+    let size = parse_tool_result(&answer).get("size").and_then(Value::as_u64);
+    let size = size.map(|size| format!(" ({})", format_bytes(size))).unwrap_or_default();
+    report_change(notes, &answer, &format!("saved {}{size}", asked.path))
 }
 
-pub fn append(notes: &Notes<'_>, asked: &Append) -> Result<Outcome> {
-    let entry = input(asked.entry.as_deref(), None, "--entry TEXT")?;
+pub fn append_entry(notes: &NotebookClient<'_>, asked: &AppendArgs) -> Result<Outcome> {
+    let entry = read_input(asked.entry.as_deref(), None, "--entry TEXT")?;
     let mut arguments = json!({"path": asked.path, "entry": entry});
     if let (Some(summary), Some(map)) = (&asked.summary, arguments.as_object_mut()) {
         map.insert("summary".into(), json!(summary));
     }
-    let answer = notes.call("memory_append", arguments)?;
-    report(notes, &answer, &format!("added to {}", asked.path))
+    let answer = notes.call_tool("memory_append", arguments)?;
+    report_change(notes, &answer, &format!("added to {}", asked.path))
 }
 
-pub fn patch(notes: &Notes<'_>, asked: &Patch) -> Result<Outcome> {
-    let patches = patches(asked)?;
+pub fn patch_note(notes: &NotebookClient<'_>, asked: &PatchArgs) -> Result<Outcome> {
+    let patches = parse_patches(asked)?;
     let count = patches.as_array().map_or(0, Vec::len);
-    let answer = notes.call("memory_patch", json!({"path": asked.path, "patches": patches}))?;
-    let places = counted(count as u64, "place", "places");
-    report(notes, &answer, &format!("changed {places} in {}", asked.path))
+    let answer =
+        notes.call_tool("memory_patch", json!({"path": asked.path, "patches": patches}))?;
+    let places = format_counted(count as u64, "place", "places");
+    report_change(notes, &answer, &format!("changed {places} in {}", asked.path))
 }
 
-fn patches(asked: &Patch) -> Result<Value> {
+fn parse_patches(asked: &PatchArgs) -> Result<Value> {
     if let Some(text) = &asked.patches {
         return serde_json::from_str(text).map_err(|error| {
-            Refusal::bad_input(format!("--patches is not JSON: {error}"))
-                .hint(r#"write --patches '[{"oldText": "…", "newText": "…"}]'"#)
+            CommandError::bad_input(format!("--patches is not JSON: {error}"))
+                .with_hint(r#"write --patches '[{"oldText": "…", "newText": "…"}]'"#)
                 .into()
         });
     }
     if asked.old.is_empty() || asked.old.len() != asked.new.len() {
         let (old, new) = (asked.old.len(), asked.new.len());
         let message = format!("{old} --old and {new} --new: give one --new for every --old");
-        return Err(Refusal::bad_input(message).into());
+        return Err(CommandError::bad_input(message).into());
     }
     let pairs = asked.old.iter().zip(&asked.new);
     Ok(pairs.map(|(old, new)| json!({"oldText": old, "newText": new})).collect())
 }
 
-pub fn update(notes: &Notes<'_>, asked: &Update) -> Result<Outcome> {
+pub fn update_note(notes: &NotebookClient<'_>, asked: &UpdateArgs) -> Result<Outcome> {
     let arguments = json!({"path": asked.path, "old_text": asked.old, "new_text": asked.new});
-    let answer = notes.call("memory_update", arguments)?;
-    report(notes, &answer, &format!("changed {}", asked.path))
+    let answer = notes.call_tool("memory_update", arguments)?;
+    report_change(notes, &answer, &format!("changed {}", asked.path))
 }
 
 /// Deletes each note; a failure does not stop the others.
-pub fn delete(notes: &Notes<'_>, paths: &[String]) -> Result<Outcome> {
+pub fn delete_notes(notes: &NotebookClient<'_>, paths: &[String]) -> Result<Outcome> {
     let mut failed: Option<anyhow::Error> = None;
     for path in paths {
-        match notes.call("memory_delete", json!({"path": path})) {
+        match notes.call_tool("memory_delete", json!({"path": path})) {
             Ok(answer) => {
-                let restore = notes.hinted("restore", Some(path));
+                let restore = notes.hint_command("restore", Some(path));
                 let done = format!("deleted {path}; `{restore}` restores it");
-                report(notes, &answer, &done)?;
+                report_change(notes, &answer, &done)?;
             }
             Err(error) => {
                 if let Some(before) = failed.replace(error) {
-                    writeln!(crate::terminal::stderr(), "{RED}error:{PLAIN} {before}")?;
+                    writeln!(crate::terminal::stderr(), "{RED}error:{RESET} {before}")?;
                 }
             }
         }

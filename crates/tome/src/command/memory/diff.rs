@@ -7,27 +7,27 @@ use anyhow::Result;
 use serde_json::json;
 use similar::TextDiff;
 
-use super::history::{DELETED, is_missing, versions};
-use super::version;
-use crate::cli::notes::Diff;
+use super::fetch_version;
+use super::history::{DELETED_VERSION, fetch_versions, is_not_found};
+use crate::cli::notes::DiffArgs;
 use crate::command::Outcome;
-use crate::command::notes::Notes;
-use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, safe};
+use crate::command::notes::NotebookClient;
+use crate::render::{BOLD, DIM, GREEN, RED, RESET, replace_control_chars};
 
 /// Time limit for finding a minimal diff; after that an approximate one is good enough.
-const LOOK_TIMEOUT: Duration = Duration::from_secs(2);
+const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
 /// Lines shown around a change.
 const CONTEXT_LINES: usize = 3;
 
 /// One side of the diff. A missing note has an empty text.
-struct Side {
+struct DiffSide {
     version: String,
     text: String,
 }
 
-pub fn run(notes: &Notes<'_>, asked: &Diff) -> Result<Outcome> {
-    let (from, to) = sides(notes, asked)?;
-    let diff = unified(&asked.path, &from, &to);
+pub fn run(notes: &NotebookClient<'_>, asked: &DiffArgs) -> Result<Outcome> {
+    let (from, to) = load_sides(notes, asked)?;
+    let diff = render_unified(&asked.path, &from, &to);
     if notes.context.json {
         notes.context.print_json(
             &json!({"path": asked.path, "from": from.version, "to": to.version, "diff": diff}),
@@ -41,52 +41,57 @@ pub fn run(notes: &Notes<'_>, asked: &Diff) -> Result<Outcome> {
             to.version
         )?;
     } else {
-        print(&diff)?;
+        print_diff(&diff)?;
     }
     Ok(Outcome::Done)
 }
 
-fn sides(notes: &Notes<'_>, asked: &Diff) -> Result<(Side, Side)> {
+fn load_sides(notes: &NotebookClient<'_>, asked: &DiffArgs) -> Result<(DiffSide, DiffSide)> {
     let path = &asked.path;
     match (&asked.from, &asked.to) {
-        (Some(from), Some(to)) => Ok((at(notes, path, from)?, at(notes, path, to)?)),
-        (Some(from), None) => Ok((at(notes, path, from)?, now(notes, path)?)),
+        (Some(from), Some(to)) => {
+            Ok((load_version(notes, path, from)?, load_version(notes, path, to)?))
+        }
+        (Some(from), None) => Ok((load_version(notes, path, from)?, load_current(notes, path)?)),
         (None, _) => {
-            let log = versions(notes, Some(path), 2)?.versions;
+            let log = fetch_versions(notes, Some(path), 2)?.versions;
             let mut newest = log.iter().map(|found| found.version.as_str());
-            let (to, from) = (newest.next().unwrap_or(DELETED), newest.next().unwrap_or(DELETED));
-            Ok((at(notes, path, from)?, at(notes, path, to)?))
+            let (to, from) = (
+                newest.next().unwrap_or(DELETED_VERSION),
+                newest.next().unwrap_or(DELETED_VERSION),
+            );
+            Ok((load_version(notes, path, from)?, load_version(notes, path, to)?))
         }
     }
 }
 
-fn at(notes: &Notes<'_>, path: &str, wanted: &str) -> Result<Side> {
-    if wanted == DELETED {
-        return Ok(Side { version: DELETED.into(), text: String::new() });
+fn load_version(notes: &NotebookClient<'_>, path: &str, wanted: &str) -> Result<DiffSide> {
+    if wanted == DELETED_VERSION {
+        return Ok(DiffSide { version: DELETED_VERSION.into(), text: String::new() });
     }
-    let note = version(notes, path, wanted)?;
-    Ok(Side { version: note.version, text: note.text })
+    let note = fetch_version(notes, path, wanted)?;
+    Ok(DiffSide { version: note.version, text: note.text })
 }
 
 /// The current note; an empty text if it does not exist.
-fn now(notes: &Notes<'_>, path: &str) -> Result<Side> {
-    match version(notes, path, "") {
-        Ok(note) => Ok(Side { version: note.version, text: note.text }),
-        Err(error) if is_missing(&error) => at(notes, path, DELETED),
+fn load_current(notes: &NotebookClient<'_>, path: &str) -> Result<DiffSide> {
+    match fetch_version(notes, path, "") {
+        Ok(note) => Ok(DiffSide { version: note.version, text: note.text }),
+        Err(error) if is_not_found(&error) => load_version(notes, path, DELETED_VERSION),
         Err(error) => Err(error),
     }
 }
 
-fn unified(path: &str, from: &Side, to: &Side) -> String {
-    let diff = TextDiff::configure().timeout(LOOK_TIMEOUT).diff_lines(&*from.text, &*to.text);
-    let head = |side: &Side| match side.version.as_str() {
-        DELETED => "nothing".to_owned(),
+fn render_unified(path: &str, from: &DiffSide, to: &DiffSide) -> String {
+    let diff = TextDiff::configure().timeout(DIFF_TIMEOUT).diff_lines(&*from.text, &*to.text);
+    let head = |side: &DiffSide| match side.version.as_str() {
+        DELETED_VERSION => "nothing".to_owned(),
         version => format!("{path} {version}"),
     };
     diff.unified_diff().context_radius(CONTEXT_LINES).header(&head(from), &head(to)).to_string()
 }
 
-fn print(diff: &str) -> Result<()> {
+fn print_diff(diff: &str) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     for line in diff.lines() {
         let colour = match line.chars().next() {
@@ -94,9 +99,9 @@ fn print(diff: &str) -> Result<()> {
             Some('+') => GREEN,
             Some('-') => RED,
             Some('@' | '\\') => DIM,
-            _ => PLAIN,
+            _ => RESET,
         };
-        writeln!(out, "{colour}{}{PLAIN}", safe(line))?;
+        writeln!(out, "{colour}{}{RESET}", replace_control_chars(line))?;
     }
     Ok(())
 }

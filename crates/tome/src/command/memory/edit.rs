@@ -11,27 +11,27 @@ use serde_json::json;
 use tempfile::TempDir;
 use tome_model::Scope;
 
-use super::history::is_missing;
-use super::{report, version};
-use crate::command::notes::{Notes, quoted};
-use crate::command::{Outcome, Refusal, meaning};
+use super::history::is_not_found;
+use super::{fetch_version, report_change};
+use crate::command::notes::{NotebookClient, quote_shell};
+use crate::command::{CommandError, Outcome, classify_error};
 use crate::platform;
 
 /// The note when the editor was opened.
-struct Before {
+struct OriginalNote {
     text: String,
     /// Empty if there was no note.
     version: String,
 }
 
-pub fn run(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
-    let editor = editor()?;
-    let before = before(notes, path)?;
-    let copy = Copy::of(path, &before.text)?;
-    let status = platform::editor(&editor, &copy.file).status();
+pub fn run(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
+    let editor = find_editor()?;
+    let before = load_original(notes, path)?;
+    let copy = EditedCopy::create(path, &before.text)?;
+    let status = platform::editor_command(&editor, &copy.file).status();
     let status = status.with_context(|| format!("cannot run {editor}"))?;
     if !status.success() {
-        return Err(abandoned(
+        return Err(editor_failed(
             notes,
             path,
             &before,
@@ -41,50 +41,52 @@ pub fn run(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
     }
     let text = std::fs::read(&copy.file).with_context(|| format!("{editor} deleted the file"))?;
     if text == before.text.as_bytes() {
-        return unchanged(notes, path);
+        return report_unchanged(notes, path);
     }
     let written = String::from_utf8(text)
-        .map_err(|_| Refusal::bad_input("the edited file is not UTF-8 text").into())
+        .map_err(|_| CommandError::bad_input("the edited file is not UTF-8 text").into())
         .and_then(|text| {
             let arguments = json!({"path": path, "content": text, "if_version": before.version});
-            notes.call("memory_write", arguments)
+            notes.call_tool("memory_write", arguments)
         });
     match written {
-        Ok(answer) => report(notes, &answer, &format!("saved {path}")),
-        Err(error) => Err(kept(notes, path, &before, copy, &error)),
+        Ok(answer) => report_change(notes, &answer, &format!("saved {path}")),
+        Err(error) => Err(save_failed(notes, path, &before, copy, &error)),
     }
 }
 
-fn editor() -> Result<String> {
+fn find_editor() -> Result<String> {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.trim().is_empty());
     set("VISUAL").or_else(|| set("EDITOR")).ok_or_else(|| {
-        Refusal::bad_input("no editor is set")
-            .hint("set EDITOR, such as EDITOR=nano, or use `tome memory write` and `tome memory patch`")
+        CommandError::bad_input("no editor is set")
+            .with_hint("set EDITOR, such as EDITOR=nano, or use `tome memory write` and `tome memory patch`")
             .into()
     })
 }
 
-fn before(notes: &Notes<'_>, path: &str) -> Result<Before> {
-    match version(notes, path, "") {
+fn load_original(notes: &NotebookClient<'_>, path: &str) -> Result<OriginalNote> {
+    match fetch_version(notes, path, "") {
         // A session without an overview returns the template, which is not a note yet.
         Ok(note) if notes.scope() == Scope::Session && !is_listed(notes, &note.path)? => {
-            Ok(Before { text: note.text, version: String::new() })
+            Ok(OriginalNote { text: note.text, version: String::new() })
         }
-        Ok(note) => Ok(Before { text: note.text, version: note.version }),
-        Err(error) if is_missing(&error) => {
-            Ok(Before { text: template(notes.scope(), path), version: String::new() })
-        }
+        Ok(note) => Ok(OriginalNote { text: note.text, version: note.version }),
+        Err(error) if is_not_found(&error) => Ok(OriginalNote {
+            text: new_note_template(notes.scope(), path),
+            version: String::new(),
+        }),
         Err(error) => Err(error),
     }
 }
 
-fn is_listed(notes: &Notes<'_>, path: &str) -> Result<bool> {
-    let listed = notes.ask(async |client| client.notes(notes.whose()).await)?.notes;
+fn is_listed(notes: &NotebookClient<'_>, path: &str) -> Result<bool> {
+    let listed =
+        notes.call_idempotent(async |client| client.list_notes(notes.notebook_ref()).await)?.notes;
     Ok(listed.iter().any(|note| note.path == path))
 }
 
 /// The initial text of a new note.
-fn template(scope: Scope, path: &str) -> String {
+fn new_note_template(scope: Scope, path: &str) -> String {
     let stem = Path::new(path).file_stem().map(|stem| stem.to_string_lossy().into_owned());
     let name = stem.unwrap_or_default().replace(['-', '_'], " ");
     if scope == Scope::Project && !path.contains('/') {
@@ -94,7 +96,7 @@ fn template(scope: Scope, path: &str) -> String {
     }
 }
 
-fn unchanged(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
+fn report_unchanged(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
     if notes.context.json {
         notes.context.print_json(&json!({"path": path, "changed": false}))?;
     } else {
@@ -104,60 +106,62 @@ fn unchanged(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
 }
 
 /// Reports a failed editor, and keeps the copy if the editor saved changes before it failed.
-fn abandoned(
-    notes: &Notes<'_>,
+fn editor_failed(
+    notes: &NotebookClient<'_>,
     path: &str,
-    before: &Before,
-    copy: Copy,
+    before: &OriginalNote,
+    copy: EditedCopy,
     why: &str,
 ) -> anyhow::Error {
-    let refusal = Refusal::failed(format!("{why}; nothing was written"));
+    let refusal = CommandError::failed(format!("{why}; nothing was written"));
     let saved = std::fs::read(&copy.file).is_ok_and(|text| text != before.text.as_bytes());
     if !saved {
         return refusal.into();
     }
-    let shown = quoted(&copy.keep().to_string_lossy());
-    let write = notes.hinted("write", Some(path));
+    let shown = quote_shell(&copy.keep_file().to_string_lossy());
+    let write = notes.hint_command("write", Some(path));
     let hint = format!("your changes are kept in {shown}; save them with `{write} --file {shown}`");
-    refusal.hint(hint).into()
+    refusal.with_hint(hint).into()
 }
 
 /// Keeps the edited copy after a failed write, with a hint on how to save it.
-fn kept(
-    notes: &Notes<'_>,
+fn save_failed(
+    notes: &NotebookClient<'_>,
     path: &str,
-    before: &Before,
-    copy: Copy,
+    before: &OriginalNote,
+    copy: EditedCopy,
     error: &anyhow::Error,
 ) -> anyhow::Error {
-    let code = error.downcast_ref::<Refusal>().map_or(meaning(error).0, |refusal| refusal.code);
-    let is_conflict = version(notes, path, "").is_ok_and(|now| now.version != before.version);
-    let file = copy.keep();
-    let shown = quoted(&file.to_string_lossy());
+    let code = error
+        .downcast_ref::<CommandError>()
+        .map_or(classify_error(error).0, |refusal| refusal.code);
+    let is_conflict = fetch_version(notes, path, "").is_ok_and(|now| now.version != before.version);
+    let file = copy.keep_file();
+    let shown = quote_shell(&file.to_string_lossy());
     let hint = if is_conflict {
         format!(
             "your text is kept in {shown}; see what changed with `{}`, merge the two, and save with `{} --file {shown}`",
-            notes.hinted("diff", Some(path)),
-            notes.hinted("write", Some(path))
+            notes.hint_command("diff", Some(path)),
+            notes.hint_command("write", Some(path))
         )
     } else {
         format!(
             "your text is kept in {shown}; fix it and save with `{} --file {shown}`",
-            notes.hinted("write", Some(path))
+            notes.hint_command("write", Some(path))
         )
     };
     let message = format!("{path} was not saved: {error:#}");
-    Refusal { message, code, hint: Some(hint) }.into()
+    CommandError { message, code, hint: Some(hint) }.into()
 }
 
 /// The file that the editor opens: named like the note, in a temporary folder.
-struct Copy {
+struct EditedCopy {
     folder: TempDir,
     file: PathBuf,
 }
 
-impl Copy {
-    fn of(path: &str, text: &str) -> Result<Self> {
+impl EditedCopy {
+    fn create(path: &str, text: &str) -> Result<Self> {
         let folder = tempfile::Builder::new()
             .prefix("tome-edit-")
             .tempdir()
@@ -169,7 +173,7 @@ impl Copy {
     }
 
     /// Keeps the file on disk and returns its path.
-    fn keep(self) -> PathBuf {
+    fn keep_file(self) -> PathBuf {
         let _ = self.folder.keep();
         self.file
     }

@@ -7,76 +7,84 @@ use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
 
-use super::{as_json, version};
-use crate::cli::notes::{Log, Version};
-use crate::command::notes::{Notes, print_text};
-use crate::command::{Outcome, Refusal};
-use crate::render::{DIM, PLAIN, bytes, local, one_line, table};
+use super::{fetch_version, note_content_json};
+use crate::cli::notes::{LogArgs, VersionArgs};
+use crate::command::notes::{NotebookClient, print_text};
+use crate::command::{CommandError, Outcome};
+use crate::render::{DIM, RESET, format_bytes, format_local_time, one_line, print_table};
 
 /// The limit for `-n 0`.
-const ALL: u32 = u32::MAX;
+const NO_LIMIT: u32 = u32::MAX;
 
 /// Takes the place of the version for a deleted note.
-pub const DELETED: &str = "-";
+pub const DELETED_VERSION: &str = "-";
 
-pub fn log(notes: &Notes<'_>, asked: &Log) -> Result<Outcome> {
-    let limit = if asked.limit == 0 { ALL } else { asked.limit };
-    let found = versions(notes, asked.path.as_deref(), limit)?;
+pub fn print_log(notes: &NotebookClient<'_>, asked: &LogArgs) -> Result<Outcome> {
+    let limit = if asked.limit == 0 { NO_LIMIT } else { asked.limit };
+    let found = fetch_versions(notes, asked.path.as_deref(), limit)?;
     if notes.context.json {
-        found.versions.iter().try_for_each(|version| notes.context.print_json(&line(version)))?;
+        found
+            .versions
+            .iter()
+            .try_for_each(|version| notes.context.print_json(&version_json(version)))?;
         return Ok(Outcome::Done);
     }
     if found.versions.is_empty() {
         writeln!(crate::terminal::stderr(), "no notes have been written yet")?;
         return Ok(Outcome::Done);
     }
-    print(&found)?;
+    print_versions(&found)?;
     Ok(Outcome::Done)
 }
 
 /// Fetches the history, newest first. Fails for a path that never was a note.
-pub fn versions(notes: &Notes<'_>, path: Option<&str>, limit: u32) -> Result<v1::GetLogResponse> {
+pub fn fetch_versions(
+    notes: &NotebookClient<'_>,
+    path: Option<&str>,
+    limit: u32,
+) -> Result<v1::GetLogResponse> {
     let request = v1::GetLogRequest {
-        whose: Some(notes.whose()),
+        whose: Some(notes.notebook_ref()),
         path: path.unwrap_or_default().to_owned(),
         limit,
     };
-    let found = notes.ask(async |client| client.note_log(request.clone()).await)?;
+    let found = notes.call_idempotent(async |client| client.get_note_log(request.clone()).await)?;
     match path {
         Some(path) if found.versions.is_empty() => {
-            let refusal = Refusal::not_found(format!("there has never been a note {path} here"));
-            Err(refusal.hint("`tome memory log` lists all notes that ever existed").into())
+            let refusal =
+                CommandError::not_found(format!("there has never been a note {path} here"));
+            Err(refusal.with_hint("`tome memory log` lists all notes that ever existed").into())
         }
         _ => Ok(found),
     }
 }
 
-fn print(found: &v1::GetLogResponse) -> Result<()> {
+fn print_versions(found: &v1::GetLogResponse) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     let rows: Vec<Vec<String>> = found
         .versions
         .iter()
         .map(|version| {
             vec![
-                local(Millis(version.at_ms)),
+                format_local_time(Millis(version.at_ms)),
                 version.version.clone(),
                 format!("{} +{} −{}", version.op, version.added, version.removed),
                 version.path.clone(),
-                whom(version.by.as_ref()),
+                render_author(version.by.as_ref()),
                 version.by.as_ref().map(|by| one_line(&by.tool, 40)).unwrap_or_default(),
             ]
         })
         .collect();
-    table(&mut out, &["when", "version", "what", "note", "by", "with"], &rows)?;
+    print_table(&mut out, &["when", "version", "what", "note", "by", "with"], &rows)?;
     let more = found.total.saturating_sub(found.versions.len() as u64);
     if more > 0 {
-        writeln!(out, "  {DIM}and {more} older; -n 0 shows all{PLAIN}")?;
+        writeln!(out, "  {DIM}and {more} older; -n 0 shows all{RESET}")?;
     }
     Ok(())
 }
 
 /// Renders the author of a version.
-pub fn whom(by: Option<&v1::Author>) -> String {
+pub fn render_author(by: Option<&v1::Author>) -> String {
     let Some(by) = by else { return String::new() };
     match by.who.as_str() {
         "agent" if by.session_id.is_empty() => one_line(&by.agent, 24),
@@ -86,7 +94,7 @@ pub fn whom(by: Option<&v1::Author>) -> String {
     }
 }
 
-fn line(version: &v1::NoteVersion) -> Value {
+fn version_json(version: &v1::NoteVersion) -> Value {
     let by = version.by.clone().unwrap_or_default();
     let given = |text: String| Some(text).filter(|text| !text.is_empty());
     json!({
@@ -98,64 +106,68 @@ fn line(version: &v1::NoteVersion) -> Value {
 }
 
 /// Prints the text of a version; for a deleted note, its last version.
-pub fn show(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
+pub fn show_version(notes: &NotebookClient<'_>, asked: &VersionArgs) -> Result<Outcome> {
     let note = match &asked.at {
-        Some(wanted) => version(notes, &asked.path, wanted)?,
-        None => last(notes, &asked.path)?,
+        Some(wanted) => fetch_version(notes, &asked.path, wanted)?,
+        None => load_last_version(notes, &asked.path)?,
     };
     if notes.context.json {
-        notes.context.print_json(&as_json(&note))?;
+        notes.context.print_json(&note_content_json(&note))?;
     } else {
         print_text(&note.text)?;
     }
     Ok(Outcome::Done)
 }
 
-fn last(notes: &Notes<'_>, path: &str) -> Result<v1::GetVersionResponse> {
-    let missing = match version(notes, path, "") {
-        Err(error) if is_missing(&error) => error,
+fn load_last_version(notes: &NotebookClient<'_>, path: &str) -> Result<v1::GetVersionResponse> {
+    let missing = match fetch_version(notes, path, "") {
+        Err(error) if is_not_found(&error) => error,
         found => return found,
     };
     // Without any history, the original error is more helpful.
-    let Ok(log) = versions(notes, Some(path), 2) else { return Err(missing) };
-    let kept = log.versions.iter().find(|version| version.version != DELETED);
+    let Ok(log) = fetch_versions(notes, Some(path), 2) else { return Err(missing) };
+    let kept = log.versions.iter().find(|version| version.version != DELETED_VERSION);
     let Some(kept) = kept else { return Err(missing) };
-    let restore = notes.hinted("restore", Some(path));
+    let restore = notes.hint_command("restore", Some(path));
     writeln!(
         crate::terminal::stderr(),
         "{path} was deleted; this is its last version ({}), `{restore}` restores it",
         kept.version
     )?;
-    version(notes, path, &kept.version)
+    fetch_version(notes, path, &kept.version)
 }
 
-pub fn is_missing(error: &anyhow::Error) -> bool {
-    error.downcast_ref::<Refusal>().is_some_and(|refusal| refusal.code == 4)
+pub fn is_not_found(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<CommandError>().is_some_and(|refusal| refusal.code == 4)
 }
 
 /// Adds a hint on how to restore a missing note, if it existed before.
-pub fn or_deleted(notes: &Notes<'_>, path: &str, error: anyhow::Error) -> anyhow::Error {
-    if !is_missing(&error) || versions(notes, Some(path), 1).is_err() {
+pub fn with_restore_hint(
+    notes: &NotebookClient<'_>,
+    path: &str,
+    error: anyhow::Error,
+) -> anyhow::Error {
+    if !is_not_found(&error) || fetch_versions(notes, Some(path), 1).is_err() {
         return error;
     }
-    let restore = notes.hinted("restore", Some(path));
+    let restore = notes.hint_command("restore", Some(path));
     let hint = format!("it was deleted; `{restore}` restores it");
-    Refusal::not_found(error.to_string()).hint(hint).into()
+    CommandError::not_found(error.to_string()).with_hint(hint).into()
 }
 
-pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
-    let before = match version(notes, &asked.path, "") {
+pub fn restore_version(notes: &NotebookClient<'_>, asked: &VersionArgs) -> Result<Outcome> {
+    let before = match fetch_version(notes, &asked.path, "") {
         Ok(note) => Some(note.version),
-        Err(error) if is_missing(&error) => None,
+        Err(error) if is_not_found(&error) => None,
         Err(error) => return Err(error),
     };
     let request = v1::RestoreRequest {
-        whose: Some(notes.whose()),
+        whose: Some(notes.notebook_ref()),
         path: asked.path.clone(),
         version: asked.at.clone().unwrap_or_default(),
         by: Some(notes.author()),
     };
-    let done = notes.once(async |client| client.restore_note(request).await)?;
+    let done = notes.call_once(async |client| client.restore_note(request).await)?;
     if notes.context.json {
         notes.context.print_json(
             &json!({"path": done.path, "version": done.version, "size": done.bytes, "before": before}),
@@ -169,13 +181,23 @@ pub fn restore(notes: &Notes<'_>, asked: &Version) -> Result<Outcome> {
             writeln!(out, "{path} is already at version {before}; nothing changed")?;
         }
         Some(before) => {
-            let undo = format!("{} {before}", notes.hinted("restore", Some(path)));
-            writeln!(out, "restored {path} to version {} ({})", done.version, bytes(done.bytes))?;
-            writeln!(out, "  {DIM}undo: {undo}{PLAIN}")?;
+            let undo = format!("{} {before}", notes.hint_command("restore", Some(path)));
+            writeln!(
+                out,
+                "restored {path} to version {} ({})",
+                done.version,
+                format_bytes(done.bytes)
+            )?;
+            writeln!(out, "  {DIM}undo: {undo}{RESET}")?;
         }
         None => {
-            writeln!(out, "restored {path} at version {} ({})", done.version, bytes(done.bytes))?;
-            writeln!(out, "  {DIM}undo: {}{PLAIN}", notes.hinted("delete", Some(path)))?;
+            writeln!(
+                out,
+                "restored {path} at version {} ({})",
+                done.version,
+                format_bytes(done.bytes)
+            )?;
+            writeln!(out, "  {DIM}undo: {}{RESET}", notes.hint_command("delete", Some(path)))?;
         }
     }
     Ok(Outcome::Done)

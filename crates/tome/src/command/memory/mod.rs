@@ -10,46 +10,48 @@ use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
 
-use super::notes::{Notes, print_said, print_text, result};
-use super::{Context, Outcome};
-use crate::cli::notes::{Memory, MemoryCommand};
+use super::notes::{NotebookClient, parse_tool_result, print_text, print_with_newline};
+use super::{CommandContext, Outcome};
+use crate::cli::notes::{MemoryArgs, MemoryCommand};
 
-pub fn run(context: &Context, asked: &Memory) -> Result<Outcome> {
-    let notes =
-        |command: &str| Notes::new(context, &asked.place, &format!("tome memory {command}"));
+pub fn run(context: &CommandContext, asked: &MemoryArgs) -> Result<Outcome> {
+    let notes = |command: &str| {
+        NotebookClient::new(context, &asked.notebook, &format!("tome memory {command}"))
+    };
     match &asked.command {
         MemoryCommand::List => list::run(&notes("list")?),
-        MemoryCommand::View(view) => self::view(&notes("view")?, view.files),
-        MemoryCommand::Read(read) => self::read(&notes("read")?, &read.path),
-        MemoryCommand::Write(write) => change::write(&notes("write")?, write),
-        MemoryCommand::Append(append) => change::append(&notes("append")?, append),
-        MemoryCommand::Patch(patch) => change::patch(&notes("patch")?, patch),
-        MemoryCommand::Update(update) => change::update(&notes("update")?, update),
-        MemoryCommand::Delete(delete) => change::delete(&notes("delete")?, &delete.paths),
+        MemoryCommand::View(view) => self::view_index(&notes("view")?, view.files),
+        MemoryCommand::Read(read) => self::read_note(&notes("read")?, &read.path),
+        MemoryCommand::Write(write) => change::write_note(&notes("write")?, write),
+        MemoryCommand::Append(append) => change::append_entry(&notes("append")?, append),
+        MemoryCommand::Patch(patch) => change::patch_note(&notes("patch")?, patch),
+        MemoryCommand::Update(update) => change::update_note(&notes("update")?, update),
+        MemoryCommand::Delete(delete) => change::delete_notes(&notes("delete")?, &delete.paths),
         MemoryCommand::Edit(edit) => edit::run(&notes("edit")?, &edit.path),
-        MemoryCommand::Log(log) => history::log(&notes("log")?, log),
-        MemoryCommand::Show(show) => history::show(&notes("show")?, show),
+        MemoryCommand::Log(log) => history::print_log(&notes("log")?, log),
+        MemoryCommand::Show(show) => history::show_version(&notes("show")?, show),
         MemoryCommand::Diff(diff) => diff::run(&notes("diff")?, diff),
-        MemoryCommand::Restore(restore) => history::restore(&notes("restore")?, restore),
+        MemoryCommand::Restore(restore) => history::restore_version(&notes("restore")?, restore),
     }
 }
 
 /// Prints the index as agents see it, or the list of files.
-fn view(notes: &Notes<'_>, files: bool) -> Result<Outcome> {
+fn view_index(notes: &NotebookClient<'_>, files: bool) -> Result<Outcome> {
     let target = if files { "files" } else { "index" };
-    let answer = notes.consult("memory_view", json!({"target": target}))?;
+    let answer = notes.call_read_tool("memory_view", json!({"target": target}))?;
     if notes.context.json {
         notes.context.print_json(&json!({"target": target, "text": answer.text}))?;
     } else {
-        print_said(&answer.text)?;
+        print_with_newline(&answer.text)?;
     }
     Ok(Outcome::Done)
 }
 
-pub fn read(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
-    let note = version(notes, path, "").map_err(|error| history::or_deleted(notes, path, error))?;
+pub fn read_note(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
+    let note = fetch_version(notes, path, "")
+        .map_err(|error| history::with_restore_hint(notes, path, error))?;
     if notes.context.json {
-        notes.context.print_json(&as_json(&note))?;
+        notes.context.print_json(&note_content_json(&note))?;
     } else {
         print_text(&note.text)?;
     }
@@ -59,24 +61,32 @@ pub fn read(notes: &Notes<'_>, path: &str) -> Result<Outcome> {
 pub use list::run as list;
 
 /// Fetches a version of a note; an empty version means the current one.
-fn version(notes: &Notes<'_>, path: &str, version: &str) -> Result<v1::GetVersionResponse> {
+fn fetch_version(
+    notes: &NotebookClient<'_>,
+    path: &str,
+    version: &str,
+) -> Result<v1::GetVersionResponse> {
     let request = v1::GetVersionRequest {
-        whose: Some(notes.whose()),
+        whose: Some(notes.notebook_ref()),
         path: path.to_owned(),
         version: version.to_owned(),
     };
-    notes.ask(async |client| client.note_version(request.clone()).await)
+    notes.call_idempotent(async |client| client.get_note_version(request.clone()).await)
 }
 
-fn as_json(note: &v1::GetVersionResponse) -> serde_json::Value {
+fn note_content_json(note: &v1::GetVersionResponse) -> serde_json::Value {
     json!({"path": note.path, "content": note.text, "version": note.version})
 }
 
 /// Prints the tool's JSON, or a one-line message.
-fn report(notes: &Notes<'_>, answer: &v1::CallToolResponse, done: &str) -> Result<Outcome> {
+fn report_change(
+    notes: &NotebookClient<'_>,
+    answer: &v1::CallToolResponse,
+    done: &str,
+) -> Result<Outcome> {
     use std::io::Write;
     if notes.context.json {
-        notes.context.print_json(&result(answer))?;
+        notes.context.print_json(&parse_tool_result(answer))?;
     } else {
         writeln!(crate::terminal::stdout(), "{done}")?;
     }

@@ -4,14 +4,14 @@ use serde_json::{Map, Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
 
-pub fn answer(query: &str, answer: &v1::RecallResponse, explain: bool) -> Value {
-    let hits: Vec<Value> = answer.hits.iter().map(|found| hit(found, explain)).collect();
+pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) -> Value {
+    let hits: Vec<Value> = answer.hits.iter().map(|found| hit_json(found, explain)).collect();
     let elsewhere = answer.elsewhere.iter();
     let elsewhere: Vec<Value> =
         elsewhere.map(|other| json!({"project": other.project, "hits": other.hits})).collect();
-    let mut all = fields(json!({
+    let mut all = object_fields(json!({
         "query": query, "tier": answer.tier, "behind": answer.behind, "hits": hits,
-        "more": answer.more, "elsewhere": elsewhere, "time": given(&answer.time),
+        "more": answer.more, "elsewhere": elsewhere, "time": non_empty(&answer.time),
         "unread": answer.unread,
     }));
     if explain {
@@ -24,13 +24,13 @@ pub fn answer(query: &str, answer: &v1::RecallResponse, explain: bool) -> Value 
     all.into()
 }
 
-fn hit(hit: &v1::RecallHit, explain: bool) -> Value {
+fn hit_json(hit: &v1::RecallHit, explain: bool) -> Value {
     let line = Some(hit.line).filter(|line| *line > 0);
-    let mut all = fields(json!({
+    let mut all = object_fields(json!({
         "source": hit.source, "citation": hit.citation, "text": hit.text,
         "at": hit.at_ms.map(Millis), "score": hit.score, "title": hit.title,
-        "session": given(&hit.session_id), "agent": given(&hit.agent), "project": hit.project,
-        "kind": hit.kind, "file": given(&hit.file), "line": line, "also": hit.also,
+        "session": non_empty(&hit.session_id), "agent": non_empty(&hit.agent), "project": hit.project,
+        "kind": hit.kind, "file": non_empty(&hit.file), "line": line, "also": hit.also,
     }));
     if explain {
         let ranks = hit.ranks.iter();
@@ -42,11 +42,11 @@ fn hit(hit: &v1::RecallHit, explain: bool) -> Value {
     all.into()
 }
 
-fn given(text: &str) -> Option<&str> {
+fn non_empty(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-fn fields(object: Value) -> Map<String, Value> {
+fn object_fields(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(fields) => fields,
         _ => Map::new(),

@@ -2,24 +2,24 @@
 
 use tome_text::{StopClass, fold_char, is_stop_word, is_unspaced, stem};
 
-use crate::render::{BOLD, PLAIN};
+use crate::render::{BOLD, RESET};
 
 /// Words of at least this length are also highlighted inside longer words.
-const INSIDE_CHARS_MIN: usize = 4;
+const SUBSTRING_CHARS_MIN: usize = 4;
 
 /// The terms of a query to highlight.
-pub struct Marks {
+pub struct Highlighter {
     /// Case-folded words with their stems.
     words: Vec<(Vec<char>, String)>,
     /// Adjacent characters of scripts without spaces, such as Chinese.
     pairs: Vec<(char, char)>,
 }
 
-impl Marks {
-    pub fn of(query: &str) -> Self {
+impl Highlighter {
+    pub fn from_query(query: &str) -> Self {
         let low: Vec<char> = query.chars().map(fold_char).collect();
         let mut words: Vec<Vec<char>> = low
-            .split(|c| !is_word(*c) || is_unspaced(*c))
+            .split(|c| !is_word_char(*c) || is_unspaced(*c))
             .filter(|word| !word.is_empty())
             .map(<[char]>::to_vec)
             .collect();
@@ -38,29 +38,29 @@ impl Marks {
         Self { words: words.collect(), pairs: pairs.collect() }
     }
 
-    pub fn none() -> Self {
+    pub fn disabled() -> Self {
         Self { words: Vec::new(), pairs: Vec::new() }
     }
 
     /// Returns the text with the query terms in bold.
-    pub fn bold(&self, text: &str) -> String {
+    pub fn highlight(&self, text: &str) -> String {
         let chars: Vec<char> = text.chars().collect();
         let mut styled = String::with_capacity(text.len());
         let mut is_bold = false;
-        for (c, marked) in chars.iter().zip(self.marked(&chars)) {
+        for (c, marked) in chars.iter().zip(self.find_marked(&chars)) {
             if marked != is_bold {
-                styled.push_str(if marked { BOLD } else { PLAIN });
+                styled.push_str(if marked { BOLD } else { RESET });
                 is_bold = marked;
             }
             styled.push(*c);
         }
         if is_bold {
-            styled.push_str(PLAIN);
+            styled.push_str(RESET);
         }
         styled
     }
 
-    fn marked(&self, chars: &[char]) -> Vec<bool> {
+    fn find_marked(&self, chars: &[char]) -> Vec<bool> {
         let low: Vec<char> = chars.iter().map(|c| fold_char(*c)).collect();
         let mut marked = vec![false; chars.len()];
         let mut mark = |from: usize, count: usize| {
@@ -74,12 +74,12 @@ impl Marks {
             }
         }
         let mut at = 0;
-        for run in low.split(|c| !is_word(*c)) {
+        for run in low.split(|c| !is_word_char(*c)) {
             let run_stem = stem_of(run);
             for (word, stem) in &self.words {
                 if run == word || run_stem == *stem {
                     mark(at, run.len());
-                } else if word.len() >= INSIDE_CHARS_MIN {
+                } else if word.len() >= SUBSTRING_CHARS_MIN {
                     let places = run.windows(word.len()).enumerate();
                     places.filter(|(_, part)| part == word).for_each(|(from, _)| {
                         mark(at + from, word.len());
@@ -96,7 +96,7 @@ fn stem_of(word: &[char]) -> String {
     stem(&String::from_iter(word)).into_owned()
 }
 
-fn is_word(c: char) -> bool {
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric()
 }
 
@@ -105,8 +105,8 @@ mod tests {
     use super::*;
 
     fn check(query: &str, text: &str, marked: &str) {
-        let bold = Marks::of(query).bold(text);
-        assert_eq!(bold.replace(BOLD, "[").replace(PLAIN, "]"), marked, "{query}");
+        let bold = Highlighter::from_query(query).highlight(text);
+        assert_eq!(bold.replace(BOLD, "[").replace(RESET, "]"), marked, "{query}");
     }
 
     #[test]

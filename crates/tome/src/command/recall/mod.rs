@@ -12,57 +12,58 @@ use std::time::Instant;
 
 use anyhow::Result;
 use tome_model::{Agent, Clock, EventKind, SessionId, SystemClock};
-use tome_proto::{Query, limits, v1};
+use tome_proto::{EventListQuery, limits, v1};
 
-use super::events::project_of;
-use super::notes::quoted;
-use super::toc::Labels;
-use super::{Context, Outcome, Refusal, time};
-use crate::cli::recall::Recall;
-use crate::reach::Start;
+use super::events::resolve_project;
+use super::notes::quote_shell;
+use super::toc::TimeLabels;
+use super::{CommandContext, CommandError, Outcome, time};
+use crate::cli::recall::RecallArgs;
+use crate::reach::StartPolicy;
 use crate::render::{one_line, terminal_width};
 
 /// How much of the query is repeated in the output.
 const QUERY_CHARS_MAX: usize = 80;
 
-pub fn run(context: &Context, asked: &Recall) -> Result<Outcome> {
-    let request = request(context, asked)?;
+pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
+    let request = build_request(context, asked)?;
     let begun = Instant::now();
     let answer = context.block_on(async {
-        let recall =
-            context.reach.ask(Start::IfAway, async |client| client.recall(request.clone()).await);
+        let recall = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+            client.recall(request.clone()).await
+        });
         Ok(recall.await?)
     })?;
     let took = begun.elapsed();
     if context.json {
-        context.print_json(&json::answer(&request.query, &answer, asked.explain))?;
+        context.print_json(&json::response_json(&request.query, &answer, asked.explain))?;
         return Ok(Outcome::Done);
     }
     for unread in &answer.unread {
         writeln!(crate::terminal::stderr(), "skipped: {unread}")?;
     }
-    let shown = print::Shown {
+    let shown = print::ResponsePrinter {
         request: &request,
-        labels: &Labels::of(&context.settings),
+        labels: &TimeLabels::from_settings(&context.settings),
         now: SystemClock.now(),
-        show_project: show_project(asked, &request.project),
+        show_project: resolve_show_project(asked, &request.project),
         width: terminal_width(),
         explain: asked.explain,
     };
     if answer.hits.is_empty() {
         // On standard error, so that standard output stays empty for scripts.
-        shown.nothing(&mut crate::terminal::stderr().lock(), &answer)?;
+        shown.print_no_hits(&mut crate::terminal::stderr().lock(), &answer)?;
     } else {
         shown.print(&mut crate::terminal::stdout().lock(), &answer)?;
     }
     if asked.explain {
-        explain::print(&mut crate::terminal::stdout().lock(), &answer.stages, took)?;
+        explain::print_stages(&mut crate::terminal::stdout().lock(), &answer.stages, took)?;
     }
     Ok(Outcome::Done)
 }
 
 /// Builds the request from the command line.
-fn request(context: &Context, asked: &Recall) -> Result<v1::RecallRequest> {
+fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::RecallRequest> {
     let query = asked.query.join(" ");
     check_query(&query)?;
     for agent in &asked.agent {
@@ -80,12 +81,12 @@ fn request(context: &Context, asked: &Recall) -> Result<v1::RecallRequest> {
     if let (Some(since), Some(until)) = (since, until)
         && since >= until
     {
-        let refusal = Refusal::bad_input("--until must be later than --since");
+        let refusal = CommandError::bad_input("--until must be later than --since");
         return Err(refusal
-            .hint("--until is exclusive: to include a day, give the day after it")
+            .with_hint("--until is exclusive: to include a day, give the day after it")
             .into());
     }
-    let (across, project) = place(context, asked)?;
+    let (across, project) = resolve_range(context, asked)?;
     Ok(v1::RecallRequest {
         query,
         scope: asked.scope.clone(),
@@ -106,77 +107,82 @@ fn request(context: &Context, asked: &Recall) -> Result<v1::RecallRequest> {
 
 fn check_query(query: &str) -> Result<()> {
     if query.trim().is_empty() {
-        let refusal = Refusal::bad_input("the query is empty");
-        return Err(refusal.hint("for example: `tome recall why did we choose fjall`").into());
+        let refusal = CommandError::bad_input("the query is empty");
+        return Err(refusal.with_hint("for example: `tome recall why did we choose fjall`").into());
     }
     let (bytes, bytes_max) = (query.len(), limits::RECALL_QUERY_BYTES_MAX);
     if bytes > bytes_max {
         let said = format!("the query is {bytes} bytes long; the maximum is {bytes_max}");
-        return Err(Refusal::bad_input(said).hint("use only the words that matter").into());
+        return Err(CommandError::bad_input(said)
+            .with_hint("use only the words that matter")
+            .into());
     }
     Ok(())
 }
 
 /// Resolves the range to search and the current project; empty if there is none.
-fn place(context: &Context, asked: &Recall) -> Result<(String, String)> {
+fn resolve_range(context: &CommandContext, asked: &RecallArgs) -> Result<(String, String)> {
     let across = match (&asked.across, &asked.session) {
         _ if asked.all_projects => Some("all"),
         (Some(across), None) if across == "session" => {
-            let refusal = Refusal::bad_input("--across session needs --session ID");
-            return Err(refusal.hint("`tome show <event>` says the session of an event").into());
+            let refusal = CommandError::bad_input("--across session needs --session ID");
+            return Err(refusal
+                .with_hint("`tome show <event>` says the session of an event")
+                .into());
         }
         (Some(across), Some(_)) if across != "session" => {
             let said = format!(
                 "--session limits the search to one session, but --across {across} widens it"
             );
-            return Err(Refusal::bad_input(said).hint("use only one of them").into());
+            return Err(CommandError::bad_input(said).with_hint("use only one of them").into());
         }
         (Some(across), _) => Some(across.as_str()),
         (None, Some(_)) => Some("session"),
         (None, None) => None,
     };
     let project = match (&asked.session, &asked.project) {
-        (Some(session), None) => project_of_session(context, session)?,
-        (_, folder) => project_of(context, folder.as_deref())?.unwrap_or_default(),
+        (Some(session), None) => find_session_project(context, session)?,
+        (_, folder) => resolve_project(context, folder.as_deref())?.unwrap_or_default(),
     };
     if across == Some("project") && project.is_empty() {
-        let refusal = Refusal::bad_input("the current folder is not a known project");
-        return Err(refusal.hint("use --project DIR or --all-projects").into());
+        let refusal = CommandError::bad_input("the current folder is not a known project");
+        return Err(refusal.with_hint("use --project DIR or --all-projects").into());
     }
     Ok((across.unwrap_or_default().to_owned(), project))
 }
 
 /// Finds the project of a session's latest event.
-fn project_of_session(context: &Context, session: &str) -> Result<String> {
+fn find_session_project(context: &CommandContext, session: &str) -> Result<String> {
     SessionId::parse(session)?;
-    let query = Query {
+    let query = EventListQuery {
         session: Some(session.to_owned()),
         limit: 1,
         newest_first: true,
-        ..Query::default()
+        ..EventListQuery::default()
     };
     let page = context.block_on(async {
-        let asked =
-            context.reach.ask(Start::IfAway, async |client| client.events(query.clone()).await);
+        let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+            client.list_events(query.clone()).await
+        });
         Ok(asked.await?)
     })?;
     let last = page.events.into_iter().next().map(|event| event.project);
     last.ok_or_else(|| {
-        let refusal = Refusal::not_found(format!("no session {session:?}"));
-        refusal.hint("`tome show <event>` prints the session of an event").into()
+        let refusal = CommandError::not_found(format!("no session {session:?}"));
+        refusal.with_hint("`tome show <event>` prints the session of an event").into()
     })
 }
 
 /// The `--project` argument that `tome show` needs to open the hits. With `--session`, they may be in
 /// another project than the current one.
-fn show_project(asked: &Recall, project: &str) -> Option<String> {
+fn resolve_show_project(asked: &RecallArgs, project: &str) -> Option<String> {
     let typed = asked.project.as_ref().map(|folder| folder.to_string_lossy().into_owned());
     typed.or_else(|| asked.session.as_ref().map(|_| project.to_owned()))
 }
 
 /// Renders the same query with more flags, quoted for a shell.
-fn again(query: &str, flags: &str) -> String {
+fn render_command(query: &str, flags: &str) -> String {
     let short = one_line(query, QUERY_CHARS_MAX);
-    let query = if short == query { quoted(query) } else { "…".to_owned() };
+    let query = if short == query { quote_shell(query) } else { "…".to_owned() };
     format!("tome recall {flags} {query}")
 }

@@ -22,11 +22,14 @@ use tome_model::Millis;
 use tome_proto::limits::RECALL_HITS_MAX;
 use tome_proto::v1;
 
-use super::marks::Marks;
-use super::{QUERY_CHARS_MAX, again, explain};
-use crate::command::notes::quoted;
-use crate::command::toc::Labels;
-use crate::render::{BOLD, DIM, GREEN, PLAIN, YELLOW, ago, count, counted, one_line, safe};
+use super::marks::Highlighter;
+use super::{QUERY_CHARS_MAX, explain, render_command};
+use crate::command::notes::quote_shell;
+use crate::command::toc::TimeLabels;
+use crate::render::{
+    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_count, format_counted, one_line,
+    replace_control_chars,
+};
 
 const INDENT: &str = "    ";
 
@@ -38,15 +41,15 @@ const TITLE_CHARS_MAX: usize = 60;
 const SESSION_CHARS_MAX: usize = 12;
 
 /// Prefixes of citations that are relative to the current session.
-const SHORT: [&str; 3] = ["messages.jsonl", "detail/", "overview.md"];
+const RELATIVE_CITATIONS: [&str; 3] = ["messages.jsonl", "detail/", "overview.md"];
 
 /// Further hits of the same session or file that are listed by citation.
 const ALSO_MAX: usize = 3;
 
 /// Everything that rendering a response needs.
-pub struct Shown<'a> {
+pub struct ResponsePrinter<'a> {
     pub request: &'a v1::RecallRequest,
-    pub labels: &'a Labels,
+    pub labels: &'a TimeLabels,
     pub now: Millis,
     /// The `--project` argument for the suggested `tome show` command.
     pub show_project: Option<String>,
@@ -55,24 +58,28 @@ pub struct Shown<'a> {
     pub explain: bool,
 }
 
-impl Shown<'_> {
+impl ResponsePrinter<'_> {
     pub fn print(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
-        let hits = counted(answer.hits.len() as u64, "hit", "hits");
-        writeln!(out, "{BOLD}{hits}{PLAIN} for {}", self.query())?;
+        let hits = format_counted(answer.hits.len() as u64, "hit", "hits");
+        writeln!(out, "{BOLD}{hits}{RESET} for {}", self.shown_query())?;
         let marks = match self.request.regex {
-            true => Marks::none(),
-            false => Marks::of(&self.request.query),
+            true => Highlighter::disabled(),
+            false => Highlighter::from_query(&self.request.query),
         };
         for (number, hit) in (1..).zip(&answer.hits) {
             writeln!(out)?;
-            self.hit(out, number, hit, &marks)?;
+            self.print_hit(out, number, hit, &marks)?;
         }
         writeln!(out)?;
-        self.foot(out, answer)
+        self.print_footer(out, answer)
     }
 
     /// Prints that there are no hits, and which other projects have some.
-    pub fn nothing(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
+    pub fn print_no_hits(
+        &self,
+        out: &mut dyn Write,
+        answer: &v1::RecallResponse,
+    ) -> std::io::Result<()> {
         if self.request.limit == Some(0) {
             return writeln!(out, "No results: --limit is 0");
         }
@@ -83,90 +90,98 @@ impl Shown<'_> {
             _ if project.is_empty() => String::new(),
             _ => format!(" in {project}"),
         };
-        writeln!(out, "No results: nothing relevant to {}{place}", self.query())?;
+        writeln!(out, "No results: nothing relevant to {}{place}", self.shown_query())?;
         for other in &answer.elsewhere {
-            let hits = counted(other.hits, "hit", "hits");
-            let flags = format!("--project {}", quoted(&other.project));
-            let again = again(&self.request.query, &flags);
+            let hits = format_counted(other.hits, "hit", "hits");
+            let flags = format!("--project {}", quote_shell(&other.project));
+            let again = render_command(&self.request.query, &flags);
             writeln!(out, "project {} has {hits}: {again}", other.project)?;
         }
         if answer.elsewhere.is_empty() && !place.is_empty() {
             writeln!(out, "--all-projects searches all projects")?;
         }
-        self.about(out, answer)
+        self.print_search_info(out, answer)
     }
 
-    fn query(&self) -> String {
+    fn shown_query(&self) -> String {
         one_line(&self.request.query, QUERY_CHARS_MAX)
     }
 
-    fn hit(
+    fn print_hit(
         &self,
         out: &mut dyn Write,
         number: usize,
         hit: &v1::RecallHit,
-        marks: &Marks,
+        marks: &Highlighter,
     ) -> std::io::Result<()> {
         let title = match hit.title.as_str() {
             "" => String::new(),
-            title => format!("  {BOLD}{}{PLAIN}", one_line(title, TITLE_CHARS_MAX)),
+            title => format!("  {BOLD}{}{RESET}", one_line(title, TITLE_CHARS_MAX)),
         };
-        let (source, about) = (&hit.source, self.circumstances(hit));
+        let (source, about) = (&hit.source, self.render_details(hit));
         writeln!(
             out,
-            "{BOLD}{number:>2}{PLAIN}  {GREEN}{source}{PLAIN}{title}  {DIM}{about}{PLAIN}"
+            "{BOLD}{number:>2}{RESET}  {GREEN}{source}{RESET}{title}  {DIM}{about}{RESET}"
         )?;
-        for line in lines(&safe(&hit.text), self.width) {
-            writeln!(out, "{INDENT}{}", marks.bold(&line))?;
+        for line in wrap_lines(&replace_control_chars(&hit.text), self.width) {
+            writeln!(out, "{INDENT}{}", marks.highlight(&line))?;
         }
-        writeln!(out, "{INDENT}{GREEN}{}{PLAIN}", pasted(&hit.citation))?;
+        writeln!(out, "{INDENT}{GREEN}{}{RESET}", quote_citation(&hit.citation))?;
         if !hit.also.is_empty() {
-            writeln!(out, "{INDENT}{DIM}{}{PLAIN}", also(hit))?;
+            writeln!(out, "{INDENT}{DIM}{}{RESET}", render_also(hit))?;
         }
         if self.explain {
-            writeln!(out, "{INDENT}{DIM}{}{PLAIN}", explain::ranks(hit))?;
+            writeln!(out, "{INDENT}{DIM}{}{RESET}", explain::render_ranks(hit))?;
         }
         Ok(())
     }
 
     /// Renders time, agent, kind, session and project, leaving out what the request already fixes.
-    fn circumstances(&self, hit: &v1::RecallHit) -> String {
-        let when = hit
-            .at_ms
-            .map(|ms| format!("{}, {}", self.labels.minute(ms), ago(self.now, Millis(ms))));
+    fn render_details(&self, hit: &v1::RecallHit) -> String {
+        let when = hit.at_ms.map(|ms| {
+            format!("{}, {}", self.labels.format_minute(ms), format_ago(self.now, Millis(ms)))
+        });
         let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
         let is_here = hit.session_id == self.request.session_id;
         let session = given(&hit.session_id).filter(|_| !is_here);
         let session = session.map(|id| format!("session {}", one_line(&id, SESSION_CHARS_MAX)));
         let project = given(&hit.project).filter(|project| *project != self.request.project);
         let all = [when, given(&hit.agent), given(&hit.kind), session, project];
-        all.into_iter().flatten().map(|one| safe(&one)).collect::<Vec<_>>().join(" · ")
+        all.into_iter()
+            .flatten()
+            .map(|one| replace_control_chars(&one))
+            .collect::<Vec<_>>()
+            .join(" · ")
     }
 
-    fn foot(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
+    fn print_footer(
+        &self,
+        out: &mut dyn Write,
+        answer: &v1::RecallResponse,
+    ) -> std::io::Result<()> {
         if answer.more > 0 {
-            writeln!(out, "{} more: {}", count(answer.more), self.how_to_get_more(answer))?;
+            writeln!(out, "{} more: {}", format_count(answer.more), self.hint_for_more(answer))?;
         }
-        self.about(out, answer)?;
+        self.print_search_info(out, answer)?;
         if let Some(first) = answer.hits.first() {
-            let citation = pasted(&first.citation);
-            let flags = self.show_flags(&first.citation);
-            writeln!(out, "{DIM}Open the first: tome show {citation}{flags}{PLAIN}")?;
+            let citation = quote_citation(&first.citation);
+            let flags = self.render_show_flags(&first.citation);
+            writeln!(out, "{DIM}Open the first: tome show {citation}{flags}{RESET}")?;
         }
         Ok(())
     }
 
     /// The flags `tome show` needs to open a citation. Only relative citations need a session.
-    fn show_flags(&self, citation: &str) -> String {
-        let is_short = SHORT.iter().any(|file| citation.starts_with(file));
+    fn render_show_flags(&self, citation: &str) -> String {
+        let is_short = RELATIVE_CITATIONS.iter().any(|file| citation.starts_with(file));
         let session = Some(&self.request.session_id).filter(|id| is_short && !id.is_empty());
         let flag = |name: &str, value: Option<&String>| {
-            value.map(|value| format!(" {name} {}", quoted(value))).unwrap_or_default()
+            value.map(|value| format!(" {name} {}", quote_shell(value))).unwrap_or_default()
         };
         flag("--session", session) + &flag("--project", self.show_project.as_ref())
     }
 
-    fn how_to_get_more(&self, answer: &v1::RecallResponse) -> String {
+    fn hint_for_more(&self, answer: &v1::RecallResponse) -> String {
         let (hits, hits_max) = (answer.hits.len() as u64, u64::from(RECALL_HITS_MAX));
         let limit = u64::from(self.request.limit.unwrap_or_default());
         if self.request.tokens_max > 0 && hits < limit {
@@ -176,21 +191,25 @@ impl Shown<'_> {
             return "narrow the search with --since, --until, --agent or --scope".to_owned();
         }
         let limit = (limit + answer.more).min(hits_max);
-        again(&self.request.query, &format!("--limit {limit}"))
+        render_command(&self.request.query, &format!("--limit {limit}"))
     }
 
     /// Prints the preferred time range, the state of the index and the tier.
-    fn about(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
+    fn print_search_info(
+        &self,
+        out: &mut dyn Write,
+        answer: &v1::RecallResponse,
+    ) -> std::io::Result<()> {
         if !answer.time.is_empty() {
-            writeln!(out, "{DIM}Preferred: {}{PLAIN}", one_line(&answer.time, QUERY_CHARS_MAX))?;
+            writeln!(out, "{DIM}Preferred: {}{RESET}", one_line(&answer.time, QUERY_CHARS_MAX))?;
         }
         if answer.behind > 0 {
-            let behind = counted(answer.behind, "event", "events");
+            let behind = format_counted(answer.behind, "event", "events");
             let looked = match answer.unread.is_empty() {
                 true => "; those events were scanned directly",
                 false => "",
             };
-            writeln!(out, "{YELLOW}The index is {behind} behind{looked}{PLAIN}")?;
+            writeln!(out, "{YELLOW}The index is {behind} behind{looked}{RESET}")?;
         }
         if !answer.hits.is_empty() || self.explain {
             let matched = match answer.tier.as_str() {
@@ -200,33 +219,34 @@ impl Shown<'_> {
                 "literal" => "a text scan",
                 other => other,
             };
-            writeln!(out, "{DIM}Matched by {matched}{PLAIN}")?;
+            writeln!(out, "{DIM}Matched by {matched}{RESET}")?;
         }
         Ok(())
     }
 }
 
 /// Quotes a citation for a shell. A `#` inside a word needs no quotes.
-fn pasted(citation: &str) -> String {
-    let citation = safe(citation);
-    let is_plain = citation.split('#').all(|part| quoted(part) == part);
-    if is_plain { citation } else { quoted(&citation) }
+fn quote_citation(citation: &str) -> String {
+    let citation = replace_control_chars(citation);
+    let is_plain = citation.split('#').all(|part| quote_shell(part) == part);
+    if is_plain { citation } else { quote_shell(&citation) }
 }
 
 /// Lists further hits of the same session or file.
-fn also(hit: &v1::RecallHit) -> String {
+fn render_also(hit: &v1::RecallHit) -> String {
     let place = match hit.source.as_str() {
         "messages" | "grips" => "session",
         "contents" => "part of the contents",
         _ => "file",
     };
-    let named: Vec<String> = hit.also.iter().take(ALSO_MAX).map(|one| pasted(one)).collect();
+    let named: Vec<String> =
+        hit.also.iter().take(ALSO_MAX).map(|one| quote_citation(one)).collect();
     let rest = if hit.also.len() > ALSO_MAX { ", …" } else { "" };
     format!("{} more in this {place}: {}{rest}", hit.also.len(), named.join(", "))
 }
 
 /// Wraps a text at its spaces.
-fn lines(text: &str, width: usize) -> Vec<String> {
+fn wrap_lines(text: &str, width: usize) -> Vec<String> {
     let room = width.saturating_sub(INDENT.len());
     let chars_max = room.clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
     let mut lines: Vec<String> = Vec::new();

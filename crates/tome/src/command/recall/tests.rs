@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
 
-use super::print::Shown;
-use super::{again, explain, json};
-use crate::command::toc::Labels;
-use crate::render::{BOLD, DIM, GREEN, PLAIN, YELLOW};
+use super::print::ResponsePrinter;
+use super::{explain, json, render_command};
+use crate::command::toc::TimeLabels;
+use crate::render::{BOLD, DIM, GREEN, RESET, YELLOW};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING_MS: u64 = 1_794_735_000_000;
@@ -71,7 +71,7 @@ fn request() -> v1::RecallRequest {
 
 /// The codes of colours as letters: b bold, d dim, g green, y yellow, and `>` for their end.
 fn plain(bytes: Vec<u8>) -> String {
-    let codes = [(BOLD, "<b:"), (DIM, "<d:"), (GREEN, "<g:"), (YELLOW, "<y:"), (PLAIN, ">")];
+    let codes = [(BOLD, "<b:"), (DIM, "<d:"), (GREEN, "<g:"), (YELLOW, "<y:"), (RESET, ">")];
     let text = String::from_utf8(bytes).unwrap();
     codes.iter().fold(text, |text, (code, letter)| text.replace(code, letter))
 }
@@ -82,13 +82,13 @@ fn check(
     explain: bool,
     expected: &Expect,
 ) {
-    let labels = Labels::utc();
+    let labels = TimeLabels::utc();
     let now = Millis(MORNING_MS + 3 * DAY_MS);
     let show_project = Some("/app".to_owned());
-    let shown = Shown { request, labels: &labels, now, show_project, width: 60, explain };
+    let shown = ResponsePrinter { request, labels: &labels, now, show_project, width: 60, explain };
     let mut out = Vec::new();
     match answer.hits.is_empty() {
-        true => shown.nothing(&mut out, answer).unwrap(),
+        true => shown.print_no_hits(&mut out, answer).unwrap(),
         false => shown.print(&mut out, answer).unwrap(),
     }
     expected.assert_eq(&plain(out));
@@ -227,8 +227,8 @@ fn no_hit_steers_a_terminal() {
         hit.agent = "\u{7}".into();
         hit.also = vec!["\u{1b}".into()];
     }
-    let labels = Labels::utc();
-    let shown = Shown {
+    let labels = TimeLabels::utc();
+    let shown = ResponsePrinter {
         request: &request(),
         labels: &labels,
         now: Millis(0),
@@ -255,7 +255,7 @@ fn stages_for_a_person() {
         stage("fuse", "9", 0),
     ];
     let mut out = Vec::new();
-    explain::print(&mut out, &stages, Duration::from_millis(2_500)).unwrap();
+    explain::print_stages(&mut out, &stages, Duration::from_millis(2_500)).unwrap();
     expect![[r#"
 
         <d:  stage         time  found>
@@ -270,7 +270,7 @@ fn stages_for_a_person() {
 #[test]
 fn an_answer_for_a_program() {
     let keys = |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
-    let short = json::answer("unicode", &answer(), false);
+    let short = json::response_json("unicode", &answer(), false);
     assert_eq!(
         keys(&short),
         ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread"]
@@ -285,12 +285,12 @@ fn an_answer_for_a_program() {
             "also": [],
         })
     );
-    let long = json::answer("unicode", &answer(), true);
+    let long = json::response_json("unicode", &answer(), true);
     assert_eq!(long["stages"], json!([]));
     assert_eq!(long["hits"][0]["ranks"][1], json!({"tier": "vectors", "rank": 4, "score": 0.5}));
     let unknown = v1::RecallHit { source: "contents".into(), ..v1::RecallHit::default() };
     let answer = v1::RecallResponse { hits: vec![unknown], ..v1::RecallResponse::default() };
-    let hit = &json::answer("x", &answer, false)["hits"][0];
+    let hit = &json::response_json("x", &answer, false)["hits"][0];
     assert_eq!(
         (&hit["at"], &hit["line"], &hit["file"]),
         (&json!(null), &json!(null), &json!(null))
@@ -299,7 +299,7 @@ fn an_answer_for_a_program() {
 
 #[test]
 fn the_same_question_again() {
-    assert_eq!(again("lexer", "--limit 9"), "tome recall --limit 9 lexer");
-    assert_eq!(again("it's late", "--limit 9"), r"tome recall --limit 9 'it'\''s late'");
-    assert_eq!(again(&"x".repeat(500), "--limit 9"), "tome recall --limit 9 …");
+    assert_eq!(render_command("lexer", "--limit 9"), "tome recall --limit 9 lexer");
+    assert_eq!(render_command("it's late", "--limit 9"), r"tome recall --limit 9 'it'\''s late'");
+    assert_eq!(render_command(&"x".repeat(500), "--limit 9"), "tome recall --limit 9 …");
 }

@@ -7,71 +7,75 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use crate::agents::wiring::Client;
-use crate::render::{BOLD, DIM, GREEN, PLAIN, RED, YELLOW, counted, safe};
-use crate::setup::{Action, FilePlan, Form, Ground, Plan, SetupError};
+use crate::agents::wiring::AgentIntegration;
+use crate::render::{BOLD, DIM, GREEN, RED, RESET, YELLOW, format_counted, replace_control_chars};
+use crate::setup::{Environment, FileAction, FilePlan, InstallContent, SetupError, SetupPlan};
 
 /// Unchanged lines shown around a change.
-const LINES_AROUND: usize = 1;
+const CONTEXT_LINES: usize = 1;
 
-pub fn plan(ground: &Ground<'_>, clients: &[&'static Client], plan: &Plan) -> Result<()> {
+pub fn print_plan(
+    ground: &Environment<'_>,
+    clients: &[&'static AgentIntegration],
+    plan: &SetupPlan,
+) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
     for client in clients {
-        let found = client.found(ground);
-        let found = found.map_or("not installed".to_owned(), |path| ground.short(&path));
-        writeln!(out, "{BOLD}{}{PLAIN}  {DIM}{found}{PLAIN}", client.title)?;
+        let found = client.find_installation(ground);
+        let found = found.map_or("not installed".to_owned(), |path| ground.display_path(&path));
+        writeln!(out, "{BOLD}{}{RESET}  {DIM}{found}{RESET}", client.title)?;
         let files = plan.files.iter().filter(|file| file.agents.contains(&client.name));
         let mut kept = 0;
         for file in files {
             if file.agents.first() != Some(&client.name) {
                 let shared = file.agents.first().copied().unwrap_or_default();
-                if !matches!(file.action, Action::Keep) {
-                    let path = ground.short(&file.path);
-                    writeln!(out, "  {DIM}shares  {path} with {shared}{PLAIN}")?;
+                if !matches!(file.action, FileAction::Keep) {
+                    let path = ground.display_path(&file.path);
+                    writeln!(out, "  {DIM}shares  {path} with {shared}{RESET}")?;
                 }
                 continue;
             }
-            kept += u64::from(matches!(file.action, Action::Keep));
-            one_file(&mut out, ground, file)?;
+            kept += u64::from(matches!(file.action, FileAction::Keep));
+            print_file(&mut out, ground, file)?;
         }
         if kept > 0 {
-            let kept = counted(kept, "file is up to date", "files are up to date");
-            writeln!(out, "  {GREEN}ok{PLAIN}      {kept}")?;
+            let kept = format_counted(kept, "file is up to date", "files are up to date");
+            writeln!(out, "  {GREEN}ok{RESET}      {kept}")?;
         }
     }
     Ok(())
 }
 
-fn one_file(out: &mut dyn Write, ground: &Ground<'_>, file: &FilePlan) -> Result<()> {
-    let path = ground.short(&file.path);
+fn print_file(out: &mut dyn Write, ground: &Environment<'_>, file: &FilePlan) -> Result<()> {
+    let path = ground.display_path(&file.path);
     match &file.action {
-        Action::Keep => {}
-        Action::Create(text) => {
-            let lines = counted(text.lines().count() as u64, "line", "lines");
-            writeln!(out, "  {GREEN}new{PLAIN}     {path}  {DIM}{lines}{PLAIN}")?;
+        FileAction::Keep => {}
+        FileAction::Create(text) => {
+            let lines = format_counted(text.lines().count() as u64, "line", "lines");
+            writeln!(out, "  {GREEN}new{RESET}     {path}  {DIM}{lines}{RESET}")?;
             // Settings are shown in full; for prose, such as a skill, the name is enough.
-            let is_page = matches!(file.form, Form::Text { .. })
+            let is_page = matches!(file.content, InstallContent::Text { .. })
                 && file.path.extension().is_none_or(|end| end != "json");
             if !is_page {
-                changes(out, "", text)?;
+                print_diff(out, "", text)?;
             }
         }
-        Action::Change(text) => {
-            writeln!(out, "  {YELLOW}change{PLAIN}  {path}")?;
-            let now = String::from_utf8_lossy(file.now.as_deref().unwrap_or_default());
-            changes(out, &now, text)?;
+        FileAction::Change(text) => {
+            writeln!(out, "  {YELLOW}change{RESET}  {path}")?;
+            let now = String::from_utf8_lossy(file.current.as_deref().unwrap_or_default());
+            print_diff(out, &now, text)?;
         }
-        Action::Leave(why) => writeln!(out, "  {YELLOW}leave{PLAIN}   {path}: {why}")?,
-        Action::Refuse(error) => writeln!(out, "  {RED}fail{PLAIN}    {error}")?,
+        FileAction::Leave(why) => writeln!(out, "  {YELLOW}leave{RESET}   {path}: {why}")?,
+        FileAction::Refuse(error) => writeln!(out, "  {RED}fail{RESET}    {error}")?,
     }
     Ok(())
 }
 
-pub fn changes(out: &mut dyn Write, before: &str, after: &str) -> Result<()> {
+pub fn print_diff(out: &mut dyn Write, before: &str, after: &str) -> Result<()> {
     let diff = TextDiff::from_lines(before, after);
-    for (at, group) in diff.grouped_ops(LINES_AROUND).iter().enumerate() {
+    for (at, group) in diff.grouped_ops(CONTEXT_LINES).iter().enumerate() {
         if at > 0 {
-            writeln!(out, "      {DIM}…{PLAIN}")?;
+            writeln!(out, "      {DIM}…{RESET}")?;
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let (colour, sign) = match change.tag() {
@@ -79,43 +83,45 @@ pub fn changes(out: &mut dyn Write, before: &str, after: &str) -> Result<()> {
                 ChangeTag::Delete => (RED, '-'),
                 ChangeTag::Insert => (GREEN, '+'),
             };
-            let line = safe(change.value().trim_end_matches(['\r', '\n']));
-            writeln!(out, "    {colour}{sign} {line}{PLAIN}")?;
+            let line = replace_control_chars(change.value().trim_end_matches(['\r', '\n']));
+            writeln!(out, "    {colour}{sign} {line}{RESET}")?;
         }
     }
     Ok(())
 }
 
 /// Prints the result and any steps left to the user.
-pub fn outcome(
-    clients: &[&'static Client],
-    plan: &Plan,
+pub fn print_outcome(
+    clients: &[&'static AgentIntegration],
+    plan: &SetupPlan,
     done: bool,
     failed: &[SetupError],
 ) -> Result<()> {
     let mut out = crate::terminal::stdout().lock();
-    let changed = plan.files.iter().filter(|file| file.text().is_some()).count();
-    let refused = plan.files.iter().filter(|file| matches!(file.action, Action::Refuse(_))).count();
+    let changed = plan.files.iter().filter(|file| file.new_text().is_some()).count();
+    let refused =
+        plan.files.iter().filter(|file| matches!(file.action, FileAction::Refuse(_))).count();
     writeln!(out)?;
     for error in failed {
-        writeln!(out, "{RED}failed{PLAIN}  {error}")?;
+        writeln!(out, "{RED}failed{RESET}  {error}")?;
     }
     match (done, changed) {
         (true, _) => {
-            let files = counted((changed - failed.len().min(changed)) as u64, "file", "files");
+            let files =
+                format_counted((changed - failed.len().min(changed)) as u64, "file", "files");
             writeln!(out, "Done: {files} written. `tome setup --undo` reverts this.")?;
         }
         (false, 0) if refused == 0 => writeln!(out, "Nothing to change: everything is connected.")?,
         (false, 0) => writeln!(out, "Nothing was changed.")?,
         (false, _) => {
-            let files = counted(changed as u64, "file would be", "files would be");
+            let files = format_counted(changed as u64, "file would be", "files would be");
             writeln!(out, "{files} written; nothing was changed.")?;
         }
     }
     if done || changed == 0 {
         for client in clients {
-            for step in client.to_do {
-                writeln!(out, "{YELLOW}To do:{PLAIN} {step}.")?;
+            for step in client.manual_steps {
+                writeln!(out, "{YELLOW}To do:{RESET} {step}.")?;
             }
         }
     }
@@ -129,10 +135,10 @@ pub fn outcome(
 }
 
 /// Renders plan and result as JSON.
-pub fn as_json(
-    ground: &Ground<'_>,
-    clients: &[&'static Client],
-    plan: &Plan,
+pub fn plan_json(
+    ground: &Environment<'_>,
+    clients: &[&'static AgentIntegration],
+    plan: &SetupPlan,
     done: bool,
     failed: &[SetupError],
 ) -> Value {
@@ -140,8 +146,8 @@ pub fn as_json(
         .iter()
         .map(|client| {
             json!({
-                "agent": client.name, "title": client.title, "found": client.found(ground),
-                "to_do": client.to_do,
+                "agent": client.name, "title": client.title, "found": client.find_installation(ground),
+                "to_do": client.manual_steps,
             })
         })
         .collect();
@@ -152,11 +158,11 @@ pub fn as_json(
 
 fn file_json(file: &FilePlan) -> Value {
     let (action, why) = match &file.action {
-        Action::Keep => ("keep", None),
-        Action::Create(_) => ("create", None),
-        Action::Change(_) => ("change", None),
-        Action::Leave(why) => ("leave", Some(why.clone())),
-        Action::Refuse(error) => ("refuse", Some(error.to_string())),
+        FileAction::Keep => ("keep", None),
+        FileAction::Create(_) => ("create", None),
+        FileAction::Change(_) => ("change", None),
+        FileAction::Leave(why) => ("leave", Some(why.clone())),
+        FileAction::Refuse(error) => ("refuse", Some(error.to_string())),
     };
     let path: &Path = &file.path;
     json!({ "path": path, "agents": file.agents, "action": action, "why": why })

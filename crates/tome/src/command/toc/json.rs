@@ -5,35 +5,35 @@ use tome_model::Millis;
 use tome_proto::v1;
 
 /// Renders an entry with its children.
-pub fn entry(entry: &v1::TocEntry) -> Value {
-    let mut line = fields(json!({
+pub fn entry_json(entry: &v1::TocEntry) -> Value {
+    let mut line = object_fields(json!({
         "id": entry.id, "level": entry.level, "period": entry.period, "title": entry.title,
         "first_at": Millis(entry.first_at_ms), "last_at": Millis(entry.last_at_ms),
         "events": entry.events, "tokens": entry.tokens, "sessions": entry.sessions,
         "agents": entry.agents, "open": entry.open, "children": entry.children,
-        "projects": entry.shares.iter().map(share).collect::<Vec<_>>(),
+        "projects": entry.shares.iter().map(share_json).collect::<Vec<_>>(),
     }));
     if !entry.entries.is_empty() {
-        let below: Vec<Value> = entry.entries.iter().map(self::entry).collect();
+        let below: Vec<Value> = entry.entries.iter().map(self::entry_json).collect();
         line.insert("entries".to_owned(), below.into());
     }
     line.into()
 }
 
-fn fields(object: Value) -> Map<String, Value> {
+fn object_fields(object: Value) -> Map<String, Value> {
     match object {
         Value::Object(fields) => fields,
         _ => Map::new(),
     }
 }
 
-fn share(share: &v1::Share) -> Value {
+fn share_json(share: &v1::Share) -> Value {
     json!({"project": share.project, "title": share.title, "events": share.events})
 }
 
-pub fn node(node: &v1::Node) -> Value {
-    let bullets: Vec<Value> = node.bullets.iter().map(bullet).collect();
-    let children: Vec<Value> = node.children.iter().map(entry).collect();
+pub fn node_json(node: &v1::Node) -> Value {
+    let bullets: Vec<Value> = node.bullets.iter().map(bullet_json).collect();
+    let children: Vec<Value> = node.children.iter().map(entry_json).collect();
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     json!({
         "id": node.id, "project": node.project, "level": node.level, "period": node.period,
@@ -47,15 +47,15 @@ pub fn node(node: &v1::Node) -> Value {
     })
 }
 
-fn bullet(bullet: &v1::Bullet) -> Value {
-    let mut fields = fields(json!({"text": bullet.text, "grips": bullet.grips}));
+fn bullet_json(bullet: &v1::Bullet) -> Value {
+    let mut fields = object_fields(json!({"text": bullet.text, "grips": bullet.grips}));
     if bullet.unsupported {
         fields.insert("unsupported".to_owned(), true.into());
     }
     fields.into()
 }
 
-pub fn version(version: &v1::NodeVersion) -> Value {
+pub fn version_json(version: &v1::NodeVersion) -> Value {
     json!({
         "project": version.project, "version": version.version,
         "made_at": Millis(version.made_at_ms), "title": version.title,

@@ -12,17 +12,17 @@ use crate::config::Settings;
 const LEVELS: [&str; 5] = ["year", "month", "week", "day", "segment"];
 
 /// Number of levels above this one.
-pub fn depth(level: &str) -> usize {
+pub fn level_depth(level: &str) -> usize {
     LEVELS.iter().position(|known| *known == level).unwrap_or(0)
 }
 
 /// Labels in the time zone of the contents.
-pub struct Labels {
+pub struct TimeLabels {
     zone: TimeZone,
 }
 
-impl Labels {
-    pub fn of(settings: &Settings) -> Self {
+impl TimeLabels {
+    pub fn from_settings(settings: &Settings) -> Self {
         // The settings hold only the zone's name; a zone without a name is the system's.
         let found = DateTimeParser::new().parse_time_zone(settings.contents.zone.name());
         Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
@@ -34,42 +34,42 @@ impl Labels {
     }
 
     /// Formats a time to the second.
-    pub fn moment(&self, ms: u64) -> String {
-        self.at(ms, "%Y-%m-%d %H:%M:%S")
+    pub fn format_second(&self, ms: u64) -> String {
+        self.format_time(ms, "%Y-%m-%d %H:%M:%S")
     }
 
     /// Formats a time to the minute, with the day of the week.
-    pub fn minute(&self, ms: u64) -> String {
-        self.at(ms, "%a %Y-%m-%d %H:%M")
+    pub fn format_minute(&self, ms: u64) -> String {
+        self.format_time(ms, "%a %Y-%m-%d %H:%M")
     }
 
     /// Formats a time range; repeats the date only if the range ends on another day.
-    pub fn span(&self, first_ms: u64, last_ms: u64) -> String {
-        let day = |ms| self.at(ms, "%Y-%m-%d");
+    pub fn format_span(&self, first_ms: u64, last_ms: u64) -> String {
+        let day = |ms| self.format_time(ms, "%Y-%m-%d");
         let last = if day(first_ms) == day(last_ms) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
-        format!("{} – {}", self.moment(first_ms), self.at(last_ms, last))
+        format!("{} – {}", self.format_second(first_ms), self.format_time(last_ms, last))
     }
 
     /// The label of an entry below its parent.
-    pub fn short(&self, entry: &v1::TocEntry) -> String {
+    pub fn entry_label(&self, entry: &v1::TocEntry) -> String {
         let place = entry.id.splitn(3, ':').nth(2).unwrap_or_default();
         let label = match entry.level.as_str() {
-            "month" => month(place),
-            "week" => week(place),
+            "month" => month_label(place),
+            "week" => week_label(place),
             "day" => place.parse::<Date>().ok().map(|day| day.strftime("%a, %b %-d").to_string()),
-            "segment" => Some(self.hours(entry)),
+            "segment" => Some(self.segment_hours(entry)),
             _ => None,
         };
         label.unwrap_or_else(|| place.to_owned())
     }
 
-    fn hours(&self, entry: &v1::TocEntry) -> String {
-        let hour = |ms| self.at(ms, "%H:%M");
+    fn segment_hours(&self, entry: &v1::TocEntry) -> String {
+        let hour = |ms| self.format_time(ms, "%H:%M");
         let (first, last) = (hour(entry.first_at_ms), hour(entry.last_at_ms));
         if first == last { first } else { format!("{first} – {last}") }
     }
 
-    fn at(&self, ms: u64, format: &str) -> String {
+    fn format_time(&self, ms: u64, format: &str) -> String {
         let stamp = i64::try_from(ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
         let here = stamp.map(|stamp| stamp.to_zoned(self.zone.clone()));
         here.map_or_else(|| "?".to_owned(), |here| here.strftime(format).to_string())
@@ -77,13 +77,13 @@ impl Labels {
 }
 
 /// `2026-11` becomes `November`.
-fn month(place: &str) -> Option<String> {
+fn month_label(place: &str) -> Option<String> {
     let first: Date = format!("{place}-01").parse().ok()?;
     Some(first.strftime("%B").to_string())
 }
 
 /// `2026-W46` becomes `W46  Nov 9 – 15`.
-fn week(place: &str) -> Option<String> {
+fn week_label(place: &str) -> Option<String> {
     let (year, number) = place.split_once("-W")?;
     let at = |day| ISOWeekDate::new(year.parse().ok()?, number.parse().ok()?, day).ok();
     let (monday, sunday) = (at(Weekday::Monday)?.date(), at(Weekday::Sunday)?.date());
@@ -97,9 +97,9 @@ mod tests {
 
     #[test]
     fn periods_in_few_words() {
-        let labels = Labels { zone: TimeZone::UTC };
+        let labels = TimeLabels { zone: TimeZone::UTC };
         let said = |level: &str, id: &str| {
-            labels.short(&v1::TocEntry {
+            labels.entry_label(&v1::TocEntry {
                 id: id.to_owned(),
                 level: level.to_owned(),
                 first_at_ms: 1_794_735_000_000,

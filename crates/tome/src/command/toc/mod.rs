@@ -11,106 +11,108 @@ use anyhow::Result;
 use tome_model::Agent;
 use tome_proto::{Client, ClientError, v1};
 
-use super::events::project_of;
-use super::{Context, Outcome, Refusal};
-use crate::cli::contents::Toc;
-use crate::reach::Start;
-use crate::render::{DIM, PLAIN, count, local, one_line, table};
+use super::events::resolve_project;
+use super::{CommandContext, CommandError, Outcome};
+use crate::cli::contents::TocArgs;
+use crate::reach::StartPolicy;
+use crate::render::{DIM, RESET, format_count, format_local_time, one_line, print_table};
 
-pub use label::Labels;
+pub use label::TimeLabels;
 pub use node::print_grip;
 
 /// Prefix of node ids.
-pub const NODE: &str = "toc:";
+pub const NODE_PREFIX: &str = "toc:";
 
 /// Prefix of source ids.
-pub const GRIP: &str = "grip:";
+pub const GRIP_PREFIX: &str = "grip:";
 
 /// Children are shown only for up to this many periods; more would clutter the output.
-const OPENED_MAX: usize = 7;
+const EXPANDED_PERIODS_MAX: usize = 7;
 
 /// The limit for `-n 0`; the daemon applies its own cap.
-const ALL: u32 = u32::MAX;
+const NO_LIMIT: u32 = u32::MAX;
 
-pub fn run(context: &Context, asked: &Toc) -> Result<Outcome> {
+pub fn run(context: &CommandContext, asked: &TocArgs) -> Result<Outcome> {
     for agent in &asked.agent {
         Agent::parse(agent)?;
     }
     let what = asked.what.join(" ");
     let what = what.trim();
-    if what.starts_with(GRIP) {
+    if what.starts_with(GRIP_PREFIX) {
         let hint = format!("use `tome show {what}`");
-        return Err(Refusal::bad_input("this is the id of a source, not of a node")
-            .hint(hint)
+        return Err(CommandError::bad_input("this is the id of a source, not of a node")
+            .with_hint(hint)
             .into());
     }
-    let toc = View::new(context, asked)?;
+    let toc = TocCommand::new(context, asked)?;
     match what {
         "" if asked.versions || asked.number.is_some() => {
-            let refusal = Refusal::bad_input("--versions and --version need the id of a node");
-            Err(refusal.hint("`tome toc` lists nodes with their ids").into())
+            let refusal = CommandError::bad_input("--versions and --version need the id of a node");
+            Err(refusal.with_hint("`tome toc` lists nodes with their ids").into())
         }
-        "" => toc.root(),
-        id if id.starts_with(NODE) && asked.versions => toc.versions(id),
-        id if id.starts_with(NODE) => toc.node(id),
+        "" => toc.show_root(),
+        id if id.starts_with(NODE_PREFIX) && asked.versions => toc.show_versions(id),
+        id if id.starts_with(NODE_PREFIX) => toc.show_node(id),
         _ if asked.versions || asked.number.is_some() => {
-            let refusal = Refusal::bad_input(format!("{what:?} is not the id of a node"));
-            Err(refusal.hint("node ids look like toc:day:2026-11-14").into())
+            let refusal = CommandError::bad_input(format!("{what:?} is not the id of a node"));
+            Err(refusal.with_hint("node ids look like toc:day:2026-11-14").into())
         }
-        time => toc.time(time),
+        time => toc.show_time(time),
     }
 }
 
 /// One run of `tome toc`: the options and the resolved project.
-struct View<'a> {
-    context: &'a Context,
-    asked: &'a Toc,
+struct TocCommand<'a> {
+    context: &'a CommandContext,
+    asked: &'a TocArgs,
     project: String,
-    labels: Labels,
+    labels: TimeLabels,
 }
 
-impl<'a> View<'a> {
-    fn new(context: &'a Context, asked: &'a Toc) -> Result<Self> {
+impl<'a> TocCommand<'a> {
+    fn new(context: &'a CommandContext, asked: &'a TocArgs) -> Result<Self> {
         let project = if asked.all_projects {
             String::new()
         } else {
-            project_of(context, asked.project.as_deref())?.unwrap_or_default()
+            resolve_project(context, asked.project.as_deref())?.unwrap_or_default()
         };
-        Ok(Self { context, asked, project, labels: Labels::of(&context.settings) })
+        Ok(Self { context, asked, project, labels: TimeLabels::from_settings(&context.settings) })
     }
 
-    fn ask<T>(&self, call: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
-        self.context.block_on(async { Ok(self.context.reach.ask(Start::IfAway, call).await?) })
+    fn call_daemon<T>(&self, call: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
+        self.context.block_on(async {
+            Ok(self.context.connector.call_idempotent(StartPolicy::IfNotRunning, call).await?)
+        })
     }
 
     fn limit(&self) -> u32 {
-        if self.asked.limit == 0 { ALL } else { self.asked.limit }
+        if self.asked.limit == 0 { NO_LIMIT } else { self.asked.limit }
     }
 
-    fn root(&self) -> Result<Outcome> {
+    fn show_root(&self) -> Result<Outcome> {
         let request = v1::GetTocRootRequest {
             project: self.project.clone(),
             agents: self.asked.agent.clone(),
             depth: self.asked.depth.unwrap_or_default(),
             limit: self.limit(),
         };
-        let found = self.ask(async |client| client.toc_root(request.clone()).await)?;
-        left_out(&found.skipped)?;
+        let found = self.call_daemon(async |client| client.get_toc_root(request.clone()).await)?;
+        warn_skipped(&found.skipped)?;
         if self.context.json {
-            return self.print_json(&found.entries);
+            return self.print_entries_json(&found.entries);
         }
         if found.entries.is_empty() {
-            return self.nothing("no contents yet");
+            return self.print_nothing("no contents yet");
         }
         let mut out = crate::terminal::stdout().lock();
-        tree::print(&mut out, &self.labels, &found.entries)?;
-        let example = tree::latest(&found.entries).map_or("", |entry| entry.id.as_str());
-        writeln!(out, "\n{DIM}Open one: tome toc {example}{PLAIN}")?;
+        tree::print_tree(&mut out, &self.labels, &found.entries)?;
+        let example = tree::find_latest(&found.entries).map_or("", |entry| entry.id.as_str());
+        writeln!(out, "\n{DIM}Open one: tome toc {example}{RESET}")?;
         Ok(Outcome::Done)
     }
 
     /// Shows a time given in words: a single period in full, several periods as a list.
-    fn time(&self, time: &str) -> Result<Outcome> {
+    fn show_time(&self, time: &str) -> Result<Outcome> {
         let request = v1::BrowseTocRequest {
             project: self.project.clone(),
             agents: self.asked.agent.clone(),
@@ -119,41 +121,42 @@ impl<'a> View<'a> {
             limit: self.limit(),
             ..v1::BrowseTocRequest::default()
         };
-        let mut found = self.ask(async |client| client.browse_toc(request.clone()).await)?;
-        left_out(&found.skipped)?;
-        if self.asked.depth.is_none() && found.entries.len() > OPENED_MAX {
+        let mut found =
+            self.call_daemon(async |client| client.browse_toc(request.clone()).await)?;
+        warn_skipped(&found.skipped)?;
+        if self.asked.depth.is_none() && found.entries.len() > EXPANDED_PERIODS_MAX {
             found.entries.iter_mut().for_each(|entry| entry.entries.clear());
         }
         if let ([only], None) = (found.entries.as_slice(), self.asked.depth)
             && only.shares.len() == 1
         {
-            return self.node(&only.id);
+            return self.show_node(&only.id);
         }
         if self.context.json {
-            return self.print_json(&found.entries);
+            return self.print_entries_json(&found.entries);
         }
         if found.entries.is_empty() {
-            return self.nothing(&format!("nothing recorded {}", found.said));
+            return self.print_nothing(&format!("nothing recorded {}", found.said));
         }
         let mut out = crate::terminal::stdout().lock();
         writeln!(out, "{}\n", found.said)?;
-        tree::print(&mut out, &self.labels, &found.entries)?;
+        tree::print_tree(&mut out, &self.labels, &found.entries)?;
         if !found.continuation.is_empty() {
-            writeln!(out, "\n{DIM}More available: -n 0 shows all{PLAIN}")?;
+            writeln!(out, "\n{DIM}More available: -n 0 shows all{RESET}")?;
         }
         Ok(Outcome::Done)
     }
 
-    fn node(&self, id: &str) -> Result<Outcome> {
+    fn show_node(&self, id: &str) -> Result<Outcome> {
         if let Some(depth) = self.asked.depth {
-            return self.below(id, depth);
+            return self.show_children(id, depth);
         }
         let request = v1::GetNodeRequest {
             project: self.project.clone(),
             id: id.to_owned(),
             version: self.asked.number.unwrap_or_default(),
         };
-        let found = self.ask(async |client| client.node(request.clone()).await)?;
+        let found = self.call_daemon(async |client| client.get_node(request.clone()).await)?;
         let wanted = |node: &v1::Node| {
             let agents = &self.asked.agent;
             agents.is_empty() || node.agents.iter().any(|agent| agents.contains(agent))
@@ -161,12 +164,14 @@ impl<'a> View<'a> {
         let nodes: Vec<v1::Node> = found.nodes.into_iter().filter(wanted).collect();
         if nodes.is_empty() {
             let whom = self.asked.agent.join(" or ");
-            return Err(Refusal::not_found(format!("{whom} did not contribute to {id}")).into());
+            return Err(
+                CommandError::not_found(format!("{whom} did not contribute to {id}")).into()
+            );
         }
         print_nodes(self.context, &self.labels, &nodes, self.asked.limit)
     }
 
-    fn below(&self, id: &str, depth: u32) -> Result<Outcome> {
+    fn show_children(&self, id: &str, depth: u32) -> Result<Outcome> {
         let request = v1::BrowseTocRequest {
             project: self.project.clone(),
             agents: self.asked.agent.clone(),
@@ -175,47 +180,48 @@ impl<'a> View<'a> {
             limit: self.limit(),
             ..v1::BrowseTocRequest::default()
         };
-        let found = self.ask(async |client| client.browse_toc(request.clone()).await)?;
-        left_out(&found.skipped)?;
+        let found = self.call_daemon(async |client| client.browse_toc(request.clone()).await)?;
+        warn_skipped(&found.skipped)?;
         if self.context.json {
-            return self.print_json(&found.entries);
+            return self.print_entries_json(&found.entries);
         }
         if found.entries.is_empty() {
-            return self.nothing(&format!("{id} has no children"));
+            return self.print_nothing(&format!("{id} has no children"));
         }
-        tree::print(&mut crate::terminal::stdout().lock(), &self.labels, &found.entries)?;
+        tree::print_tree(&mut crate::terminal::stdout().lock(), &self.labels, &found.entries)?;
         Ok(Outcome::Done)
     }
 
-    fn versions(&self, id: &str) -> Result<Outcome> {
+    fn show_versions(&self, id: &str) -> Result<Outcome> {
         let request = v1::GetVersionsRequest { project: self.project.clone(), id: id.to_owned() };
-        let found = self.ask(async |client| client.node_versions(request.clone()).await)?;
+        let found =
+            self.call_daemon(async |client| client.get_node_versions(request.clone()).await)?;
         if self.context.json {
-            found.iter().try_for_each(|one| self.context.print_json(&json::version(one)))?;
+            found.iter().try_for_each(|one| self.context.print_json(&json::version_json(one)))?;
             return Ok(Outcome::Done);
         }
         let rows = found.iter().map(|one| {
             vec![
                 one.version.to_string(),
-                local(tome_model::Millis(one.made_at_ms)),
+                format_local_time(tome_model::Millis(one.made_at_ms)),
                 one.summarizer.clone(),
-                count(one.events),
+                format_count(one.events),
                 if one.open { "open" } else { "" }.to_owned(),
                 one_line(&one.title, 80),
             ]
         });
         let heads = [">version", "made", "by", ">events", "", "title"];
-        table(&mut crate::terminal::stdout().lock(), &heads, &rows.collect::<Vec<_>>())?;
+        print_table(&mut crate::terminal::stdout().lock(), &heads, &rows.collect::<Vec<_>>())?;
         Ok(Outcome::Done)
     }
 
-    fn print_json(&self, entries: &[v1::TocEntry]) -> Result<Outcome> {
-        entries.iter().try_for_each(|entry| self.context.print_json(&json::entry(entry)))?;
+    fn print_entries_json(&self, entries: &[v1::TocEntry]) -> Result<Outcome> {
+        entries.iter().try_for_each(|entry| self.context.print_json(&json::entry_json(entry)))?;
         Ok(Outcome::Done)
     }
 
     /// Prints a message on standard error, so that standard output stays empty for scripts.
-    fn nothing(&self, said: &str) -> Result<Outcome> {
+    fn print_nothing(&self, said: &str) -> Result<Outcome> {
         let mut more = String::new();
         if !self.asked.agent.is_empty() {
             more = format!(" with {}", self.asked.agent.join(" or "));
@@ -230,13 +236,13 @@ impl<'a> View<'a> {
 
 /// Prints the node of each project that has it, with at most `below_max` children.
 pub fn print_nodes(
-    context: &Context,
-    labels: &Labels,
+    context: &CommandContext,
+    labels: &TimeLabels,
     nodes: &[v1::Node],
     below_max: u32,
 ) -> Result<Outcome> {
     if context.json {
-        nodes.iter().try_for_each(|node| context.print_json(&json::node(node)))?;
+        nodes.iter().try_for_each(|node| context.print_json(&json::node_json(node)))?;
         return Ok(Outcome::Done);
     }
     let mut out = crate::terminal::stdout().lock();
@@ -244,13 +250,13 @@ pub fn print_nodes(
         if place > 0 {
             writeln!(out)?;
         }
-        node::print(&mut out, labels, node, below_max)?;
+        node::print_node(&mut out, labels, node, below_max)?;
     }
     Ok(Outcome::Done)
 }
 
 /// Warns about stores that could not be read.
-fn left_out(skipped: &[String]) -> Result<()> {
+fn warn_skipped(skipped: &[String]) -> Result<()> {
     for store in skipped {
         writeln!(crate::terminal::stderr(), "skipped: {store}")?;
     }

@@ -5,35 +5,38 @@ use std::io::Write;
 use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{Labels, tree};
-use crate::render::{self, BOLD, DIM, GREEN, PLAIN, YELLOW, ago, counted, one_line, safe, tokens};
+use super::{TimeLabels, tree};
+use crate::render::{
+    self, BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, format_tokens, one_line,
+    replace_control_chars,
+};
 
 /// Sessions listed; if there are more, the latest.
 const SESSIONS_SHOWN: usize = 5;
 
 /// Characters shown of an event before or after the source.
-const AROUND_CHARS: usize = 160;
+const NEIGHBOR_CHARS: usize = 160;
 
 /// Characters shown of the source's own event, on each side of the excerpt.
 const CONTEXT_CHARS: usize = 600;
 
 /// Prints a node with at most `children_max` children; 0 for all.
-pub fn print(
+pub fn print_node(
     out: &mut dyn Write,
-    labels: &Labels,
+    labels: &TimeLabels,
     node: &v1::Node,
     children_max: u32,
 ) -> std::io::Result<()> {
-    let open = if node.open { format!("  {YELLOW}open{PLAIN}") } else { String::new() };
-    writeln!(out, "{BOLD}{}{PLAIN}", safe(&node.title))?;
-    writeln!(out, "{}{open}  {DIM}{}{PLAIN}\n", node.period, node.id)?;
+    let open = if node.open { format!("  {YELLOW}open{RESET}") } else { String::new() };
+    writeln!(out, "{BOLD}{}{RESET}", replace_control_chars(&node.title))?;
+    writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, node.id)?;
     for bullet in &node.bullets {
-        self::bullet(out, bullet)?;
+        self::print_bullet(out, bullet)?;
     }
     if !node.bullets.is_empty() {
         writeln!(out)?;
     }
-    fields(out, labels, node)?;
+    print_fields(out, labels, node)?;
     if node.children.is_empty() {
         return Ok(());
     }
@@ -41,28 +44,28 @@ pub fn print(
     let hidden = node.children.len().saturating_sub(shown);
     writeln!(out)?;
     if hidden > 0 {
-        writeln!(out, "  {DIM}… {hidden} earlier; -n 0 shows all{PLAIN}")?;
+        writeln!(out, "  {DIM}… {hidden} earlier; -n 0 shows all{RESET}")?;
     }
-    node.children.iter().skip(hidden).try_for_each(|below| tree::line(out, labels, below, 1))
+    node.children.iter().skip(hidden).try_for_each(|below| tree::print_entry(out, labels, below, 1))
 }
 
-fn bullet(out: &mut dyn Write, bullet: &v1::Bullet) -> std::io::Result<()> {
+fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet) -> std::io::Result<()> {
     let mark = if bullet.unsupported {
-        format!("  {YELLOW}not supported by any event{PLAIN}")
+        format!("  {YELLOW}not supported by any event{RESET}")
     } else {
         String::new()
     };
     writeln!(out, "  • {}{mark}", one_line(&bullet.text, 400))?;
     if !bullet.grips.is_empty() {
-        writeln!(out, "    {DIM}{}{PLAIN}", bullet.grips.join("  "))?;
+        writeln!(out, "    {DIM}{}{RESET}", bullet.grips.join("  "))?;
     }
     Ok(())
 }
 
-fn fields(out: &mut dyn Write, labels: &Labels, node: &v1::Node) -> std::io::Result<()> {
+fn print_fields(out: &mut dyn Write, labels: &TimeLabels, node: &v1::Node) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| match value {
         "" => Ok(()),
-        value => writeln!(out, "{DIM}{name:<9}{PLAIN} {value}"),
+        value => writeln!(out, "{DIM}{name:<9}{RESET} {value}"),
     };
     let hidden = node.session_count.saturating_sub(SESSIONS_SHOWN as u64);
     let mut sessions: Vec<String> =
@@ -71,12 +74,12 @@ fn fields(out: &mut dyn Write, labels: &Labels, node: &v1::Node) -> std::io::Res
     if hidden > 0 {
         sessions.insert(0, format!("{hidden} more,"));
     }
-    let size = counted(node.events, "event", "events");
-    let made = ago(SystemClock.now(), Millis(node.made_at_ms));
+    let size = format_counted(node.events, "event", "events");
+    let made = format_ago(SystemClock.now(), Millis(node.made_at_ms));
     field("project", &node.project)?;
-    field("keywords", &safe(&node.keywords.join(", ")))?;
-    field("when", &labels.span(node.first_at_ms, node.last_at_ms))?;
-    field("size", &format!("{size}, about {} tokens", tokens(node.tokens)))?;
+    field("keywords", &replace_control_chars(&node.keywords.join(", ")))?;
+    field("when", &labels.format_span(node.first_at_ms, node.last_at_ms))?;
+    field("size", &format!("{size}, about {} tokens", format_tokens(node.tokens)))?;
     field("agents", &node.agents.join(", "))?;
     field("sessions", &format!("{} ({})", node.session_count, sessions.join(" ")))?;
     field("version", &format!("{}, {}, made {made}", node.version, node.summarizer))?;
@@ -89,51 +92,62 @@ fn fields(out: &mut dyn Write, labels: &Labels, node: &v1::Node) -> std::io::Res
 /// Prints a source: its excerpt highlighted in its event, with the events before and after.
 pub fn print_grip(
     out: &mut dyn Write,
-    labels: &Labels,
+    labels: &TimeLabels,
     grip: &v1::Grip,
     project: &str,
     (before, events, after): (&[Event], &[Event], &[Event]),
 ) -> std::io::Result<()> {
-    writeln!(out, "{BOLD}{}{PLAIN}\n", safe(&grip.excerpt))?;
+    writeln!(out, "{BOLD}{}{RESET}\n", replace_control_chars(&grip.excerpt))?;
     for (name, value) in [
         ("source", grip.id.as_str()),
-        ("at", &format!("{} ({})", labels.moment(grip.at_ms), grip.kind)),
+        ("at", &format!("{} ({})", labels.format_second(grip.at_ms), grip.kind)),
         ("in", &grip.node_id),
         ("project", project),
     ] {
-        writeln!(out, "{DIM}{name:<9}{PLAIN} {value}")?;
+        writeln!(out, "{DIM}{name:<9}{RESET} {value}")?;
     }
     writeln!(out)?;
-    before.iter().try_for_each(|event| around(out, labels, event))?;
+    before.iter().try_for_each(|event| print_neighbor(out, labels, event))?;
     for event in events {
-        heading(out, labels, event, "→")?;
-        let text = in_context(event, &grip.excerpt);
+        print_heading(out, labels, event, "→")?;
+        let text = highlight_excerpt(event, &grip.excerpt);
         text.lines().try_for_each(|line| writeln!(out, "    {line}"))?;
     }
-    after.iter().try_for_each(|event| around(out, labels, event))
+    after.iter().try_for_each(|event| print_neighbor(out, labels, event))
 }
 
-fn heading(out: &mut dyn Write, labels: &Labels, event: &Event, mark: &str) -> std::io::Result<()> {
+fn print_heading(
+    out: &mut dyn Write,
+    labels: &TimeLabels,
+    event: &Event,
+    mark: &str,
+) -> std::io::Result<()> {
     let id: String = event.id.as_str().chars().take(8).collect();
-    let (at, agent, kind) = (labels.moment(event.at.0), &event.agent, &event.kind);
-    writeln!(out, "{mark} {DIM}{at}  {agent}  {kind}  {id}{PLAIN}")
+    let (at, agent, kind) = (labels.format_second(event.at.0), &event.agent, &event.kind);
+    writeln!(out, "{mark} {DIM}{at}  {agent}  {kind}  {id}{RESET}")
 }
 
-fn around(out: &mut dyn Write, labels: &Labels, event: &Event) -> std::io::Result<()> {
-    heading(out, labels, event, " ")?;
-    writeln!(out, "    {DIM}{}{PLAIN}", one_line(&render::gist(event), AROUND_CHARS))
+fn print_neighbor(out: &mut dyn Write, labels: &TimeLabels, event: &Event) -> std::io::Result<()> {
+    print_heading(out, labels, event, " ")?;
+    writeln!(out, "    {DIM}{}{RESET}", one_line(&render::summarize_event(event), NEIGHBOR_CHARS))
 }
 
 /// Returns the event's text with the excerpt highlighted, cut to `CONTEXT_CHARS` on each side.
-fn in_context(event: &Event, excerpt: &str) -> String {
-    let texts: Vec<_> = tome_contents::said(event).collect();
+fn highlight_excerpt(event: &Event, excerpt: &str) -> String {
+    let texts: Vec<_> = tome_contents::event_texts(event).collect();
     let found = texts.iter().find_map(|text| text.split_once(excerpt));
-    let Some((before, after)) = found else { return safe(&render::gist(event)) };
+    let Some((before, after)) = found else {
+        return replace_control_chars(&render::summarize_event(event));
+    };
     let kept_before = before.chars().count().saturating_sub(CONTEXT_CHARS);
     let open = if kept_before > 0 { "…" } else { "" };
     let close = if after.chars().count() > CONTEXT_CHARS { "…" } else { "" };
     let before: String = before.chars().skip(kept_before).collect();
     let after: String = after.chars().take(CONTEXT_CHARS).collect();
-    let (before, words, after) = (safe(&before), safe(excerpt), safe(&after));
-    format!("{open}{before}{GREEN}{words}{PLAIN}{after}{close}")
+    let (before, words, after) = (
+        replace_control_chars(&before),
+        replace_control_chars(excerpt),
+        replace_control_chars(&after),
+    );
+    format!("{open}{before}{GREEN}{words}{RESET}{after}{close}")
 }

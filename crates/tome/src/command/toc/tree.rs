@@ -14,8 +14,8 @@ use std::path::Path;
 
 use tome_proto::v1;
 
-use super::label::{self, Labels};
-use crate::render::{BOLD, DIM, PLAIN, count, one_line, terminal_width, tokens};
+use super::label::{self, TimeLabels};
+use crate::render::{BOLD, DIM, RESET, format_count, format_tokens, one_line, terminal_width};
 
 /// Width of the label column.
 const LABEL_CHARS: usize = 24;
@@ -25,65 +25,65 @@ const LEFT_CHARS: usize = LABEL_CHARS + 20;
 
 const TITLE_CHARS_MIN: usize = 30;
 
-pub fn print(
+pub fn print_tree(
     out: &mut dyn Write,
-    labels: &Labels,
+    labels: &TimeLabels,
     entries: &[v1::TocEntry],
 ) -> std::io::Result<()> {
-    writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}  {:>6}{PLAIN}", "", "events", "tokens")?;
-    let top = entries.first().map_or(0, |entry| label::depth(&entry.level));
-    entries.iter().try_for_each(|entry| branch(out, labels, entry, top))
+    writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}  {:>6}{RESET}", "", "events", "tokens")?;
+    let top = entries.first().map_or(0, |entry| label::level_depth(&entry.level));
+    entries.iter().try_for_each(|entry| print_branch(out, labels, entry, top))
 }
 
 /// Returns the latest day, or the latest entry if no days are shown.
-pub fn latest(entries: &[v1::TocEntry]) -> Option<&v1::TocEntry> {
+pub fn find_latest(entries: &[v1::TocEntry]) -> Option<&v1::TocEntry> {
     let last = entries.last()?;
     if last.level == "day" {
         return Some(last);
     }
-    latest(&last.entries).or(Some(last))
+    find_latest(&last.entries).or(Some(last))
 }
 
-fn branch(
+fn print_branch(
     out: &mut dyn Write,
-    labels: &Labels,
+    labels: &TimeLabels,
     entry: &v1::TocEntry,
     top: usize,
 ) -> std::io::Result<()> {
-    let depth = label::depth(&entry.level).saturating_sub(top);
-    line(out, labels, entry, depth)?;
+    let depth = label::level_depth(&entry.level).saturating_sub(top);
+    print_entry(out, labels, entry, depth)?;
     let hidden = entry.children.saturating_sub(entry.entries.len() as u64);
     if hidden > 0 && !entry.entries.is_empty() {
         let indent = "  ".repeat(depth + 1);
-        writeln!(out, "{indent}{DIM}… {} earlier{PLAIN}", count(hidden))?;
+        writeln!(out, "{indent}{DIM}… {} earlier{RESET}", format_count(hidden))?;
     }
-    entry.entries.iter().try_for_each(|below| branch(out, labels, below, top))
+    entry.entries.iter().try_for_each(|below| print_branch(out, labels, below, top))
 }
 
-pub fn line(
+pub fn print_entry(
     out: &mut dyn Write,
-    labels: &Labels,
+    labels: &TimeLabels,
     entry: &v1::TocEntry,
     depth: usize,
 ) -> std::io::Result<()> {
     let is_segment = entry.level == "segment";
-    let label = format!("{}{}", "  ".repeat(depth), labels.short(entry));
-    let (events, size) = (count(entry.events), tokens(entry.tokens));
+    let label = format!("{}{}", "  ".repeat(depth), labels.entry_label(entry));
+    let (events, size) = (format_count(entry.events), format_tokens(entry.tokens));
     let mut tail = String::new();
     if is_segment {
-        tail = format!("  {}  {}", entry.agents.join(", "), short_segment(&entry.id));
+        tail = format!("  {}  {}", entry.agents.join(", "), shorten_segment_id(&entry.id));
     }
     let room = terminal_width().saturating_sub(LEFT_CHARS + tail.chars().count());
-    let title = one_line(&title(entry), room.max(TITLE_CHARS_MIN));
-    let (strong, plain) = if depth == 0 && !is_segment { (BOLD, PLAIN) } else { ("", "") };
+    let title = one_line(&entry_title(entry), room.max(TITLE_CHARS_MIN));
+    let (strong, plain) = if depth == 0 && !is_segment { (BOLD, RESET) } else { ("", "") };
     writeln!(
         out,
-        "{strong}{label:<LABEL_CHARS$}{plain}  {events:>7}  {DIM}{size:>6}{PLAIN}  {title}{DIM}{tail}{PLAIN}"
+        "{strong}{label:<LABEL_CHARS$}{plain}  {events:>7}  {DIM}{size:>6}{RESET}  {title}{DIM}{tail}{RESET}"
     )
 }
 
 /// The title; with several projects, one per project.
-fn title(entry: &v1::TocEntry) -> String {
+fn entry_title(entry: &v1::TocEntry) -> String {
     if entry.shares.len() < 2 {
         return entry.title.clone();
     }
@@ -98,7 +98,7 @@ fn title(entry: &v1::TocEntry) -> String {
 
 /// Shortens a segment's id to a prefix that is almost always unique: the timestamp part of the ULID and
 /// two more characters.
-fn short_segment(id: &str) -> String {
+fn shorten_segment_id(id: &str) -> String {
     const TIME_CHARS: usize = 10;
     const TELLING_CHARS: usize = 2;
     match id.rsplit_once(':') {

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::ProgressBar;
-use tome_home::{HomeError, Projection, Question, Store, follow_outbox};
-use tome_ledger::{Outcome, Work};
+use tome_home::{EventQuery, HomeError, Projection, Store, follow_outbox};
+use tome_ledger::{AppendOutcome, WorkerCommit};
 use tome_model::{Agent, Clock, Event, SessionId};
 use tome_proto::limits;
 
@@ -23,7 +23,10 @@ use super::drain::drain;
 use super::maintenance::run_periodically;
 use super::state::Daemon;
 use crate::config::Settings;
-use crate::import::{self, Each, Form, IMPORTED, Import, Outgoing, Source, Target};
+use crate::import::{
+    self, EventCallback, IMPORTED_META_KEY, ImportJob, ImportTarget, OutgoingEvent,
+    TranscriptFormat, TranscriptSource,
+};
 use queue::{FileState, Queue, RETRY_MS, Session, state_of};
 
 /// Sessions whose events happened longer ago are history: `tome import` reads that.
@@ -80,7 +83,7 @@ impl Projection for AgentTranscripts {
                 events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
             }
             self.queue.note(&events)?;
-            Ok((entries.last().map_or(from_seq, |entry| entry.seq), Work::default()))
+            Ok((entries.last().map_or(from_seq, |entry| entry.seq), WorkerCommit::default()))
         })?;
         Ok(())
     }
@@ -95,7 +98,7 @@ impl Projection for AgentTranscripts {
 fn is_from_hook(event: &Event) -> bool {
     Agent::KNOWN.contains(&event.agent.as_str())
         && event.session.as_str() != SessionId::UNKNOWN
-        && !event.meta.contains_key(IMPORTED)
+        && !event.meta.contains_key(IMPORTED_META_KEY)
 }
 
 /// Reads transcripts until the daemon stops.
@@ -170,14 +173,14 @@ fn read_next(daemon: &Daemon, is_leaving: bool) -> bool {
 fn read_transcript(
     daemon: &Daemon,
     session: &Session,
-    all: Vec<Source>,
-    wanted: Vec<Source>,
+    all: Vec<TranscriptSource>,
+    wanted: Vec<TranscriptSource>,
 ) -> Result<u64> {
     let _busy = daemon.begin();
     // What hooks have spooled comes first: it says more than the transcript.
     drain(daemon);
     let mut target = Local { daemon, stored: 0 };
-    Import {
+    ImportJob {
         sources: wanted,
         beside: all,
         since: None,
@@ -192,15 +195,15 @@ fn read_transcript(
 }
 
 /// All transcripts of the session's agent, and those that may hold something of the session.
-fn sources_of(session: &Session) -> (Vec<Source>, Vec<Source>) {
+fn sources_of(session: &Session) -> (Vec<TranscriptSource>, Vec<TranscriptSource>) {
     let agents = [session.agent.clone()];
     let env = |name: &str| std::env::var_os(name).map(PathBuf::from);
-    let mut all = import::at_home(&agents, &env);
+    let mut all = import::find_default_sources(&agents, &env);
     if let Some(path) = session.transcript.as_ref().filter(|path| path.is_file()) {
         // Subagents have files of their own in a folder beside the session's file.
         let subagents = path.with_extension("").join("subagents");
         for path in [path.clone(), subagents].into_iter().filter(|path| path.exists()) {
-            all.extend(import::at_paths(&[path], &agents).unwrap_or_default());
+            all.extend(import::find_sources_at(&[path], &agents).unwrap_or_default());
         }
     }
     all.sort_by(|a, b| a.path.cmp(&b.path));
@@ -210,30 +213,32 @@ fn sources_of(session: &Session) -> (Vec<Source>, Vec<Source>) {
 }
 
 /// Whether a transcript may hold something of a session, by its name.
-fn may_hold(source: &Source, session: &Session) -> bool {
-    if session.transcript.as_deref() == Some(&source.path) || source.form == Form::Database {
+fn may_hold(source: &TranscriptSource, session: &Session) -> bool {
+    if session.transcript.as_deref() == Some(&source.path)
+        || source.format == TranscriptFormat::Database
+    {
         return true;
     }
     let (path, id) = (source.path.to_string_lossy(), session.session.as_str());
     // Gemini CLI names a chat after the beginning of its session's id.
     let short = id.get(..8).filter(|_| session.agent.as_str() == "gemini");
-    source.form != Form::Storage
+    source.format != TranscriptFormat::Storage
         && (path.contains(id) || short.is_some_and(|short| path.contains(short)))
 }
 
 /// What tells that a transcript was written to. A database is written to its log first.
-fn states_of(source: &Source) -> Vec<FileState> {
+fn states_of(source: &TranscriptSource) -> Vec<FileState> {
     let mut log = source.path.as_os_str().to_owned();
     log.push("-wal");
-    let log = (source.form == Form::Database).then(|| PathBuf::from(log));
+    let log = (source.format == TranscriptFormat::Database).then(|| PathBuf::from(log));
     let paths = [Some(source.path.clone()), log].into_iter().flatten();
     paths.filter_map(|path| state_of(Path::new(&path))).collect()
 }
 
 /// Whether somebody wrote to a transcript a moment ago. A database is always read as a whole.
-fn is_being_written(source: &Source, files: &[FileState], now_ms: u64) -> bool {
+fn is_being_written(source: &TranscriptSource, files: &[FileState], now_ms: u64) -> bool {
     let is_now = |file: &FileState| now_ms.abs_diff(file.modified_ms) < QUIET_MS;
-    source.form != Form::Database
+    source.format != TranscriptFormat::Database
         && files.iter().any(|file| file.path == source.path && is_now(file))
 }
 
@@ -243,30 +248,31 @@ struct Local<'s> {
     stored: u64,
 }
 
-impl Target for Local<'_> {
-    fn project_of(&self, agent: &Agent, session: &SessionId, began_in: &str) -> String {
+impl ImportTarget for Local<'_> {
+    fn resolve_project(&self, agent: &Agent, session: &SessionId, began_in: &str) -> String {
         let stores = self.daemon.engine.stores();
-        let known = stores.sessions().ok().and_then(|known| known.project_of(agent, session));
-        known.unwrap_or_else(|| stores.projects().root_of(began_in, None))
+        let known =
+            stores.session_index().ok().and_then(|known| known.find_project(agent, session));
+        known.unwrap_or_else(|| stores.projects().resolve_project_or_guess(began_in, None))
     }
 
-    fn stored(
+    fn load_stored_events(
         &self,
         agent: &Agent,
         session: &SessionId,
         project: &str,
-        each: Each<'_>,
+        each: EventCallback<'_>,
     ) -> Result<()> {
-        let mut question = Question {
+        let mut question = EventQuery {
             session: Some(session.clone()),
             project: Some(project.to_owned()),
             agents: vec![agent.clone()],
             events_max: BATCH_EVENTS,
             bytes_max: limits::BATCH_BYTES_MAX,
-            ..Question::default()
+            ..EventQuery::default()
         };
         loop {
-            let answer = self.daemon.engine.stores().read(&question)?;
+            let answer = self.daemon.engine.stores().query_events(&question)?;
             answer.events.iter().for_each(&mut *each);
             match answer.more_after {
                 Some(after) => question.after = Some(after),
@@ -275,14 +281,14 @@ impl Target for Local<'_> {
         }
     }
 
-    fn store(&mut self, drafts: Vec<Outgoing>) -> Result<()> {
+    fn store_events(&mut self, drafts: Vec<OutgoingEvent>) -> Result<()> {
         if self.daemon.is_leaving() {
-            anyhow::bail!(import::Stopped);
+            anyhow::bail!(import::StreamClosed);
         }
         let drafts = drafts.into_iter().map(|outgoing| outgoing.draft.into()).collect();
         for answer in self.daemon.ingest(drafts) {
             match answer {
-                Ok(appended) => self.stored += u64::from(appended.outcome == Outcome::Stored),
+                Ok(appended) => self.stored += u64::from(appended.outcome == AppendOutcome::Stored),
                 // `tome import` names what cannot be stored at all.
                 Err(error) if error.is_callers_fault() => {}
                 Err(error) => anyhow::bail!("{}", error.explained()),

@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::time::Instant;
-use tome_engine::triggers::{self, Due};
+use tome_engine::triggers::{self, DueInjection};
 use tome_engine::{
-    Composed, Hint, Injector, PLAN_TOKENS_MAX, Room, StartMoment, StartParts, Starting, nudge_text,
-    plan_text, resume_text, start_text,
+    InjectionText, Injector, PLAN_TOKENS_MAX, PromptHint, StartKind, StartParts, StartRequest,
+    TokenBudget, render_nudge, render_plan_lessons, render_resume, render_start,
 };
 use tome_home::HomeError;
 use tome_model::{Event, EventKind};
@@ -26,13 +26,13 @@ const WHY_BYTES_MAX: usize = 40;
 /// One text, and why it is said.
 pub(super) struct Said {
     pub why: String,
-    pub composed: Composed,
+    pub composed: InjectionText,
     /// What is in it whole: it is no hint any more.
     pub facts: Vec<String>,
     /// The hints in it.
-    pub hints: Vec<Hint>,
+    pub hints: Vec<PromptHint>,
     /// What asked for it.
-    pub due: Option<Due>,
+    pub due: Option<DueInjection>,
     /// Whether it is the whole text of a start.
     pub is_start: bool,
 }
@@ -44,7 +44,7 @@ enum Resumed {
     /// Nothing.
     Unchanged,
     /// What changed.
-    Changed(Composed),
+    Changed(InjectionText),
 }
 
 /// Whether what an agent was told at a start is still in its context when it resumes the session.
@@ -54,7 +54,7 @@ fn keeps_start_text(agent: &str) -> bool {
 }
 
 impl Said {
-    pub(super) fn new(why: &str, composed: Composed) -> Self {
+    pub(super) fn new(why: &str, composed: InjectionText) -> Self {
         let why = why.to_owned();
         Self { why, composed, facts: Vec::new(), hints: Vec::new(), due: None, is_start: false }
     }
@@ -106,9 +106,9 @@ impl InjectionsService {
             }
         }
         let is_compacted = asked.kind == EventKind::Compaction || asked.source == "compact";
-        let moment = if is_compacted { StartMoment::Compacted } else { StartMoment::Fresh };
+        let moment = if is_compacted { StartKind::Compacted } else { StartKind::Fresh };
         let session = Some(asked.session.as_str().to_owned());
-        let starting = Starting { project: asked.project.clone(), session, moment };
+        let starting = StartRequest { project: asked.project.clone(), session, kind: moment };
         self.warm(asked);
         let started = self.start(starting, asked.room, asked.ready).await?;
         let start = |(composed, facts)| Said { facts, is_start: true, ..Said::new(why, composed) };
@@ -125,7 +125,7 @@ impl InjectionsService {
             // Hints open what they need themselves; that is only slower.
             let _ = daemon
                 .run_blocking(CallKind::Recall, move |daemon| {
-                    injector(daemon)?.warm(&project).map_err(|error| recall_status(&error))
+                    injector(daemon)?.warm_indexes(&project).map_err(|error| recall_status(&error))
                 })
                 .await;
         });
@@ -144,7 +144,7 @@ impl InjectionsService {
         };
         Ok(match parts?? {
             None => Resumed::Unknown,
-            Some(parts) => match resume_text(&parts, asked.room) {
+            Some(parts) => match render_resume(&parts, asked.room) {
                 None => Resumed::Unchanged,
                 Some(composed) => Resumed::Changed(composed),
             },
@@ -155,10 +155,10 @@ impl InjectionsService {
     /// hint any more.
     pub(super) async fn start(
         &self,
-        starting: Starting,
-        room: Room,
+        starting: StartRequest,
+        room: TokenBudget,
         until: Instant,
-    ) -> Result<Option<(Composed, Vec<String>)>, Status> {
+    ) -> Result<Option<(InjectionText, Vec<String>)>, Status> {
         let parts = Arc::new(Mutex::new(StartParts::unread()));
         let gathered = Arc::clone(&parts);
         let gather = self.0.run_blocking(CallKind::Notebook, move |daemon| {
@@ -168,7 +168,7 @@ impl InjectionsService {
             done??;
         }
         let parts = parts.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(composed) = start_text(&parts, room) else { return Ok(None) };
+        let Some(composed) = render_start(&parts, room) else { return Ok(None) };
         let whole = if composed.cut.iter().any(|name| name == "facts") {
             &[]
         } else {
@@ -179,13 +179,17 @@ impl InjectionsService {
     }
 
     /// What a trigger asks for.
-    async fn nudge(&self, asked: &Arc<Asked>, due: Option<Due>) -> Result<Option<Said>, Status> {
+    async fn nudge(
+        &self,
+        asked: &Arc<Asked>,
+        due: Option<DueInjection>,
+    ) -> Result<Option<Said>, Status> {
         let Some(due) = due else { return Ok(None) };
-        let (why, words) = (due.name(), triggers::texts::of(&due));
+        let (why, words) = (due.name(), triggers::texts::render_due(&due));
         let composed = match due.clone() {
-            Due::Replan { about } => {
+            DueInjection::Replan { about } => {
                 let lessons = self.0.run_blocking(CallKind::Notebook, move |daemon| {
-                    injector(daemon)?.lessons_for(&about).map_err(|error| status_of(&error))
+                    injector(daemon)?.find_lessons(&about).map_err(|error| status_of(&error))
                 });
                 let Ok(lessons) = tokio::time::timeout_at(asked.ready, lessons).await else {
                     self.missed(asked, Some(due)).await?;
@@ -193,21 +197,21 @@ impl InjectionsService {
                 };
                 // A question without keywords, or a notebook that cannot be read: nothing to say.
                 let lessons = lessons?.unwrap_or_default();
-                plan_text(&lessons, &words, asked.room_of(PLAN_TOKENS_MAX))
+                render_plan_lessons(&lessons, &words, asked.room_of(PLAN_TOKENS_MAX))
             }
-            _ => nudge_text(why, &words, asked.room_of(NUDGE_TOKENS_MAX)),
+            _ => render_nudge(why, &words, asked.room_of(NUDGE_TOKENS_MAX)),
         };
         Ok(composed.map(|composed| Said { due: Some(due), ..Said::new(why, composed) }))
     }
 
     /// What was due could not be said: it is due again.
-    async fn missed(&self, asked: &Arc<Asked>, due: Option<Due>) -> Result<(), Status> {
+    async fn missed(&self, asked: &Arc<Asked>, due: Option<DueInjection>) -> Result<(), Status> {
         let Some(due) = due else { return Ok(()) };
         let asked = Arc::clone(asked);
         let noted = self.0.wait_for(move |daemon| {
             let (project, session) = (&asked.project, asked.session.as_str());
             injector(daemon)?
-                .missed(project, session, &due, &asked.trigger_settings())
+                .record_missed(project, session, &due, &asked.trigger_settings())
                 .map_err(|error| status_of(&error))
         });
         noted.await?
@@ -218,15 +222,15 @@ impl InjectionsService {
 #[derive(Default)]
 struct Heard {
     event: Option<Event>,
-    due: Option<Due>,
+    due: Option<DueInjection>,
     is_subagent: bool,
 }
 
 /// Shows an event to the triggers of its session.
 fn hear(injector: &Injector, asked: &Asked) -> Result<Heard, HomeError> {
     let Some(id) = &asked.event else { return Ok(Heard::default()) };
-    let Some(event) = injector.event(&asked.project, id)? else { return Ok(Heard::default()) };
-    let due = injector.hear(&event, &asked.trigger_settings())?;
+    let Some(event) = injector.load_event(&asked.project, id)? else { return Ok(Heard::default()) };
+    let due = injector.process_event(&event, &asked.trigger_settings())?;
     let is_subagent = asked.takes_text() && injector.is_subagent(&asked.project, &asked.session)?;
     Ok(Heard { event: Some(event), due, is_subagent })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tome_engine::{Hint, choose_hints, hints_text, with_late};
+use tome_engine::{PromptHint, append_late_hints, choose_hints, render_hints};
 use tome_model::Event;
 use tome_recall::is_worth_searching;
 use tonic::Status;
@@ -25,7 +25,7 @@ const HINT_WITHIN: Duration = Duration::from_millis(40);
 enum Found {
     #[default]
     NotYet,
-    InTime(Vec<Hint>),
+    InTime(Vec<PromptHint>),
     /// Nobody waits any more.
     TooLate,
 }
@@ -43,22 +43,27 @@ impl InjectionsService {
         let theirs = Arc::clone(asked);
         let hinted = self.0.wait_for(move |daemon| {
             let session = theirs.session.as_str();
-            injector(daemon).map(|injector| injector.hinted(&theirs.project, session))
+            injector(daemon).map(|injector| injector.load_hints(&theirs.project, session))
         });
         let hinted = hinted.await??;
         let fresh = match is_worth_searching(&event.text) {
             true => self.look(asked, event, hinted.given.clone()).await,
             false => Vec::new(),
         };
-        let mut hints = with_late(fresh, hinted.late, &hinted.given);
-        Ok(hints_text(&hints, asked.room).map(|(composed, count)| {
+        let mut hints = append_late_hints(fresh, hinted.late, &hinted.given);
+        Ok(render_hints(&hints, asked.room).map(|(composed, count)| {
             hints.truncate(count);
             Said { hints, ..Said::new("hints", composed) }
         }))
     }
 
     /// Looks for hints until the hook has to be answered.
-    async fn look(&self, asked: &Arc<Asked>, event: Event, given: BTreeSet<String>) -> Vec<Hint> {
+    async fn look(
+        &self,
+        asked: &Arc<Asked>,
+        event: Event,
+        given: BTreeSet<String>,
+    ) -> Vec<PromptHint> {
         let found = Arc::new(Mutex::new(Found::default()));
         let (daemon, theirs, place) = (Arc::clone(&self.0), Arc::clone(asked), Arc::clone(&found));
         // On its own, so that it goes on: also if its turn comes only when nobody waits any more.
@@ -91,7 +96,7 @@ fn look(
 ) -> Result<(), Status> {
     let (project, session) = (&asked.project, asked.session.as_str());
     let injector = injector(daemon)?;
-    let hits = injector.hits_for(project, session, &event.text);
+    let hits = injector.find_hits(project, session, &event.text);
     let hits = hits.map_err(|error| recall_status(&error))?;
     let hints = choose_hints(&hits, session, &event.text, given);
     let mut found = place.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,6 +107,6 @@ fn look(
     drop(found);
     match hints.is_empty() {
         true => Ok(()),
-        false => injector.put_off(project, session, hints).map_err(|error| status_of(&error)),
+        false => injector.defer_hints(project, session, hints).map_err(|error| status_of(&error)),
     }
 }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::time::Instant;
-use tome_engine::{InjectionRecord, Injector, Room, StartMoment, Starting};
+use tome_engine::{InjectionRecord, Injector, StartKind, StartRequest, TokenBudget};
 use tome_model::{Agent, SessionId};
 use tome_proto::v1;
 use tome_proto::v1::injections_server::Injections;
@@ -63,7 +63,7 @@ impl Injections for InjectionsService {
         let listed = self.0.wait_for(move |daemon| {
             let (project, session) = (given(&asked.project), given(&asked.session_id));
             let limit = asked.limit.min(LISTED_MAX) as usize;
-            Ok::<_, Status>(injector(daemon)?.recorded(project, session, limit))
+            Ok::<_, Status>(injector(daemon)?.list_injections(project, session, limit))
         });
         let injections = listed.await??.into_iter().map(record_to_wire).collect();
         Ok(Response::new(v1::ListInjectionsResponse { injections }))
@@ -74,10 +74,10 @@ impl Injections for InjectionsService {
         request: Request<v1::PreviewInjectionRequest>,
     ) -> Result<Response<v1::PreviewInjectionResponse>, Status> {
         let asked = request.into_inner();
-        let project = self.0.engine.stores().projects().root_of(&asked.cwd, None);
+        let project = self.0.engine.stores().projects().resolve_project_or_guess(&asked.cwd, None);
         let settings = asked.settings.unwrap_or_default();
-        let room = Room { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize };
-        let starting = Starting { project, session: None, moment: StartMoment::Fresh };
+        let room = TokenBudget { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize };
+        let starting = StartRequest { project, session: None, kind: StartKind::Fresh };
         let until = Instant::now() + PREVIEW_WITHIN;
         let started = self.start(starting, room, until).await?;
         let answer = started.map(|(composed, _)| v1::PreviewInjectionResponse {
@@ -105,14 +105,18 @@ impl Injections for InjectionsService {
                 why: short(&record.why),
                 agent: agent.to_string(),
                 session_id: session.to_string(),
-                project: daemon.engine.stores().projects().root_of(&asked.cwd, None),
+                project: daemon
+                    .engine
+                    .stores()
+                    .projects()
+                    .resolve_project_or_guess(&asked.cwd, None),
                 tokens: record.tokens,
                 cut: record.cut.iter().take(CUT_MAX).map(|name| short(name)).collect(),
                 took_ms: record.took_ms,
                 handed: record.handed,
                 text: tome_model::truncate_to(&record.text, TEXT_BYTES_MAX).to_owned(),
             };
-            injector(daemon)?.record(&record).map_err(|error| status_of(&error))
+            injector(daemon)?.log_injection(&record).map_err(|error| status_of(&error))
         });
         kept.await??;
         Ok(Response::new(v1::RecordInjectionResponse {}))

@@ -31,7 +31,7 @@ pub(super) fn keep(daemon: &Daemon, asked: &Asked, said: Vec<Said>, handed: bool
             true => given(injector, asked, one),
             false => missed(injector, asked, one),
         };
-        if let Err(error) = kept.and_then(|()| injector.record(&record)) {
+        if let Err(error) = kept.and_then(|()| injector.log_injection(&record)) {
             daemon.log.say(&format!("an injection was not recorded: {error}"));
         }
     }
@@ -39,23 +39,23 @@ pub(super) fn keep(daemon: &Daemon, asked: &Asked, said: Vec<Said>, handed: bool
 
 fn given(injector: &Injector, asked: &Asked, said: Said) -> Result<(), HomeError> {
     if said.is_start {
-        injector.note_start(&asked.project, asked.session.as_str())?;
+        injector.record_start(&asked.project, asked.session.as_str())?;
     }
     let mut keys = said.facts;
     keys.extend(said.hints.into_iter().map(|hint| hint.key));
     match keys.is_empty() {
         true => Ok(()),
-        false => injector.give(&asked.project, asked.session.as_str(), keys),
+        false => injector.record_hints_given(&asked.project, asked.session.as_str(), keys),
     }
 }
 
 fn missed(injector: &Injector, asked: &Asked, said: Said) -> Result<(), HomeError> {
     let (project, session) = (&asked.project, asked.session.as_str());
     if !said.hints.is_empty() {
-        injector.put_off(project, session, said.hints)?;
+        injector.defer_hints(project, session, said.hints)?;
     }
     match said.due {
-        Some(due) => injector.missed(project, session, &due, &asked.trigger_settings()),
+        Some(due) => injector.record_missed(project, session, &due, &asked.trigger_settings()),
         None => Ok(()),
     }
 }

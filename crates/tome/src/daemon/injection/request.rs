@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tome_engine::{Room, triggers};
+use tome_engine::{TokenBudget, triggers};
 use tome_model::{EventId, EventKind, SessionId};
 use tome_proto::v1;
 use tonic::Status;
@@ -31,7 +31,7 @@ pub(super) struct Asked {
     pub until: Instant,
     /// What has not been read by then is left out.
     pub ready: Instant,
-    pub room: Room,
+    pub room: TokenBudget,
     pub settings: v1::InjectSettings,
 }
 
@@ -45,21 +45,25 @@ impl Asked {
         Ok(Self {
             event,
             session: SessionId::parse(&asked.session_id).map_err(refused)?,
-            project: daemon.engine.stores().projects().root_of(&asked.cwd, given(&asked.project)),
+            project: daemon
+                .engine
+                .stores()
+                .projects()
+                .resolve_project_or_guess(&asked.cwd, given(&asked.project)),
             kind: asked.kind.parse().map_err(refused)?,
             agent: asked.agent,
             source: asked.source,
             began,
             until: began + within,
             ready: began + within.saturating_sub(MAKING),
-            room: Room { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize },
+            room: TokenBudget { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize },
             settings,
         })
     }
 
     /// The room for something that has a budget of its own.
-    pub(super) fn room_of(&self, tokens: u64) -> Room {
-        Room { tokens, ..self.room }
+    pub(super) fn room_of(&self, tokens: u64) -> TokenBudget {
+        TokenBudget { tokens, ..self.room }
     }
 
     /// Whether the hook was given more time than usual.
@@ -82,15 +86,15 @@ impl Asked {
         }
     }
 
-    pub(super) fn trigger_settings(&self) -> triggers::Settings {
-        triggers::Settings {
+    pub(super) fn trigger_settings(&self) -> triggers::TriggerSettings {
+        triggers::TriggerSettings {
             replan: self.settings.plan,
             plan_steps: self.settings.plan_steps as usize,
             store: self.settings.store,
             store_tool_calls: self.settings.store_tool_calls,
             overview: self.settings.overview,
             overview_rounds: self.settings.overview_rounds,
-            ..triggers::Settings::default()
+            ..triggers::TriggerSettings::default()
         }
     }
 }

@@ -18,11 +18,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tome_agent::{
-    EngineTools, ReflectCause, ReflectError, ReflectSettings, Reflection, Who, reflect,
+    EngineTools, Reflection, ReflectionCause, ReflectionError, ReflectionSettings, SessionInfo,
+    reflect,
 };
 use tome_engine::Caller;
 use tome_home::{HomeError, Projection, Store, follow_outbox};
-use tome_ledger::{Direction, EventRange, Work};
+use tome_ledger::{EventRange, ScanDirection, WorkerCommit};
 use tome_llm::{ChatModel, ModelFailure};
 use tome_model::{Clock, Event, ModelError, SessionId};
 use tome_proto::v1;
@@ -31,7 +32,7 @@ use super::maintenance::run_periodically;
 use super::models::Chat;
 use super::state::Daemon;
 use crate::config::Settings;
-use crate::import::IMPORTED;
+use crate::import::IMPORTED_META_KEY;
 use queue::{Came, FRESH_MS, Hold, Now, Queue, Waiting};
 
 pub use service::ReflectionsService;
@@ -86,7 +87,7 @@ impl Projection for Reflector {
                 events.extend(event.filter(is_news).map(|event| (entry.seq, event)));
             }
             self.queue.heard(store.path(), &events)?;
-            Ok((entries.last().map_or(from_seq, |entry| entry.seq), Work::default()))
+            Ok((entries.last().map_or(from_seq, |entry| entry.seq), WorkerCommit::default()))
         })?;
         Ok(())
     }
@@ -128,7 +129,8 @@ fn with_now<T>(daemon: &Daemon, work: impl FnOnce(&Now<'_>) -> T) -> T {
 
 /// Whether an event is a reason to reflect.
 fn is_news(event: &Event) -> bool {
-    event.agent.as_str() != Who::AGENT && !event.meta.contains_key(IMPORTED)
+    event.agent.as_str() != SessionInfo::DEFAULT_AGENT
+        && !event.meta.contains_key(IMPORTED_META_KEY)
 }
 
 /// Reflects on sessions that are over until the daemon leaves.
@@ -138,7 +140,7 @@ pub async fn run(daemon: Arc<Daemon>) {
     }
     daemon.leaving().await;
     // What is under way is ended; it is tried again by the next daemon.
-    daemon.models.chat.stop.stop();
+    daemon.models.chat.stop.cancel();
 }
 
 /// Reflects on the next session that is over, if there is one.
@@ -173,7 +175,7 @@ fn try_on(
     daemon: &Daemon,
     model: &dyn ChatModel,
     waiting: &Waiting,
-) -> Result<Result<Reflection, ReflectError>, HomeError> {
+) -> Result<Result<Reflection, ReflectionError>, HomeError> {
     let events = events_of(daemon, waiting)?;
     let tools = daemon
         .engine
@@ -185,9 +187,9 @@ fn try_on(
         session: Some(waiting.session.clone()),
         command: Some(COMMAND.to_owned()),
     };
-    let settings = ReflectSettings {
+    let settings = ReflectionSettings {
         window_tokens: daemon.settings.chat.window_tokens,
-        ..ReflectSettings::default()
+        ..ReflectionSettings::default()
     };
     let tools = EngineTools { tools, caller };
     Ok(reflect(
@@ -206,7 +208,7 @@ fn events_of(daemon: &Daemon, waiting: &Waiting) -> Result<Vec<Event>, HomeError
     let session = SessionId::parse(&waiting.session)?;
     let range = EventRange {
         session: Some(session),
-        direction: Direction::Backward,
+        direction: ScanDirection::Backward,
         ..EventRange::default()
     };
     let mut events = Vec::new();
@@ -225,9 +227,9 @@ fn events_of(daemon: &Daemon, waiting: &Waiting) -> Result<Vec<Event>, HomeError
 }
 
 /// What is to become of a session whose reflection was cut short.
-fn cut_short(daemon: &Daemon, waiting: &Waiting, error: &ReflectError) -> Came {
+fn cut_short(daemon: &Daemon, waiting: &Waiting, error: &ReflectionError) -> Came {
     let why = error.to_string();
-    let ReflectCause::Model(failure) = &error.cause else { return failed(daemon, why) };
+    let ReflectionCause::Model(failure) = &error.cause else { return failed(daemon, why) };
     match failure {
         ModelFailure::OverBudget { .. } => {
             let daily_tokens = daemon.settings.summarizer.daily_tokens;
@@ -235,14 +237,14 @@ fn cut_short(daemon: &Daemon, waiting: &Waiting, error: &ReflectError) -> Came {
             Came::Failed { why, hold: Some(hold), counts: true }
         }
         // The daemon was asked to leave.
-        ModelFailure::Stopped => Came::Failed { why, hold: None, counts: false },
+        ModelFailure::Cancelled => Came::Failed { why, hold: None, counts: false },
         // Nothing of it ever reached a model.
-        ModelFailure::Down { .. }
-        | ModelFailure::Busy { .. }
+        ModelFailure::Unreachable { .. }
+        | ModelFailure::Overloaded { .. }
         | ModelFailure::Unauthorized { .. }
         | ModelFailure::NotFound { .. }
         | ModelFailure::Misconfigured(_)
-            if error.so_far.rounds <= 1 =>
+            if error.partial.rounds <= 1 =>
         {
             let age_ms = daemon.engine.clock().now().0.abs_diff(waiting.last_ms);
             Came::Failed { why, hold: Some(rest(daemon)), counts: age_ms > FRESH_MS }

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, PoisonError};
 
-use tome_agent::{Activity, ReflectError, Reflection, gate};
-use tome_home::{HomeError, Question};
+use tome_agent::{Reflection, ReflectionError, SessionActivity, find_skip_reason};
+use tome_home::{EventQuery, HomeError};
 use tome_llm::ChatModel;
 use tome_model::{Event, SessionId};
 use tome_proto::v1;
@@ -16,7 +16,7 @@ use super::{events_of, try_on};
 use crate::daemon::drain::drain;
 use crate::daemon::grpc_status::status_of;
 use crate::daemon::state::Daemon;
-use crate::model::HOW_TO_CONFIGURE;
+use crate::model::MODEL_SETUP_HINT;
 use tome_home::Projection;
 
 /// The reflections service.
@@ -48,7 +48,7 @@ fn by_hand(daemon: &Daemon, asked: &v1::ReflectRequest) -> Result<v1::ReflectRes
     let model = match &daemon.models.chat.model {
         Ok(Some(model)) => model,
         Ok(None) => {
-            let said = format!("no model is configured to reflect with: {HOW_TO_CONFIGURE}");
+            let said = format!("no model is configured to reflect with: {MODEL_SETUP_HINT}");
             return Err(Status::failed_precondition(said));
         }
         Err(failure) => return Err(Status::failed_precondition(failure.to_string())),
@@ -56,8 +56,9 @@ fn by_hand(daemon: &Daemon, asked: &v1::ReflectRequest) -> Result<v1::ReflectRes
     drain(daemon);
     let on = whole(daemon, asked)?;
     let events = events_of(daemon, &on).map_err(|error| status_of(&error))?;
-    let activity = Activity::of(&events);
-    let skipped = gate(&activity).map(|skip| skip.as_str().to_owned()).unwrap_or_default();
+    let activity = SessionActivity::from_events(&events);
+    let skipped =
+        find_skip_reason(&activity).map(|skip| skip.as_str().to_owned()).unwrap_or_default();
     let answer = v1::ReflectResponse {
         session_id: on.session.clone(),
         agent: on.agent.clone(),
@@ -74,7 +75,7 @@ fn by_hand(daemon: &Daemon, asked: &v1::ReflectRequest) -> Result<v1::ReflectRes
     let (done, problem) = ask(daemon, model.as_ref(), &on).map_err(|error| status_of(&error))?;
     Ok(v1::ReflectResponse {
         written: done.written,
-        refused: done.refused,
+        refused: done.failed_calls,
         rounds: done.rounds,
         input_tokens: done.usage.input,
         cache_read_tokens: done.usage.cache_read,
@@ -103,7 +104,7 @@ fn ask(
             daemon.reflector.queue.done_by_hand(on, done.written.clone(), now_ms)?;
             Ok((done, String::new()))
         }
-        Err(ReflectError { cause, so_far }) => Ok((*so_far, cause.to_string())),
+        Err(ReflectionError { cause, partial: so_far }) => Ok((*so_far, cause.to_string())),
     }
 }
 
@@ -112,22 +113,22 @@ fn whole(daemon: &Daemon, asked: &v1::ReflectRequest) -> Result<Waiting, Status>
     let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
     let session = given(&asked.session_id).map(|id| SessionId::parse(&id)).transpose();
     let session = session.map_err(|error| Status::invalid_argument(error.to_string()))?;
-    let question = Question {
+    let question = EventQuery {
         session,
         project: given(&asked.project),
         newest_first: true,
         events_max: 1,
         bytes_max: 1,
-        ..Question::default()
+        ..EventQuery::default()
     };
-    let read = daemon.engine.stores().read(&question).map_err(|error| status_of(&error))?;
+    let read = daemon.engine.stores().query_events(&question).map_err(|error| status_of(&error))?;
     let Some(latest) = read.events.into_iter().next() else {
         return Err(Status::not_found(match asked.session_id.as_str() {
             "" => "there is no session here yet".to_owned(),
             session => format!("there is no session {session:?} here"),
         }));
     };
-    let store = daemon.engine.stores().existing(&latest.project);
+    let store = daemon.engine.stores().find_store_path(&latest.project);
     let store = store.ok_or_else(|| Status::not_found("its store is gone"))?;
     let last_seq =
         daemon.engine.stores().open(&store).map_err(|error| status_of(&error))?.last_seq();

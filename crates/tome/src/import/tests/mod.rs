@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use tome_model::{Agent, Draft, Millis};
 
-use super::Sink;
-use super::find::{Form, Source};
-use super::read::Reader;
-use crate::agents::transcript::Step;
+use super::RecordSink;
+use super::find::{TranscriptFormat, TranscriptSource};
+use super::read::SourceReader;
+use crate::agents::transcript::RecordOutcome;
 
 #[derive(Default)]
 struct Kept {
@@ -19,46 +19,46 @@ struct Kept {
     skipped: usize,
 }
 
-impl Sink for Kept {
-    fn step(&mut self, step: Step, _: u64) -> Result<()> {
+impl RecordSink for Kept {
+    fn accept(&mut self, step: RecordOutcome, _: u64) -> Result<()> {
         match step {
-            Step::Event(draft) => self.drafts.push(*draft),
-            Step::Skipped(_) => self.skipped += 1,
+            RecordOutcome::Event(draft) => self.drafts.push(*draft),
+            RecordOutcome::Skipped(_) => self.skipped += 1,
         }
         Ok(())
     }
 
-    fn damaged(&mut self, line: u64, _: String) {
+    fn report_damage(&mut self, line: u64, _: String) {
         self.damaged.push(line);
     }
 
-    fn read(&mut self, _: u64) {}
+    fn add_bytes_read(&mut self, _: u64) {}
 }
 
-fn read(agent: &str, form: Form, bytes: &[u8]) -> Kept {
+fn read(agent: &str, form: TranscriptFormat, bytes: &[u8]) -> Kept {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(bytes).unwrap();
-    let source = Source {
+    let source = TranscriptSource {
         agent: Agent::parse(agent).unwrap(),
         path: file.path().to_path_buf(),
-        form,
+        format: form,
         bytes: bytes.len() as u64,
         modified: Some(Millis(1_794_735_000_000)),
     };
     let mut kept = Kept::default();
     // Errors are fine, panics are not.
-    let _ = Reader::new(std::iter::once(&source), None).read(&source, &mut kept);
+    let _ = SourceReader::new(std::iter::once(&source), None).read_source(&source, &mut kept);
     kept
 }
 
-const FORMS: [(&str, Form); 7] = [
-    ("claude-code", Form::Lines),
-    ("codex", Form::Lines),
-    ("codex", Form::Compressed),
-    ("copilot", Form::Lines),
-    ("gemini", Form::Updates),
-    ("gemini", Form::Conversation),
-    ("opencode", Form::Database),
+const FORMS: [(&str, TranscriptFormat); 7] = [
+    ("claude-code", TranscriptFormat::Lines),
+    ("codex", TranscriptFormat::Lines),
+    ("codex", TranscriptFormat::Compressed),
+    ("copilot", TranscriptFormat::Lines),
+    ("gemini", TranscriptFormat::Updates),
+    ("gemini", TranscriptFormat::Conversation),
+    ("opencode", TranscriptFormat::Database),
 ];
 
 /// Values from transcripts in unexpected places.
@@ -167,7 +167,7 @@ proptest! {
             }
         }
         let chat = json!({"sessionId": "s", "messages": records}).to_string();
-        read("gemini", Form::Conversation, chat.as_bytes());
+        read("gemini", TranscriptFormat::Conversation, chat.as_bytes());
     }
 
     #[test]
@@ -176,7 +176,7 @@ proptest! {
             "timestamp": "2026-11-15T09:30:00Z", "message": {"role": "user", "content": "hello there"}})
         .to_string();
         let bad: String = good.chars().take(cut).collect();
-        let kept = read("claude-code", Form::Lines, format!("{good}\n{bad}\n{good}\n").as_bytes());
+        let kept = read("claude-code", TranscriptFormat::Lines, format!("{good}\n{bad}\n{good}\n").as_bytes());
         prop_assert_eq!(kept.damaged, [2]);
         prop_assert_eq!(kept.drafts.iter().filter(|draft| draft.text == "hello there").count(), 2);
     }

@@ -32,14 +32,14 @@ pub struct Model {
 #[derive(Default)]
 struct State {
     script: VecDeque<Step>,
-    asked: Vec<Asked>,
+    asked: Vec<ModelConfig>,
     /// All requests, for the output of a failing test.
     log: Vec<String>,
 }
 
 /// A request that took a step.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct ModelConfig {
     wire: Wire,
     pub body: Value,
 }
@@ -88,7 +88,7 @@ impl Model {
     }
 
     /// The requests that took a step, oldest first.
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn asked(&self) -> Vec<ModelConfig> {
         locked(&self.state).asked.clone()
     }
 
@@ -125,7 +125,7 @@ fn answer(request: &http::Request, state: &Mutex<State>) -> http::Answer {
     let Some(wire) = wire else { return http::Answer::Json(aside(&request.path)) };
     let step = match tools {
         true => {
-            state.asked.push(Asked { wire, body });
+            state.asked.push(ModelConfig { wire, body });
             state.script.pop_front().unwrap_or(Step::Say(NOTHING_MORE))
         }
         false => Step::Say("A title"),
@@ -146,7 +146,7 @@ fn aside(path: &str) -> String {
     }
 }
 
-impl Asked {
+impl ModelConfig {
     /// All text that the model reads, without the JSON. Gemini CLI escapes angle brackets.
     pub fn text(&self) -> String {
         let mut texts = Vec::new();

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 use super::{one, read, tree};
 
@@ -39,7 +39,7 @@ fn has_python() -> bool {
 }
 
 /// Runs `tome` with these arguments and answers on a terminal.
-fn on_a_terminal(world: &World, args: &[&str], answers: &str) -> Ran {
+fn on_a_terminal(world: &World, args: &[&str], answers: &str) -> CommandResult {
     let own = world.command(args);
     let mut command = Command::new("python3");
     command.args(["-c", TERMINAL, answers]).arg(own.get_program()).args(own.get_args());

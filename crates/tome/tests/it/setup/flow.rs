@@ -142,7 +142,7 @@ fn the_installed_hooks_record() {
         command.args(["-c", line]).env_clear().current_dir(world.folder("elsewhere"));
         command.env("HOME", world.folder("person")).env("TMPDIR", world.folder("tmp"));
         command.env("TOME_DAEMON_IDLE_EXIT", "2m");
-        World::hook_command(&mut command, payload.to_string());
+        World::run_hook_command(&mut command, payload.to_string());
     };
     let said = |prompt: &str| {
         json!({"session_id": "s1", "cwd": "/app", "hook_event_name": "UserPromptSubmit",

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use tome_testkit::{Ran, World};
+use tome_testkit::{CommandResult, World};
 
 pub use crate::scene::world;
 
@@ -54,7 +54,7 @@ pub fn command(world: &World, args: &[&str]) -> Command {
     command
 }
 
-pub fn run(world: &World, args: &[&str]) -> Ran {
+pub fn run(world: &World, args: &[&str]) -> CommandResult {
     World::run(&mut command(world, args), b"")
 }
 
