@@ -4,10 +4,10 @@
 use tome_model::{Bullet, Event, Grip, GripId, Node, NodeId};
 use tome_text::first_chars;
 
+use super::event_text::event_texts;
 use super::limits::{
     BULLETS_MAX, EXCERPT_CHARS_MAX, GRIPS_PER_BULLET_MAX, KEYWORDS_MAX, TEXT_CHARS_MAX,
 };
-use super::said::event_texts;
 use super::{Evidence, Summary, Support};
 
 /// Name of the built-in summarizer.

@@ -3,8 +3,8 @@
 use tome_ledger::{EventPosition, EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, Grip, SessionId};
 
+use super::event_text::event_texts;
 use super::limits::{AROUND_BYTES, AROUND_MAX, AROUND_MS, AROUND_SCANNED_MAX};
-use super::said::event_texts;
 use tome_home::HomeError;
 
 /// A grip with the events around it, all of one session.

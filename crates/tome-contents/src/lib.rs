@@ -3,18 +3,18 @@
 
 mod calendar;
 mod changes;
+mod event_text;
 mod evidence;
 mod expand;
 mod extract;
 mod limits;
-mod polish;
+mod model_summary;
 mod rebuild;
 mod replace;
+mod resegment;
 mod rollup;
-mod said;
 mod segment;
 mod settings;
-mod stitch;
 mod summarizer;
 mod time_phrase;
 mod verify;
@@ -24,16 +24,16 @@ pub use calendar::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
     ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
 };
+pub use event_text::event_texts;
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::Extractive;
-pub use polish::ModelSummarizer;
+pub use model_summary::ModelSummarizer;
 pub use rebuild::{ContentsRebuildReport, rebuild_contents};
 pub use replace::{
     NodeSource, ProjectNode, ReplaceOutcome, UnpolishedPage, list_unpolished, load_source,
     replace_summary,
 };
-pub use said::event_texts;
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
 pub use settings::ContentsSettings;
 pub use summarizer::{

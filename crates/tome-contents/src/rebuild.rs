@@ -12,8 +12,8 @@ use tome_model::{Clock, NodeId, Period, SessionId};
 
 use super::changes::{Comparison, PendingChanges};
 use super::limits::COMMIT_RETRIES_MAX;
+use super::resegment::{SessionReader, resegment_all};
 use super::rollup::roll_up_period;
-use super::stitch::{SessionReader, resegment_all};
 use super::worker::{CONTENTS_WORKER, catch_up_contents, is_conflict};
 use super::{ContentsSettings, Summarizer};
 use tome_home::HomeError;

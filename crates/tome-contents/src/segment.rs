@@ -10,8 +10,8 @@ use tome_model::{Event, EventKind, Millis, Period};
 use tome_text::{token_units, units_to_tokens};
 
 use super::ContentsSettings;
+use super::event_text::event_texts;
 use super::limits::{EVENT_WEIGHT, TOOL_WEIGHT_MAX};
-use super::said::event_texts;
 
 /// Estimated size of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,10 +10,10 @@ use tome_ledger::{Ledger, LedgerError, OrderKey, WorkerCommit};
 use tome_model::{Clock, SessionId};
 
 use super::changes::{Comparison, PendingChanges};
+use super::event_text::event_texts;
 use super::limits::{BATCH_BYTES, COMMIT_RETRIES_MAX};
+use super::resegment::{EventCache, SessionReader, resegment};
 use super::rollup::roll_up_changed;
-use super::said::event_texts;
-use super::stitch::{EventCache, SessionReader, resegment};
 use super::{ContentsSettings, Summarizer, rebuild};
 use tome_home::HomeError;
 

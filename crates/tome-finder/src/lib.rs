@@ -5,21 +5,21 @@
 //! returns those that match, [`Bm25Index`] by keywords and [`VectorIndex`] by the similarity of
 //! vectors from an [`Embedder`].
 
+mod bm25;
 mod cores;
 mod embed;
 mod entry;
 mod error;
 mod files;
 mod filter;
-mod meanings;
-mod question;
-mod words;
+mod query_terms;
+mod vectors;
 
+pub use bm25::{Bm25Index, Bm25Query};
 pub use cores::available_cores;
 pub use embed::{EmbedError, Embedder, PotionEmbedder};
 pub use entry::{ByteRange, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit, IndexMeta};
 pub use error::FinderError;
 pub use filter::EntryFilter;
-pub use meanings::{QueryVector, VectorIndex};
-pub use question::QueryTerms;
-pub use words::{Bm25Index, Bm25Query};
+pub use query_terms::QueryTerms;
+pub use vectors::{QueryVector, VectorIndex};

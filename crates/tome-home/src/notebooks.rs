@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tome_model::{Clock, Millis, ModelError, Scope, SessionId};
 use tome_notebook::{Notebook, NotebookRules};
 
-use crate::{Home, HomeError, Projects, in_repository, layout};
+use crate::{Home, HomeError, Projects, layout, repo_notebook};
 
 /// Soft limit of open notebooks: those in use stay open beyond it. An open notebook keeps its index
 /// in memory, which makes the next call fast.
@@ -120,14 +120,14 @@ impl Notebooks {
         let whose =
             NotebookOwner { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };
         let root = self.resolve_project(&whose)?;
-        let created = in_repository::create_folder(Path::new(&root))?;
+        let created = repo_notebook::create_folder(Path::new(&root))?;
         let project = self.projects.ensure_folder(&root, self.clock.now())?;
-        let folder = in_repository::notebook_folder(Path::new(&root));
+        let folder = repo_notebook::notebook_folder(Path::new(&root));
         let from = self.build_for_move(layout::notebook_dir(&project), &project);
         let to = self.build_for_move(folder.clone(), &project);
         let mut moved = MovedNotes { folder, created, moved: Vec::new(), kept_back: Vec::new() };
         for note in from.list_notes()? {
-            if in_repository::move_note(&from, &to, &note.path)? {
+            if repo_notebook::move_note(&from, &to, &note.path)? {
                 moved.moved.push(note.path);
             } else {
                 moved.kept_back.push(note.path);
@@ -171,7 +171,7 @@ impl Notebooks {
             let root = PathBuf::from(&root);
             let looked_at = root.to_string_lossy().into_owned();
             self.projects
-                .run_with_timeout(&looked_at, move || in_repository::find_folder(&root))??
+                .run_with_timeout(&looked_at, move || repo_notebook::find_folder(&root))??
         };
         let root = inside.unwrap_or_else(|| layout::notebook_dir(&folder));
         Ok(NotebookLocation { scope, root, history: Some(layout::history_dir(&folder)), project })

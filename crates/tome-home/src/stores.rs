@@ -13,7 +13,7 @@ use tome_model::{Clock, Millis, ModelError};
 
 use crate::durable::sync_folder;
 use crate::session_index::StoredSession;
-use crate::{Home, HomeError, Projects, SessionIndex, tally};
+use crate::{Home, HomeError, Projects, SessionIndex, session_stats};
 
 /// Minimum interval between attempts to reopen a store that rejects writes.
 const REOPEN_EVERY_MS: u64 = 1_000;
@@ -168,7 +168,7 @@ impl Stores {
         for path in self.list_paths() {
             let was_open = self.is_open(&path);
             let read = self.open(&path).and_then(|store| {
-                tally::catch_up_session_stats(&store)?;
+                session_stats::catch_up_session_stats(&store)?;
                 Ok(store.all_session_stats()?)
             });
             if !was_open {
@@ -366,7 +366,7 @@ impl Stores {
             if slot.is_unused() && now.distance_ms(slot.used) >= idle_ms {
                 if let Some(store) = &slot.open {
                     // Best effort: the next opening catches up.
-                    let _ = tally::catch_up_session_stats(store);
+                    let _ = session_stats::catch_up_session_stats(store);
                 }
                 slot.open = None;
                 closed += 1;

@@ -13,10 +13,10 @@ use std::time::{Duration, Instant};
 use tome_model::truncate_to;
 use tome_text::budget_tokens;
 
-use crate::group::ProcessGroup;
 use crate::limits::{
     CANCEL_POLL_INTERVAL, MESSAGE_BYTES_MAX, OUTPUT_BYTES_MAX, OUTPUT_GRACE, STDERR_BYTES_MAX,
 };
+use crate::process_group::ProcessGroup;
 use crate::{CancelToken, Completion, CompletionRequest, LanguageModel, ModelFailure};
 
 /// The command to run.

@@ -17,7 +17,7 @@ use ureq::typestate::WithBody;
 use crate::limits::{
     CONNECT_TIMEOUT, IDLE_AGENTS_MAX, MESSAGE_BYTES_MAX, RESPONSE_BYTES_MAX, STREAM_TIMEOUT,
 };
-use crate::{ApiKey, ModelFailure, sorting};
+use crate::{ApiKey, ModelFailure, classify};
 
 /// The HTTP endpoint of a model.
 #[derive(Debug, Clone)]
@@ -109,7 +109,7 @@ impl HttpClient {
             .send(body.to_string().as_bytes())
             .map_err(|error| self.classify_error(error))?;
         let status = response.status().as_u16();
-        let retry_after = sorting::parse_retry_after(response.headers());
+        let retry_after = classify::parse_retry_after(response.headers());
         let read = response.body_mut().with_config().limit(RESPONSE_BYTES_MAX).read_to_vec();
         if (200..300).contains(&status) {
             let read = read.map_err(|error| self.classify_error(error))?;
@@ -118,7 +118,7 @@ impl HttpClient {
             });
         }
         // Even if the error's body cannot be read, its status is known.
-        let failure = sorting::classify_status(status, retry_after, &read.unwrap_or_default());
+        let failure = classify::classify_status(status, retry_after, &read.unwrap_or_default());
         Err(self.redact_failure(failure))
     }
 

@@ -14,7 +14,7 @@ use crate::http::HttpClient;
 use crate::limits::{
     ERROR_BYTES_MAX, LAST_CHUNK_TIMEOUT, STREAM_BYTES_MAX, STREAM_POLL_INTERVAL, STREAM_TIMEOUT,
 };
-use crate::{CancelToken, ModelFailure, sorting};
+use crate::{CancelToken, ModelFailure, classify};
 
 /// Chunks buffered between the thread and the caller.
 const CHUNKS_MAX: usize = 16;
@@ -106,7 +106,7 @@ impl ResponseStream<'_> {
                 Ok(None)
             }
             StreamChunk::Status { status, retry_after, body } => {
-                Err(self.http.redact_failure(sorting::classify_status(status, retry_after, &body)))
+                Err(self.http.redact_failure(classify::classify_status(status, retry_after, &body)))
             }
             StreamChunk::Failed(ureq::Error::Timeout(ureq::Timeout::Global)) => {
                 Err(ModelFailure::TimedOut { after: STREAM_TIMEOUT })
@@ -137,7 +137,7 @@ fn read_response(
     let mut response = response?;
     let status = response.status().as_u16();
     if !(200..300).contains(&status) {
-        let retry_after = sorting::parse_retry_after(response.headers());
+        let retry_after = classify::parse_retry_after(response.headers());
         // Even if the error's body cannot be read, its status is known.
         let body = response.body_mut().with_config().limit(ERROR_BYTES_MAX).read_to_vec();
         let body = body.unwrap_or_default();

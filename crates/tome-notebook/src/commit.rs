@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 use tome_model::{Clock, Millis, SystemClock};
 
 use crate::folder::{FileDurability, FileStamp, Folder, StagedFile};
-use crate::history::{DELETED_VERSION, History, HistoryRecord, content_version, pending};
+use crate::history::{DELETED_VERSION, History, HistoryRecord, content_version, pending_write};
 use crate::inventory::NoteEntry;
 use crate::path::NotePath;
-use crate::shelf::{NotebookState, outside_author};
+use crate::state::{NotebookState, outside_author};
 use crate::{Author, NotebookError, Result, index};
 
 /// A planned change to one note.
@@ -90,7 +90,7 @@ impl NotebookState {
         });
         let happened: Vec<HistoryRecord<'_>> = by_hand.chain(happened).collect();
         if !changes.is_empty() {
-            pending::write_marker(
+            pending_write::write_marker(
                 history.folder(),
                 by,
                 changes.iter().map(|change| change.path.as_str()),
@@ -101,7 +101,7 @@ impl NotebookState {
             false => match history.append_records(now, &happened) {
                 Ok(appended) => Some(appended),
                 Err(failed) => {
-                    pending::clear_marker(history.folder());
+                    pending_write::clear_marker(history.folder());
                     return Err(failed);
                 }
             },
@@ -118,10 +118,10 @@ impl NotebookState {
             if let Some(appended) = &appended {
                 history.undo_append(appended);
             }
-            pending::clear_marker(history.folder());
+            pending_write::clear_marker(history.folder());
             return Err(failed);
         }
-        pending::clear_marker(history.folder());
+        pending_write::clear_marker(history.folder());
         record_overwritten(history, by, now, changes, &landed.overwritten)?;
         // The notes are safe; if the index cannot be moved into place, the next access repairs it.
         *index_behind = built.apply_rebuild(folder, rebuild).is_err();

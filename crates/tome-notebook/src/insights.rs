@@ -8,7 +8,7 @@ use crate::coder::{self, InsightTree};
 use crate::commit::NoteChange;
 use crate::notebook::{CreateMode, Notebook, decode_note};
 use crate::path::NotePath;
-use crate::shelf::NotebookState;
+use crate::state::NotebookState;
 use crate::{
     Author, InsightDraft, InsightQuery, InsightRecall, LintFinding, NotebookError, Result,
     StoredInsight, TidyReport, edit,

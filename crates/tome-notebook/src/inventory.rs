@@ -10,7 +10,9 @@ use crate::coder::{self, FileHead};
 use crate::folder::FileStamp;
 use crate::history::content_version;
 use crate::path::NotePath;
-use crate::{NoteKind, NoteListing, NoteType, frontmatter, index, session, summary, visible};
+use crate::{
+    NoteKind, NoteListing, NoteType, frontmatter, index, invisible, session_notes, summary,
+};
 
 /// Characters of a name or description shown in a listing; files may hold any length.
 const DISPLAY_CHARS_MAX: usize = 200;
@@ -55,7 +57,7 @@ impl NoteEntry {
         };
         let name = head.name.or_else(|| match kind {
             NoteKind::Typed => None,
-            _ => session::find_title(&text),
+            _ => session_notes::find_title(&text),
         });
         let summary =
             head.description.unwrap_or_else(|| find_or_generate_summary(kind, path, &text));
@@ -65,7 +67,7 @@ impl NoteEntry {
             version: content_version(bytes),
             kind,
             name: to_display_line(
-                &name.unwrap_or_else(|| visible::escape(path.stem()).into_owned()),
+                &name.unwrap_or_else(|| invisible::escape(path.stem()).into_owned()),
             ),
             summary: to_display_line(&summary),
             note_type: head.note_type.as_deref().and_then(NoteType::parse),
@@ -103,17 +105,16 @@ impl NoteEntry {
 
 fn find_or_generate_summary(kind: NoteKind, path: &NotePath, text: &str) -> String {
     let made = match kind {
-        NoteKind::Typed => {
-            summary::find_summary(text).unwrap_or_else(|| visible::escape(path.stem()).into_owned())
-        }
+        NoteKind::Typed => summary::find_summary(text)
+            .unwrap_or_else(|| invisible::escape(path.stem()).into_owned()),
         NoteKind::Insight => {
             let head = coder::extract_head(text);
             let titles: Vec<&str> = head.titles.iter().map(|(title, _)| title.as_str()).collect();
             titles.join(", ")
         }
-        NoteKind::Guide => session::find_title(text).unwrap_or_default(),
+        NoteKind::Guide => session_notes::find_title(text).unwrap_or_default(),
         NoteKind::Detail => {
-            let keywords = session::parse_meta(text).map(|meta| meta.keywords.join(", "));
+            let keywords = session_notes::parse_meta(text).map(|meta| meta.keywords.join(", "));
             keywords.unwrap_or_default()
         }
         _ => summary::find_summary(text).unwrap_or_default(),

@@ -3,7 +3,7 @@
 //!
 //! This crate has no dependency on the daemon, sockets, the ledger or tool arguments.
 
-mod built;
+mod built_files;
 mod coder;
 mod commit;
 mod edit;
@@ -14,19 +14,19 @@ mod history;
 mod index;
 mod insights;
 mod inventory;
+mod invisible;
 pub mod limits;
-mod line;
+mod markdown_line;
 mod moves;
 mod notebook;
 mod path;
-mod session;
-mod shelf;
+mod session_notes;
+mod state;
 mod summary;
 mod title;
+mod types;
 mod versions;
-mod visible;
 mod watch;
-mod words;
 
 pub use coder::{
     InsightDraft, InsightKind, InsightQuery, InsightRecall, LintFinding, RecalledInsight,
@@ -36,11 +36,11 @@ pub use error::NotebookError;
 pub use folder::move_if_free;
 pub use history::check_history;
 pub use notebook::Notebook;
-pub use session::OVERVIEW_TEMPLATE;
-pub use watch::{FolderChanges, FolderWatch};
-pub use words::{
+pub use session_notes::OVERVIEW_TEMPLATE;
+pub use types::{
     Actor, Author, IndexExcerpt, Note, NoteHeader, NoteKind, NoteListing, NoteOp, NoteType,
     NoteVersion, NotebookRules, TextPatch, WrittenNote,
 };
+pub use watch::{FolderChanges, FolderWatch};
 
 pub(crate) type Result<T> = std::result::Result<T, NotebookError>;

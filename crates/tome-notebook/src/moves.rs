@@ -3,7 +3,7 @@
 use crate::commit::NoteChange;
 use crate::notebook::{CreateMode, Notebook};
 use crate::path::NotePath;
-use crate::shelf::NotebookState;
+use crate::state::NotebookState;
 use crate::{Author, NotebookError, Result, edit};
 
 impl Notebook {

@@ -16,10 +16,11 @@ use crate::folder::Folder;
 use crate::history::{DELETED_VERSION, content_version};
 use crate::inventory::Inventory;
 use crate::path::{INDEX, NotePath};
-use crate::shelf::NotebookState;
+use crate::state::NotebookState;
 use crate::{
     Author, IndexExcerpt, Note, NoteHeader, NoteKind, NoteListing, NotebookError, NotebookRules,
-    Result, TextPatch, WrittenNote, coder, edit, frontmatter, index, session, summary, visible,
+    Result, TextPatch, WrittenNote, coder, edit, frontmatter, index, invisible, session_notes,
+    summary,
 };
 
 /// Attempts at a change when other programs keep saving the note meanwhile.
@@ -112,7 +113,7 @@ impl Notebook {
     /// notes are served.
     pub fn describe_unserved_files(&self) -> Result<Option<String>> {
         let left_out = self.read_current(|shelf| Ok(shelf.unserved))?;
-        let said = |left: crate::shelf::UnservedFiles| format!("{}: {left}", self.root.display());
+        let said = |left: crate::state::UnservedFiles| format!("{}: {left}", self.root.display());
         Ok(left_out.flatten().map(said))
     }
 
@@ -153,7 +154,7 @@ impl Notebook {
 
     /// Whether a note exists at this path.
     pub fn has_note(&self, path: &str) -> Result<bool> {
-        let path = &*visible::unescape(path);
+        let path = &*invisible::unescape(path);
         Ok(self.read_current(|shelf| Ok(shelf.inventory.contains_key(path)))?.unwrap_or(false))
     }
 
@@ -193,7 +194,7 @@ impl Notebook {
                     )));
                 }
                 (None, NoteKind::Fact | NoteKind::Episode) => summary::ensure_one_summary(content),
-                (None, NoteKind::Detail) => session::ensure_meta(
+                (None, NoteKind::Detail) => session_notes::ensure_meta(
                     content,
                     draft.path.as_str(),
                     &self.clock.now().to_string(),
@@ -232,7 +233,7 @@ impl Notebook {
                 match kind {
                     NoteKind::Detail => {
                         let now = self.clock.now().to_string();
-                        session::ensure_meta(&text, draft.path.as_str(), &now)
+                        session_notes::ensure_meta(&text, draft.path.as_str(), &now)
                     }
                     _ => frontmatter::set_updated(&text, draft.today),
                 }
@@ -344,7 +345,7 @@ impl Notebook {
         let is_empty = shelf.inventory.is_empty() && !shelf.folder.absolute_path(INDEX).exists();
         if shelf.is_index_stale() && !is_empty {
             // A read must succeed even if the disk is not writable.
-            let _ = shelf.commit(&crate::shelf::outside_author(), self.clock.now(), Vec::new());
+            let _ = shelf.commit(&crate::state::outside_author(), self.clock.now(), Vec::new());
             // The commit records a hand-edited index, which may have created the history.
             if shelf.has_unrecorded_changes && shelf.history.exists() {
                 shelf.detect_changes(self.clock.now(), false)?;
@@ -437,7 +438,7 @@ impl Notebook {
             return Ok(Vec::new());
         }
         let there = shelf.folder.read_stamp(&overview)?.is_some();
-        let after = Some(session::OVERVIEW_TEMPLATE.into());
+        let after = Some(session_notes::OVERVIEW_TEMPLATE.into());
         Ok(if there {
             Vec::new()
         } else {
@@ -452,7 +453,7 @@ impl Notebook {
     /// The initial text of a note that does not exist yet.
     fn find_template(&self, path: &NotePath) -> Option<&'static str> {
         match self.scope {
-            Scope::Session => self.is_overview(path).then_some(session::OVERVIEW_TEMPLATE),
+            Scope::Session => self.is_overview(path).then_some(session_notes::OVERVIEW_TEMPLATE),
             Scope::Coder => coder::guides()
                 .into_iter()
                 .find(|(name, _)| *name == path.as_str())

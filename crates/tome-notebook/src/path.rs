@@ -8,7 +8,7 @@ use std::fmt;
 use tome_model::Scope;
 
 use crate::limits::{CODER_FOLDERS_MAX, FOLDERS_MAX, NAME_BYTES_MAX, PATH_BYTES_MAX};
-use crate::{InsightKind, NoteKind, NotebookError, visible};
+use crate::{InsightKind, NoteKind, NotebookError, invisible};
 
 /// The index of a project's notebook.
 pub(crate) const INDEX: &str = "MEMORY.md";
@@ -25,7 +25,7 @@ pub(crate) struct NotePath(String);
 impl NotePath {
     /// Validates a path for reading: it stays inside and is Markdown. Indexes are allowed.
     pub fn parse_for_reading(path: &str) -> Result<Self, NotebookError> {
-        let path = &*visible::unescape(path);
+        let path = &*invisible::unescape(path);
         check_escape(path)?;
         let parts: Vec<&str> = path.split('/').collect();
         for part in &parts {
@@ -141,7 +141,7 @@ impl std::borrow::Borrow<str> for NotePath {
 /// Writes invisible characters as escapes.
 impl fmt::Display for NotePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&visible::escape(&self.0))
+        f.write_str(&invisible::escape(&self.0))
     }
 }
 
@@ -159,7 +159,7 @@ fn check_escape(path: &str) -> Result<(), NotebookError> {
 
 /// Rejects names with invisible characters, which may look like other names.
 fn check_visible(path: &str) -> Result<(), NotebookError> {
-    if path.contains(visible::is_invisible) {
+    if path.contains(invisible::is_invisible) {
         let why = "it contains an invisible or bidirectional control character: remove it";
         return Err(bad_path_error(path, why));
     }
@@ -211,7 +211,7 @@ fn bad_path_error(path: &str, why: impl Into<String>) -> NotebookError {
 fn clip_for_message(path: &str) -> String {
     let shown = tome_model::truncate_to(path, 200);
     let more = if shown.len() < path.len() { "…" } else { "" };
-    format!("{}{more}", visible::escape(shown))
+    format!("{}{more}", invisible::escape(shown))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The title of a note: its first heading, or one derived from its path.
 
-use crate::line::split_lines;
+use crate::markdown_line::split_lines;
 
 /// The text of the first heading of any level.
 pub(crate) fn find_first_heading(text: &str) -> Option<String> {

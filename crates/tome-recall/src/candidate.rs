@@ -6,7 +6,7 @@ use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit};
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventId, GripId, Millis, Node, NodeId};
 
-use super::keeper::{self, Indexer, PageKey};
+use super::indexer::{self, Indexer, PageKey};
 use super::literal::{ScanMatch, node_text};
 use crate::RecallError;
 
@@ -268,9 +268,9 @@ fn match_page(seen: &ScanMatch) -> Option<PageKey> {
 impl CandidateBody {
     pub(super) fn from_event(mark: OrderKey, event: &Event) -> Self {
         Self {
-            text: keeper::event_text(event),
+            text: indexer::event_text(event),
             title: String::new(),
-            keywords: keeper::event_keywords(event),
+            keywords: indexer::event_keywords(event),
             project: event.project.clone(),
             session: Some(event.session.as_str().to_owned()),
             agent: Some(event.agent.as_str().to_owned()),
@@ -307,7 +307,7 @@ impl CandidateBody {
             _ => (String::new(), None),
         };
         Self {
-            text: keeper::slice_text(text, part).to_owned(),
+            text: indexer::slice_text(text, part).to_owned(),
             title: keeper.file_title(page, text),
             keywords: String::new(),
             project,

@@ -1,7 +1,7 @@
 //! Renders the citation of a hit in the form that `tome show` opens.
 
 use super::candidate::{CandidateRecord, RecallCandidate};
-use super::keeper::PageKey;
+use super::indexer::PageKey;
 use tome_home::{Projects, layout};
 
 /// The current project and session, relative to which citations are shortened.

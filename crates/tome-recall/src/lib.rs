@@ -4,30 +4,30 @@
 //! the ranks, cite, and pack. Every index may be missing or behind; recall then scans the texts
 //! themselves.
 
-mod abreast;
-mod asked;
 mod candidate;
 mod citation;
 mod cite;
-mod copies;
-mod elsewhere;
+mod collect;
 mod endpoint;
 mod error;
-mod floor;
+mod excluded_prompt;
 mod fuse;
-mod gather;
-mod inquiry;
-mod keeper;
+mod index_query;
+mod indexer;
 pub(crate) mod literal;
-mod own;
+mod neighbors;
+mod other_projects;
 mod pack;
+mod parallel;
 mod plan;
 mod proactive;
-mod question;
+mod query;
 mod rank;
-mod spread;
-mod terms;
-mod then;
+mod repeated_prompts;
+mod searched_set;
+mod term_scores;
+mod threshold;
+mod time_query;
 mod transcript;
 mod unindexed;
 mod weights;
@@ -44,22 +44,22 @@ use tome_model::Clock;
 use tome_contents::Calendar;
 use tome_home::{Home, HomeError, Notebooks, Projection, ProjectionReport, Store, Stores};
 
-use asked::OPEN_SETS_MAX;
 use cite::CitationContext;
-use floor::RelevanceEvidence;
-use gather::CandidatePool;
-use keeper::{IndexSet, Indexer, SessionFiles};
+use collect::CandidatePool;
+use indexer::{IndexSet, Indexer, SessionFiles};
 use pack::ChosenHit;
 use plan::RecallPlan;
 use rank::RankedCandidate;
+use searched_set::OPEN_SETS_MAX;
+use threshold::RelevanceEvidence;
 
 pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCitation, Viewpoint};
 pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
-pub use keeper::{IndexReport, IndexUpdate};
-pub use own::ExcludedPrompt;
+pub use excluded_prompt::ExcludedPrompt;
+pub use indexer::{IndexReport, IndexUpdate};
 pub use proactive::is_worth_searching;
-pub use question::{
+pub use query::{
     Across, OtherProjectHits, RecallAnswer, RecallHit, RecallQuery, RecallScope, SearchStage, Tier,
     source_name,
 };
@@ -202,7 +202,7 @@ impl Recall {
             false => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
         }
         let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.tokens_max);
-        copies::drop_query_echoes(question, &mut packed.hits);
+        repeated_prompts::drop_query_echoes(question, &mut packed.hits);
         let mut answer = RecallAnswer {
             tier: gathered.tier.unwrap_or(Tier::Literal),
             behind: gathered.behind,
@@ -232,7 +232,7 @@ impl Recall {
         let since = Instant::now();
         if question.proactive {
             ranked.retain(|one| {
-                floor::passes_proactive_threshold(one) && !plan.is_in_current_session(one)
+                threshold::passes_proactive_threshold(one) && !plan.is_in_current_session(one)
             });
         }
         self.drop_current_turn(question, &mut ranked)?;

@@ -13,7 +13,7 @@ use tome_text::estimate_tokens;
 
 use super::candidate::CandidateRecord;
 use super::cite::CitationContext;
-use super::keeper::PageKey;
+use super::indexer::PageKey;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
 use super::{RecallHit, RecallScope, literal};
@@ -254,7 +254,7 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
 /// Range to show: around the query's words, or else the best chunk. Starts at a word.
 fn find_shown_range(one: &RankedCandidate, text: &str, plan: &RecallPlan) -> Range<usize> {
     let from = one.best_range.from as usize;
-    let piece = super::keeper::slice_text(text, one.best_range);
+    let piece = super::indexer::slice_text(text, one.best_range);
     let place = match plan.matcher.match_text(piece) {
         Some(look) => from + look.range.start..from + look.range.end,
         None => plan.matcher.match_text(text).map_or(from..from, |look| look.range),

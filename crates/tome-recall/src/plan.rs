@@ -7,7 +7,7 @@ use tome_model::{Clock, Event, Millis, ModelError, Zone};
 use super::candidate::CandidateBody;
 use super::literal::Matcher;
 use super::rank::RankedCandidate;
-use super::{Across, RecallQuery, RecallScope, Tier, then};
+use super::{Across, RecallQuery, RecallScope, Tier, time_query};
 use crate::RecallError;
 use tome_home::layout;
 
@@ -86,7 +86,7 @@ impl RecallPlan {
             return Err(ModelError::invalid("session", problem).into());
         }
         // A query that only names a time asks what happened then.
-        let only_time = said.is_some() && then::is_time_only(&text);
+        let only_time = said.is_some() && time_query::is_time_only(&text);
         // A text may contain the date itself.
         let is_date = said.as_ref().is_some_and(|said| said.contains(char::is_numeric));
         let whole = query.trim().to_owned();

@@ -8,20 +8,20 @@ use tome_ledger::Ledger;
 use tome_model::EventKind;
 
 use super::candidate::{NeighborEvents, RecallCandidate, load_bodies, load_neighbors};
+use super::collect::CandidatePool;
 use super::fuse::{fuse_ranks, rank_scores};
-use super::gather::CandidatePool;
-use super::keeper::Indexer;
+use super::indexer::Indexer;
+use super::neighbors::{add_neighbor_similarity, add_neighbor_terms};
 use super::pack::{SourceKind, source_kind};
 use super::plan::RecallPlan;
-use super::spread::{add_neighbor_similarity, add_neighbor_terms};
-use super::terms::{TermMatch, TermScorer};
+use super::term_scores::{TermMatch, TermScorer};
 use super::weights::{
     BM25_WEIGHT, CLOSEST_CHUNKS, CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY,
     NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, PAGES_READ_MAX, PROACTIVE_PAGES_MAX,
     PROACTIVE_READ_MAX, READ_MAX, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT, VECTORS_READ_MAX,
     VECTORS_WEIGHT,
 };
-use super::{Tier, abreast};
+use super::{Tier, parallel};
 use crate::RecallError;
 
 /// Minimum number of texts, or of turns with their neighbors, per thread.
@@ -228,7 +228,7 @@ impl CandidatePool {
             pages.sort_by_key(|(_, page)| page.first().map(|one| one.set_index));
         }
         let work = |(place, page)| (place, read(page));
-        let mut looked = abreast::map(pages, TEXTS_PER_THREAD, work);
+        let mut looked = parallel::map(pages, TEXTS_PER_THREAD, work);
         looked.sort_by_key(|(place, _)| *place);
         let mut all = Vec::new();
         for (_, page) in looked {
@@ -273,7 +273,7 @@ impl CandidatePool {
     ) -> Result<HashMap<(usize, isize), usize>, RecallError> {
         let all: Vec<&RecallCandidate> =
             turns.iter().filter_map(|turn| self.candidates.get(*turn)).collect();
-        let sides = abreast::map(all, TURNS_PER_THREAD, |turn: &RecallCandidate| {
+        let sides = parallel::map(all, TURNS_PER_THREAD, |turn: &RecallCandidate| {
             let Some(asked) = self.searched.get(turn.set_index) else { return Ok(None) };
             let ledger = asked.open(keeper)?.ledger;
             ledger.map_or(Ok(None), |ledger| load_sides(turn, &ledger))

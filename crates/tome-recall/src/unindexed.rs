@@ -8,8 +8,8 @@ use tome_finder::{ByteRange, EntryKey, IndexEntry, IndexHit};
 use tome_ledger::Ledger;
 
 use super::candidate::RecallCandidate;
-use super::gather::{CandidatePool, SCAN_TIME_MAX, SetSearch};
-use super::keeper::{IndexSet, IndexableFile, node_entries, parse_note_sections};
+use super::collect::{CandidatePool, SCAN_TIME_MAX, SetSearch};
+use super::indexer::{IndexSet, IndexableFile, node_entries, parse_note_sections};
 use crate::RecallError;
 
 /// Maximum number of changed nodes that a query reads directly.

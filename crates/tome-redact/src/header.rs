@@ -121,7 +121,7 @@ fn is_credentials(hay: Haystack<'_>, text: &str, end: usize) -> bool {
     let spoken = small
         && (text.len() < 8
             || matches!(hay.byte_at(end), b' ')
-            || super::words::is_harmless_word(text));
+            || super::word_lists::is_harmless_word(text));
     // `README.md`, `src/lib.rs:42`.
     let named = text.contains(['.', '/']) && value::is_made_of_words(text);
     text.len() >= BYTES_MIN

@@ -48,7 +48,7 @@ mod value;
 mod value_span;
 mod view;
 mod wallet;
-mod words;
+mod word_lists;
 
 pub use cut::{RedactionCut, RedactionMark, apply_cuts, find_mark_around};
 pub use error::PatternError;

@@ -3,7 +3,7 @@
 use super::base64::is_encoded_login;
 use super::name::NameStrength;
 use super::randomness::{is_random, is_uuid};
-use super::words::{is_harmless_word, is_jargon, is_secret_noun, is_sentence_word};
+use super::word_lists::{is_harmless_word, is_jargon, is_secret_noun, is_sentence_word};
 
 /// Where a value was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

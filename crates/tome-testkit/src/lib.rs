@@ -4,18 +4,18 @@
 //! Also: a language model on loopback (`ModelServer`), the crash test (`CrashTest`), seeded random
 //! numbers, and polling for a condition.
 
-mod chance;
+#[cfg(unix)]
+mod crash_test;
 mod model;
 mod process;
-#[cfg(unix)]
-mod siege;
+mod rng;
 mod wait;
 mod world;
 
-pub use chance::SeededRng;
+#[cfg(unix)]
+pub use crash_test::{CrashTest, CrashTestPlan, CrashTestReport, StopCondition};
 pub use model::{ModelRequest, ModelServer, ScriptedAnswer};
 pub use process::{Signal, is_alive, send_signal};
-#[cfg(unix)]
-pub use siege::{CrashTest, CrashTestPlan, CrashTestReport, StopCondition};
+pub use rng::SeededRng;
 pub use wait::{eventually, eventually_within, pause};
 pub use world::{CommandResult, World};

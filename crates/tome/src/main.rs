@@ -4,20 +4,20 @@
 //! need, such as clap.
 
 mod agents;
-mod bulk;
 mod chat;
+mod chat_model;
 mod cli;
 mod command;
 mod config;
+mod connect;
 mod daemon;
 mod endpoint;
+mod event_stream;
 mod hook;
 mod import;
 mod mcp;
-mod model;
 mod model_key;
 mod platform;
-mod reach;
 mod render;
 mod setup;
 mod terminal;

@@ -12,9 +12,9 @@
 //! size is bounded however long the session is, and its prefix stays cacheable for many requests.
 
 mod cap;
-mod meta;
 mod settings;
 mod unit;
+mod usage_note;
 
 use std::collections::VecDeque;
 
@@ -153,7 +153,7 @@ impl ContextWindow {
         let tenth = self.usage_tenth(unit.tokens());
         if ends_with_user && (unit.opens_turn() || self.noted_tenth != Some(tenth)) {
             self.noted_tenth = Some(tenth);
-            unit.add_note(meta::render(self, unit));
+            unit.add_note(usage_note::render(self, unit));
         }
     }
 
@@ -263,7 +263,7 @@ impl ContextWindow {
     /// Replaces all usage notes by a current one. The prefix has changed anyway, so no cache is lost.
     fn refresh_usage_notes(&mut self) {
         self.noted_tenth = None;
-        self.units.iter_mut().for_each(|unit| unit.remove_notes(meta::OPENING_TAG));
+        self.units.iter_mut().for_each(|unit| unit.remove_notes(usage_note::OPENING_TAG));
         let last = self.units.pop_back();
         self.tokens = self.units.iter().map(ContextUnit::tokens).sum();
         if let Some(mut last) = last {

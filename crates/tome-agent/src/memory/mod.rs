@@ -5,8 +5,8 @@
 //! folder, and one over the daemon's socket, in the `tome` binary.
 
 mod local;
-mod moment;
-mod texts;
+mod render;
+mod session;
 
 use serde_json::{Value, json};
 use tome_engine::triggers::{DueInjection, texts as words};
@@ -20,8 +20,8 @@ use tome_notebook::OVERVIEW_TEMPLATE;
 use crate::MemoryError;
 
 pub use local::{LocalMemory, LocalMemorySettings};
-pub use moment::{SessionEvent, SessionInfo};
-pub use texts::render_notes_index;
+pub use render::render_notes_index;
+pub use session::{SessionEvent, SessionInfo};
 
 /// The memory tools, callable by a model or by a program.
 pub trait MemoryTools: Send + Sync {
@@ -74,7 +74,7 @@ pub trait Memory: MemoryTools {
         let answer = self.call_tool("coder_memory_recall", &ask.to_string())?;
         let room = TokenBudget { tokens: PLAN_TOKENS_MAX, bytes: usize::MAX };
         let request = words::render_due(&DueInjection::Replan { about: String::new() });
-        Ok(render_plan_lessons(&texts::parse_insights(&answer.json), &request, room))
+        Ok(render_plan_lessons(&render::parse_insights(&answer.json), &request, room))
     }
 
     /// Records that text was injected without being asked for, for the list of injections. By default

@@ -3,7 +3,7 @@
 //! Every call produces a result that the model can read. Invalid arguments, unknown names, and tools
 //! that fail or panic are reported to the model, and the conversation continues.
 
-mod own;
+mod custom;
 mod plan;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,7 +15,7 @@ use tome_llm::{CancelToken, ToolCall, ToolDefinition, ToolResult};
 
 use crate::MemoryTools;
 
-pub use own::{FnTool, Tool};
+pub use custom::{FnTool, Tool};
 pub use plan::PlanTool;
 
 /// Selects which memory tools the model may call.

@@ -4,10 +4,10 @@
 //! stores one at a time, because there may be more than can be open. An unreadable store is skipped
 //! and named in the answer; a query for its project alone returns the error.
 
-mod care;
 mod entry;
-mod find;
-mod walk;
+mod listing;
+mod lookup;
+mod maintenance;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
@@ -18,10 +18,10 @@ use tome_model::{Clock, Zone};
 use crate::{ContentsSettings, Summarizer};
 use tome_home::{HomeError, Projection, Stores};
 
-pub use care::{StoreRebuildResult, StoreReport, StoreVerifyResult};
 pub use entry::{CalendarEntry, Depth, ProjectShare};
-pub use find::LocatedNode;
-pub use walk::{CalendarListing, CalendarPage, CalendarQuery, list_span};
+pub use listing::{CalendarListing, CalendarPage, CalendarQuery, list_span};
+pub use lookup::LocatedNode;
+pub use maintenance::{StoreRebuildResult, StoreReport, StoreVerifyResult};
 
 /// Stores kept open after a query; further ones are closed after use.
 const OPEN_STORES_MAX: usize = 8;

@@ -3,15 +3,15 @@
 use tome_model::Event;
 use tome_text::{count_words, truncate_words};
 
-use super::ask::UserRequest;
-use super::clause::capitalize;
-use super::cues::{Cue, is_announcement};
-use super::deeds::{
+use super::actions::{
     build_changes_bullet, build_commands_bullet, build_commit_bullet, render_reads,
 };
-use super::story::{SegmentDigest, Statement, StatementAuthor, content_terms, overlap_percent};
+use super::clause::capitalize;
+use super::cues::{Cue, is_announcement};
+use super::digest::{SegmentDigest, Statement, StatementAuthor, content_terms, overlap_percent};
+use super::failures::{find_failure_line, render_failure_message};
+use super::request::UserRequest;
 use super::text::{cut_excerpt, output_texts};
-use super::trouble::{find_failure_line, render_failure_message};
 use crate::{Evidence, SummaryBullet, Support};
 
 pub(super) const BULLETS_MAX: usize = 5;

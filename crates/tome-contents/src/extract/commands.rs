@@ -3,10 +3,10 @@
 use serde_json::Value;
 use tome_model::{Event, Tool};
 
-use super::called::name_command;
+use super::command_name::name_command;
+use super::failures::{find_failure_line, find_success_line, parse_passed_count};
 use super::files::find_text_field;
 use super::text::{first_and_last_bytes, output_texts};
-use super::trouble::{find_failure_line, find_success_line, parse_passed_count};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandOutcome {

@@ -103,7 +103,7 @@ pub(super) fn is_announcement(plain: &str) -> bool {
     }
     let rest = strip_prefix_ignoring_case(plain, "now")
         .or_else(|| strip_prefix_ignoring_case(plain, "then"));
-    rest.is_some_and(|rest| super::ask::is_order(rest.trim_start_matches([' ', ','])))
+    rest.is_some_and(|rest| super::request::is_order(rest.trim_start_matches([' ', ','])))
 }
 
 /// A phrase, its cue and its confidence.

@@ -3,8 +3,8 @@
 use serde_json::Value;
 use tome_model::{Event, Tool};
 
+use super::terms::base_name;
 use super::text::{collect_strings, head_and_tail};
-use super::words::base_name;
 
 /// Bytes of a patch that are parsed: enough for the names of some hundred files.
 const PATCH_HEAD_BYTES_MAX: usize = 48 * 1024;

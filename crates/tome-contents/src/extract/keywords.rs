@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use tome_text::{Script, is_han_or_kana, stem};
 
-use super::words::{TermKind, cjk_runs, extract_terms, is_cjk_term};
+use super::terms::{TermKind, cjk_runs, extract_terms, is_cjk_term};
 
 pub(super) const KEYWORDS_MAX: usize = 7;
 /// Distinct terms per segment that are counted; requests are counted first.

@@ -4,30 +4,30 @@
 //! Guarantees: the same events give the same summary; a bullet states what its verbatim excerpts
 //! state; a huge text costs no more than its head and tail.
 
-mod ask;
+mod actions;
 mod bullets;
-mod called;
 mod clause;
+mod command_name;
 mod commands;
 mod courtesy;
 mod cues;
-mod deeds;
+mod digest;
+mod failures;
 mod files;
 mod keywords;
 mod prose;
+mod request;
 mod rollup;
-mod story;
+mod terms;
 mod text;
 mod title;
-mod trouble;
-mod words;
 
 use tome_model::{Event, EventKind};
 
+use self::digest::{SegmentDigest, StatementAuthor};
 use self::files::FileTouchKind;
 use self::keywords::KeywordCounter;
-use self::story::{SegmentDigest, StatementAuthor};
-use self::words::{TermKind, base_name};
+use self::terms::{TermKind, base_name};
 use super::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
 
 /// The built-in extractive summarizer.
@@ -40,7 +40,7 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let story = story::build_digest(input.events);
+        let story = digest::build_digest(input.events);
         Ok(Summary {
             title: title::build_title(&story, input.events, input.overlap),
             bullets: bullets::build_bullets(&story, input.events),

@@ -7,8 +7,8 @@ use tome_model::{Level, Node};
 use tome_text::truncate_words;
 
 use super::bullets::{BULLET_CHARS_MAX, BULLETS_MAX, strip_label};
+use super::digest::{content_terms, overlap_percent};
 use super::keywords::KEYWORDS_MAX;
-use super::story::{content_terms, overlap_percent};
 use crate::{RollupInput, Summary, SummaryBullet, Support};
 
 /// Themes named in a title.

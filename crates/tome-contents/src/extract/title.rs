@@ -3,14 +3,14 @@
 use tome_model::{Event, EventKind};
 use tome_text::{count_words, truncate_words};
 
-use super::ask::{UserRequest, parse_request, refers_without_naming};
+use super::actions::{render_changes, render_file_name, render_reads};
 use super::clause::{capitalize, render_title};
 use super::commands::CommandOutcome;
-use super::deeds::{render_changes, render_file_name, render_reads};
-use super::story::{SegmentDigest, StatementAuthor};
+use super::digest::{SegmentDigest, StatementAuthor};
+use super::failures::{find_failure_line, render_failure_message};
+use super::request::{UserRequest, parse_request, refers_without_naming};
+use super::terms::{TermKind, extract_terms};
 use super::text::{output_texts, plain_text};
-use super::trouble::{find_failure_line, render_failure_message};
-use super::words::{TermKind, extract_terms};
 
 const TITLE_CHARS_MAX: usize = 96;
 

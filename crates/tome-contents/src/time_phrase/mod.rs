@@ -10,22 +10,22 @@
 //! [`LANGUAGES`]; no other code contains words. A language without spaces also needs word
 //! segmentation in [`token`].
 
-mod cover;
 mod english;
 mod language;
-mod meaning;
-mod reading;
+mod matcher;
+mod resolve;
+mod span;
 mod token;
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use language::Grammar;
-use meaning::ReferenceTime;
-use reading::{PhraseMatcher, TextContext};
+use matcher::{PhraseMatcher, TextContext};
+use resolve::ReferenceTime;
 use tome_model::{Millis, Zone, truncate_to};
 
-pub use cover::TimeSpan;
+pub use span::TimeSpan;
 
 /// The supported languages, in the order they are tried.
 static LANGUAGES: LazyLock<Vec<Grammar>> =

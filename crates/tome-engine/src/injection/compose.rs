@@ -3,8 +3,8 @@
 
 use tome_text::estimate_tokens;
 
-use super::piece::{FittedSection, TextSection};
-use super::room::{RemainingBudget, TokenBudget};
+use super::section::{FittedSection, TextSection};
+use super::token_budget::{RemainingBudget, TokenBudget};
 use crate::quote;
 
 /// A complete injected text, between its marks.

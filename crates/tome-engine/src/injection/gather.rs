@@ -11,7 +11,7 @@ use tome_notebook::{
 };
 
 use super::Injector;
-use super::resumed::ResumeParts;
+use super::resume::ResumeParts;
 use super::session_state::SessionState;
 use super::start::{FactFile, NoteLine, StartParts};
 use tome_home::{HomeError, NotebookOwner};

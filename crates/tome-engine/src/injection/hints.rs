@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use tome_model::EventKind;
 
 use super::compose::{InjectionText, TextFrame, compose};
-use super::piece::{TextBlock, TextSection};
-use super::room::TokenBudget;
+use super::section::{TextBlock, TextSection};
 use super::start::format_minute;
+use super::token_budget::TokenBudget;
 use crate::quote::{HitOrigin, classify_origin, name_speaker, quote_line};
 use tome_recall::RecallHit;
 

@@ -8,8 +8,8 @@ use tome_ledger::EventRange;
 use tome_model::{Event, EventId, EventKind, SessionId};
 
 use super::hints::PromptHint;
-use super::record::{InjectionLog, InjectionRecord};
-use super::remembered::{InjectionState, SessionHints};
+use super::injection_log::{InjectionLog, InjectionRecord};
+use super::injection_state::{InjectionState, SessionHints};
 use crate::triggers::{DueInjection, TriggerEvent, TriggerSettings, TriggerState};
 use tome_home::{HomeError, Notebooks, Stores};
 use tome_recall::Recall;

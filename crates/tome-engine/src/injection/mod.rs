@@ -9,32 +9,32 @@
 mod compose;
 mod gather;
 mod hints;
+mod injection_log;
+mod injection_state;
 mod injector;
 mod nudge;
 mod open_work;
-mod piece;
-mod record;
-mod remembered;
-mod resumed;
-mod room;
+mod resume;
 mod rules;
+mod section;
 mod session_state;
 mod start;
 #[cfg(test)]
 mod tests;
+mod token_budget;
 
 pub use compose::InjectionText;
 pub use gather::{StartKind, StartRequest};
 pub use hints::{
     HINT_TOKENS_MAX, HINTS_MAX, PromptHint, append_late_hints, choose_hints, render_hints,
 };
+pub use injection_log::InjectionRecord;
+pub use injection_log::damage_of_injections;
+pub use injection_state::SessionHints;
 pub use injector::Injector;
 pub use nudge::{PLAN_TOKENS_MAX, render_nudge, render_plan_lessons};
-pub use record::InjectionRecord;
-pub use record::damage_of_injections;
-pub use remembered::SessionHints;
-pub use resumed::{ResumeParts, render_resume};
-pub use room::TokenBudget;
+pub use resume::{ResumeParts, render_resume};
 pub use rules::{CORE_TOOLS, memory_rules};
 pub use session_state::SessionState;
 pub use start::{FactFile, NoteLine, StartParts, render_rules, render_start};
+pub use token_budget::TokenBudget;

@@ -4,8 +4,8 @@
 use tome_notebook::RecalledInsight;
 
 use super::compose::{InjectionText, TextFrame, compose};
-use super::piece::{TextBlock, TextSection};
-use super::room::TokenBudget;
+use super::section::{TextBlock, TextSection};
+use super::token_budget::TokenBudget;
 
 /// Token budget of the lessons for a plan.
 pub const PLAN_TOKENS_MAX: u64 = 900;

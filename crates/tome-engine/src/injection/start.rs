@@ -3,10 +3,10 @@
 use tome_model::Millis;
 
 use super::compose::{InjectionText, TextFrame, compose};
-use super::piece::{TextBlock, TextSection};
-use super::room::TokenBudget;
 use super::rules::{CORE_TOOLS, memory_rules};
+use super::section::{TextBlock, TextSection};
 use super::session_state::SessionState;
+use super::token_budget::TokenBudget;
 use crate::quote::quote_line;
 
 /// The sources of a start text, as far as they were read in time.

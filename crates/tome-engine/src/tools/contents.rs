@@ -4,7 +4,7 @@
 //! capped at about `ANSWER_BYTES_MAX` and says how to continue.
 
 mod events;
-mod lines;
+mod render;
 
 use serde_json::{Value, json};
 use tome_model::{Agent, GripId, Level, NodeId};
@@ -14,7 +14,7 @@ use super::ToolAnswer;
 use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
-use lines::{TITLE_BYTES_MAX, entry_json, render_entry, render_minute, render_tree};
+use render::{TITLE_BYTES_MAX, entry_json, render_entry, render_minute, render_tree};
 use tome_contents::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
 };

@@ -11,7 +11,7 @@ mod call;
 mod coder;
 mod contents;
 mod notes;
-mod quoted;
+mod quoting;
 mod recall;
 mod show;
 mod specs;
@@ -149,7 +149,7 @@ impl Tools {
         let answer = ToolArgs::parse(tool, arguments).and_then(|mut args| run(&call, &mut args));
         let answer =
             answer.map_or_else(ToolError::into_answer, |answer| call.add_redactions(answer));
-        Some(if call.is_for_person() { answer } else { quoted::quote_answer(tool, answer) })
+        Some(if call.is_for_person() { answer } else { quoting::quote_answer(tool, answer) })
     }
 }
 

@@ -3,11 +3,11 @@
 //! Sentences (`Memory saved: f`) come from update, delete, and a write with `filename`, `name` or
 //! `memory_type`; append, patch and any other write answer with JSON.
 
-mod change;
-mod look;
+mod read;
+mod write;
 
-pub(super) use change::{append, delete, patch, update, write};
-pub(super) use look::{list, read, view};
+pub(super) use read::{list, read, view};
+pub(super) use write::{append, delete, patch, update, write};
 
 /// Names of the path argument.
 const PATH_NAMES: &[&str] = &["path", "filename"];

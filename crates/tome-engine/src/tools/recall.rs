@@ -5,9 +5,9 @@
 
 mod pack;
 mod pointers;
+mod render;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use serde_json::{Value, json};
 use tome_model::{Agent, Millis, ModelError, truncate_to};
@@ -16,7 +16,7 @@ use super::ToolAnswer;
 use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
-use super::quoted::FENCE_TOKENS;
+use super::quoting::FENCE_TOKENS;
 use tome_contents::Calendar;
 use tome_recall::{
     Across, ExcludedPrompt, RecallAnswer, RecallHit, RecallQuery, RecallScope, source_name,

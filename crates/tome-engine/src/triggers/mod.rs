@@ -22,24 +22,24 @@
 //!
 //! This module reads no notes and injects nothing; `texts` has the wording of the nudges.
 
-mod deeds;
+mod compact_text;
+mod dedup;
 mod due;
 mod frustration;
 mod limits;
-mod overview;
 mod plan;
-mod recent;
-mod seen;
+mod reminder;
 mod settings;
 mod sql;
 mod state;
 mod steps;
 mod tasks;
 pub mod texts;
-mod words;
+mod tool_calls;
+mod trigger_event;
 
 pub use due::{DueInjection, StoreReason};
 pub use limits::STATE_BYTES_MAX;
-pub use seen::TriggerEvent;
 pub use settings::TriggerSettings;
 pub use state::TriggerState;
+pub use trigger_event::TriggerEvent;

@@ -9,10 +9,10 @@ use regex::Regex;
 use serde_json::Value;
 use tome_model::{Tool, truncate_to};
 
-use super::deeds::{text_field, tool_name};
+use super::compact_text::append_step;
 use super::limits::{LEAD_BYTES_MAX, PARSED_BYTES_MAX};
 use super::tasks::TaskList;
-use super::words::append_step;
+use super::tool_calls::{text_field, tool_name};
 use super::{sql, steps};
 
 /// Fields that contain a step's text, and a list's steps.

@@ -6,12 +6,14 @@
 use serde::{Deserialize, Serialize};
 use tome_model::{EventKind, Tool, strip_injections};
 
+use super::dedup::RecentEvents;
 use super::limits::STATE_BYTES_MAX;
-use super::overview::ReminderPace;
 use super::plan::{self, DetectedPlan};
-use super::recent::RecentEvents;
+use super::reminder::ReminderPace;
 use super::tasks::TaskList;
-use super::{DueInjection, StoreReason, TriggerEvent, TriggerSettings, deeds, frustration, texts};
+use super::{
+    DueInjection, StoreReason, TriggerEvent, TriggerSettings, frustration, texts, tool_calls,
+};
 
 const VERSION: u8 = 1;
 
@@ -168,7 +170,7 @@ impl TriggerState {
     fn count_call(&mut self, tool: &Tool, failed: bool) {
         self.work.tool_calls = self.work.tool_calls.saturating_add(1);
         self.work.planned |= std::mem::take(&mut self.work.proposed);
-        if !failed && deeds::is_edit(tool) {
+        if !failed && tool_calls::is_edit(tool) {
             self.work.edited = true;
             self.in_loop.edited = true;
         }
@@ -249,17 +251,17 @@ impl TriggerState {
         let Some(tool) = seen.tool.filter(|_| !self.is_subagent && !seen.is_failed()) else {
             return;
         };
-        let counts = deeds::saves_memory(tool) || deeds::writes_overview(tool);
+        let counts = tool_calls::saves_memory(tool) || tool_calls::writes_overview(tool);
         if counts && self.recent.insert_if_new(seen.fingerprint) {
             self.record_memory_call(tool, settings);
         }
     }
 
     fn record_memory_call(&mut self, tool: &Tool, settings: &TriggerSettings) {
-        if deeds::saves_memory(tool) {
+        if tool_calls::saves_memory(tool) {
             self.work.reset();
         }
-        if deeds::writes_overview(tool) {
+        if tool_calls::writes_overview(tool) {
             self.pace.record_write(settings);
         }
     }

@@ -3,8 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::compact_text::{append_step, stable_hash};
 use super::limits::TASKS_MAX;
-use super::words::{append_step, stable_hash};
 
 /// A task, by the hashes of its id (if known) and its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

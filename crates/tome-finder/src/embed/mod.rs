@@ -1,10 +1,10 @@
 //! Embedders turn text into vectors.
 
-mod characters;
+mod char_ranges;
 mod model;
-mod pieces;
 mod potion;
-mod ranges;
+mod pretokenize;
+mod wordpiece;
 
 pub use potion::PotionEmbedder;
 

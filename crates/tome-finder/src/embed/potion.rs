@@ -7,7 +7,7 @@
 //! text: `[MASK]` is a bracket, a word and a bracket. Unknown words are ignored.
 
 use super::model::MODEL;
-use super::pieces::wordpiece_tokens;
+use super::wordpiece::wordpiece_tokens;
 use super::{EmbedError, Embedder};
 
 /// Values are clipped at this multiple of their root mean square.

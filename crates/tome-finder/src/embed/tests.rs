@@ -1,7 +1,7 @@
 //! Tokens compared with the reference tokenizer, and properties of the vectors.
 
 use super::model::MODEL;
-use super::pieces::wordpiece_tokens;
+use super::wordpiece::wordpiece_tokens;
 use super::{Embedder, PotionEmbedder};
 
 /// Output of the tokenizer published with the model, without `[UNK]`.

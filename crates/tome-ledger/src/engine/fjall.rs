@@ -30,8 +30,8 @@ use fjall::{
 
 use xxhash_rust::xxh3::Xxh3;
 
-use super::careful::{self, DamageScan};
-use super::{guard, journal};
+use super::damage_scan::{self, DamageScan};
+use super::{journal, preflight};
 use crate::damage::DamageLog;
 use crate::{
     Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, ScanDirection,
@@ -75,7 +75,7 @@ struct OpenDatabase {
 impl Fjall {
     pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
         clear_unfinished(dir)?;
-        guard::check_keyspaces(dir)?;
+        preflight::check_keyspaces(dir)?;
         journal::check_newest_journal(dir)?;
         let replays = has_journal(dir)?;
         let database = open_with_recovery(dir)?;
@@ -151,8 +151,8 @@ impl KeyValue for Fjall {
         let Some(keyspace) = self.inner()?.keyspace(family) else { return Ok(None) };
         match keyspace.get(key) {
             Ok(value) => Ok(value.map(|value| value.to_vec())),
-            Err(error) if careful::is_damage(&error) => {
-                let block = careful::to_damaged_block(family, &error);
+            Err(error) if damage_scan::is_damage(&error) => {
+                let block = damage_scan::to_damaged_block(family, &error);
                 self.damage.record(block.to_string());
                 Err(block.into())
             }

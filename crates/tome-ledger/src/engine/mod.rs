@@ -1,9 +1,9 @@
 //! The storage engines.
 
-mod careful;
+mod damage_scan;
 mod fjall;
-mod guard;
 mod journal;
+mod preflight;
 #[cfg(feature = "rocksdb")]
 mod rocksdb;
 pub(crate) mod salvage;

@@ -1,14 +1,14 @@
 //! Conversations over HTTP, independent of the protocol. Replies are streamed or complete.
 
 mod anthropic;
-mod draft;
+mod builder;
 mod openai;
+mod sanitize;
 mod sse;
-mod wording;
 
 use serde_json::Value;
 
-use self::draft::ResponseBuilder;
+use self::builder::ResponseBuilder;
 use self::sse::SseDecoder;
 use crate::http::HttpClient;
 use crate::limits::REPLY_BYTES_MAX;
@@ -141,7 +141,7 @@ impl ResponseBody {
                 let not_json =
                     |error| ModelFailure::Malformed { message: format!("not JSON: {error}") };
                 let answer: Value = serde_json::from_slice(&whole).map_err(not_json)?;
-                let read = match crate::sorting::find_failure(&answer) {
+                let read = match crate::classify::find_failure(&answer) {
                     Some(failure) => Err(failure),
                     None => reader.process_body(&answer, draft),
                 };
@@ -165,7 +165,7 @@ fn parse_event(data: &[u8]) -> Result<Value, ModelFailure> {
     let event: Value = serde_json::from_slice(data).map_err(|error| ModelFailure::Malformed {
         message: format!("an event is not JSON: {error}"),
     })?;
-    match crate::sorting::find_failure(&event) {
+    match crate::classify::find_failure(&event) {
         Some(failure) => Err(failure),
         None => Ok(event),
     }

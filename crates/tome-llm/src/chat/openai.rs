@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 
-use super::draft::{PartIndex, ResponseBuilder};
-use super::wording::{is_not_blank, parse_arguments, sanitize_id, sanitize_name, set_field};
+use super::builder::{PartIndex, ResponseBuilder};
+use super::sanitize::{is_not_blank, parse_arguments, sanitize_id, sanitize_name, set_field};
 use super::{ReplyState, ResponseParser, exchange, interrupted_failure, parse_event, text_at};
 use crate::{
     CancelToken, ChatMessage, ChatModel, ChatRequest, ChatResponse, ChatRole, ContentPart,

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use tome_text::normalize_sentence;
 
 use super::entry::InsightEntry;
+use super::insight_file::{InsightFile, is_separator, parse_label};
 use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX};
-use super::page::{InsightFile, is_separator, parse_label};
-use super::place::{self, LocatedEntry, kind_of_path};
+use super::placement::{self, LocatedEntry, kind_of_path};
 use super::readme::{extract_head, render_readmes};
-use super::similar::{InsightProfile, SimilarityIndex, is_contradiction};
+use super::similarity::{InsightProfile, SimilarityIndex, is_contradiction};
 use super::{InsightKind, InsightTree, LintFinding, guides, rules};
 use crate::limits::CODER_FOLDERS_MAX;
 
@@ -24,7 +24,7 @@ pub(crate) fn lint(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Ve
         }
     }
     for kind in InsightKind::ALL {
-        found.extend(find_duplicates(&place::collect_entries(tree, kind)));
+        found.extend(find_duplicates(&placement::collect_entries(tree, kind)));
     }
     found.extend(check_readmes(tree, on_disk));
     found.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
@@ -52,7 +52,7 @@ fn check_location(path: &str) -> Option<LintFinding> {
 
 fn check_file(path: &str, kind: InsightKind, page: &InsightFile) -> Vec<LintFinding> {
     let mut found = Vec::new();
-    if place::exceeds_limits(page) {
+    if placement::exceeds_limits(page) {
         found.push(build_finding(
             path,
             0,

@@ -3,19 +3,19 @@
 //! Pure functions over a tree of texts: files in, changes out. No I/O and no clock; any text is
 //! accepted. The notebook applies the changes.
 
-mod ask;
 mod combine;
 mod entry;
 mod guides;
+mod insight_file;
 mod limits;
 mod lint;
-mod page;
-mod place;
+mod placement;
+mod query;
 mod readme;
 mod recall;
 mod rules;
 mod sentence;
-mod similar;
+mod similarity;
 mod store;
 mod terms;
 mod tidy;

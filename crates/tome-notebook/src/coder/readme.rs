@@ -13,11 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use tome_text::truncate_chars;
 
+use super::insight_file::InsightFile;
 use super::limits::{
     HEAD_DESCRIPTION_CHARS_MAX, HEAD_TITLES_MAX, ROOT_TITLES_MAX, TITLE_CHARS_MAX,
 };
-use super::page::InsightFile;
-use super::place::kind_of_path;
+use super::placement::kind_of_path;
 use super::{InsightKind, guides};
 
 /// The part of a file that READMEs show, cached per file so that a write need not re-read the

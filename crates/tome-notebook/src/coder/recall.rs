@@ -5,11 +5,11 @@
 
 use std::collections::BTreeSet;
 
-use super::ask;
 use super::entry::InsightEntry;
 use super::limits::{ANSWER_FILES_MAX, RELEVANCE_THRESHOLD, SAME_SIMILARITY};
-use super::place::{self, LocatedEntry};
-use super::similar::InsightProfile;
+use super::placement::{self, LocatedEntry};
+use super::query;
+use super::similarity::InsightProfile;
 use super::terms::TermSet;
 use super::{InsightKind, InsightQuery, InsightRecall, InsightTree, RecalledInsight};
 use crate::limits::RECALLED_MAX;
@@ -27,12 +27,12 @@ pub(crate) fn recall_insights(
 ) -> Result<InsightRecall, String> {
     let question = ask.question.as_deref().unwrap_or_default();
     let picked =
-        if ask.kinds.is_empty() { ask::guess_kinds(question) } else { sort_kinds(&ask.kinds) };
+        if ask.kinds.is_empty() { query::guess_kinds(question) } else { sort_kinds(&ask.kinds) };
     let all: Vec<InsightCandidate> = InsightKind::ALL
         .into_iter()
         .filter(|kind| ask.kinds.is_empty() || picked.contains(kind))
         .flat_map(|kind| {
-            place::collect_entries(tree, kind).into_iter().map(move |known| (kind, known))
+            placement::collect_entries(tree, kind).into_iter().map(move |known| (kind, known))
         })
         .map(InsightCandidate::from_entry)
         .collect();
@@ -40,7 +40,7 @@ pub(crate) fn recall_insights(
         let needles = TermSet::keyword_terms(keyword);
         all.iter().filter(|candidate| candidate.find_best_field(&needles).is_some()).count()
     };
-    let keywords = ask::select_keywords(ask, counted)?;
+    let keywords = query::select_keywords(ask, counted)?;
     let found = search_candidates(&all, &keywords, &picked);
     // The types may have been guessed wrong: widen the search before giving up.
     let widened = found.hits.is_empty() && picked.len() < 3 && ask.kinds.is_empty();

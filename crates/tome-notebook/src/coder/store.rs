@@ -13,9 +13,9 @@ use super::limits::{
     HINT_TITLES_MAX, PATTERN_EPISODES_MIN, PATTERN_SIMILARITY, PRINCIPLE_SIMILARITY,
     RELATED_SIMILARITY, SAME_SIMILARITY,
 };
-use super::place::{self, LocatedEntry};
+use super::placement::{self, LocatedEntry};
 use super::sentence::normalized_sentences;
-use super::similar::{InsightProfile, decide, is_contradiction};
+use super::similarity::{InsightProfile, decide, is_contradiction};
 use super::{
     FileChange, InsightDraft, InsightKind, InsightTree, StoreDecision, StoredInsight, diff_trees,
     rules,
@@ -46,7 +46,7 @@ pub(crate) fn store_insights(
 fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> StoredInsight {
     let entry = InsightEntry::from_draft(draft);
     let profile = InsightProfile::from_entry(&entry);
-    let known = place::collect_entries(work, draft.kind);
+    let known = placement::collect_entries(work, draft.kind);
     let profiles: Vec<InsightProfile> =
         known.iter().map(|known| InsightProfile::from_entry(&known.entry)).collect();
     let both = || known.iter().zip(&profiles);
@@ -135,8 +135,8 @@ fn combine_with_entry(
         )
     };
     let title = entry.title.clone();
-    place::rewrite_entry(work, known, entry);
-    place::split_file(work, &known.path);
+    placement::rewrite_entry(work, known, entry);
+    placement::split_file(work, &known.path);
     StoredInsight { decision, title, path: known.path.clone(), why, contradicts, hints: Vec::new() }
 }
 
@@ -146,24 +146,25 @@ fn create_entry(
     entry: &InsightEntry,
     nearest: Option<(&LocatedEntry, f64)>,
 ) -> StoredInsight {
-    let home = place::default_path(draft.kind, draft.topic.as_deref());
+    let home = placement::default_path(draft.kind, draft.topic.as_deref());
     // Exceeds the limits on purpose: splitting may find a topic, which a numbered file would not.
     let path = match work.get(&home) {
         Some(text) if draft.topic.is_none() => {
-            let grown = super::page::InsightFile::parse(text).render_with_entry(&entry.render());
+            let grown =
+                super::insight_file::InsightFile::parse(text).render_with_entry(&entry.render());
             let readable =
-                place::collect_file_entries(&home, &grown).last().map(|last| &last.entry)
+                placement::collect_file_entries(&home, &grown).last().map(|last| &last.entry)
                     == Some(entry);
             if readable {
                 work.insert(home.clone(), grown);
                 home
             } else {
-                place::add_entry(work, &home, &entry.render())
+                placement::add_entry(work, &home, &entry.render())
             }
         }
-        _ => place::add_entry(work, &home, &entry.render()),
+        _ => placement::add_entry(work, &home, &entry.render()),
     };
-    let moved = place::split_file(work, &path);
+    let moved = placement::split_file(work, &path);
     let why = match nearest {
         Some((known, similarity)) if similarity > 0.0 => format!(
             "no insight of this type says this yet; the most similar is \"{}\" ({similarity:.2})",
@@ -187,7 +188,7 @@ fn suggest_generalization(
     stored: &StoredInsight,
 ) -> Option<String> {
     let mut titles: Vec<String> = Vec::new();
-    for known in place::collect_entries(work, InsightKind::Episodic) {
+    for known in placement::collect_entries(work, InsightKind::Episodic) {
         let own = known.entry.title == stored.title;
         if own || InsightProfile::from_entry(&known.entry).similarity(profile) >= PATTERN_SIMILARITY
         {
@@ -221,7 +222,7 @@ fn link_episodes(
         let title = normalize_sentence(title);
         title.chars().count() >= 8 && said.contains(&title)
     };
-    let episodes: Vec<LocatedEntry> = place::collect_entries(work, InsightKind::Episodic)
+    let episodes: Vec<LocatedEntry> = placement::collect_entries(work, InsightKind::Episodic)
         .into_iter()
         .filter(|known| !known.entry.has_multiline_block())
         .filter(|known| {
@@ -233,19 +234,22 @@ fn link_episodes(
     if episodes.len() < PATTERN_EPISODES_MIN {
         return None;
     }
-    let principles = place::collect_entries(work, InsightKind::Semantic);
+    let principles = placement::collect_entries(work, InsightKind::Semantic);
     let principle = principles.iter().find(|known| known.entry.title == stored.title)?;
     let mut entry = principle.entry.clone();
     for episode in &episodes {
         entry.add_link(&episode.entry.title);
         let mut back = episode.entry.clone();
         if back.add_link(&stored.title) {
-            place::rewrite_entry(work, episode, back);
+            placement::rewrite_entry(work, episode, back);
         }
     }
-    place::rewrite_entry(work, principle, entry);
+    placement::rewrite_entry(work, principle, entry);
     // Links make entries longer, so their files may need splitting.
-    episodes.iter().chain([principle]).for_each(|known| drop(place::split_file(work, &known.path)));
+    episodes
+        .iter()
+        .chain([principle])
+        .for_each(|known| drop(placement::split_file(work, &known.path)));
     let titles: Vec<String> = episodes.into_iter().map(|known| known.entry.title).collect();
     Some(format!("it generalises {}; they are linked both ways", quote_titles(&titles)))
 }
@@ -263,7 +267,7 @@ fn quote_titles(titles: &[String]) -> String {
 fn find_path(work: &InsightTree, kind: InsightKind, stored: &StoredInsight) -> String {
     let has = |path: &str| {
         work.get(path).is_some_and(|text| {
-            place::collect_file_entries(path, text)
+            placement::collect_file_entries(path, text)
                 .iter()
                 .any(|known| known.entry.title == stored.title)
         })
@@ -271,7 +275,7 @@ fn find_path(work: &InsightTree, kind: InsightKind, stored: &StoredInsight) -> S
     if has(&stored.path) {
         return stored.path.clone();
     }
-    let found = place::collect_entries(work, kind)
+    let found = placement::collect_entries(work, kind)
         .into_iter()
         .find(|known| known.entry.title == stored.title);
     found.map_or_else(|| stored.path.clone(), |known| known.path)

@@ -40,8 +40,8 @@ fn right_readmes(tree: &InsightTree) -> BTreeMap<String, String> {
     render_readmes(&tree.iter().map(|(path, text)| (path.clone(), extract_head(text))).collect())
 }
 
-fn all_entries(tree: &InsightTree) -> Vec<place::LocatedEntry> {
-    InsightKind::ALL.into_iter().flat_map(|kind| place::collect_entries(tree, kind)).collect()
+fn all_entries(tree: &InsightTree) -> Vec<placement::LocatedEntry> {
+    InsightKind::ALL.into_iter().flat_map(|kind| placement::collect_entries(tree, kind)).collect()
 }
 
 fn tree_of(files: &[(&str, &str)]) -> InsightTree {

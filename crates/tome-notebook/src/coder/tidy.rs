@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use super::combine::{MergeTarget, merge_into};
 use super::entry::{ALSO_LABEL, InsightEntry};
+use super::insight_file::InsightFile;
 use super::limits::NUMBERED_FILES_MAX;
-use super::page::InsightFile;
-use super::place::{self, LocatedEntry, kind_of_path};
-use super::similar::{InsightProfile, SimilarityIndex, is_contradiction};
+use super::placement::{self, LocatedEntry, kind_of_path};
+use super::similarity::{InsightProfile, SimilarityIndex, is_contradiction};
 use super::{FileChange, InsightKind, InsightTree, TidyReport, diff_trees};
 use crate::limits::{CODER_FOLDERS_MAX, NAME_BYTES_MAX};
 
@@ -23,7 +23,7 @@ pub(crate) fn tidy_insights(tree: &InsightTree) -> (Vec<FileChange>, TidyReport)
         tidied.steps.extend(merge_duplicates(&mut work, kind));
     }
     for path in work.keys().cloned().collect::<Vec<_>>() {
-        tidied.steps.extend(place::split_file(&mut work, &path));
+        tidied.steps.extend(placement::split_file(&mut work, &path));
     }
     // Merging and splitting changed the files: restore the layout.
     rewrite_in_layout(&mut work);
@@ -36,7 +36,7 @@ pub(crate) fn tidy_insights(tree: &InsightTree) -> (Vec<FileChange>, TidyReport)
 }
 
 fn count_entries(tree: &InsightTree) -> usize {
-    InsightKind::ALL.into_iter().map(|kind| place::collect_entries(tree, kind).len()).sum()
+    InsightKind::ALL.into_iter().map(|kind| placement::collect_entries(tree, kind).len()).sum()
 }
 
 /// Moves files up to the deepest folder allowed; their names keep the removed folders.
@@ -67,7 +67,7 @@ fn find_higher_path(work: &InsightTree, from: &str) -> Option<String> {
     let free = |number: usize| {
         let stem = if number > 1 { format!("{stem}-{number}") } else { stem.to_owned() };
         let to = format!("{}/{stem}.md", folders.join("/"));
-        (!work.contains_key(&to) && !place::collides_ignoring_case(work, &to)).then_some(to)
+        (!work.contains_key(&to) && !placement::collides_ignoring_case(work, &to)).then_some(to)
     };
     (1..NUMBERED_FILES_MAX).find_map(free)
 }
@@ -96,7 +96,7 @@ fn rewrite_in_layout(work: &mut InsightTree) {
 fn merge_duplicates(work: &mut InsightTree, kind: InsightKind) -> Vec<String> {
     let mut steps = Vec::new();
     loop {
-        let mut pass = MergePass::new(place::collect_entries(work, kind));
+        let mut pass = MergePass::new(placement::collect_entries(work, kind));
         (0..pass.known.len()).for_each(|number| pass.process_entry(number));
         if pass.steps.is_empty() {
             return steps;

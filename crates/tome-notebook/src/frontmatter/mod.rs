@@ -24,7 +24,9 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 
 use crate::NoteHeader;
-use crate::line::{detect_line_ending, strip_line_ending, trim_blank_end, trim_blank_start};
+use crate::markdown_line::{
+    detect_line_ending, strip_line_ending, trim_blank_end, trim_blank_start,
+};
 use block::{FrontmatterUnit, UnitKind};
 
 /// The parsed keys of a frontmatter.

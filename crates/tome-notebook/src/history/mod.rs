@@ -17,9 +17,9 @@
 //! nothing has to be installed; a notebook inside a repository needs no nested one; and any JSON
 //! tool can read it.
 
+mod history_line;
 mod integrity;
-mod line;
-pub(crate) mod pending;
+pub(crate) mod pending_write;
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -30,8 +30,8 @@ use tome_model::Millis;
 
 use crate::folder::{create_private_folder, open_for_append, sync_folder_path};
 use crate::{Actor, Author, NoteOp, NoteVersion, NotebookError, Result};
+use history_line::{HistoryLine, VersionBody};
 use integrity::HistoryIntegrity;
-use line::{HistoryLine, VersionBody};
 
 pub use integrity::check_history;
 

@@ -12,16 +12,16 @@
 //! Every operation leaves a file with at most one such line and keeps all other lines. A line
 //! within a code fence or the frontmatter does not count.
 
-mod made;
+mod generate;
 #[cfg(test)]
 mod tests;
 
-use crate::line::{
+use crate::markdown_line::{
     self, LineContext, MarkdownLine, detect_line_ending, split_fragment_lines, split_lines,
     strip_line_ending,
 };
 use crate::title;
-pub(crate) use made::generate_summary;
+pub(crate) use generate::generate_summary;
 
 const MARK: &str = "> Summary:";
 
@@ -81,14 +81,14 @@ pub(crate) fn append_entry(
         Some(summary) => set_summary(&joined, &summary),
         None => ensure_one_summary(&joined),
     };
-    line::trim_blank_end(&file).to_owned() + detect_line_ending(&joined)
+    markdown_line::trim_blank_end(&file).to_owned() + detect_line_ending(&joined)
 }
 
 /// Joins the file and the entry with one blank line between them.
 fn join_entry(previous: &str, path: &str, entry: &str) -> String {
     let ending = detect_line_ending(if previous.trim().is_empty() { entry } else { previous });
-    let previous = line::trim_blank_end(previous);
-    let entry = line::trim_blank_end(line::trim_blank_start(entry));
+    let previous = markdown_line::trim_blank_end(previous);
+    let entry = markdown_line::trim_blank_end(markdown_line::trim_blank_start(entry));
     let has_title = split_fragment_lines(entry).next().and_then(|line| line.parse_heading());
     let mut out = previous.to_owned();
     if previous.trim_start_matches('\u{feff}').is_empty() && has_title.is_none_or(|(n, _)| n > 1) {
@@ -191,5 +191,9 @@ fn insert_summary(text: &str, summary: &str) -> String {
             break;
         }
     }
-    line::insert_block(text, head, &format!("{MARK} {summary}{}", detect_line_ending(text)))
+    markdown_line::insert_block(
+        text,
+        head,
+        &format!("{MARK} {summary}{}", detect_line_ending(text)),
+    )
 }

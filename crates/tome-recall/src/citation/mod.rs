@@ -16,12 +16,12 @@
 
 mod open;
 mod parse;
-mod view;
+mod viewpoint;
 
 use tome_model::{GripId, NodeId};
 
 pub use open::{Citations, CitedContent, OpenedCitation};
-pub use view::Viewpoint;
+pub use viewpoint::Viewpoint;
 
 /// The address of a record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use tome_model::{Event, ModelError, Scope, SessionId};
 
-use super::view::find_project_root;
+use super::viewpoint::find_project_root;
 use super::{Citation, CitationTarget, Viewpoint};
 use crate::transcript::parse_session_folder;
 use crate::{SessionTranscriptLine, Transcripts};

@@ -9,12 +9,12 @@ use tome_ledger::Ledger;
 use tome_model::{Agent, Grip, Millis, Node, NodeId};
 
 use super::limits::{NODES_MAX, NODES_PER_TASK};
-use super::seen::{
+use super::scan::{
     RecordMeta, ScanState, SharedMinScore, build_snippet, match_range, passes_filter,
 };
 use super::{Scan, ScanMatch, ScanQuery, TextMatch};
 use crate::RecallError;
-use crate::abreast;
+use crate::parallel;
 
 /// Scans the latest versions of a project's nodes, and the sources that they list.
 pub(crate) fn scan_contents(
@@ -46,7 +46,7 @@ pub(crate) fn scan_contents(
         Ok(scanning)
     };
     let parts: Vec<_> = nodes.chunks(NODES_PER_TASK).collect();
-    let parts = abreast::map(parts, 1, scan).into_iter().collect::<Result<_, _>>()?;
+    let parts = parallel::map(parts, 1, scan).into_iter().collect::<Result<_, _>>()?;
     Ok(ScanState::merge(hunt, parts))
 }
 

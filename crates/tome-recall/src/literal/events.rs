@@ -6,13 +6,13 @@ use tome_finder::{EntryKey, EntrySource};
 use tome_ledger::{EventPosition, EventRange, EventRef, Ledger, LedgerError, ScanDirection};
 use tome_model::{Event, SessionId};
 
-use super::heard::join_event_text;
 use super::limits::{EVENTS_PER_TASK, OUTBOX_EVENTS_MAX, TASKS_MAX};
-use super::look::MatchResult;
-use super::seen::{RecordMeta, ScanState, SharedMinScore, match_range, passes_filter};
+use super::line_text::join_event_text;
+use super::scan::{RecordMeta, ScanState, SharedMinScore, match_range, passes_filter};
+use super::text_match::MatchResult;
 use super::{Scan, ScanMatch, ScanQuery};
 use crate::RecallError;
-use crate::abreast;
+use crate::parallel;
 
 /// Scans the events that arrived after a sequence number, which an index has yet to read, in order
 /// of arrival. With 0, scans all events within the filter's time and session, newest first.
@@ -59,7 +59,7 @@ fn scan_all_events(ledger: &Ledger, hunt: ScanQuery<'_>) -> Result<Scan, RecallE
         })?;
         Ok(scanning)
     };
-    let parts = abreast::map(split_range(ledger, range)?, 1, scan);
+    let parts = parallel::map(split_range(ledger, range)?, 1, scan);
     Ok(ScanState::merge(hunt, parts.into_iter().collect::<Result<_, _>>()?))
 }
 

@@ -6,9 +6,9 @@ use std::path::Path;
 use memchr::memmem;
 use tome_finder::{EntryKey, EntrySource};
 
-use super::heard::LineText;
 use super::limits::LINE_BYTES_MAX;
-use super::seen::{RecordMeta, ScanState, build_snippet, match_range, passes_filter};
+use super::line_text::LineText;
+use super::scan::{RecordMeta, ScanState, build_snippet, match_range, passes_filter};
 use super::{Scan, ScanMatch, ScanQuery};
 use crate::RecallError;
 use tome_home::HomeError;

@@ -7,24 +7,24 @@
 
 mod contents;
 mod events;
-mod heard;
 mod limits;
-mod look;
+mod line_text;
 mod markdown;
+mod matcher;
 mod messages;
-mod needle;
-mod page;
+mod note;
 mod phrase;
-mod searched;
-mod seen;
-mod terms;
+mod query_parser;
+mod scan;
 #[cfg(test)]
 mod tests;
+mod text_match;
+mod word_query;
 
 pub(crate) use contents::{node_text, scan_contents};
 pub(crate) use events::scan_events;
-pub(crate) use look::{ExactMatch, TextMatch, line_number};
+pub(crate) use matcher::Matcher;
 pub(crate) use messages::{TranscriptOwner, scan_messages};
-pub(crate) use needle::Matcher;
-pub(crate) use page::{NoteSection, ParsedNote, parse_note};
-pub(crate) use seen::{Scan, ScanMatch, ScanQuery};
+pub(crate) use note::{NoteSection, ParsedNote, parse_note};
+pub(crate) use scan::{Scan, ScanMatch, ScanQuery};
+pub(crate) use text_match::{ExactMatch, TextMatch, line_number};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::scan::{TranscriptScan, TranscriptStamp};
 use super::session::ProjectSession;
-use super::{EncodedLine, layout};
+use super::{EncodedLine, working_memory};
 use tome_home::HomeError;
 use tome_home::layout::MESSAGES;
 
@@ -78,7 +78,7 @@ impl TranscriptFile {
 
 /// Reads a session's file, which is made again if it lacks something.
 fn scan_or_rebuild(part: &ProjectSession<'_>, path: &Path) -> Result<TranscriptScan, HomeError> {
-    layout::ensure(&part.folder)?;
+    working_memory::ensure(&part.folder)?;
     let scan = TranscriptScan::read(path).map_err(HomeError::file("read", path))?;
     // A damaged ledger lacks events that the file may be the last to have.
     let is_damaged = !part.ledger.damage().is_empty();

@@ -18,12 +18,12 @@
 //! it is missing, truncated or lacks lines, it is rebuilt. From then on, its length and time reveal
 //! other writers, so that an event costs the same in short and long sessions.
 
+mod cache;
 mod file;
-mod kept;
-mod layout;
 mod rebuild;
 mod scan;
 mod session;
+mod working_memory;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -36,7 +36,7 @@ use tome_model::{Clock, Event, EventId, SessionId};
 use tome_home::layout::session_dir;
 use tome_home::{HomeError, Projection, ProjectionReport, Projects, Store, follow_outbox};
 
-use kept::TranscriptCache;
+use cache::TranscriptCache;
 use session::ProjectSession;
 
 pub(crate) use session::parse_session_folder;

@@ -14,7 +14,7 @@ use tome_model::SessionId;
 
 use super::scan::{ForeignLine, TranscriptScan};
 use super::session::ProjectSession;
-use super::{TRANSCRIPT_WORKER, Transcripts, encode_line, layout};
+use super::{TRANSCRIPT_WORKER, Transcripts, encode_line, working_memory};
 use tome_home::layout::{KEPT_MESSAGES, MESSAGES};
 use tome_home::sync_folder;
 use tome_home::{HomeError, catch_up_session_stats};
@@ -71,7 +71,7 @@ impl Transcripts {
         let copy = self.cache.get(&part.folder);
         let mut copy = copy.lock().unwrap_or_else(PoisonError::into_inner);
         copy.invalidate();
-        layout::ensure(&part.folder)?;
+        working_memory::ensure(&part.folder)?;
         let path = part.folder.join(MESSAGES);
         let before = TranscriptScan::read(&path).map_err(HomeError::file("read", &path))?;
         let made = part.rebuild_file(&path, &before)?;

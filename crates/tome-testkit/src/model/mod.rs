@@ -5,11 +5,11 @@
 //! [`CONNECTIONS_MAX`] connections at a time. Dropping the server closes its connections and joins
 //! its threads.
 
-mod answer;
 mod anthropic;
-mod asked;
+mod connection;
 mod openai;
-mod wire;
+mod request;
+mod scripted_answer;
 
 use std::collections::VecDeque;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -17,8 +17,8 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use answer::ScriptedAnswer;
-pub use asked::ModelRequest;
+pub use request::ModelRequest;
+pub use scripted_answer::ScriptedAnswer;
 
 /// Further connections are closed at once.
 const CONNECTIONS_MAX: usize = 64;
@@ -152,7 +152,7 @@ fn serve(listener: &TcpListener, shared: &Arc<ServerState>) {
         let theirs = Arc::clone(shared);
         threads.push(std::thread::spawn(move || {
             // A client may disconnect as part of a test; also close the clone of its stream.
-            let _ = wire::serve_connection(&stream, &theirs);
+            let _ = connection::serve_connection(&stream, &theirs);
             let _ = stream.shutdown(Shutdown::Both);
         }));
     }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::answer::{ReplyEnd, ReplyPart, ScriptedReply, set_field, split_in_half, split_words};
+use super::scripted_answer::{
+    ReplyEnd, ReplyPart, ScriptedReply, set_field, split_in_half, split_words,
+};
 
 /// Renders a whole completion; `number` makes its call ids unique.
 pub(super) fn render_completion(said: &ScriptedReply, model: &Value, number: usize) -> Value {

@@ -5,30 +5,30 @@
 //! `REDUNDANT_EVENTS` are dropped, because their content arrives with another event. Redaction and
 //! size limits come later. No disk, clock or environment access.
 
-mod answer;
 mod claude_code;
 mod codex;
 mod copilot;
 mod fields;
 mod gemini;
+mod hook_context;
 mod identity;
-mod lenient;
+pub mod integration;
+mod lenient_json;
 mod opencode;
-mod prompt;
-mod scene;
+mod prompt_text;
+mod response;
 #[cfg(test)]
 mod tests;
 pub mod transcript;
-pub mod wiring;
 
 use std::path::Path;
 
 use tome_model::{Agent, Draft, Millis};
 
-pub use answer::{InjectionPoint, build_response, max_text_bytes};
-pub use copilot::wiring::has_own_hooks as copilot_has_own_hooks;
-use lenient::ParsedPayload;
-use scene::HookContext;
+pub use copilot::integration::has_own_hooks as copilot_has_own_hooks;
+use hook_context::HookContext;
+use lenient_json::ParsedPayload;
+pub use response::{InjectionPoint, build_response, max_text_bytes};
 
 /// The input of one run of a hook.
 pub struct HookInput<'a> {
@@ -66,7 +66,7 @@ pub fn parse_drafts(heard: &HookInput<'_>) -> Vec<Draft> {
 }
 
 fn parse_event(heard: &HookInput<'_>) -> Option<Draft> {
-    match lenient::parse_payload(heard.payload) {
+    match lenient_json::parse_payload(heard.payload) {
         ParsedPayload::Empty => None,
         ParsedPayload::Text(text) => {
             HookContext::without_fields(heard).map(|scene| scene.raw_draft(heard.event, text))
@@ -95,8 +95,8 @@ pub fn has_more_in_transcript(heard: &HookInput<'_>) -> bool {
     if !is_stop {
         return false;
     }
-    match (lenient::parse_payload(heard.payload), heard.agent.as_str()) {
-        (ParsedPayload::Object(fields), "codex") => codex::intercepted::is_due(heard, &fields),
+    match (lenient_json::parse_payload(heard.payload), heard.agent.as_str()) {
+        (ParsedPayload::Object(fields), "codex") => codex::applied_patches::is_due(heard, &fields),
         (ParsedPayload::Object(fields), _) => copilot::turn::is_due(heard, fields),
         _ => false,
     }
@@ -109,8 +109,10 @@ fn contains_text(payload: &[u8], word: &str) -> bool {
 /// Reads the events that only the transcript has, with the identities that an import gives them.
 /// Waits for the transcript.
 pub fn read_transcript_drafts(heard: &HookInput<'_>) -> Vec<Draft> {
-    match (lenient::parse_payload(heard.payload), heard.agent.as_str()) {
-        (ParsedPayload::Object(fields), "codex") => codex::intercepted::read_patches(heard, fields),
+    match (lenient_json::parse_payload(heard.payload), heard.agent.as_str()) {
+        (ParsedPayload::Object(fields), "codex") => {
+            codex::applied_patches::read_patches(heard, fields)
+        }
         (ParsedPayload::Object(fields), "copilot") => copilot::turn::read_replies(heard, fields),
         _ => Vec::new(),
     }

@@ -16,9 +16,9 @@ use serde_json::{Map, Value};
 use tome_model::{Agent, Draft, EventKind, Millis, Tool};
 
 use super::fields::PayloadFields;
-use super::lenient::{self, ParsedPayload};
-use super::prompt::{PromptAuthor, classify_prompt};
-use super::scene::{HookContext, parse_timestamp};
+use super::hook_context::{HookContext, parse_timestamp};
+use super::lenient_json::{self, ParsedPayload};
+use super::prompt_text::{PromptAuthor, classify_prompt};
 use super::{claude_code, codex, copilot};
 
 pub use super::codex::transcript::{CopiedHistory, parent_session_id, record_fingerprint};
@@ -133,7 +133,7 @@ pub fn parse_record(line: &[u8]) -> Result<Option<Map<String, Value>>, String> {
         Ok(_) => return Err("is not a record: the JSON value is not an object".to_owned()),
         Err(why) => why,
     };
-    match lenient::parse_payload(line) {
+    match lenient_json::parse_payload(line) {
         ParsedPayload::Empty => Ok(None),
         ParsedPayload::Object(fields) if !fields.has("trailing") => Ok(Some(fields.into_map())),
         ParsedPayload::Object(_) | ParsedPayload::Text(_) => {
@@ -297,7 +297,7 @@ impl PendingToolCalls {
 /// Strips the blocks with this tag at the beginning and end of a text.
 pub(super) fn strip_outer_blocks(text: &str, tag: &str) -> String {
     let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
-    let mut rest = super::prompt::strip_leading_blocks(text, &open, &close);
+    let mut rest = super::prompt_text::strip_leading_blocks(text, &open, &close);
     while let Some(inside) = rest.trim_end().strip_suffix(&close)
         && let Some((before, _)) = inside.rsplit_once(&open)
     {

@@ -3,7 +3,7 @@
 use tome_llm::{Prices, Usage};
 
 use crate::command::CommandContext;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::format_count;
 
 pub fn render_tokens(usage: &Usage) -> String {

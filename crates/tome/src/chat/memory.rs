@@ -13,7 +13,7 @@ use tome_home::{Projects, SessionIndex};
 use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::{Client, ClientError, EventListQuery, limits, v1};
 
-use crate::reach::{ConnectError, DaemonConnector, StartPolicy};
+use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
 
 /// Of a longer session, the newest events are loaded up to this size, rounded up to a page.
 const EVENTS_BYTES_MAX: usize = 32 << 20;

@@ -14,7 +14,7 @@ mod screen;
 mod session;
 mod settings;
 mod slash;
-mod trouble;
+mod user_error;
 
 use std::sync::Arc;
 
@@ -24,16 +24,16 @@ use tome_agent::limits::RESUMED_EVENTS_MAX;
 use tome_agent::{Agent, AgentError, FinishReason, Reflection, SessionActivity, find_skip_reason};
 use tome_model::EventKind;
 
+use crate::chat_model::ModelSections;
 use crate::cli::chat::ChatArgs;
 use crate::command::{CommandContext, CommandError, Outcome};
-use crate::model::ModelSections;
 use crate::render::one_line;
 use input::{ChatInput, InputQueue};
 use memory::DaemonMemory;
 use model::ChosenModel;
 use screen::{Screen, ScreenMode};
 use slash::ChatCommand;
-use trouble::UserError;
+use user_error::UserError;
 
 /// Events searched for the last turn when a chat is resumed.
 const RESUME_EVENTS_MAX: usize = 40;

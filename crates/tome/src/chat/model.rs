@@ -8,10 +8,10 @@ use tome_llm::{CancelToken, ChatModel, ModelFailure, Prices};
 use tome_model::{Clock, SystemClock};
 
 use super::offline::OfflineModel;
-use super::trouble::UserError;
+use super::user_error::UserError;
+use crate::chat_model::{DaemonBudget, ModelSections, build_chat_model};
 use crate::cli::chat::ChatArgs;
 use crate::command::{CommandContext, CommandError};
-use crate::model::{DaemonBudget, ModelSections, build_chat_model};
 
 pub struct ChosenModel {
     pub model: Arc<dyn ChatModel>,

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tome_agent::{AgentEvent, AgentRun, FinishReason, Reflection, SkipReason};
 use tome_llm::{ToolCall, ToolResult, Usage};
 
-use super::trouble::UserError;
+use super::user_error::UserError;
 use crate::render::{
     BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_count, format_counted, json_to_text,
     one_line, replace_control_chars,

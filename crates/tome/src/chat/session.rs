@@ -10,7 +10,7 @@ use tome_proto::EventListQuery;
 
 use crate::cli::chat::ChatArgs;
 use crate::command::{CommandContext, CommandError};
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{BOLD, DIM, RESET, format_ago, format_counted, one_line};
 
 /// Prompts scanned for the list of sessions, and sessions listed.

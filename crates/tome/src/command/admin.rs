@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use tome_proto::v1;
 
 use super::events::resolve_project;
-use super::{CommandContext, Outcome, finder, repair};
+use super::{CommandContext, Outcome, index_status, repair};
 use crate::cli::ProjectFilter;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_count, format_counted};
 
 pub fn flush_stores(context: &CommandContext) -> Result<Outcome> {
@@ -95,7 +95,7 @@ fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io
         format_counted(store.versions, "version", "versions"),
         format_counted(store.grips, "source", "sources")
     )?;
-    finder::print_workers(out, &store.workers)?;
+    index_status::print_workers(out, &store.workers)?;
     for problem in &store.finder_problems {
         writeln!(out, "         {YELLOW}finder:{RESET} {problem}")?;
     }
@@ -103,7 +103,7 @@ fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io
 }
 
 fn store_json(store: &v1::StoreWorkers) -> Value {
-    let workers: Vec<Value> = store.workers.iter().map(finder::worker_json).collect();
+    let workers: Vec<Value> = store.workers.iter().map(index_status::worker_json).collect();
     json!({
         "path": store.path, "engine": store.engine, "events": store.events,
         "disk_bytes": store.disk_bytes, "workers": workers, "nodes": store.nodes,

@@ -12,7 +12,7 @@ use tome_recall::Citation;
 use super::events::resolve_project;
 use super::{CommandContext, CommandError, Outcome, show, toc};
 use crate::cli::contents::ShowArgs;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{self, BOLD, DIM, RESET, format_counted};
 
 /// Splits `projects/<folder>/<id>` into the id and the root of that project. Returns other ids

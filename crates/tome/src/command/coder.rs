@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Map, Value, json};
 
-use super::notes::{NotebookClient, parse_tool_result, print_with_newline, read_input};
+use super::notebook_client::{NotebookClient, parse_tool_result, print_with_newline, read_input};
 use super::{CommandContext, CommandError, Outcome, memory};
 use crate::cli::notes::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
 use crate::render::{DIM, GREEN, RESET, YELLOW, format_counted};
@@ -20,7 +20,7 @@ pub fn run(context: &CommandContext, asked: &CoderCommand) -> Result<Outcome> {
         CoderCommand::Read(read) => memory::read_note(&notes("read")?, &read.path),
         CoderCommand::Lint => lint_lessons(&notes("lint")?),
         CoderCommand::Tidy => tidy_lessons(&notes("tidy")?),
-        CoderCommand::Guide(guide) => self::print_guide(&notes("guide")?, guide.which),
+        CoderCommand::Guide(guide) => print_guide(&notes("guide")?, guide.which),
     }
 }
 

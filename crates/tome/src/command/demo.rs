@@ -11,7 +11,7 @@ use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 use tome_model::{Clock, SystemClock};
 
-use super::notes::quote_shell;
+use super::notebook_client::quote_shell;
 use super::{CommandContext, Outcome};
 use crate::render::{BOLD, DIM, RESET};
 

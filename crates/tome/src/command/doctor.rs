@@ -13,9 +13,9 @@ use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
 use super::status::{DaemonState, collect_status};
-use super::{CommandContext, Outcome, coverage, finder, merge_sessions};
+use super::{CommandContext, Outcome, coverage, index_status, merge_sessions};
+use crate::connect::{StartPolicy, is_older_version};
 use crate::platform;
-use crate::reach::{StartPolicy, is_older_version};
 use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_counted};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -159,7 +159,7 @@ fn run_checks(context: &CommandContext) -> Result<Vec<DoctorCheck>> {
     }
     let split = merge_sessions::find_split_sessions(context);
     checks.extend(split.map(|(found, remedy)| warning("sessions", found, remedy)));
-    checks.extend(super::agents::check_agents(context, &report));
+    checks.extend(super::agent_checks::check_agents(context, &report));
     Ok(checks)
 }
 
@@ -347,8 +347,8 @@ fn check_damage(context: &CommandContext, status: &v1::StatusResponse) -> Result
 
 /// Checks the search indexes. Problems are warnings: an index can always be rebuilt.
 fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
-    let mut checks = vec![good("finder", finder::summarize_indexes(indexes))];
-    if let Some(problem) = finder::endpoint_problem(indexes) {
+    let mut checks = vec![good("finder", index_status::summarize_indexes(indexes))];
+    if let Some(problem) = index_status::endpoint_problem(indexes) {
         checks.push(warning(
             "finder",
             format!("{} computes no vectors: {problem}", indexes.embedder),
@@ -357,11 +357,11 @@ fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
     }
     for desk in &indexes.desks {
         let broken = desk.indexes.iter().map(|index| index.problem.as_str());
-        let problems = finder::set_problems(indexes, desk);
+        let problems = index_status::set_problems(indexes, desk);
         for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
             checks.push(warning(
                 "finder",
-                format!("an index of {} cannot be used: {problem}", finder::set_name(desk)),
+                format!("an index of {} cannot be used: {problem}", index_status::set_name(desk)),
                 &format!(
                     "it is rebuilt automatically; if not, delete {}, which loses no data",
                     desk.path

@@ -11,7 +11,7 @@ use tome_proto::{EventListPage, EventListQuery};
 
 use super::{CommandContext, Outcome, time};
 use crate::cli::EventsArgs;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{self, DIM, RESET};
 
 /// Page size; the daemon may return fewer.

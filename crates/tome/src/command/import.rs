@@ -14,13 +14,13 @@ use tome_proto::v1;
 use tome_redact::Redactor;
 
 use super::{CommandContext, CommandError, Outcome, time};
-use crate::bulk;
 use crate::cli::import::ImportArgs as Asked;
+use crate::connect::StartPolicy;
+use crate::event_stream;
 use crate::import::{
     self, AgentReport, DAMAGED_MAX, DaemonTarget, DamagedLine, EventOrigin, ImportJob,
     ImportReport, ImportResult, TranscriptSource,
 };
-use crate::reach::StartPolicy;
 use crate::render::{
     DIM, RESET, YELLOW, format_bytes, format_count, format_counted, replace_control_chars,
 };
@@ -97,7 +97,7 @@ pub fn run_import(
         sources.iter().map(|source| source.path.display().to_string()).collect();
     let done = context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
-        let (to, incoming) = bulk::batch_channel::<EventOrigin>();
+        let (to, incoming) = event_stream::batch_channel::<EventOrigin>();
         let redactor = Redactor::new(&context.settings.redact)?;
         let is_here = context.settings.daemon_endpoint.is_none();
         let home = &context.settings.home;
@@ -119,7 +119,7 @@ pub fn run_import(
         let streamed = match is_dry {
             true => Ok(()),
             false => {
-                bulk::stream_batches(&client, incoming, |answer, tags| {
+                event_stream::stream_batches(&client, incoming, |answer, tags| {
                     answers.add_response(answer, &tags)
                 })
                 .await

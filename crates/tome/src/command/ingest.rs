@@ -12,8 +12,8 @@ use tome_model::EventLine;
 use tome_proto::{Client, draft_to_wire, v1};
 
 use super::{CommandContext, Outcome};
-use crate::bulk::{self, IngestBatch};
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
+use crate::event_stream::{self, IngestBatch};
 use crate::render;
 
 /// Longer lines are read in pieces, which are then rejected.
@@ -78,10 +78,10 @@ pub(super) async fn stream_lines(
     file: Option<std::path::PathBuf>,
     progress: &ProgressBar,
 ) -> Result<IngestReport> {
-    let (batches, incoming) = bulk::batch_channel();
+    let (batches, incoming) = event_stream::batch_channel();
     let reader = tokio::task::spawn_blocking(move || read_batches(file.as_deref(), &batches));
     let mut report = IngestReport::default();
-    bulk::stream_batches(client, incoming, |answer, lines: Vec<u64>| {
+    event_stream::stream_batches(client, incoming, |answer, lines: Vec<u64>| {
         progress.inc(lines.len() as u64);
         report.created += u64::from(answer.created);
         report.duplicates += u64::from(answer.duplicates);

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
 
-use super::notes::{NotebookClient, absolute_folder, quote_shell};
+use super::notebook_client::{NotebookClient, absolute_folder, quote_shell};
 use super::{CommandContext, Outcome};
 use crate::cli::notes::{InitArgs, NotebookArgs, ScopeName};
 use crate::render::{DIM, RESET, YELLOW, format_counted};

@@ -11,8 +11,8 @@ use super::events::resolve_project;
 use super::{CommandContext, CommandError, Outcome};
 use crate::agents::{self, InjectionPoint};
 use crate::cli::injections::InjectionsArgs;
+use crate::connect::StartPolicy;
 use crate::hook::settings_to_wire;
-use crate::reach::StartPolicy;
 use crate::render::{self, DIM, RESET, YELLOW};
 
 pub fn run(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {

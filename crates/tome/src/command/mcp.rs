@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write};
 use anyhow::Result;
 use tome_model::Agent;
 
-use super::notes::absolute_folder;
+use super::notebook_client::absolute_folder;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::mcp::McpArgs;
 use crate::mcp::{AgentVariables, ServerEnvironment, Toolsets, serve};

@@ -9,7 +9,7 @@ use tome_home::SessionIndex;
 use tome_proto::v1;
 
 use super::{CommandContext, Outcome};
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{DIM, RESET, format_count, format_counted, replace_control_chars};
 
 /// Sessions listed; `--json` lists all.

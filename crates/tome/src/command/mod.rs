@@ -1,7 +1,7 @@
 //! The commands, one file each: most are thin clients that query the daemon and print its response.
 
 mod admin;
-mod agents;
+mod agent_checks;
 mod bench;
 mod chat;
 mod citation;
@@ -13,18 +13,18 @@ mod daemon;
 mod demo;
 mod doctor;
 mod events;
-mod finder;
+mod generated_docs;
 mod import;
+mod index_status;
 mod ingest;
 mod init;
 mod injections;
 mod mcp;
 mod memory;
 mod merge_sessions;
-mod messages;
-mod notes;
+mod notebook_client;
 mod overview;
-mod pages;
+mod rebuild_messages;
 mod recall;
 mod reflect;
 mod repair;
@@ -48,7 +48,7 @@ use tome_proto::ClientError;
 use crate::cli::bench::BenchCommand;
 use crate::cli::{AdminCommand, Cli, ColorChoice, Command, GlobalOptions};
 use crate::config::{Config, ConfigError, ConfigFlags, Settings};
-use crate::reach::{ConnectError, DaemonConnector};
+use crate::connect::{ConnectError, DaemonConnector};
 use crate::{render, terminal};
 
 /// The result of a command that ran to its end; decides the exit code.
@@ -125,8 +125,8 @@ pub fn run() -> ExitCode {
 
 fn dispatch(cli: Cli) -> Result<Outcome> {
     match &cli.command {
-        Some(Command::Completions(asked)) => return pages::print_completions(asked.shell),
-        Some(Command::Man(asked)) => return pages::write_manual(asked.dir.as_deref()),
+        Some(Command::Completions(asked)) => return generated_docs::print_completions(asked.shell),
+        Some(Command::Man(asked)) => return generated_docs::write_manual(asked.dir.as_deref()),
         // `main` handles hooks before the command line is parsed; only `hook --help` gets here.
         Some(Command::Hook(_)) => return Ok(Outcome::Done),
         // Uses its own home, whatever the settings say.
@@ -179,7 +179,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
             admin::rebuild_toc(&context, &asked)
         }
         Some(Command::Admin(AdminCommand::RebuildMessages(asked))) => {
-            messages::rebuild_transcripts(&context, &asked)
+            rebuild_messages::rebuild_transcripts(&context, &asked)
         }
         Some(Command::Admin(AdminCommand::MergeSessions(asked))) => {
             merge_sessions::run(&context, asked.dry_run)
@@ -216,7 +216,7 @@ pub fn run_read_only(context: &CommandContext, words: &[&str]) {
 }
 
 pub fn current_folder() -> Result<String> {
-    notes::absolute_folder(None)
+    notebook_client::absolute_folder(None)
 }
 
 fn config_flags(global: &GlobalOptions) -> ConfigFlags {

@@ -11,7 +11,7 @@ use super::status::{
     DaemonState, StatusReport, collect_status, daemon_json, print_daemon, print_spool,
 };
 use super::{CommandContext, Outcome};
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{
     BOLD, DIM, RED, RESET, format_ago, format_bytes, format_count, format_counted, print_table,
 };

@@ -12,7 +12,7 @@ use tome_proto::{ClientError, v1};
 use super::events::resolve_project;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::reflect::ReflectArgs;
-use crate::reach::{ConnectError, StartPolicy};
+use crate::connect::{ConnectError, StartPolicy};
 use crate::render::{
     DIM, GREEN, RED, RESET, YELLOW, format_ago, format_count, format_counted, replace_control_chars,
 };

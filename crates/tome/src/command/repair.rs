@@ -8,7 +8,7 @@ use tome_proto::v1;
 
 use super::{CommandContext, Outcome, admin};
 use crate::cli::RepairArgs;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_count, format_counted};
 
 pub fn run(context: &CommandContext, asked: &RepairArgs) -> Result<Outcome> {

@@ -12,7 +12,7 @@ use super::events::resolve_project;
 use super::toc::{self, TimeLabels};
 use super::{CommandContext, CommandError, Outcome, citation};
 use crate::cli::contents::ShowArgs;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{self, BOLD, DIM, RESET};
 
 /// Children listed below a node.

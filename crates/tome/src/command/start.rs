@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::json;
 
 use super::{CommandContext, Outcome};
-use crate::reach::{ConnectError, StartPolicy};
+use crate::connect::{ConnectError, StartPolicy};
 
 pub fn start_daemon(context: &CommandContext) -> Result<Outcome> {
     let status = context.block_on(async {

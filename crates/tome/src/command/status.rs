@@ -8,9 +8,9 @@ use tome_engine::{Spool, SpoolCounts};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
-use super::{CommandContext, Outcome, finder, merge_sessions, reflect, repair};
+use super::{CommandContext, Outcome, index_status, merge_sessions, reflect, repair};
+use crate::connect::{ConnectError, StartPolicy};
 use crate::hook::lost::{self, LossCount};
-use crate::reach::{ConnectError, StartPolicy};
 use crate::render::{
     DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
     format_span,
@@ -131,7 +131,7 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
             reflect::print_status(&mut out, reflections, report.now)?;
         }
         if let Some(indexes) = &status.finder {
-            finder::print_indexes(&mut out, indexes)?;
+            index_status::print_indexes(&mut out, indexes)?;
         }
         for store in &status.stores {
             if !store.problem.is_empty() {
@@ -312,6 +312,6 @@ pub fn daemon_json(daemon: &DaemonState) -> Value {
         "created": status.created, "duplicates": status.duplicates, "rejected": status.rejected,
         "drained": status.drained, "last_arrived_at": Some(status.last_arrived_ms).filter(|ms| *ms > 0).map(Millis),
         "stores": stores, "damage": repair::damage_json(&status.damage), "model": model,
-        "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(finder::indexes_json),
+        "reflections": status.reflections.as_ref().map(reflect::status_json), "finder": status.finder.as_ref().map(index_status::indexes_json),
     })
 }

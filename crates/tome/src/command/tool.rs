@@ -7,13 +7,13 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
 
-use super::notes::{
+use super::notebook_client::{
     absolute_folder, call_once, check_tool_response, parse_tool_result, print_with_newline,
     read_input,
 };
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::notes::ToolCommandArgs;
-use crate::reach::{ConnectError, StartPolicy};
+use crate::connect::{ConnectError, StartPolicy};
 use crate::render::{DIM, RESET, print_table};
 
 pub fn run(context: &CommandContext, asked: &ToolCommandArgs) -> Result<Outcome> {

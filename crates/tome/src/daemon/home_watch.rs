@@ -10,14 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::state::Daemon;
-use crate::{platform, reach};
+use crate::{connect, platform};
 
 /// How often the daemon looks. One look costs two system calls.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// Makes the daemon leave when its lock or its socket is no longer the file that it made.
 pub async fn run(daemon: Arc<Daemon>, lock: File) {
-    let lock_path = reach::daemon_lock_path(&daemon.settings);
+    let lock_path = connect::daemon_lock_path(&daemon.settings);
     let socket = daemon.socket().map(|socket| (socket.to_path_buf(), platform::file_id_at(socket)));
     let mut look = tokio::time::interval(LOOK_EVERY);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);

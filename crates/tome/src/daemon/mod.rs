@@ -43,7 +43,7 @@ use tome_model::{Clock, SystemClock};
 
 use crate::config::Settings;
 use crate::hook::lost;
-use crate::{platform, reach};
+use crate::{connect, platform};
 use log::Log;
 use state::Daemon;
 
@@ -63,7 +63,7 @@ pub fn run(settings: Settings) -> Result<Ran> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     prepare_home(&settings)?;
     let Some(lock) = take_lock(&settings)? else {
-        let holder = reach::DaemonConnector::new(settings, crate::config::ConfigFlags::default())
+        let holder = connect::DaemonConnector::new(settings, crate::config::ConfigFlags::default())
             .daemon_pid();
         return Ok(Ran::AlreadyRunning(holder));
     };
@@ -136,7 +136,7 @@ fn prepare_home(settings: &Settings) -> Result<()> {
 
 /// Takes the daemon's lock and signs it; `None` when another daemon holds it.
 fn take_lock(settings: &Settings) -> Result<Option<File>> {
-    let path = reach::daemon_lock_path(settings);
+    let path = connect::daemon_lock_path(settings);
     let mut lock = OpenOptions::new()
         .read(true)
         .write(true)

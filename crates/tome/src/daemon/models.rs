@@ -20,8 +20,8 @@ use tonic::{Request, Response, Status};
 
 use super::polish::Polish;
 use super::state::Daemon;
+use crate::chat_model::build_chat_model;
 use crate::config::Settings;
-use crate::model::build_chat_model;
 
 /// The day's budget, kept over restarts.
 pub struct DayBudget {

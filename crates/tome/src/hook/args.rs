@@ -48,7 +48,7 @@ pub fn parse_hook_call(args: &[String]) -> Option<HookCall> {
             "--began" => called.started_ms = value().parse().ok(),
             "--delivery" => called.delivery = DeliveryId::parse(&value()).ok(),
             "--drafts" => called.has_drafts = true,
-            super::transcript::FROM_TRANSCRIPT_FLAG => called.from_transcript = true,
+            super::from_transcript::FROM_TRANSCRIPT_FLAG => called.from_transcript = true,
             "--color" => drop(value()),
             name if name.starts_with('-') => {}
             name => called.positional.push(name.to_owned()),

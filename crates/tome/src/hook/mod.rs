@@ -10,14 +10,14 @@
 //! `ownership.rs`), unless the hook is killed before it gets there.
 
 pub mod args;
-mod ask;
+mod deadlines;
+mod delivery;
+mod from_transcript;
+mod headless;
+mod injection_request;
 pub mod lost;
-mod owner;
+mod ownership;
 mod payload;
-mod presence;
-mod record;
-mod transcript;
-mod waiting;
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, OnceLock, mpsc};
@@ -28,11 +28,11 @@ use tome_model::{Clock, DeliveredDraft, DeliveryId, Millis, SystemClock};
 use crate::config::Config;
 use crate::platform;
 use args::HookCall;
-pub use ask::settings_to_wire;
-use owner::DeliveryOwnership;
+use deadlines::{Deadlines, LATE_DEADLINES, PROMPT_DEADLINES, START_DEADLINES, WaitClock};
+use delivery::{HookWork, WorkerMessage, deliver};
+pub use injection_request::settings_to_wire;
+use ownership::DeliveryOwnership;
 use payload::PartialPayload;
-use record::{HookWork, WorkerMessage, deliver};
-use waiting::{Deadlines, LATE_DEADLINES, PROMPT_DEADLINES, START_DEADLINES, WaitClock};
 
 /// Upper limit of `TOME_HOOK_PATIENCE`.
 const PATIENCE_MAX: u32 = 100;
@@ -75,7 +75,7 @@ pub fn run(called: &HookCall, started: Instant) {
 }
 
 fn choose_deadlines(called: &HookCall) -> Deadlines {
-    let starts = called.positional.get(1).is_some_and(|event| waiting::is_start_event(event));
+    let starts = called.positional.get(1).is_some_and(|event| deadlines::is_start_event(event));
     match called.started_ms {
         Some(_) => LATE_DEADLINES,
         // The agent does not wait for a batch.

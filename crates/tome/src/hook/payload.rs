@@ -19,8 +19,8 @@ use std::time::Duration;
 use tome_engine::{read_spool_line, write_spool_line};
 
 use super::HookRun;
-use super::record::HookWork;
-use super::waiting::WaitClock;
+use super::deadlines::WaitClock;
+use super::delivery::HookWork;
 use crate::platform;
 
 /// Cap on the payload; agents send far less in one step.

@@ -5,14 +5,14 @@
 //! else is written, so an import can be interrupted at any time and run again: acknowledged events
 //! are recognized.
 
-mod chats;
-mod find;
-mod known;
+mod gemini;
 mod lines;
 mod opencode;
-mod origins;
-mod read;
+mod reader;
 mod report;
+mod session_origins;
+mod sources;
+mod stored_events;
 mod target;
 #[cfg(test)]
 mod tests;
@@ -30,11 +30,11 @@ use tome_proto::limits;
 
 use crate::agents::transcript::{RecordOutcome, RecordSkipReason, TranscriptOrigin};
 
-pub use find::{TranscriptFormat, TranscriptSource, find_default_sources, find_sources_at};
-use known::StoredEvents;
-use origins::SessionOrigins;
-use read::SourceReader;
+use reader::SourceReader;
 pub use report::{AgentReport, DAMAGED_MAX, DamagedLine, ImportReport, UnreadableTranscript};
+use session_origins::SessionOrigins;
+pub use sources::{TranscriptFormat, TranscriptSource, find_default_sources, find_sources_at};
+use stored_events::StoredEvents;
 pub use target::{DaemonTarget, EventCallback, ImportTarget, OutgoingEvent, StreamClosed};
 
 /// Sessions whose stored events are kept in memory. Files of one session are adjacent.

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 use tome_home::{FinalLink, open_regular, read_regular};
 use tome_model::SessionId;
 
-use super::find::TranscriptSource;
+use super::sources::TranscriptSource;
 use super::{RecordSink, transcript_origin};
 use crate::agents::transcript::{OpenCodeSession, RecordOutcome, RecordOutcomes, RecordSkipReason};
 

@@ -9,7 +9,7 @@ use tome_model::{Agent, Draft, Event, SessionId};
 use tome_proto::{Client, EventListQuery, draft_to_wire, limits};
 
 use super::EventOrigin;
-use crate::bulk::IngestBatch;
+use crate::event_stream::IngestBatch;
 
 pub type EventCallback<'a> = &'a mut dyn FnMut(&Event);
 

@@ -4,21 +4,21 @@
 //! client's initial requests itself while the daemon starts. Standard output carries only protocol
 //! messages. The server exits when its standard input ends.
 
-mod answer;
 mod batches;
-mod calls;
+mod caller;
+mod daemon_tools;
 mod in_flight;
 mod instructions;
 mod limits;
 mod message;
-mod offer;
 mod prompts;
 mod resources;
 mod server;
+mod tool_listing;
+mod tool_result;
 mod toolsets;
+mod transport;
 mod uri;
-mod who;
-mod wire;
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ use anyhow::Result;
 use rmcp::service::ServerInitializeError;
 use tome_home::Home;
 
-use crate::reach::DaemonConnector;
+use crate::connect::DaemonConnector;
 
+pub use caller::{AgentVariables, ServerEnvironment};
 pub use toolsets::{DEFAULT_TOOLSET as TOOLSETS_DEFAULT, Toolsets};
-pub use who::{AgentVariables, ServerEnvironment};
 
-use calls::DaemonTools;
+use daemon_tools::DaemonTools;
 use server::McpServer;
-use wire::StdioTransport;
+use transport::StdioTransport;
 
 /// Serves until the client closes its input.
 pub fn serve(

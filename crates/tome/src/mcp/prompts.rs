@@ -8,8 +8,8 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use tome_engine::{ToolEffect, neutralize, strip_fence};
 
-use super::calls::DaemonTools;
-use super::who::McpCaller;
+use super::caller::McpCaller;
+use super::daemon_tools::DaemonTools;
 
 struct PromptGuide {
     name: &'static str,

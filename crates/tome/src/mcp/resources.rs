@@ -11,10 +11,10 @@ use tome_engine::{ToolEffect, neutralize};
 use tome_model::Scope;
 use tome_proto::v1::CallToolResponse;
 
-use super::calls::DaemonTools;
+use super::caller::McpCaller;
+use super::daemon_tools::DaemonTools;
 use super::limits::PAGE_RESOURCES;
 use super::uri::{NODE_PREFIX, NOTE_PREFIX, ResourceAddress};
-use super::who::McpCaller;
 
 const MARKDOWN: &str = "text/markdown";
 

@@ -14,10 +14,10 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::Value;
 use tome_engine::ToolSpec;
 
-use super::calls::DaemonTools;
+use super::caller::{McpCaller, ServerEnvironment};
+use super::daemon_tools::DaemonTools;
 use super::instructions::render_instructions;
-use super::who::{McpCaller, ServerEnvironment};
-use super::{answer, offer, prompts, resources};
+use super::{prompts, resources, tool_listing, tool_result};
 
 pub struct McpServer {
     pub calls: std::sync::Arc<DaemonTools>,
@@ -74,7 +74,9 @@ impl ServerHandler for McpServer {
         _page: Option<PaginatedRequestParams>,
         _asked: McpRequestContext,
     ) -> McpResult<ListToolsResult> {
-        Ok(ListToolsResult::with_all_items(self.tools.iter().map(offer::describe_tool).collect()))
+        Ok(ListToolsResult::with_all_items(
+            self.tools.iter().map(tool_listing::describe_tool).collect(),
+        ))
     }
 
     async fn call_tool(
@@ -87,7 +89,7 @@ impl ServerHandler for McpServer {
         let who = self.caller(&asked);
         unless_cancelled(&asked, async {
             let said = self.calls.call_tool(tool.name, tool.effect, &arguments, &who).await;
-            Ok(answer::build_tool_result(&said, tool.effect).into())
+            Ok(tool_result::build_tool_result(&said, tool.effect).into())
         })
         .await
     }

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value};
 
+use super::install_file::{CommandWords, InstallContent, McpServerEntry};
 use super::json_text::{self, JsonPathStep};
-use super::part::{CommandWords, InstallContent, McpServerEntry};
 use super::{EditError, toml_text};
 
 const BOM: &str = "\u{feff}";

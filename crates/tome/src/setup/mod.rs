@@ -8,12 +8,11 @@
 
 pub(crate) mod disk;
 mod edit;
-mod ground;
+mod environment;
+mod install_file;
 mod json_text;
-mod part;
 mod plan;
 mod plugins;
-mod record;
 mod sha256;
 mod skills;
 #[cfg(test)]
@@ -21,17 +20,17 @@ mod tests;
 mod texts;
 mod toml_text;
 mod trust;
+mod trust_cleanup;
 mod undo;
-mod untrust;
+mod undo_journal;
 
 use thiserror::Error;
 
-pub use ground::{Environment, LaunchCommand};
+pub use environment::{Environment, LaunchCommand};
+pub use install_file::{InstallContent, InstallFile, McpServerEntry};
 pub use json_text::render_hooks_json;
-pub use part::{InstallContent, InstallFile, McpServerEntry};
 pub use plan::{FileAction, FilePlan, SetupPlan, apply_plan, build_plan};
 pub use plugins::write_bundles;
-pub use record::{SetupLock, UndoJournal};
 pub use skills::{SKILL_FILE, redundant_copies};
 pub use texts::{
     ArgumentHint, COMMANDS, OWNERSHIP_MARK, PLUGIN_README, render_navigator,
@@ -39,6 +38,7 @@ pub use texts::{
 };
 pub use trust::{HookTrust, read_codex_trust};
 pub use undo::{FileUndo, UndoAction, apply_undo, plan_undo};
+pub use undo_journal::{SetupLock, UndoJournal};
 
 /// Why a text was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

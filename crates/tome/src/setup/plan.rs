@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use super::record::{FileFormat, UndoEntry, UndoJournal, content_hash};
+use super::undo_journal::{FileFormat, UndoEntry, UndoJournal, content_hash};
 use super::{EditError, Environment, InstallContent, SKILL_FILE, SetupError, disk, edit, skills};
-use crate::agents::wiring::AgentIntegration;
+use crate::agents::integration::AgentIntegration;
 
 #[derive(Debug, Default)]
 pub struct SetupPlan {

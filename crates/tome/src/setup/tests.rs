@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
-use super::part::{InstallContent, McpServerEntry};
+use super::install_file::{InstallContent, McpServerEntry};
 use super::{edit, json_text};
 
 fn form() -> InstallContent {

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use super::part::CommandWords;
+use super::install_file::CommandWords;
 use super::sha256::sha256;
 use super::{disk, json_text, toml_text};
 

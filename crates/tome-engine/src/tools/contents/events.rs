@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tome_model::{Event, Millis, SessionId};
 
-use super::lines::render_minute;
+use super::render::render_minute;
 use super::{Result, finish_answer, resolve_project};
 use crate::tools::ToolAnswer;
 use crate::tools::answer::{ToolError, insert_field, truncate_bytes};

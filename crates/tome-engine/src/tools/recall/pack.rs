@@ -5,10 +5,10 @@
 
 use tome_text::{estimate_tokens, excerpt_around, fold_char, is_unspaced};
 
-use super::text::{self, one_line};
+use super::render::{self, one_line};
 use super::{HITS_DEFAULT, HITS_MAX, TOKENS_MAX};
 use crate::tools::answer::truncate_bytes;
-use crate::tools::quoted::FENCE_TOKENS;
+use crate::tools::quoting::FENCE_TOKENS;
 use tome_recall::{RecallAnswer, RecallHit, RecallQuery};
 
 /// Limits of the repeated query: bytes, and its share of the token budget.
@@ -40,7 +40,7 @@ pub(super) fn pack_answer(
         answer,
         question,
         query: shorten_query(&question.query, question.tokens_max / QUERY_SHARE),
-        notes: text::render_notes(answer),
+        notes: render::render_notes(answer),
         is_quoted,
     };
     draft.pack_complete().or_else(|| draft.pack_shortened()).unwrap_or_else(|| draft.pack_minimal())
@@ -62,7 +62,7 @@ impl AnswerPacker<'_> {
         (1..=hits.len()).rev().find_map(|count| {
             let shown: Vec<(&RecallHit, &str)> =
                 hits.iter().take(count).map(|hit| (hit, hit.text.as_str())).collect();
-            let also = text::render_also(shown.iter().map(|(hit, _)| *hit));
+            let also = render::render_also(shown.iter().map(|(hit, _)| *hit));
             let longer =
                 also.and_then(|also| self.fit(self.render_list(&shown, Some(also)), count));
             longer.or_else(|| self.fit(self.render_list(&shown, None), count))
@@ -102,13 +102,13 @@ impl AnswerPacker<'_> {
         for (number, (hit, content)) in (1..).zip(shown) {
             text.push('\n');
             text.push_str(&match self.is_quoted {
-                true => text::render_quoted_hit(number, hit, content),
-                false => text::render_hit(number, hit, content),
+                true => render::render_quoted_hit(number, hit, content),
+                false => render::render_hit(number, hit, content),
             });
         }
         // Quoted hits have their dates next to their speakers.
         let dates =
-            (!self.is_quoted).then(|| text::render_dates(shown.iter().map(|(hit, _)| *hit)));
+            (!self.is_quoted).then(|| render::render_dates(shown.iter().map(|(hit, _)| *hit)));
         let dates = dates.flatten();
         let below = [dates, also, self.render_more(shown.len())].into_iter().flatten();
         let below: Vec<String> = below.chain(self.notes.iter().cloned()).collect();

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tome_finder::EntrySource;
 use tome_text::estimate_tokens;
 
-use super::text::{one_line, render_minute, render_notes, strip_project};
+use super::render::{one_line, render_minute, render_notes, strip_project};
 use super::{RecallFilters, Result, answer_json, pack, require_query, resolve_caller};
 use crate::tools::ToolAnswer;
 use crate::tools::answer::{ToolError, insert_field, truncate_bytes};

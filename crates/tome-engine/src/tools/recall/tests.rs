@@ -87,11 +87,7 @@ fn hits_are_rendered_in_the_documented_format() {
             Citation: messages.jsonl#L45";
     let packed = pack_answer(&answer(hits), &question("authentication", TOKENS_DEFAULT), false);
     assert_eq!(packed.text, expected);
-    let none = super::pack::pack_answer(
-        &answer(Vec::new()),
-        &question("authentication", TOKENS_DEFAULT),
-        false,
-    );
+    let none = pack_answer(&answer(Vec::new()), &question("authentication", TOKENS_DEFAULT), false);
     assert_eq!(none.text, "No results found for: \"authentication\"");
 }
 

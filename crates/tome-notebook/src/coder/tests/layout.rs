@@ -133,6 +133,6 @@ fn the_examples_of_the_guides_are_what_is_stored() {
     let (_, guide) = guides()[1];
     let example = guide.split("```markdown\n").nth(1).unwrap().split("```").next().unwrap();
     assert_eq!(problems("procedural/procedural.md", example), "");
-    let entry = &place::collect_file_entries("procedural/procedural.md", example)[0].entry;
+    let entry = &placement::collect_file_entries("procedural/procedural.md", example)[0].entry;
     assert_eq!(entry.render(), example, "the example has the layout that Tome writes");
 }

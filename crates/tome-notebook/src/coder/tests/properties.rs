@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use proptest::prelude::*;
 
 use super::*;
-use page::InsightFile;
+use insight_file::InsightFile;
 use sentence::normalized_sentences;
 
 /// Lines as people and programs write them, many of them nearly valid.
@@ -154,7 +154,7 @@ fn loose_lines(tree: &InsightTree) -> Vec<String> {
         .iter()
         .flat_map(|raw| raw.lines())
         .map(|line| line.trim().to_owned())
-        .filter(|line| !line.is_empty() && !page::is_separator(line))
+        .filter(|line| !line.is_empty() && !insight_file::is_separator(line))
         .collect();
     lines.sort();
     lines
@@ -201,7 +201,7 @@ proptest! {
 
     #[test]
     fn an_entry_is_read_as_it_was_written(text in file()) {
-        let entries = place::collect_file_entries("semantic/x.md", &text).into_iter();
+        let entries = placement::collect_file_entries("semantic/x.md", &text).into_iter();
         for known in entries.filter(|known| !known.entry.has_multiline_block()) {
             let again = known.entry.render();
             let page = InsightFile::parse(&again);
@@ -231,7 +231,7 @@ proptest! {
         }
         let again = tidy_insights(&tidy_tree).0;
         prop_assert!(again.is_empty(), "{:#?}\n{:#?}", tidy_tree, again);
-        let deep = |path: &&String| place::kind_of_path(path).is_some() && path.matches('/').count() > 2;
+        let deep = |path: &&String| placement::kind_of_path(path).is_some() && path.matches('/').count() > 2;
         prop_assert_eq!(tidy_tree.keys().find(deep), None);
     }
 
@@ -253,7 +253,7 @@ proptest! {
             let texts = [&draft.title, &draft.description, &draft.content];
             let missing = texts.iter().flat_map(|text| normalized_sentences(text)).find(|said| !now.contains(said));
             prop_assert_eq!(missing, None, "{:#?}", stored_tree);
-            let there = place::collect_file_entries(&stored.path, &stored_tree[&stored.path]);
+            let there = placement::collect_file_entries(&stored.path, &stored_tree[&stored.path]);
             // A later draft of the call may have replaced it under another title.
             prop_assert!(drafts.len() > 1 || there.iter().any(|known| known.entry.title == stored.title));
         }
@@ -277,11 +277,11 @@ proptest! {
     #[test]
     fn no_two_of_the_same_are_overlooked(texts in prop::collection::vec(entry(), 2..30)) {
         let text = texts.join("\n---\n\n");
-        let profiles: Vec<_> = place::collect_file_entries("semantic/x.md", &text)
+        let profiles: Vec<_> = placement::collect_file_entries("semantic/x.md", &text)
             .iter()
-            .map(|known| similar::InsightProfile::from_entry(&known.entry))
+            .map(|known| similarity::InsightProfile::from_entry(&known.entry))
             .collect();
-        let mut neighbours = similar::SimilarityIndex::new(&profiles);
+        let mut neighbours = similarity::SimilarityIndex::new(&profiles);
         for (number, profile) in profiles.iter().enumerate() {
             let near = neighbours.find_same(profile, &profiles);
             for (other, theirs) in profiles.iter().enumerate().take(number) {

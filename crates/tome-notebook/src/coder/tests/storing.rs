@@ -186,7 +186,7 @@ fn alike_episodes_are_generalised_and_linked_both_ways() {
     );
     let stored = put(&mut tree, from_ref(&principle));
     assert!(stored[0].hints[0].contains("linked both ways"), "{:?}", stored[0].hints);
-    for known in place::collect_entries(&tree, Episodic) {
+    for known in placement::collect_entries(&tree, Episodic) {
         assert!(known.raw.contains("**Related:** Let the system choose numbers"), "{}", known.raw);
     }
     let text = &tree["semantic/semantic.md"];
@@ -219,7 +219,7 @@ fn a_full_file_is_split_into_topics_and_numbered_files_without_loss() {
         for number in 0..130 {
             let stored = put(&mut tree, &[unlike(number, tags[number % tags.len()])]);
             assert_eq!(stored[0].decision, StoreDecision::Create, "{}", stored[0].why);
-            let there = place::collect_file_entries(&stored[0].path, &tree[&stored[0].path]);
+            let there = placement::collect_file_entries(&stored[0].path, &tree[&stored[0].path]);
             assert!(there.iter().any(|known| known.entry.title == stored[0].title));
         }
         let mut titles: Vec<_> =

@@ -10,8 +10,8 @@ use tome_model::{
     Agent, Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool,
 };
 
-use super::super::heard::join_event_text;
-use super::super::look::MatchResult;
+use super::super::line_text::join_event_text;
+use super::super::text_match::MatchResult;
 use super::super::{Matcher, Scan, ScanQuery, scan_events};
 use super::{filtered, hunted};
 

@@ -7,7 +7,7 @@ use tome_finder::{EntryFilter, EntryKey};
 use tome_model::{Draft, EventKind, EventLine, Millis, Tool};
 use tome_text::excerpt_around;
 
-use super::super::heard::LineText;
+use super::super::line_text::LineText;
 use super::super::{Matcher, Scan, ScanQuery, TranscriptOwner, scan_messages};
 use super::{filtered, hunted, shown};
 

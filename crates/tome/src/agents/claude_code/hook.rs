@@ -8,7 +8,7 @@ use tome_model::{Draft, EventKind, Tool};
 
 use crate::agents::HookInput;
 use crate::agents::fields::PayloadFields;
-use crate::agents::scene::HookContext;
+use crate::agents::hook_context::HookContext;
 
 /// Events whose content also arrives with another event.
 const REDUNDANT_EVENTS: [&str; 6] = [

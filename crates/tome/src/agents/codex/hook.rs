@@ -6,7 +6,7 @@ use tome_model::Draft;
 use crate::agents::HookInput;
 use crate::agents::claude_code::hook::{draft_for_event, event_name};
 use crate::agents::fields::PayloadFields;
-use crate::agents::scene::HookContext;
+use crate::agents::hook_context::HookContext;
 
 /// Events whose content also arrives with another event.
 const REDUNDANT_EVENTS: [&str; 4] = [

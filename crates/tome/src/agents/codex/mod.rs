@@ -1,7 +1,7 @@
 //! Codex integration.
 
-pub(super) mod answer;
+pub(super) mod applied_patches;
 pub(super) mod hook;
-pub(super) mod intercepted;
+pub(super) mod integration;
+pub(super) mod response;
 pub(super) mod transcript;
-pub(super) mod wiring;

@@ -14,7 +14,7 @@ use crate::agents::claude_code::hook::{
     compaction_draft, session_end_draft, session_start_draft, subagent_draft,
 };
 use crate::agents::fields::PayloadFields;
-use crate::agents::scene::HookContext;
+use crate::agents::hook_context::HookContext;
 
 /// Events whose content also arrives with another event.
 const REDUNDANT_EVENTS: [&str; 4] = [

@@ -1,7 +1,7 @@
 //! Copilot CLI integration.
 
-pub(super) mod answer;
 pub(super) mod hook;
+pub(super) mod integration;
+pub(super) mod response;
 pub(super) mod transcript;
 pub(super) mod turn;
-pub(super) mod wiring;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use tome_model::{Draft, EventKind, Millis, Role, Tool};
 
 use crate::agents::fields::{PayloadFields, text_from_value};
-use crate::agents::scene::parse_timestamp;
+use crate::agents::hook_context::parse_timestamp;
 use crate::agents::transcript::{
     PendingToolCalls, RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason,
     TranscriptOrigin, TranscriptReader,

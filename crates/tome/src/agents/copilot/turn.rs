@@ -14,7 +14,7 @@ use super::hook::event_name;
 use super::transcript::{CopilotLogReader, stop_time};
 use crate::agents::HookInput;
 use crate::agents::fields::PayloadFields;
-use crate::agents::scene::parse_timestamp;
+use crate::agents::hook_context::parse_timestamp;
 use crate::agents::transcript::{
     RecordOutcome, TranscriptOrigin, TranscriptReader, parse_complete_records,
 };

@@ -12,8 +12,8 @@ use crate::agents::claude_code::hook::{
     compaction_draft, event_name, session_end_draft, session_start_draft,
 };
 use crate::agents::fields::{PayloadFields, join_text_parts};
-use crate::agents::prompt::{strip_leading_blocks, strip_wrapper};
-use crate::agents::scene::HookContext;
+use crate::agents::hook_context::HookContext;
+use crate::agents::prompt_text::{strip_leading_blocks, strip_wrapper};
 use crate::agents::transcript::parse_complete_records;
 
 /// Events whose content also arrives with another event.

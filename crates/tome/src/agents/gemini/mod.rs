@@ -1,6 +1,6 @@
 //! Gemini CLI integration.
 
-pub(super) mod answer;
 pub(super) mod hook;
+pub(super) mod integration;
+pub(super) mod response;
 pub(super) mod transcript;
-pub(super) mod wiring;

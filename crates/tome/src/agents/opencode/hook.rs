@@ -12,8 +12,8 @@ use tome_model::{Draft, EventKind, Role, Tool, cap_json};
 
 use crate::agents::HookInput;
 use crate::agents::fields::{PayloadFields, join_text_parts};
-use crate::agents::prompt::strip_argument_quotes;
-use crate::agents::scene::{HookContext, parse_timestamp};
+use crate::agents::hook_context::{HookContext, parse_timestamp};
+use crate::agents::prompt_text::strip_argument_quotes;
 
 /// Event name on the command line for several events at once. The plugin expects no response.
 pub(in crate::agents) const BATCH: &str = "batch";

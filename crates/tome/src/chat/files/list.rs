@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tome_agent::Tool;
 use tome_llm::{CancelToken, ToolDefinition};
 
-use super::ignored::parse_glob;
+use super::gitignore::parse_glob;
 use super::walk::{WalkControl, WalkEnd, walk_files};
 use super::{ProjectRoot, str_argument};
 

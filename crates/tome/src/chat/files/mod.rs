@@ -3,7 +3,7 @@
 //! File content comes from outside: it is fenced as data, and secrets are redacted. Every result is
 //! size-limited.
 
-mod ignored;
+mod gitignore;
 mod list;
 mod private_key;
 mod read;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tome_agent::Tool;
 use tome_llm::{CancelToken, ToolDefinition};
 
-use super::ignored::parse_glob;
+use super::gitignore::parse_glob;
 use super::private_key::PrivateKeyMask;
 use super::read::{is_binary, next_line};
 use super::walk::{WalkControl, WalkEnd, walk_files};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tome_llm::CancelToken;
 
 use super::ProjectRoot;
-use super::ignored::IgnoreRules;
+use super::gitignore::IgnoreRules;
 
 /// Limits on entries and depth.
 const ENTRIES_MAX: usize = 100_000;

@@ -1,9 +1,9 @@
 //! The built-in script: a chat model that needs no language model. It recognizes a few phrases, but
 //! its tool calls and their results are real. It never claims to be more than a script.
 
-mod deeds;
 mod intent;
-mod reflecting;
+mod reflection;
+mod replies;
 mod turn;
 
 use tome_llm::{
@@ -32,8 +32,8 @@ impl ChatModel for OfflineModel {
         // A reflector offers few tools, and not recall_memory.
         let recalls = talk.tools.iter().any(|tool| tool.name == "recall_memory");
         let reply = match recalls {
-            true => deeds::next_reply(&OfflineTurn::from_request(talk)),
-            false => reflecting::next_reply(&OfflineTurn::from_request(talk)),
+            true => replies::next_reply(&OfflineTurn::from_request(talk)),
+            false => reflection::next_reply(&OfflineTurn::from_request(talk)),
         };
         for part in &reply.parts {
             match part {

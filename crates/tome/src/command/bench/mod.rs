@@ -4,15 +4,15 @@
 //! over the daemon's socket. Only documents that a returned citation opens count, so an empty store
 //! scores zero.
 
-mod ask;
-mod house;
-mod moment;
+mod dataset;
+mod indexing_wait;
+mod metrics;
 mod print;
-mod resolve;
-mod score;
-mod set;
+mod resolver;
+mod runner;
+mod sandbox;
+mod time_formats;
 mod timeline;
-mod wait;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -28,14 +28,14 @@ use crate::cli::GlobalOptions;
 use crate::cli::bench::BenchRecallArgs;
 use crate::platform;
 use crate::render::format_counted;
-use ask::{QueryRunner, TIERS, TierResult};
-use house::BenchSandbox;
+use dataset::DataSet;
 use print::{LEGEND, SetReport};
-use set::DataSet;
+use runner::{QueryRunner, TIERS, TierResult};
+use sandbox::BenchSandbox;
 use timeline::EventTimeline;
 
 pub fn run_recall(global: &GlobalOptions, asked: &BenchRecallArgs) -> Result<Outcome> {
-    let folders = set::find_data_sets(&asked.data)?;
+    let folders = dataset::find_data_sets(&asked.data)?;
     // Read all sets before measuring, so that a bad line is reported at once.
     let sets: Vec<DataSet> =
         folders.iter().map(|folder| DataSet::read(folder)).collect::<Result<_>>()?;
@@ -96,7 +96,8 @@ async fn measure_set(
     warnings.extend(rejected);
     let begun = Instant::now();
     let roots: Vec<String> = timeline.projects.values().cloned().collect();
-    let indexed = wait::wait_until_searchable(client, &roots, bar).await?.duration_since(begun);
+    let indexed =
+        indexing_wait::wait_until_searchable(client, &roots, bar).await?.duration_since(begun);
     let tiers: Vec<&str> = match asked.tier.is_empty() {
         true => TIERS.to_vec(),
         false => asked.tier.iter().map(String::as_str).collect(),

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::ask::TierResult;
-use super::score::{QueryScore, TierScores};
-use super::set::DataSet;
+use super::dataset::DataSet;
+use super::metrics::{QueryScore, TierScores};
+use super::runner::TierResult;
 use crate::render::{BOLD, DIM, RESET, YELLOW, format_count, format_counted, print_table};
 
 /// The measurements of one data set.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use tome_model::{EventId, EventLine, Millis};
 
-use super::moment::{self, ParsedTime};
-use super::set::{BenchDocument, DataSet};
+use super::dataset::{BenchDocument, DataSet};
+use super::time_formats::{self, ParsedTime};
 
 const AGENT: &str = "bench";
 /// Distance of a document without a time from the previous one.
@@ -53,7 +53,7 @@ impl EventTimeline {
     /// Builds the events of a data set, with project roots below `folder`.
     pub fn build(set: &DataSet, folder: &Path) -> Self {
         let moments: Vec<Option<ParsedTime>> =
-            set.documents.iter().map(|document| moment::parse(&document.ts)).collect();
+            set.documents.iter().map(|document| time_formats::parse(&document.ts)).collect();
         let mut sharing: HashMap<(&str, ParsedTime), u64> = HashMap::new();
         for (document, moment) in set.documents.iter().zip(&moments) {
             if let Some(moment) = moment {

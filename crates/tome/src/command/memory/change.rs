@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::report_change;
 use crate::cli::notes::{AppendArgs, PatchArgs, UpdateArgs, WriteArgs};
-use crate::command::notes::{NotebookClient, parse_tool_result, read_input};
+use crate::command::notebook_client::{NotebookClient, parse_tool_result, read_input};
 use crate::command::{CommandError, Outcome};
 use crate::render::{RED, RESET, format_bytes, format_counted};
 

@@ -11,7 +11,7 @@ use super::fetch_version;
 use super::history::{DELETED_VERSION, fetch_versions, is_not_found};
 use crate::cli::notes::DiffArgs;
 use crate::command::Outcome;
-use crate::command::notes::NotebookClient;
+use crate::command::notebook_client::NotebookClient;
 use crate::render::{BOLD, DIM, GREEN, RED, RESET, replace_control_chars};
 
 /// Time limit for finding a minimal diff; after that an approximate one is good enough.

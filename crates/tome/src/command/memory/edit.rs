@@ -13,7 +13,7 @@ use tome_model::Scope;
 
 use super::history::is_not_found;
 use super::{fetch_version, report_change};
-use crate::command::notes::{NotebookClient, quote_shell};
+use crate::command::notebook_client::{NotebookClient, quote_shell};
 use crate::command::{CommandError, Outcome, classify_error};
 use crate::platform;
 

@@ -9,7 +9,7 @@ use tome_proto::v1;
 
 use super::{fetch_version, note_content_json};
 use crate::cli::notes::{LogArgs, VersionArgs};
-use crate::command::notes::{NotebookClient, print_text};
+use crate::command::notebook_client::{NotebookClient, print_text};
 use crate::command::{CommandError, Outcome};
 use crate::render::{DIM, RESET, format_bytes, format_local_time, one_line, print_table};
 

@@ -8,7 +8,7 @@ use tome_model::{Millis, Scope};
 use tome_proto::v1;
 
 use crate::command::Outcome;
-use crate::command::notes::NotebookClient;
+use crate::command::notebook_client::NotebookClient;
 use crate::render::{BOLD, DIM, RESET, format_bytes, format_counted, one_line, print_table};
 
 /// The kinds in the order of the list, with their titles. Typed notes are listed under their type.

@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
 
-use super::notes::{NotebookClient, parse_tool_result, print_text, print_with_newline};
+use super::notebook_client::{NotebookClient, parse_tool_result, print_text, print_with_newline};
 use super::{CommandContext, Outcome};
 use crate::cli::notes::{MemoryArgs, MemoryCommand};
 
@@ -20,8 +20,8 @@ pub fn run(context: &CommandContext, asked: &MemoryArgs) -> Result<Outcome> {
     };
     match &asked.command {
         MemoryCommand::List => list::run(&notes("list")?),
-        MemoryCommand::View(view) => self::view_index(&notes("view")?, view.files),
-        MemoryCommand::Read(read) => self::read_note(&notes("read")?, &read.path),
+        MemoryCommand::View(view) => view_index(&notes("view")?, view.files),
+        MemoryCommand::Read(read) => read_note(&notes("read")?, &read.path),
         MemoryCommand::Write(write) => change::write_note(&notes("write")?, write),
         MemoryCommand::Append(append) => change::append_entry(&notes("append")?, append),
         MemoryCommand::Patch(patch) => change::patch_note(&notes("patch")?, patch),

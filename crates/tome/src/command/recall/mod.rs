@@ -1,8 +1,8 @@
 //! `tome recall`: builds the request from the command line and prints the hits.
 
 mod explain;
+mod highlight;
 mod json;
-mod marks;
 mod print;
 #[cfg(test)]
 mod tests;
@@ -15,11 +15,11 @@ use tome_model::{Agent, Clock, EventKind, SessionId, SystemClock};
 use tome_proto::{EventListQuery, limits, v1};
 
 use super::events::resolve_project;
-use super::notes::quote_shell;
+use super::notebook_client::quote_shell;
 use super::toc::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{one_line, terminal_width};
 
 /// How much of the query is repeated in the output.

@@ -11,7 +11,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{CommandContext, CommandError, Outcome};
-use crate::agents::wiring::{AgentIntegration, INTEGRATIONS};
+use crate::agents::integration::{AgentIntegration, INTEGRATIONS};
 use crate::cli::setup::SetupArgs;
 use crate::platform;
 use crate::render::{BOLD, DIM, RESET, format_counted};

@@ -7,7 +7,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-use crate::agents::wiring::AgentIntegration;
+use crate::agents::integration::AgentIntegration;
 use crate::render::{BOLD, DIM, GREEN, RED, RESET, YELLOW, format_counted, replace_control_chars};
 use crate::setup::{Environment, FileAction, FilePlan, InstallContent, SetupError, SetupPlan};
 

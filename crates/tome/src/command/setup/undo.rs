@@ -6,7 +6,7 @@ use anyhow::Result;
 use serde_json::{Value, json};
 
 use super::{confirm, confirmation_unavailable, print};
-use crate::agents::wiring::AgentIntegration;
+use crate::agents::integration::AgentIntegration;
 use crate::cli::setup::SetupArgs;
 use crate::command::{CommandContext, Outcome};
 use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_counted};

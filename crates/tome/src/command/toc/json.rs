@@ -14,7 +14,7 @@ pub fn entry_json(entry: &v1::TocEntry) -> Value {
         "projects": entry.shares.iter().map(share_json).collect::<Vec<_>>(),
     }));
     if !entry.entries.is_empty() {
-        let below: Vec<Value> = entry.entries.iter().map(self::entry_json).collect();
+        let below: Vec<Value> = entry.entries.iter().map(entry_json).collect();
         line.insert("entries".to_owned(), below.into());
     }
     line.into()

@@ -1,7 +1,7 @@
 //! `tome toc`: shows the calendar, one node, or the nodes of a time given in words.
 
 mod json;
-mod label;
+mod labels;
 mod node;
 mod tree;
 
@@ -14,10 +14,10 @@ use tome_proto::{Client, ClientError, v1};
 use super::events::resolve_project;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::contents::TocArgs;
-use crate::reach::StartPolicy;
+use crate::connect::StartPolicy;
 use crate::render::{DIM, RESET, format_count, format_local_time, one_line, print_table};
 
-pub use label::TimeLabels;
+pub use labels::TimeLabels;
 pub use node::print_grip;
 
 /// Prefix of node ids.

@@ -31,7 +31,7 @@ pub fn print_node(
     writeln!(out, "{BOLD}{}{RESET}", replace_control_chars(&node.title))?;
     writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, node.id)?;
     for bullet in &node.bullets {
-        self::print_bullet(out, bullet)?;
+        print_bullet(out, bullet)?;
     }
     if !node.bullets.is_empty() {
         writeln!(out)?;

@@ -14,7 +14,7 @@ use std::path::Path;
 
 use tome_proto::v1;
 
-use super::label::{self, TimeLabels};
+use super::labels::{self, TimeLabels};
 use crate::render::{BOLD, DIM, RESET, format_count, format_tokens, one_line, terminal_width};
 
 /// Width of the label column.
@@ -31,7 +31,7 @@ pub fn print_tree(
     entries: &[v1::TocEntry],
 ) -> std::io::Result<()> {
     writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}  {:>6}{RESET}", "", "events", "tokens")?;
-    let top = entries.first().map_or(0, |entry| label::level_depth(&entry.level));
+    let top = entries.first().map_or(0, |entry| labels::level_depth(&entry.level));
     entries.iter().try_for_each(|entry| print_branch(out, labels, entry, top))
 }
 
@@ -50,7 +50,7 @@ fn print_branch(
     entry: &v1::TocEntry,
     top: usize,
 ) -> std::io::Result<()> {
-    let depth = label::level_depth(&entry.level).saturating_sub(top);
+    let depth = labels::level_depth(&entry.level).saturating_sub(top);
     print_entry(out, labels, entry, depth)?;
     let hidden = entry.children.saturating_sub(entry.entries.len() as u64);
     if hidden > 0 && !entry.entries.is_empty() {

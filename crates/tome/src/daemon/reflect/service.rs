@@ -13,10 +13,10 @@ use tonic::{Request, Response, Status};
 
 use super::queue::Waiting;
 use super::{events_of, try_on};
+use crate::chat_model::MODEL_SETUP_HINT;
 use crate::daemon::drain::drain;
 use crate::daemon::grpc_status::status_of;
 use crate::daemon::state::Daemon;
-use crate::model::MODEL_SETUP_HINT;
 use tome_home::Projection;
 
 /// The reflections service.

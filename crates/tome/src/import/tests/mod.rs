@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 use tome_model::{Agent, Draft, Millis};
 
 use super::RecordSink;
-use super::find::{TranscriptFormat, TranscriptSource};
-use super::read::SourceReader;
+use super::reader::SourceReader;
+use super::sources::{TranscriptFormat, TranscriptSource};
 use crate::agents::transcript::RecordOutcome;
 
 #[derive(Default)]

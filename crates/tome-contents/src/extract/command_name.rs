@@ -1,0 +1,184 @@
+//! Derives a short name for a command line: `cargo test`, without wrappers and arguments.
+
+use super::terms::base_name;
+
+/// Programs that inspect, navigate or do small file operations.
+#[rustfmt::skip]
+const MINOR_PROGRAMS: &[&str] = &[
+    "ls", "cat", "grep", "rg", "find", "echo", "pwd", "head", "tail", "sed", "awk", "wc", "which",
+    "tree", "less", "stat", "du", "df", "ps", "env", "printenv", "date", "type", "file", "fd", "jq",
+    "sort", "uniq", "xargs", "printf", "true", "sleep", "test", "mkdir", "touch", "cp", "mv", "rm",
+    "chmod", "whoami", "uname", "hostname", "history", "nl", "cut", "tr", "diff", "hexdump", "xxd",
+    "open", "for", "while", "if", "do", "done", "[", "(", "{", "command", "id", "kill", "ln", "cd",
+    "export", "source", "set", ".", "pushd", "popd", "unset", "tee", "EOF",
+];
+#[rustfmt::skip]
+const MINOR_GIT_COMMANDS: &[&str] = &[
+    "status", "log", "diff", "show", "branch", "blame", "rev-parse", "ls-files", "remote", "config",
+    "grep", "reflog", "fetch", "add", "stash", "describe", "worktree", "checkout", "switch",
+    "cat-file", "ls-tree", "for-each-ref",
+];
+const WRAPPERS: &[&str] = &["sudo", "time", "nice", "env", "nohup", "exec", "command"];
+/// Words of commands that build, check or ship.
+#[rustfmt::skip]
+const MAJOR_WORDS: &[&str] = &[
+    "test", "tests", "build", "check", "clippy", "lint", "fmt", "run", "compile", "deploy", "apply",
+    "migrate", "migration", "upgrade", "install", "push", "commit", "merge", "rebase",
+    "cherry-pick", "publish", "release", "rollout", "up", "plan", "verify", "vet", "tsc", "pytest",
+    "mypy", "ruff", "eslint", "jest", "vitest", "gofmt", "golangci-lint", "make", "psql", "mysql",
+    "sqlite3", "terraform", "ansible-playbook", "alembic", "mvn", "ctest", "cmake", "ninja", "tox",
+    "bench", "pull", "revert", "helm", "gradle", "gradlew", "bun", "typecheck", "phpunit", "rspec",
+    "e2e",
+];
+
+/// Returns a command's short name and whether it is major (builds, checks or ships); `None` if all
+/// its parts are minor.
+pub(super) fn name_command(typed: &str) -> Option<(String, bool)> {
+    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let mut light = None;
+    for part in split_commands(typed.lines().find(says)?) {
+        let Some(words) = strip_wrappers(part) else { continue };
+        let (first, rest) = words.split_first()?;
+        if is_minor(first, rest) {
+            continue;
+        }
+        let name = build_name(first, rest);
+        if name.split([' ', ':', '/', '.']).any(|word| MAJOR_WORDS.contains(&word)) {
+            return Some((name, true));
+        }
+        light = light.or(Some(name));
+    }
+    light.map(|name| (name, false))
+}
+
+fn is_minor(program: &str, rest: &[&str]) -> bool {
+    let verb = rest.iter().find(|word| !word.starts_with('-'));
+    let asks = |word: &&str| matches!(*word, "view" | "list" | "diff" | "status" | "checks");
+    match program {
+        "git" => verb.is_none_or(|verb| MINOR_GIT_COMMANDS.contains(verb)),
+        "gh" => verb.is_none_or(|verb| *verb == "api") || rest.iter().any(asks),
+        _ => MINOR_PROGRAMS.contains(&program),
+    }
+}
+
+/// Splits a line into commands at `|`, `;` and `&` outside quotes.
+fn split_commands(line: &str) -> Vec<&str> {
+    const PARTS_MAX: usize = 12;
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut quote = None;
+    for (at, c) in line.char_indices().take(4_000) {
+        match (quote, c) {
+            (None, '\'' | '"') => quote = Some(c),
+            (Some(open), _) if open == c => quote = None,
+            (None, '|' | ';' | '&') if parts.len() < PARTS_MAX => {
+                parts.extend(line.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.extend(line.get(start..).filter(|_| parts.len() < PARTS_MAX));
+    parts
+}
+
+/// Returns the words of a command from its program name on, without wrappers and assignments.
+fn strip_wrappers(part: &str) -> Option<Vec<&str>> {
+    let mut words: Vec<&str> = part.split_whitespace().collect();
+    loop {
+        let first = *words.first()?;
+        let assigns = first.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        });
+        if first == "timeout" || first == "nice" {
+            let arguments = words
+                .iter()
+                .skip(1)
+                .take_while(|word| {
+                    word.starts_with('-') || word.starts_with(|c: char| c.is_ascii_digit())
+                })
+                .count();
+            words.drain(..=arguments.min(words.len() - 1));
+        } else if assigns || WRAPPERS.contains(&first) {
+            words.remove(0);
+        } else {
+            break;
+        }
+    }
+    let named =
+        words.first()?.starts_with(|c: char| c.is_alphabetic() || matches!(c, '.' | '/' | '~'));
+    named.then_some(words)
+}
+
+/// Programs named together with their first two arguments.
+const TWO_ARGUMENT_PROGRAMS: &[&str] = &[
+    "npm", "pnpm", "yarn", "bun", "uv", "mise", "docker", "poetry", "bundle", "npx", "gh",
+    "kubectl", "pipenv", "deno", "python", "python3",
+];
+/// Flags whose value is the next word.
+const FLAGS_WITH_VALUE: &[&str] = &[
+    "--context",
+    "--kube-context",
+    "-n",
+    "--namespace",
+    "-C",
+    "--manifest-path",
+    "--project",
+    "--prefix",
+    "--file",
+    "-w",
+    "--workspace",
+    "--dir",
+];
+
+/// Joins the program with its first arguments that are not flags, paths or values.
+fn build_name(first: &str, rest: &[&str]) -> String {
+    let program = if first.starts_with("./") { first } else { base_name(first) };
+    let script = matches!(program, "python" | "python3" | "node" | "php" | "ruby" | "bash" | "sh");
+    let mut words = vec![program];
+    let mut rest = rest.iter().copied();
+    while let Some(word) = rest.next() {
+        if FLAGS_WITH_VALUE.contains(&word) {
+            rest.next();
+        } else if !word.starts_with('-') {
+            let word = if script && words.len() == 1 { base_name(word) } else { word };
+            if !is_subcommand(word, script) {
+                break;
+            }
+            words.push(word);
+        } else if words.len() > 1 {
+            break;
+        }
+        if words.len() > 1 + usize::from(TWO_ARGUMENT_PROGRAMS.contains(&program)) {
+            break;
+        }
+    }
+    shorten_name(&words)
+}
+
+fn is_subcommand(word: &str, script: bool) -> bool {
+    word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
+        && word.len() <= 28
+        && (script || !word.contains('.'))
+        && !word.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// `npm test cart` counts as `npm test`.
+fn shorten_name(words: &[&str]) -> String {
+    match words {
+        [
+            tool @ ("npm" | "pnpm" | "yarn" | "bun"),
+            verb @ ("test" | "install" | "ci" | "build" | "lint"),
+            _,
+        ] => {
+            format!("{tool} {verb}")
+        }
+        ["kubectl", verb, _] if *verb != "rollout" => format!("kubectl {verb}"),
+        ["npx", tool, _] => format!("npx {tool}"),
+        ["python" | "python3", tool @ ("pytest" | "mypy" | "ruff"), ..] => (*tool).to_owned(),
+        ["python" | "python3", script, _] if script.ends_with(".py") && *script != "manage.py" => {
+            format!("python {script}")
+        }
+        _ => words.join(" "),
+    }
+}

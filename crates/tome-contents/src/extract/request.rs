@@ -1,0 +1,301 @@
+//! Finds the request in a user's message: the sentence that states it, without courtesies.
+
+use tome_text::{StopClass, count_words, is_han_or_kana, is_stop_word};
+
+use super::clause::is_question;
+use super::courtesy::{is_polite, strip_courtesy, strip_trailing_courtesy};
+use super::failures::{render_failure_message, score_failure};
+use super::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
+use super::terms::{TermKind, cjk_runs, extract_terms, is_stop};
+use super::text::{plain_text, strip_prefix_ignoring_case};
+
+/// A request of the user.
+#[derive(Debug, Clone)]
+pub(super) struct UserRequest<'a> {
+    pub(super) event: usize,
+    /// Verbatim.
+    pub(super) raw: &'a str,
+    /// Plain text without courtesies.
+    pub(super) text: String,
+    /// How much it says; 0 for a mere acknowledgment.
+    pub(super) weight: u32,
+    /// Whether the message consists of pasted text only.
+    pub(super) pasted: bool,
+    /// Whether it asks for something rather than states something.
+    pub(super) is_request: bool,
+    /// Whether it is an order rather than a question or a remark.
+    pub(super) is_order: bool,
+    /// The sentence that asks for something, if `raw` only describes the problem: verbatim and
+    /// plain.
+    pub(super) wish: Option<(&'a str, String)>,
+    /// The line of a pasted log or trace that explains the failure.
+    pub(super) failure: Option<&'a str>,
+}
+
+/// Finds the request in a user's message, if there is one.
+pub(super) fn parse_request(event: usize, text: &str) -> Option<UserRequest<'_>> {
+    if is_harness_message(text) {
+        return None;
+    }
+    let parts = split_message(text);
+    let trouble = find_failure(&parts);
+    let chosen = choose_sentence(&parts.sentences);
+    let Some((raw, text, wish)) = chosen else {
+        let raw = trouble.or_else(|| parts.others.first().copied())?;
+        return Some(UserRequest {
+            event,
+            raw,
+            text: render_failure_message(raw),
+            weight: 2,
+            wish: None,
+            pasted: true,
+            is_request: false,
+            is_order: false,
+            failure: trouble,
+        });
+    };
+    let (text, trouble) = match (text.split_once(": "), raw.split_once(": ")) {
+        // A failure pasted after the request, on the same line.
+        (Some((before, after)), Some((_, pasted)))
+            if score_failure(after) >= 6 && count_words(before) >= 3 =>
+        {
+            (before.to_owned(), Some(pasted))
+        }
+        _ => (text, trouble),
+    };
+    let weight = weigh_request(&text) + u32::from(trouble.is_some()) * 2;
+    let orders = is_order(&text) || is_polite(&plain_text(raw));
+    let requests = orders || wish.is_some() || is_request(&text, raw);
+    Some(UserRequest {
+        event,
+        raw,
+        text,
+        weight,
+        wish,
+        pasted: false,
+        is_request: requests,
+        is_order: orders,
+        failure: trouble,
+    })
+}
+
+/// Whether the agent's harness wrote a message in the user's name.
+pub(super) fn is_harness_message(text: &str) -> bool {
+    const BEGINNINGS: [&str; 4] = [
+        "[Request interrupted",
+        "This session is being continued from a previous conversation",
+        "Caveat: The messages below were generated",
+        "# AGENTS.md instructions",
+    ];
+    BEGINNINGS.iter().any(|start| text.trim_start().starts_with(start))
+}
+
+fn find_failure<'a>(parts: &MessageParts<'a>) -> Option<&'a str> {
+    let lines = parts
+        .others
+        .iter()
+        .filter(|line| !is_source_code(line))
+        .map(|line| (*line, score_failure(line)));
+    let best = lines.reduce(|best, one| if one.1 > best.1 { one } else { best })?;
+    (best.1 >= 5).then_some(best.0)
+}
+
+/// Whether a line is source code that mentions failures.
+fn is_source_code(line: &str) -> bool {
+    line.ends_with(['{', '}', ';', ',', '(', ')']) && line.contains(['(', '='])
+        || line.contains("(\"")
+        || line.starts_with("//")
+}
+
+/// A sentence verbatim, its plain text, and the wish that goes with it.
+type ChosenSentence<'a> = (&'a str, String, Option<(&'a str, String)>);
+
+/// Chooses the sentence that carries the request and, if that one only describes a problem, the
+/// sentence that asks for something.
+fn choose_sentence<'a>(sentences: &[ProseSentence<'a>]) -> Option<ChosenSentence<'a>> {
+    let mut ranked: Vec<(i32, &'a str, String, bool)> = Vec::new();
+    let mut led_in = false;
+    for sentence in sentences.iter().take(40) {
+        let text = strip_to_request(&plain_text(sentence.raw));
+        if text.is_empty() {
+            continue;
+        }
+        let place = ranked.len();
+        let requests = is_request(&text, sentence.raw);
+        let mut score = score_sentence(&text, sentence, place) + if requests { 4 } else { 0 };
+        // A vague reference with little else yields to a sentence that names its subject.
+        if refers_without_naming(&text) && weigh_request(&text) < 7 {
+            score -= if requests { 5 } else { 4 };
+        }
+        if led_in {
+            score += 5;
+        }
+        led_in = place == 0 && text.ends_with([':', '：']) && count_words(&text) <= 8;
+        if led_in {
+            score -= 4;
+        }
+        ranked.push((score, sentence.raw, text, requests));
+    }
+    let best = ranked.iter().map(|one| one.0).max()?;
+    let (_, raw, text, requests) = ranked.iter().find(|one| one.0 == best)?.clone();
+    let wish = ranked.iter().find(|one| {
+        one.3 && !requests && one.1 != raw && count_words(&one.2) >= 3 && !is_vague(&one.2)
+    });
+    Some((raw, text, wish.map(|one| (one.1, one.2.clone()))))
+}
+
+/// Whether a text refers to its subject ("fix it") instead of naming it.
+pub(super) fn refers_without_naming(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "it", "this", "them", "these", "those", "comment", "comments", "conflict", "conflicts",
+        "feedback", "дело", "это", "das", "es",
+    ];
+    const WIDE: &[&str] = &["怎么回事", "看看", "直して", "調べて", "これ", "这个问题"];
+    let lower = text.to_lowercase();
+    let named = extract_terms(text).iter().any(|term| {
+        matches!(term.kind, TermKind::File | TermKind::Identifier | TermKind::ErrorCode)
+    });
+    let pointing = lower
+        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
+        .any(|word| WORDS.contains(&word));
+    !named && (pointing || WIDE.iter().any(|mark| text.contains(mark)))
+}
+
+fn score_sentence(text: &str, sentence: &ProseSentence<'_>, place: usize) -> i32 {
+    let words = count_words(text);
+    let place_score = [6, 3, 2, 1].get(place).copied().unwrap_or(0);
+    let length_score = match words {
+        0..=1 => -4,
+        2..=3 => 0,
+        4..=30 => 3,
+        _ => 1,
+    };
+    let named = i32::from(extract_terms(text).iter().any(|term| term.kind != TermKind::Word));
+    let shape = match sentence.shape {
+        SentenceShape::Running => 1,
+        SentenceShape::Heading => 0,
+        SentenceShape::Item => -1,
+    };
+    let vague = if is_vague(text) { -5 } else { 0 };
+    vague + place_score + length_score + named + shape
+}
+
+/// Reduces a sentence to its request: without courtesies and without a leading clause.
+fn strip_to_request(sentence: &str) -> String {
+    let text = strip_lead_in(strip_courtesy(sentence));
+    let led_up = LEAD_IN_WORDS.iter().any(|word| strip_prefix_ignoring_case(text, word).is_some());
+    let main = text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && is_polite(main));
+    let polite = main.is_some() || text.len() < sentence.len() && is_polite(sentence);
+    let text = main.map_or(text, strip_courtesy);
+    // "Can you add tests?" is a request, not a question.
+    let text = if polite && !starts_with_question_word(text) {
+        text.trim_end_matches(['?', '？'])
+    } else {
+        text
+    };
+    strip_trailing_courtesy(text).trim().to_owned()
+}
+
+/// Whether a text asks for an answer rather than for work.
+fn starts_with_question_word(text: &str) -> bool {
+    ["why", "how", "what", "where", "when", "which", "who", "is", "are"]
+        .iter()
+        .any(|word| strip_prefix_ignoring_case(text, word).is_some())
+}
+
+/// Removes a lead-in such as "take a look at:".
+fn strip_lead_in(text: &str) -> &str {
+    let says = |part: &str| {
+        part.split(|c: char| !c.is_alphanumeric())
+            .any(|word| !word.is_empty() && !is_stop(&word.to_lowercase()))
+    };
+    match text.split_once(": ") {
+        Some((lead, rest))
+            if lead.split_whitespace().count() <= 5 && !says(lead) && count_words(rest) >= 3 =>
+        {
+            rest
+        }
+        _ => text,
+    }
+}
+
+/// Words that begin a subordinate clause before the request.
+#[rustfmt::skip]
+const LEAD_IN_WORDS: &[&str] = &[
+    "given", "if", "when", "since", "as", "after", "because", "before", "although", "while",
+    "based on",
+];
+
+/// Whether a text begins with a request verb and is not a question.
+pub(super) fn is_order(text: &str) -> bool {
+    REQUEST_WORDS.iter().any(|verb| strip_prefix_ignoring_case(text, verb).is_some())
+        && !is_question(text)
+}
+
+/// Phrases that request something without naming it.
+#[rustfmt::skip]
+const VAGUE_PHRASES: &[&str] = &[
+    "take a look", "have a look", "go ahead", "do it", "what do you think", "thoughts", "any ideas",
+    "propose a",
+];
+
+fn is_vague(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    VAGUE_PHRASES.iter().any(|phrase| lower.contains(phrase))
+}
+
+/// Words that begin a request.
+#[rustfmt::skip]
+const REQUEST_WORDS: &[&str] = &[
+    "add", "address", "analyze", "apply", "build", "bump", "change", "check", "clean", "compare",
+    "configure", "convert", "create", "debug", "delete", "deploy", "document", "drop", "explain",
+    "extract", "figure", "find", "finish", "fix", "generate", "handle", "implement", "improve",
+    "install", "investigate", "look", "make", "merge", "migrate", "move", "optimize", "port",
+    "profile", "rebase", "redo", "refactor", "release", "remove", "rename", "replace", "resolve",
+    "revert", "review", "rewrite", "run", "set", "show", "simplify", "speed", "split", "summarize",
+    "support", "switch", "tell", "test", "trace", "translate", "try", "undo", "update", "upgrade",
+    "use", "verify", "write", "why", "how", "what", "where", "when", "which", "who", "is", "are",
+    "does", "do", "should", "исправь", "почини", "добавь", "сделай", "напиши", "перепиши",
+    "проверь", "удали", "почему", "как", "посмотри", "объясни", "перенеси", "разберись", "baue",
+    "füge", "schreibe", "warum", "wie", "erkläre", "prüfe", "behebe",
+];
+#[rustfmt::skip]
+const CJK_REQUEST_MARKS: &[&str] = &[
+    "请", "帮", "能不能", "吗", "怎么", "为什么", "修复", "添加", "实现", "改成", "看看", "加上", "ください", "お願い", "ですか",
+    "なぜ", "直し", "追加して", "したい", "ほしい", "教えて",
+];
+
+fn is_request(text: &str, raw: &str) -> bool {
+    text.len() < plain_text(raw).len() && is_polite(&plain_text(raw))
+        || text.contains(['?', '？'])
+        || REQUEST_WORDS.iter().any(|verb| strip_prefix_ignoring_case(text, verb).is_some())
+        || CJK_REQUEST_MARKS.iter().any(|mark| text.contains(mark))
+}
+
+fn weigh_request(text: &str) -> u32 {
+    // A slash command such as `/exit`.
+    if text.starts_with('/') && !text.contains(' ') {
+        return 0;
+    }
+    let found = extract_terms(text);
+    let names = found.iter().filter(|term| term.kind != TermKind::Word).count();
+    let wide: usize = cjk_runs(text).iter().map(|run| run.chars().count() / 2).sum();
+    let content = text
+        .split(|c: char| !c.is_alphanumeric() || is_han_or_kana(c))
+        .filter(|word| word.chars().count() >= 3 && !is_acknowledgment(&word.to_lowercase()))
+        .count();
+    let asked = usize::from(text.contains(['?', '？']) && count_words(text) >= 5) * 2;
+    u32::try_from(asked + content.min(10) + names.min(3) * 2 + wide.min(10)).unwrap_or(u32::MAX)
+}
+
+/// Whether a word only acknowledges or connects; `fix` and `test` do neither.
+fn is_acknowledgment(lower: &str) -> bool {
+    #[rustfmt::skip]
+    const KEPT: &[&str] = &[
+        "fix", "test", "tests", "add", "error", "write", "review", "comment", "comments", "update",
+        "remove", "check", "implement", "change", "file", "files", "run", "fails", "failing",
+        "create", "move",
+    ];
+    is_stop_word(lower, StopClass::SMALL_TALK) || (is_stop(lower) && !KEPT.contains(&lower))
+}

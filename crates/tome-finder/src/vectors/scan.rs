@@ -1,0 +1,210 @@
+//! The scan: finds the rows whose sign bits are closest to the query's. It visits all rows, so that
+//! even a very selective filter finds its matches.
+
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread;
+
+use super::bit_slices::{BLOCK_ROWS, BitSlice, HammingDistances};
+use super::table::{RowBlock, RowTable};
+use crate::EntryFilter;
+
+/// Candidates to rescore per requested hit; enough not to lose any in practice.
+const CANDIDATES_PER_HIT: usize = 3;
+/// Lower bound on the number of candidates.
+const CANDIDATES_MIN: usize = 100;
+
+/// One more thread per this many blocks, up to a maximum. Low in tests.
+const BLOCKS_PER_THREAD: usize = if cfg!(test) { 1 } else { 256 };
+const THREADS_MAX: usize = 4;
+
+/// A filter, resolved against the table.
+struct RowFilter {
+    facets: Vec<bool>,
+    since: u64,
+    until: u64,
+    has_times: bool,
+    /// Whether every row passes.
+    admits_all: bool,
+}
+
+impl RowFilter {
+    fn new(table: &RowTable, filter: &EntryFilter) -> Self {
+        let any = |wanted: &[String], text: &str| {
+            wanted.is_empty() || wanted.iter().any(|wanted| wanted == text)
+        };
+        let one = |wanted: &Option<String>, text: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == text)
+        };
+        let places = table.facets.iter().map(|place| {
+            (filter.sources.is_empty() || filter.sources.contains(&place.source))
+                && one(&filter.project, &place.project)
+                && one(&filter.session, &place.session)
+                && any(&filter.agents, &place.agent)
+                && any(&filter.kinds, &place.kind)
+        });
+        let places: Vec<bool> = places.collect();
+        let has_times = filter.since.is_some() || filter.until.is_some();
+        let is_open = !has_times && !places.contains(&false);
+        let since = filter.since.map_or(0, |since| since.0);
+        let until = filter.until.map_or(u64::MAX, |until| until.0);
+        Self { facets: places, since, until, has_times, admits_all: is_open }
+    }
+
+    /// Selects the rows of a block that pass the filter.
+    fn select_rows(&self, block: &RowBlock) -> BitSlice {
+        let mut rows = block.searchable;
+        if self.admits_all {
+            return rows;
+        }
+        match block.facets.uniform_value() {
+            Some(place) if self.allows_facets(place) => {}
+            Some(_) => return BitSlice::default(),
+            None => retain_rows(&mut rows, |i| {
+                block.facets.get(i).is_some_and(|it| self.allows_facets(it))
+            }),
+        }
+        if self.has_times {
+            retain_rows(&mut rows, |i| block.times.get(i).is_some_and(|at| self.allows_time(at)));
+        }
+        rows
+    }
+
+    fn allows_facets(&self, place: u64) -> bool {
+        let place = usize::try_from(place).ok().and_then(|place| self.facets.get(place));
+        place.copied().unwrap_or(false)
+    }
+
+    fn allows_time(&self, at: u64) -> bool {
+        at >= self.since && (at < self.until || self.until == u64::MAX)
+    }
+}
+
+fn retain_rows(rows: &mut BitSlice, stays: impl Fn(usize) -> bool) {
+    for (lane, first) in rows.iter_mut().zip((0..).step_by(64)) {
+        let mut rest = *lane;
+        while rest != 0 {
+            let i = rest.trailing_zeros();
+            *lane &= !(u64::from(!stays(first + i as usize)) << i);
+            rest &= rest - 1;
+        }
+    }
+}
+
+/// Finds the rows with the smallest Hamming distance: at least `limit` if that many pass the
+/// filter.
+pub(super) fn find_candidates(
+    table: &RowTable,
+    question: &[u64],
+    filter: &EntryFilter,
+    limit: usize,
+) -> Vec<u32> {
+    let gate = RowFilter::new(table, filter);
+    if !gate.facets.contains(&true) {
+        return Vec::new();
+    }
+    let most = limit.saturating_mul(CANDIDATES_PER_HIT).max(CANDIDATES_MIN);
+    let limit = AtomicU32::new(u32::MAX);
+    let look = |first: usize, blocks: &[RowBlock]| {
+        let mut best = NearestRows { table, limit: most, rows: Vec::new(), farthest: &limit };
+        for (block, number) in blocks.iter().zip(first..) {
+            let asked = gate.select_rows(block);
+            if asked.iter().any(|lane| *lane != 0) {
+                best.add_block(
+                    &table.signs.hamming_distances(number, question),
+                    &asked,
+                    number * BLOCK_ROWS,
+                );
+            }
+        }
+        best.rows
+    };
+    let share = table.blocks.len().div_ceil(thread_count(table.blocks.len())).max(1);
+    let firsts = (0..).step_by(share);
+    let shares: Vec<_> = firsts.zip(table.blocks.chunks(share)).collect();
+    let rows = match shares.as_slice() {
+        [(first, blocks)] => look(*first, blocks),
+        shares => scan_in_parallel(shares, look),
+    };
+    let mut best = NearestRows { table, limit: most, rows, farthest: &limit };
+    best.trim(0);
+    best.rows.into_iter().map(|(_, row)| row).collect()
+}
+
+fn thread_count(blocks: usize) -> usize {
+    (blocks / BLOCKS_PER_THREAD).clamp(1, crate::available_cores().min(THREADS_MAX))
+}
+
+/// Scans shares of the blocks on one thread each.
+fn scan_in_parallel<'a>(
+    shares: &[(usize, &'a [RowBlock])],
+    look: impl Fn(usize, &'a [RowBlock]) -> Vec<(u32, u32)> + Sync,
+) -> Vec<(u32, u32)> {
+    let look = &look;
+    thread::scope(|scope| {
+        let mut shares = shares.iter().copied();
+        let own = shares.next();
+        let others: Vec<_> =
+            shares.map(|(first, blocks)| scope.spawn(move || look(first, blocks))).collect();
+        let mut rows = own.map(|(first, blocks)| look(first, blocks)).unwrap_or_default();
+        for other in others {
+            // Propagate panics.
+            rows.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        rows
+    })
+}
+
+struct NearestRows<'a> {
+    table: &'a RowTable,
+    limit: usize,
+    rows: Vec<(u32, u32)>,
+    /// Rows farther away cannot be among the best; shared by all threads.
+    farthest: &'a AtomicU32,
+}
+
+impl NearestRows<'_> {
+    /// Adds the selected rows of a block that are close enough.
+    fn add_block(&mut self, distances: &HammingDistances, asked: &BitSlice, first: usize) {
+        let near = distances.rows_within(self.farthest.load(Relaxed));
+        for (lane, (near, asked)) in near.iter().zip(asked).enumerate() {
+            let mut rest = near & asked;
+            while rest != 0 {
+                let row = lane * 64 + rest.trailing_zeros() as usize;
+                rest &= rest - 1;
+                self.push(distances.row_distance(row), first + row);
+            }
+        }
+    }
+
+    fn push(&mut self, distance: u32, row: usize) {
+        // A table never has more rows than that.
+        let Ok(row) = u32::try_from(row) else { return };
+        self.rows.push((distance, row));
+        if self.rows.len() >= self.limit.saturating_mul(2) {
+            self.trim(self.limit / 2);
+        }
+    }
+
+    /// Keeps the closest rows, plus up to `ties_max` rows tied with the last of them: breaking ties
+    /// takes longer, because it needs the rows' metadata.
+    fn trim(&mut self, ties_max: usize) {
+        if self.rows.len() <= self.limit {
+            return;
+        }
+        let (_, last, _) = self.rows.select_nth_unstable_by_key(self.limit - 1, |row| row.0);
+        let farthest = last.0;
+        self.farthest.fetch_min(farthest, Relaxed);
+        self.rows.retain(|(distance, _)| *distance <= farthest);
+        if self.rows.len() <= self.limit.saturating_add(ties_max) {
+            return;
+        }
+        let ties = self.rows.extract_if(.., |(distance, _)| *distance == farthest);
+        let mut ties: Vec<_> = ties.map(|tie| (self.table.tie_break(tie.1), tie)).collect();
+        let kept = self.limit - self.rows.len();
+        if kept < ties.len() {
+            ties.select_nth_unstable(kept);
+        }
+        self.rows.extend(ties.into_iter().take(kept).map(|(_, tie)| tie));
+    }
+}

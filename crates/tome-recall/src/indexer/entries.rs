@@ -1,0 +1,154 @@
+//! Converts events, nodes and notes into index entries.
+
+use tome_finder::{ByteRange, EntryKey, EntrySource, IndexEntry};
+use tome_model::{Event, Grip, Millis, Node, Period, Zone};
+use tome_notebook::OVERVIEW_TEMPLATE;
+
+use super::chunking::split_chunks;
+use super::pages::PageKey;
+use crate::literal::{self, NoteSection, node_text, parse_note};
+use tome_contents::event_texts;
+
+/// Full text of an event. The byte ranges of its chunks refer to this text.
+pub(crate) fn event_text(event: &Event) -> String {
+    let mut all = String::new();
+    for text in event_texts(event) {
+        if !all.is_empty() {
+            all.push('\n');
+        }
+        all.push_str(&text);
+    }
+    all
+}
+
+/// Entries of an event: one per chunk, none if the event has no text.
+pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntry> {
+    let text = event_text(event);
+    let beside = event_keywords(event);
+    let mut beside = Some(beside);
+    let mut piece = |part: ByteRange| IndexEntry {
+        key: EntryKey::Event(seq),
+        range: part,
+        source: EntrySource::Event,
+        at: event.at,
+        project: event.project.clone(),
+        session: event.session.as_str().to_owned(),
+        agent: event.agent.as_str().to_owned(),
+        kind: event.kind.as_str().to_owned(),
+        line,
+        title: String::new(),
+        text: slice_text(&text, part).to_owned(),
+        // Only with the first chunk.
+        keywords: beside.take().unwrap_or_default(),
+    };
+    split_chunks(&text).into_iter().map(&mut piece).collect()
+}
+
+/// Extra search terms of an event: its day, so that "the release in May" finds it, and its tool.
+pub(crate) fn event_keywords(event: &Event) -> String {
+    let day = Period::day_containing(event.at, &Zone::utc()).title();
+    let tool = event.tool.as_ref().map_or("", |tool| tool.name.as_str());
+    format!("{day} {tool}")
+}
+
+/// Returns a range of a text; empty if the range is invalid.
+pub(crate) fn slice_text(text: &str, part: ByteRange) -> &str {
+    text.get(part.from as usize..part.to as usize).unwrap_or_default()
+}
+
+/// Entries of a node and of its sources. The range of a source holds its number.
+pub(crate) fn node_entries(project: &str, node: &Node, grips: &[Grip]) -> Vec<IndexEntry> {
+    let page = PageKey::Node { project: project.to_owned(), id: node.id.clone() };
+    let only = |names: Vec<&str>| match names.as_slice() {
+        [one] => (*one).to_owned(),
+        _ => String::new(),
+    };
+    let text = node_text(node);
+    let entry = IndexEntry {
+        key: EntryKey::Named(page.name()),
+        range: ByteRange { from: 0, to: u32::try_from(text.len()).unwrap_or(u32::MAX) },
+        source: EntrySource::Node,
+        at: node.first_at,
+        project: project.to_owned(),
+        session: only(node.sessions.iter().map(tome_model::SessionId::as_str).collect()),
+        agent: only(node.agents.iter().map(tome_model::Agent::as_str).collect()),
+        kind: String::new(),
+        line: 0,
+        title: node.title.clone(),
+        text,
+        keywords: node.keywords.join(" "),
+    };
+    let of_grip = |(number, grip): (u32, &Grip)| IndexEntry {
+        range: ByteRange { from: number, to: number },
+        source: EntrySource::Grip,
+        at: grip.at,
+        title: String::new(),
+        text: grip.excerpt.clone(),
+        keywords: String::new(),
+        ..entry.clone()
+    };
+    // A period also lists sources of its segments; index each only with its own node.
+    let own = (0..).zip(grips).filter(|(_, grip)| grip.node == node.id);
+    let grips: Vec<IndexEntry> = own.map(of_grip).collect();
+    std::iter::once(entry).chain(grips).collect()
+}
+
+/// A note to be indexed.
+pub(crate) struct NoteText<'a> {
+    pub page: &'a PageKey,
+    pub name: &'a str,
+    pub modified: Millis,
+    pub session: &'a str,
+    pub text: &'a str,
+}
+
+/// Splits a note into sections. Sections of a session overview that are still the blank template
+/// are dropped.
+pub(crate) fn parse_note_sections<'a>(of: &PageKey, text: &'a str) -> literal::ParsedNote<'a> {
+    let mut said = parse_note(text);
+    if of.is_overview() {
+        let form = parse_note(OVERVIEW_TEMPLATE);
+        let of_form = |section: &NoteSection| form.text.get(section.range.clone());
+        let is_form = |section: &NoteSection| {
+            let said = said.text.get(section.range.clone());
+            form.sections.iter().any(|blank| of_form(blank) == said)
+        };
+        let kept = said.sections.iter().filter(|section| !is_form(section)).cloned().collect();
+        said.sections = kept;
+    }
+    said
+}
+
+/// Entries of a note: one per section.
+pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
+    let (source, project) = match note.page {
+        PageKey::Note { project, .. } => (EntrySource::Note, project.as_str()),
+        PageKey::Detail { project, .. } => (EntrySource::Detail, project.as_str()),
+        PageKey::Insight { .. } => (EntrySource::Insight, ""),
+        PageKey::Node { .. } | PageKey::Grip { .. } => return Vec::new(),
+    };
+    let page = parse_note_sections(note.page, note.text);
+    let about: Vec<&str> =
+        page.description.iter().chain(&page.keywords).map(String::as_str).collect();
+    let mut about = Some(about.join(" "));
+    let entry = |section: NoteSection| {
+        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        let part = ByteRange { from: byte(section.range.start), to: byte(section.range.end) };
+        IndexEntry {
+            key: EntryKey::Named(note.page.name()),
+            range: part,
+            source,
+            at: note.modified,
+            project: project.to_owned(),
+            session: note.session.to_owned(),
+            agent: String::new(),
+            kind: String::new(),
+            line: section.line,
+            title: format!("{} {}", note.name, section.heading),
+            text: slice_text(&page.text, part).to_owned(),
+            // Only with the first section.
+            keywords: about.take().unwrap_or_default(),
+        }
+    };
+    page.sections.clone().into_iter().map(entry).collect()
+}

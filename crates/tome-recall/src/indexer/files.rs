@@ -1,0 +1,264 @@
+//! The files of an index set: notes of its notebooks and sessions.
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::UNIX_EPOCH;
+
+use tome_finder::{EntryFilter, EntrySource, IndexEntry};
+use tome_model::{Millis, Scope};
+use tome_notebook::Notebook;
+
+use super::Indexer;
+use super::entries::{self, NoteText};
+use super::index_set::{IndexOwner, IndexSet, KnownFiles, SearchIndex};
+use super::pages::PageKey;
+use super::session_files::FILE_BYTES_MAX;
+use super::update::list_projects;
+use crate::RecallError;
+use tome_home::{FinalLink, NotebookOwner, layout, read_regular};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct IndexableFile {
+    pub page: PageKey,
+    /// Display name.
+    pub name: String,
+    pub modified: Millis,
+}
+
+impl IndexableFile {
+    /// Identifies a state of the file by page and modification time. Content alone is not enough,
+    /// because a file may return to earlier content, and hits show the time.
+    pub(crate) fn stamp(&self) -> String {
+        stamp(&self.page.name(), self.modified)
+    }
+
+    pub(crate) fn source(&self) -> EntrySource {
+        match self.page {
+            PageKey::Detail { .. } => EntrySource::Detail,
+            PageKey::Insight { .. } => EntrySource::Insight,
+            PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Note { .. } => EntrySource::Note,
+        }
+    }
+
+    /// Returns whether a filter admits it.
+    pub(crate) fn matches_filter(&self, filter: &EntryFilter) -> bool {
+        let of_session = |session: &String| match &self.page {
+            PageKey::Detail { folder, .. } => *folder == layout::session_dir_name(session),
+            _ => false,
+        };
+        let of_project = |root: &String| match &self.page {
+            PageKey::Detail { project, .. } | PageKey::Note { project, .. } => project == root,
+            _ => true,
+        };
+        (filter.sources.is_empty() || filter.sources.contains(&self.source()))
+            && filter.session.as_ref().is_none_or(of_session)
+            && filter.project.as_ref().is_none_or(of_project)
+            && filter.agents.is_empty()
+            && filter.since.is_none_or(|since| self.modified >= since)
+            && filter.until.is_none_or(|until| self.modified < until)
+    }
+}
+
+pub(super) fn stamp(name: &str, modified: Millis) -> String {
+    format!("{name} {}", modified.0)
+}
+
+pub(super) fn page_name_of_stamp(stamp: &str) -> &str {
+    stamp.rsplit_once(' ').map_or(stamp, |(name, _)| name)
+}
+
+/// Every file of a desk.
+pub(super) fn list_files(
+    keeper: &Indexer,
+    desk: &IndexSet,
+) -> Result<Vec<IndexableFile>, RecallError> {
+    if desk.owner == IndexOwner::Coder {
+        let whose = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
+        return list_notes(&*keeper.notebooks.open(&whose)?, |path, version| PageKey::Insight {
+            path,
+            version,
+        });
+    }
+    let mut files = Vec::new();
+    for project in list_projects(keeper, desk) {
+        let notebook = keeper.notebooks.open(&project_notebook(&project))?;
+        files.extend(list_notes(&notebook, |path, version| PageKey::Note {
+            project: project.clone(),
+            path,
+            version,
+        })?);
+        if let Some(folder) = keeper.stores.projects().find_folder(&project) {
+            files.extend(keeper.session_files.list_files(&project, &layout::sessions_dir(&folder)));
+        }
+    }
+    Ok(files)
+}
+
+pub(crate) fn project_notebook(root: &str) -> NotebookOwner {
+    NotebookOwner { scope: Scope::Project, cwd: Some(root.to_owned()), session: None }
+}
+
+fn list_notes(
+    notebook: &Notebook,
+    page: impl Fn(String, String) -> PageKey,
+) -> Result<Vec<IndexableFile>, RecallError> {
+    let found = notebook.list_notes()?.into_iter().map(|note| IndexableFile {
+        page: page(note.path, note.version),
+        name: note.name,
+        modified: note.modified,
+    });
+    Ok(found.collect())
+}
+
+pub(super) fn modified_at(meta: &fs::Metadata) -> Millis {
+    Millis(u64::try_from(modified_nanos(meta) / 1_000_000).unwrap_or(0))
+}
+
+pub(super) fn modified_nanos(meta: &fs::Metadata) -> u128 {
+    let since = meta.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+    since.map_or(0, |since| since.as_nanos())
+}
+
+impl Indexer {
+    /// Index entries of a file; none if it cannot be read or has no content yet.
+    pub(super) fn build_file_entries(&self, file: &IndexableFile) -> Vec<IndexEntry> {
+        let Some(text) = self.read_file_text(&file.page) else { return Vec::new() };
+        entries::note_entries(&NoteText {
+            page: &file.page,
+            name: &file.name,
+            modified: file.modified,
+            session: match &file.page {
+                PageKey::Detail { folder, .. } => folder,
+                _ => "",
+            },
+            text: &text,
+        })
+    }
+
+    /// Reads a file if its version still matches the page.
+    pub(crate) fn read_file_text(&self, page: &PageKey) -> Option<String> {
+        let read = |whose: &NotebookOwner, path: &str, version: &str| {
+            let note = self.notebooks.open(whose).ok()?.read_note(path).ok()?;
+            (note.version == version).then_some(note.text)
+        };
+        match page {
+            PageKey::Node { .. } | PageKey::Grip { .. } => None,
+            PageKey::Note { project, path, version } => {
+                read(&project_notebook(project), path, version)
+            }
+            PageKey::Insight { path, version } => {
+                let coder = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
+                read(&coder, path, version)
+            }
+            PageKey::Detail { project, folder, path, version } => {
+                let at = self.session_file_path(project, folder, path)?;
+                let meta = fs::symlink_metadata(&at).ok().filter(fs::Metadata::is_file)?;
+                let is_same = format!("{}-{}", modified_nanos(&meta), meta.len()) == *version;
+                is_same
+                    .then(|| read_regular(&at, FinalLink::Refuse, FILE_BYTES_MAX).ok())
+                    .flatten()
+                    .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            }
+        }
+    }
+
+    /// Every file of a desk, as it is now.
+    pub(crate) fn list_files(&self, desk: &IndexSet) -> Result<Vec<IndexableFile>, RecallError> {
+        list_files(self, desk)
+    }
+
+    /// Lists the files of an index set, with a description of those that are missing: unreadable
+    /// notebooks, or more files than are served.
+    pub(crate) fn list_readable_files(&self, desk: &IndexSet) -> (Vec<IndexableFile>, Vec<String>) {
+        let mut problems = Vec::new();
+        let files = self.list_files(desk).unwrap_or_else(|error| {
+            problems.push(error.explained());
+            Vec::new()
+        });
+        for whose in self.list_notebooks(desk) {
+            let notebook = self.notebooks.open(&whose);
+            let left_out = notebook
+                .map_err(|_| ())
+                .and_then(|it| it.describe_unserved_files().map_err(|_| ()));
+            problems.extend(left_out.ok().flatten());
+        }
+        (files, problems)
+    }
+
+    fn list_notebooks(&self, desk: &IndexSet) -> Vec<NotebookOwner> {
+        match desk.owner {
+            IndexOwner::Coder => {
+                vec![NotebookOwner { scope: Scope::Coder, cwd: None, session: None }]
+            }
+            _ => {
+                list_projects(self, desk).iter().map(|project| project_notebook(project)).collect()
+            }
+        }
+    }
+
+    /// Removes the watches on an index set's sessions while nothing queries them.
+    pub(crate) fn unwatch_sessions(&self, desk: &IndexSet) {
+        for project in list_projects(self, desk) {
+            if let Some(folder) = self.stores.projects().find_folder(&project) {
+                self.session_files.unwatch(&layout::sessions_dir(&folder));
+            }
+        }
+    }
+
+    /// Title of a file: its first heading, or its path.
+    pub(crate) fn file_title(&self, page: &PageKey, text: &str) -> String {
+        let path = match page {
+            PageKey::Note { path, .. }
+            | PageKey::Detail { path, .. }
+            | PageKey::Insight { path, .. } => path,
+            PageKey::Node { id, .. } => id.as_str(),
+            PageKey::Grip { id, .. } => id.as_str(),
+        };
+        let heading = text.lines().find_map(|line| line.strip_prefix("# "));
+        heading.map_or_else(|| path.to_owned(), |heading| heading.trim().to_owned())
+    }
+
+    fn session_file_path(&self, project: &str, folder: &str, path: &str) -> Option<PathBuf> {
+        let home = self.stores.projects().find_folder(project)?;
+        Some(layout::sessions_dir(&home).join(folder).join("working-memory").join(path))
+    }
+}
+
+/// Stamps of the files in an index of pages. Read from the index once; from then on, updates
+/// maintain the list.
+pub(crate) fn load_known_files<T: SearchIndex>(
+    known: &RwLock<Option<KnownFiles<T>>>,
+    index: &Arc<T>,
+) -> Arc<HashSet<String>> {
+    let stamps_in =
+        |known: &Option<KnownFiles<T>>| Some(Arc::clone(known.as_ref()?.stamps_in(index)?));
+    if let Some(stamps) = stamps_in(&known.read().unwrap_or_else(PoisonError::into_inner)) {
+        return stamps;
+    }
+    let mut known = known.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(stamps) = stamps_in(&known) {
+        return stamps;
+    }
+    let named = index.list_named().unwrap_or_default().into_iter();
+    let is_file = |name: &str| PageKey::parse(name).is_some_and(|page| page.is_file());
+    let files = named.filter(|(name, _)| is_file(name));
+    let stamps = Arc::new(files.map(|(name, at)| stamp(&name, at)).collect::<HashSet<_>>());
+    *known = Some(KnownFiles::new(index, Arc::clone(&stamps)));
+    stamps
+}
+
+/// Publishes the list of files in an index after an update, for use by queries.
+pub(super) fn publish_known_files<T>(
+    shown: &RwLock<Option<KnownFiles<T>>>,
+    index: Option<&Arc<T>>,
+    known: &HashSet<String>,
+) {
+    let Some(index) = index else { return };
+    let mut shown = shown.write().unwrap_or_else(PoisonError::into_inner);
+    let stamps = shown.as_ref().and_then(|shown| shown.stamps_in(index));
+    if stamps.is_none_or(|stamps| **stamps != *known) {
+        *shown = Some(KnownFiles::new(index, Arc::new(known.clone())));
+    }
+}

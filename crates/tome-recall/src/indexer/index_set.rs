@@ -1,0 +1,294 @@
+//! An index set: the indexes over one ledger, or over the coder's notebook.
+//!
+//! ```text
+//! finder/bm25/events    finder/vectors/events    events: append-only
+//! finder/bm25/pages     finder/vectors/pages     nodes, sources, notes: replaced when they change
+//! ```
+//!
+//! The four indexes are independent. Each has its own cursor and is rebuilt if it is missing or
+//! damaged. Queries use those that exist.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+
+use tome_finder::{Bm25Index, Embedder, FinderError, VectorIndex};
+use tome_model::Millis;
+
+use super::writers::UpdatePass;
+
+/// The owner of an index set.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum IndexOwner {
+    /// One project: its ledger, notebook and sessions.
+    Project(String),
+    /// All projects in one ledger, with their notebooks.
+    Unified,
+    Coder,
+}
+
+pub(crate) struct IndexSet {
+    pub owner: IndexOwner,
+    /// `None` for the coder's notebook.
+    pub ledger: Option<PathBuf>,
+    pub events: IndexPair,
+    pub pages: IndexPair,
+    /// Held while the BM25 indexes or the vector indexes are updated. Lock both in this order.
+    pub bm25_update: Mutex<UpdateState>,
+    pub vectors_update: Mutex<UpdateState>,
+    /// Files in the BM25 index of pages, and in the vector index; `None` until read from the index.
+    pub known_in_bm25: RwLock<Option<KnownFiles<Bm25Index>>>,
+    pub known_in_vectors: RwLock<Option<KnownFiles<VectorIndex>>>,
+    /// Whether a query noticed that something is missing.
+    pub is_outdated: AtomicBool,
+    /// The same for vectors of a remote embedder. Initially set, because their files have not been
+    /// compared yet.
+    pub are_vectors_outdated: AtomicBool,
+    /// Problems of the last update.
+    pub problems: Mutex<IndexProblems>,
+    /// Time of last use, as a counter of uses.
+    pub last_used: AtomicU64,
+}
+
+/// Files in one particular index instance. An index that was deleted and recreated must not inherit
+/// the list, or files that it has not read yet would be skipped.
+pub(crate) struct KnownFiles<T> {
+    index: Weak<T>,
+    stamps: Arc<HashSet<String>>,
+}
+
+impl<T> KnownFiles<T> {
+    pub(crate) fn new(index: &Arc<T>, stamps: Arc<HashSet<String>>) -> Self {
+        Self { index: Arc::downgrade(index), stamps }
+    }
+
+    /// Stamps of the files, if the list belongs to this index instance.
+    pub(crate) fn stamps_in(&self, index: &Arc<T>) -> Option<&Arc<HashSet<String>>> {
+        std::ptr::eq(self.index.as_ptr(), Arc::as_ptr(index)).then_some(&self.stamps)
+    }
+}
+
+/// Reasons why indexes are not up to date.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct IndexProblems {
+    /// Of all indexes, or of BM25 only if the embedder is remote.
+    pub indexes: Option<String>,
+    /// Of the vectors of a remote embedder.
+    pub vectors: Option<String>,
+}
+
+/// State kept between updates.
+#[derive(Default)]
+pub(crate) struct UpdateState {
+    /// Stamps of the files in the page indexes; `None` until read.
+    pub files: Option<HashSet<String>>,
+}
+
+/// BM25 and vector index over the same entries.
+pub(crate) struct IndexPair {
+    pub bm25: IndexSlot<Bm25Index>,
+    pub vectors: IndexSlot<VectorIndex>,
+}
+
+/// An index that may be missing or closed.
+pub(crate) struct IndexSlot<T> {
+    pub folder: PathBuf,
+    open: RwLock<Option<Arc<T>>>,
+    /// Held while opening, so that a large index is not read twice at once.
+    opening_lock: Mutex<()>,
+    /// Set if an open index turned out to be damaged. It is rebuilt and not opened before that.
+    is_damaged: AtomicBool,
+}
+
+/// Operations that both kinds of indexes have in common.
+pub(crate) trait SearchIndex: Sized {
+    fn is_intact(&self) -> bool;
+
+    /// Names of its entries with their times.
+    fn list_named(&self) -> Result<Vec<(String, Millis)>, FinderError>;
+}
+
+impl SearchIndex for Bm25Index {
+    fn is_intact(&self) -> bool {
+        self.is_intact()
+    }
+
+    fn list_named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
+        self.list_named()
+    }
+}
+
+impl SearchIndex for VectorIndex {
+    fn is_intact(&self) -> bool {
+        self.is_intact()
+    }
+
+    fn list_named(&self) -> Result<Vec<(String, Millis)>, FinderError> {
+        Ok(self.list_named())
+    }
+}
+
+impl IndexSet {
+    pub(crate) fn new(of: IndexOwner, folder: &Path, ledger: Option<PathBuf>) -> Self {
+        let pair = |name: &str| IndexPair {
+            bm25: IndexSlot::in_folder(folder.join("bm25").join(name)),
+            vectors: IndexSlot::in_folder(folder.join("vectors").join(name)),
+        };
+        let (events, pages) = (pair("events"), pair("pages"));
+        Self {
+            owner: of,
+            ledger,
+            events,
+            pages,
+            bm25_update: Mutex::default(),
+            vectors_update: Mutex::default(),
+            known_in_bm25: RwLock::default(),
+            known_in_vectors: RwLock::default(),
+            is_outdated: AtomicBool::new(false),
+            are_vectors_outdated: AtomicBool::new(true),
+            problems: Mutex::default(),
+            last_used: AtomicU64::new(0),
+        }
+    }
+
+    /// Returns whether it belongs to exactly this project.
+    pub(crate) fn is_project(&self, root: Option<&str>) -> bool {
+        matches!(&self.owner, IndexOwner::Project(own) if Some(own.as_str()) == root)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        let pairs = [&self.events, &self.pages];
+        pairs.iter().any(|pair| pair.bm25.is_open() || pair.vectors.is_open())
+    }
+
+    /// Closes all open indexes; they are reopened on demand. Indexes being updated stay open.
+    pub(crate) fn close(&self) {
+        if let Ok(mut kept) = self.bm25_update.try_lock() {
+            self.events.bm25.set(None);
+            self.pages.bm25.set(None);
+            kept.files = None;
+            *self.known_in_bm25.write().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        if let Ok(mut kept) = self.vectors_update.try_lock() {
+            self.events.vectors.set(None);
+            self.pages.vectors.set(None);
+            kept.files = None;
+            *self.known_in_vectors.write().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+    }
+
+    pub(crate) fn lock_problems(&self) -> MutexGuard<'_, IndexProblems> {
+        self.problems.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl IndexPair {
+    /// Opens the existing indexes without creating any.
+    pub(crate) fn open_existing(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+    ) -> (Option<Arc<Bm25Index>>, Option<Arc<VectorIndex>>) {
+        let open = |folder: &Path| VectorIndex::open(folder, Arc::clone(embedder));
+        (self.bm25.open_existing(Bm25Index::open), self.vectors.open_existing(open))
+    }
+
+    /// Opens the existing indexes and creates the others.
+    pub(crate) fn open_or_create(
+        &self,
+        pass: UpdatePass,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<CreatedIndexes, FinderError> {
+        let words =
+            pass.has_bm25() && self.bm25.open_or_create(Bm25Index::open, Bm25Index::create)?;
+        let open = |folder: &Path| VectorIndex::open(folder, Arc::clone(embedder));
+        let make = |folder: &Path| {
+            // Probe first: an unreachable embedder must not cost the previous one's vectors.
+            embedder.embed(&["Does it answer?"])?;
+            VectorIndex::create(folder, Arc::clone(embedder))
+        };
+        let meanings = pass.has_vectors() && self.vectors.open_or_create(open, make)?;
+        Ok(CreatedIndexes { bm25: words, vectors: meanings })
+    }
+}
+
+/// Which indexes had to be created.
+pub(crate) struct CreatedIndexes {
+    pub bm25: bool,
+    pub vectors: bool,
+}
+
+impl<T: SearchIndex> IndexSlot<T> {
+    fn in_folder(folder: PathBuf) -> Self {
+        let spoiled = AtomicBool::new(false);
+        Self { folder, open: RwLock::new(None), opening_lock: Mutex::new(()), is_damaged: spoiled }
+    }
+
+    /// Returns the index if it is open and its files are intact.
+    pub(crate) fn get(&self) -> Option<Arc<T>> {
+        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone()?;
+        if open.is_intact() {
+            return Some(open);
+        }
+        self.set(None);
+        None
+    }
+
+    fn is_open(&self) -> bool {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).is_some()
+    }
+
+    pub(crate) fn set(&self, index: Option<Arc<T>>) {
+        *self.open.write().unwrap_or_else(PoisonError::into_inner) = index;
+    }
+
+    /// Closes the index after a failed search. A damaged one is marked for rebuilding; a failing
+    /// embedder is not the index's fault.
+    pub(crate) fn close_failed(&self, why: &FinderError) {
+        match why {
+            FinderError::Embed(_) => return,
+            FinderError::Damaged { .. } => self.is_damaged.store(true, Ordering::Release),
+            FinderError::Missing(_) | FinderError::Failed { .. } => {}
+        }
+        self.set(None);
+    }
+
+    fn open_existing(&self, open: impl FnOnce(&Path) -> Result<T, FinderError>) -> Option<Arc<T>> {
+        self.get().or_else(|| self.open_once(open).ok())
+    }
+
+    /// Returns the index, opening it if needed. A damaged one counts as missing.
+    fn open_once(
+        &self,
+        open: impl FnOnce(&Path) -> Result<T, FinderError>,
+    ) -> Result<Arc<T>, FinderError> {
+        let _one_at_a_time = self.opening_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(open) = self.get() {
+            return Ok(open);
+        }
+        if self.is_damaged.load(Ordering::Acquire) {
+            return Err(FinderError::Missing(self.folder.clone()));
+        }
+        let index = Arc::new(open(&self.folder)?);
+        self.set(Some(Arc::clone(&index)));
+        Ok(index)
+    }
+
+    /// Opens the index, or creates it. Returns whether it was created.
+    fn open_or_create(
+        &self,
+        open: impl FnOnce(&Path) -> Result<T, FinderError>,
+        make: impl FnOnce(&Path) -> Result<T, FinderError>,
+    ) -> Result<bool, FinderError> {
+        match self.open_once(open) {
+            Ok(_) => Ok(false),
+            Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => {
+                let made = make(&self.folder)?;
+                self.is_damaged.store(false, Ordering::Release);
+                self.set(Some(Arc::new(made)));
+                Ok(true)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The indexer: keeps the indexes up to date with the ledger and the notebooks, and gives access to
+//! them.
+
+mod chunking;
+mod entries;
+mod files;
+mod index_set;
+mod pages;
+mod report;
+mod session_files;
+mod update;
+mod writers;
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tome_finder::Embedder;
+use tome_ledger::Ledger;
+use tome_model::Event;
+
+use crate::RecallError;
+use crate::Transcripts;
+use tome_home::{Home, Notebooks, StoreMode, Stores};
+
+pub(crate) use chunking::split_chunks;
+pub(crate) use entries::{
+    event_keywords, event_text, node_entries, parse_note_sections, slice_text,
+};
+pub(crate) use files::{IndexableFile, load_known_files};
+pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet};
+pub(crate) use pages::PageKey;
+pub use report::IndexReport;
+pub(crate) use session_files::SessionFiles;
+pub use update::IndexUpdate;
+pub(crate) use update::parse_cursor;
+
+pub(crate) struct Indexer {
+    pub home: Home,
+    pub stores: Arc<Stores>,
+    pub notebooks: Arc<Notebooks>,
+    pub transcripts: Arc<Transcripts>,
+    pub embedder: Arc<dyn Embedder>,
+    pub sets: Mutex<HashMap<PathBuf, Arc<IndexSet>>>,
+    /// Counts uses of index sets, for least-recently-used eviction.
+    pub uses: AtomicU64,
+    pub session_files: SessionFiles,
+    /// Held while a batch is read and indexed, to bound memory.
+    pub batch_lock: Mutex<()>,
+}
+
+impl Indexer {
+    /// The index set of a project; `None` if the project is unknown.
+    pub(crate) fn project_set(&self, root: &str) -> Option<Arc<IndexSet>> {
+        if self.stores.mode() == StoreMode::Unified {
+            return Some(self.unified_set());
+        }
+        let folder = self.stores.projects().find_folder(root)?;
+        let ledger = Some(folder.join("ledger")).filter(|ledger| ledger.is_dir());
+        Some(self.get_or_create_set(
+            IndexOwner::Project(root.to_owned()),
+            folder.join("finder"),
+            ledger,
+        ))
+    }
+
+    fn unified_set(&self) -> Arc<IndexSet> {
+        let ledger = self.home.unified_ledger();
+        let folder = ledger.with_file_name("finder");
+        let ledger = Some(ledger).filter(|ledger| ledger.is_dir());
+        self.get_or_create_set(IndexOwner::Unified, folder, ledger)
+    }
+
+    pub(crate) fn coder_set(&self) -> Arc<IndexSet> {
+        self.get_or_create_set(IndexOwner::Coder, self.home.root().join("finder"), None)
+    }
+
+    pub(crate) fn ledger_set(&self, ledger: &Path) -> Option<Arc<IndexSet>> {
+        if self.stores.mode() == StoreMode::Unified {
+            return Some(self.unified_set());
+        }
+        let folder = ledger.parent()?;
+        let (root, _) = self.stores.projects().all().into_iter().find(|(_, at)| at == folder)?;
+        self.project_set(&root)
+    }
+
+    /// All index sets, except those of the coder and of offline chats.
+    pub(crate) fn all_sets(&self) -> Vec<Arc<IndexSet>> {
+        if self.stores.mode() == StoreMode::Unified {
+            return vec![self.unified_set()];
+        }
+        let mut roots = self.stores.projects().all();
+        roots.retain(|(root, _)| !self.home.is_offline_project(root));
+        roots.into_iter().filter_map(|(root, _)| self.project_set(&root)).collect()
+    }
+
+    /// Runs `look` on an index set, and then closes the least recently used sets if too many are
+    /// open, because each takes file descriptors and memory. Indexes still in use stay alive.
+    pub(crate) fn with_open_set<T>(&self, desk: &IndexSet, look: impl FnOnce(&IndexSet) -> T) -> T {
+        desk.last_used.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let found = look(desk);
+        let mut open = self.used_sets();
+        open.retain(|desk| desk.is_open());
+        let surplus = open.len().saturating_sub(self.stores.open_max());
+        if surplus > 0 {
+            open.sort_by_key(|desk| desk.last_used.load(Ordering::Relaxed));
+            open.iter().take(surplus).for_each(|desk| desk.close());
+        }
+        found
+    }
+
+    /// The index sets used so far.
+    pub(crate) fn used_sets(&self) -> Vec<Arc<IndexSet>> {
+        let desks = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        desks.values().map(Arc::clone).collect()
+    }
+
+    /// Returns the index set in a folder, replacing it if it has got a ledger since.
+    fn get_or_create_set(
+        &self,
+        of: IndexOwner,
+        folder: PathBuf,
+        ledger: Option<PathBuf>,
+    ) -> Arc<IndexSet> {
+        let mut desks = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = desks.get(&folder).filter(|desk| desk.ledger == ledger).map(Arc::clone);
+        known.unwrap_or_else(|| {
+            let desk = Arc::new(IndexSet::new(of, &folder, ledger));
+            desks.insert(folder, Arc::clone(&desk));
+            desk
+        })
+    }
+
+    /// The lines of events in the copies of their sessions; 0 where it is not known.
+    fn find_event_lines(
+        &self,
+        ledger: &Ledger,
+        events: &[&Event],
+    ) -> Result<Vec<u32>, RecallError> {
+        Ok(self.transcripts.find_lines(ledger, events)?)
+    }
+}

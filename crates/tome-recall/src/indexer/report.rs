@@ -1,0 +1,128 @@
+//! Status of the indexes: progress, size and problems. Reads small files only; opens and creates
+//! nothing.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use tome_finder::{Bm25Index, FinderError, IndexMeta, VectorIndex};
+use tome_ledger::Ledger;
+
+use super::Indexer;
+use super::index_set::{IndexOwner, IndexProblems, IndexSet};
+use super::update::parse_cursor;
+use crate::RecallError;
+use tome_home::ProjectionReport;
+
+/// Sanity limit: an index has far fewer files.
+const FILES_MAX: usize = 100_000;
+
+/// Maximum number of changed nodes to count, because each takes a lookup.
+const BEHIND_MAX: usize = 100_000;
+
+/// Status of an index set.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IndexReport {
+    /// Root folder of the project; empty for the coder's notebook and for a unified store.
+    pub project: String,
+    /// Folder of the indexes. Can be deleted at any time.
+    pub folder: PathBuf,
+    /// Each of them.
+    pub indexes: Vec<ProjectionReport>,
+    /// Why they were not brought up to date the last time.
+    pub problems: Vec<String>,
+}
+
+impl IndexReport {
+    /// Number of entries in the BM25 indexes.
+    pub fn entries(&self) -> u64 {
+        self.indexes.iter().filter_map(|index| index.entries).sum()
+    }
+
+    /// Size of all indexes on disk.
+    pub fn disk_bytes(&self) -> u64 {
+        self.indexes.iter().map(|index| index.disk_bytes).sum()
+    }
+}
+
+impl Indexer {
+    pub(crate) fn report_set(
+        &self,
+        desk: &IndexSet,
+        ledger: Option<&Ledger>,
+    ) -> Result<IndexReport, RecallError> {
+        let events = ledger.map_or(0, Ledger::last_seq);
+        // Events are numbered without gaps, so the lag is a difference.
+        let events_behind = |cursor| Ok(events.saturating_sub(cursor));
+        // Node changes have gaps: each opening of a store starts a new range of numbers.
+        let nodes_behind = |cursor| match ledger {
+            Some(ledger) => Ok(ledger.changed_nodes(cursor, BEHIND_MAX)?.len() as u64),
+            None => Ok(0),
+        };
+        let words = |name, folder: &Path, behind: CountBehind<'_>| {
+            report_index(name, folder, behind, Bm25Index::read_meta(folder))
+        };
+        let meanings = |name, folder: &Path, behind: CountBehind<'_>| {
+            let mut report = report_index(name, folder, behind, VectorIndex::read_meta(folder))?;
+            if report.embedder.as_deref().is_some_and(|made| made != self.embedder.name()) {
+                // Unusable; it is replaced as soon as the new embedder responds.
+                (report.cursor, report.behind) = (0, behind(0)?);
+            }
+            Ok::<_, RecallError>(report)
+        };
+        let mut indexes = Vec::new();
+        if ledger.is_some() {
+            indexes.push(words("bm25/events", &desk.events.bm25.folder, &events_behind)?);
+        }
+        indexes.push(words("bm25/pages", &desk.pages.bm25.folder, &nodes_behind)?);
+        if ledger.is_some() {
+            indexes.push(meanings("vectors/events", &desk.events.vectors.folder, &events_behind)?);
+        }
+        indexes.push(meanings("vectors/pages", &desk.pages.vectors.folder, &nodes_behind)?);
+        let IndexProblems { indexes: problem, vectors: far } = desk.lock_problems().clone();
+        let folder = desk.pages.bm25.folder.ancestors().nth(2).map(Path::to_path_buf);
+        Ok(IndexReport {
+            project: match &desk.owner {
+                IndexOwner::Project(root) => root.clone(),
+                IndexOwner::Unified | IndexOwner::Coder => String::new(),
+            },
+            folder: folder.unwrap_or_default(),
+            indexes,
+            problems: problem.into_iter().chain(far).collect(),
+        })
+    }
+}
+
+/// How many entries are behind a cursor.
+type CountBehind<'a> = &'a dyn Fn(u64) -> Result<u64, RecallError>;
+
+fn report_index(
+    name: &'static str,
+    folder: &Path,
+    behind: CountBehind<'_>,
+    glance: Result<IndexMeta, FinderError>,
+) -> Result<ProjectionReport, RecallError> {
+    let (glance, problem) = match glance {
+        Ok(glance) => (glance, None),
+        // Missing is normal before there is anything to index; a damaged index is rebuilt
+        // automatically. Either has everything still to process.
+        Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => (IndexMeta::default(), None),
+        Err(error) => (IndexMeta::default(), Some(error.to_string())),
+    };
+    let cursor = parse_cursor(&glance.cursor);
+    Ok(ProjectionReport {
+        name,
+        cursor,
+        behind: behind(cursor)?,
+        entries: glance.entries,
+        disk_bytes: folder_bytes(folder),
+        embedder: glance.embedder,
+        problem,
+    })
+}
+
+/// Total size of the files in a folder, ignoring files that vanish meanwhile.
+pub(crate) fn folder_bytes(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten().take(FILES_MAX);
+    let of = |entry: fs::DirEntry| entry.metadata().ok().filter(fs::Metadata::is_file);
+    entries.filter_map(of).map(|meta| meta.len()).sum()
+}

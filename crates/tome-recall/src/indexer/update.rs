@@ -1,0 +1,433 @@
+//! Updates the indexes with new and changed records, starting from each index's cursor.
+//!
+//! With a remote embedder, BM25 and vectors are updated in separate passes, so that a slow or
+//! unreachable endpoint delays only its own vectors.
+
+use std::collections::HashSet;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tome_finder::{FinderError, IndexBatch, IndexEntry};
+use tome_ledger::Ledger;
+use tome_model::Event;
+
+use super::Indexer;
+use super::entries;
+use super::files::{IndexableFile, list_files, page_name_of_stamp, publish_known_files};
+use super::index_set::{IndexOwner, IndexPair, IndexSet, UpdateState};
+use super::pages::PageKey;
+use super::writers::{IndexWriters, UpdatePass};
+use crate::RecallError;
+use crate::TRANSCRIPT_WORKER;
+
+/// Maximum size of one batch. A batch is in memory several times: as events, entries, documents and
+/// vectors.
+struct BatchLimits {
+    events: usize,
+    /// Total text of events or files.
+    bytes: usize,
+    nodes: usize,
+    files: usize,
+}
+
+/// For local indexing.
+const LOCAL_BATCH: BatchLimits =
+    BatchLimits { events: 2_000, bytes: 4 << 20, nodes: 250, files: 500 };
+/// For a remote embedder. Small, because a failure loses only the current batch.
+const REMOTE_BATCH: BatchLimits =
+    BatchLimits { events: 128, bytes: 128 << 10, nodes: 32, files: 16 };
+
+/// Result of an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IndexUpdate {
+    /// Number of events indexed.
+    pub events: u64,
+    /// Number of nodes and files indexed or removed.
+    pub pages: u64,
+    /// Number of indexes created.
+    pub created: u64,
+}
+
+impl Indexer {
+    /// Updates the indexes of a set; the vectors only if the embedder is local.
+    pub(crate) fn catch_up(
+        &self,
+        desk: &IndexSet,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let pass = if self.embedder.is_remote() { UpdatePass::Bm25 } else { UpdatePass::Both };
+        let done = self.update_with_retry(desk, pass, stop);
+        desk.lock_problems().indexes = done.as_ref().err().map(RecallError::explained);
+        if done.as_ref().is_ok_and(|done| done.pages > 0) {
+            desk.are_vectors_outdated.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Updates the vectors of a set with a remote embedder.
+    pub(crate) fn catch_up_vectors(
+        &self,
+        desk: &IndexSet,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let done = self.update_with_retry(desk, UpdatePass::Vectors, stop);
+        desk.lock_problems().vectors = done.as_ref().err().map(explain_error);
+        if done.is_err() || stop() {
+            desk.are_vectors_outdated.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Retries once with reopened indexes, in case an index was deleted during the update. A
+    /// failing embedder is not retried at once.
+    fn update_with_retry(
+        &self,
+        desk: &IndexSet,
+        pass: UpdatePass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        match self.update_set(desk, pass, stop) {
+            Err(RecallError::Index(FinderError::Embed(error))) => {
+                Err(FinderError::Embed(error).into())
+            }
+            Err(RecallError::Index(_)) if !stop() => {
+                desk.close();
+                self.update_set(desk, pass, stop)
+            }
+            done => done,
+        }
+    }
+
+    /// Updates the indexes until nothing is left to do or `stop` returns true. Only one update runs
+    /// at a time; a second one waits and then has little to do.
+    fn update_set(
+        &self,
+        desk: &IndexSet,
+        pass: UpdatePass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let mut kept = pass.has_bm25().then(|| lock_state(&desk.bm25_update));
+        let mut kept_meanings = pass.has_vectors().then(|| lock_state(&desk.vectors_update));
+        let Some(kept) = kept.as_mut().or(kept_meanings.as_mut()) else {
+            return Ok(IndexUpdate::default());
+        };
+        let made = self.with_open_set(desk, |desk| self.open_indexes(desk, kept, pass))?;
+        let mut done = IndexUpdate { created: made, ..IndexUpdate::default() };
+        let ledger = desk.ledger.as_ref().map(|path| self.stores.open(path)).transpose()?;
+        if let Some(ledger) = &ledger {
+            done.events = self.index_events(&desk.events, ledger, pass, stop)?;
+            done.pages = self.index_nodes(&desk.pages, ledger, pass, stop)?;
+        }
+        done.pages += self.index_files(desk, kept, pass, stop)?;
+        if done != IndexUpdate::default() && pass.has_bm25() {
+            release_writers(&desk.events);
+            release_writers(&desk.pages);
+        }
+        Ok(done)
+    }
+
+    /// Opens the indexes of a pass, or makes them anew. Says how many were made.
+    fn open_indexes(
+        &self,
+        desk: &IndexSet,
+        kept: &mut UpdateState,
+        pass: UpdatePass,
+    ) -> Result<u64, RecallError> {
+        // Whatever is seen to be missing from now on is for the next visit.
+        if pass.has_bm25() {
+            desk.is_outdated.store(false, Ordering::Relaxed);
+        }
+        if pass.has_vectors() {
+            desk.are_vectors_outdated.store(false, Ordering::Relaxed);
+        }
+        let mut count = 0;
+        for (pair, has_files) in [(&desk.events, false), (&desk.pages, true)] {
+            let made = pair.open_or_create(pass, &self.embedder)?;
+            count += u64::from(made.bm25) + u64::from(made.vectors);
+            if has_files && (made.bm25 || made.vectors) {
+                kept.files = None;
+            }
+        }
+        Ok(count)
+    }
+
+    /// Returns whether an update is due. Only compares cursors: files are compared once something
+    /// was stored, or once a query has noticed a changed file.
+    pub(crate) fn is_behind(&self, desk: &IndexSet, ledger: Option<&Ledger>) -> bool {
+        let far = self.embedder.is_remote();
+        desk.is_outdated.load(Ordering::Relaxed)
+            || is_incomplete(desk, ledger, |pair| pair.bm25.get().map(|it| it.cursor()))
+            || (!far
+                && is_incomplete(desk, ledger, |pair| pair.vectors.get().map(|it| it.cursor())))
+    }
+
+    /// The same for vectors of a remote embedder.
+    pub(crate) fn are_vectors_behind(&self, desk: &IndexSet, ledger: Option<&Ledger>) -> bool {
+        desk.are_vectors_outdated.load(Ordering::Relaxed)
+            || is_incomplete(desk, ledger, |pair| pair.vectors.get().map(|it| it.cursor()))
+    }
+
+    fn batch_limits(&self, pass: UpdatePass) -> &'static BatchLimits {
+        if pass == UpdatePass::Vectors { &REMOTE_BATCH } else { &LOCAL_BATCH }
+    }
+
+    fn index_events(
+        &self,
+        pair: &IndexPair,
+        ledger: &Ledger,
+        pass: UpdatePass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64, RecallError> {
+        let hands = IndexWriters::open(pair, pass)?;
+        let mut put = 0;
+        while !stop() {
+            let _one_portion = self.lock_batch();
+            let from = parse_cursor(&hands.min_cursor());
+            let upto_max = hands.leading_cursor().unwrap_or(u64::MAX);
+            let step = self.read_event_batch(ledger, from, upto_max, self.batch_limits(pass))?;
+            let Some(step) = step else { break };
+            put += step.count;
+            let batch = IndexBatch {
+                removed: Vec::new(),
+                added: step.entries,
+                cursor: step.upto.to_string(),
+            };
+            hands.at_cursor(from).write(batch)?;
+        }
+        Ok(put)
+    }
+
+    fn read_event_batch(
+        &self,
+        ledger: &Ledger,
+        from: u64,
+        upto_max: u64,
+        portion: &BatchLimits,
+    ) -> Result<Option<EventBatch>, RecallError> {
+        let mut step = EventBatch { upto: from, count: 0, entries: Vec::new() };
+        let (mut read, mut bytes) = (Vec::new(), 0);
+        for entry in ledger.read_outbox(from, portion.events)? {
+            if bytes > portion.bytes || entry.seq > upto_max {
+                break;
+            }
+            step.upto = entry.seq;
+            step.count += 1;
+            let Some(event) = ledger.event_at(&entry.position)? else { continue };
+            bytes += event.text.len() + 256;
+            read.push((entry.seq, event));
+        }
+        // Entries contain the line in the transcript, so the transcript has to be up to date first.
+        if ledger.cursor(TRANSCRIPT_WORKER)? < step.upto {
+            self.transcripts.write_new(ledger)?;
+        }
+        let events: Vec<&Event> = read.iter().map(|(_, event)| event).collect();
+        let lines = self.find_event_lines(ledger, &events)?;
+        for ((seq, event), line) in read.iter().zip(lines) {
+            step.entries.extend(entries::event_entries(event, *seq, line));
+        }
+        Ok((step.upto > from).then_some(step))
+    }
+
+    /// Indexes the nodes that changed; all nodes at first.
+    fn index_nodes(
+        &self,
+        pair: &IndexPair,
+        ledger: &Ledger,
+        pass: UpdatePass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64, RecallError> {
+        let hands = IndexWriters::open(pair, pass)?;
+        let nodes_max = self.batch_limits(pass).nodes;
+        let mut put = 0;
+        while !stop() {
+            // If the cursors differ, start from the lower one: indexing a node again replaces it.
+            let from = hands.min_cursor();
+            if from.is_empty() && pass != UpdatePass::Vectors {
+                put += self.index_all_nodes(&hands, ledger, nodes_max)?;
+                continue;
+            }
+            // In order of changes, so that a remote embedder can resume after a failure.
+            let _one_portion = self.lock_batch();
+            let step = read_changed_nodes(ledger, parse_cursor(&from), nodes_max)?;
+            let Some((nodes, upto)) = step else { break };
+            put += nodes.len() as u64;
+            let batch = build_node_batch(ledger, &nodes)?;
+            hands.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
+        }
+        Ok(put)
+    }
+
+    /// Indexes all nodes in batches. The cursor advances only with the last batch: an interrupted
+    /// run starts again and replaces what is there.
+    fn index_all_nodes(
+        &self,
+        hands: &IndexWriters,
+        ledger: &Ledger,
+        nodes_max: usize,
+    ) -> Result<u64, RecallError> {
+        // Nodes that change during this pass are indexed again afterwards.
+        let upto = ledger.last_node_change()?;
+        let (mut put, mut nodes) = (0, Vec::new());
+        for project in ledger.contents_projects()? {
+            for head in ledger.node_headers(&project, "", None) {
+                nodes.push((project.clone(), head?.id));
+                put += 1;
+                if nodes.len() >= nodes_max {
+                    let _one_portion = self.lock_batch();
+                    hands.write_keeping_cursors(build_node_batch(ledger, &nodes)?)?;
+                    nodes.clear();
+                }
+            }
+        }
+        let _one_portion = self.lock_batch();
+        let batch = build_node_batch(ledger, &nodes)?;
+        hands.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
+        Ok(put)
+    }
+
+    /// Waits until no other index set is being updated, so that several rebuilds need the memory of
+    /// one.
+    fn lock_batch(&self) -> MutexGuard<'_, ()> {
+        self.batch_lock.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Brings the indexes in line with the files on disk.
+    fn index_files(
+        &self,
+        desk: &IndexSet,
+        kept: &mut UpdateState,
+        pass: UpdatePass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<u64, RecallError> {
+        let hands = IndexWriters::open(&desk.pages, pass)?;
+        let mut strays = HashSet::new();
+        if kept.files.is_none() {
+            let had = hands.list_files()?;
+            (kept.files, strays) = (Some(had.in_all), had.in_some);
+        }
+        let wanted = list_files(self, desk)?;
+        let stamps: HashSet<String> = wanted.iter().map(IndexableFile::stamp).collect();
+        let known = kept.files.get_or_insert_default();
+        let gone: Vec<String> =
+            known.union(&strays).filter(|stamp| !stamps.contains(*stamp)).cloned().collect();
+        let new: Vec<&IndexableFile> =
+            wanted.iter().filter(|file| !known.contains(&file.stamp())).collect();
+        let mut put = gone.len() as u64;
+        let mut gone = Some(gone);
+        let mut rest = new.as_slice();
+        while !stop() && (!rest.is_empty() || gone.as_ref().is_some_and(|gone| !gone.is_empty())) {
+            let _one_portion = self.lock_batch();
+            let left = gone.take().unwrap_or_default();
+            let names = left.iter().map(|stamp| page_name_of_stamp(stamp).to_owned()).collect();
+            let mut batch = IndexBatch { removed: names, ..IndexBatch::default() };
+            let (mut taken, mut bytes) = (0, 0);
+            for file in rest.iter().take(self.batch_limits(pass).files) {
+                taken += 1;
+                // Remove first, because one of the two indexes may already have it.
+                batch.removed.push(file.page.name());
+                let entries = self.build_file_entries(file);
+                bytes += entries.iter().map(|entry| entry.text.len()).sum::<usize>();
+                batch.added.extend(entries);
+                if bytes > self.batch_limits(pass).bytes {
+                    break;
+                }
+            }
+            put += taken as u64;
+            let (now, later) = rest.split_at(taken);
+            rest = later;
+            hands.write_keeping_cursors(batch)?;
+            for stamp in &left {
+                known.remove(stamp);
+            }
+            known.extend(now.iter().map(|file| file.stamp()));
+        }
+        publish_known_files(&desk.known_in_bm25, hands.bm25(), known);
+        publish_known_files(&desk.known_in_vectors, hands.vectors(), known);
+        Ok(put)
+    }
+}
+
+struct EventBatch {
+    upto: u64,
+    count: u64,
+    entries: Vec<IndexEntry>,
+}
+
+type ChangedNodes = (Vec<(String, tome_model::NodeId)>, u64);
+
+/// Builds a batch that replaces the entries of nodes and of their sources.
+fn build_node_batch(
+    ledger: &Ledger,
+    nodes: &[(String, tome_model::NodeId)],
+) -> Result<IndexBatch, RecallError> {
+    let mut batch = IndexBatch::default();
+    for (project, id) in nodes {
+        let page = PageKey::Node { project: project.clone(), id: id.clone() };
+        batch.removed.push(page.name());
+        let Some(node) = ledger.node(project, id, None)? else { continue };
+        let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+        let grips: Result<Vec<_>, _> =
+            grips.filter_map(|grip| ledger.grip(project, grip).transpose()).collect();
+        batch.added.extend(entries::node_entries(project, &node, &grips?));
+    }
+    Ok(batch)
+}
+
+fn read_changed_nodes(
+    ledger: &Ledger,
+    from: u64,
+    nodes_max: usize,
+) -> Result<Option<ChangedNodes>, RecallError> {
+    let changed = ledger.changed_nodes(from, nodes_max)?;
+    let Some(upto) = changed.last().map(|change| change.seq) else { return Ok(None) };
+    Ok(Some((changed.into_iter().map(|change| (change.project, change.id)).collect(), upto)))
+}
+
+/// What is wrong, in a line. What an endpoint said is no fault of an index.
+fn explain_error(error: &RecallError) -> String {
+    match error {
+        RecallError::Index(FinderError::Embed(error)) => error.to_string(),
+        other => other.explained(),
+    }
+}
+
+fn lock_state(kept: &Mutex<UpdateState>) -> MutexGuard<'_, UpdateState> {
+    kept.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Returns whether an index is missing or behind the ledger.
+fn is_incomplete(
+    desk: &IndexSet,
+    ledger: Option<&Ledger>,
+    cursor: impl Fn(&IndexPair) -> Option<String>,
+) -> bool {
+    let (Some(events), Some(pages)) = (cursor(&desk.events), cursor(&desk.pages)) else {
+        return true;
+    };
+    let Some(ledger) = ledger else { return false };
+    let Ok(changes) = ledger.last_node_change() else { return true };
+    parse_cursor(&events) < ledger.last_seq() || parse_cursor(&pages) < changes
+}
+
+/// Releases the writer.
+fn release_writers(pair: &IndexPair) {
+    if let Some(words) = pair.bm25.get() {
+        // If merges are still running, the next update tries again.
+        let _ = words.release_writer();
+    }
+}
+
+/// Parses a cursor; 0 if it is empty.
+pub(crate) fn parse_cursor(cursor: &str) -> u64 {
+    cursor.parse().unwrap_or(0)
+}
+
+pub(super) fn list_projects(keeper: &Indexer, desk: &IndexSet) -> Vec<String> {
+    match &desk.owner {
+        IndexOwner::Project(root) => vec![root.clone()],
+        IndexOwner::Unified => {
+            keeper.stores.projects().all().into_iter().map(|(root, _)| root).collect()
+        }
+        IndexOwner::Coder => Vec::new(),
+    }
+}

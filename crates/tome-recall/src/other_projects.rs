@@ -1,0 +1,87 @@
+//! Counts hits in other projects when the current one has none.
+//!
+//! Each project has its own store, and opening one takes time. Recently written stores are searched
+//! first, one by one, within a time limit, because the user did not ask for them. The answer states
+//! how many were skipped.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::collect::CandidatePool;
+use super::indexer::IndexSet;
+use super::plan::{HITS_MAX, RecallPlan};
+use super::{Across, OtherProjectHits, Recall, RecallAnswer, RecallQuery};
+
+/// Maximum number of projects to name.
+const NAMED_MAX: usize = 8;
+/// Time limit for searching other projects.
+const SEARCH_TIME_MAX: Duration = Duration::from_millis(500);
+/// Maximum number of projects to search; each stays open meanwhile.
+const SEARCHED_MAX: usize = 32;
+
+impl Recall {
+    /// Adds to an answer without hits which other projects have some. Errors in those are ignored.
+    pub(super) fn count_other_projects(&self, question: &RecallQuery, answer: &mut RecallAnswer) {
+        let question =
+            RecallQuery { across: Across::All, limit: HITS_MAX, tokens_max: 0, ..question.clone() };
+        let Ok(plan) = RecallPlan::from_query(&question, &*self.clock, self.calendar.zone()) else {
+            return;
+        };
+        let began = Instant::now();
+        let others = self.other_project_sets(question.project.as_deref());
+        let mut gathered = CandidatePool::new(true);
+        // A query over all stores may hold this for long; skip the other projects then.
+        let turn = self.indexer.stores.scan_lock.try_lock();
+        let mut asked = 0;
+        for desk in others.iter().take(SEARCHED_MAX) {
+            if began.elapsed() > SEARCH_TIME_MAX || turn.is_err() {
+                break;
+            }
+            asked += 1;
+            let _ = self.collect_from_set(&mut gathered, &plan, desk, None, false);
+        }
+        if let Ok(found) = self.build_answer(&question, &plan, gathered) {
+            answer.other_projects = count_hits_by_project(&found, question.project.as_deref());
+        }
+        let left = others.len() - asked;
+        if left > 0 && answer.other_projects.is_empty() {
+            answer
+                .unread
+                .push(format!("{left} other projects: search all projects to include them"));
+        }
+    }
+
+    /// Index sets of the other projects, most recently written first.
+    fn other_project_sets(&self, here: Option<&str>) -> Vec<Arc<IndexSet>> {
+        let paths = self.indexer.stores.list_paths();
+        let places: HashMap<&PathBuf, usize> = paths.iter().zip(0..).collect();
+        let mut desks = self.indexer.all_sets();
+        desks.retain(|desk| !desk.is_project(here));
+        desks.sort_by_key(|desk| {
+            desk.ledger
+                .as_ref()
+                .and_then(|ledger| places.get(ledger))
+                .copied()
+                .unwrap_or(usize::MAX)
+        });
+        desks
+    }
+}
+
+/// Counts hits per project, in order of each project's best hit.
+fn count_hits_by_project(found: &RecallAnswer, here: Option<&str>) -> Vec<OtherProjectHits> {
+    let mut counts: Vec<OtherProjectHits> = Vec::new();
+    for hit in &found.hits {
+        if hit.project.is_empty() || Some(hit.project.as_str()) == here {
+            continue;
+        }
+        match counts.iter_mut().find(|one| one.project == hit.project) {
+            Some(one) => one.hits += 1,
+            None => counts.push(OtherProjectHits { project: hit.project.clone(), hits: 1 }),
+        }
+    }
+    counts.truncate(NAMED_MAX);
+    counts
+}

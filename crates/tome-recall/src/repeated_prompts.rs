@@ -1,0 +1,128 @@
+//! Repeated prompts: an earlier prompt with the same wording is replaced by the answer it got,
+//! because the prompt itself is no useful hit. Without an answer it is dropped.
+
+use std::collections::HashSet;
+
+use tome_finder::{ByteRange, EntrySource};
+use tome_ledger::{EventRange, Ledger, OrderKey};
+use tome_model::{Event, EventKind, SessionId};
+use tome_text::plain_words;
+
+use super::candidate::{CandidateBody, CandidateRecord, RecallCandidate};
+use super::collect::CandidatePool;
+use super::rank::RankedCandidate;
+use super::{Recall, RecallHit, RecallQuery};
+use crate::RecallError;
+
+/// Events read after a prompt to find its answer; longer turns are cut off here.
+const TURN_EVENTS_MAX: usize = 200;
+/// Repeated prompts whose answers are looked up; further ones are dropped.
+const REPEATS_MAX: usize = 6;
+
+impl Recall {
+    /// Replaces repetitions of the query by their answers.
+    pub(super) fn replace_repeated_prompts(
+        &self,
+        question: &RecallQuery,
+        gathered: &CandidatePool,
+        ranked: &mut Vec<RankedCandidate>,
+    ) -> Result<(), RecallError> {
+        let asked = LivePrompts::from_query(question);
+        if asked.0.is_empty() {
+            return Ok(());
+        }
+        let mut looked_up = 0;
+        let mut kept = Vec::with_capacity(ranked.len());
+        for mut one in std::mem::take(ranked) {
+            let is_copy =
+                one.candidate.body.as_ref().is_some_and(|body| asked.is_repeated_prompt(body));
+            if is_copy {
+                looked_up += 1;
+                let asked = gathered.searched.get(one.candidate.set_index);
+                let answer = match asked.filter(|_| looked_up <= REPEATS_MAX) {
+                    Some(asked) => match asked.open(&self.indexer)?.ledger {
+                        Some(ledger) => find_answer(&ledger, &one.candidate)?,
+                        None => None,
+                    },
+                    None => None,
+                };
+                let Some((mark, event)) = answer else { continue };
+                let answer = RecallCandidate::from_event(one.candidate.set_index, mark, &event);
+                one.candidate = answer;
+                one.best_range = ByteRange::default();
+            }
+            kept.push(one);
+        }
+        // The answer may also be a hit of its own.
+        let mut seen = HashSet::new();
+        kept.retain(|one| {
+            one.candidate.source != EntrySource::Event || seen.insert(one.candidate.id())
+        });
+        *ranked = kept;
+        Ok(())
+    }
+}
+
+/// Drops titles and bullets of the contents that only repeat the query.
+pub(super) fn drop_query_echoes(question: &RecallQuery, hits: &mut Vec<RecallHit>) {
+    let asked = LivePrompts::from_query(question);
+    hits.retain(|hit| {
+        let is_summary = matches!(hit.source, EntrySource::Node | EntrySource::Grip);
+        !(is_summary && asked.matches_summary(&hit.text))
+    });
+}
+
+/// The words of the live prompts, lower case.
+struct LivePrompts(Vec<Vec<String>>);
+
+impl LivePrompts {
+    fn from_query(question: &RecallQuery) -> Self {
+        let texts = question.live_prompts.iter().map(|text| plain_words(text).collect());
+        Self(texts.filter(|words: &Vec<String>| !words.is_empty()).collect())
+    }
+
+    fn matches_summary(&self, text: &str) -> bool {
+        const OPENINGS: [&str; 3] = ["Asked: ", "Also asked: ", "Said: "];
+        let opened = OPENINGS.iter().find_map(|opening| text.strip_prefix(opening));
+        !self.0.is_empty() && self.0.contains(&plain_words(opened.unwrap_or(text)).collect())
+    }
+
+    fn is_repeated_prompt(&self, body: &CandidateBody) -> bool {
+        let is_said = body.kind == EventKind::UserMessage.as_str();
+        let is_event = matches!(
+            body.record,
+            CandidateRecord::Event { .. }
+                | CandidateRecord::Grip { .. }
+                | CandidateRecord::ForeignLine { .. }
+        );
+        is_said && is_event && self.0.contains(&plain_words(&body.text).collect())
+    }
+}
+
+/// The last words of the agent in the turn that a prompt began.
+fn find_answer(
+    ledger: &Ledger,
+    prompt: &RecallCandidate,
+) -> Result<Option<(OrderKey, Event)>, RecallError> {
+    let Some(body) = &prompt.body else { return Ok(None) };
+    let (Some(mark), Some(session)) = (body.mark(), &body.session) else { return Ok(None) };
+    let range = EventRange {
+        session: Some(SessionId::parse(session)?),
+        after: Some(mark),
+        ..EventRange::default()
+    };
+    let mut answer = None;
+    for pair in ledger.events(&range).take(TURN_EVENTS_MAX) {
+        let (position, event) = pair?;
+        match event.kind {
+            EventKind::UserMessage | EventKind::SessionEnd => break,
+            EventKind::AssistantMessage | EventKind::AssistantStop
+                if event.project == body.project && !event.text.trim().is_empty() =>
+            {
+                answer = Some((position.order_key(), event));
+            }
+            _ => {}
+        }
+    }
+    Ok(answer)
+}

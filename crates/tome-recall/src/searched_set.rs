@@ -1,0 +1,121 @@
+//! Index sets that a query searched, and how many of them stay open.
+//!
+//! An open store takes about ten file descriptors and its vector indexes six more, so a query over
+//! two hundred projects cannot keep all of them open until its answer is ready. If a query covers
+//! more than [`OPEN_SETS_MAX`] index sets, each is closed after the search and reopened for the few
+//! candidates whose text is read.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use tome_finder::{Bm25Index, QueryTerms, QueryVector, VectorIndex};
+
+use super::indexer::{IndexSet, Indexer};
+use super::plan::RecallPlan;
+use crate::RecallError;
+use tome_home::Store;
+
+/// Maximum number of index sets that stay open until the answer is ready.
+pub(super) const OPEN_SETS_MAX: usize = 4;
+
+/// An index set that was searched.
+pub(super) struct SearchedSet {
+    pub set: Arc<IndexSet>,
+    /// Stays open until the answer is ready; `None` if it is reopened when needed.
+    pub kept_open: Option<OpenIndexSet>,
+    /// The query embedded for the vector index of events, if that was searched.
+    pub query_vector: Option<QueryVector>,
+}
+
+/// The open parts of an index set that reading and ranking need.
+#[derive(Clone)]
+pub(super) struct OpenIndexSet {
+    pub ledger: Option<Store>,
+    /// Vector index of events, for their lines and similarity.
+    pub vectors: Option<Arc<VectorIndex>>,
+}
+
+impl SearchedSet {
+    /// The index set, opened again if it was closed.
+    pub(super) fn open(&self, keeper: &Indexer) -> Result<OpenIndexSet, RecallError> {
+        if let Some(held) = &self.kept_open {
+            return Ok(held.clone());
+        }
+        let ledger = self.set.ledger.as_ref().map(|path| keeper.stores.open(path)).transpose()?;
+        let meanings = match &self.query_vector {
+            Some(_) => keeper
+                .with_open_set(&self.set, |desk| desk.events.open_existing(&keeper.embedder).1),
+            None => None,
+        };
+        Ok(OpenIndexSet { ledger, vectors: meanings })
+    }
+}
+
+/// Statistics of the query's terms from the BM25 indexes that were searched. Keeping them here
+/// allows closing the indexes before ranking.
+#[derive(Default)]
+pub(super) struct TermStats {
+    /// Number of BM25 indexes searched.
+    pub indexes: usize,
+    /// Largest average text length of an index, in terms.
+    pub average_length: f32,
+    /// Lowest IDF of each stem over all indexes; an index without the stem would report a
+    /// meaningless maximum.
+    idf: HashMap<String, f32>,
+    /// Character pairs that occur in some text.
+    known_pairs: HashSet<String>,
+    terms: Option<StatsTerms>,
+}
+
+/// Terms whose statistics the ranking needs.
+struct StatsTerms {
+    stems: HashSet<String>,
+    letters: HashSet<String>,
+}
+
+impl StatsTerms {
+    fn from_plan(plan: &RecallPlan) -> Self {
+        let stems = std::cell::RefCell::new(HashSet::new());
+        let question = QueryTerms::new(&plan.text);
+        question.term_weights(|stem| {
+            stems.borrow_mut().insert(stem.to_owned());
+            1.0
+        });
+        plan.matcher.clone().set_weights(|term| {
+            stems.borrow_mut().extend(tome_text::stemmed_terms(term));
+            1.0
+        });
+        let letters =
+            (0..question.len()).filter_map(|n| question.character_pair(n).map(str::to_owned));
+        Self { letters: letters.collect(), stems: stems.into_inner() }
+    }
+}
+
+impl TermStats {
+    /// Adds the statistics of an index.
+    pub(super) fn add_index(&mut self, plan: &RecallPlan, words: &Bm25Index) {
+        self.indexes += 1;
+        self.average_length = self.average_length.max(words.average_length());
+        let wanted = self.terms.get_or_insert_with(|| StatsTerms::from_plan(plan));
+        for stem in &wanted.stems {
+            let Ok(idf) = words.idf(stem) else { continue };
+            let lowest = self.idf.entry(stem.clone()).or_insert(idf);
+            *lowest = lowest.min(idf);
+        }
+        for letters in &wanted.letters {
+            if words.has_term(letters).unwrap_or(true) {
+                self.known_pairs.insert(letters.clone());
+            }
+        }
+    }
+
+    /// The lowest IDF of a stem over all indexes; 1 if no index was searched.
+    pub(super) fn idf(&self, stem: &str) -> f32 {
+        self.idf.get(stem).copied().unwrap_or(1.0)
+    }
+
+    /// Returns whether a character pair occurs in some text, or no index was searched.
+    pub(super) fn has_character_pair(&self, letters: &str) -> bool {
+        self.indexes == 0 || self.known_pairs.contains(letters)
+    }
+}

@@ -1,0 +1,144 @@
+//! Queries that name a time and nothing else (`yesterday`, `what did we do last week`): lists the
+//! segments of that time, newest first.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit};
+use tome_ledger::Ledger;
+use tome_model::{Millis, NodeId};
+use tome_text::{StopClass, is_stop_word};
+
+use super::candidate::RecallCandidate;
+use super::collect::CandidatePool;
+use super::indexer::{IndexOwner, IndexSet, Indexer, PageKey};
+use super::plan::RecallPlan;
+use super::rank::RankedCandidate;
+use super::searched_set::{OpenIndexSet, SearchedSet};
+use super::{Across, Tier};
+use crate::RecallError;
+
+/// Maximum number of segments per project.
+const SEGMENTS_MAX: usize = 200;
+
+/// Returns whether a query, without its time phrase, asks for nothing specific.
+pub(super) fn is_time_only(text: &str) -> bool {
+    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
+    words.all(|word| {
+        let says_nothing_else = StopClass::FUNCTION | StopClass::ACTIVITY;
+        word.is_empty() || is_stop_word(&word.to_lowercase(), says_nothing_else)
+    })
+}
+
+impl CandidatePool {
+    /// Collects the segments of an index set within the time span.
+    pub(super) fn collect_segments(
+        &mut self,
+        keeper: &Indexer,
+        plan: &RecallPlan,
+        desk: &Arc<IndexSet>,
+        project: Option<&str>,
+    ) -> Result<(), RecallError> {
+        let Some(path) = &desk.ledger else { return Ok(()) };
+        let since = Instant::now();
+        let ledger = keeper.stores.open(path)?;
+        let number = self.searched.len();
+        let projects = match project {
+            Some(project) if desk.owner == IndexOwner::Unified && plan.across != Across::All => {
+                vec![project.to_owned()]
+            }
+            _ => ledger.contents_projects()?,
+        };
+        let mut count = 0;
+        for project in projects {
+            for (at, id) in list_segments(&ledger, &project, plan)? {
+                count += 1;
+                let page = PageKey::Node { project: project.clone(), id };
+                self.add_candidate(RecallCandidate::from_hit(
+                    number,
+                    &IndexHit {
+                        key: EntryKey::Named(page.name()),
+                        range: ByteRange::default(),
+                        source: EntrySource::Node,
+                        at,
+                        line: 0,
+                        score: 0.0,
+                    },
+                ));
+            }
+        }
+        let held = OpenIndexSet { ledger: Some(ledger), vectors: None };
+        self.searched.push(SearchedSet {
+            set: Arc::clone(desk),
+            kept_open: Some(held).filter(|_| !self.is_wide),
+            query_vector: None,
+        });
+        self.tier = Some(Tier::Literal);
+        self.record_stage("contents", since, format!("{count} segments"));
+        Ok(())
+    }
+
+    /// Sorts the segments, newest first.
+    pub(super) fn sort_newest_first(
+        mut self,
+        keeper: &Indexer,
+        plan: &RecallPlan,
+    ) -> Result<(Vec<RankedCandidate>, Self), RecallError> {
+        self.read_all(keeper)?;
+        let mut candidates = std::mem::take(&mut self.candidates);
+        candidates
+            .retain(|candidate| candidate.body.as_ref().is_some_and(|it| plan.admits_body(it)));
+        candidates.sort_by_key(|candidate| Reverse((candidate.at, candidate.key.clone())));
+        let place = |(rank, candidate): (u32, RecallCandidate)| RankedCandidate {
+            candidate,
+            score: 1.0 / f64::from(rank),
+            coverage: 1.0,
+            cosine: None,
+            best_range: ByteRange::default(),
+            ranks: Vec::new(),
+        };
+        let ranked = (1..).zip(candidates).map(place).collect();
+        Ok((ranked, self))
+    }
+}
+
+/// Lists the newest segments that overlap the time span.
+fn list_segments(
+    ledger: &Ledger,
+    project: &str,
+    plan: &RecallPlan,
+) -> Result<Vec<(Millis, NodeId)>, RecallError> {
+    let (from, to) = plan.span.unwrap_or((Millis(0), Millis(u64::MAX)));
+    let from = plan.filter.since.map_or(from, |since| from.max(since));
+    let to = plan.filter.until.map_or(to, |until| to.min(until));
+    let mut kept = BinaryHeap::new();
+    for head in ledger.node_headers(project, "toc:segment:", None) {
+        let head = head?;
+        if head.removed || head.last_at < from || head.first_at >= to {
+            continue;
+        }
+        kept.push(Reverse((head.first_at, head.id)));
+        if kept.len() > SEGMENTS_MAX {
+            kept.pop();
+        }
+    }
+    Ok(kept.into_iter().map(|Reverse(one)| one).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_time_only;
+
+    #[test]
+    fn only_what_says_nothing_else_asks_what_happened() {
+        for text in ["", "what did we do", "What happened?", "what have I been working on", "so…"]
+        {
+            assert!(is_time_only(text), "{text}");
+        }
+        for text in ["what did we decide", "the lexer", "deploy", "работа"] {
+            assert!(!is_time_only(text), "{text}");
+        }
+    }
+}

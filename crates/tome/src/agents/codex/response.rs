@@ -1,0 +1,20 @@
+//! Codex's responses: Claude Code's format, parsed strictly. Codex injects nothing if a response
+//! contains an unknown key. It has no event for failed tools.
+
+use serde_json::{Value, json};
+
+use crate::agents::claude_code::response::additional_context;
+use crate::agents::response::InjectionPoint;
+
+/// Codex moves text over 2,500 tokens (counted as four bytes each) into a file.
+pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
+
+pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
+    match moment {
+        InjectionPoint::Start => Some(additional_context("SessionStart", text)),
+        InjectionPoint::Prompt => Some(additional_context("UserPromptSubmit", text)),
+        InjectionPoint::Tool { failed: false } => Some(additional_context("PostToolUse", text)),
+        InjectionPoint::Stop => Some(json!({"decision": "block", "reason": text})),
+        InjectionPoint::Tool { failed: true } | InjectionPoint::Compaction => None,
+    }
+}

@@ -1,0 +1,201 @@
+//! Builds the configured chat model, for `tome chat` and reflections, and gives processes other than the
+//! daemon access to the daily token budget.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tome_llm::{
+    AnthropicModel, Budget, CallCost, CancelToken, ChatModel, CostEstimate, Metered, ModelEndpoint,
+    ModelFailure, OpenAiModel, Reservation, Retry, Retrying,
+};
+use tome_model::Clock;
+use tome_proto::v1;
+
+use crate::config::{ChatProvider, Settings, SummarizerKind};
+use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
+use crate::model_key::KeySource;
+
+/// Attempts per call, and the pause after the first.
+const ATTEMPTS: u32 = 3;
+const RETRY_PAUSE: Duration = Duration::from_secs(1);
+
+pub const MODEL_SETUP_HINT: &str = "set chat.provider (anthropic, or openai for any compatible endpoint), chat.model and the API key (in ANTHROPIC_API_KEY, OPENAI_API_KEY or chat.key_file); `tome config` lists all settings";
+
+/// Builds the configured chat model; `None` if none is configured. The model retries transient errors,
+/// charges every attempt to `budget`, and stops waiting at `stop`. Sends nothing yet.
+pub fn build_chat_model(
+    settings: &Settings,
+    budget: impl Budget + 'static,
+    clock: &Arc<dyn Clock>,
+    stop: &CancelToken,
+) -> Result<Option<Arc<dyn ChatModel>>, ModelFailure> {
+    let Some(asked) = resolve_model_config(settings)? else { return Ok(None) };
+    let endpoint = asked.build_endpoint(settings)?;
+    let model: Box<dyn ChatModel> = match asked.vendor {
+        ModelVendor::Anthropic => Box::new(AnthropicModel::new(&endpoint, asked.model)?),
+        ModelVendor::OpenAi => Box::new(OpenAiModel::new(&endpoint, asked.model)?),
+    };
+    let today = Arc::clone(clock);
+    let metered = Metered::new(model, budget, move || today.today());
+    let retry = Retry { attempts: ATTEMPTS, base: RETRY_PAUSE, seed: clock.now().0 };
+    Ok(Some(Arc::new(Retrying::new(metered, retry, stop.clone()))))
+}
+
+/// The settings sections that configure the model, for error messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ModelSections {
+    /// Section with endpoint and key.
+    pub endpoint: &'static str,
+    /// Section with the model's name.
+    pub model: &'static str,
+}
+
+impl ModelSections {
+    pub fn from_settings(settings: &Settings) -> Self {
+        let place =
+            resolve_model_config(settings).ok().flatten().map_or("chat", |asked| asked.section);
+        let model = if settings.chat.model.is_empty() { place } else { "chat" };
+        Self { endpoint: place, model }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum ModelVendor {
+    Anthropic,
+    OpenAi,
+}
+
+/// The effective settings of the model.
+struct ModelConfig<'s> {
+    vendor: ModelVendor,
+    /// `chat` or `summarizer`.
+    section: &'static str,
+    model: &'s str,
+    base_url: &'s str,
+    key_env: &'s str,
+    key_file: &'s str,
+}
+
+fn resolve_model_config(settings: &Settings) -> Result<Option<ModelConfig<'_>>, ModelFailure> {
+    let (chat, summarizer) = (&settings.chat, &settings.summarizer);
+    let own = |vendor| ModelConfig {
+        vendor,
+        section: "chat",
+        model: &chat.model,
+        base_url: &chat.base_url,
+        key_env: &chat.key_env,
+        key_file: &chat.key_file,
+    };
+    let summarizers = |vendor| ModelConfig {
+        vendor,
+        section: "summarizer",
+        model: if chat.model.is_empty() { &summarizer.model } else { &chat.model },
+        base_url: &summarizer.base_url,
+        key_env: &summarizer.key_env,
+        key_file: &summarizer.key_file,
+    };
+    let asked = match (chat.provider, summarizer.kind) {
+        (Some(ChatProvider::Disabled), _) => return Ok(None),
+        (Some(ChatProvider::Anthropic), _) => own(ModelVendor::Anthropic),
+        (Some(ChatProvider::OpenAi), _) => own(ModelVendor::OpenAi),
+        // A key or URL without a provider is a mistake rather than intent.
+        (None, _)
+            if [&chat.base_url, &chat.key_env, &chat.key_file].iter().any(|it| !it.is_empty()) =>
+        {
+            let said = "chat.provider is not set: set it to anthropic or openai for the other chat.* settings to apply";
+            return Err(ModelFailure::Misconfigured(said.to_owned()));
+        }
+        (None, SummarizerKind::Anthropic) => summarizers(ModelVendor::Anthropic),
+        (None, SummarizerKind::OpenAi) => summarizers(ModelVendor::OpenAi),
+        (None, SummarizerKind::Extractive | SummarizerKind::Command) => return Ok(None),
+    };
+    if asked.model.is_empty() {
+        let said = format!("{}.model is not set", asked.section);
+        return Err(ModelFailure::Misconfigured(said));
+    }
+    Ok(Some(asked))
+}
+
+impl ModelConfig<'_> {
+    fn build_endpoint(&self, settings: &Settings) -> Result<ModelEndpoint, ModelFailure> {
+        let (usual_url, usual_env) = match self.vendor {
+            ModelVendor::Anthropic => (AnthropicModel::BASE_URL, "ANTHROPIC_API_KEY"),
+            ModelVendor::OpenAi => (OpenAiModel::BASE_URL, "OPENAI_API_KEY"),
+        };
+        let key = KeySource {
+            section: self.section,
+            key_env: self.key_env,
+            usual_env,
+            key_file: self.key_file,
+            home: settings.home.root(),
+        };
+        let base_url = if self.base_url.is_empty() { usual_url } else { self.base_url };
+        Ok(ModelEndpoint {
+            base_url: base_url.to_owned(),
+            key: key.read_key()?,
+            timeout: settings.chat.timeout,
+            proxy: None,
+        })
+    }
+}
+
+/// The daily token budget, kept by the daemon, which is started if necessary. Blocking: do not use on a
+/// runtime thread.
+#[derive(Debug, Clone)]
+pub struct DaemonBudget(pub DaemonConnector);
+
+impl Budget for DaemonBudget {
+    /// Ignores `_day`: the daemon determines the day.
+    fn reserve(&self, _day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
+        let request = v1::ReserveRequest {
+            input_tokens: needed.input_tokens,
+            output_tokens_max: needed.output_tokens_max,
+        };
+        let asked = self.block_on(async {
+            self.0
+                .call_idempotent(StartPolicy::IfNotRunning, async |client| {
+                    client.reserve_tokens(request).await
+                })
+                .await
+        });
+        let answer = asked.map_err(|problem| ModelFailure::BudgetUnavailable {
+            message: format!("the daemon's token budget is not available: {problem}"),
+        })?;
+        match answer.over_budget {
+            None => Ok(Reservation { id: answer.id, estimate: needed }),
+            Some(over) => Err(ModelFailure::OverBudget {
+                spent: over.spent,
+                budget: over.budget,
+                needed: over.needed,
+            }),
+        }
+    }
+
+    /// If the call fails, the daemon charges the reserved input tokens.
+    fn settle(&self, _day: &str, reserved: &Reservation, spent: &CallCost) {
+        let request = v1::SettleRequest {
+            id: reserved.id,
+            input_tokens: reserved.estimate.input_tokens,
+            output_tokens_max: reserved.estimate.output_tokens_max,
+            input_tokens_spent: spent.input_tokens,
+            output_tokens_spent: spent.output_tokens,
+            failure: spent.failure.clone().unwrap_or_default(),
+        };
+        let _ = self.block_on(async {
+            let settle =
+                async |client: &tome_proto::Client| client.settle_tokens(request.clone()).await;
+            self.0.call_idempotent(StartPolicy::IfNotRunning, settle).await
+        });
+    }
+}
+
+impl DaemonBudget {
+    fn block_on<T>(
+        &self,
+        work: impl Future<Output = Result<T, ConnectError>>,
+    ) -> Result<T, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| error.to_string())?;
+        runtime.block_on(work).map_err(|error| error.to_string())
+    }
+}

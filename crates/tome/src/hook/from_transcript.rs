@@ -1,0 +1,36 @@
+//! Records the parts of an event that are in the agent's transcript but not in the hook's payload.
+//!
+//! Some agents write their transcript only after their hooks ran. The hook does not wait: it starts another
+//! process, which waits until the transcript is complete and records the rest. If that fails, an import
+//! finds the same events later, with the same ids.
+
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
+
+use super::args::HookCall;
+use super::deadlines::WaitClock;
+use super::payload::{self, PartialPayload};
+use super::{HookRun, new_delivery_id};
+use crate::agents::{self, HookInput};
+
+/// Marks the process that reads the transcript.
+pub const FROM_TRANSCRIPT_FLAG: &str = "--from-transcript";
+
+/// Starts that process if the transcript will have more events. They form a separate delivery.
+pub fn start_transcript_reader(hook: &HookRun, heard: &HookInput<'_>) {
+    if hook.call.from_transcript || !agents::has_more_in_transcript(heard) {
+        return;
+    }
+    let names = [hook.call.positional.as_slice(), &[FROM_TRANSCRIPT_FLAG.to_owned()]].concat();
+    let next = HookRun {
+        call: HookCall { positional: names, ..hook.call.clone() },
+        delivery: new_delivery_id(hook.started_at),
+        started_at: hook.started_at,
+        wait_clock: WaitClock::since(Instant::now()),
+        deadlines: hook.deadlines,
+        drafts: OnceLock::new(),
+    };
+    let payload = PartialPayload { bytes: Arc::new(heard.payload.to_vec()), is_complete: true };
+    // If this fails, an import can still read the transcript.
+    let _ = payload::hand_to_child(&next, payload);
+}

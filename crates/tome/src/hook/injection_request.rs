@@ -1,0 +1,111 @@
+//! Requests the injection for an event, once the event is safe.
+
+use std::time::{Duration, Instant};
+
+use tome_model::{Agent, Draft, EventKind};
+use tome_proto::{Client, v1};
+
+use super::args::HookCall;
+use super::headless;
+use crate::agents::{self, InjectionPoint};
+use crate::config::{InjectSettings, Settings};
+use crate::connect::DaemonConnector;
+
+/// Polling interval while the daemon is starting.
+const POLL_INTERVAL: Duration = Duration::from_millis(4);
+
+/// The injection request for one event.
+pub struct InjectionRequest {
+    request: v1::InjectRequest,
+    agent: Agent,
+    /// Set if the agent accepts text at this event.
+    moment: Option<InjectionPoint>,
+}
+
+impl InjectionRequest {
+    /// Builds the request for a draft; `None` if all injections are turned off.
+    pub fn from_draft(settings: &Settings, called: &HookCall, draft: &Draft) -> Option<Self> {
+        if !settings.inject.is_any_enabled() {
+            return None;
+        }
+        let moment = InjectionPoint::from_draft(draft)
+            .filter(|moment| agents::max_text_bytes(&draft.agent, *moment) > 0);
+        // A process that continues a hook has no agent to print to, and agents ignore the output for a batch.
+        let is_batch = called.is_batch();
+        let moment = moment.filter(|_| called.started_ms.is_none() && !is_batch);
+        let bytes_max = moment.map_or(0, |moment| agents::max_text_bytes(&draft.agent, moment));
+        // If the agent accepts no text now, pending triggers stay pending.
+        let permitted = match moment {
+            Some(_) => headless::permitted_injections(&settings.inject, &draft.agent),
+            None => settings.inject.clone(),
+        };
+        let source = draft.meta.get("source").and_then(serde_json::Value::as_str);
+        let request = v1::InjectRequest {
+            event_id: String::new(),
+            agent: draft.agent.as_str().to_owned(),
+            session_id: draft.session.as_str().to_owned(),
+            cwd: draft.cwd.clone(),
+            project: draft.project.clone().unwrap_or_default(),
+            kind: draft.kind.as_str().to_owned(),
+            source: source.unwrap_or_default().to_owned(),
+            within_ms: 0,
+            bytes_max: u32::try_from(bytes_max).unwrap_or(u32::MAX),
+            settings: Some(settings_to_wire(&permitted)),
+        };
+        Some(Self { request, agent: draft.agent.clone(), moment })
+    }
+
+    /// Whether the event is the start of a session.
+    pub fn is_start(&self) -> bool {
+        self.request.kind == EventKind::SessionStart.as_str()
+    }
+
+    /// Sets the id of the stored event.
+    pub fn with_event_id(mut self, id: &str) -> Self {
+        id.clone_into(&mut self.request.event_id);
+        self
+    }
+
+    /// Sends the request and renders the response in the agent's format. `None` if there is nothing to
+    /// inject or the daemon did not answer in time.
+    pub async fn send(mut self, client: &Client, within: Duration) -> Option<String> {
+        self.request.within_ms = u32::try_from(within.as_millis()).unwrap_or(u32::MAX);
+        let text = client.inject(self.request, within).await.ok()?;
+        let moment = self.moment.filter(|_| !text.is_empty())?;
+        Some(format!("{}\n", agents::build_response(&self.agent, moment, &text)?))
+    }
+}
+
+/// Waits for a daemon that is starting, then sends the request.
+pub async fn send_when_started(
+    reach: &DaemonConnector,
+    question: InjectionRequest,
+    until: Instant,
+) -> Option<String> {
+    let until = tokio::time::Instant::from_std(until);
+    let client = tokio::time::timeout_at(until, async {
+        loop {
+            // Resolved in every round: the endpoint may become known only when the daemon listens.
+            match reach.endpoint().connect().await {
+                Ok(client) => return client,
+                Err(_) => tokio::time::sleep(POLL_INTERVAL).await,
+            }
+        }
+    });
+    let client = client.await.ok()?;
+    question.send(&client, until.duration_since(tokio::time::Instant::now())).await
+}
+
+pub fn settings_to_wire(settings: &InjectSettings) -> v1::InjectSettings {
+    v1::InjectSettings {
+        start: settings.start,
+        hints: settings.hints,
+        plan: settings.plan,
+        store: settings.store,
+        overview: settings.overview,
+        budget_tokens: settings.budget_tokens,
+        plan_steps: settings.plan_steps,
+        store_tool_calls: settings.store_tool_calls,
+        overview_rounds: settings.overview_rounds,
+    }
+}
