@@ -177,6 +177,34 @@ fn events_survive_a_copy_of_the_open_store(engine: Engine) {
     assert_eq!(ledger.last_seq(), 200);
 }
 
+/// A backup tool copies what a file says it is long, holes included.
+#[test]
+fn a_small_store_is_short_and_grows_with_its_events() {
+    let scene = Scene::new(Engine::Fjall);
+    let crashed = Scene::new(Engine::Fjall);
+    let ledger = scene.open();
+    ledger.append(new_events([draft("first", 0, "said")])).unwrap();
+    let length = length_of(&scene.dir());
+    assert!(length < 2 << 20, "{length} bytes for one event");
+    // Past the length that the journal began with, and not flushed.
+    let long = "x".repeat(16 << 10);
+    for n in 0..200 {
+        ledger.append(new_events([draft(&format!("e{n}"), n, &long)])).unwrap();
+    }
+    let before = read_all(&ledger, &EventRange::default());
+    copy_dir(&scene.dir(), &crashed.dir());
+    assert_eq!(read_all(&crashed.open(), &EventRange::default()), before);
+    assert_eq!(before.len(), 201);
+}
+
+fn length_of(dir: &Path) -> u64 {
+    let length = |entry: fs::DirEntry| match entry.metadata().unwrap() {
+        meta if meta.is_dir() => length_of(&entry.path()),
+        meta => meta.len(),
+    };
+    fs::read_dir(dir).unwrap().map(|entry| length(entry.unwrap())).sum()
+}
+
 #[test]
 fn a_path_that_is_a_file_is_refused() {
     let home = tempfile::tempdir().unwrap();
