@@ -177,9 +177,9 @@ fn events_survive_a_copy_of_the_open_store(engine: Engine) {
     assert_eq!(ledger.last_seq(), 200);
 }
 
-/// A backup tool copies what a file says it is long, holes included.
+/// Backup tools copy sparse files in full length.
 #[test]
-fn a_small_store_is_short_and_grows_with_its_events() {
+fn a_new_store_is_short_and_grows_with_its_events() {
     let scene = Scene::new(Engine::Fjall);
     let crashed = Scene::new(Engine::Fjall);
     let ledger = scene.open();

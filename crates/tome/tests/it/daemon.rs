@@ -62,7 +62,7 @@ fn start_status_and_stop_report_the_daemon() {
 /// glibc reads these when a process starts, however it was started.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
-fn its_heap_is_bounded() {
+fn the_daemon_bounds_its_heap() {
     let environment = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
     let by_hand = world();
     let mut child = foreground(&by_hand, &[]);
@@ -79,7 +79,7 @@ fn its_heap_is_bounded() {
 /// What the file system has allocated, of everything in the home.
 #[cfg(unix)]
 #[test]
-fn the_status_says_what_the_home_takes_on_disk() {
+fn status_reports_the_disk_usage_of_the_whole_home() {
     use std::io::Write;
     let world = world();
     world.ingest(&line("a", 1_000, "a"));
