@@ -186,11 +186,13 @@ fn a_new_store_is_short_and_grows_with_its_events() {
     ledger.append(new_events([draft("first", 0, "said")])).unwrap();
     let length = length_of(&scene.dir());
     assert!(length < 2 << 20, "{length} bytes for one event");
-    // Past the length that the journal began with, and not flushed.
-    let long = "x".repeat(16 << 10);
+    // Past the length that the journal began with, not flushed, and hard to compress.
+    let word = |n: u64| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
     for n in 0..200 {
-        ledger.append(new_events([draft(&format!("e{n}"), n, &long)])).unwrap();
+        let text: String = (n * 1_000..(n + 1) * 1_000).map(word).collect();
+        ledger.append(new_events([draft(&format!("e{n}"), n, &text)])).unwrap();
     }
+    assert!(length_of(&scene.dir()) > length, "the journal did not grow");
     let before = read_all(&ledger, &EventRange::default());
     copy_dir(&scene.dir(), &crashed.dir());
     assert_eq!(read_all(&crashed.open(), &EventRange::default()), before);

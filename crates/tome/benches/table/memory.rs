@@ -42,7 +42,12 @@ fn measure_events(bench: &Bench) -> Result<Vec<Row>> {
             append_event(&client, project).await?;
         }
         rows.push(measure_idle(&format!("{STORES} open stores"), pid, AIM_OPEN_MB).await?);
-        bulk::send_batches(&client, bulk::build_batches("memory", events, "/home/dev/app0"), events).await?;
+        bulk::send_batches(
+            &client,
+            bulk::build_batches("memory", events, "/home/dev/app0"),
+            events,
+        )
+        .await?;
         read_all(&client).await?;
         let what = format!("{STORES} stores, {events} events in and out");
         rows.push(measure_idle(&what, pid, AIM_OPEN_MB).await?);
@@ -51,7 +56,9 @@ fn measure_events(bench: &Bench) -> Result<Vec<Row>> {
             wait_until_indexed(&client, "/home/dev/app0").await?;
             rows.push(measure_idle("after that, indexed", pid, AIM_OPEN_MB).await?);
             wait_until_closed(&client).await?;
-            rows.push(measure_idle("after that, its stores closed as unused", pid, AIM_CLOSED_MB).await?);
+            rows.push(
+                measure_idle("after that, its stores closed as unused", pid, AIM_CLOSED_MB).await?,
+            );
         }
         daemon.stop(client).await?;
         Ok(rows)
