@@ -174,6 +174,16 @@ impl Engine {
         failed.into_iter().next().map_or(Ok(()), |(_, error)| Err(error))
     }
 
+    /// Whether a projection of a store lacks events.
+    pub fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        for projection in &self.projections {
+            if projection.is_behind(store)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     /// Brings the store of a project up to date; a project without a store has nothing to do.
     pub fn catch_up_project(&self, root: &str) -> Result<(), HomeError> {
         match self.stores.find_store_path(root) {

@@ -85,6 +85,13 @@ pub struct Stores {
     pub scan_lock: Mutex<()>,
 }
 
+/// Why a store is opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Use,
+    Upkeep,
+}
+
 /// Holds one ledger. Locked while the ledger is opened, so that it is opened once.
 #[derive(Default)]
 pub(crate) struct StoreSlot {
@@ -287,10 +294,22 @@ impl Stores {
 
     /// Opens the store at a path, or hands out the one that is open.
     pub fn open(&self, path: &Path) -> Result<Store, HomeError> {
+        self.open_as(path, Purpose::Use)
+    }
+
+    /// The same for upkeep, which must not keep a store open: visiting every open store in turn would
+    /// otherwise reset the time after which each is closed as unused.
+    pub fn open_for_upkeep(&self, path: &Path) -> Result<Store, HomeError> {
+        self.open_as(path, Purpose::Upkeep)
+    }
+
+    fn open_as(&self, path: &Path, purpose: Purpose) -> Result<Store, HomeError> {
         let slot = Arc::clone(self.lock_slots().entry(path.to_path_buf()).or_default());
         let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
         let now = self.clock.now();
-        slot.used = now;
+        if purpose == Purpose::Use || slot.open.is_none() {
+            slot.used = now;
+        }
         slot.close_if_rejecting(now);
         if let Some(store) = &slot.open {
             return Ok(Arc::clone(store));

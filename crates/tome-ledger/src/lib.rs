@@ -48,3 +48,4 @@ pub use outbox::OutboxEntry;
 pub use range::{EventPosition, EventRange, OrderKey, ScanDirection};
 pub use repair::{RepairReport, repair};
 pub use store::DiskStore;
+pub use store_file::disk_bytes;

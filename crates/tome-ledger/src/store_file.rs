@@ -135,13 +135,14 @@ pub(crate) fn sync_dir(dir: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Bytes allocated by the files below a directory, which for sparse files is less than their length.
-pub(crate) fn disk_bytes(dir: &Path) -> u64 {
+/// Bytes allocated by everything below a directory, as `du` counts them: less than their length for
+/// sparse files. Links are not followed.
+pub fn disk_bytes(dir: &Path) -> u64 {
     let Ok(entries) = std::fs::read_dir(dir) else {
         return 0;
     };
     let size = |entry: std::fs::DirEntry| match entry.metadata() {
-        Ok(found) if found.is_dir() => disk_bytes(&entry.path()),
+        Ok(found) if found.is_dir() => allocated_bytes(&found) + disk_bytes(&entry.path()),
         Ok(found) => allocated_bytes(&found),
         Err(_) => 0,
     };

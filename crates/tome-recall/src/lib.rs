@@ -389,6 +389,14 @@ impl Recall {
         Ok(done)
     }
 
+    /// Releases the writers of the indexes over a store, which hold threads and memory. One that is
+    /// still merging segments stays; the next visit to the store releases it.
+    pub fn release_writers(&self, store: &Store) {
+        if let Some(desk) = self.indexer.ledger_set(store.path()) {
+            self.indexer.release_writers(&desk);
+        }
+    }
+
     /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
         let (notebooks, copies) = (&self.indexer.notebooks, &self.indexer.transcripts);

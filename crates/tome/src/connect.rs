@@ -265,6 +265,7 @@ impl DaemonConnector {
             .open(self.start_errors_path())?;
         let mut command = self.build_command()?;
         command.args(["daemon", "--detached"]);
+        crate::daemon::heap::bound(&mut command);
         // The daemon must not keep the current folder in use.
         command.current_dir(platform::neutral_folder());
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors).spawn()

@@ -476,6 +476,13 @@ pub fn editor_command(editor: &str, file: &Path) -> std::process::Command {
     }
 }
 
+/// Runs a program in place of this one where glibc is used. Returns only if that fails.
+pub fn replace_process(command: &mut std::process::Command) {
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    drop(std::os::unix::process::CommandExt::exec(command));
+    let _ = command;
+}
+
 /// Resident memory of this process in bytes; 0 if unknown.
 pub fn resident_bytes() -> u64 {
     let statm = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();

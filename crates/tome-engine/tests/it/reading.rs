@@ -264,6 +264,27 @@ fn session_statistics_do_not_change_when_the_worker_runs_again() {
 }
 
 #[test]
+fn upkeep_does_not_keep_a_store_open() {
+    let scene = scene(StoreMode::PerProject);
+    let store = scene.stores.of_project("/nowhere/a").unwrap();
+    let path = store.path().to_path_buf();
+    drop(store);
+    // Each look at the clock is a millisecond.
+    for _ in 0..10 {
+        drop(scene.stores.open_for_upkeep(&path).unwrap());
+    }
+    assert_eq!(scene.stores.close_idle(10), 1);
+    // One that upkeep has opened stays open as long as any other.
+    drop(scene.stores.open_for_upkeep(&path).unwrap());
+    assert_eq!(scene.stores.close_idle(10), 0);
+    // And use does keep it open.
+    for _ in 0..10 {
+        drop(scene.stores.open(&path).unwrap());
+    }
+    assert_eq!(scene.stores.close_idle(10), 0);
+}
+
+#[test]
 fn an_idle_store_is_closed_and_reopened() {
     let scene = scene(StoreMode::PerProject);
     scene.intake.ingest(vec![draft("/nowhere/a", 1)]);

@@ -11,7 +11,8 @@
 //! - The last journal must not be deleted: without one fjall loses its sequence number.
 //! - A background flush syncs the journal first, so tables are never ahead of it.
 //! - It refuses to open a journal whose end was torn by power loss. Hence `journal.rs`.
-//! - A journal is 64 MiB long from the start, as a sparse file.
+//! - A new journal is 64 MiB long, as a sparse file, which backup tools copy in full length. Hence
+//!   `shorten_new_journal`.
 //! - Its own flush-and-wait never returns if the worker has died of a full disk. Hence the flush on
 //!   the caller's thread.
 
@@ -43,6 +44,10 @@ const CACHE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Total size of the journals: the smallest value that fjall accepts.
 const JOURNALS_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Length of a new store's journal. Writing within a file syncs faster than growing it, and most
+/// projects write no more than this before the store is closed, which empties the journal.
+const NEW_JOURNAL_BYTES: u64 = 1024 * 1024;
 
 /// Open table files. A store of a few hundred megabytes has a few dozen.
 const OPEN_FILES_MAX: usize = 64;
@@ -78,7 +83,11 @@ impl Fjall {
         preflight::check_keyspaces(dir)?;
         journal::check_newest_journal(dir)?;
         let replays = has_journal(dir)?;
+        let has_no_journal = !dir.try_exists()? || journal::list_journals(dir)?.is_empty();
         let database = open_with_recovery(dir)?;
+        if has_no_journal {
+            shorten_new_journal(dir)?;
+        }
         let open =
             OpenDatabase { database, keyspaces: Default::default(), creating: Mutex::new(()) };
         for family in Family::ALL {
@@ -377,6 +386,16 @@ fn find_free_name(dir: &Path) -> std::io::Result<PathBuf> {
         }
     }
     Err(std::io::ErrorKind::AlreadyExists.into())
+}
+
+/// Shortens the journal that fjall has just created, before anything is written to it. fjall writes
+/// at its own offset, so the file grows again as needed. Later journals, which follow after 64 MB,
+/// keep their length: shortening one that is being written to could cut off a batch.
+fn shorten_new_journal(dir: &Path) -> std::io::Result<()> {
+    for (_, path) in journal::list_journals(dir)? {
+        std::fs::OpenOptions::new().write(true).open(path)?.set_len(NEW_JOURNAL_BYTES)?;
+    }
+    Ok(())
 }
 
 /// Empties the journals of a closed database whose memtables are all flushed. The newest one stays as

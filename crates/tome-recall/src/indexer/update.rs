@@ -113,17 +113,25 @@ impl Indexer {
         };
         let made = self.with_open_set(desk, |desk| self.open_indexes(desk, kept, pass))?;
         let mut done = IndexUpdate { created: made, ..IndexUpdate::default() };
-        let ledger = desk.ledger.as_ref().map(|path| self.stores.open(path)).transpose()?;
+        let ledger =
+            desk.ledger.as_ref().map(|path| self.stores.open_for_upkeep(path)).transpose()?;
         if let Some(ledger) = &ledger {
             done.events = self.index_events(&desk.events, ledger, pass, stop)?;
             done.pages = self.index_nodes(&desk.pages, ledger, pass, stop)?;
         }
         done.pages += self.index_files(desk, kept, pass, stop)?;
         if done != IndexUpdate::default() && pass.has_bm25() {
-            release_writers(&desk.events);
-            release_writers(&desk.pages);
+            self.release_writers(desk);
         }
         Ok(done)
+    }
+
+    /// Releases the BM25 writers, each with its threads and up to 24 MB. One that is still merging
+    /// segments stays until the next call.
+    pub(crate) fn release_writers(&self, desk: &IndexSet) {
+        for bm25 in [&desk.events, &desk.pages].into_iter().filter_map(|pair| pair.bm25.get()) {
+            let _ = bm25.release_writer();
+        }
     }
 
     /// Opens the indexes of a pass, or makes them anew. Says how many were made.
@@ -407,14 +415,6 @@ fn is_incomplete(
     let Some(ledger) = ledger else { return false };
     let Ok(changes) = ledger.last_node_change() else { return true };
     parse_cursor(&events) < ledger.last_seq() || parse_cursor(&pages) < changes
-}
-
-/// Releases the writer.
-fn release_writers(pair: &IndexPair) {
-    if let Some(words) = pair.bm25.get() {
-        // If merges are still running, the next update tries again.
-        let _ = words.release_writer();
-    }
 }
 
 /// Parses a cursor; 0 if it is empty.

@@ -30,7 +30,7 @@ pub fn measure(bench: &Bench) -> Result<Vec<Row>> {
     let folder = world.folder("person/.claude/projects/-home-dev-app");
     let mut bytes = 0;
     for n in 0..sessions {
-        bytes += write_session(&folder, n)?;
+        bytes += write_session(&folder, n, "/home/dev/app")?;
     }
     let parsing = time_parsing(&folder)?;
     let (daemon, client) = bench.block_on(BenchDaemon::start(&world))?;
@@ -58,7 +58,7 @@ fn mb(bytes: u64, time: Duration) -> f64 {
 }
 
 /// Writes a transcript in Claude Code's format; returns its size.
-fn write_session(folder: &Path, n: u64) -> Result<u64> {
+pub fn write_session(folder: &Path, n: u64, cwd: &str) -> Result<u64> {
     let session = format!("5e551011-0000-4000-8000-{n:012}");
     let path = folder.join(format!("{session}.jsonl"));
     let mut file = BufWriter::new(File::create(&path)?);
@@ -68,7 +68,7 @@ fn write_session(folder: &Path, n: u64) -> Result<u64> {
         let mut record = json!({
             "parentUuid": "1531c291-181c-4798-bb17-b7f3ce266a8d", "isSidechain": false, "uuid": id,
             "timestamp": Millis(at).to_string(), "userType": "external", "entrypoint": "cli",
-            "cwd": "/home/dev/app", "sessionId": session, "version": "2.1.325", "gitBranch": "main",
+            "cwd": cwd, "sessionId": session, "version": "2.1.325", "gitBranch": "main",
         });
         if let (Value::Object(fields), Some(record)) = (fields, record.as_object_mut()) {
             record.extend(fields);

@@ -9,6 +9,7 @@ use crate::daemon::{self, Ran};
 use crate::platform;
 
 pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
+    daemon::heap::restart_bounded();
     if detached {
         platform::detach_from_session();
     } else {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tome_home::{HomeError, SESSION_STATS_WORKER, Store, catch_up_session_stats};
+use tome_home::{HomeError, SESSION_STATS_WORKER, Store, StoreMode, catch_up_session_stats};
+use tome_ledger::disk_bytes;
 use tome_model::SessionStats;
 use tome_proto::v1;
 use tome_proto::v1::daemon_server;
@@ -195,6 +196,7 @@ fn status(daemon: &Arc<Daemon>, counts: bool) -> v1::StatusResponse {
     };
     if counts {
         count_up(daemon, &mut status);
+        status.disk_bytes = home_bytes(daemon);
         take_back_arrived(daemon);
         status.damage.extend(damage::of_files(daemon));
     }
@@ -269,7 +271,6 @@ fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
                 continue;
             }
         };
-        status.disk_bytes += disk_bytes;
         let first = tallies.first().map(|tally| tally.project.clone());
         let is_alone = tallies.iter().all(|tally| Some(&tally.project) == first.as_ref());
         for tally in &tallies {
@@ -289,6 +290,14 @@ fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
     status.agents.sort_by_key(|agent| std::cmp::Reverse(agent.last_at_ms));
 }
 
+/// Disk space allocated to the home; 0 if the file system does not answer in time.
+fn home_bytes(daemon: &Daemon) -> u64 {
+    let home = daemon.engine.home().root().to_owned();
+    let name = format!("{} (size)", home.display());
+    let counted = daemon.counting.run(&name, COUNT_TIMEOUT, move || disk_bytes(&home));
+    counted.unwrap_or_default()
+}
+
 /// What a status says of one store.
 struct Counted {
     tallies: Vec<SessionStats>,
@@ -304,7 +313,10 @@ fn counted(daemon: &Daemon, path: &Path) -> Result<Counted, RecallError> {
     Ok(Counted {
         damage: damage::of_store(daemon, path, &store, &tallies),
         tallies,
-        disk_bytes: store.disk_bytes(),
+        disk_bytes: match daemon.engine.stores().mode() {
+            StoreMode::PerProject => path.parent().map_or(0, disk_bytes),
+            StoreMode::Unified => store.disk_bytes(),
+        },
         desk: daemon.engine.recall().index_report(&store)?,
     })
 }

@@ -15,6 +15,7 @@ mod damage;
 mod drain;
 mod events;
 mod grpc_status;
+pub mod heap;
 mod home_watch;
 mod indexes;
 mod injection;

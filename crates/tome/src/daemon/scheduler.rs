@@ -172,8 +172,13 @@ fn catch_up(daemon: &Daemon, path: &Path) -> Result<(), HomeError> {
     if daemon.is_leaving() {
         return Ok(());
     }
-    let store = daemon.engine.stores().open(path)?;
+    let store = daemon.engine.stores().open_for_upkeep(path)?;
     let caught_up = daemon.engine.catch_up(&store, &|| daemon.is_leaving());
+    daemon.engine.recall().release_writers(&store);
+    // After a failure, or with events that arrived during the visit, the store stays open for the next.
+    if daemon.engine.is_behind(&store).unwrap_or(true) {
+        daemon.engine.stores().open(path)?;
+    }
     drop(store);
     // Indexes of stores that were closed meanwhile hold file descriptors.
     daemon.engine.recall().close_unused();

@@ -59,6 +59,38 @@ fn start_status_and_stop_report_the_daemon() {
     assert_eq!((again.code, again.stdout.as_str()), (0, "daemon was not running\n"));
 }
 
+/// glibc reads these when a process starts, however it was started.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn the_daemon_bounds_its_heap() {
+    let environment = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/environ")).unwrap();
+    let by_hand = world();
+    let mut child = foreground(&by_hand, &[]);
+    let by_client = world();
+    by_client.tome(&["start"]);
+    for pid in [child.id(), by_client.daemon_pid().unwrap()] {
+        let found = environment(pid);
+        assert!(found.split('\0').any(|setting| setting == "MALLOC_ARENA_MAX=1"), "{found:?}");
+    }
+    send(child.id(), Signal::Term);
+    child.wait().unwrap();
+}
+
+/// What the file system has allocated, of everything in the home.
+#[cfg(unix)]
+#[test]
+fn status_reports_the_disk_usage_of_the_whole_home() {
+    use std::io::Write;
+    let world = world();
+    world.ingest(&line("a", 1_000, "a"));
+    let mut file = std::fs::File::create(world.home().join("some-file")).unwrap();
+    file.write_all(&[7; 3 << 20]).unwrap();
+    file.sync_all().unwrap();
+    file.set_len(1 << 30).unwrap();
+    let found = status(&world)["daemon"]["disk_bytes"].as_u64().unwrap();
+    assert!((3 << 20..1 << 29).contains(&found), "{found}");
+}
+
 #[test]
 fn a_second_daemon_cannot_start() {
     let world = world();
