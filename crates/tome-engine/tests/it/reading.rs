@@ -266,7 +266,7 @@ fn session_statistics_do_not_change_when_the_worker_runs_again() {
 #[test]
 fn upkeep_does_not_keep_a_store_open() {
     let scene = scene(StoreMode::PerProject);
-    let store = scene.stores.of_project("/nowhere/a").unwrap();
+    let store = scene.stores.open_project("/nowhere/a").unwrap();
     let path = store.path().to_path_buf();
     drop(store);
     // Each look at the clock is a millisecond.

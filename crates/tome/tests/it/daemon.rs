@@ -72,7 +72,7 @@ fn the_daemon_bounds_its_heap() {
         let found = environment(pid);
         assert!(found.split('\0').any(|setting| setting == "MALLOC_ARENA_MAX=1"), "{found:?}");
     }
-    send(child.id(), Signal::Term);
+    send_signal(child.id(), Signal::Term);
     child.wait().unwrap();
 }
 
