@@ -12,6 +12,7 @@ use tome_home::{
     Home, HomeError, Notebooks, Projection, ProjectionReport, SessionStatistics, Store, StoreMode,
     Stores,
 };
+use tome_ledger::RepairReport;
 use tome_model::{Clock, Zone, limits};
 use tome_notebook::NotebookRules;
 use tome_recall::{Recall, Transcripts};
@@ -196,6 +197,18 @@ impl Engine {
     pub fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         self.projections.iter().try_for_each(|projection| projection.rebuild(store))?;
         self.catch_up(store, &|| false)
+    }
+
+    /// Repairs a damaged store. Contents may have been built while some of its events could not be read,
+    /// so they are built again.
+    pub fn repair(&self, path: &Path) -> Result<RepairReport, HomeError> {
+        let repaired = self.stores.repair(path)?;
+        if repaired.restored > 0 || repaired.lost > 0 {
+            let store = self.stores.open(path)?;
+            self.calendar.catch_up(&store, &|| false)?;
+            Projection::rebuild(&*self.calendar, &store)?;
+        }
+        Ok(repaired)
     }
 
     /// The state of every projection of a store, without catching up.

@@ -123,7 +123,7 @@ pub fn repair(daemon: &Daemon, asked: &v1::RepairStoresRequest) -> v1::RepairSto
         if !asked.all && daemon.engine.stores().verify(&path).is_empty() {
             return answer;
         }
-        match daemon.engine.stores().repair(&path) {
+        match daemon.engine.repair(&path) {
             Ok(done) => {
                 daemon.file_checks.set(&path, None);
                 answer.repaired = true;

@@ -55,7 +55,7 @@ fn the_spool_keeps_events_of_a_bad_store_and_drains_the_others() {
     let ran = world.tome(&["events", "--project", "/good", "--json"]);
     assert_eq!(texts(&ran.json_lines()), ["good", "g1", "g2"]);
     // A result reports what it could not include.
-    let missing = "left out: 2 events still in the spool";
+    let missing = "skipped: 2 events still in the spool";
     assert!(ran.stderr.contains(missing), "{}", ran.stderr);
     let recalled = world.tome(&["recall", "g1", "--project", "/good"]);
     assert!(recalled.stderr.contains(missing), "{}", recalled.stderr);

@@ -77,7 +77,7 @@ fn the_fixture_has_the_expected_scores() {
     // One time that cannot be parsed, and one that is missing.
     let warnings = measured["warnings"].as_array().unwrap();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].as_str().unwrap().starts_with("2 documents without a time"));
+    assert!(warnings[0].as_str().unwrap().starts_with("2 documents without a readable time"));
     check_rows(&rows);
 }
 

@@ -186,7 +186,7 @@ fn the_store_guide_is_enforced_with_reasons() {
         (with(bisect(), "topic", json!("README")), "README"),
         (with(bisect(), "topic", json!("con")), "con"),
         (with(bisect(), "colour", json!("red")), "colour"),
-        (json!({"insights": [bisect(), bisect(), bisect(), bisect()]}), "at most 3"),
+        (json!({"insights": [bisect(), bisect(), bisect(), bisect()]}), "limit is 3"),
         (json!({"insights": [bisect(), with(bisect(), "tags", json!([]))]}), "insight 2"),
         (json!({"insights": [{"title": "x"}]}), "type"),
         (json!({"insights": "x"}), "insights"),

@@ -379,7 +379,7 @@ fn an_import_of_all_agents_reports_counts() {
     }
     let last = ran.stdout.lines().last().unwrap();
     assert!(last.starts_with(&format!("imported {stored}, duplicates 0, skipped ")), "{last}");
-    assert!(ran.stdout.contains("2 taken back"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("2 rewound"), "{}", ran.stdout);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     for event in world.events() {
         *seen.entry(event["id"].as_str().unwrap().to_owned()).or_default() += 1;

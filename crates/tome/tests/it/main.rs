@@ -97,6 +97,7 @@ mod setup;
 mod show;
 mod slow_agents;
 mod spool;
+mod structure;
 mod tcp_flood;
 mod terminal_escapes;
 mod tools;

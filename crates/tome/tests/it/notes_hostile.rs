@@ -293,7 +293,7 @@ fn senseless_arguments_are_rejected() {
             r#"{"path": "facts/n.md", "content": "x", "name": "n", "description": "d", "type": "user"}"#,
             "facts/",
         ),
-        ("memory_write", &huge, "at most"),
+        ("memory_write", &huge, "the limit is"),
         ("memory_append", r#"{"path": "a.md", "entry": ""}"#, "empty"),
         ("memory_append", r#"{"path": "a.md", "entry": " \n "}"#, "empty"),
         ("memory_append", r#"{"path": "a.md", "entry": "x", "summary": 7}"#, "summary"),

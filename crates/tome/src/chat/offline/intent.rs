@@ -179,7 +179,7 @@ mod tests {
                 r#"Recall { query: "what bug did we fix last time?" }"#,
             ),
             ("Plan the release.", r#"Plan { goal: "the release" }"#),
-            ("we fixed the leak in the logger because stdout was shared", "Told"),
+            ("we fixed the leak in the logger because stdout was shared", "ReportedFix"),
             ("read src/main.rs", r#"Read { path: "src/main.rs" }"#),
             ("search for fn main", r#"Search { query: "fn main" }"#),
             ("list the files", "Files"),
