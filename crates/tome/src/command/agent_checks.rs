@@ -194,7 +194,7 @@ fn check_hook_trust(client: &AgentIntegration, files: &[FilePlan]) -> Option<Doc
         HookTrust::Untrusted(events) => {
             let found =
                 format!("{}: these hooks are not trusted yet: {}", client.title, events.join(", "));
-            Some(warning(CHECK_NAME, found, "start codex, type /hooks, and trust Tome's hooks"))
+            Some(warning(CHECK_NAME, found, "start codex, type /hooks and trust Tome's hooks"))
         }
         HookTrust::Trusted | HookTrust::Unknown => None,
     }

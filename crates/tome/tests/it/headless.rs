@@ -13,7 +13,7 @@ use crate::scene::*;
 /// One edit is enough work here, and the hook has plenty of time.
 const FEW: [(&str, &str); 3] = [
     ("TOME_INJECT_STORE_TOOL_CALLS", "1"),
-    ("TOME_HOOK_PATIENCE", "40"),
+    ("TOME_HOOK_PATIENCE", "100"),
     ("TOME_INJECT_HEADLESS", "off"),
 ];
 

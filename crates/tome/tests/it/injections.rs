@@ -21,7 +21,7 @@ pub fn hook_with(
 ) -> Option<Value> {
     let mut command = world.command(&[&["hook"], args].concat());
     // Tests have no terminal; headless behavior has tests of its own.
-    command.env("TOME_HOOK_PATIENCE", "40").env("TOME_INJECT_HEADLESS", "on");
+    command.env("TOME_HOOK_PATIENCE", "100").env("TOME_INJECT_HEADLESS", "on");
     command.envs(env.iter().copied());
     World::run_hook_command(&mut command, payload.to_string())
 }

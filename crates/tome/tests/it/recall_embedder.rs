@@ -153,7 +153,7 @@ fn another_embedder_rebuilds_the_vectors() {
 fn a_failing_endpoint_affects_only_its_vectors() {
     for (mood, said) in [
         (Mood::Refusing(500), "not today"),
-        (Mood::Refusing(401), "another key"),
+        (Mood::Refusing(401), "rejected the API key"),
         (Mood::Longer, "embed.dimensions"),
     ] {
         let endpoint = Embeddings::start(mood);

@@ -82,7 +82,7 @@ fn the_answer_yes_installs_and_offers_an_import() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(read(&world, ".codex/hooks.json").contains("hook codex"));
     assert!(ran.stdout.contains("Import earlier sessions"), "{ran:?}");
-    assert!(ran.stdout.contains("type /hooks, and trust Tome's"), "{ran:?}");
+    assert!(ran.stdout.contains("type /hooks and trust Tome's"), "{ran:?}");
     assert_eq!(world.events().len(), 0, "no is no");
     // Everything is installed: only the import is offered, into the given home.
     let other = world.path().join("another home");
