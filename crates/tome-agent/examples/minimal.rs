@@ -28,28 +28,22 @@ fn main() -> Result<(), Box<dyn Error>> {
         [("first", "Hello, I am Ada.", told), ("second", "What is my name?", asked)]
     {
         let cwd = std::env::current_dir()?.display().to_string();
-        let memory =
-            LocalMemory::open(LocalMemorySettings::new(&home, SessionInfo::new(session, cwd)?))?;
-        let settings = AgentSettings {
-            system_prompt: "You are a friendly assistant. Remember what people tell you."
-                .to_owned(),
-            ..AgentSettings::default()
-        };
+        let who = SessionInfo::new(session, cwd)?;
+        let memory = LocalMemory::open(LocalMemorySettings::new(&home, who))?;
+        let system_prompt = "You are friendly, and remember what people tell you.".to_owned();
+        let settings = AgentSettings { system_prompt, ..AgentSettings::default() };
         let mut agent = Agent::new(model(script)?, Arc::new(memory), settings)?;
         println!("> {prompt}");
         let run = agent.run(prompt, &mut show, &CancelToken::default())?;
-        println!(
-            "\n({} rounds, {} tokens)",
-            run.rounds,
-            run.usage.input_total() + run.usage.output
-        );
+        let tokens = run.usage.input_total() + run.usage.output;
+        println!("\n({} rounds, {tokens} tokens)", run.rounds);
         agent.finish("exit")?;
     }
     Ok(())
 }
 
-fn show(said: AgentEvent<'_>) {
-    match said {
+fn show(event: AgentEvent<'_>) {
+    match event {
         AgentEvent::Text(text) => print!("{text}"),
         AgentEvent::ToolEnd { call, .. } => println!("[{} {}]", call.name, call.arguments),
         _ => {}

@@ -101,7 +101,7 @@ impl<'a> PendingChanges<'a> {
         }
     }
 
-    /// Says what a node is now. Returns whether that is new.
+    /// Writes a node. Returns whether it differs from the stored one.
     pub(super) fn put_node(&mut self, project: &str, made: BuiltNode) -> Result<bool, HomeError> {
         let BuiltNode { mut node, firsts, grips } = made;
         let head = self.ledger.node_header(project, &node.id)?;
@@ -164,7 +164,7 @@ impl<'a> PendingChanges<'a> {
         }
     }
 
-    /// Takes a node out. Returns whether it was there.
+    /// Removes a node. Returns whether it existed.
     pub(super) fn remove_node(&mut self, project: &str, id: &NodeId) -> Result<bool, HomeError> {
         let Some(head) = self.ledger.node_header(project, id)?.filter(|head| !head.removed) else {
             return Ok(false);

@@ -32,7 +32,7 @@ pub(crate) fn expand_grip(
     before: usize,
     after: usize,
 ) -> Result<ExpandedGrip, HomeError> {
-    let missing = || HomeError::NotFound(format!("the events of {} are missing", grip.id));
+    let missing = || HomeError::NotFound(format!("events of {} are missing", grip.id));
     let first = ledger.position(&grip.first)?.ok_or_else(missing)?;
     let last = ledger.position(&grip.last)?.ok_or_else(missing)?;
     let session = ledger.event_at(&first)?.ok_or_else(missing)?.session;
@@ -62,7 +62,6 @@ struct GripContext<'a> {
 }
 
 impl GripContext<'_> {
-    /// The events of the grip itself.
     fn load_quoted(
         &mut self,
         first: &EventPosition,

@@ -119,7 +119,7 @@ impl<'a> ContentsRebuild<'a> {
         })
     }
 
-    /// Takes out segments that no session knows of.
+    /// Removes segments that no session record refers to.
     fn remove_stray_segments(&mut self, project: &str) -> Result<(), HomeError> {
         let mut after: Option<NodeId> = None;
         loop {
@@ -198,7 +198,7 @@ impl<'a> ContentsRebuild<'a> {
     }
 }
 
-/// Whether the session of a segment knows it.
+/// Whether a session record refers to a segment.
 fn has_segment_record(ledger: &Ledger, project: &str, id: &NodeId) -> Result<bool, HomeError> {
     let Some(node) = ledger.node(project, id, None)? else {
         return Ok(false);

@@ -93,7 +93,7 @@ pub fn list_unpolished(
     after: Option<&str>,
     nodes_max: usize,
 ) -> Result<UnpolishedPage, HomeError> {
-    // An id holds no space, so that a project may.
+    // The cursor is `<node id> <project>`: an id holds no space, a project may.
     let after = after.and_then(|after| after.split_once(' '));
     let after = after.and_then(|(id, project)| Some((NodeId::parse(id).ok()?, project)));
     let mut answer = UnpolishedPage::default();

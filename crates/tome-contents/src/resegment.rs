@@ -255,7 +255,7 @@ impl<'a> Resegmenter<'a> {
         })
     }
 
-    /// Whether what is new lies behind the beginning of the next segment there was.
+    /// Whether the next new event lies after the start of the next stored segment.
     fn is_rest_unchanged(&mut self) -> Result<bool, HomeError> {
         if self.until == StopAt::SessionEnd {
             return Ok(false);
@@ -269,7 +269,7 @@ impl<'a> Resegmenter<'a> {
         }
     }
 
-    /// Takes out the segments that began before a place and begin there no longer.
+    /// Removes stored segments before a position that no longer begin there.
     fn remove_stale_before(
         &mut self,
         upto: OrderKey,

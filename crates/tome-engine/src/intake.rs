@@ -20,7 +20,7 @@ pub struct Intake {
     clock: Arc<dyn Clock>,
 }
 
-/// What became of one draft. An error is shared by all drafts that it kept out.
+/// The outcome of one draft. Drafts rejected for the same reason share the error.
 pub type IngestResult = Result<AppendedEvent, Arc<HomeError>>;
 
 /// Drafts that are sealed and encoded, grouped by project.
@@ -79,7 +79,7 @@ impl Intake {
                 return PreparedDrafts { shares, answers };
             }
         };
-        // Most of what comes together comes from one place, and finding its project asks the disk.
+        // Drafts of one batch mostly share a working directory, and resolving it reads the disk.
         let mut roots: HashMap<(String, Option<String>), Result<String, Arc<HomeError>>> =
             HashMap::new();
         for (place, delivered) in drafts.into_iter().enumerate() {

@@ -127,8 +127,8 @@ impl Spool {
         }
     }
 
-    /// Takes away what waits, together with what an interrupted daemon had taken before, and with
-    /// what is held if it is time to try it again. What hooks have locked for long stays for later.
+    /// Takes the waiting files: new events, files left by an interrupted drain, and held events
+    /// whose backoff is over. New events stay if a hook holds the lock for too long.
     pub fn take_files(&self, now: Millis) -> Result<Vec<SpoolFile>, HomeError> {
         let is_paused = self.is_paused(now);
         let earlier = if is_paused { Vec::new() } else { self.list_files("draining-") };
@@ -332,7 +332,7 @@ impl SpoolFile {
         Ok(std::iter::from_fn(move || read_next_line(&mut reader, &path).transpose()))
     }
 
-    /// Deletes the file: everything in it is stored, held or set aside.
+    /// Deletes the file once everything in it is stored, held or moved to `damaged.jsonl`.
     pub fn delete(self) -> Result<(), HomeError> {
         std::fs::remove_file(&self.path).map_err(HomeError::file("delete", &self.path))
     }

@@ -51,7 +51,8 @@ impl Damage {
             .collect()
     }
 
-    /// The damage of a store that cannot be opened; none where the cause is something else.
+    /// Returns the damage of a store that failed to open, or `None` if it failed for another
+    /// reason.
     pub fn from_open_error(path: &Path, error: &HomeError) -> Option<Self> {
         let is_damage = match error {
             HomeError::Ledger(error) => matches!(
@@ -136,8 +137,8 @@ impl Stores {
         damage
     }
 
-    /// Rebuilds a store from everything that can still be read of it and from the transcripts of its
-    /// sessions. Waits until nobody uses it; whoever asks for it meanwhile waits for the repair.
+    /// Rebuilds a store from all of it that is still readable and from its sessions' transcripts.
+    /// Waits until the store is unused; callers that open it meanwhile wait for the repair.
     pub fn repair(&self, path: &Path) -> Result<RepairReport, HomeError> {
         let slot = Arc::clone(self.lock_slots().entry(path.to_path_buf()).or_default());
         let since = Instant::now();

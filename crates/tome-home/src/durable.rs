@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::HomeError;
 
-/// Replaces a file: temporary file beside it, sync, rename, sync of the folder.
+/// Replaces a file: writes a temporary file beside it, syncs, renames, syncs the folder.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> Result<(), HomeError> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::NamedTempFile::new_in(folder)

@@ -10,7 +10,7 @@ use tome_notebook::NotebookError;
 /// A failure that the caller can act on.
 #[derive(Debug, Error)]
 pub enum HomeError {
-    /// What came in cannot be taken.
+    /// The input is invalid.
     #[error(transparent)]
     Invalid(#[from] ModelError),
     /// The ledger failed.
@@ -63,7 +63,7 @@ pub enum HomeError {
 }
 
 impl HomeError {
-    /// Whether what came in is at fault, so that trying again is of no use.
+    /// Whether the input is at fault, so that a retry is pointless.
     pub fn is_callers_fault(&self) -> bool {
         matches!(self, Self::Invalid(_) | Self::Ledger(LedgerError::Rejected { .. }))
     }

@@ -77,7 +77,7 @@ const PREFIX_BYTES_MIN: usize = 4;
 const PREFIX_MATCHES_MAX: usize = 4;
 
 impl Stores {
-    /// Reads events. Several stores are merged by time.
+    /// Queries events; merges several stores by time.
     pub fn query_events(&self, question: &EventQuery) -> Result<EventPage, HomeError> {
         let end = question.after.as_deref().map(PageEnd::parse).transpose()?;
         let mut paths = self.paths_to_search(question.project.as_deref());
@@ -133,8 +133,7 @@ impl Stores {
         Ok(stores)
     }
 
-    /// One event by its id or by the beginning of its id. One store at a time, those written to
-    /// last first.
+    /// Finds an event by its id or an id prefix. Searches store by store, the last written first.
     pub fn find_event(&self, id: &str, project: Option<&str>) -> Result<Event, HomeError> {
         let parsed = EventId::parse(id)?;
         let (mut like, mut skipped) = (BTreeMap::new(), Vec::new());
@@ -155,8 +154,8 @@ impl Stores {
         {
             return Ok(event);
         }
-        let but = skipped.iter().map(|store| format!("; not looked at: {store}"));
-        Err(HomeError::NotFound(format!("there is no event {id}{}", but.collect::<String>())))
+        let but = skipped.iter().map(|store| format!("; not searched: {store}"));
+        Err(HomeError::NotFound(format!("no event {id}{}", but.collect::<String>())))
     }
 
     /// Finds an event in one store. If there is none, adds the ids with this prefix to `like`.
@@ -200,7 +199,7 @@ struct PageBuilder {
     /// Whether there are events behind the end.
     has_more: bool,
     skipped: Vec<String>,
-    /// Why the first of those that could not be opened could not.
+    /// The first error of opening a store.
     failed: Option<HomeError>,
     opened: usize,
 }
@@ -212,7 +211,6 @@ struct StoreStreams<'a, I> {
 }
 
 impl<I: Iterator<Item = Result<(EventPosition, Event), LedgerError>>> StoreStreams<'_, I> {
-    /// Reads the next event of one of the stores.
     fn advance(&mut self, n: usize) -> Result<(), (PathBuf, HomeError)> {
         let Some(((which, store), stream)) = self.streams.get_mut(n) else {
             return Ok(());
@@ -404,7 +402,7 @@ fn store_name(ledger: &Path) -> String {
     folder.map_or_else(|| "-".to_owned(), |name| name.to_string_lossy().into_owned())
 }
 
-/// What is said of a store that was left out. The path comes first, unless the reason names it.
+/// Describes a skipped store. Prefixes the path unless the error contains it.
 fn describe_unreadable(path: &Path, error: &HomeError) -> String {
     let (path, why) = (path.display().to_string(), error.explained());
     if why.contains(&path) { why } else { format!("{path}: {why}") }

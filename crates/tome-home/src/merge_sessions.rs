@@ -40,7 +40,7 @@ pub struct MergedSessions {
 type SessionKey = (Agent, SessionId);
 
 impl Stores {
-    /// Brings together the sessions that are split over projects; in a dry run only lists them.
+    /// Merges the sessions that are split over projects; a dry run only lists them.
     pub fn merge_sessions(&self, is_dry: bool) -> Result<MergedSessions, HomeError> {
         let index = self.session_index()?;
         let split = find_split_sessions(self.load_stored_sessions(), index);
@@ -150,8 +150,9 @@ fn session_key(event: &Event) -> SessionKey {
     (event.agent.clone(), event.session.clone())
 }
 
-/// The id that an event gets in a store; `None` if it is there. Words that were said again have the
-/// id of their first occurrence in each store: one that is taken by another moment gets a new one.
+/// Returns the id for an event in the target store, or `None` if the event is already there.
+/// Derived ids count occurrences per store, so an id may be taken by the same words at another
+/// time; the event then gets a new id.
 fn choose_event_id(goal: &Ledger, event: &Event) -> Result<Option<EventId>, HomeError> {
     let is_same = |at: tome_model::Millis| at.distance_ms(event.at) <= DUPLICATE_WINDOW_MS;
     match goal.position(&event.id)? {

@@ -84,7 +84,7 @@ impl Notebooks {
         Self { home, projects, rules, clock, open: Mutex::default() }
     }
 
-    /// Opens a notebook, or hands out the one that is open.
+    /// Opens a notebook, or returns the open one.
     pub fn open(&self, whose: &NotebookOwner) -> Result<Arc<Notebook>, HomeError> {
         let place = self.resolve_location(whose)?;
         let now = self.clock.now();
@@ -114,8 +114,8 @@ impl Notebooks {
         before - kept.len()
     }
 
-    /// Makes `.memory/` in the project's repository and moves the project's notes into it. What was
-    /// cut short is finished by doing it again.
+    /// Creates `.memory/` in the project's repository and moves the project's notes into it.
+    /// Calling it again completes an interrupted move.
     pub fn move_into_repository(&self, cwd: &str) -> Result<MovedNotes, HomeError> {
         let whose =
             NotebookOwner { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };

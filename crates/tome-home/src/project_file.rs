@@ -82,7 +82,7 @@ pub(crate) fn record_from_root(root: String) -> Option<ProjectRecord> {
     Some(ProjectRecord { root, remote, aliases: Vec::new(), created: String::new() })
 }
 
-/// Puts a record in the place of a damaged one, which is kept.
+/// Replaces a damaged record, which is kept under another name.
 pub(crate) fn restore_record(folder: &Path, record: &ProjectRecord) -> Result<(), HomeError> {
     let (file, kept) = (folder.join(FILE), folder.join(DAMAGED));
     if file.exists() {
@@ -93,7 +93,6 @@ pub(crate) fn restore_record(folder: &Path, record: &ProjectRecord) -> Result<()
     save_record(folder, record)
 }
 
-/// Writes a record and its copy.
 pub(crate) fn save_record(folder: &Path, record: &ProjectRecord) -> Result<(), HomeError> {
     write_record(&folder.join(FILE), record)?;
     write_record(&folder.join(COPY), record)

@@ -99,7 +99,8 @@ impl Projects {
         self.lock().damaged.clone()
     }
 
-    /// Gives a damaged folder its root back, if the root fits its name and is not another's.
+    /// Restores a damaged folder's root if it matches the folder's name and no other project has
+    /// it.
     pub(crate) fn restore_root(&self, folder: &Path, root: &str) -> Result<bool, HomeError> {
         let mut known = self.lock();
         if !project_file::matches_folder(folder, root) || known.projects.contains_key(root) {
@@ -151,10 +152,10 @@ impl Projects {
         })
     }
 
-    /// The same, but fails for a folder that does not answer and whose project nobody has noted:
-    /// an event stored under a guessed project would stay there.
+    /// Like `resolve_project_or_guess`, but fails if the file system does not answer and there is
+    /// no hint: an event stored under a guessed project would stay there.
     pub fn resolve_project(&self, cwd: &str, hint: Option<&str>) -> Result<String, HomeError> {
-        // Also with a hint: it tells which worktree the folder is in.
+        // Look up the folder even with a hint: this finds its worktree.
         match (hint, self.look_up_project(cwd)) {
             (Some(root), _) => Ok(normalize_path(root)),
             (None, ProjectLookup::Found(found)) => Ok(found.root.to_string_lossy().into_owned()),
@@ -171,7 +172,7 @@ impl Projects {
         root: &str,
         call: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, HomeError> {
-        self.timed_calls.run(root, FS_TIMEOUT, call).ok_or_else(|| timeout_error("look at", root))
+        self.timed_calls.run(root, FS_TIMEOUT, call).ok_or_else(|| timeout_error("read", root))
     }
 
     /// Whether the project of a working directory is cached.
@@ -214,7 +215,7 @@ impl Projects {
         self.find_folder(root).unwrap_or_else(|| self.choose_folder(root))
     }
 
-    /// The folder of a project, made on first use.
+    /// Returns the folder of a project; creates it on first use.
     pub fn ensure_folder(&self, root: &str, now: Millis) -> Result<PathBuf, HomeError> {
         if let Some(folder) = self.find_folder(root) {
             return Ok(folder);
@@ -246,8 +247,8 @@ impl Projects {
         self.timed_calls.run(root, FS_TIMEOUT, move || git::read_origin_url(&folder)).flatten()
     }
 
-    /// Remembers the worktree that led to a project, so that events from it are still placed right
-    /// after it has been removed.
+    /// Remembers the worktree of a working directory, so that its events are still assigned to this
+    /// project after the worktree has been removed.
     pub fn record_worktree(&self, root: &str, cwd: &str) -> Result<(), HomeError> {
         let mut known = self.lock();
         // Neither a project named by a payload nor a session that moved here makes a worktree part

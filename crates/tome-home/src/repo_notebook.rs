@@ -12,8 +12,8 @@ pub(crate) fn notebook_folder(root: &Path) -> PathBuf {
     root.join(".memory")
 }
 
-/// The notebook in a repository, if there is one. Only a real folder is used: through a link, notes
-/// would go where nobody who reads the repository expects them.
+/// Returns the notebook in a repository, if there is one. A link is refused: notes would end up
+/// where readers of the repository do not expect them.
 pub(crate) fn find_folder(root: &Path) -> Result<Option<PathBuf>, HomeError> {
     let folder = notebook_folder(root);
     match std::fs::symlink_metadata(&folder) {
@@ -24,7 +24,7 @@ pub(crate) fn find_folder(root: &Path) -> Result<Option<PathBuf>, HomeError> {
             Err(HomeError::file("use", &folder)(std::io::Error::other(what)))
         }
         Err(error) if is_not_found(&error) => Ok(None),
-        Err(error) => Err(HomeError::file("look at", &folder)(error)),
+        Err(error) => Err(HomeError::file("read", &folder)(error)),
     }
 }
 
@@ -33,7 +33,8 @@ fn is_not_found(error: &std::io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | InvalidInput)
 }
 
-/// Makes `.memory/` where it is not. It belongs to the repository, so others may read it.
+/// Creates `.memory/` if it is missing. It belongs to the repository, so other users may read it.
+/// Returns whether it was created.
 pub(crate) fn create_folder(root: &Path) -> Result<bool, HomeError> {
     if find_folder(root)?.is_some() {
         return Ok(false);
@@ -47,8 +48,8 @@ pub(crate) fn create_folder(root: &Path) -> Result<bool, HomeError> {
     Ok(true)
 }
 
-/// Moves one note: first it is there, then it is gone here, so that there is always one. `false`
-/// when it has to stay.
+/// Moves one note: writes the new one before deleting the old one, so that one always exists.
+/// Returns `false` if the note has to stay.
 pub(crate) fn move_note(from: &Notebook, to: &Notebook, path: &str) -> Result<bool, HomeError> {
     let by = Author { who: Actor::Person, tool: "tome init --in-repo".to_owned() };
     match copy_note(from, to, &by, path) {

@@ -12,7 +12,6 @@ use crate::{HomeError, Projection, Store, follow_outbox};
 /// The name of the projection, under which its cursor is kept.
 pub const SESSION_STATS_WORKER: &str = "tally";
 
-/// Events counted in one batch.
 const BATCH_MAX: usize = 1_000;
 
 /// The counters of every session in a store.

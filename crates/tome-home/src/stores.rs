@@ -145,8 +145,8 @@ impl Stores {
         Arc::clone(&self.projects)
     }
 
-    /// The project of each session. Read from its file on first use; where that is missing or
-    /// damaged it is rebuilt, which opens every store once.
+    /// Returns the session index. Reads it on first use; rebuilds it if it is missing or damaged,
+    /// which opens every store once.
     pub fn session_index(&self) -> Result<&SessionIndex, HomeError> {
         if let Some(sessions) = self.sessions.get() {
             return Ok(sessions);
@@ -197,7 +197,7 @@ impl Stores {
         self.mode
     }
 
-    /// The store that a project's events go to, made on first use.
+    /// Opens the store of a project; creates it on first use.
     pub fn open_project(&self, root: &str) -> Result<Store, HomeError> {
         let folder = self.projects.ensure_folder(root, self.clock.now())?;
         match self.mode {
@@ -292,7 +292,7 @@ impl Stores {
         &self.home
     }
 
-    /// Opens the store at a path, or hands out the one that is open.
+    /// Opens the store at a path, or returns the open one.
     pub fn open(&self, path: &Path) -> Result<Store, HomeError> {
         self.open_as(path, Purpose::Use)
     }

@@ -55,12 +55,12 @@ pub struct CalendarPage {
 }
 
 impl Calendar {
-    /// The calendar from the top.
+    /// Lists the calendar from the years down.
     pub fn list_root(&self, ask: &CalendarQuery) -> Result<CalendarListing, HomeError> {
         self.list_merged(ask, |store, project| list_children(store, project, None, ask, ask.depth))
     }
 
-    /// What is below a node.
+    /// Lists what is below a node.
     pub fn list_below(
         &self,
         id: &NodeId,
@@ -82,7 +82,7 @@ impl Calendar {
         }
     }
 
-    /// The nodes of a time that is said in words, and only those.
+    /// Lists the nodes of a time range given in words.
     pub fn list_time(
         &self,
         words: &str,
@@ -99,7 +99,7 @@ impl Calendar {
         })
     }
 
-    /// The time that somebody says in words.
+    /// Parses a time range given in words.
     pub fn parse_time(&self, words: &str) -> Result<TimeSpan, HomeError> {
         let words = words.trim();
         let span = parse_time_phrase(words, self.clock.now(), self.zone());
@@ -265,11 +265,9 @@ impl CalendarEntry {
     }
 }
 
-/// What is said of a node that is not there.
+/// Error for a missing node.
 pub(super) fn node_not_found(id: &str, project: Option<&str>) -> HomeError {
     let id = truncate_to(id, 120);
     let place = project.map(|root| format!(" in {root}")).unwrap_or_default();
-    HomeError::NotFound(format!(
-        "there is no node {id}{place}: nothing happened then, or nothing is known of it"
-    ))
+    HomeError::NotFound(format!("no node {id}{place}: nothing was recorded then"))
 }

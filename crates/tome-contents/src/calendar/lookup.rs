@@ -55,12 +55,12 @@ impl Calendar {
             (false, _) => Ok(found),
             (true, None) => Err(node_not_found(id.as_str(), project)),
             (true, Some(version)) => Err(HomeError::NotFound(format!(
-                "there is no version {version} of {id}: --versions lists those there are"
+                "no version {version} of {id}: list them with --versions"
             ))),
         }
     }
 
-    /// The latest versions of a node, of each project that has it, the oldest first.
+    /// Returns the latest versions of a node from each project that has it, oldest first.
     pub fn node_versions(
         &self,
         id: &str,
@@ -98,10 +98,10 @@ impl Calendar {
             }
             Ok(())
         })?;
-        found.ok_or_else(|| HomeError::NotFound(format!("there is no grip {id}")))
+        found.ok_or_else(|| HomeError::NotFound(format!("no grip {id}")))
     }
 
-    /// The node that is meant: of a segment the beginning of its id is enough.
+    /// Resolves a node id; a segment's id may be abbreviated.
     pub fn resolve_node_id(&self, id: &str, project: Option<&str>) -> Result<NodeId, HomeError> {
         let parsed = NodeId::parse(id);
         let Some(place) = id.trim().strip_prefix(SEGMENT_PREFIX) else { return Ok(parsed?) };
@@ -123,7 +123,7 @@ impl Calendar {
         single_match(id, like).unwrap_or_else(|| Err(node_not_found(id, project)))
     }
 
-    /// The grip that is meant: `grip:` and its time are enough where it is the only one of it.
+    /// Resolves a grip id; `grip:` and the time suffice if they are unique.
     fn resolve_grip_id(&self, id: &str, project: Option<&str>) -> Result<GripId, HomeError> {
         let parsed = GripId::parse(id);
         let (Err(error), Some(place)) = (&parsed, id.trim().strip_prefix(GRIP_PREFIX)) else {
@@ -155,7 +155,7 @@ impl Calendar {
     }
 }
 
-/// The only id of these; none when there is none.
+/// Returns the only candidate, an error if there are several, or `None`.
 fn single_match<I: Ord + ToString>(
     asked: &str,
     mut like: BTreeSet<I>,
@@ -169,7 +169,7 @@ fn single_match<I: Ord + ToString>(
 }
 
 fn grip_not_found(id: &str) -> HomeError {
-    HomeError::NotFound(format!("there is no grip {}", truncate_to(id, 120)))
+    HomeError::NotFound(format!("no grip {}", truncate_to(id, 120)))
 }
 
 fn parent_id(id: &NodeId) -> Option<NodeId> {
@@ -180,7 +180,7 @@ fn parent_id(id: &NodeId) -> Option<NodeId> {
     period.map(|period| period.id())
 }
 
-/// What is below a node, as lines; also what has gone since the version was made.
+/// Loads the children of a node as entries, including ones removed since that version.
 fn load_children(
     store: &Ledger,
     project: &str,

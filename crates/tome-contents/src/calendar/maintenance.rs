@@ -18,7 +18,7 @@ pub struct StoreRebuildResult {
     pub done: usize,
     /// Stores in total.
     pub stores: usize,
-    /// What has changed, or why it could not be done.
+    /// The counts, or why the rebuild failed.
     pub outcome: Result<ContentsRebuildReport, HomeError>,
 }
 
@@ -27,7 +27,7 @@ pub struct StoreRebuildResult {
 pub struct StoreVerifyResult {
     /// Path of the store.
     pub path: PathBuf,
-    /// What is wrong with its contents, or why they could not be checked.
+    /// The problems found, or why the check failed.
     pub outcome: Result<ContentsVerifyReport, HomeError>,
 }
 

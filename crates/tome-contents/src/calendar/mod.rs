@@ -108,7 +108,7 @@ impl Calendar {
     }
 }
 
-/// What is said of a store that was left out. The path comes first, unless the reason names it.
+/// Describes a skipped store: its path, unless the error names it, and the error.
 fn describe_unreadable(path: &Path, error: &HomeError) -> String {
     let (path, why) = (path.display().to_string(), error.explained());
     if why.contains(&path) { why } else { format!("{path}: {why}") }

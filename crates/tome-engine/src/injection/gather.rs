@@ -49,7 +49,6 @@ pub enum StartKind {
     Compacted,
 }
 
-/// Reads one part.
 type GatherStep<'s> = &'s dyn Fn(&mut StartParts) -> Result<(), HomeError>;
 
 impl Injector {
@@ -210,7 +209,7 @@ impl Injector {
         Ok(hits)
     }
 
-    /// The coder's insights for a plan, the best first, at most three.
+    /// Returns at most three lessons for a plan, the best first.
     pub fn find_lessons(&self, plan: &str) -> Result<Vec<RecalledInsight>, HomeError> {
         let ask = InsightQuery { question: Some(plan.to_owned()), ..InsightQuery::default() };
         let mut insights = self.notebooks.open(&CODER_OWNER)?.recall_insights(&ask)?.insights;
@@ -260,7 +259,6 @@ fn notebook_owner(scope: Scope, starting: &StartRequest) -> NotebookOwner {
     NotebookOwner { scope, cwd: Some(starting.project.clone()), session: starting.session.clone() }
 }
 
-/// The notes of a notebook, the newest first.
 fn list_newest_first(notebook: &Notebook) -> Result<Vec<NoteListing>, HomeError> {
     let mut notes = notebook.list_notes()?;
     notes.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.path.cmp(&b.path)));

@@ -64,7 +64,6 @@ impl InjectionLog {
         Self { projects, writing: Mutex::default() }
     }
 
-    /// Adds a line.
     pub(super) fn append(&self, record: &InjectionRecord) -> Result<(), HomeError> {
         let folder = self.projects.ensure_folder(&record.project, Millis(record.at_ms))?;
         let path = current_path(&folder);

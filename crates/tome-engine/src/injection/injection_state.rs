@@ -80,7 +80,6 @@ impl InjectionState {
         (head.v == 1).then_some(Self { given, late, started, triggers })
     }
 
-    /// Keeps it for the next step.
     pub(super) fn save(&self, project: &Path, session: &str) -> Result<(), HomeError> {
         let path = state_path(project, session);
         let folder = layout::trigger_state_dir(project);

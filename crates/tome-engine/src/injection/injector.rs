@@ -44,14 +44,14 @@ impl Injector {
         self.redactor.redact(text).into_owned()
     }
 
-    /// An event that was stored just now, sealed as it is on disk.
+    /// Loads an event that was just stored, sealed as it is on disk.
     pub fn load_event(&self, project: &str, id: &EventId) -> Result<Option<Event>, HomeError> {
         let Some(path) = self.stores.find_store_path(project) else { return Ok(None) };
         Ok(self.stores.open(&path)?.event(id)?)
     }
 
-    /// Shows an event to the triggers of its session, and says what is due in answer to it. What they
-    /// make of it is kept before this returns.
+    /// Feeds an event to its session's triggers and returns what is due in response. The new
+    /// trigger state is saved before this returns.
     pub fn process_event(
         &self,
         event: &Event,
@@ -80,7 +80,7 @@ impl Injector {
         })
     }
 
-    /// Whether the session is a subagent's: with some agents those are sessions of their own.
+    /// Whether this is a subagent's session: with some agents subagents have sessions of their own.
     pub fn is_subagent(&self, project: &str, session: &SessionId) -> Result<bool, HomeError> {
         let Some(path) = self.stores.find_store_path(project) else { return Ok(false) };
         let store = self.stores.open(&path)?;
@@ -107,7 +107,7 @@ impl Injector {
         self.update_state(project, session, |remembered| remembered.defer_hints(hints))
     }
 
-    /// Notes that a session is given these hints.
+    /// Records that a session was given these hints.
     pub fn record_hints_given(
         &self,
         project: &str,
@@ -117,12 +117,12 @@ impl Injector {
         self.update_state(project, session, |remembered| remembered.mark_given(keys))
     }
 
-    /// Notes that a session was given the text of its start.
+    /// Records that a session was given its start text.
     pub fn record_start(&self, project: &str, session: &str) -> Result<(), HomeError> {
         self.update_state(project, session, |remembered| remembered.started = true)
     }
 
-    /// Records an injection.
+    /// Logs an injection.
     pub fn log_injection(&self, record: &InjectionRecord) -> Result<(), HomeError> {
         self.log.append(record)
     }
@@ -154,9 +154,9 @@ impl Injector {
         Ok(changed)
     }
 
-    /// The folder of a project that has events; one that has none has nothing to remember either.
+    /// Returns a known project's folder. A project without events has no state either.
     fn find_folder(&self, project: &str) -> Result<PathBuf, HomeError> {
         let folder = self.stores.projects().find_folder(project);
-        folder.ok_or_else(|| HomeError::NotFound(format!("there is no project {project}")))
+        folder.ok_or_else(|| HomeError::NotFound(format!("no project {project}")))
     }
 }

@@ -53,7 +53,7 @@ fn open_event(
     id: &str,
     project: Option<&str>,
 ) -> std::result::Result<OpenedCitation, HomeError> {
-    let missing = || HomeError::NotFound(format!("there is no event {id}"));
+    let missing = || HomeError::NotFound(format!("no event {id}"));
     let id = EventId::parse(id)?;
     let stores = call.calendar().map_err(|_| missing())?.stores();
     let path = project.and_then(|root| stores.find_store_path(root)).ok_or_else(missing)?;

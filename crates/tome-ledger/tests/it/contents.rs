@@ -129,7 +129,7 @@ fn a_node_that_somebody_else_changed_is_not_written(engine: Engine) {
             work(vec![put(0, node(&week, 1, true, "w")), put(seen, node(&day, 2, true, "b"))]);
         let error = ledger.commit(stale).unwrap_err();
         let LedgerError::VersionConflict { latest: 1, .. } = &error else { panic!("{error}") };
-        assert!(error.to_string().contains("toc:day:2026-03-02 is at version 1 by now"), "{error}");
+        assert!(error.to_string().contains("toc:day:2026-03-02 is now at version 1"), "{error}");
     }
     assert_eq!(head(&ledger, &week), None, "all of it or nothing");
     assert!(ledger.write_failure().is_none(), "that is no failure of the disk");

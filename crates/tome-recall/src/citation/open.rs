@@ -84,7 +84,7 @@ impl Citations {
         Self { notebooks, calendar, transcripts: copies }
     }
 
-    /// What is at a cited place, as seen from a viewpoint.
+    /// Opens a citation, relative to a viewpoint.
     pub fn open(&self, citation: &Citation, from: &Viewpoint) -> Result<OpenedCitation, HomeError> {
         match &citation.target {
             CitationTarget::Message { session, line } => {
@@ -134,7 +134,6 @@ impl Citations {
         }
     }
 
-    /// A line of a session's copy.
     fn open_message(
         &self,
         root: &str,
@@ -197,7 +196,7 @@ impl Citations {
         let total = u32::try_from(note.text.lines().count()).unwrap_or(u32::MAX);
         if let Some(line) = line.filter(|line| *line > total.max(1)) {
             return Err(HomeError::NotFound(format!(
-                "{} has {total} lines, not {line}: it was changed since",
+                "{} has {total} lines, not {line}: the note has changed",
                 note.path
             )));
         }
@@ -212,16 +211,16 @@ impl Citations {
         Ok(OpenedCitation { file, line, ..OpenedCitation::without_file(project, place) })
     }
 
-    /// The root of the project that a citation names.
+    /// Returns the root of the project that the citation names, if it names one.
     fn find_named_project(&self, citation: &Citation) -> Result<Option<String>, HomeError> {
         let Some(folder) = &citation.project else { return Ok(None) };
         let found = find_project_root(self.calendar.stores().projects(), folder);
-        let missing = || HomeError::NotFound(format!("there is no project in projects/{folder}"));
+        let missing = || HomeError::NotFound(format!("no project in projects/{folder}"));
         found.ok_or_else(missing).map(Some)
     }
 
-    /// The root of the project that a citation means: the one it names, the one at hand, or that of
-    /// the session at hand.
+    /// Returns the root of the project that the citation names, of the current project, or of the
+    /// current session's project, in this order.
     fn resolve_project(&self, citation: &Citation, from: &Viewpoint) -> Result<String, HomeError> {
         if let Some(root) = self.find_named_project(citation)?.or_else(|| from.project.clone()) {
             return Ok(root);
@@ -252,9 +251,8 @@ impl Citations {
                 Some(session) => Some(session),
                 None => self.transcripts.find_session(&*self.open_store(root)?, folder)?,
             };
-            let missing = || {
-                HomeError::NotFound(format!("there is no session in sessions/{folder} of {root}"))
-            };
+            let missing =
+                || HomeError::NotFound(format!("no session in sessions/{folder} of {root}"));
             return Ok(ResolvedSession { session: session.ok_or_else(missing)?, assumed: false });
         }
         if let Some(session) = &from.session {
@@ -285,7 +283,7 @@ impl Citations {
 
     fn open_store(&self, root: &str) -> Result<Store, HomeError> {
         let stores = self.calendar.stores();
-        let missing = || HomeError::NotFound(format!("nothing has been recorded of {root} yet"));
+        let missing = || HomeError::NotFound(format!("nothing recorded for {root} yet"));
         stores.open(&stores.find_store_path(root).ok_or_else(missing)?)
     }
 }
@@ -306,6 +304,6 @@ impl OpenedCitation {
 
 fn session_not_found(session: &SessionId, root: &str) -> HomeError {
     HomeError::NotFound(format!(
-        "there is no session {session} of {root}: `tome events` lists events with their sessions"
+        "no session {session} in {root}: `tome events` lists events with their sessions"
     ))
 }

@@ -17,8 +17,8 @@ pub(super) struct TranscriptFile {
 }
 
 impl TranscriptFile {
-    /// Makes sure that the file holds what it should, and says what that is. Costs one look at the
-    /// file's length and time if nobody else has written to it.
+    /// Returns the current content, rebuilding the file if it is incomplete. If nothing else has
+    /// written to the file, this only checks its length and time.
     pub(super) fn refresh(
         &mut self,
         part: &ProjectSession<'_>,
@@ -32,7 +32,7 @@ impl TranscriptFile {
         Ok(&mut self.scan.insert((path, scan)).1)
     }
 
-    /// Adds the lines of events that are not there yet, in one write, synced.
+    /// Appends the lines of events that are not in the file yet, with one synced write.
     pub(super) fn append_lines(
         &mut self,
         part: &ProjectSession<'_>,
@@ -54,7 +54,7 @@ impl TranscriptFile {
                 scan.record_event(id);
             }
             let after = append_synced(&path, &bytes).map_err(HomeError::file("write", &path))?;
-            // Somebody else may have written at the same moment: then nobody knows which line is which.
+            // Another writer may have appended at the same time, so line numbers are unknown.
             let is_alone = after.len == scan.stamp.len + bytes.len() as u64;
             (scan.stamp, scan.terminator) = (after, b"");
             if !is_alone {
@@ -76,11 +76,11 @@ impl TranscriptFile {
     }
 }
 
-/// Reads a session's file, which is made again if it lacks something.
+/// Scans a session's file, rebuilding it if lines are missing.
 fn scan_or_rebuild(part: &ProjectSession<'_>, path: &Path) -> Result<TranscriptScan, HomeError> {
     working_memory::ensure(&part.folder)?;
     let scan = TranscriptScan::read(path).map_err(HomeError::file("read", path))?;
-    // A damaged ledger lacks events that the file may be the last to have.
+    // Do not rebuild from a damaged ledger: the file may have the only copy of an event.
     let is_damaged = !part.ledger.damage().is_empty();
     match !is_damaged && part.lacks_lines(&scan)? {
         true => Ok(part.rebuild_file(path, &scan)?.scan),
@@ -101,12 +101,12 @@ fn append_synced(path: &Path, bytes: &[u8]) -> std::io::Result<TranscriptStamp> 
     Ok(TranscriptStamp::from_metadata(&file.metadata()?))
 }
 
-/// The stamp of a file; none if it is not there.
+/// Reads the stamp of a file; `None` if it does not exist.
 fn read_stamp(path: &Path) -> Result<Option<TranscriptStamp>, HomeError> {
     match std::fs::symlink_metadata(path) {
         Ok(meta) if meta.is_file() => Ok(Some(TranscriptStamp::from_metadata(&meta))),
         Ok(_) => {
-            let problem = std::io::Error::other("it is not a file: move it away");
+            let problem = std::io::Error::other("not a regular file: move it away");
             Err(HomeError::file("write", path)(problem))
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

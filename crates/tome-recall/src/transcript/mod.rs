@@ -120,7 +120,7 @@ impl Transcripts {
         Ok(TranscriptUpdate { events, failed })
     }
 
-    /// The line of each event in its session's file; 0 for one that has not been copied.
+    /// The line of each event in its session's transcript; 0 if not written yet.
     pub fn find_lines(&self, ledger: &Ledger, events: &[&Event]) -> Result<Vec<u32>, HomeError> {
         let mut of_sessions: BTreeMap<(&str, &SessionId), Vec<usize>> = BTreeMap::new();
         for (n, event) in events.iter().enumerate() {

@@ -84,7 +84,7 @@ impl Transcripts {
 }
 
 impl ProjectSession<'_> {
-    /// Makes the file again from the ledger and from the lines of the old one that are no events.
+    /// Rebuilds the file from the ledger and the foreign lines of the old file.
     pub(super) fn rebuild_file(
         &self,
         path: &Path,

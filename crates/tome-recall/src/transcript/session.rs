@@ -40,7 +40,7 @@ pub enum SessionTranscriptLine {
 }
 
 impl ProjectSession<'_> {
-    /// Whether an event is missing from the file that should be there.
+    /// Returns whether the file lacks an event that it should contain.
     pub(super) fn lacks_lines(&self, scan: &TranscriptScan) -> Result<bool, HomeError> {
         for position in self.positions() {
             let position = position?;

@@ -14,7 +14,7 @@ use tome_home::HomeError;
 const WORKING_MEMORY: &str = "working-memory";
 const STAGING: &str = ".working-memory.new";
 
-/// Makes the folders of a session, and its overview, where there are none.
+/// Creates the working memory of a session if it does not exist.
 pub(super) fn ensure(folder: &Path) -> Result<(), HomeError> {
     let place = folder.join(WORKING_MEMORY);
     if std::fs::symlink_metadata(&place).is_ok() {
