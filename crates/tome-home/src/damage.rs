@@ -32,8 +32,17 @@ const REPAIR_WAIT: Duration = Duration::from_secs(30);
 /// Longer transcript lines are skipped: an event has at most 16 MiB, twice that as JSON.
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Total bytes of note histories read per check; histories that do not fit are skipped.
-const HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Total bytes of note histories that a quick check reads.
+const QUICK_HISTORY_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// How much of the files a check reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckDepth {
+    /// Skips note histories beyond 64 MiB in total: somebody waits for a status.
+    Quick,
+    /// Reads everything.
+    Full,
+}
 
 impl Damage {
     /// A finding and its remedy.
@@ -78,13 +87,16 @@ impl Damage {
     }
 
     /// Finds damaged files other than stores: project files, note histories, injection logs.
-    pub fn find_in_files(home: &Home, projects: &Projects) -> Vec<Self> {
+    pub fn find_in_files(home: &Home, projects: &Projects, depth: CheckDepth) -> Vec<Self> {
         let mut damage = projects.find_damage();
         let folders: Vec<PathBuf> = projects.all().into_iter().map(|(_, folder)| folder).collect();
         let mut histories: Vec<PathBuf> =
             folders.iter().map(|folder| layout::history_dir(folder)).collect();
         histories.push(home.coder().join(".history"));
-        let mut left = HISTORY_BYTES_MAX;
+        let mut left = match depth {
+            CheckDepth::Quick => QUICK_HISTORY_BYTES_MAX,
+            CheckDepth::Full => u64::MAX,
+        };
         for history in histories {
             let size = history.join("history.jsonl").metadata().map_or(0, |meta| meta.len());
             let Some(rest) = left.checked_sub(size) else { continue };
@@ -229,5 +241,26 @@ impl Iterator for TranscriptEvents {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_check_reads_a_history_that_is_too_large_for_a_quick_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let home = Home::at(folder.path());
+        let history = home.coder().join(".history");
+        std::fs::create_dir_all(&history).unwrap();
+        let mut damaged = vec![b'x'; usize::try_from(QUICK_HISTORY_BYTES_MAX).unwrap()];
+        damaged.push(b'\n');
+        std::fs::write(history.join("history.jsonl"), damaged).unwrap();
+        let projects = Projects::load(&home);
+        assert_eq!(Damage::find_in_files(&home, &projects, CheckDepth::Quick), []);
+        let found = Damage::find_in_files(&home, &projects, CheckDepth::Full);
+        let [damage] = &found[..] else { panic!("{found:?}") };
+        assert!(damage.problem.contains("line 1: a version is damaged"), "{damage:?}");
     }
 }

@@ -22,7 +22,7 @@ mod session_index;
 mod session_stats;
 mod stores;
 
-pub use damage::Damage;
+pub use damage::{CheckDepth, Damage};
 pub use durable::{sync_folder, write_atomic};
 pub use error::{HomeError, explain};
 pub use event_query::{EventPage, EventQuery};

@@ -80,6 +80,9 @@ pub fn repair(
     let expected = highest.saturating_sub(known.missing);
     let last_seq = rebuild.number_late_events(highest)?;
     let total = rebuild.count();
+    if let Some(old) = &old {
+        rebuild.copy_dedup_entries(old.as_ref())?;
+    }
     let derived_dropped = match &old {
         Some(old) => !rebuild.copy_derived(old.as_ref(), recounted, last_seq)?,
         None => true,
@@ -307,6 +310,21 @@ impl StoreRebuild {
         Ok(())
     }
 
+    /// Copies the readable entries for recognizing repeated words and deliveries, which cannot be
+    /// derived. A delivery whose event is lost is left out, so that it can bring the event again.
+    fn copy_dedup_entries(&mut self, old: &dyn KeyValue) -> Result<(), LedgerError> {
+        for family in [Family::Sightings, Family::Deliveries] {
+            for (key, value) in old.scan(family, KeyRange::ALL, ScanDirection::Forward).flatten() {
+                if family == Family::Deliveries && !self.ids.contains(&xxh3_128(&value)) {
+                    continue;
+                }
+                self.batch.put(family, &key, &value);
+                self.write_full_batch()?;
+            }
+        }
+        Ok(())
+    }
+
     /// Copies derived data if it is complete. Returns whether it did.
     fn copy_derived(
         &mut self,
@@ -314,13 +332,6 @@ impl StoreRebuild {
         recounted: &str,
         last_seq: u64,
     ) -> Result<bool, LedgerError> {
-        // Needed to recognize repeated words, and not derivable: copy whatever is readable.
-        for (key, value) in
-            old.scan(Family::Sightings, KeyRange::ALL, ScanDirection::Forward).flatten()
-        {
-            self.batch.put(Family::Sightings, &key, &value);
-            self.write_full_batch()?;
-        }
         let before = old.damage().len();
         for family in DERIVED {
             let mut pairs = old.scan(family, KeyRange::ALL, ScanDirection::Forward).peekable();

@@ -111,9 +111,9 @@ impl NotebookState {
             .and_then(|()| move_into_place(folder, staged, changes, &mut landed));
         if let Err(failed) = made {
             if landed.count > 0 {
-                let path = changes.first().map(|change| change.path.to_string());
-                let (path, cause) = (path.unwrap_or_default(), Box::new(failed));
-                return Err(NotebookError::PartiallyCommitted { path, cause });
+                // Those saves are nowhere else; the caller is told to look either way.
+                let _ = record_overwritten(history, by, now, changes, &landed.overwritten);
+                return Err(partially_committed(changes, failed));
             }
             if let Some(appended) = &appended {
                 history.undo_append(appended);
@@ -206,8 +206,14 @@ impl AppliedChanges {
     }
 }
 
+/// The error of a change that failed after notes were moved into place.
+fn partially_committed(changes: &[NoteChange], failed: NotebookError) -> NotebookError {
+    let path = changes.first().map(|change| change.path.to_string()).unwrap_or_default();
+    NotebookError::PartiallyCommitted { path, cause: Box::new(failed) }
+}
+
 /// Records last-moment saves by other programs as versions of their own, followed by the change
-/// that overwrote them.
+/// that overwrote them. The notes are in place by then.
 fn record_overwritten(
     history: &mut History,
     by: &Author,
@@ -228,7 +234,8 @@ fn record_overwritten(
             HistoryRecord { path, by: &edited, existed: true, before: None, after: Some(bytes) };
         happened.extend([edit, HistoryRecord { path, by, existed: true, before: None, after }]);
     }
-    history.append_records(now, &happened).map(drop)
+    let recorded = history.append_records(now, &happened);
+    recorded.map(drop).map_err(|failed| partially_committed(changes, failed))
 }
 
 /// Rejects changes to files that were saved meanwhile: editors take no lock, and syncing takes long
@@ -275,4 +282,29 @@ fn move_into_place(
         folders.insert(String::new());
     }
     folders.iter().try_for_each(|name| folder.sync_folder(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The notes are in place when a last-moment save is recorded, so a failure leaves a change.
+    #[test]
+    fn a_save_that_cannot_be_recorded_is_reported_as_a_partial_commit() {
+        let root = tempfile::tempdir().unwrap();
+        let (notes, blocked) = (root.path().join("notes"), root.path().join("history"));
+        let folder = Folder::create(&notes).unwrap();
+        let mut state = NotebookState::open(tome_model::Scope::Project, folder, &notes, &blocked);
+        let state = state.as_mut().unwrap();
+        let path = NotePath::parse_for_reading("a.md").unwrap();
+        let (before, after) = (None, Some(b"new\n".to_vec()));
+        let changes = [NoteChange { path: path.clone(), before, after }];
+        let saves = [(path, b"saved\n".to_vec())];
+        // A folder stands where the history would be written.
+        let _ = Folder::create(&blocked.join("history.jsonl")).unwrap();
+        let by = outside_author();
+        let failed = record_overwritten(&mut state.history, &by, Millis(1), &changes, &saves);
+        let failed = failed.unwrap_err().to_string();
+        assert!(failed.starts_with("a.md was changed, but then the disk failed"), "{failed}");
+    }
 }

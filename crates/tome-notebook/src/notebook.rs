@@ -112,9 +112,11 @@ impl Notebook {
     /// Describes the files that are not served because the folder holds too many; `None` if all
     /// notes are served.
     pub fn describe_unserved_files(&self) -> Result<Option<String>> {
-        let left_out = self.read_current(|shelf| Ok(shelf.unserved))?;
-        let said = |left: crate::state::UnservedFiles| format!("{}: {left}", self.root.display());
-        Ok(left_out.flatten().map(said))
+        let described = self.read_current(|state| {
+            let unserved = &state.unserved;
+            Ok((!unserved.is_empty()).then(|| format!("{}: {unserved}", self.root.display())))
+        })?;
+        Ok(described.flatten())
     }
 
     /// Renders the index: `MEMORY.md` of a project, `README.md` of the coder, a session's list.

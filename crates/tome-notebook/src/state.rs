@@ -15,7 +15,7 @@ use crate::built_files::BuiltFiles;
 use crate::folder::{FileStamp, Folder, FolderListing, create_private_folder, open_for_append};
 use crate::history::{DELETED_VERSION, History, HistoryRecord, content_version, pending_write};
 use crate::inventory::{Inventory, NoteEntry};
-use crate::limits::NOTES_MAX;
+use crate::limits::{ENTRIES_MAX, NOTES_MAX};
 use crate::notebook::{PrepareHook, run_prepare_hook};
 use crate::path::NotePath;
 use crate::watch::{FolderChanges, FolderWatch};
@@ -43,22 +43,37 @@ pub(crate) struct NotebookState {
     pub has_unrecorded_changes: bool,
     /// Whether the inventory has changed since the index was last built from it.
     pub index_changed: bool,
-    pub unserved: Option<UnservedFiles>,
+    pub unserved: UnservedFiles,
 }
 
 /// Files that are not served because the folder holds too many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct UnservedFiles {
-    /// Listed notes beyond the limit.
-    notes: usize,
-    /// Whether the folder was listed to its end.
-    is_complete: bool,
+    /// Listed notes beyond the limit; at most `ENTRIES_MAX`.
+    notes: BTreeSet<NotePath>,
+    /// Whether there are more than listed.
+    is_truncated: bool,
+}
+
+impl UnservedFiles {
+    pub fn is_empty(&self) -> bool {
+        self.notes.is_empty() && !self.is_truncated
+    }
+
+    fn insert(&mut self, path: NotePath) {
+        if self.notes.len() < ENTRIES_MAX {
+            self.notes.insert(path);
+        } else {
+            self.is_truncated |= !self.notes.contains(&path);
+        }
+    }
 }
 
 impl std::fmt::Display for UnservedFiles {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let more = if self.is_complete { "" } else { " or more" };
-        write!(f, "{}{more} files are not served: the limit is {NOTES_MAX} notes", self.notes)
+        let more = if self.is_truncated { " or more" } else { "" };
+        let count = self.notes.len();
+        write!(f, "{count}{more} files are not served: the limit is {NOTES_MAX} notes")
     }
 }
 
@@ -84,7 +99,7 @@ impl NotebookState {
             loaded: false,
             has_unrecorded_changes: false,
             index_changed: true,
-            unserved: None,
+            unserved: UnservedFiles::default(),
             folder,
         })
     }
@@ -181,12 +196,13 @@ impl NotebookState {
         for path in files.iter().filter_map(|path| NotePath::parse_for_reading(path).ok()) {
             if path.is_index() {
                 self.built.mark_doubtful(&self.folder, &path);
-            } else if self.exceeds_note_limit(&path) {
-                let left_out =
-                    self.unserved.get_or_insert(UnservedFiles { notes: 0, is_complete: true });
-                left_out.notes += 1;
-            } else {
+                continue;
+            }
+            self.unserved.notes.remove(&path);
+            if !self.exceeds_note_limit(&path) {
                 found.extend(self.check_file(path, None)?);
+            } else if self.folder.read_stamp(&path).is_ok_and(|stamp| stamp.is_some()) {
+                self.unserved.insert(path);
             }
         }
         Ok(found)
@@ -237,7 +253,7 @@ impl NotebookState {
     fn select_served_notes(&mut self, walked: FolderListing) -> Vec<(NotePath, FileStamp)> {
         let mut there: Vec<_> =
             walked.files.into_iter().filter(|(path, _)| !path.is_index()).collect();
-        self.unserved = None;
+        self.unserved = UnservedFiles::default();
         if there.len() > NOTES_MAX || !walked.is_complete {
             let history = &self.history;
             let is_known = |path: &NotePath| {
@@ -246,10 +262,9 @@ impl NotebookState {
                     .is_some_and(|latest| latest != DELETED_VERSION)
             };
             there.sort_by_cached_key(|(path, _)| (!is_known(path), path.clone()));
-            let left_out = there.len().saturating_sub(NOTES_MAX);
-            there.truncate(NOTES_MAX);
-            self.unserved =
-                Some(UnservedFiles { notes: left_out, is_complete: walked.is_complete });
+            let unserved = there.split_off(there.len().min(NOTES_MAX));
+            self.unserved.notes = unserved.into_iter().map(|(path, _)| path).collect();
+            self.unserved.is_truncated = !walked.is_complete;
         }
         there
     }

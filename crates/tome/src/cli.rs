@@ -221,7 +221,7 @@ slow machines.";
 /// `tome events`
 #[derive(Debug, Args)]
 pub struct EventsArgs {
-    /// Only events since this time: 2026-11-15, 2026-11-15T09:30:00Z, or 90m, 2h, 3d ago
+    /// Only events since this time: 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or 90m, 2h, 3d ago
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
     /// Only events before this time

@@ -2,12 +2,15 @@
 //! feeds the triggers.
 
 use tome_engine::triggers::{DueInjection, TriggerEvent, TriggerSettings, TriggerState};
-use tome_model::{Event, EventKind, Millis};
+use tome_model::{Event, EventId, EventKind, Millis};
 
 use crate::{Memory, MemoryError, SessionEvent};
 
 pub(super) struct SessionLog {
-    /// Events of the session so far; part of the names of new ones.
+    /// Id of the event after which the session is resumed; part of the names of new events, because
+    /// the clock may repeat itself.
+    resumed_after: Option<EventId>,
+    /// Events created so far; part of the names of new ones.
     count: usize,
     /// Latest event time. Times never decrease, even if the clock does, because a session is read back
     /// in order of time.
@@ -32,10 +35,11 @@ impl SessionLog {
             let _ = triggers.process_event(&TriggerEvent::from_event(event), &settings);
         }
         let latest = before.iter().map(|event| event.at).max().unwrap_or(Millis(0));
-        Self { count: before.len(), latest, pending: Vec::new(), triggers, settings }
+        let resumed_after = before.last().map(|event| event.id.clone());
+        Self { resumed_after, count: 0, latest, pending: Vec::new(), triggers, settings }
     }
 
-    /// Creates the next event. The count makes its name unique even if the clock repeats itself.
+    /// Creates the next event. Its name is unique even if the clock repeats itself.
     pub(super) fn new_event(
         &mut self,
         memory: &dyn Memory,
@@ -45,7 +49,11 @@ impl SessionLog {
         let now = memory.now();
         self.count += 1;
         self.latest = self.latest.max(now);
-        let name = format!("{}:{}:{}", kind.as_str(), now.0, self.count);
+        let mut name = format!("{}:{}:{}", kind.as_str(), now.0, self.count);
+        if let Some(id) = &self.resumed_after {
+            name.push(':');
+            name.push_str(id.as_str());
+        }
         memory.session().new_event(kind, self.latest, &name, text)
     }
 
@@ -82,7 +90,8 @@ impl SessionLog {
         Ok(())
     }
 
+    /// Whether the session has no events yet.
     pub(super) fn is_new(&self) -> bool {
-        self.count == 0
+        self.count == 0 && self.resumed_after.is_none()
     }
 }

@@ -44,6 +44,8 @@ pub struct Agent {
     usage: Usage,
     /// Whether the start of this run of the session is recorded.
     is_started: bool,
+    /// Whether the session has events, and no run of this agent has started yet.
+    is_resumed: bool,
 }
 
 impl Agent {
@@ -63,6 +65,7 @@ impl Agent {
             context.push(unit);
         }
         let log = SessionLog::new(settings.triggers.clone(), &before);
+        let is_resumed = !log.is_new();
         let mut agent = Self {
             model,
             memory,
@@ -71,6 +74,7 @@ impl Agent {
             log,
             usage: Usage::default(),
             is_started: false,
+            is_resumed,
         };
         agent.refresh_head(None)?;
         Ok(agent)
@@ -98,7 +102,7 @@ impl Agent {
 
     /// Whether the session had events before this agent was created; `false` once a run has started.
     pub fn is_resumed(&self) -> bool {
-        !self.is_started && !self.log.is_new()
+        self.is_resumed
     }
 
     /// Returns the newest events of the session, at most `newest_max`, oldest first.
@@ -360,6 +364,7 @@ impl Agent {
         let moment = moment.with_meta("source", source).with_meta("model", self.model.name());
         self.log.append_strict(&*memory, moment)?;
         self.is_started = true;
+        self.is_resumed = false;
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The agent loop: every call is run, nothing is lost, and a session resumes where it stopped.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use serde_json::{Value, json};
 use tome_agent::{
@@ -8,7 +9,7 @@ use tome_agent::{
     Toolbox,
 };
 use tome_llm::{CancelToken, ContentPart, ModelFailure};
-use tome_model::EventKind;
+use tome_model::{EventKind, Millis};
 
 use crate::paper::Paper;
 use crate::script::{Script, calls, says, words};
@@ -133,6 +134,8 @@ fn a_model_that_fails_leaves_a_session_that_goes_on() {
     assert!(later.is_resumed());
     let run = later.run("second", &mut |_| {}, &CancelToken::default()).unwrap();
     assert_eq!(run.text, "here again");
+    later.finish("done").unwrap();
+    assert!(!later.is_resumed());
     let said = words(&model.last());
     for part in ["first", "echo kept", "second"] {
         assert!(said.contains(part), "{part}: {said}");
@@ -235,6 +238,28 @@ fn a_clock_that_goes_back_loses_no_turn() {
     let asked = words(&model.last());
     let place = |words: &str| asked.find(words).unwrap();
     assert!(place("the first") < place("the second") && place("the second") < place("the third"));
+}
+
+#[test]
+fn a_clock_that_repeats_itself_loses_nothing_of_a_long_session() {
+    let memory = Arc::new(Paper::new());
+    let start = memory.now();
+    for n in 0..2_500 {
+        let (at, name) = (Millis(start.0 - 10_000 + n), n.to_string());
+        let event = memory.session().new_event(EventKind::UserMessage, at, &name, "before");
+        memory.record_events(&[event]).unwrap();
+    }
+    for prompt in ["the first", "the second", "the third"] {
+        memory.time.store(start.0, Ordering::Relaxed);
+        let model = Script::of(vec![Ok(says("ok"))]);
+        let mut agent = Agent::new(model, memory.clone(), settings()).unwrap();
+        agent.run(prompt, &mut |_| {}, &CancelToken::default()).unwrap();
+    }
+    let events = memory.recent_events(20).unwrap();
+    let count = |kind| events.iter().filter(|event| event.kind == kind).count();
+    let is_there = |prompt| events.iter().any(|event| event.text == prompt);
+    assert!(["the first", "the second", "the third"].into_iter().all(is_there));
+    assert_eq!((count(EventKind::SessionStart), count(EventKind::AssistantStop)), (3, 3));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tome_model::{Event, Millis};
 
 pub struct Paper {
     who: SessionInfo,
-    time: AtomicU64,
+    pub time: AtomicU64,
     pub notes: Mutex<BTreeMap<String, String>>,
     pub moments: Mutex<Vec<SessionEvent>>,
     /// Makes every attempt to record fail.

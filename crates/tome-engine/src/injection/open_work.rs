@@ -1,18 +1,12 @@
 //! Finds work that a session left open: unfinished steps of its latest plan, open items in its
 //! final message, and pending issues in its overview.
 
-use serde_json::Value;
 use tome_model::{Event, Tool};
+
+use crate::triggers::plan_list::{PlanList, is_done, step_text};
 
 /// Limit of open items.
 const ITEMS_MAX: usize = 5;
-
-/// Tools that write a whole plan, lowercase and without a server prefix.
-const PLAN_TOOLS: [&str; 5] =
-    ["todowrite", "todo_write", "write_todos", "update_plan", "update_todo"];
-const LIST_FIELDS: [&str; 4] = ["todos", "plan", "steps", "items"];
-const STEP_FIELDS: [&str; 6] = ["content", "step", "title", "subject", "description", "text"];
-const DONE_STATUSES: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
 
 /// Prefixes of headings under which agents list open items.
 const OPEN_HEADINGS: [&str; 12] = [
@@ -41,20 +35,14 @@ pub(super) fn collect_open_work(tail: &[Event], closing: Option<&Event>) -> Vec<
 
 /// Returns the open steps of a plan; `None` if the tool is not a plan tool.
 fn parse_open_steps(tool: &Tool) -> Option<Vec<String>> {
-    let name = tool.name.to_lowercase();
-    let name = name.rsplit("__").next().unwrap_or_default();
-    if !PLAN_TOOLS.contains(&name) {
-        return None;
-    }
-    let listed = LIST_FIELDS.iter().find_map(|list| tool.input.get(list)).unwrap_or(&tool.input);
-    let field = |item: &Value, names: &[&str]| {
-        names.iter().find_map(|name| item.get(name)?.as_str().map(str::to_owned))
+    let open = match PlanList::from_call(tool)? {
+        PlanList::Items(items) => {
+            let open = items.iter().filter(|item| !is_done(item)).filter_map(step_text);
+            open.take(ITEMS_MAX).map(str::to_owned).collect()
+        }
+        PlanList::Text(text) => parse_open_items(text),
     };
-    let is_open = |item: &&Value| {
-        field(item, &["status"]).is_none_or(|status| !DONE_STATUSES.contains(&status.as_str()))
-    };
-    let steps = listed.as_array()?.iter().filter(is_open);
-    Some(steps.filter_map(|item| field(item, &STEP_FIELDS)).take(ITEMS_MAX).collect())
+    Some(open)
 }
 
 /// Returns the items under a heading such as "Next steps", and unticked boxes.
@@ -103,6 +91,8 @@ fn strip_bullet(line: &str) -> (&str, bool) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -111,6 +101,23 @@ mod tests {
         assert_eq!(parse_open_items(text), ["Wire up the lexer", "Delete the shim", "write docs"]);
         assert_eq!(parse_open_items("Remaining: the Windows build."), ["the Windows build."]);
         assert_eq!(parse_open_items("It works. What remains is fine."), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_open_steps_of_a_plan_are_found_in_every_form() {
+        let open = |name: &str, input: serde_json::Value| {
+            let output = serde_json::Value::Null;
+            parse_open_steps(&Tool { name: name.to_owned(), input, output })
+        };
+        let steps = json!([{"task": "lex", "status": "done"}, {"task": "parse"}, "print"]);
+        let expected = Some(vec!["parse".to_owned(), "print".to_owned()]);
+        assert_eq!(open("TodoWrite", json!({"todos": steps})), expected);
+        assert_eq!(open("update_plan", json!({"plan": steps.to_string()})), expected);
+        let boxes = "- [x] lex\n- [ ] parse\n- [ ] print";
+        assert_eq!(open("mcp__x__update_todo", json!({"todos": boxes})), expected);
+        let both = json!([{"title": "parse", "description": "with recursion"}, "print"]);
+        assert_eq!(open("write_todos", both), expected);
+        assert_eq!(open("Bash", json!({"todos": steps})), None);
     }
 
     #[test]

@@ -28,6 +28,7 @@ mod due;
 mod frustration;
 mod limits;
 mod plan;
+pub(crate) mod plan_list;
 mod reminder;
 mod settings;
 mod sql;

@@ -11,15 +11,10 @@ use tome_model::{Tool, truncate_to};
 
 use super::compact_text::append_step;
 use super::limits::{LEAD_BYTES_MAX, PARSED_BYTES_MAX};
+use super::plan_list::{PlanList, is_done, step_text};
 use super::tasks::TaskList;
 use super::tool_calls::{text_field, tool_name};
 use super::{sql, steps};
-
-/// Fields that contain a step's text, and a list's steps.
-#[rustfmt::skip]
-const STEP_FIELDS: [&str; 7] = ["content", "description", "step", "title", "subject", "text", "task"];
-const LIST_FIELDS: [&str; 4] = ["todos", "plan", "steps", "items"];
-const DONE_STATUSES: [&str; 5] = ["completed", "cancelled", "done", "deleted", "closed"];
 
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct DetectedPlan {
@@ -30,10 +25,13 @@ pub(super) struct DetectedPlan {
 /// Returns the plan that a tool call made or extended. Tasks created one by one are kept in
 /// `tasks`.
 pub(super) fn parse_tool_call(tool: &Tool, tasks: &mut TaskList) -> Option<DetectedPlan> {
+    if let Some(list) = PlanList::from_call(tool) {
+        return match list {
+            PlanList::Items(items) => parse_items(&items),
+            PlanList::Text(text) => parse_text_list(text),
+        };
+    }
     match tool_name(tool).as_str() {
-        "todowrite" | "todo_write" | "write_todos" | "update_plan" | "update_todo" => {
-            parse_list(&tool.input)
-        }
         "exitplanmode" | "exit_plan_mode" => {
             let plan = text_field(&tool.input, &["plan"])
                 .or_else(|| text_field(&tool.output, &["plan"]))?;
@@ -44,9 +42,8 @@ pub(super) fn parse_tool_call(tool: &Tool, tasks: &mut TaskList) -> Option<Detec
             add_task(tasks, parse_task_id(&tool.output), subject)
         }
         "taskupdate" | "tracker_update_task" => {
-            let done = text_field(&tool.input, &["status"])
-                .is_some_and(|status| DONE_STATUSES.contains(&status));
-            if let Some(id) = text_field(&tool.input, &["taskId", "id"]).filter(|_| done) {
+            let id = text_field(&tool.input, &["taskId", "id"]);
+            if let Some(id) = id.filter(|_| is_done(&tool.input)) {
                 tasks.finish(id);
             }
             None
@@ -87,42 +84,20 @@ fn parse_task_id(output: &Value) -> Option<&str> {
         .filter(|id| !id.is_empty())
 }
 
-fn parse_list(input: &Value) -> Option<DetectedPlan> {
-    match LIST_FIELDS.iter().find_map(|name| input.get(name)).unwrap_or(input) {
-        Value::Array(items) => parse_items(items),
-        Value::String(text) => match serde_json::from_str(truncate_to(text, PARSED_BYTES_MAX)) {
-            Ok(Value::Array(items)) => parse_items(&items),
-            Ok(Value::Object(map)) => {
-                let items = LIST_FIELDS.iter().find_map(|name| map.get(*name)?.as_array())?;
-                parse_items(items)
-            }
-            _ => parse_text_list(text),
-        },
-        _ => None,
-    }
-}
-
 fn parse_items(items: &[Value]) -> Option<DetectedPlan> {
-    let done = |item: &Value| {
-        text_field(item, &["status"]).is_some_and(|status| DONE_STATUSES.contains(&status))
-    };
-    if items.iter().all(done) {
+    if items.iter().all(is_done) {
         return None;
     }
     let mut about = String::new();
     // Count all items, but quote only the first.
     for item in items.iter().take(64) {
-        append_step(
-            &mut about,
-            item.as_str().or_else(|| text_field(item, &STEP_FIELDS)).unwrap_or_default(),
-        );
+        append_step(&mut about, step_text(item).unwrap_or_default());
     }
     Some(DetectedPlan { steps: items.len(), about })
 }
 
 /// Parses a Markdown list, or a JSON list that was truncated in storage.
 fn parse_text_list(text: &str) -> Option<DetectedPlan> {
-    let text = truncate_to(text, PARSED_BYTES_MAX);
     let checks = steps::count_checkboxes(text);
     if checks.all > 0 {
         return (checks.open > 0)

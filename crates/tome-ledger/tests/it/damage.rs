@@ -5,8 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_ledger::{Engine, EventRange, Ledger, ScanDirection, repair};
-use tome_model::{Draft, Event};
+use tome_ledger::{AppendOutcome, Engine, EventRange, Ledger, NewEvent, ScanDirection, repair};
+use tome_model::{DeliveryId, DeliveryPart, Draft, Event, Millis};
 
 use crate::scene::*;
 
@@ -142,6 +142,30 @@ fn without_second_copies_a_repair_says_what_is_lost() {
     assert_eq!(outcomes(&more), [tome_ledger::AppendOutcome::Stored]);
     drop(ledger);
     assert_eq!(scene.open().damage(), Vec::<String>::new());
+}
+
+/// A delivery that arrives again after a repair brings back its lost event, and no other twice.
+#[test]
+fn a_lost_event_can_be_delivered_again_after_a_repair() {
+    let deliveries = || -> Vec<NewEvent> {
+        let parts = (1..=COUNT)
+            .map(|n| DeliveryPart { id: DeliveryId::new(Millis(ARRIVED.0 + n), [5; 10]), part: 0 });
+        new_events(drafts())
+            .into_iter()
+            .zip(parts)
+            .map(|(event, part)| event.with_delivery(Some(part)))
+            .collect()
+    };
+    let scene = Scene::new(Engine::Fjall);
+    scene.open().append(deliveries()).unwrap();
+    spoil_middle(&largest_table(&scene.dir()), 20);
+    let repaired = repair(&scene.dir(), &mut std::iter::empty(), "tally").unwrap();
+    assert!(repaired.lost > 0);
+    let ledger = scene.open();
+    let again = ledger.append(deliveries()).unwrap();
+    let stored = again.iter().filter(|one| one.outcome == AppendOutcome::Stored).count();
+    assert_eq!(stored as u64, repaired.lost);
+    assert_eq!(read_all(&ledger, &EventRange::default()), second_copies());
 }
 
 /// Whatever is deleted or damaged, the loss is reported, and a repair restores everything.

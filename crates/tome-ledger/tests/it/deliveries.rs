@@ -1,6 +1,6 @@
 //! A delivery that arrives twice is stored once, whatever its content the second time.
 
-use tome_ledger::{AppendOutcome, AppendedEvent, Engine, Ledger, NewEvent};
+use tome_ledger::{AppendOutcome, AppendedEvent, Engine, Ledger, NewEvent, repair};
 use tome_model::{DeliveryId, DeliveryPart, Draft, Millis};
 
 use crate::scene::{ARRIVED, PROJECT, Scene, draft, words};
@@ -10,6 +10,7 @@ on_every_engine!(
     its_parts_are_events_of_their_own,
     the_same_words_of_another_delivery_are_told_apart_by_time,
     old_deliveries_are_forgotten,
+    a_repaired_ledger_recognizes_deliveries,
 );
 
 const DAY_MS: u64 = 24 * 3_600 * 1_000;
@@ -82,4 +83,15 @@ fn old_deliveries_are_forgotten(engine: Engine) {
     append(&ledger, words("newer", 3_000), delivery(later(31).0, 0), later(31));
     assert!(!ledger.has_delivery(old.id).unwrap());
     assert!(ledger.has_delivery(delivery(later(29).0, 0).id).unwrap());
+}
+
+fn a_repaired_ledger_recognizes_deliveries(engine: Engine) {
+    let scene = Scene::new(engine);
+    let part = delivery(ARRIVED.0, 0);
+    let first = append(&scene.open(), words("done", 1_000), part, ARRIVED);
+    repair(&scene.dir(), &mut std::iter::empty(), "tally").unwrap();
+    let ledger = scene.open();
+    let again = append(&ledger, words("done, and more", 9_000_000), part, ARRIVED);
+    assert_eq!(again, AppendedEvent { id: first.id, outcome: AppendOutcome::Duplicate });
+    assert!(ledger.has_delivery(part.id).unwrap());
 }

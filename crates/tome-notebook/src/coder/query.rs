@@ -151,7 +151,7 @@ fn collect_candidates(question: &str) -> Vec<String> {
         for word in split_words(bare) {
             match word {
                 TextWord::Spaced(word) => {
-                    found.extend(Some(word).filter(|word| is_informative(word)))
+                    found.extend(Some(word).filter(|word| is_informative(word)));
                 }
                 TextWord::Unspaced(run) => found.extend(split_unspaced_run(&run)),
             }

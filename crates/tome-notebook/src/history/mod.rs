@@ -138,8 +138,6 @@ impl History {
             if read == 0 {
                 return Ok(lost);
             }
-            self.bytes_read += read as u64;
-            self.torn = !raw.ends_with(b"\n");
             self.apply_line(&raw);
         }
     }
@@ -170,8 +168,10 @@ impl History {
     }
 
     fn apply_line(&mut self, raw: &[u8]) {
+        self.bytes_read += raw.len() as u64;
+        self.torn = !raw.ends_with(b"\n");
         let head = HistoryLine::parse_head(raw);
-        self.integrity.check_line(head.as_ref().map(|head| head.number), raw.ends_with(b"\n"));
+        self.integrity.check_line(head.as_ref().map(|head| head.number), !self.torn);
         match head {
             Some(head) => {
                 self.last_number = self.last_number.max(head.number);
@@ -213,7 +213,8 @@ impl History {
             self.undo_append(&before);
             return Err(NotebookError::file_error("write", &path)(error));
         }
-        self.catch_up()?;
+        // Not read back from the file: that could fail, and the lines are there to stay.
+        text.split_inclusive(|byte| *byte == b'\n').for_each(|line| self.apply_line(line));
         Ok(before)
     }
 
@@ -316,5 +317,47 @@ impl HistoryRecord<'_> {
             (Some(before), Some(after)) if chained => VersionBody::delta(before, after),
             (_, Some(after)) => VersionBody::full(after),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::outside_author;
+
+    fn append(history: &mut History, path: &str, before: Option<&[u8]>, after: Option<&[u8]>) {
+        let (by, existed) = (outside_author(), before.is_some());
+        let record = HistoryRecord { path, by: &by, existed, before, after };
+        history.append_records(Millis(1_000), &[record]).unwrap();
+    }
+
+    fn state(history: &History) -> String {
+        let latest: std::collections::BTreeMap<_, _> = history.latest.iter().collect();
+        let History { bytes_read, torn, last_number, .. } = history;
+        format!("{bytes_read} {torn} {last_number} {latest:?}")
+    }
+
+    #[test]
+    fn appended_lines_are_known_as_if_read_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut history = History::new(folder.path());
+        let check = |history: &History| {
+            let mut read = History::new(folder.path());
+            read.catch_up().unwrap();
+            assert_eq!(state(history), state(&read));
+            assert_eq!(history.list_damage(), read.list_damage());
+        };
+        append(&mut history, "a.md", None, Some(b"one\n"));
+        append(&mut history, "a.md", Some(b"one\n"), Some(b"one\ntwo\n"));
+        append(&mut history, "b.md", None, Some(b"b\n"));
+        append(&mut history, "b.md", Some(b"b\n"), None);
+        check(&history);
+        let mut file = open_for_append(&history.file_path()).unwrap();
+        file.write_all(b"{\"n\":5,\"at").unwrap();
+        history.catch_up().unwrap();
+        append(&mut history, "a.md", Some(b"one\ntwo\n"), Some(b"three\n"));
+        check(&history);
+        assert!(!history.catch_up().unwrap());
+        assert_eq!(history.read_last_content("a.md").unwrap().as_deref(), Some(&b"three\n"[..]));
     }
 }

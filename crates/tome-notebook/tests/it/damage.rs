@@ -153,6 +153,15 @@ fn of_too_many_files_the_notes_that_are_known_are_served() {
     );
     notebook.write_note(&by, "new.md", "written all the same\n", None, None).unwrap();
     assert!(notebook.has_note("new.md").unwrap());
+    // Each unserved file counts once, however often it changes, and not after it is gone.
+    let last = flood.join(format!("{:06}.md", NOTES_MAX + 49));
+    let count = || notebook.describe_unserved_files().unwrap().unwrap();
+    for text in ["y\n", "yy\n", "yyy\n"] {
+        fs::write(&last, text).unwrap();
+        assert!(count().contains(": 51 files"), "{}", count());
+    }
+    fs::remove_file(&last).unwrap();
+    assert!(count().contains(": 50 files"), "{}", count());
     fs::remove_dir_all(&flood).unwrap();
     assert_eq!(notebook.list_notes().unwrap().len(), 2);
     assert_eq!(notebook.describe_unserved_files().unwrap(), None);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde::Serialize;
 use tome_engine::damage_of_injections;
-use tome_home::{Damage, NotebookOwner, Notebooks, Projects, StoreMode};
+use tome_home::{CheckDepth, Damage, NotebookOwner, Notebooks, Projects, StoreMode};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
 
@@ -35,7 +35,7 @@ pub(super) struct DoctorCheck {
     advice: Option<String>,
 }
 
-/// Cap on the files whose permissions are checked; a home can hold many.
+/// Files that one check looks at; a home or a notebook can hold many.
 const FILES_CHECKED_MAX: usize = 20_000;
 
 pub fn run(context: &CommandContext, is_deep: bool) -> Result<Outcome> {
@@ -83,7 +83,7 @@ fn run_checks(context: &CommandContext) -> Result<Vec<DoctorCheck>> {
     if matches!(report.daemon, DaemonState::NotRunning) {
         let home = &context.settings.home;
         let projects = Projects::load(home);
-        let mut damage = Damage::find_in_files(home, &projects);
+        let mut damage = Damage::find_in_files(home, &projects, CheckDepth::Full);
         damage.extend(damage_of_injections(&projects));
         checks.extend(damage.iter().map(|one| bad("damage", &one.problem, &one.remedy)));
     }
@@ -207,20 +207,17 @@ fn check_permissions(context: &CommandContext) -> Option<DoctorCheck> {
     platform::is_open_to_others(home)?;
     let mut open = Vec::new();
     let mut folders = vec![home.to_path_buf()];
-    let mut seen = 0;
+    let mut left = FILES_CHECKED_MAX;
     while let Some(folder) = folders.pop() {
         open.extend(Some(folder.clone()).filter(is_open_to_others));
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-            seen += 1;
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
+            left -= 1;
             let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
             if is_folder {
                 folders.push(entry.path());
             } else {
                 open.extend(Some(entry.path()).filter(is_open_to_others));
             }
-        }
-        if seen > FILES_CHECKED_MAX {
-            break;
         }
     }
     Some(match open.first() {
@@ -311,12 +308,12 @@ fn check_notes(context: &CommandContext) -> Option<DoctorCheck> {
 /// Counts the Markdown files in a notebook, without the index.
 fn count_notes(folder: &Path) -> u64 {
     let mut folders = vec![folder.to_path_buf()];
-    let (mut notes, mut seen) = (0, 0);
+    let (mut notes, mut left) = (0, FILES_CHECKED_MAX);
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten().take(left) {
+            left -= 1;
             let (path, name) = (entry.path(), entry.file_name());
-            seen += 1;
-            if name.to_string_lossy().starts_with('.') || seen > FILES_CHECKED_MAX {
+            if name.to_string_lossy().starts_with('.') {
                 continue;
             }
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

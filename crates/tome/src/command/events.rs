@@ -21,7 +21,7 @@ pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
     context.block_on(async {
         let project = resolve_project_filter(context, asked)?;
         let query_is_narrow = project.is_some();
-        let query = build_query(asked, project)?;
+        let query = build_query(context, asked, project)?;
         let shown = if asked.limit == 0 {
             print_all(context, EventListQuery { newest_first: asked.newest_first, ..query }).await?
         } else {
@@ -36,10 +36,14 @@ pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
     })
 }
 
-fn build_query(asked: &EventsArgs, project: Option<String>) -> Result<EventListQuery> {
-    let now = SystemClock.now();
+fn build_query(
+    context: &CommandContext,
+    asked: &EventsArgs,
+    project: Option<String>,
+) -> Result<EventListQuery> {
+    let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
     let at = |field, text: &Option<String>| {
-        text.as_deref().map(|text| time::parse(field, text, now)).transpose()
+        text.as_deref().map(|text| time::parse(field, text, now, zone)).transpose()
     };
     for agent in &asked.agent {
         Agent::parse(agent)?;

@@ -77,7 +77,7 @@ pub fn parse_agents(named: &[String]) -> Result<Vec<Agent>> {
 fn parse_since(context: &CommandContext, text: Option<&str>) -> Result<Option<Millis>> {
     let Some(text) = text else { return Ok(None) };
     let zone = &context.settings.contents.zone;
-    Ok(Some(time::parse_words("--since", text, SystemClock.now(), zone)?))
+    Ok(Some(time::parse("--since", text, SystemClock.now(), zone)?))
 }
 
 /// Finds transcripts in their default locations.

@@ -16,7 +16,7 @@ use crate::connect::StartPolicy;
 use crate::event_stream::{self, IngestBatch};
 use crate::render;
 
-/// Longer lines are read in pieces, which are then rejected.
+/// Longer lines are rejected without being read into memory.
 const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// The result of an ingest.
@@ -117,6 +117,11 @@ fn read_batches(
         let read = (&mut input).take(LINE_BYTES_MAX as u64).read_until(b'\n', &mut line)?;
         if read == 0 {
             break;
+        }
+        if read == LINE_BYTES_MAX && !line.ends_with(b"\n") && input.skip_until(b'\n')? > 0 {
+            let reason = format!("longer than {} MiB", LINE_BYTES_MAX >> 20);
+            rejected.push(RejectedLine { line: number, reason });
+            continue;
         }
         if line.trim_ascii().is_empty() {
             continue;

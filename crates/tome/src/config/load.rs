@@ -60,6 +60,8 @@ pub enum ConfigError {
     Value { key: String, from: String, problem: String },
     #[error("{key} (from {from}) is not a setting; `tome config` lists them all")]
     Unknown { key: String, from: String },
+    #[error("--set {key} has no value: use --set {key}=VALUE, or --set {key}= for an empty one")]
+    NoValue { key: String },
     #[error("cannot read {path}: {problem}")]
     File { path: String, problem: String },
     #[error("cannot determine Tome's home: set TOME_HOME to an absolute path, or HOME")]
@@ -136,8 +138,12 @@ impl Config {
             }
         }
         for setting in &flags.set {
-            let (key, value) = setting.split_once('=').unwrap_or((setting, ""));
-            config.set_value(key.trim(), value.trim().to_owned(), SettingOrigin::Flag);
+            match setting.split_once('=') {
+                Some((key, value)) => {
+                    config.set_value(key.trim(), value.trim().to_owned(), SettingOrigin::Flag);
+                }
+                None => config.problems.push(ConfigError::NoValue { key: setting.clone() }),
+            }
         }
         Ok(config)
     }

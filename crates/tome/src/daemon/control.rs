@@ -6,7 +6,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tome_home::{HomeError, SESSION_STATS_WORKER, Store, StoreMode, catch_up_session_stats};
+use tome_home::{
+    CheckDepth, HomeError, SESSION_STATS_WORKER, Store, StoreMode, catch_up_session_stats,
+};
 use tome_ledger::disk_bytes;
 use tome_model::SessionStats;
 use tome_proto::v1;
@@ -198,7 +200,7 @@ fn status(daemon: &Arc<Daemon>, counts: bool) -> v1::StatusResponse {
         count_up(daemon, &mut status);
         status.disk_bytes = home_bytes(daemon);
         take_back_arrived(daemon);
-        status.damage.extend(damage::of_files(daemon));
+        status.damage.extend(damage::of_files(daemon, CheckDepth::Quick));
     }
     for store in daemon.engine.stores().open_stores() {
         let path = store.path().to_path_buf();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tome_engine::damage_of_injections;
-use tome_home::{Damage, Store, StoreMode};
+use tome_home::{CheckDepth, Damage, Store, StoreMode};
 use tome_model::{Millis, SessionStats};
 use tome_proto::v1;
 
@@ -82,9 +82,9 @@ pub fn of_store(
 }
 
 /// The damage of all other files of the home.
-pub fn of_files(daemon: &Daemon) -> Vec<v1::Damage> {
+pub fn of_files(daemon: &Daemon, depth: CheckDepth) -> Vec<v1::Damage> {
     let projects = daemon.engine.stores().projects();
-    let mut damage = Damage::find_in_files(&daemon.settings.home, projects);
+    let mut damage = Damage::find_in_files(&daemon.settings.home, projects, depth);
     damage.extend(damage_of_injections(projects));
     damage.into_iter().map(to_wire).collect()
 }
@@ -108,7 +108,7 @@ pub fn verify(daemon: &Daemon, asked: &v1::VerifyStoresRequest) -> v1::VerifySto
         }
     }
     if project.is_none() {
-        answer.damage.extend(of_files(daemon));
+        answer.damage.extend(of_files(daemon, CheckDepth::Full));
     }
     answer
 }

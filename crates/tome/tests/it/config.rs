@@ -112,6 +112,7 @@ fn a_bad_value_is_reported_with_its_source() {
     check_refused(&world, &[], &["--set", "daemon.tcp=far away"], &["daemon.tcp", "flag"]);
     check_refused(&world, &[], &["--set", "no.such=1"], &["no.such"]);
     check_refused(&world, &[], &["--set", "nonsense"], &["nonsense"]);
+    check_refused(&world, &[], &["--set", "embed.model"], &["--set embed.model=VALUE"]);
     let file = world.config_file();
     let file = file.to_str().unwrap();
     for (text, named) in [

@@ -29,16 +29,34 @@ fn events_are_ordered_by_time_not_by_arrival() {
 fn a_range_includes_its_start_and_excludes_its_end() {
     let world = world();
     five(&world);
-    check(&world, &["--since", "2000"], &["e2", "e3", "e4", "e5"]);
-    check(&world, &["--until", "2000"], &["e1"]);
-    check(&world, &["--since", "2000", "--until", "4000"], &["e2", "e3"]);
+    check(&world, &["--since", "1970-01-01T00:00:02Z"], &["e2", "e3", "e4", "e5"]);
+    check(&world, &["--until", "1970-01-01T00:00:02Z"], &["e1"]);
+    check(
+        &world,
+        &["--since", "1970-01-01T00:00:02Z", "--until", "1970-01-01T00:00:04Z"],
+        &["e2", "e3"],
+    );
     check(&world, &["--since", "1970-01-01T00:00:04Z"], &["e4", "e5"]);
     check(&world, &["--until", "1970-01-02"], &["e1", "e2", "e3", "e4", "e5"]);
     check(&world, &["--since", "1h"], &[]);
-    check(&world, &["--since", "2000", "--until", "2000"], &[]);
-    check(&world, &["--since", "4000", "--until", "2000"], &[]);
-    check(&world, &["--since", "4000", "--until", "2000", "--limit", "0"], &[]);
-    check(&world, &["--session", "s1", "--since", "4000", "--until", "2000"], &[]);
+    check(&world, &["--since", "yesterday"], &[]);
+    check(&world, &["--until", "yesterday"], &["e1", "e2", "e3", "e4", "e5"]);
+    // Days begin in the configured zone: in Auckland the second day began at noon UTC.
+    world.ingest(&line("e6", 43_200_000, "noon"));
+    let zone = ["--set", "contents.zone=Pacific/Auckland", "--since", "1970-01-02"];
+    check(&world, &zone, &["e6"]);
+    check(&world, &["--since", "1970-01-01T00:00:02Z", "--until", "1970-01-01T00:00:02Z"], &[]);
+    check(&world, &["--since", "1970-01-01T00:00:04Z", "--until", "1970-01-01T00:00:02Z"], &[]);
+    check(
+        &world,
+        &["--since", "1970-01-01T00:00:04Z", "--until", "1970-01-01T00:00:02Z", "--limit", "0"],
+        &[],
+    );
+    check(
+        &world,
+        &["--session", "s1", "--since", "1970-01-01T00:00:04Z", "--until", "1970-01-01T00:00:02Z"],
+        &[],
+    );
     let wrong = world.tome(&["events", "--since", "soon"]);
     assert_eq!(wrong.code, 2);
     assert!(wrong.stderr.contains("--since") && wrong.stderr.contains("2026-11-15"));
@@ -52,7 +70,7 @@ fn a_limit_returns_the_latest() {
     check(&world, &["-n", "2", "--newest-first"], &["e5", "e4"]);
     check(&world, &["--limit", "0", "--newest-first"], &["e5", "e4", "e3", "e2", "e1"]);
     check(&world, &["--limit", "4294967295"], &["e1", "e2", "e3", "e4", "e5"]);
-    check(&world, &["--limit", "1", "--until", "3000"], &["e2"]);
+    check(&world, &["--limit", "1", "--until", "1970-01-01T00:00:03Z"], &["e2"]);
 }
 
 #[test]

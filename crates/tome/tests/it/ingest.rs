@@ -240,3 +240,16 @@ fn a_file_can_replace_standard_input() {
     assert_eq!(missing.code, 1);
     assert!(missing.stderr.contains("no-such-file"), "{}", missing.stderr);
 }
+
+#[test]
+fn an_overlong_line_is_rejected_once_and_later_lines_keep_their_numbers() {
+    let world = world();
+    let long = "x".repeat(65 * 1024 * 1024);
+    let lines = format!("{}{long}\nnot an event\n{}", line("a", 1_000, "1"), line("b", 2_000, "2"));
+    let report = world.tome_with(&["ingest", "--json"], lines).json();
+    assert_eq!(report["created"], 2);
+    let rejected = report["rejected"].as_array().unwrap();
+    let numbers: Vec<&Value> = rejected.iter().map(|rejected| &rejected["line"]).collect();
+    assert_eq!(numbers, [2, 3]);
+    assert_eq!(rejected[0]["reason"], "longer than 64 MiB");
+}

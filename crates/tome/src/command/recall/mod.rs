@@ -74,7 +74,7 @@ fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::Rec
     }
     let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
     let moment = |field, text: &Option<String>| {
-        let parsed = text.as_deref().map(|text| time::parse_words(field, text, now, zone));
+        let parsed = text.as_deref().map(|text| time::parse(field, text, now, zone));
         parsed.transpose()
     };
     let (since, until) = (moment("--since", &asked.since)?, moment("--until", &asked.until)?);
