@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 use tokio::time::{Instant, sleep};
-use tome_engine::ToolEffect;
 use tome_model::{Clock, SystemClock};
-use tome_proto::{Client, ClientError, v1};
+use tome_proto::{Client, ClientError};
 
 use crate::config::{ConfigFlags, Settings};
 use crate::endpoint::DaemonEndpoint;
@@ -104,34 +103,6 @@ impl DaemonConnector {
             }
         }
         Ok(question(&self.connect(start).await?).await?)
-    }
-
-    /// Calls a tool. Reads are retried, and so are changes that have the same effect when repeated. Other
-    /// changes are sent once: whether they were made is unknown when the response is lost.
-    pub async fn call_tool(
-        &self,
-        effect: ToolEffect,
-        request: v1::CallToolRequest,
-    ) -> Result<v1::CallToolResponse, ConnectError> {
-        let start = StartPolicy::IfNotRunning;
-        let call = async |client: &Client| client.call_tool(request.clone()).await;
-        let once = async || -> Result<v1::CallToolResponse, ConnectError> {
-            Ok(call(&self.connect(start).await?).await?)
-        };
-        match effect {
-            ToolEffect::Reads => self.call_idempotent(start, call).await,
-            ToolEffect::Adds | ToolEffect::Replaces => once().await,
-            ToolEffect::ReplacesIdempotently => match once().await {
-                Err(lost @ ConnectError::Client(ClientError::Unreachable(_))) => {
-                    match self.call_idempotent(start, call).await {
-                        Ok(answer) if !answer.is_error => Ok(answer),
-                        // The first call may have caused this: what it deleted is not found again.
-                        _ => Err(lost),
-                    }
-                }
-                answer => answer,
-            },
-        }
     }
 
     /// Connects and queries the daemon's version. Connecting alone proves nothing: a daemon that is exiting

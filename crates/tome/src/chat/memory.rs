@@ -95,11 +95,15 @@ impl MemoryTools for DaemonMemory {
             agent: self.who.agent.to_string(),
             command: String::new(),
         };
-        let answer = self.runtime.block_on(self.reach.call_tool(spec.effect, request));
-        let answer = answer.map_err(|error| match spec.effect {
-            ToolEffect::Reads => unavailable(&error),
-            _ => uncertain(&error),
-        })?;
+        let answer = match spec.effect {
+            // Repeating the call changes nothing.
+            ToolEffect::Reads | ToolEffect::ReplacesIdempotently => {
+                self.call_with_retries(async |client| client.call_tool(request.clone()).await)?
+            }
+            ToolEffect::Adds | ToolEffect::Replaces => self
+                .call_once(async |client| client.call_tool(request).await)
+                .map_err(|error| uncertain(&error))?,
+        };
         Ok(ToolAnswer {
             failure: answer.is_error.then(|| parse_failure(&answer.error_kind)),
             json: serde_json::from_str(&answer.result_json).unwrap_or(Value::Null),

@@ -1,6 +1,6 @@
 //! Calls the daemon's tools. Starts the daemon if necessary and reconnects for every call, so that
-//! a daemon that was killed or replaced does not matter. `DaemonConnector::call_tool` decides which
-//! calls are retried if the daemon exits meanwhile.
+//! a daemon that was killed or replaced does not matter. Reads are retried if the daemon exits
+//! meanwhile; writes are not.
 
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -10,7 +10,7 @@ use tome_model::Agent;
 use tome_proto::{ClientError, EventListQuery, v1};
 
 use super::caller::McpCaller;
-use super::limits::CONCURRENT_CALLS_MAX;
+use super::limits::{CONCURRENT_CALLS_MAX, READ_ATTEMPTS_MAX};
 use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
 
 pub struct DaemonTools {
@@ -51,8 +51,25 @@ impl DaemonTools {
             agent: who.agent,
             command: String::new(),
         };
-        let answer = self.reach.call_tool(effect, request).await;
+        let times = if effect == ToolEffect::Reads { READ_ATTEMPTS_MAX } else { 1 };
+        let answer = self.call_with_retries(request, times).await;
         answer.unwrap_or_else(|error| failure_response(&error, effect))
+    }
+
+    async fn call_with_retries(
+        &self,
+        request: v1::CallToolRequest,
+        times: usize,
+    ) -> Result<v1::CallToolResponse, ConnectError> {
+        for _ in 1..times {
+            let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
+            match client.call_tool(request.clone()).await {
+                Err(ClientError::Unreachable(_)) => {}
+                answer => return Ok(answer?),
+            }
+        }
+        let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
+        Ok(client.call_tool(request).await?)
     }
 
     /// Returns the session of this agent's latest event in this project. Agents that do not pass

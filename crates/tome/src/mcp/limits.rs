@@ -22,6 +22,9 @@ pub const BATCH_MESSAGES_MAX: usize = 64;
 /// Concurrent calls to the daemon; further calls wait.
 pub const CONCURRENT_CALLS_MAX: usize = 16;
 
+/// Attempts for a read while the daemon is exiting.
+pub const READ_ATTEMPTS_MAX: usize = 3;
+
 /// Time for the client to read the last responses after it closed its input.
 pub const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(5);
 
