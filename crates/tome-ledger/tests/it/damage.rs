@@ -78,7 +78,7 @@ fn check_repaired(dir: &Path) {
     let all: Vec<Event> = read_all(&ledger, &EventRange::default());
     assert_eq!(all, second_copies());
     let again = ledger.append(new_events(drafts())).unwrap();
-    assert!(again.iter().all(|one| one.outcome == tome_ledger::AppendOutcome::Duplicate));
+    assert!(again.iter().all(|one| one.outcome == AppendOutcome::Duplicate));
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_bad_block_hides_nothing_but_itself() {
     assert!(error.to_string().contains("damaged or missing"), "{error}");
     // It still accepts events.
     let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
-    assert_eq!(outcomes(&more), [tome_ledger::AppendOutcome::Stored]);
+    assert_eq!(outcomes(&more), [AppendOutcome::Stored]);
     assert!(!ledger.verify().unwrap().is_empty());
 }
 
@@ -139,7 +139,7 @@ fn without_second_copies_a_repair_says_what_is_lost() {
     assert_eq!(ledger.damage(), Vec::<String>::new());
     assert_eq!(ledger.last_seq(), COUNT);
     let more = ledger.append(new_events([draft("one-more", 5_000, "x")])).unwrap();
-    assert_eq!(outcomes(&more), [tome_ledger::AppendOutcome::Stored]);
+    assert_eq!(outcomes(&more), [AppendOutcome::Stored]);
     drop(ledger);
     assert_eq!(scene.open().damage(), Vec::<String>::new());
 }
