@@ -28,7 +28,7 @@ pub(crate) fn visit_events(ledger: &Path, show: VisitEvent<'_>) -> Result<(), Le
                     Some(true) => visit_items(&table, show)?,
                     Some(false) => {}
                     None => {
-                        visit_items(&table, &mut |key, value| visit_if_event(key, value, show))?
+                        visit_items(&table, &mut |key, value| visit_if_event(key, value, show))?;
                     }
                 }
             }

@@ -73,10 +73,10 @@ fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> S
     };
     match draft.kind {
         InsightKind::Episodic => {
-            stored.hints.extend(suggest_generalization(work, &profile, &stored))
+            stored.hints.extend(suggest_generalization(work, &profile, &stored));
         }
         InsightKind::Semantic => {
-            stored.hints.extend(link_episodes(work, &entry, &profile, &stored))
+            stored.hints.extend(link_episodes(work, &entry, &profile, &stored));
         }
         InsightKind::Procedural => {}
     }
