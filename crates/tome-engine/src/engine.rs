@@ -1,7 +1,7 @@
-//! The engine: opens a home and owns its parts.
+//! The engine: opens a home and connects its parts.
 //!
-//! The daemon and the agent library both run one, so that the parts are wired together in one place and
-//! everything can be tested in process.
+//! The daemon and the agent library both run one, so that the parts are wired in one place and can be
+//! tested in process.
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -20,34 +20,33 @@ use tome_redact::{CustomPattern, PatternError, Redactor};
 
 use crate::{Injector, Intake, Sealer, Spool, Tools};
 
-/// Rounds over the projections in one catch-up: indexes contain what contents were built from, and
-/// the contents themselves.
+/// Rounds over the projections per catch-up: the first builds contents, the second indexes them.
 const ROUNDS_MAX: usize = 2;
 
 /// The settings of an engine.
 pub struct EngineSettings {
-    /// The home folder. It is created on the first write.
+    /// Created on the first write.
     pub home: Home,
     /// One store per project, or one for all.
     pub store_mode: StoreMode,
     /// The storage engine of new stores.
     pub store_engine: tome_ledger::Engine,
-    /// File descriptors that the process may have; limits how many stores are open at a time.
+    /// File descriptor limit of the process; limits the number of open stores.
     pub descriptors: Option<u64>,
-    /// Texts of events are cut to this size.
+    /// Event texts are cut to this size.
     pub text_bytes_max: usize,
     /// The user's own redaction patterns.
     pub redact: Vec<CustomPattern>,
-    /// The rules of notebooks.
+    /// The rules for notebooks.
     pub notes: NotebookRules,
-    /// How contents are made.
+    /// How contents are built.
     pub contents: ContentsSettings,
-    /// Makes vectors; by default the model in the binary.
+    /// Computes vectors; by default the model in the binary.
     pub embedder: Arc<dyn Embedder>,
 }
 
 impl EngineSettings {
-    /// The defaults for a home, with days of this time zone.
+    /// The defaults for a home; days begin and end in this time zone.
     pub fn new(home: Home, zone: Zone) -> Self {
         Self {
             home,
@@ -76,14 +75,14 @@ pub struct Engine {
     spool: Spool,
     projections: Vec<Arc<dyn Projection>>,
     redact: Vec<CustomPattern>,
-    /// Built on first use: most daemons only record, and a redactor takes time and memory.
+    /// Built on first use: most daemons only record, and building a redactor takes time and memory.
     redactor: OnceLock<Arc<Redactor>>,
     tools: OnceLock<Tools>,
     injector: OnceLock<Injector>,
 }
 
 impl Engine {
-    /// Opens a home. Nothing is read or written yet.
+    /// Opens a home. Reads and writes nothing yet.
     pub fn open(settings: EngineSettings, clock: Arc<dyn Clock>) -> Result<Self, PatternError> {
         let EngineSettings { home, redact, .. } = settings;
         let sealer = Sealer::new(Redactor::new(&redact)?, settings.text_bytes_max);
@@ -120,8 +119,8 @@ impl Engine {
             settings.embedder,
             Arc::clone(&clock),
         ));
-        // In this order: an index names lines of transcripts, and events can be found before their
-        // contents are built.
+        // The order matters: indexes refer to transcript lines, and events must be searchable before
+        // their contents are built.
         let projections: Vec<Arc<dyn Projection>> = vec![
             Arc::new(SessionStatistics),
             Arc::clone(&transcripts) as _,
@@ -146,13 +145,13 @@ impl Engine {
         })
     }
 
-    /// Adds a projection, to run after the others.
+    /// Adds a projection that runs after the others.
     pub fn add_projection(&mut self, projection: Arc<dyn Projection>) {
         self.projections.push(projection);
     }
 
-    /// Brings every projection of a store up to date, until `stop` returns true. One that fails does not
-    /// hold up the others; the first error is returned.
+    /// Brings every projection of a store up to date, until `stop` returns true. A failing projection
+    /// does not block the others; returns the first error.
     pub fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
         let mut failed: Vec<(&'static str, HomeError)> = Vec::new();
         for _ in 0..ROUNDS_MAX {
@@ -185,7 +184,7 @@ impl Engine {
         Ok(false)
     }
 
-    /// Brings the store of a project up to date; a project without a store has nothing to do.
+    /// Brings the store of a project up to date, if it has one.
     pub fn catch_up_project(&self, root: &str) -> Result<(), HomeError> {
         match self.stores.find_store_path(root) {
             Some(path) => self.catch_up(&self.stores.open(&path)?, &|| false),
@@ -193,7 +192,7 @@ impl Engine {
         }
     }
 
-    /// Builds every projection of a store again from its events.
+    /// Rebuilds every projection of a store from its events.
     pub fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         self.projections.iter().try_for_each(|projection| projection.rebuild(store))?;
         self.catch_up(store, &|| false)
@@ -228,27 +227,27 @@ impl Engine {
         &self.home
     }
 
-    /// The clock of everything in it.
+    /// The clock of all parts.
     pub fn clock(&self) -> &Arc<dyn Clock> {
         &self.clock
     }
 
-    /// The ledgers of its projects.
+    /// The ledgers of the projects.
     pub fn stores(&self) -> &Arc<Stores> {
         &self.stores
     }
 
-    /// The notebooks of its projects and of the coder.
+    /// The notebooks of the projects and of the coder.
     pub fn notebooks(&self) -> &Arc<Notebooks> {
         &self.notebooks
     }
 
-    /// The contents of its stores.
+    /// The contents of the stores.
     pub fn calendar(&self) -> &Arc<Calendar> {
         &self.calendar
     }
 
-    /// The `messages.jsonl` of its sessions.
+    /// The `messages.jsonl` of the sessions.
     pub fn transcripts(&self) -> &Arc<Transcripts> {
         &self.transcripts
     }
@@ -258,12 +257,12 @@ impl Engine {
         &self.recall
     }
 
-    /// The way in for events.
+    /// Stores events.
     pub fn intake(&self) -> &Intake {
         &self.intake
     }
 
-    /// Events that wait for a daemon.
+    /// Events that hooks could not deliver.
     pub fn spool(&self) -> &Spool {
         &self.spool
     }
@@ -281,7 +280,7 @@ impl Engine {
         }))
     }
 
-    /// Composes the texts that are injected into agents.
+    /// Composes the texts to inject into agents.
     pub fn injector(&self) -> Result<&Injector, PatternError> {
         if let Some(injector) = self.injector.get() {
             return Ok(injector);

@@ -1,7 +1,7 @@
 //! A home folder: its layout, the projects in it, their stores and notebooks.
 //!
-//! This crate opens and closes what lies in a home, and keeps both within the limits of the process.
-//! It does not know what is made of events: contents, indexes and tools are built on top.
+//! This crate opens and closes stores and notebooks, and keeps the number of open ones within the
+//! limits of the process. Contents, indexes and tools are built on top of it.
 
 mod damage;
 mod durable;

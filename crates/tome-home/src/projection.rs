@@ -1,4 +1,4 @@
-//! Projections: what is built from a ledger's events and can be rebuilt from them.
+//! Projections: data that is built from a ledger's events and can be rebuilt from them.
 
 use tome_ledger::{Ledger, LedgerError, OutboxEntry, WorkerCommit};
 
@@ -7,17 +7,17 @@ use crate::{HomeError, Store};
 /// The state of one projection of a store.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ProjectionReport {
-    /// Its name, under which its cursor is kept.
+    /// The name of the projection and of its cursor.
     pub name: &'static str,
-    /// The outbox number up to which it is complete.
+    /// Outbox number of the last processed entry.
     pub cursor: u64,
-    /// Outbox entries that it has yet to process.
+    /// Outbox entries still to process.
     pub behind: u64,
-    /// Entries in it, if known.
+    /// Number of entries, if known.
     pub entries: Option<u64>,
-    /// Bytes on disk.
+    /// Size on disk.
     pub disk_bytes: u64,
-    /// The embedder that made its vectors.
+    /// The embedder that computed its vectors.
     pub embedder: Option<String>,
     /// Why it cannot be used.
     pub problem: Option<String>,
@@ -27,12 +27,12 @@ pub struct ProjectionReport {
 /// transcripts, search indexes.
 ///
 /// A projection follows the outbox of a store from a durable cursor. Several threads may catch up at
-/// once: the one that comes second finds the cursor moved and reads on from there.
+/// once: the second one finds that the cursor has moved and continues from there.
 pub trait Projection: Send + Sync {
-    /// Its name, under which its cursor is kept.
+    /// The name of the projection and of its cursor.
     fn name(&self) -> &'static str;
 
-    /// The outbox number up to which it is complete.
+    /// Outbox number of the last processed entry.
     fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
         Ok(store.cursor(self.name())?)
     }
@@ -42,14 +42,14 @@ pub trait Projection: Send + Sync {
         Ok(self.cursor(store)? < store.last_seq())
     }
 
-    /// Processes everything that has arrived since the cursor. Returns early, with the part done so far
-    /// kept, once `stop` returns true.
+    /// Processes the events after the cursor. Returns early once `stop` returns true; finished batches
+    /// stay committed.
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError>;
 
-    /// Builds it again from the events.
+    /// Rebuilds it from the events.
     fn rebuild(&self, store: &Store) -> Result<(), HomeError>;
 
-    /// Its state, without catching up: one report, or one per index where it has several.
+    /// Reports its state without catching up; one report per index if it has several.
     fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
         let cursor = self.cursor(store)?;
         let behind = store.last_seq().saturating_sub(cursor);
@@ -62,9 +62,9 @@ pub trait Projection: Send + Sync {
     }
 }
 
-/// Follows the outbox from a projection's cursor, a batch at a time. `process` gets the cursor and the entries
-/// behind it, and returns the number of the last one it processed and the results to write; results and
-/// cursor are committed together. Returns the number of entries processed.
+/// Follows the outbox from a projection's cursor in batches. `process` gets the cursor and the
+/// entries after it, and returns the number of the last processed entry and the results to write;
+/// both are committed together. Returns the number of entries processed.
 pub fn follow_outbox(
     ledger: &Ledger,
     name: &str,

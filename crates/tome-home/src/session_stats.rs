@@ -9,7 +9,7 @@ use tome_model::{SessionId, SessionStats};
 
 use crate::{HomeError, Projection, Store, follow_outbox};
 
-/// The name of the projection, under which its cursor is kept.
+/// The name of the projection and of its cursor on disk.
 pub const SESSION_STATS_WORKER: &str = "tally";
 
 const BATCH_MAX: usize = 1_000;
@@ -32,7 +32,7 @@ impl Projection for SessionStatistics {
     /// Counts again up to the cursor; events that arrive meanwhile are counted afterwards.
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         self.catch_up(store, &|| false)?;
-        let mut tallies: HashMap<(SessionId, String), SessionStats> = HashMap::new();
+        let mut stats: HashMap<(SessionId, String), SessionStats> = HashMap::new();
         let upto_seq = store.cursor(SESSION_STATS_WORKER)?;
         let mut after = 0;
         while after < upto_seq {
@@ -41,20 +41,19 @@ impl Projection for SessionStatistics {
             after = last.seq;
             for entry in entries.iter().filter(|entry| entry.seq <= upto_seq) {
                 let Some(event) = store.event_at(&entry.position)? else { continue };
-                match tallies.entry((event.session.clone(), event.project.clone())) {
-                    Entry::Occupied(mut tally) => tally.get_mut().count_event(&event),
-                    Entry::Vacant(tally) => {
-                        tally.insert(SessionStats::from_first_event(&event));
+                match stats.entry((event.session.clone(), event.project.clone())) {
+                    Entry::Occupied(mut entry) => entry.get_mut().count_event(&event),
+                    Entry::Vacant(entry) => {
+                        entry.insert(SessionStats::from_first_event(&event));
                     }
                 }
             }
         }
-        let tallies = tallies.into_values().collect();
         let work = WorkerCommit {
             worker: SESSION_STATS_WORKER.to_owned(),
             from_seq: upto_seq,
             upto_seq,
-            session_stats: tallies,
+            session_stats: stats.into_values().collect(),
             ..WorkerCommit::default()
         };
         Ok(store.commit(work)?)
@@ -77,24 +76,24 @@ fn count_batch(ledger: &Ledger, entries: &[OutboxEntry]) -> Result<(u64, WorkerC
 }
 
 fn count_events(ledger: &Ledger, entries: &[OutboxEntry]) -> Result<Vec<SessionStats>, HomeError> {
-    let mut tallies: HashMap<(SessionId, String), SessionStats> = HashMap::new();
+    let mut stats: HashMap<(SessionId, String), SessionStats> = HashMap::new();
     for entry in entries {
         let Some(event) = ledger.event_at(&entry.position)? else {
             continue;
         };
-        match tallies.entry((event.session.clone(), event.project.clone())) {
-            Entry::Occupied(mut tally) => tally.get_mut().count_event(&event),
-            Entry::Vacant(place) => {
-                let tally = match ledger.session_stats(&event.session, &event.project)? {
-                    Some(mut tally) => {
-                        tally.count_event(&event);
-                        tally
+        match stats.entry((event.session.clone(), event.project.clone())) {
+            Entry::Occupied(mut entry) => entry.get_mut().count_event(&event),
+            Entry::Vacant(entry) => {
+                let counted = match ledger.session_stats(&event.session, &event.project)? {
+                    Some(mut known) => {
+                        known.count_event(&event);
+                        known
                     }
                     None => SessionStats::from_first_event(&event),
                 };
-                place.insert(tally);
+                entry.insert(counted);
             }
         }
     }
-    Ok(tallies.into_values().collect())
+    Ok(stats.into_values().collect())
 }

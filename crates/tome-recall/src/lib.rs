@@ -21,6 +21,7 @@ mod pack;
 mod parallel;
 mod plan;
 mod proactive;
+mod projection;
 mod query;
 mod rank;
 mod repeated_prompts;
@@ -42,7 +43,7 @@ use tome_ledger::EventRange;
 use tome_model::Clock;
 
 use tome_contents::Calendar;
-use tome_home::{Home, HomeError, Notebooks, Projection, ProjectionReport, Store, Stores};
+use tome_home::{Home, Notebooks, Projection, Store, Stores};
 
 use cite::CitationContext;
 use collect::CandidatePool;
@@ -59,6 +60,7 @@ pub use error::RecallError;
 pub use excluded_prompt::ExcludedPrompt;
 pub use indexer::{IndexReport, IndexUpdate};
 pub use proactive::is_worth_searching;
+pub use projection::RemoteVectors;
 pub use query::{
     Across, OtherProjectHits, RecallAnswer, RecallHit, RecallQuery, RecallScope, SearchStage, Tier,
     source_name,
@@ -87,69 +89,67 @@ impl Recall {
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
-        copies: Arc<Transcripts>,
+        transcripts: Arc<Transcripts>,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let desks = Mutex::new(HashMap::new());
-        let keeper = Indexer {
+        let indexer = Indexer {
             home,
             stores,
             notebooks,
-            transcripts: copies,
+            transcripts,
             embedder,
-            sets: desks,
+            sets: Mutex::new(HashMap::new()),
             uses: AtomicU64::new(0),
             batch_lock: Mutex::new(()),
             session_files: SessionFiles::default(),
         };
-        Self { indexer: keeper, calendar, clock }
+        Self { indexer, calendar, clock }
     }
 
-    /// Answers a question.
-    pub fn search(&self, question: &RecallQuery) -> Result<RecallAnswer, RecallError> {
+    /// Answers a query.
+    pub fn search(&self, query: &RecallQuery) -> Result<RecallAnswer, RecallError> {
         let began = Instant::now();
-        let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
-        let desks = self.target_sets(&plan, question)?;
-        if !plan.is_time_only() && !self.has_events_in_span(&plan, &desks)? {
+        let mut plan = RecallPlan::from_query(query, &*self.clock, self.calendar.zone())?;
+        let sets = self.target_sets(&plan, query)?;
+        if !plan.is_time_only() && !self.has_events_in_span(&plan, &sets)? {
             plan.treat_time_as_words();
         }
-        let is_wide = desks.len() > OPEN_SETS_MAX;
+        let is_wide = sets.len() > OPEN_SETS_MAX;
         // One wide query at a time, because each opens stores that others do not need.
         let wide = &self.indexer.stores.scan_lock;
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut gathered = CandidatePool::new(is_wide);
-        gathered.record_stage("understand", began, plan.explain());
-        for (desk, project) in desks {
-            let unasked = question.proactive;
+        let mut pool = CandidatePool::new(is_wide);
+        pool.record_stage("understand", began, plan.explain());
+        for (set, project) in sets {
             if let Err(error) =
-                self.collect_from_set(&mut gathered, &plan, &desk, project.as_deref(), unasked)
+                self.collect_from_set(&mut pool, &plan, &set, project.as_deref(), query.proactive)
             {
-                if question.across != Across::All {
+                if query.across != Across::All {
                     return Err(error);
                 }
-                gathered.unread.push(error.explained());
+                pool.unread.push(error.explained());
             }
         }
-        let mut answer = self.build_answer(question, &plan, gathered)?;
-        let is_asked = plan.limit > 0 && !question.proactive;
-        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
-            self.count_other_projects(question, &mut answer);
+        let mut answer = self.build_answer(query, &plan, pool)?;
+        let is_explicit = plan.limit > 0 && !query.proactive;
+        if answer.hits.is_empty() && is_explicit && query.across == Across::Project {
+            self.count_other_projects(query, &mut answer);
         }
         Ok(answer)
     }
 
-    /// Whether anything was recorded in the time that the question names, if it names one. Where many
-    /// stores would have to be opened for that, it is taken for granted.
+    /// Whether events exist in the time span of the query, if it has one. Assumed when searching all
+    /// projects, because checking would open many stores.
     fn has_events_in_span(
         &self,
         plan: &RecallPlan,
-        desks: &[TargetSet],
+        sets: &[TargetSet],
     ) -> Result<bool, RecallError> {
         let (Some((from, to)), false) = (plan.span, plan.across == Across::All) else {
             return Ok(true);
         };
-        for path in desks.iter().filter_map(|(desk, _)| desk.ledger.as_ref()) {
+        for path in sets.iter().filter_map(|(set, _)| set.ledger.as_ref()) {
             let range = EventRange { from: Some(from), to: Some(to), ..EventRange::default() };
             if self.indexer.stores.open(path)?.events(&range).next().transpose()?.is_some() {
                 return Ok(true);
@@ -161,57 +161,57 @@ impl Recall {
     /// Collects candidates from one index set. Proactive queries skip catching up first.
     fn collect_from_set(
         &self,
-        gathered: &mut CandidatePool,
+        pool: &mut CandidatePool,
         plan: &RecallPlan,
-        desk: &Arc<IndexSet>,
+        set: &Arc<IndexSet>,
         project: Option<&str>,
-        unasked: bool,
+        is_proactive: bool,
     ) -> Result<(), RecallError> {
-        if !unasked {
-            gathered.behind = gathered.behind.max(self.catch_up_contents(plan, desk)?);
+        if !is_proactive {
+            pool.behind = pool.behind.max(self.catch_up_contents(plan, set)?);
         }
         match plan.is_time_only() {
-            true => gathered.collect_segments(&self.indexer, plan, desk, project),
-            false => gathered.search_set(&self.indexer, plan, desk, project),
+            true => pool.collect_segments(&self.indexer, plan, set, project),
+            false => pool.search_set(&self.indexer, plan, set, project),
         }
     }
 
     /// Ranks the candidates and builds the answer.
     fn build_answer(
         &self,
-        question: &RecallQuery,
+        query: &RecallQuery,
         plan: &RecallPlan,
-        gathered: CandidatePool,
+        pool: CandidatePool,
     ) -> Result<RecallAnswer, RecallError> {
-        let (mut ranked, gathered) = match plan.is_time_only() {
+        let (mut ranked, pool) = match plan.is_time_only() {
             true => {
-                let (mut ranked, gathered) = gathered.sort_newest_first(&self.indexer, plan)?;
-                self.drop_current_turn(question, &mut ranked)?;
-                self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
-                (ranked, gathered)
+                let (mut ranked, pool) = pool.sort_newest_first(&self.indexer, plan)?;
+                self.drop_current_turn(query, &mut ranked)?;
+                self.replace_repeated_prompts(query, &pool, &mut ranked)?;
+                (ranked, pool)
             }
-            false => self.rank_relevant(question, plan, gathered)?,
+            false => self.rank_relevant(query, plan, pool)?,
         };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.indexer.stores.projects();
-        let cite = CitationContext { projects, project: question.project.as_deref(), session };
+        let cite = CitationContext { projects, project: query.project.as_deref(), session };
         let since = Instant::now();
         let chosen = pack::choose_hits(&ranked, plan);
-        match question.proactive {
+        match query.proactive {
             true => clear_event_lines(&mut ranked),
-            false => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
+            false => self.find_cited_lines(&mut ranked, &chosen, &pool)?,
         }
-        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.tokens_max);
-        repeated_prompts::drop_query_echoes(question, &mut packed.hits);
+        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, query.tokens_max);
+        repeated_prompts::drop_query_echoes(query, &mut packed.hits);
         let mut answer = RecallAnswer {
-            tier: gathered.tier.unwrap_or(Tier::Literal),
-            behind: gathered.behind,
-            unread: gathered.unread,
+            tier: pool.tier.unwrap_or(Tier::Literal),
+            behind: pool.behind,
+            unread: pool.unread,
             hits: packed.hits,
             more: packed.more,
             other_projects: Vec::new(),
             time: plan.time_phrase.clone(),
-            stages: gathered.stages,
+            stages: pool.stages,
         };
         answer.stages.push(SearchStage {
             name: "pack".to_owned(),
@@ -224,34 +224,34 @@ impl Recall {
     /// Returns the relevant candidates, best first.
     fn rank_relevant(
         &self,
-        question: &RecallQuery,
+        query: &RecallQuery,
         plan: &RecallPlan,
-        gathered: CandidatePool,
+        pool: CandidatePool,
     ) -> Result<(Vec<RankedCandidate>, CandidatePool), RecallError> {
-        let (mut ranked, mut gathered) = gathered.rank(&self.indexer, plan)?;
+        let (mut ranked, mut pool) = pool.rank(&self.indexer, plan)?;
         let since = Instant::now();
-        if question.proactive {
+        if query.proactive {
             ranked.retain(|one| {
                 threshold::passes_proactive_threshold(one) && !plan.is_in_current_session(one)
             });
         }
-        self.drop_current_turn(question, &mut ranked)?;
-        self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
+        self.drop_current_turn(query, &mut ranked)?;
+        self.replace_repeated_prompts(query, &pool, &mut ranked)?;
         let evidence = RelevanceEvidence::from_ranked(&ranked, plan);
-        if !question.no_threshold && !evidence.passes_threshold() {
+        if !query.no_threshold && !evidence.passes_threshold() {
             ranked.clear();
         }
         ranked.retain(|one| evidence.admits_hit(one));
-        gathered.record_stage("threshold", since, evidence.explain());
+        pool.record_stage("threshold", since, evidence.explain());
         plan.boost_time_span(&mut ranked);
-        Ok((ranked, gathered))
+        Ok((ranked, pool))
     }
 
-    /// Contents that are only a little behind are made first: what was just said is in the answer.
-    /// Says how far behind they are then.
-    fn catch_up_contents(&self, plan: &RecallPlan, desk: &IndexSet) -> Result<u64, RecallError> {
+    /// Updates contents that are only slightly behind, so that the newest events are found. Returns how
+    /// many events they still lack.
+    fn catch_up_contents(&self, plan: &RecallPlan, set: &IndexSet) -> Result<u64, RecallError> {
         let Some(path) =
-            desk.ledger.as_ref().filter(|_| plan.page_sources().contains(&EntrySource::Node))
+            set.ledger.as_ref().filter(|_| plan.page_sources().contains(&EntrySource::Node))
         else {
             return Ok(0);
         };
@@ -270,12 +270,12 @@ impl Recall {
         &self,
         ranked: &mut [RankedCandidate],
         chosen: &[ChosenHit],
-        gathered: &CandidatePool,
+        pool: &CandidatePool,
     ) -> Result<(), RecallError> {
         for at in chosen.iter().flat_map(ChosenHit::cited_indexes) {
             let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
-            let Some(asked) = gathered.searched.get(candidate.set_index) else { continue };
+            let Some(searched) = pool.searched.get(candidate.set_index) else { continue };
             let Some(mark) = candidate.body.as_ref().and_then(candidate::CandidateBody::mark)
             else {
                 continue;
@@ -283,10 +283,10 @@ impl Recall {
             if candidate.line > 0 {
                 continue;
             }
-            let open = asked.open(&self.indexer)?;
+            let open = searched.open(&self.indexer)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
             // The index has the line, which avoids reading the transcript.
-            let known = open.vectors.as_ref().and_then(|meanings| meanings.event_line(mark.seq));
+            let known = open.vectors.as_ref().and_then(|vectors| vectors.event_line(mark.seq));
             if let Some(line) = known.filter(|line| *line > 0) {
                 candidate.line = line;
                 continue;
@@ -300,21 +300,21 @@ impl Recall {
         Ok(())
     }
 
-    /// The desks that a question is about, each with the project that is meant.
+    /// Returns the index sets to search, each with the project to filter by.
     fn target_sets(
         &self,
         plan: &RecallPlan,
-        question: &RecallQuery,
+        query: &RecallQuery,
     ) -> Result<Vec<TargetSet>, RecallError> {
-        let mut desks = Vec::new();
-        if question.scope != RecallScope::Coder {
-            match (&question.project, question.across) {
+        let mut sets = Vec::new();
+        if query.scope != RecallScope::Coder {
+            match (&query.project, query.across) {
                 (_, Across::All) => {
-                    desks.extend(self.indexer.all_sets().into_iter().map(|desk| (desk, None)));
+                    sets.extend(self.indexer.all_sets().into_iter().map(|set| (set, None)));
                 }
                 (Some(root), _) => {
-                    let desk = self.indexer.project_set(root);
-                    desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
+                    let set = self.indexer.project_set(root);
+                    sets.extend(set.map(|set| (set, Some(root.clone()))));
                 }
                 (None, _) => {
                     let problem = "is missing: pass a project, or search across all";
@@ -323,9 +323,9 @@ impl Recall {
             }
         }
         if plan.includes_coder() {
-            desks.push((self.indexer.coder_set(), None));
+            sets.push((self.indexer.coder_set(), None));
         }
-        Ok(desks)
+        Ok(sets)
     }
 
     /// Brings the indexes over a store up to date, if they are behind.
@@ -334,25 +334,25 @@ impl Recall {
         store: &Store,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let Some(desk) = self.indexer.ledger_set(store.path()) else {
+        let Some(set) = self.indexer.ledger_set(store.path()) else {
             return Ok(IndexUpdate::default());
         };
-        match self.indexer.is_behind(&desk, Some(store)) {
-            true => self.indexer.catch_up(&desk, stop),
+        match self.indexer.is_behind(&set, Some(store)) {
+            true => self.indexer.catch_up(&set, stop),
             false => Ok(IndexUpdate::default()),
         }
     }
 
-    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
-    /// date where a question has seen that they are behind.
+    /// Updates the indexes of the coder's notebook and of projects without events, if a query has found
+    /// them outdated.
     pub fn catch_up_note_indexes(
         &self,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut done = IndexUpdate::default();
-        for desk in self.indexer.used_sets() {
-            if desk.ledger.is_none() && desk.is_outdated.load(Ordering::Relaxed) {
-                done.pages += self.indexer.catch_up(&desk, stop)?.pages;
+        for set in self.indexer.used_sets() {
+            if set.ledger.is_none() && set.is_outdated.load(Ordering::Relaxed) {
+                done.pages += self.indexer.catch_up(&set, stop)?.pages;
             }
         }
         Ok(done)
@@ -365,11 +365,11 @@ impl Recall {
         store: &Store,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let Some(desk) = self.indexer.ledger_set(store.path()) else {
+        let Some(set) = self.indexer.ledger_set(store.path()) else {
             return Ok(IndexUpdate::default());
         };
-        match self.indexer.are_vectors_behind(&desk, Some(store)) {
-            true => self.indexer.catch_up_vectors(&desk, stop),
+        match self.indexer.are_vectors_behind(&set, Some(store)) {
+            true => self.indexer.catch_up_vectors(&set, stop),
             false => Ok(IndexUpdate::default()),
         }
     }
@@ -381,9 +381,9 @@ impl Recall {
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut done = IndexUpdate::default();
-        for desk in self.indexer.used_sets() {
-            if desk.ledger.is_none() && self.indexer.are_vectors_behind(&desk, None) {
-                done.pages += self.indexer.catch_up_vectors(&desk, stop)?.pages;
+        for set in self.indexer.used_sets() {
+            if set.ledger.is_none() && self.indexer.are_vectors_behind(&set, None) {
+                done.pages += self.indexer.catch_up_vectors(&set, stop)?.pages;
             }
         }
         Ok(done)
@@ -392,15 +392,15 @@ impl Recall {
     /// Releases the writers of the indexes over a store, which hold threads and memory. One that is
     /// still merging segments stays; the next visit to the store releases it.
     pub fn release_writers(&self, store: &Store) {
-        if let Some(desk) = self.indexer.ledger_set(store.path()) {
-            self.indexer.release_writers(&desk);
+        if let Some(set) = self.indexer.ledger_set(store.path()) {
+            self.indexer.release_writers(&set);
         }
     }
 
     /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
-        let (notebooks, copies) = (&self.indexer.notebooks, &self.indexer.transcripts);
-        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
+        let (notebooks, transcripts) = (&self.indexer.notebooks, &self.indexer.transcripts);
+        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(transcripts))
     }
 
     /// Name and version of the embedder.
@@ -408,106 +408,30 @@ impl Recall {
         self.indexer.embedder.name()
     }
 
-    /// How the indexes over a store are, read from their files; nothing is opened or made.
+    /// Reports on the indexes over a store from their files, without opening or creating any.
     pub fn index_report(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
-        let desk = self.indexer.ledger_set(store.path());
-        desk.map(|desk| self.indexer.report_set(&desk, Some(store))).transpose()
+        let set = self.indexer.ledger_set(store.path());
+        set.map(|set| self.indexer.report_set(&set, Some(store))).transpose()
     }
 
-    /// How the indexes over the coder's notebook are.
+    /// Reports on the indexes over the coder's notebook.
     pub fn report_coder(&self) -> Result<IndexReport, RecallError> {
         self.indexer.report_set(&self.indexer.coder_set(), None)
     }
 
     /// Closes the indexes of stores that are no longer open.
     pub fn close_unused(&self) {
-        for desk in self.indexer.used_sets() {
-            if desk.ledger.as_deref().is_some_and(|ledger| !self.indexer.stores.is_open(ledger)) {
-                desk.close();
-                self.indexer.unwatch_sessions(&desk);
+        for set in self.indexer.used_sets() {
+            if set.ledger.as_deref().is_some_and(|ledger| !self.indexer.stores.is_open(ledger)) {
+                set.close();
+                self.indexer.unwatch_sessions(&set);
             }
         }
     }
 }
 
-/// BM25 and, unless a remote endpoint makes them, vectors: one pass reads each text once for both.
-impl Projection for Recall {
-    fn name(&self) -> &'static str {
-        "indexes"
-    }
-
-    fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
-        let reports = Projection::report(self, store)?;
-        let events = reports.iter().filter(|index| index.name.ends_with("/events"));
-        Ok(events.map(|index| index.cursor).min().unwrap_or(0))
-    }
-
-    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let desk = self.indexer.ledger_set(store.path());
-        Ok(desk.is_some_and(|desk| self.indexer.is_behind(&desk, Some(store))))
-    }
-
-    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        self.catch_up_indexes(store, stop)?;
-        Ok(())
-    }
-
-    /// Deletes the indexes and builds them again; queries are answered from the texts meanwhile.
-    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
-        if let Some(desk) = self.indexer.ledger_set(store.path()) {
-            desk.close();
-            let folder = tome_home::layout::index_dir(store.path());
-            match std::fs::remove_dir_all(&folder) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(HomeError::file("delete", &folder)(error));
-                }
-                _ => {}
-            }
-        }
-        Projection::catch_up(self, store, &|| false)
-    }
-
-    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        Ok(self.index_report(store)?.map(|report| report.indexes).unwrap_or_default())
-    }
-}
-
-/// Vectors made by a remote endpoint: a slow one, or one that is away, delays nothing else.
-pub struct RemoteVectors(pub Arc<Recall>);
-
-impl Projection for RemoteVectors {
-    fn name(&self) -> &'static str {
-        "vectors"
-    }
-
-    fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
-        let vectors = self.report(store)?.into_iter().find(|index| index.name == "vectors/events");
-        Ok(vectors.map_or(0, |index| index.cursor))
-    }
-
-    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let keeper = &self.0.indexer;
-        let desk = keeper.ledger_set(store.path());
-        Ok(desk.is_some_and(|desk| keeper.are_vectors_behind(&desk, Some(store))))
-    }
-
-    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        self.0.catch_up_vectors(store, stop)?;
-        Ok(())
-    }
-
-    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
-        Projection::rebuild(&*self.0, store)
-    }
-
-    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        let mut indexes = Projection::report(&*self.0, store)?;
-        indexes.retain(|index| index.name.starts_with("vectors/"));
-        Ok(indexes)
-    }
-}
-
-/// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
+/// Removes transcript lines, so that a proactive query does not wait for transcripts to be written:
+/// its events are cited by id.
 fn clear_event_lines(ranked: &mut [RankedCandidate]) {
     let events = ranked.iter_mut().filter(|one| one.candidate.source == EntrySource::Event);
     events.for_each(|one| one.candidate.line = 0);

@@ -1,10 +1,11 @@
-//! Whether anybody needs the daemon: calls in flight, and how long ago the last one ended.
+//! Activity of the daemon: the number of calls in flight, and the time since the last one ended.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Counts calls. Measured on the monotonic clock: a wall clock that jumps must not end the daemon.
+/// Counts calls. Uses the monotonic clock, so that a jump of the wall clock does not stop the
+/// daemon.
 #[derive(Debug)]
 pub struct Activity {
     in_flight: AtomicUsize,
@@ -12,18 +13,17 @@ pub struct Activity {
 }
 
 impl Activity {
-    /// Nobody has called yet.
     pub fn new() -> Self {
         Self { in_flight: AtomicUsize::new(0), last: Mutex::new(Instant::now()) }
     }
 
-    /// A call begins; it ends when the answer is dropped.
-    pub fn begin(self: &Arc<Self>) -> Busy {
+    /// Begins a call, which ends when the guard is dropped.
+    pub fn begin(self: &Arc<Self>) -> ActivityGuard {
         self.in_flight.fetch_add(1, Ordering::SeqCst);
-        Busy(Arc::clone(self))
+        ActivityGuard(Arc::clone(self))
     }
 
-    /// How long nobody has needed the daemon.
+    /// Time since the last call ended; zero while one is in flight.
     pub fn idle_for(&self) -> Duration {
         if self.in_flight.load(Ordering::SeqCst) > 0 {
             return Duration::ZERO;
@@ -32,11 +32,10 @@ impl Activity {
     }
 }
 
-/// A call in flight.
 #[derive(Debug)]
-pub struct Busy(Arc<Activity>);
+pub struct ActivityGuard(Arc<Activity>);
 
-impl Drop for Busy {
+impl Drop for ActivityGuard {
     fn drop(&mut self) {
         *self.0.last.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
         self.0.in_flight.fetch_sub(1, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! Blocking work of calls, on threads made for waiting and bounded per kind.
+//! Runs the blocking work of calls on tokio's blocking threads, with a concurrency limit per kind.
 
 use std::sync::Arc;
 
@@ -7,16 +7,16 @@ use tonic::Status;
 
 use super::state::Daemon;
 
-/// A kind of call. Each kind has its own limit, so that none can starve another.
+/// The kind of a call. Each kind has its own limit, so that none can starve another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallKind {
-    /// Work on ledgers. A group commit is as large as the number of calls that wait for it.
+    /// Work on ledgers. A group commit can be as large as the number of calls that wait for it.
     Ledger,
-    /// Work on notebooks: one that another program keeps locked must not delay events.
+    /// Work on notebooks. A notebook that another program keeps locked must not delay events.
     Notebook,
-    /// Recall: it keeps a processor busy, and may wait for a notebook.
+    /// Recall. Uses a whole core, and may wait for a notebook.
     Recall,
-    /// Status: it reports why everything else waits.
+    /// Status. Must work while everything else is blocked.
     Status,
 }
 
@@ -25,7 +25,7 @@ const NOTEBOOK_CALLS_MAX: usize = 16;
 const RECALL_CALLS_MAX: usize = 4;
 const STATUS_CALLS_MAX: usize = 4;
 
-/// The limits on calls that run at the same time.
+/// The concurrency limits of calls.
 pub struct CallLimits {
     ledger: Arc<Semaphore>,
     notebook: Arc<Semaphore>,
@@ -34,7 +34,6 @@ pub struct CallLimits {
 }
 
 impl CallLimits {
-    /// With the default limits.
     pub fn new() -> Self {
         let limit = |calls_max| Arc::new(Semaphore::new(calls_max));
         Self {
@@ -45,7 +44,7 @@ impl CallLimits {
         }
     }
 
-    fn of(&self, kind: CallKind) -> &Arc<Semaphore> {
+    fn semaphore(&self, kind: CallKind) -> &Arc<Semaphore> {
         match kind {
             CallKind::Ledger => &self.ledger,
             CallKind::Notebook => &self.notebook,
@@ -56,31 +55,24 @@ impl CallLimits {
 }
 
 impl Daemon {
-    /// Runs blocking work on the ledgers.
-    pub async fn wait_for<T: Send + 'static>(
-        self: &Arc<Self>,
-        work: impl FnOnce(&Self) -> T + Send + 'static,
-    ) -> Result<T, Status> {
-        self.run_blocking(CallKind::Ledger, work).await
-    }
-
     /// Runs blocking work once a permit of its kind is free.
     pub async fn run_blocking<T: Send + 'static>(
         self: &Arc<Self>,
         kind: CallKind,
-        work: impl FnOnce(&Self) -> T + Send + 'static,
+        work: impl FnOnce(&Arc<Self>) -> T + Send + 'static,
     ) -> Result<T, Status> {
-        let busy = self.begin();
-        let permit = Arc::clone(self.calls.of(kind)).acquire_owned().await;
+        let guard = self.activity.begin();
+        let permit = Arc::clone(self.calls.semaphore(kind)).acquire_owned().await;
         let permit = permit.map_err(|_| Status::unavailable("the daemon is stopping"))?;
         let daemon = Arc::clone(self);
         let done = tokio::task::spawn_blocking(move || {
-            // The thread holds the permit, not the call: a caller who gives up does not end the work.
-            let (_busy, _permit) = (busy, permit);
+            // The thread holds the permit, not the call: the work continues after a caller gives
+            // up.
+            let (_guard, _permit) = (guard, permit);
             work(&daemon)
         });
         done.await.map_err(|error| {
-            self.log.say(&format!("a call panicked: {error}"));
+            self.log.write(&format!("a call panicked: {error}"));
             Status::internal("the daemon failed; see its log")
         })
     }
@@ -113,7 +105,7 @@ mod tests {
         begun.await.unwrap();
         call.abort();
         assert!(call.await.unwrap_err().is_cancelled());
-        let permits = daemon.calls.of(CallKind::Notebook);
+        let permits = daemon.calls.semaphore(CallKind::Notebook);
         assert_eq!(permits.available_permits(), NOTEBOOK_CALLS_MAX - 1);
         drop(go_on);
         let all = permits.acquire_many(u32::try_from(NOTEBOOK_CALLS_MAX).unwrap()).await;

@@ -1,4 +1,4 @@
-//! The way in, over the wire.
+//! The gRPC service that stores events.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -14,17 +14,17 @@ use tome_proto::v1::capture_server::Capture;
 use tome_proto::{delivered_from_wire, draft_from_wire, limits, v1};
 use tonic::{Request, Response, Status, Streaming};
 
+use super::calls::CallKind;
 use super::grpc_status::status_of;
 use super::state::Daemon;
 
-/// The capture service.
 pub struct CaptureService(pub Arc<Daemon>);
 
-type Answer = Result<v1::IngestEventsResponse, Status>;
+type BatchResult = Result<v1::IngestEventsResponse, Status>;
 
 #[tonic::async_trait]
 impl Capture for CaptureService {
-    type IngestEventsStream = std::pin::Pin<Box<dyn Stream<Item = Answer> + Send>>;
+    type IngestEventsStream = std::pin::Pin<Box<dyn Stream<Item = BatchResult> + Send>>;
 
     async fn ingest_event(
         &self,
@@ -35,11 +35,11 @@ impl Capture for CaptureService {
             Status::invalid_argument(error.to_string())
         })?;
         let delivered = delivered.ok_or_else(|| Status::invalid_argument("event is missing"))?;
-        let mut answers = store_one(&self.0, delivered).await?;
-        let appended = match answers.pop() {
+        let mut results = store_event(&self.0, delivered).await?;
+        let appended = match results.pop() {
             Some(Ok(appended)) => appended,
             Some(Err(error)) => return Err(status_of(&error)),
-            None => return Err(Status::internal("no answer from the ledger")),
+            None => return Err(Status::internal("the ledger returned no result")),
         };
         Ok(Response::new(v1::IngestEventResponse {
             id: appended.id.into(),
@@ -52,148 +52,153 @@ impl Capture for CaptureService {
         &self,
         request: Request<Streaming<v1::IngestEventsRequest>>,
     ) -> Result<Response<Self::IngestEventsStream>, Status> {
-        // The channels' sizes are what bounds the batches in flight.
+        // The channel capacities bound the batches in flight.
         let (to_submit, prepared) = mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX);
-        let (to_answer, answers) = mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX);
+        let (to_report, results) = mpsc::channel(limits::BATCHES_IN_FLIGHT_MAX);
         tokio::spawn(prepare_batches(Arc::clone(&self.0), request.into_inner(), to_submit));
-        tokio::spawn(submit_batches(Arc::clone(&self.0), prepared, to_answer));
-        let answers = ReceiverStream::new(answers).then(Submitted::answer);
-        Ok(Response::new(Box::pin(answers)))
+        tokio::spawn(submit_batches(Arc::clone(&self.0), prepared, to_report));
+        let results = ReceiverStream::new(results).then(SubmittedBatch::wait);
+        Ok(Response::new(Box::pin(results)))
     }
 }
 
-/// Stores one event. If its project is known and its store open, nothing here waits on a thread.
-async fn store_one(
+/// Stores one event. Uses no blocking thread if its project is known and its store open.
+async fn store_event(
     daemon: &Arc<Daemon>,
     delivered: DeliveredDraft,
 ) -> Result<Vec<IngestResult>, Status> {
-    let _busy = daemon.begin();
+    let _busy = daemon.activity.begin();
     if !daemon.engine.stores().has_session_index() {
-        // Reading the index of sessions, or rebuilding it, waits for the disk.
-        let work = |daemon: &Daemon| daemon.engine.stores().session_index().map(drop);
-        daemon.wait_for(work).await?.map_err(|error| status_of(&error))?;
+        // Loading or rebuilding the session index reads from disk.
+        let work = |daemon: &Arc<Daemon>| daemon.engine.stores().session_index().map(drop);
+        daemon.run_blocking(CallKind::Ledger, work).await?.map_err(|error| status_of(&error))?;
     }
     let prepared = match daemon.engine.intake().is_resolved(&delivered.draft) {
         true => daemon.prepare(vec![delivered]),
-        // The project's folder is looked at, and may be on a disk that is slow or hangs.
-        false => daemon.wait_for(move |daemon| daemon.prepare(vec![delivered])).await?,
+        // Resolving the project reads its folder, which may be on a slow disk.
+        false => {
+            daemon
+                .run_blocking(CallKind::Ledger, move |daemon| daemon.prepare(vec![delivered]))
+                .await?
+        }
     };
-    let answers = if daemon.engine.intake().can_submit_now(&prepared) {
+    let results = if daemon.engine.intake().can_submit_now(&prepared) {
         daemon.submit(prepared)
     } else {
-        let theirs = Arc::clone(daemon);
-        daemon.wait_for(move |_| theirs.submit(prepared)).await?
+        daemon.run_blocking(CallKind::Ledger, move |daemon| daemon.submit(prepared)).await?
     };
-    answers.await.map_err(|_| Status::unavailable("the daemon is leaving"))
+    results.await.map_err(|_| Status::unavailable("the daemon is stopping"))
 }
 
-/// A batch that is sealed and encoded, with the places of its events and those refused so far.
-struct Ready {
+/// A redacted and encoded batch, with the request index of each event and the rejections so far.
+struct PreparedBatch {
     prepared: PreparedDrafts,
-    places: Vec<u32>,
+    indexes: Vec<u32>,
     rejected: Vec<v1::Rejected>,
 }
 
-/// A batch that is on its way to the disk.
-enum Submitted {
+/// A batch queued for the ledger.
+enum SubmittedBatch {
     Pending {
-        answers: oneshot::Receiver<Vec<IngestResult>>,
-        places: Vec<u32>,
+        results: oneshot::Receiver<Vec<IngestResult>>,
+        indexes: Vec<u32>,
         rejected: Vec<v1::Rejected>,
     },
     Failed(Status),
 }
 
-/// Reads batches and has them sealed and encoded, several at a time.
+/// Receives batches and prepares several of them in parallel.
 async fn prepare_batches(
     daemon: Arc<Daemon>,
     mut batches: Streaming<v1::IngestEventsRequest>,
-    to_submit: mpsc::Sender<JoinHandle<Result<Ready, Status>>>,
+    to_submit: mpsc::Sender<JoinHandle<Result<PreparedBatch, Status>>>,
 ) {
     loop {
         let batch = tokio::select! {
             batch = batches.next() => batch,
-            () = daemon.leaving() => {
-                Some(Err(Status::unavailable("the daemon is leaving; send the rest again")))
+            () = daemon.stop_requested() => {
+                Some(Err(Status::unavailable("the daemon is stopping; send the remaining events again")))
             }
         };
         let Some(batch) = batch else { return };
         let is_last = batch.is_err();
-        let theirs = Arc::clone(&daemon);
-        let ready = tokio::task::spawn_blocking(move || prepare(&theirs, batch?.events));
-        if to_submit.send(ready).await.is_err() || is_last {
+        let preparing = Arc::clone(&daemon);
+        let batch = tokio::task::spawn_blocking(move || prepare_batch(&preparing, batch?.events));
+        if to_submit.send(batch).await.is_err() || is_last {
             return;
         }
     }
 }
 
-/// Queues batches in the order in which they came: within one moment events keep it.
+/// Queues batches in order of arrival, which is also the order of events with equal timestamps.
 async fn submit_batches(
     daemon: Arc<Daemon>,
-    mut prepared: mpsc::Receiver<JoinHandle<Result<Ready, Status>>>,
-    to_answer: mpsc::Sender<Submitted>,
+    mut prepared: mpsc::Receiver<JoinHandle<Result<PreparedBatch, Status>>>,
+    to_report: mpsc::Sender<SubmittedBatch>,
 ) {
-    while let Some(ready) = prepared.recv().await {
-        let ready = ready.await.unwrap_or_else(|error| Err(Status::internal(error.to_string())));
-        let submitted = match ready {
-            Ok(Ready { prepared, places, rejected }) => {
-                let theirs = Arc::clone(&daemon);
-                match daemon.wait_for(move |_| theirs.submit(prepared)).await {
-                    Ok(answers) => Submitted::Pending { answers, places, rejected },
-                    Err(status) => Submitted::Failed(status),
+    while let Some(batch) = prepared.recv().await {
+        let batch = batch.await.unwrap_or_else(|error| Err(Status::internal(error.to_string())));
+        let submitted = match batch {
+            Ok(PreparedBatch { prepared, indexes, rejected }) => {
+                match daemon
+                    .run_blocking(CallKind::Ledger, move |daemon| daemon.submit(prepared))
+                    .await
+                {
+                    Ok(results) => SubmittedBatch::Pending { results, indexes, rejected },
+                    Err(status) => SubmittedBatch::Failed(status),
                 }
             }
-            Err(status) => Submitted::Failed(status),
+            Err(status) => SubmittedBatch::Failed(status),
         };
-        if to_answer.send(submitted).await.is_err() {
+        if to_report.send(submitted).await.is_err() {
             return;
         }
     }
 }
 
-fn prepare(daemon: &Daemon, events: Vec<v1::Draft>) -> Result<Ready, Status> {
+fn prepare_batch(daemon: &Daemon, events: Vec<v1::Draft>) -> Result<PreparedBatch, Status> {
     if events.len() > limits::BATCH_EVENTS_MAX {
         return Err(Status::invalid_argument(format!(
-            "a batch of {} events: send at most {} at a time",
+            "the batch has {} events; send at most {}",
             events.len(),
             limits::BATCH_EVENTS_MAX
         )));
     }
-    let (mut drafts, mut places, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut drafts, mut indexes, mut rejected) = (Vec::new(), Vec::new(), Vec::new());
     for (index, event) in (0u32..).zip(events) {
         match draft_from_wire(event) {
             Ok(draft) => {
                 drafts.push(draft.into());
-                places.push(index);
+                indexes.push(index);
             }
             Err(error) => rejected.push(v1::Rejected { index, reason: error.to_string() }),
         }
     }
     daemon.counters.rejected.fetch_add(rejected.len() as u64, Ordering::Relaxed);
-    Ok(Ready { prepared: daemon.prepare(drafts), places, rejected })
+    Ok(PreparedBatch { prepared: daemon.prepare(drafts), indexes, rejected })
 }
 
-impl Submitted {
-    /// What is wrong with an event is reported with its place; a ledger that fails fails the batch,
-    /// and sending it again is harmless.
-    async fn answer(self) -> Answer {
-        let (answers, places, rejected) = match self {
-            Self::Pending { answers, places, rejected } => (answers, places, rejected),
+impl SubmittedBatch {
+    /// Waits for the results. An invalid event is rejected by its index; an error of the ledger
+    /// fails the whole batch, which the client can safely send again.
+    async fn wait(self) -> BatchResult {
+        let (results, indexes, rejected) = match self {
+            Self::Pending { results, indexes, rejected } => (results, indexes, rejected),
             Self::Failed(status) => return Err(status),
         };
-        let answers = answers.await.map_err(|_| Status::unavailable("the daemon is leaving"))?;
-        let mut answer =
+        let results = results.await.map_err(|_| Status::unavailable("the daemon is stopping"))?;
+        let mut response =
             v1::IngestEventsResponse { rejected, ..v1::IngestEventsResponse::default() };
-        for (ingested, index) in answers.into_iter().zip(places) {
+        for (ingested, index) in results.into_iter().zip(indexes) {
             match ingested {
-                Ok(appended) if appended.outcome == AppendOutcome::Stored => answer.created += 1,
-                Ok(_) => answer.duplicates += 1,
+                Ok(appended) if appended.outcome == AppendOutcome::Stored => response.created += 1,
+                Ok(_) => response.duplicates += 1,
                 Err(error) if error.is_callers_fault() => {
-                    answer.rejected.push(v1::Rejected { index, reason: error.to_string() });
+                    response.rejected.push(v1::Rejected { index, reason: error.to_string() });
                 }
                 Err(error) => return Err(status_of(&error)),
             }
         }
-        Ok(answer)
+        Ok(response)
     }
 }

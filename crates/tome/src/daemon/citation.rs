@@ -1,5 +1,5 @@
-//! Citations, over the wire. Whoever opens one sees what has arrived: the spool is drained and the
-//! session's copy catches up first.
+//! The gRPC service that opens citations. It drains the spool first, so that the newest events can
+//! be cited.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,20 +12,22 @@ use tome_proto::v1::citations_server::Citations;
 use tome_proto::v1::open_response::Place;
 use tome_proto::{event_to_wire, v1};
 use tome_recall::{
-    Citation, Citations as Places, CitedContent, OpenedCitation, TranscriptsRebuilt, Viewpoint,
+    Citation, Citations as CitationOpener, CitedContent, OpenedCitation, TranscriptsRebuilt,
+    Viewpoint,
 };
 use tonic::{Request, Response, Status};
 
+use super::calls::CallKind;
 use super::contents::{grip_to_wire, node_to_wire};
 use super::drain::drain;
-use super::grpc_status::status_of;
+use super::grpc_status::{invalid_argument, status_of};
+use super::request_fields::non_empty_owned;
 use super::state::Daemon;
 
-/// The citations service.
 pub struct CitationsService(pub Arc<Daemon>);
 
-/// Stores that are done and have not been told yet.
-const REBUILT_WAITING_MAX: usize = 16;
+/// Results of stores buffered for a client that reads slowly.
+const PROGRESS_QUEUE_MAX: usize = 16;
 
 #[tonic::async_trait]
 impl Citations for CitationsService {
@@ -35,48 +37,55 @@ impl Citations for CitationsService {
         &self,
         request: Request<v1::OpenRequest>,
     ) -> Result<Response<v1::OpenResponse>, Status> {
-        let asked = request.into_inner();
-        let citation: Citation = asked
+        let request = request.into_inner();
+        let citation: Citation = request
             .citation
             .parse()
-            .map_err(|error: tome_model::ModelError| Status::invalid_argument(error.to_string()))?;
-        let from = Viewpoint { project: given(asked.project), session: given(asked.session_id) };
-        let opening = self.0.wait_for(move |daemon| {
+            .map_err(|error: tome_model::ModelError| invalid_argument(&error))?;
+        let from = Viewpoint {
+            project: non_empty_owned(request.project),
+            session: non_empty_owned(request.session_id),
+        };
+        let opening = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             drain(daemon);
-            places(daemon).open(&citation, &from)
+            citations(daemon).open(&citation, &from)
         });
         let opened = opening.await?.map_err(|error| status_of(&error))?;
         Ok(Response::new(opened_to_wire(opened)))
     }
 
-    /// Store by store. Whoever asked may be gone by then; it is done all the same.
+    /// Rebuilds store by store, and continues if the client disconnects.
     async fn rebuild_messages(
         &self,
         request: Request<v1::RebuildMessagesRequest>,
     ) -> Result<Response<Self::RebuildMessagesStream>, Status> {
-        let project = given(request.into_inner().project);
-        let (told, waiting) = mpsc::channel(REBUILT_WAITING_MAX);
+        let project = non_empty_owned(request.into_inner().project);
+        let (progress, responses) = mpsc::channel(PROGRESS_QUEUE_MAX);
         let daemon = Arc::clone(&self.0);
         tokio::spawn(async move {
-            let work = daemon.wait_for(move |daemon| {
+            let work = daemon.run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
-                rebuild(daemon, project.as_deref(), &|store| {
-                    let _ = told.blocking_send(Ok(store));
+                rebuild_transcripts(daemon, project.as_deref(), &|store| {
+                    let _ = progress.blocking_send(Ok(store));
                 });
             });
             let _ = work.await;
         });
-        Ok(Response::new(ReceiverStream::new(waiting)))
+        Ok(Response::new(ReceiverStream::new(responses)))
     }
 }
 
-fn places(daemon: &Daemon) -> Places {
+fn citations(daemon: &Daemon) -> CitationOpener {
     let (notebooks, calendar) =
         (Arc::clone(daemon.engine.notebooks()), Arc::clone(daemon.engine.calendar()));
-    Places::new(notebooks, calendar, Arc::clone(daemon.engine.transcripts()))
+    CitationOpener::new(notebooks, calendar, Arc::clone(daemon.engine.transcripts()))
 }
 
-fn rebuild(daemon: &Daemon, project: Option<&str>, tell: &dyn Fn(v1::RebuildMessagesResponse)) {
+fn rebuild_transcripts(
+    daemon: &Daemon,
+    project: Option<&str>,
+    report: &dyn Fn(v1::RebuildMessagesResponse),
+) {
     let paths = match project {
         Some(root) => daemon.engine.stores().find_store_path(root).into_iter().collect(),
         None => daemon.engine.stores().list_paths(),
@@ -85,7 +94,7 @@ fn rebuild(daemon: &Daemon, project: Option<&str>, tell: &dyn Fn(v1::RebuildMess
     for (done, path) in (1..).zip(&paths) {
         let was_open = daemon.engine.stores().is_open(path);
         let rebuilt = rebuilt_to_wire(rebuild_store(daemon, path, project));
-        tell(v1::RebuildMessagesResponse {
+        report(v1::RebuildMessagesResponse {
             store: path.display().to_string(),
             stores_done: count(done),
             stores: count(paths.len()),
@@ -144,17 +153,13 @@ fn nodes_to_wire(nodes: Vec<LocatedNode>) -> v1::GetNodeResponse {
     v1::GetNodeResponse { nodes: nodes.into_iter().map(node_to_wire).collect() }
 }
 
-fn expanded_to_wire(found: ExpandedGrip) -> v1::ExpandGripResponse {
+fn expanded_to_wire(expanded: ExpandedGrip) -> v1::ExpandGripResponse {
     let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
     v1::ExpandGripResponse {
-        project: found.project,
-        grip: Some(grip_to_wire(found.grip)),
-        before: events(found.before),
-        events: events(found.events),
-        after: events(found.after),
+        project: expanded.project,
+        grip: Some(grip_to_wire(expanded.grip)),
+        before: events(expanded.before),
+        events: events(expanded.events),
+        after: events(expanded.after),
     }
-}
-
-fn given(text: String) -> Option<String> {
-    Some(text).filter(|text| !text.is_empty())
 }

@@ -1,5 +1,5 @@
-//! The contents, over the wire. Whoever asks sees what has arrived: the spool is drained and the
-//! worker catches up first.
+//! The gRPC service for contents. It drains the spool first, and the calendar catches up before it
+//! answers.
 
 use std::sync::Arc;
 
@@ -15,26 +15,28 @@ use tome_proto::v1::contents_server::Contents;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
 
+use super::calls::CallKind;
 use super::drain::drain;
-use super::grpc_status::status_of;
+use super::grpc_status::{invalid_argument, status_of};
 use super::indexes::store_workers;
+use super::request_fields::non_empty;
 use super::state::Daemon;
 
-/// The contents service.
 pub struct ContentsService(pub Arc<Daemon>);
 
-/// Stores whose rebuild has been done and not been told yet.
-const REBUILT_WAITING_MAX: usize = 16;
+/// Results of stores buffered for a client that reads slowly.
+const PROGRESS_QUEUE_MAX: usize = 16;
 
 impl ContentsService {
-    /// Asks the calendar on a thread made for waiting.
-    async fn ask<T: Send + 'static>(
+    /// Drains the spool and runs a query on the calendar. `read` also gets a notice if events are
+    /// still in the spool.
+    async fn query<T: Send + 'static>(
         &self,
-        question: impl FnOnce(&Calendar, Option<String>) -> Result<T, HomeError> + Send + 'static,
+        read: impl FnOnce(&Calendar, Option<String>) -> Result<T, HomeError> + Send + 'static,
     ) -> Result<Response<T>, Status> {
-        let answer = self.0.wait_for(move |daemon| {
+        let answer = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let waiting = drain(daemon);
-            question(daemon.engine.calendar(), waiting)
+            read(daemon.engine.calendar(), waiting)
         });
         Ok(Response::new(answer.await?.map_err(|error| status_of(&error))?))
     }
@@ -48,14 +50,14 @@ impl Contents for ContentsService {
         &self,
         request: Request<v1::GetTocRootRequest>,
     ) -> Result<Response<v1::GetTocRootResponse>, Status> {
-        let asked = request.into_inner();
-        let depth = match asked.depth {
+        let request = request.into_inner();
+        let depth = match request.depth {
             0 => Depth::Recent,
             levels => Depth::Levels(levels as usize),
         };
-        let ask = ask(&asked.project, &asked.agents, depth, asked.limit)?;
-        self.ask(move |calendar, waiting| {
-            let CalendarListing { entries, mut skipped, .. } = calendar.list_root(&ask)?;
+        let query = parse_query(&request.project, &request.agents, depth, request.limit)?;
+        self.query(move |calendar, waiting| {
+            let CalendarListing { entries, mut skipped, .. } = calendar.list_root(&query)?;
             skipped.extend(waiting);
             let entries = entries.into_iter().map(entry_to_wire).collect();
             Ok(v1::GetTocRootResponse { entries, skipped })
@@ -67,10 +69,10 @@ impl Contents for ContentsService {
         &self,
         request: Request<v1::GetNodeRequest>,
     ) -> Result<Response<v1::GetNodeResponse>, Status> {
-        let asked = request.into_inner();
-        let version = Some(asked.version).filter(|version| *version > 0);
-        self.ask(move |calendar, _| {
-            let found = calendar.find_node(&asked.id, version, given(&asked.project))?;
+        let request = request.into_inner();
+        let version = Some(request.version).filter(|version| *version > 0);
+        self.query(move |calendar, _| {
+            let found = calendar.find_node(&request.id, version, non_empty(&request.project))?;
             Ok(v1::GetNodeResponse { nodes: found.into_iter().map(node_to_wire).collect() })
         })
         .await
@@ -80,23 +82,24 @@ impl Contents for ContentsService {
         &self,
         request: Request<v1::BrowseTocRequest>,
     ) -> Result<Response<v1::BrowseTocResponse>, Status> {
-        let asked = request.into_inner();
-        if !asked.node_id.is_empty() && !asked.time.is_empty() {
+        let request = request.into_inner();
+        if !request.node_id.is_empty() && !request.time.is_empty() {
             return Err(Status::invalid_argument("give either node_id or time, not both"));
         }
-        let depth = Depth::Levels(asked.depth.max(1) as usize);
-        let ask = ask(&asked.project, &asked.agents, depth, asked.limit)?;
-        let after = given(&asked.continuation).map(NodeId::parse).transpose();
+        let depth = Depth::Levels(request.depth.max(1) as usize);
+        let query = parse_query(&request.project, &request.agents, depth, request.limit)?;
+        let after = non_empty(&request.continuation).map(NodeId::parse).transpose();
         let page = CalendarPage {
-            newest_first: asked.newest_first,
-            after: after
-                .map_err(|_| Status::invalid_argument("continuation was not made by BrowseToc"))?,
-            entries_max: ask.below_max,
+            newest_first: request.newest_first,
+            after: after.map_err(|_| {
+                Status::invalid_argument("continuation is not from a BrowseToc response")
+            })?,
+            entries_max: query.below_max,
         };
-        self.ask(move |calendar, waiting| {
-            let mut answer = browse(calendar, &asked, &ask, &page)?;
-            answer.skipped.extend(waiting);
-            Ok(answer)
+        self.query(move |calendar, waiting| {
+            let mut response = browse(calendar, &request, &query, &page)?;
+            response.skipped.extend(waiting);
+            Ok(response)
         })
         .await
     }
@@ -105,13 +108,13 @@ impl Contents for ContentsService {
         &self,
         request: Request<v1::ExpandGripRequest>,
     ) -> Result<Response<v1::ExpandGripResponse>, Status> {
-        let asked = request.into_inner();
+        let request = request.into_inner();
         let side = |count: Option<u32>| {
             count.unwrap_or(limits::GRIP_EVENTS_DEFAULT).min(limits::GRIP_EVENTS_MAX) as usize
         };
-        let around = (side(asked.before), side(asked.after));
-        self.ask(move |calendar, _| {
-            let found = calendar.find_grip(&asked.id, around, given(&asked.project))?;
+        let around = (side(request.before), side(request.after));
+        self.query(move |calendar, _| {
+            let found = calendar.find_grip(&request.id, around, non_empty(&request.project))?;
             let events = |events: Vec<_>| events.into_iter().map(event_to_wire).collect();
             Ok(v1::ExpandGripResponse {
                 project: found.project,
@@ -128,9 +131,9 @@ impl Contents for ContentsService {
         &self,
         request: Request<v1::GetVersionsRequest>,
     ) -> Result<Response<v1::GetVersionsResponse>, Status> {
-        let asked = request.into_inner();
-        self.ask(move |calendar, _| {
-            let found = calendar.node_versions(&asked.id, given(&asked.project))?;
+        let request = request.into_inner();
+        self.query(move |calendar, _| {
+            let found = calendar.node_versions(&request.id, non_empty(&request.project))?;
             let versions = found.into_iter().map(version_to_wire).collect();
             Ok(v1::GetVersionsResponse { versions })
         })
@@ -141,39 +144,40 @@ impl Contents for ContentsService {
         &self,
         request: Request<v1::VerifyContentsRequest>,
     ) -> Result<Response<v1::VerifyContentsResponse>, Status> {
-        let asked = request.into_inner();
-        self.ask(move |calendar, _| {
-            let stores = calendar.verify(given(&asked.project)).into_iter().map(checked_to_wire);
+        let request = request.into_inner();
+        self.query(move |calendar, _| {
+            let stores =
+                calendar.verify(non_empty(&request.project)).into_iter().map(verify_result_to_wire);
             Ok(v1::VerifyContentsResponse { stores: stores.collect() })
         })
         .await
     }
 
-    /// Store by store. Whoever asked may be gone by then; it is done all the same.
+    /// Rebuilds store by store, and continues if the client disconnects.
     async fn rebuild_contents(
         &self,
         request: Request<v1::RebuildContentsRequest>,
     ) -> Result<Response<Self::RebuildContentsStream>, Status> {
         let project = request.into_inner().project;
-        let (told, waiting) = mpsc::channel(REBUILT_WAITING_MAX);
+        let (progress, responses) = mpsc::channel(PROGRESS_QUEUE_MAX);
         let daemon = Arc::clone(&self.0);
         tokio::spawn(async move {
-            let work = daemon.wait_for(move |daemon| {
+            let work = daemon.run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
-                daemon.engine.calendar().rebuild(given(&project), |store| {
-                    let _ = told.blocking_send(Ok(rebuilt_to_wire(store)));
+                daemon.engine.calendar().rebuild(non_empty(&project), |store| {
+                    let _ = progress.blocking_send(Ok(rebuild_result_to_wire(store)));
                 });
             });
             let _ = work.await;
         });
-        Ok(Response::new(ReceiverStream::new(waiting)))
+        Ok(Response::new(ReceiverStream::new(responses)))
     }
 
     async fn get_workers(
         &self,
         _: Request<v1::GetWorkersRequest>,
     ) -> Result<Response<v1::GetWorkersResponse>, Status> {
-        let stores = self.0.wait_for(|daemon| {
+        let stores = self.0.run_blocking(CallKind::Ledger, |daemon| {
             drain(daemon);
             let reports = daemon.engine.calendar().store_reports().into_iter();
             reports.map(|report| store_workers(daemon, report)).collect()
@@ -182,11 +186,7 @@ impl Contents for ContentsService {
     }
 }
 
-fn given(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
-}
-
-fn ask(
+fn parse_query(
     project: &str,
     agents: &[String],
     depth: Depth,
@@ -199,8 +199,8 @@ fn ask(
         limit => limit.min(limits::PAGE_NODES_MAX),
     };
     Ok(CalendarQuery {
-        project: given(project).map(str::to_owned),
-        agents: agents.map_err(|error| Status::invalid_argument(error.to_string()))?,
+        project: non_empty(project).map(str::to_owned),
+        agents: agents.map_err(|error| invalid_argument(&error))?,
         depth,
         below_max: below_max as usize,
     })
@@ -208,17 +208,17 @@ fn ask(
 
 fn browse(
     calendar: &Calendar,
-    asked: &v1::BrowseTocRequest,
-    ask: &CalendarQuery,
+    request: &v1::BrowseTocRequest,
+    query: &CalendarQuery,
     page: &CalendarPage,
 ) -> Result<v1::BrowseTocResponse, HomeError> {
-    let listing = match (given(&asked.node_id), given(&asked.time)) {
+    let listing = match (non_empty(&request.node_id), non_empty(&request.time)) {
         (Some(id), _) => {
-            let id = calendar.resolve_node_id(id, ask.project.as_deref())?;
-            calendar.list_below(&id, ask)?
+            let id = calendar.resolve_node_id(id, query.project.as_deref())?;
+            calendar.list_below(&id, query)?
         }
-        (_, Some(time)) => calendar.list_time(time, ask)?,
-        _ => calendar.list_root(ask)?,
+        (_, Some(time)) => calendar.list_time(time, query)?,
+        _ => calendar.list_root(query)?,
     };
     let (listing, next) = listing.into_page(page);
     Ok(v1::BrowseTocResponse {
@@ -231,7 +231,7 @@ fn browse(
     })
 }
 
-fn level(id: &NodeId) -> String {
+fn level_name(id: &NodeId) -> String {
     let name = match id.level() {
         Level::Year => "year",
         Level::Month => "month",
@@ -242,11 +242,11 @@ fn level(id: &NodeId) -> String {
     name.to_owned()
 }
 
-fn period(id: &NodeId) -> String {
+fn period_title(id: &NodeId) -> String {
     id.period().map(|period| period.title()).unwrap_or_default()
 }
 
-fn names(agents: Vec<Agent>) -> Vec<String> {
+fn agent_names(agents: Vec<Agent>) -> Vec<String> {
     agents.into_iter().map(Into::into).collect()
 }
 
@@ -257,8 +257,8 @@ fn entry_to_wire(entry: CalendarEntry) -> v1::TocEntry {
         events: share.events,
     };
     v1::TocEntry {
-        level: level(&entry.id),
-        period: period(&entry.id),
+        level: level_name(&entry.id),
+        period: period_title(&entry.id),
         id: entry.id.into(),
         title: entry.title,
         first_at_ms: entry.first_at.0,
@@ -266,7 +266,7 @@ fn entry_to_wire(entry: CalendarEntry) -> v1::TocEntry {
         events: entry.events,
         tokens: entry.tokens,
         sessions: entry.sessions,
-        agents: names(entry.agents),
+        agents: agent_names(entry.agents),
         open: entry.open,
         shares: entry.shares.into_iter().map(share).collect(),
         entries: entry.entries.into_iter().map(entry_to_wire).collect(),
@@ -285,8 +285,8 @@ pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
     });
     v1::Node {
         project,
-        level: level(&node.id),
-        period: period(&node.id),
+        level: level_name(&node.id),
+        period: period_title(&node.id),
         parent: parent.map(Into::into).unwrap_or_default(),
         id: node.id.into(),
         version: node.version,
@@ -299,7 +299,7 @@ pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
         last_at_ms: node.last_at.0,
         events: node.events,
         tokens: node.tokens,
-        agents: names(node.agents),
+        agents: agent_names(node.agents),
         sessions: node.sessions.into_iter().map(Into::into).collect(),
         session_count: node.session_count,
         first_event: first,
@@ -334,7 +334,7 @@ fn version_to_wire(ProjectNode { project, node }: ProjectNode) -> v1::NodeVersio
     }
 }
 
-fn checked_to_wire(store: StoreVerifyResult) -> v1::StoreChecked {
+fn verify_result_to_wire(store: StoreVerifyResult) -> v1::StoreChecked {
     let path = store.path.display().to_string();
     match store.outcome {
         Ok(report) => v1::StoreChecked {
@@ -352,8 +352,8 @@ fn checked_to_wire(store: StoreVerifyResult) -> v1::StoreChecked {
     }
 }
 
-fn rebuilt_to_wire(store: StoreRebuildResult) -> v1::RebuildContentsResponse {
-    let mut told = v1::RebuildContentsResponse {
+fn rebuild_result_to_wire(store: StoreRebuildResult) -> v1::RebuildContentsResponse {
+    let mut response = v1::RebuildContentsResponse {
         store: store.path.display().to_string(),
         stores_done: u32::try_from(store.done).unwrap_or(u32::MAX),
         stores: u32::try_from(store.stores).unwrap_or(u32::MAX),
@@ -361,12 +361,12 @@ fn rebuilt_to_wire(store: StoreRebuildResult) -> v1::RebuildContentsResponse {
     };
     match store.outcome {
         Ok(rebuilt) => {
-            told.sessions = rebuilt.sessions;
-            told.compared = rebuilt.compared;
-            told.written = rebuilt.nodes;
-            told.removed = rebuilt.removed;
+            response.sessions = rebuilt.sessions;
+            response.compared = rebuilt.compared;
+            response.written = rebuilt.nodes;
+            response.removed = rebuilt.removed;
         }
-        Err(error) => told.problem = error.explained(),
+        Err(error) => response.problem = error.explained(),
     }
-    told
+    response
 }

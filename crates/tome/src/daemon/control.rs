@@ -1,4 +1,4 @@
-//! The daemon's own service: status, flush, compact, shutdown.
+//! The gRPC service of the daemon itself: status, flush, compact, verify, repair, shutdown.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,24 +22,23 @@ use super::damage;
 use super::drain::drain;
 use super::grpc_status::status_of;
 use super::indexes;
-use super::losses::take_back_arrived;
+use super::losses::remove_arrived;
 use super::models;
 use super::reflect;
 use super::state::Daemon;
 use crate::platform;
 
-/// Stores opened for one status, those written to last first.
-const COUNTED_STORES_MAX: usize = 64;
+/// Stores opened for one status, the most recently written first.
+const INSPECTED_STORES_MAX: usize = 64;
 
-/// How long a store may take to be opened and counted for a status. One that is busy with something
-/// else is left out.
-const COUNT_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time to open and inspect one store for a status. A store that takes longer is reported as
+/// unresponsive.
+const INSPECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often, and after how long, a repair is tried while a worker holds a store.
-const REPAIR_TRIES: u32 = 100;
-const REPAIR_RETRY: Duration = Duration::from_millis(100);
+/// Attempts to merge sessions while workers use a store, and the delay between them.
+const MERGE_ATTEMPTS_MAX: u32 = 100;
+const MERGE_RETRY_AFTER: Duration = Duration::from_millis(100);
 
-/// The daemon's own service.
 pub struct DaemonService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
@@ -49,9 +48,8 @@ impl daemon_server::Daemon for DaemonService {
         request: Request<v1::StatusRequest>,
     ) -> Result<Response<v1::StatusResponse>, Status> {
         let counts = request.into_inner().counts;
-        let daemon = Arc::clone(&self.0);
         let status =
-            self.0.run_blocking(CallKind::Status, move |_| status(&daemon, counts)).await?;
+            self.0.run_blocking(CallKind::Status, move |daemon| status(daemon, counts)).await?;
         Ok(Response::new(status))
     }
 
@@ -59,7 +57,7 @@ impl daemon_server::Daemon for DaemonService {
         &self,
         _: Request<v1::FlushRequest>,
     ) -> Result<Response<v1::FlushResponse>, Status> {
-        let flushed = self.0.wait_for(|daemon| {
+        let flushed = self.0.run_blocking(CallKind::Ledger, |daemon| {
             let stores = daemon.engine.stores().open_stores();
             for store in &stores {
                 catch_up_session_stats(store)?;
@@ -75,13 +73,13 @@ impl daemon_server::Daemon for DaemonService {
         &self,
         _: Request<v1::CompactRequest>,
     ) -> Result<Response<v1::CompactResponse>, Status> {
-        let compacted = self.0.wait_for(|daemon| {
+        let compacted = self.0.run_blocking(CallKind::Ledger, |daemon| {
             let mut answer = v1::CompactResponse::default();
             let mut failed = None;
             for path in daemon.engine.stores().list_paths() {
                 let was_open = daemon.engine.stores().is_open(&path);
-                // One that fails keeps none of the others from being done.
-                if let Err(error) = compact(daemon, &path, &mut answer) {
+                // One failing store must not keep the others from being compacted.
+                if let Err(error) = compact_store(daemon, &path, &mut answer) {
                     failed.get_or_insert(error);
                 }
                 if !was_open {
@@ -98,27 +96,29 @@ impl daemon_server::Daemon for DaemonService {
         request: Request<v1::MergeSessionsRequest>,
     ) -> Result<Response<v1::MergeSessionsResponse>, Status> {
         let is_dry = request.into_inner().dry_run;
-        let mut tries = 0;
-        let repaired = loop {
-            let work = self.0.wait_for(move |daemon| {
+        let mut attempts = 0;
+        let merged = loop {
+            let work = self.0.run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
                 daemon.engine.recall().close_unused();
                 daemon.engine.stores().merge_sessions(is_dry)
             });
-            tries += 1;
+            attempts += 1;
             match work.await? {
-                // Workers hold a store for moments only.
-                Err(HomeError::InUse(_)) if tries < REPAIR_TRIES => {
-                    tokio::time::sleep(REPAIR_RETRY).await;
+                // Workers use a store only for moments.
+                Err(HomeError::InUse(_)) if attempts < MERGE_ATTEMPTS_MAX => {
+                    tokio::time::sleep(MERGE_RETRY_AFTER).await;
                 }
-                repaired => break repaired.map_err(|error| status_of(&error))?,
+                merged => break merged.map_err(|error| status_of(&error))?,
             }
         };
-        if !repaired.kept.is_empty() {
-            self.0.log.say("sessions were brought together: leaving, to begin with the new stores");
-            self.0.leave();
+        if !merged.kept.is_empty() {
+            self.0
+                .log
+                .write("stopping: sessions were merged, and the new stores need a new daemon");
+            self.0.stop();
         }
-        let sessions = repaired.sessions.into_iter().map(|one| v1::MergedSession {
+        let sessions = merged.sessions.into_iter().map(|one| v1::MergedSession {
             agent: one.session.agent.to_string(),
             session_id: one.session.session.to_string(),
             project: one.session.project,
@@ -126,7 +126,7 @@ impl daemon_server::Daemon for DaemonService {
             events: one.events,
             duplicates: one.duplicates,
         });
-        let kept = repaired.kept.iter().map(|path| path.display().to_string());
+        let kept = merged.kept.iter().map(|path| path.display().to_string());
         Ok(Response::new(v1::MergeSessionsResponse {
             sessions: sessions.collect(),
             kept: kept.collect(),
@@ -137,29 +137,37 @@ impl daemon_server::Daemon for DaemonService {
         &self,
         request: Request<v1::VerifyStoresRequest>,
     ) -> Result<Response<v1::VerifyStoresResponse>, Status> {
-        let asked = request.into_inner();
-        Ok(Response::new(self.0.wait_for(move |daemon| damage::verify(daemon, &asked)).await?))
+        let request = request.into_inner();
+        Ok(Response::new(
+            self.0
+                .run_blocking(CallKind::Ledger, move |daemon| damage::verify(daemon, &request))
+                .await?,
+        ))
     }
 
     async fn repair_stores(
         &self,
         request: Request<v1::RepairStoresRequest>,
     ) -> Result<Response<v1::RepairStoresResponse>, Status> {
-        let asked = request.into_inner();
-        Ok(Response::new(self.0.wait_for(move |daemon| damage::repair(daemon, &asked)).await?))
+        let request = request.into_inner();
+        Ok(Response::new(
+            self.0
+                .run_blocking(CallKind::Ledger, move |daemon| damage::repair(daemon, &request))
+                .await?,
+        ))
     }
 
     async fn shutdown(
         &self,
         _: Request<v1::ShutdownRequest>,
     ) -> Result<Response<v1::ShutdownResponse>, Status> {
-        self.0.log.say("asked to leave");
-        self.0.leave();
+        self.0.log.write("stopping: received a shutdown request");
+        self.0.stop();
         Ok(Response::new(v1::ShutdownResponse { pid: std::process::id() }))
     }
 }
 
-fn compact(
+fn compact_store(
     daemon: &Daemon,
     path: &Path,
     answer: &mut v1::CompactResponse,
@@ -172,8 +180,8 @@ fn compact(
     Ok(())
 }
 
-/// The status. It waits neither for the spool, whose events may be the very problem, nor for a store
-/// that does not answer.
+/// Builds the status. It waits neither for the spool, whose events may be the very problem, nor for
+/// an unresponsive store.
 fn status(daemon: &Arc<Daemon>, counts: bool) -> v1::StatusResponse {
     let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
     let mut status = v1::StatusResponse {
@@ -189,102 +197,110 @@ fn status(daemon: &Arc<Daemon>, counts: bool) -> v1::StatusResponse {
         duplicates: count(&daemon.counters.duplicates),
         rejected: count(&daemon.counters.rejected),
         drained: count(&daemon.counters.drained),
-        model: models::meter(daemon),
+        model: models::model_meter(daemon),
         reflections: reflect::status(daemon),
-        finder: Some(indexes::status(daemon)),
+        finder: Some(indexes::finder_status(daemon)),
         last_arrived_ms: count(&daemon.counters.last_arrived_ms),
         spool_problems: daemon.engine.spool().problems(),
         ..v1::StatusResponse::default()
     };
     if counts {
-        count_up(daemon, &mut status);
+        inspect_stores(daemon, &mut status);
         status.disk_bytes = home_bytes(daemon);
-        take_back_arrived(daemon);
-        status.damage.extend(damage::of_files(daemon, CheckDepth::Quick));
+        remove_arrived(daemon);
+        status.damage.extend(damage::find_in_home(daemon, CheckDepth::Quick));
     }
     for store in daemon.engine.stores().open_stores() {
         let path = store.path().to_path_buf();
         let shown = path.display().to_string();
         if status.stores.iter().all(|known| known.path != shown) {
-            let described = daemon.counting.run(&shown, COUNT_TIMEOUT, move || describe(&store));
+            let described =
+                daemon.timed_calls.run(&shown, INSPECT_TIMEOUT, move || describe_store(&store));
             status.stores.push(match described {
                 Some(Ok(described)) => described,
-                Some(Err(error)) => broken(&path, error.explained()),
-                None => no_answer(&path),
+                Some(Err(error)) => broken_store(&path, error.explained()),
+                None => unresponsive_store(&path),
             });
         }
     }
     status
 }
 
-/// A store that cannot be read. It keeps nothing else from being told.
-fn broken(path: &Path, problem: String) -> v1::Store {
+/// The status of a store that cannot be read.
+fn broken_store(path: &Path, problem: String) -> v1::Store {
     let path = path.display().to_string();
     v1::Store { path, problem, ..v1::Store::default() }
 }
 
-/// A store that did not answer in time.
-fn no_answer(path: &Path) -> v1::Store {
-    let problem = format!("no answer within {} s", COUNT_TIMEOUT.as_secs());
+/// The status of a store that did not answer in time.
+fn unresponsive_store(path: &Path) -> v1::Store {
+    let problem = format!("no answer within {} s", INSPECT_TIMEOUT.as_secs());
     v1::Store { path: path.display().to_string(), problem, no_answer: true, ..v1::Store::default() }
 }
 
-fn describe(store: &Store) -> Result<v1::Store, HomeError> {
-    let seen = store.cursor(SESSION_STATS_WORKER)?;
+fn describe_store(store: &Store) -> Result<v1::Store, HomeError> {
+    let cursor = store.cursor(SESSION_STATS_WORKER)?;
     Ok(v1::Store {
         path: store.path().display().to_string(),
         engine: store.engine().to_string(),
         events: store.last_seq(),
-        behind: store.last_seq().saturating_sub(seen),
+        behind: store.last_seq().saturating_sub(cursor),
         refusing: store.write_failure().unwrap_or_default(),
         ..v1::Store::default()
     })
 }
 
-/// Counts projects and agents from the tallies of the stores written to last.
-fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
+/// Adds projects, agents and indexes of the most recently written stores to a status.
+fn inspect_stores(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
     let paths = daemon.engine.stores().list_paths();
     let mut projects: BTreeMap<String, v1::Project> = BTreeMap::new();
     let mut agents: BTreeMap<String, v1::AgentCount> = BTreeMap::new();
-    let mut desks = Vec::new();
-    for path in paths.iter().take(COUNTED_STORES_MAX) {
-        let (theirs, folder) = (Arc::clone(daemon), path.clone());
-        let counted = daemon.counting.run(&path.display().to_string(), COUNT_TIMEOUT, move || {
-            // Counting must not leave every store there is open.
-            let was_open = theirs.engine.stores().is_open(&folder);
-            let counted = counted(&theirs, &folder);
-            if !was_open {
-                theirs.engine.stores().close(&folder);
-            }
-            counted
-        });
-        let Some(counted) = counted else {
-            status.stores.push(no_answer(path));
+    let mut index_reports = Vec::new();
+    for path in paths.iter().take(INSPECTED_STORES_MAX) {
+        let (shared, folder) = (Arc::clone(daemon), path.clone());
+        let inspected =
+            daemon.timed_calls.run(&path.display().to_string(), INSPECT_TIMEOUT, move || {
+                // Inspecting must not leave every store open.
+                let was_open = shared.engine.stores().is_open(&folder);
+                let inspected = inspect_store(&shared, &folder);
+                if !was_open {
+                    shared.engine.stores().close(&folder);
+                }
+                inspected
+            });
+        let Some(inspected) = inspected else {
+            status.stores.push(unresponsive_store(path));
             continue;
         };
-        let (tallies, disk_bytes) = match counted {
-            Ok(counted) => {
-                desks.extend(counted.desk.map(indexes::desk_to_wire));
-                status.damage.extend(counted.damage);
-                (counted.tallies, counted.disk_bytes)
+        let (sessions, disk_bytes) = match inspected {
+            Ok(inspected) => {
+                index_reports.extend(inspected.indexes.map(indexes::index_set_to_wire));
+                status.damage.extend(inspected.damage);
+                (inspected.sessions, inspected.disk_bytes)
             }
             Err(error) => {
-                status.stores.push(broken(path, error.explained()));
+                status.stores.push(broken_store(path, error.explained()));
                 continue;
             }
         };
-        let first = tallies.first().map(|tally| tally.project.clone());
-        let is_alone = tallies.iter().all(|tally| Some(&tally.project) == first.as_ref());
-        for tally in &tallies {
-            add(&mut projects, &mut agents, tally, path, if is_alone { disk_bytes } else { 0 });
+        let first = sessions.first().map(|stats| stats.project.clone());
+        let is_only_project = sessions.iter().all(|stats| Some(&stats.project) == first.as_ref());
+        for stats in &sessions {
+            add_session(
+                &mut projects,
+                &mut agents,
+                stats,
+                path,
+                if is_only_project { disk_bytes } else { 0 },
+            );
         }
     }
-    let coder = daemon.engine.recall().report_coder().ok().filter(|desk| desk.folder.is_dir());
-    desks.extend(coder.map(indexes::desk_to_wire));
+    let coder = daemon.engine.recall().report_coder().ok().filter(|report| report.folder.is_dir());
+    index_reports.extend(coder.map(indexes::index_set_to_wire));
     if let Some(indexes) = &mut status.finder {
-        indexes.desks = desks;
+        indexes.desks = index_reports;
     }
-    let uncounted = paths.len().saturating_sub(COUNTED_STORES_MAX);
+    let uncounted = paths.len().saturating_sub(INSPECTED_STORES_MAX);
     status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);
     status.projects = projects.into_values().collect();
     status.agents = agents.into_values().collect();
@@ -296,56 +312,56 @@ fn count_up(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
 fn home_bytes(daemon: &Daemon) -> u64 {
     let home = daemon.engine.home().root().to_owned();
     let name = format!("{} (size)", home.display());
-    let counted = daemon.counting.run(&name, COUNT_TIMEOUT, move || disk_bytes(&home));
-    counted.unwrap_or_default()
+    let inspected = daemon.timed_calls.run(&name, INSPECT_TIMEOUT, move || disk_bytes(&home));
+    inspected.unwrap_or_default()
 }
 
-/// What a status says of one store.
-struct Counted {
-    tallies: Vec<SessionStats>,
+/// One store as a status shows it.
+struct StoreInspection {
+    sessions: Vec<SessionStats>,
     disk_bytes: u64,
-    desk: Option<IndexReport>,
+    indexes: Option<IndexReport>,
     damage: Vec<v1::Damage>,
 }
 
-fn counted(daemon: &Daemon, path: &Path) -> Result<Counted, RecallError> {
+fn inspect_store(daemon: &Daemon, path: &Path) -> Result<StoreInspection, RecallError> {
     let store = daemon.engine.stores().open(path)?;
     catch_up_session_stats(&store)?;
-    let tallies = store.all_session_stats()?;
-    Ok(Counted {
-        damage: damage::of_store(daemon, path, &store, &tallies),
-        tallies,
+    let sessions = store.all_session_stats()?;
+    Ok(StoreInspection {
+        damage: damage::find_in_store(daemon, path, &store, &sessions),
+        sessions,
         disk_bytes: match daemon.engine.stores().mode() {
             StoreMode::PerProject => path.parent().map_or(0, disk_bytes),
             StoreMode::Unified => store.disk_bytes(),
         },
-        desk: daemon.engine.recall().index_report(&store)?,
+        indexes: daemon.engine.recall().index_report(&store)?,
     })
 }
 
-fn add(
+fn add_session(
     projects: &mut BTreeMap<String, v1::Project>,
     agents: &mut BTreeMap<String, v1::AgentCount>,
-    tally: &SessionStats,
+    stats: &SessionStats,
     path: &Path,
     disk_bytes: u64,
 ) {
-    let project = projects.entry(tally.project.clone()).or_insert_with(|| v1::Project {
-        root: tally.project.clone(),
+    let project = projects.entry(stats.project.clone()).or_insert_with(|| v1::Project {
+        root: stats.project.clone(),
         path: path.display().to_string(),
         disk_bytes,
         ..v1::Project::default()
     });
-    project.events += tally.events;
+    project.events += stats.events;
     project.sessions += 1;
-    project.last_at_ms = project.last_at_ms.max(tally.last_at.0);
-    let agent = agents.entry(tally.agent.to_string()).or_insert_with(|| v1::AgentCount {
-        agent: tally.agent.to_string(),
+    project.last_at_ms = project.last_at_ms.max(stats.last_at.0);
+    let agent = agents.entry(stats.agent.to_string()).or_insert_with(|| v1::AgentCount {
+        agent: stats.agent.to_string(),
         ..v1::AgentCount::default()
     });
-    agent.events += tally.events;
+    agent.events += stats.events;
     agent.sessions += 1;
-    agent.last_at_ms = agent.last_at_ms.max(tally.last_at.0);
+    agent.last_at_ms = agent.last_at_ms.max(stats.last_at.0);
 }
 
 #[cfg(test)]
@@ -365,9 +381,9 @@ mod tests {
         let draft = EventLine::parse(line).unwrap().into_draft().unwrap();
         daemon.engine.spool().append(vec![draft]).unwrap();
         daemon.engine.spool().record_failure("the disk is away", daemon.engine.clock().now());
-        let told = status(&daemon, true);
+        let shown = status(&daemon, true);
         assert_eq!(daemon.engine.spool().count_waiting().events, 1, "it is still in the spool");
-        assert_eq!(told.spool_problems, ["the disk is away"]);
+        assert_eq!(shown.spool_problems, ["the disk is away"]);
     }
 
     #[tokio::test]
@@ -382,16 +398,16 @@ mod tests {
         let hangs = move || {
             let _ = held.recv();
         };
-        assert!(daemon.counting.run(&busy, Duration::from_millis(1), hangs).is_none());
-        let told = status(&daemon, true);
-        let silent: Vec<&str> = told
+        assert!(daemon.timed_calls.run(&busy, Duration::from_millis(1), hangs).is_none());
+        let shown = status(&daemon, true);
+        let silent: Vec<&str> = shown
             .stores
             .iter()
             .filter(|store| store.no_answer)
             .map(|store| store.path.as_str())
             .collect();
         assert_eq!(silent, [busy.as_str()], "and the other one is there");
-        assert_eq!(told.stores.len(), 2);
+        assert_eq!(shown.stores.len(), 2);
         drop(release);
     }
 }

@@ -1,4 +1,4 @@
-//! Damage: what a status says of it, checking every store, and repairing.
+//! Damage of stores and files: finding it for a status, full verification, and repair.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,20 +10,21 @@ use tome_model::{Millis, SessionStats};
 use tome_proto::v1;
 
 use super::drain::drain;
+use super::request_fields::non_empty;
 use super::state::Daemon;
 
-/// A store is read as a whole to check its files at most this often.
-const CHECK_EVERY_MS: u64 = 24 * 3_600_000;
+/// Minimum interval between two checks of a store's files, each of which reads the whole store.
+const CHECK_INTERVAL_MS: u64 = 24 * 3_600_000;
 
-/// Stores up to this size are checked while a status waits; larger ones in the background.
-const CHECKED_AT_ONCE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Stores up to this size are checked by the status call; larger ones in the background.
+const CHECK_INLINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// What the last check of each store's files has found.
+/// The damage found by the last check of each store's files.
 #[derive(Default)]
 pub struct FileChecks(Mutex<HashMap<PathBuf, (Millis, Vec<Damage>)>>);
 
 impl FileChecks {
-    fn known(&self, path: &Path) -> Option<(Millis, Vec<Damage>)> {
+    fn get(&self, path: &Path) -> Option<(Millis, Vec<Damage>)> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).get(path).cloned()
     }
 
@@ -36,20 +37,20 @@ impl FileChecks {
     }
 }
 
-/// Checks the files of a store, if that is due.
+/// Checks the files of a store if the last check is too old.
 fn check_files(daemon: &Daemon, path: &Path) {
     let now = daemon.engine.clock().now();
-    let known = daemon.file_checks.known(path);
-    if known.is_none_or(|(at, _)| now.distance_ms(at) >= CHECK_EVERY_MS) {
+    let known = daemon.file_checks.get(path);
+    if known.is_none_or(|(at, _)| now.distance_ms(at) >= CHECK_INTERVAL_MS) {
         let damage = daemon.engine.stores().verify_files(path);
         if let Some(first) = damage.first() {
-            daemon.log.say(&format!("damage: {}", first.problem));
+            daemon.log.write(&format!("damage: {}", first.problem));
         }
         daemon.file_checks.set(path, Some((now, damage)));
     }
 }
 
-/// Checks the files of the stores that are open, so that damage shows before somebody runs into it.
+/// Checks the files of all open stores, to find damage before a query does.
 pub fn check_open_stores(daemon: &Daemon) {
     for store in daemon.engine.stores().open_stores() {
         let path = store.path().to_owned();
@@ -58,69 +59,69 @@ pub fn check_open_stores(daemon: &Daemon) {
     }
 }
 
-/// The damage of one store that is open.
-pub fn of_store(
+/// Returns the damage of one open store.
+pub fn find_in_store(
     daemon: &Daemon,
     path: &Path,
     store: &Store,
-    tallies: &[SessionStats],
+    sessions: &[SessionStats],
 ) -> Vec<v1::Damage> {
-    if store.disk_bytes() <= CHECKED_AT_ONCE_BYTES_MAX {
+    if store.disk_bytes() <= CHECK_INLINE_BYTES_MAX {
         check_files(daemon, path);
     }
     let mut damage = Damage::find_in_store(store);
-    let checked = daemon.file_checks.known(path).map(|(_, damage)| damage).unwrap_or_default();
+    let checked = daemon.file_checks.get(path).map(|(_, damage)| damage).unwrap_or_default();
     damage.extend(checked);
     damage.sort_by(|a, b| a.problem.cmp(&b.problem));
     damage.dedup();
     if daemon.engine.stores().mode() == StoreMode::PerProject
-        && let Some(root) = root_of(daemon, path)
+        && let Some(root) = project_root(daemon, path)
     {
-        damage.extend(Damage::find_foreign_events(path, &root, tallies));
+        damage.extend(Damage::find_foreign_events(path, &root, sessions));
     }
-    damage.into_iter().map(to_wire).collect()
+    damage.into_iter().map(damage_to_wire).collect()
 }
 
-/// The damage of all other files of the home.
-pub fn of_files(daemon: &Daemon, depth: CheckDepth) -> Vec<v1::Damage> {
+/// Returns the damage of all other files in the home.
+pub fn find_in_home(daemon: &Daemon, depth: CheckDepth) -> Vec<v1::Damage> {
     let projects = daemon.engine.stores().projects();
     let mut damage = Damage::find_in_files(&daemon.settings.home, projects, depth);
     damage.extend(damage_of_injections(projects));
-    damage.into_iter().map(to_wire).collect()
+    damage.into_iter().map(damage_to_wire).collect()
 }
 
-/// Checks the store of a project, or everything.
-pub fn verify(daemon: &Daemon, asked: &v1::VerifyStoresRequest) -> v1::VerifyStoresResponse {
-    let project = Some(asked.project.as_str()).filter(|project| !project.is_empty());
+/// Verifies the store of a project, or everything.
+pub fn verify(daemon: &Daemon, request: &v1::VerifyStoresRequest) -> v1::VerifyStoresResponse {
+    let project = non_empty(&request.project);
     let mut answer = v1::VerifyStoresResponse::default();
-    for path in paths(daemon, project) {
+    for path in store_paths(daemon, project) {
         let was_open = daemon.engine.stores().is_open(&path);
-        let mut damage = match asked.files_only {
+        let mut damage = match request.files_only {
             true => daemon.engine.stores().verify_files(&path),
             false => daemon.engine.stores().verify(&path),
         };
         damage.dedup();
         daemon.file_checks.set(&path, Some((daemon.engine.clock().now(), damage.clone())));
-        answer.damage.extend(damage.into_iter().map(to_wire));
+        answer.damage.extend(damage.into_iter().map(damage_to_wire));
         answer.stores += 1;
         if !was_open {
             daemon.engine.stores().close(&path);
         }
     }
     if project.is_none() {
-        answer.damage.extend(of_files(daemon, CheckDepth::Full));
+        answer.damage.extend(find_in_home(daemon, CheckDepth::Full));
     }
     answer
 }
 
-/// Repairs the damaged stores, or all that were asked for.
-pub fn repair(daemon: &Daemon, asked: &v1::RepairStoresRequest) -> v1::RepairStoresResponse {
+/// Repairs damaged stores, or with `all` every selected store.
+pub fn repair(daemon: &Daemon, request: &v1::RepairStoresRequest) -> v1::RepairStoresResponse {
     drain(daemon);
-    let project = Some(asked.project.as_str()).filter(|project| !project.is_empty());
-    let stores = paths(daemon, project).into_iter().map(|path| {
+    let project = non_empty(&request.project);
+    let stores = store_paths(daemon, project).into_iter().map(|path| {
         let mut answer =
             v1::StoreRepaired { store: path.display().to_string(), ..v1::StoreRepaired::default() };
-        if !asked.all && daemon.engine.stores().verify(&path).is_empty() {
+        if !request.all && daemon.engine.stores().verify(&path).is_empty() {
             return answer;
         }
         match daemon.engine.repair(&path) {
@@ -130,11 +131,11 @@ pub fn repair(daemon: &Daemon, asked: &v1::RepairStoresRequest) -> v1::RepairSto
                 (answer.kept, answer.restored, answer.lost) = (done.kept, done.restored, done.lost);
                 answer.set_aside = done.set_aside.display().to_string();
                 let (kept, restored, lost) = (done.kept, done.restored, done.lost);
-                daemon.log.say(&format!(
+                daemon.log.write(&format!(
                     "repaired {}: {kept} events kept, {restored} restored, {lost} lost",
                     path.display()
                 ));
-                daemon.scheduler.events_stored(root_of(daemon, &path).into_iter().collect());
+                daemon.scheduler.events_stored(project_root(daemon, &path).into_iter().collect());
             }
             Err(error) => answer.problem = error.explained(),
         }
@@ -143,15 +144,15 @@ pub fn repair(daemon: &Daemon, asked: &v1::RepairStoresRequest) -> v1::RepairSto
     v1::RepairStoresResponse { stores: stores.collect() }
 }
 
-fn paths(daemon: &Daemon, project: Option<&str>) -> Vec<PathBuf> {
+fn store_paths(daemon: &Daemon, project: Option<&str>) -> Vec<PathBuf> {
     match project {
         Some(root) => daemon.engine.stores().find_store_path(root).into_iter().collect(),
         None => daemon.engine.stores().list_paths(),
     }
 }
 
-/// The root of the project whose store this is.
-fn root_of(daemon: &Daemon, ledger: &Path) -> Option<String> {
+/// The root of the project to which a ledger belongs.
+fn project_root(daemon: &Daemon, ledger: &Path) -> Option<String> {
     let folder = ledger.parent()?;
     daemon
         .engine
@@ -163,6 +164,6 @@ fn root_of(daemon: &Daemon, ledger: &Path) -> Option<String> {
         .map(|(root, _)| root)
 }
 
-fn to_wire(damage: Damage) -> v1::Damage {
+fn damage_to_wire(damage: Damage) -> v1::Damage {
     v1::Damage { found: damage.problem, remedy: damage.remedy }
 }

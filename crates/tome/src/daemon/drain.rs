@@ -1,7 +1,8 @@
-//! Draining the spool: what hooks wrote down while the daemon was away or busy.
+//! Drains the spool: stores the events that hooks spooled while the daemon was down or busy.
 //!
-//! A store that does not take its events keeps nobody else's out: they are held in the spool and
-//! tried again later. Neither does a hook that was stopped while it holds the spool's lock.
+//! Events whose store fails are held in the spool and retried later, so that they do not block the
+//! events of other stores. A hook that is suspended while it holds the spool's lock blocks nothing
+//! either.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -14,24 +15,24 @@ use tome_model::{DeliveredDraft, Draft};
 
 use super::state::Daemon;
 
-/// Spooled events stored together, and how much of them is held in memory meanwhile.
+/// Limits of one batch of spooled events.
 const BATCH_EVENTS_MAX: usize = 500;
 const BATCH_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// Places that the events of a batch come from: each may need a store of its own to be open.
-const BATCH_PLACES_MAX: usize = 8;
+/// Working directories per batch: each may need a store of its own to be open.
+const BATCH_ORIGINS_MAX: usize = 8;
 
-/// How long a question waits for another thread that is draining and stores nothing meanwhile.
-const STALLED_TIMEOUT: Duration = Duration::from_secs(2);
-/// How long it waits in all, however much there is to store.
-const DRAINED_TIMEOUT: Duration = Duration::from_secs(30);
+/// How long a caller waits for another thread that drains without progress.
+const STALL_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long it waits in total.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Drains the spool, if anything is in it. Whoever comes while it is being drained waits for that,
-/// within reason: what a hook has handed over is in the next answer. Returns a notice for that answer if
-/// events still wait in the spool.
+/// Drains the spool if it has events. A caller that arrives during a drain waits for it, so that
+/// its response includes every event spooled before. Returns a notice for the response if events
+/// are still in the spool.
 pub fn drain(daemon: &Daemon) -> Option<String> {
     if daemon.engine.spool().has_work(daemon.engine.clock().now()) {
-        let _busy = daemon.begin();
-        if let Some(_one_at_a_time) = wait_for_turn(daemon) {
+        let _guard = daemon.activity.begin();
+        if let Some(_lock) = acquire_drain_lock(daemon) {
             drain_files(daemon);
         }
     } else if !daemon.engine.spool().is_paused(daemon.engine.clock().now()) {
@@ -47,151 +48,151 @@ pub fn drain(daemon: &Daemon) -> Option<String> {
 fn drain_files(daemon: &Daemon) {
     let files = match daemon.engine.spool().take_files(daemon.engine.clock().now()) {
         Ok(files) => files,
-        Err(error) => return complain(daemon, "cannot take the spool", &error.explained()),
+        Err(error) => return log_failure(daemon, "cannot open the spool", &error.explained()),
     };
-    let mut is_well = !files.is_empty();
+    let mut is_clean = !files.is_empty();
     for file in files {
         match drain_file(daemon, file) {
-            Ok(drained) => is_well &= drained.held == 0,
-            // The file stays and is tried again.
+            Ok(drained) => is_clean &= drained.held == 0,
+            // The file stays and is retried.
             Err(error) => {
-                is_well = false;
-                complain(daemon, "cannot drain the spool", &error.explained());
+                is_clean = false;
+                log_failure(daemon, "cannot drain the spool", &error.explained());
             }
         }
     }
-    // Nothing that was tried failed, and nothing is left that is not being tried.
-    if is_well && daemon.engine.spool().count_waiting().events == 0 {
+    // Every attempt succeeded, and nothing else is waiting.
+    if is_clean && daemon.engine.spool().count_waiting().events == 0 {
         daemon.engine.spool().clear_failures();
     }
 }
 
-/// Waits for a turn to drain: as long as whoever is draining makes progress, but not for ever.
-fn wait_for_turn(daemon: &Daemon) -> Option<MutexGuard<'_, ()>> {
+/// Waits for the drain lock while its holder makes progress, up to a limit.
+fn acquire_drain_lock(daemon: &Daemon) -> Option<MutexGuard<'_, ()>> {
     let began = Instant::now();
-    let (mut stored, mut moved) = (daemon.counters.drained.load(Ordering::Relaxed), began);
+    let (mut stored, mut progressed) = (daemon.counters.drained.load(Ordering::Relaxed), began);
     loop {
-        match daemon.draining.try_lock() {
-            Ok(turn) => return Some(turn),
-            Err(TryLockError::Poisoned(turn)) => return Some(turn.into_inner()),
+        match daemon.drain_lock.try_lock() {
+            Ok(lock) => return Some(lock),
+            Err(TryLockError::Poisoned(lock)) => return Some(lock.into_inner()),
             Err(TryLockError::WouldBlock) => {}
         }
         let now = daemon.counters.drained.load(Ordering::Relaxed);
         if now != stored {
-            (stored, moved) = (now, Instant::now());
+            (stored, progressed) = (now, Instant::now());
         }
-        if moved.elapsed() >= STALLED_TIMEOUT || began.elapsed() >= DRAINED_TIMEOUT {
+        if progressed.elapsed() >= STALL_TIMEOUT || began.elapsed() >= DRAIN_TIMEOUT {
             return None;
         }
         #[expect(
             clippy::disallowed_methods,
-            reason = "a lock of the standard library cannot be waited for with a deadline"
+            reason = "std::sync::Mutex has no lock with a timeout"
         )]
         std::thread::sleep(Duration::from_millis(2));
     }
 }
 
-/// Logs a problem once, however often it is met.
-fn complain(daemon: &Daemon, what: &str, problem: &str) {
+/// Logs a problem the first time it occurs.
+fn log_failure(daemon: &Daemon, context: &str, problem: &str) {
     if daemon.engine.spool().record_failure(problem, daemon.engine.clock().now()) {
-        daemon.log.say(&format!("{what}: {problem}"));
+        daemon.log.write(&format!("{context}: {problem}"));
     }
 }
 
-/// What became of the events of a file.
+/// The result of draining one file.
 #[derive(Default)]
-struct Drained {
+struct DrainResult {
     stored: u64,
     held: u64,
-    /// Lines that are no event or that no store can take.
-    aside: Vec<u8>,
-    /// Lines whose store did not take them.
-    hold: Vec<u8>,
-    /// Where those come from: what else comes from there is not tried in vain.
-    failing: HashSet<Place>,
+    /// Lines that are not an event, or that no store can accept.
+    damaged_lines: Vec<u8>,
+    /// Lines whose store failed.
+    held_lines: Vec<u8>,
+    /// Origins of the failed events; later events from there are held without an attempt.
+    failing: HashSet<Origin>,
 }
 
-/// What the project of an event follows from.
-type Place = (String, Option<String>);
+/// The fields of a draft that determine its project.
+type Origin = (String, Option<String>);
 
-fn place(draft: &Draft) -> Place {
+fn origin(draft: &Draft) -> Origin {
     (draft.cwd.clone(), draft.project.clone())
 }
 
-/// Stores what is in a file, holds what its store does not take, sets aside what is no event or
-/// cannot be stored, and deletes the file.
-fn drain_file(daemon: &Daemon, file: SpoolFile) -> Result<Drained, HomeError> {
-    let mut drained = Drained::default();
-    let mut batch = Batch::default();
+/// Stores the events of a file and deletes it. Events whose store fails are held; invalid lines go
+/// to `damaged.jsonl`.
+fn drain_file(daemon: &Daemon, file: SpoolFile) -> Result<DrainResult, HomeError> {
+    let mut drained = DrainResult::default();
+    let mut batch = SpoolBatch::default();
     for line in file.read_lines()? {
         match line? {
-            SpoolLine::Draft(one, line) if drained.failing.contains(&place(&one.draft)) => {
+            SpoolLine::Draft(one, line) if drained.failing.contains(&origin(&one.draft)) => {
                 drained.hold(&line);
             }
             SpoolLine::Draft(one, line) => batch.add(*one, line),
-            SpoolLine::Damaged(line) => drained.aside.extend(line),
+            SpoolLine::Damaged(line) => drained.damaged_lines.extend(line),
         }
         if batch.is_full() {
             std::mem::take(&mut batch).store(daemon, &mut drained);
         }
-        if drained.hold.len() >= BATCH_BYTES_MAX {
-            drained.put_by(daemon)?;
+        if drained.held_lines.len() >= BATCH_BYTES_MAX {
+            drained.write_unstored(daemon)?;
         }
     }
     batch.store(daemon, &mut drained);
-    drained.put_by(daemon)?;
+    drained.write_unstored(daemon)?;
     file.delete()?;
     if drained.stored > 0 {
-        daemon.log.say(&format!("drained {} events from the spool", drained.stored));
+        daemon.log.write(&format!("drained {} events from the spool", drained.stored));
     }
     Ok(drained)
 }
 
-impl Drained {
+impl DrainResult {
     fn hold(&mut self, line: &[u8]) {
         self.held += 1;
-        self.hold.extend(line);
+        self.held_lines.extend(line);
     }
 
-    /// Writes down, synced, what could not be stored.
-    fn put_by(&mut self, daemon: &Daemon) -> Result<(), HomeError> {
+    /// Writes the held and the damaged lines to their files, synced.
+    fn write_unstored(&mut self, daemon: &Daemon) -> Result<(), HomeError> {
         let folder = daemon.settings.home.spool();
-        if !self.aside.is_empty() {
+        if !self.damaged_lines.is_empty() {
             let path = folder.join("damaged.jsonl");
             daemon
                 .engine
                 .spool()
-                .append_damaged(&self.aside)
+                .append_damaged(&self.damaged_lines)
                 .map_err(HomeError::file("write", &path))?;
-            daemon.log.say("set lines of the spool aside in damaged.jsonl");
+            daemon.log.write("moved damaged lines of the spool to damaged.jsonl");
         }
-        if !self.hold.is_empty() {
+        if !self.held_lines.is_empty() {
             let path = folder.join("held.jsonl");
             daemon
                 .engine
                 .spool()
-                .append_held(&self.hold)
+                .append_held(&self.held_lines)
                 .map_err(HomeError::file("write", &path))?;
         }
-        self.aside.clear();
-        self.hold.clear();
+        self.damaged_lines.clear();
+        self.held_lines.clear();
         Ok(())
     }
 }
 
 /// Spooled events that are stored together, and the lines they were read from.
 #[derive(Default)]
-struct Batch {
+struct SpoolBatch {
     drafts: Vec<DeliveredDraft>,
     lines: Vec<Vec<u8>>,
-    places: HashSet<Place>,
+    origins: HashSet<Origin>,
     bytes: usize,
 }
 
-impl Batch {
+impl SpoolBatch {
     fn add(&mut self, delivered: DeliveredDraft, line: Vec<u8>) {
         self.bytes += line.len();
-        self.places.insert(place(&delivered.draft));
+        self.origins.insert(origin(&delivered.draft));
         self.drafts.push(delivered);
         self.lines.push(line);
     }
@@ -199,25 +200,24 @@ impl Batch {
     fn is_full(&self) -> bool {
         self.drafts.len() >= BATCH_EVENTS_MAX
             || self.bytes >= BATCH_BYTES_MAX
-            || self.places.len() >= BATCH_PLACES_MAX
+            || self.origins.len() >= BATCH_ORIGINS_MAX
     }
 
-    /// Stores the batch. An event that is itself at fault is set aside, one whose store fails is
-    /// held: neither must keep those behind it waiting.
-    fn store(self, daemon: &Daemon, drained: &mut Drained) {
-        let places: Vec<Place> = self.drafts.iter().map(|one| place(&one.draft)).collect();
-        let answers = daemon.ingest(self.drafts).into_iter().zip(places);
-        for ((answer, place), line) in answers.zip(self.lines) {
-            match answer {
+    /// Stores the batch. Invalid events count as damaged; those whose store fails are held.
+    fn store(self, daemon: &Daemon, drained: &mut DrainResult) {
+        let origins: Vec<Origin> = self.drafts.iter().map(|one| origin(&one.draft)).collect();
+        let results = daemon.ingest(self.drafts).into_iter().zip(origins);
+        for ((result, origin), line) in results.zip(self.lines) {
+            match result {
                 Ok(_) => {
                     drained.stored += 1;
                     daemon.counters.drained.fetch_add(1, Ordering::Relaxed);
                 }
-                Err(error) if error.is_callers_fault() => drained.aside.extend(line),
+                Err(error) if error.is_callers_fault() => drained.damaged_lines.extend(line),
                 Err(error) => {
                     drained.hold(&line);
-                    drained.failing.insert(place);
-                    complain(daemon, "events wait in the spool", &error.explained());
+                    drained.failing.insert(origin);
+                    log_failure(daemon, "events wait in the spool", &error.explained());
                 }
             }
         }

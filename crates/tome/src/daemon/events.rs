@@ -1,4 +1,4 @@
-//! The way back, over the wire.
+//! The gRPC service that reads events.
 
 use std::sync::Arc;
 
@@ -8,11 +8,12 @@ use tome_proto::v1::events_server::Events;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
 
+use super::calls::CallKind;
 use super::drain::drain;
-use super::grpc_status::status_of;
+use super::grpc_status::{invalid_argument, status_of};
+use super::request_fields::non_empty;
 use super::state::Daemon;
 
-/// The events service.
 pub struct EventsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
@@ -21,22 +22,21 @@ impl Events for EventsService {
         &self,
         request: Request<v1::GetEventsRequest>,
     ) -> Result<Response<v1::GetEventsResponse>, Status> {
-        let question = question(&request.into_inner())
-            .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let answer = self
+        let query = parse_query(&request.into_inner()).map_err(|error| invalid_argument(&error))?;
+        let page = self
             .0
-            .wait_for(move |daemon| {
-                let waiting = drain(daemon);
-                let mut answer = daemon.engine.stores().query_events(&question)?;
-                answer.skipped.extend(waiting);
-                Ok(answer)
+            .run_blocking(CallKind::Ledger, move |daemon| {
+                let missing = drain(daemon);
+                let mut page = daemon.engine.stores().query_events(&query)?;
+                page.skipped.extend(missing);
+                Ok(page)
             })
             .await?;
-        let answer = answer.map_err(|error| status_of(&error))?;
+        let page = page.map_err(|error| status_of(&error))?;
         Ok(Response::new(v1::GetEventsResponse {
-            events: answer.events.into_iter().map(event_to_wire).collect(),
-            continuation: answer.more_after.unwrap_or_default(),
-            skipped: answer.skipped,
+            events: page.events.into_iter().map(event_to_wire).collect(),
+            continuation: page.more_after.unwrap_or_default(),
+            skipped: page.skipped,
         }))
     }
 
@@ -44,12 +44,12 @@ impl Events for EventsService {
         &self,
         request: Request<v1::GetEventRequest>,
     ) -> Result<Response<v1::GetEventResponse>, Status> {
-        let asked = request.into_inner();
+        let request = request.into_inner();
         let found = self
             .0
-            .wait_for(move |daemon| {
+            .run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
-                daemon.engine.stores().find_event(&asked.id, given(&asked.project))
+                daemon.engine.stores().find_event(&request.id, non_empty(&request.project))
             })
             .await?;
         let event = found.map_err(|error| status_of(&error))?;
@@ -57,24 +57,20 @@ impl Events for EventsService {
     }
 }
 
-fn given(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
-}
-
-fn question(asked: &v1::GetEventsRequest) -> Result<EventQuery, ModelError> {
-    let limit = match asked.limit {
+fn parse_query(request: &v1::GetEventsRequest) -> Result<EventQuery, ModelError> {
+    let limit = match request.limit {
         0 => limits::PAGE_EVENTS_DEFAULT,
         limit => limit.min(limits::PAGE_EVENTS_MAX),
     };
     Ok(EventQuery {
-        from: asked.from_ms.map(Millis),
-        to: asked.to_ms.map(Millis),
-        session: given(&asked.session_id).map(SessionId::parse).transpose()?,
-        project: given(&asked.project).map(str::to_owned),
-        agents: asked.agents.iter().map(|agent| Agent::parse(agent)).collect::<Result<_, _>>()?,
-        kinds: asked.kinds.iter().map(|kind| kind.parse()).collect::<Result<_, _>>()?,
-        newest_first: asked.newest_first,
-        after: given(&asked.continuation).map(str::to_owned),
+        from: request.from_ms.map(Millis),
+        to: request.to_ms.map(Millis),
+        session: non_empty(&request.session_id).map(SessionId::parse).transpose()?,
+        project: non_empty(&request.project).map(str::to_owned),
+        agents: request.agents.iter().map(|agent| Agent::parse(agent)).collect::<Result<_, _>>()?,
+        kinds: request.kinds.iter().map(|kind| kind.parse()).collect::<Result<_, _>>()?,
+        newest_first: request.newest_first,
+        after: non_empty(&request.continuation).map(str::to_owned),
         events_max: limit as usize,
         bytes_max: limits::PAGE_BYTES_MAX,
     })

@@ -1,17 +1,17 @@
-//! Errors of the engine as gRPC statuses.
+//! Maps errors to gRPC statuses.
 
 use tome_home::HomeError;
+use tome_model::ModelError;
 use tome_notebook::NotebookError;
 use tome_recall::RecallError;
 use tonic::{Code, Status};
 
-/// The gRPC status of an error.
 pub fn status_of(error: &HomeError) -> Status {
     let code = match error {
         HomeError::Invalid(_) | HomeError::Ambiguous { .. } => Code::InvalidArgument,
         HomeError::NotFound(_) => Code::NotFound,
         HomeError::Closed | HomeError::InUse(_) => Code::Unavailable,
-        HomeError::Notebook(error) => code_of(error),
+        HomeError::Notebook(error) => notebook_code(error),
         error if error.is_callers_fault() => Code::InvalidArgument,
         HomeError::Ledger(_)
         | HomeError::File { .. }
@@ -22,7 +22,10 @@ pub fn status_of(error: &HomeError) -> Status {
     Status::new(code, error.to_string())
 }
 
-/// The gRPC status of an error of recall.
+pub fn invalid_argument(error: &ModelError) -> Status {
+    Status::invalid_argument(error.to_string())
+}
+
 pub fn recall_status(error: &RecallError) -> Status {
     match error {
         RecallError::Home(error) => status_of(error),
@@ -30,7 +33,7 @@ pub fn recall_status(error: &RecallError) -> Status {
     }
 }
 
-fn code_of(error: &NotebookError) -> Code {
+fn notebook_code(error: &NotebookError) -> Code {
     match error {
         NotebookError::NotFound { .. } => Code::NotFound,
         NotebookError::AlreadyExists(_) => Code::AlreadyExists,

@@ -1,4 +1,4 @@
-//! The indexes that recall uses, and the other workers of a store, as a status shows them.
+//! Search indexes and projections of a store in status responses.
 
 use std::path::Path;
 
@@ -10,25 +10,24 @@ use tome_recall::RecallError;
 
 use super::state::Daemon;
 
-/// What is known without looking at any store.
-pub fn status(daemon: &Daemon) -> v1::Finder {
+/// The part of the status that needs no store.
+pub fn finder_status(daemon: &Daemon) -> v1::Finder {
     v1::Finder {
         embedder: daemon.engine.recall().embedder_name().to_owned(),
-        far: daemon.models.remote.as_ref().map(|far| {
-            let reading = far.status();
-            let again_in = reading.retry_in.map_or(0, |again| again.as_millis());
+        far: daemon.models.remote.as_ref().map(|remote| {
+            let status = remote.status();
+            let retry_in = status.retry_in.map_or(0, |retry| retry.as_millis());
             v1::FarEmbedder {
-                texts: reading.texts,
-                problem: reading.problem.unwrap_or_default(),
-                again_in_ms: u64::try_from(again_in).unwrap_or(u64::MAX),
+                texts: status.texts,
+                problem: status.problem.unwrap_or_default(),
+                again_in_ms: u64::try_from(retry_in).unwrap_or(u64::MAX),
             }
         }),
         desks: Vec::new(),
     }
 }
 
-/// The indexes over one store, or over the coder's notebook.
-pub fn desk_to_wire(report: IndexReport) -> v1::FinderDesk {
+pub fn index_set_to_wire(report: IndexReport) -> v1::FinderDesk {
     v1::FinderDesk {
         project: report.project,
         path: report.folder.display().to_string(),
@@ -37,7 +36,6 @@ pub fn desk_to_wire(report: IndexReport) -> v1::FinderDesk {
     }
 }
 
-/// One worker.
 fn worker_to_wire(worker: ProjectionReport) -> v1::Worker {
     v1::Worker {
         name: worker.name.to_owned(),
@@ -50,35 +48,35 @@ fn worker_to_wire(worker: ProjectionReport) -> v1::Worker {
     }
 }
 
-/// A store with its workers: those that keep their cursors in it, and those that keep their own.
+/// A store with its projections: those with a cursor in the ledger, and those with their own.
 pub fn store_workers(daemon: &Daemon, report: StoreReport) -> v1::StoreWorkers {
     let path = report.path.clone();
-    let mut told = report_to_wire(report);
-    if !told.problem.is_empty() {
-        return told;
+    let mut response = report_to_wire(report);
+    if !response.problem.is_empty() {
+        return response;
     }
     let was_open = daemon.engine.stores().is_open(&path);
-    if let Err(error) = add_workers(daemon, &path, &mut told) {
-        told.problem = error.explained();
+    if let Err(error) = add_external_workers(daemon, &path, &mut response) {
+        response.problem = error.explained();
     }
     if !was_open {
         daemon.engine.stores().close(&path);
     }
-    told
+    response
 }
 
-fn add_workers(
+fn add_external_workers(
     daemon: &Daemon,
     path: &Path,
-    told: &mut v1::StoreWorkers,
+    response: &mut v1::StoreWorkers,
 ) -> Result<(), RecallError> {
     let store = daemon.engine.stores().open(path)?;
     let transcripts = daemon.engine.transcripts().report(&store)?;
-    told.workers.extend(transcripts.into_iter().map(worker_to_wire));
-    if let Some(desk) = daemon.engine.recall().index_report(&store)? {
-        told.finder = desk.folder.display().to_string();
-        told.finder_problems = desk.problems;
-        told.workers.extend(desk.indexes.into_iter().map(worker_to_wire));
+    response.workers.extend(transcripts.into_iter().map(worker_to_wire));
+    if let Some(indexes) = daemon.engine.recall().index_report(&store)? {
+        response.finder = indexes.folder.display().to_string();
+        response.finder_problems = indexes.problems;
+        response.workers.extend(indexes.indexes.into_iter().map(worker_to_wire));
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Listening: the owner's socket always, TCP with a token where it is configured.
+//! Listens on the owner's socket, and on TCP with a token if configured.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -39,75 +39,76 @@ use super::tools::ToolsService;
 use crate::endpoint;
 use crate::platform::{self, OwnerSocket};
 
-/// Calls of one connection at the same time. Clients of Tome make one; a program of one's own may
-/// stream.
+/// Concurrent calls per connection. Tome's own clients make one; other programs may stream.
 const STREAMS_MAX: u32 = 128;
 
-/// The headers of a call: its path, its token, little else.
+/// Size of a call's headers: path, token, and little else.
 const HEADER_BYTES_MAX: u32 = 16 * 1024;
 
-/// How often a TCP client is asked whether it is still there, and how long it may take to answer.
-const KEEPALIVE_EVERY: Duration = Duration::from_secs(60);
+/// Interval of keepalive pings to TCP clients, and the time they have to reply.
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(60);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The servers that listen.
+/// The running servers.
 pub struct Servers(JoinSet<()>);
 
 impl Servers {
-    /// Waits until every call in flight has been answered.
-    pub async fn finished(mut self) {
+    /// Waits until all calls in flight have finished.
+    pub async fn wait(mut self) {
         while self.0.join_next().await.is_some() {}
     }
 }
 
-/// Starts to listen everywhere it should. Every address is bound before the first is served: a
-/// daemon that answers has come up whole.
+/// Starts all servers. Every address is bound before the first is served, so that a daemon that
+/// responds is complete.
 pub async fn start(daemon: &Arc<Daemon>) -> Result<Servers> {
     let mut servers = JoinSet::new();
     let mut endpoints = Vec::new();
-    let routes = routes(daemon).await?;
+    let routes = build_routes(daemon).await?;
     let home = &daemon.settings.home;
     let socket = platform::bind_socket(home.root())
         .with_context(|| format!("cannot listen on a socket for {}", home.root().display()))?;
     let tcp = bind_tcp(daemon, socket.is_some()).await?;
-    let token = tcp.as_ref().map(|_| token(daemon)).transpose()?;
+    let token = tcp.as_ref().map(|_| load_or_create_token(daemon)).transpose()?;
     if let Some(socket) = &socket {
-        daemon.listens_on(&socket.path);
+        daemon.set_socket(&socket.path);
         endpoints.push(socket.path.display().to_string());
     }
     if let Some(listener) = &tcp {
-        endpoints.push(listener.local_addr().context("the address listened at")?.to_string());
+        endpoints.push(
+            listener.local_addr().context("cannot read the address of the listener")?.to_string(),
+        );
     }
-    daemon.listens_at(endpoints);
+    daemon.set_endpoints(endpoints);
     if let Some(OwnerSocket { path, incoming }) = socket {
-        let served = server()
+        let served = socket_server()
             .add_routes(routes.clone())
-            .serve_with_incoming_shutdown(incoming, leaving(daemon));
+            .serve_with_incoming_shutdown(incoming, stop_requested(daemon));
         let daemon = Arc::clone(daemon);
         let id = platform::file_id_at(&path);
         servers.spawn(async move {
-            report(&daemon, served.await);
-            // Another daemon's socket may be there by now.
+            log_server_error(&daemon, served.await);
+            // Keep a socket that another daemon has created meanwhile.
             if !platform::is_replaced(&path, id) {
                 let _ = std::fs::remove_file(path);
             }
         });
     }
     if let (Some(listener), Some(token)) = (tcp, token) {
-        let guard = InterceptorLayer::new(move |request| admit(request, &token));
-        let incoming = TcpConnections::accept(listener, daemon.descriptors, leaving(daemon));
+        let guard = InterceptorLayer::new(move |request| check_token(request, &token));
+        let incoming = TcpConnections::accept(listener, daemon.descriptors, stop_requested(daemon));
         let served = tcp_server()
             .layer(guard)
             .add_routes(routes)
-            .serve_with_incoming_shutdown(incoming, leaving(daemon));
+            .serve_with_incoming_shutdown(incoming, stop_requested(daemon));
         let daemon = Arc::clone(daemon);
-        servers.spawn(async move { report(&daemon, served.await) });
+        servers.spawn(async move { log_server_error(&daemon, served.await) });
     }
     Ok(Servers(servers))
 }
 
-/// Listens on TCP where that is configured. Without a socket for one user alone it always does, on
-/// loopback, and says in a file where.
+/// Binds TCP if configured. Platforms without an owner-only socket always use TCP on loopback, and
+/// write the address to a file.
 async fn bind_tcp(daemon: &Daemon, has_socket: bool) -> Result<Option<tokio::net::TcpListener>> {
     let loopback = (!has_socket).then_some(SocketAddr::from(([127, 0, 0, 1], 0)));
     let Some(address) = daemon.settings.daemon_tcp.or(loopback) else { return Ok(None) };
@@ -115,14 +116,15 @@ async fn bind_tcp(daemon: &Daemon, has_socket: bool) -> Result<Option<tokio::net
         .await
         .with_context(|| format!("cannot listen at {address} (daemon.tcp)"))?;
     if !has_socket {
-        let listens_at = listener.local_addr().context("the address listened at")?.to_string();
-        write_atomic(&endpoint::address_file(&daemon.settings.home), listens_at.as_bytes())?;
+        let address =
+            listener.local_addr().context("cannot read the address of the listener")?.to_string();
+        write_atomic(&endpoint::address_file(&daemon.settings.home), address.as_bytes())?;
     }
     Ok(Some(listener))
 }
 
-/// The server for the socket of this user. What it is sent may be large; nobody else reaches it.
-fn server() -> Server {
+/// The server for the owner's socket. Requests may be large, because only the owner can connect.
+fn socket_server() -> Server {
     Server::builder()
         .initial_stream_window_size(4 * 1024 * 1024)
         .initial_connection_window_size(8 * 1024 * 1024)
@@ -130,17 +132,17 @@ fn server() -> Server {
         .http2_max_header_list_size(HEADER_BYTES_MAX)
 }
 
-/// The server for TCP, where anybody on the machine can send something before the token is checked:
-/// less is buffered, and clients that are gone are noticed.
+/// The server for TCP, where any local user can connect and send data before the token is checked.
+/// Buffers are smaller, and dead clients are detected.
 fn tcp_server() -> Server {
-    server()
+    socket_server()
         .initial_stream_window_size(512 * 1024)
         .initial_connection_window_size(1024 * 1024)
-        .http2_keepalive_interval(Some(KEEPALIVE_EVERY))
+        .http2_keepalive_interval(Some(KEEPALIVE_INTERVAL))
         .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
 }
 
-async fn routes(daemon: &Arc<Daemon>) -> Result<Routes> {
+async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
     let (reporter, health) = tonic_health::server::health_reporter();
     reporter.set_serving::<CaptureServer<CaptureService>>().await;
     reporter.set_serving::<EventsServer<EventsService>>().await;
@@ -157,7 +159,7 @@ async fn routes(daemon: &Arc<Daemon>) -> Result<Routes> {
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
         .build_v1()
-        .context("the reflection service")?;
+        .context("cannot build the reflection service")?;
     let capture = CaptureServer::new(CaptureService(Arc::clone(daemon)))
         .max_decoding_message_size(limits::MESSAGE_BYTES_MAX);
     let events = EventsServer::new(EventsService(Arc::clone(daemon)))
@@ -194,39 +196,39 @@ async fn routes(daemon: &Arc<Daemon>) -> Result<Routes> {
         .add_service(reflections))
 }
 
-fn leaving(daemon: &Arc<Daemon>) -> impl Future<Output = ()> + use<> {
+fn stop_requested(daemon: &Arc<Daemon>) -> impl Future<Output = ()> + use<> {
     let daemon = Arc::clone(daemon);
-    async move { daemon.leaving().await }
+    async move { daemon.stop_requested().await }
 }
 
-fn report(daemon: &Daemon, served: Result<(), tonic::transport::Error>) {
+fn log_server_error(daemon: &Daemon, served: Result<(), tonic::transport::Error>) {
     if let Err(error) = served {
-        daemon.log.say(&format!("stopped listening: {error}"));
-        daemon.leave();
+        daemon.log.write(&format!("stopped listening: {error}"));
+        daemon.stop();
     }
 }
 
-/// The token in `run/token`, made on first use.
-fn token(daemon: &Daemon) -> Result<String> {
+/// Reads the token from `run/token`, or creates it.
+fn load_or_create_token(daemon: &Daemon) -> Result<String> {
     let path = endpoint::token_file(&daemon.settings.home);
     if let Some(token) = endpoint::read_token(&path) {
         return Ok(token);
     }
-    let token = random_token()?;
+    let token = generate_token()?;
     write_atomic(&path, token.as_bytes())?;
     Ok(token)
 }
 
-fn random_token() -> Result<String> {
+fn generate_token() -> Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("no randomness for a token: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("cannot generate a token: {error}"))?;
     Ok(blake3::Hash::from_bytes(bytes).to_hex().to_string())
 }
 
-/// Lets a call in that carries the token, and its connection stay. Hashes are compared in constant
+/// Accepts a call that carries the token, and admits its connection. Compares hashes, in constant
 /// time.
-fn admit(request: Request<()>, token: &str) -> Result<Request<()>, Status> {
+fn check_token(request: Request<()>, token: &str) -> Result<Request<()>, Status> {
     let given = request.metadata().get("authorization").and_then(|value| value.to_str().ok());
     let given = given.and_then(|value| value.strip_prefix("Bearer ")).unwrap_or_default();
     if blake3::hash(given.as_bytes()) == blake3::hash(token.as_bytes()) {
@@ -236,7 +238,7 @@ fn admit(request: Request<()>, token: &str) -> Result<Request<()>, Status> {
         }
     } else {
         Err(Status::unauthenticated(
-            "the bearer token is missing or wrong: it stands in run/token in the daemon's home (or set TOME_TOKEN)",
+            "the bearer token is missing or wrong; it is in run/token in the daemon's home (or set TOME_TOKEN)",
         ))
     }
 }

@@ -1,4 +1,4 @@
-//! The daemon's log: one line an occurrence, rotated by size. It never holds what an event says.
+//! The daemon's log: one line per entry, rotated by size. It never contains the text of events.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -7,12 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_model::Clock;
 
-/// A log file is closed at this size.
+/// Size at which the log is rotated.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
-/// Older files kept: `daemon.log.1` is the latest of them.
-const OLDER_MAX: u32 = 3;
+/// Rotated files to keep; `daemon.log.1` is the newest.
+const OLDER_FILES_MAX: u32 = 3;
 
-/// The daemon's log.
 pub struct Log {
     path: PathBuf,
     clock: Arc<dyn Clock>,
@@ -20,14 +19,14 @@ pub struct Log {
 }
 
 impl Log {
-    /// Opens the log. A log that cannot be written is no reason not to serve.
+    /// Opens the log. Errors are ignored: the daemon serves without a log too.
     pub fn open(path: &Path, clock: Arc<dyn Clock>) -> Self {
-        let file = Mutex::new(append(path));
+        let file = Mutex::new(open_for_append(path));
         Self { path: path.to_path_buf(), clock, file }
     }
 
-    /// Writes one line.
-    pub fn say(&self, what: &str) {
+    /// Appends one line with a timestamp.
+    pub fn write(&self, message: &str) {
         let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if file
             .as_ref()
@@ -38,24 +37,24 @@ impl Log {
             self.rotate();
         }
         if file.is_none() {
-            *file = append(&self.path);
+            *file = open_for_append(&self.path);
         }
         if let Some(file) = file.as_mut() {
-            let line = what.replace(['\n', '\r'], " ");
+            let line = message.replace(['\n', '\r'], " ");
             let _ = file.write_all(format!("{} {line}\n", self.clock.now()).as_bytes());
         }
     }
 
     fn rotate(&self) {
         let older = |n: u32| self.path.with_extension(format!("log.{n}"));
-        for n in (1..OLDER_MAX).rev() {
+        for n in (1..OLDER_FILES_MAX).rev() {
             let _ = std::fs::rename(older(n), older(n + 1));
         }
         let _ = std::fs::rename(&self.path, older(1));
     }
 }
 
-fn append(path: &Path) -> Option<File> {
+fn open_for_append(path: &Path) -> Option<File> {
     OpenOptions::new().append(true).create(true).open(path).ok()
 }
 
@@ -71,7 +70,7 @@ mod tests {
         let log = Log::open(&path, Arc::new(SystemClock));
         let line = "x".repeat(512 * 1024);
         for _ in 0..12 {
-            log.say(&line);
+            log.write(&line);
         }
         let mut names: Vec<_> =
             std::fs::read_dir(folder.path()).unwrap().map(|f| f.unwrap().file_name()).collect();

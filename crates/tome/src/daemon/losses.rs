@@ -1,14 +1,14 @@
-//! Taking back what hooks had recorded as lost and what arrived all the same: a daemon that did not
-//! answer in time may have stored the event, and a spool that could not be synced may hold it.
+//! Removes losses that hooks recorded but whose events arrived after all: a daemon that timed out
+//! may have stored the event, and an unsynced spool may hold it.
 
 use std::collections::BTreeSet;
 
 use super::state::Daemon;
 use crate::hook::lost;
 
-/// Takes back the losses whose deliveries are in a store that is open. What arrives opens its store, and
-/// what arrived before a crash is found when its store is next opened.
-pub fn take_back_arrived(daemon: &Daemon) {
+/// Removes recorded losses whose deliveries are in an open store. An arriving event opens its
+/// store; one stored before a crash is found when its store is next opened.
+pub fn remove_arrived(daemon: &Daemon) {
     let home = &daemon.settings.home;
     let recorded = lost::list_lost_deliveries(home);
     if recorded.is_empty() {
@@ -20,7 +20,7 @@ pub fn take_back_arrived(daemon: &Daemon) {
             match store.has_delivery(*id) {
                 Ok(true) => drop(arrived.insert(*id)),
                 Ok(false) => {}
-                // A store that cannot be read says so elsewhere.
+                // An unreadable store is reported elsewhere.
                 Err(_) => break,
             }
         }
@@ -29,10 +29,10 @@ pub fn take_back_arrived(daemon: &Daemon) {
         return;
     }
     match lost::remove_arrived(home, &arrived) {
-        Ok(()) => daemon
-            .log
-            .say(&format!("{} deliveries that were recorded as lost have arrived", arrived.len())),
-        // Tried again at the next look.
-        Err(error) => daemon.log.say(&format!("cannot take back losses: {error}")),
+        Ok(()) => {
+            daemon.log.write(&format!("{} deliveries recorded as lost have arrived", arrived.len()))
+        }
+        // Retried at the next run.
+        Err(error) => daemon.log.write(&format!("cannot remove recorded losses: {error}")),
     }
 }

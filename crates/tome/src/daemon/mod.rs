@@ -1,8 +1,8 @@
-//! The daemon: the one process that writes. It serves every project of one home, opens stores when
-//! they are needed, and leaves when nobody has needed it for a while.
+//! The daemon: the only process that writes. It serves every project of one home, opens stores on
+//! demand, and stops after it has been idle for a while.
 //!
-//! Whoever holds the lock on `run/daemon.lock` is the daemon. The lock goes with the process, so
-//! that a crash leaves nothing to clean up but a socket, which the next daemon replaces.
+//! The process that holds the lock on `run/daemon.lock` is the daemon. The kernel releases the lock
+//! when the process ends, so a crash leaves only a stale socket, which the next daemon replaces.
 
 mod activity;
 mod agent_transcripts;
@@ -29,6 +29,7 @@ mod polish;
 mod recall;
 mod reflect;
 mod remote_vectors;
+mod request_fields;
 mod scheduler;
 mod state;
 mod tcp;
@@ -48,35 +49,36 @@ use crate::{connect, platform};
 use log::Log;
 use state::Daemon;
 
-/// How long calls in flight may take to finish once the daemon is asked to leave.
+/// Time for calls in flight to finish after a stop request.
 const FINISH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How a run of the daemon came to its end.
-pub enum Ran {
-    /// It served, and left when it was asked to or had been idle.
+/// The outcome of [`run`].
+pub enum RunOutcome {
+    /// The daemon served until a stop request or the idle timeout.
     Served,
-    /// Another daemon serves this home already.
+    /// Another daemon already serves this home; its pid, if known.
     AlreadyRunning(Option<u32>),
 }
 
-/// Runs the daemon until it is asked to leave.
-pub fn run(settings: Settings) -> Result<Ran> {
+/// Runs the daemon until it is stopped.
+pub fn run(settings: Settings) -> Result<RunOutcome> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     prepare_home(&settings)?;
-    let Some(lock) = take_lock(&settings)? else {
+    let Some(lock) = acquire_lock(&settings)? else {
         let holder = connect::DaemonConnector::new(settings, crate::config::ConfigFlags::default())
             .daemon_pid();
-        return Ok(Ran::AlreadyRunning(holder));
+        return Ok(RunOutcome::AlreadyRunning(holder));
     };
-    // Worth nothing to a daemon that could not write anything else either.
+    // Errors are ignored: a daemon that cannot preallocate cannot record losses either.
     let _ = lost::preallocate(&settings.home);
     let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
     let daemon = Arc::new(Daemon::new(settings, clock, log, platform::raise_descriptor_limit())?);
-    // Before anybody asks: an import reads the file. What is wrong here is told with the next event.
+    // Loaded early because it reads a file, which would delay the first event. An error is reported
+    // again with that event.
     if let Err(error) = daemon.engine.stores().session_index() {
-        daemon.log.say(&format!("cannot read the index of sessions: {}", error.explained()));
+        daemon.log.write(&format!("cannot read the session index: {}", error.explained()));
     }
-    let held = lock.try_clone().context("cannot hold the daemon's lock")?;
+    let held = lock.try_clone().context("cannot duplicate the daemon's lock")?;
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("tome")
@@ -86,33 +88,33 @@ pub fn run(settings: Settings) -> Result<Ran> {
     runtime.block_on(serve(Arc::clone(&daemon), held))?;
     runtime.shutdown_timeout(FINISH_TIMEOUT);
     daemon.engine.stores().close_idle(0);
-    daemon.log.say("left");
-    // Nobody is to take a later process of the same number for this daemon.
+    daemon.log.write("stopped");
+    // A later process with the same pid must not be taken for this daemon.
     let _ = lock.set_len(0);
-    Ok(Ran::Served)
+    Ok(RunOutcome::Served)
 }
 
 async fn serve(daemon: Arc<Daemon>, lock: File) -> Result<()> {
     let servers = listen::start(&daemon).await?;
-    daemon.log.say(&format!(
-        "version {} listens at {}",
+    daemon.log.write(&format!(
+        "version {} listening at {}",
         env!("CARGO_PKG_VERSION"),
         daemon.endpoints().join(" and ")
     ));
     let background = tokio::spawn(maintenance::run(Arc::clone(&daemon)));
     let home = tokio::spawn(home_watch::run(Arc::clone(&daemon), lock));
     tokio::select! {
-        () = platform::wait_for_termination() => daemon.log.say("asked to end by a signal"),
-        () = daemon.leaving() => {}
+        () = platform::wait_for_termination() => daemon.log.write("stopping: received a signal"),
+        () = daemon.stop_requested() => {}
     }
-    daemon.leave();
+    daemon.stop();
     let finished = async {
         let _ = background.await;
         let _ = home.await;
-        servers.finished().await;
+        servers.wait().await;
     };
     if tokio::time::timeout(FINISH_TIMEOUT, finished).await.is_err() {
-        daemon.log.say("left with calls unfinished");
+        daemon.log.write("stopped with calls in flight");
     }
     Ok(())
 }
@@ -121,13 +123,10 @@ fn prepare_home(settings: &Settings) -> Result<()> {
     let home = &settings.home;
     for folder in [home.root().to_path_buf(), home.run(), home.projects()] {
         std::fs::create_dir_all(&folder).with_context(|| {
-            format!(
-                "cannot create {}; set TOME_HOME to a folder that can be written",
-                folder.display()
-            )
+            format!("cannot create {}; set TOME_HOME to a writable folder", folder.display())
         })?;
     }
-    // A home that an earlier hand made with wider rights is closed; its parents are not touched.
+    // Make a home private that was created with wider permissions. Its parents stay as they are.
     if platform::is_open_to_others(home.root()) == Some(true) {
         platform::remove_other_permissions(home.root())
             .with_context(|| format!("cannot make {} private", home.root().display()))?;
@@ -135,8 +134,8 @@ fn prepare_home(settings: &Settings) -> Result<()> {
     Ok(())
 }
 
-/// Takes the daemon's lock and signs it; `None` when another daemon holds it.
-fn take_lock(settings: &Settings) -> Result<Option<File>> {
+/// Locks `run/daemon.lock` and writes pid and version into it; `None` if another daemon holds it.
+fn acquire_lock(settings: &Settings) -> Result<Option<File>> {
     let path = connect::daemon_lock_path(settings);
     let mut lock = OpenOptions::new()
         .read(true)
@@ -145,7 +144,7 @@ fn take_lock(settings: &Settings) -> Result<Option<File>> {
         .truncate(false)
         .open(&path)
         .with_context(|| format!("cannot open {}", path.display()))?;
-    if !lock_patiently(&lock).with_context(|| format!("cannot lock {}", path.display()))? {
+    if !lock_with_retries(&lock).with_context(|| format!("cannot lock {}", path.display()))? {
         return Ok(None);
     }
     lock.set_len(0)
@@ -154,9 +153,9 @@ fn take_lock(settings: &Settings) -> Result<Option<File>> {
     Ok(Some(lock))
 }
 
-/// Locks the file unless another daemon holds it. Clients look whether it is locked by locking it
-/// for a moment, so a single refusal means nothing.
-fn lock_patiently(lock: &File) -> std::io::Result<bool> {
+/// Locks the file; false if another daemon holds it. Clients probe the lock by taking it for a
+/// moment, so a single failure is retried.
+fn lock_with_retries(lock: &File) -> std::io::Result<bool> {
     for _ in 0..20 {
         match lock.try_lock() {
             Ok(()) => return Ok(true),
@@ -164,7 +163,7 @@ fn lock_patiently(lock: &File) -> std::io::Result<bool> {
             Err(std::fs::TryLockError::WouldBlock) => {
                 #[expect(
                     clippy::disallowed_methods,
-                    reason = "nobody tells when a file is unlocked"
+                    reason = "there is no notification when a file is unlocked"
                 )]
                 std::thread::sleep(Duration::from_millis(5));
             }

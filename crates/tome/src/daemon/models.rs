@@ -1,7 +1,7 @@
-//! Language models in the daemon: the day's budget, one for all processes of the home, and its way over
-//! the wire. The daemon has it for as long as it runs, whether it asks a model itself or not.
+//! Language models in the daemon: the daily token budget, which all processes of the home share
+//! over gRPC, and the configured models.
 //!
-//! What was used today is kept in `run/summarizer.json`, written whole after every call:
+//! Today's usage is in `run/summarizer.json`, replaced after every call:
 //!
 //! `{"day":"2026-11-15","calls":4,"failures":1,"input_tokens":5210,"output_tokens":803,"last_failure":null}`
 
@@ -18,82 +18,82 @@ use tome_proto::v1::models_server;
 use tome_recall::EndpointEmbedder;
 use tonic::{Request, Response, Status};
 
-use super::polish::Polish;
+use super::calls::CallKind;
+use super::polish::Polisher;
 use super::state::Daemon;
 use crate::chat_model::build_chat_model;
 use crate::config::Settings;
 
-/// The day's budget, kept over restarts.
-pub struct DayBudget {
+/// The daily token budget. Its state survives restarts.
+pub struct DailyBudget {
     meter: TokenMeter,
     daily_tokens: u64,
-    memo: PathBuf,
-    /// Held while the memo is written, so that a later state is not overwritten by an earlier one.
-    writing: Mutex<()>,
+    state_file: PathBuf,
+    /// Held while the state is written, so that a later state is not overwritten by an earlier one.
+    write_lock: Mutex<()>,
     clock: Arc<dyn Clock>,
 }
 
-impl DayBudget {
-    /// Goes on from where the last daemon was.
+impl DailyBudget {
+    /// Continues from the saved state.
     pub fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Self {
-        let memo = settings.home.run().join("summarizer.json");
-        let state = std::fs::read(&memo).ok();
+        let state_file = settings.home.run().join("summarizer.json");
+        let state = std::fs::read(&state_file).ok();
         let state: MeterState =
             state.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         let daily_tokens = settings.summarizer.daily_tokens;
         Self {
             meter: TokenMeter::new(Some(daily_tokens), state),
             daily_tokens,
-            memo,
-            writing: Mutex::default(),
+            state_file,
+            write_lock: Mutex::default(),
             clock: Arc::clone(clock),
         }
     }
 
-    /// What was used today.
-    pub fn reading(&self) -> MeterSnapshot {
+    /// Usage of today.
+    pub fn snapshot(&self) -> MeterSnapshot {
         self.meter.snapshot(&self.clock.today())
     }
 }
 
-impl Budget for DayBudget {
-    fn reserve(&self, day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
-        self.meter.reserve(day, needed)
+impl Budget for DailyBudget {
+    fn reserve(&self, day: &str, estimate: CostEstimate) -> Result<Reservation, ModelFailure> {
+        self.meter.reserve(day, estimate)
     }
 
-    fn settle(&self, day: &str, reserved: &Reservation, spent: &CallCost) {
-        self.meter.settle(day, reserved, spent);
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+    fn settle(&self, day: &str, reservation: &Reservation, spent: &CallCost) {
+        self.meter.settle(day, reservation, spent);
+        let _guard = self.write_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let state = serde_json::to_vec(&self.meter.state()).unwrap_or_default();
-        // What cannot be written is still counted, until the daemon leaves.
-        let _ = tome_home::write_atomic(&self.memo, &state);
+        // Usage that cannot be written still counts until the daemon stops.
+        let _ = tome_home::write_atomic(&self.state_file, &state);
     }
 }
 
-/// The model that takes part in conversations, as the daemon has it.
-pub struct Chat {
-    /// None is configured, or one that cannot work.
+/// The daemon's conversation model.
+pub struct ChatHandle {
+    /// `Ok(None)` if no model is configured; an error if the configuration cannot work.
     pub model: Result<Option<Arc<dyn ChatModel>>, ModelFailure>,
-    /// Ends what is under way when the daemon leaves.
+    /// Cancels running requests when the daemon stops.
     pub stop: CancelToken,
 }
 
-impl Chat {
-    pub fn new(settings: &Settings, budget: &Arc<DayBudget>, clock: &Arc<dyn Clock>) -> Self {
+impl ChatHandle {
+    pub fn new(settings: &Settings, budget: &Arc<DailyBudget>, clock: &Arc<dyn Clock>) -> Self {
         let stop = CancelToken::default();
         Self { model: build_chat_model(settings, Arc::clone(budget), clock, &stop), stop }
     }
 }
 
-/// The models that the daemon uses, where they are configured, under one budget.
+/// The configured models, under one budget.
 pub struct Models {
-    /// The daily budget of all of them.
-    pub budget: Arc<DayBudget>,
-    /// Rewords contents.
-    pub polish: Option<Arc<Polish>>,
-    /// Takes part in conversations.
-    pub chat: Chat,
-    /// Makes vectors.
+    pub budget: Arc<DailyBudget>,
+    /// Rewrites contents.
+    pub polisher: Option<Arc<Polisher>>,
+    /// Holds conversations.
+    pub chat: ChatHandle,
+    /// Computes vectors.
     pub remote: Option<Arc<EndpointEmbedder>>,
 }
 
@@ -103,38 +103,39 @@ impl Models {
         remote: Option<Arc<EndpointEmbedder>>,
         clock: &Arc<dyn Clock>,
     ) -> Self {
-        let budget = Arc::new(DayBudget::new(settings, clock));
+        let budget = Arc::new(DailyBudget::new(settings, clock));
         Self {
-            polish: Polish::new(settings, &budget, clock).map(Arc::new),
-            chat: Chat::new(settings, &budget, clock),
+            polisher: Polisher::new(settings, &budget, clock).map(Arc::new),
+            chat: ChatHandle::new(settings, &budget, clock),
             budget,
             remote,
         }
     }
 }
 
-/// What models did and cost today; `None` where there are none.
-pub fn meter(daemon: &Daemon) -> Option<v1::ModelMeter> {
-    let reading = daemon.models.budget.reading();
+/// Usage and problems of the models today; `None` if no model is configured or was used.
+pub fn model_meter(daemon: &Daemon) -> Option<v1::ModelMeter> {
+    let usage = daemon.models.budget.snapshot();
     let (chat_name, chat_problem) = match &daemon.models.chat.model {
         Ok(None) => (String::new(), String::new()),
         Ok(Some(model)) => (model.name().to_owned(), String::new()),
         Err(problem) => (String::new(), problem.to_string()),
     };
-    let worded = daemon.models.polish.as_ref().map(|polish| polish.reading()).unwrap_or_default();
-    let has_any = [&worded.name, &chat_name, &chat_problem].iter().any(|text| !text.is_empty());
-    (has_any || reading.today.calls > 0).then(|| v1::ModelMeter {
-        calls: reading.today.calls,
-        failures: reading.today.failures,
-        tokens: reading.today.tokens(),
+    let polish_meter =
+        daemon.models.polisher.as_ref().map(|polisher| polisher.meter()).unwrap_or_default();
+    let has_any =
+        [&polish_meter.name, &chat_name, &chat_problem].iter().any(|text| !text.is_empty());
+    (has_any || usage.today.calls > 0).then(|| v1::ModelMeter {
+        calls: usage.today.calls,
+        failures: usage.today.failures,
+        tokens: usage.today.tokens(),
         daily_tokens: daemon.models.budget.daily_tokens,
         chat_name,
         chat_problem,
-        ..worded
+        ..polish_meter
     })
 }
 
-/// The models service.
 pub struct ModelsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
@@ -143,42 +144,43 @@ impl models_server::Models for ModelsService {
         &self,
         request: Request<v1::ReserveRequest>,
     ) -> Result<Response<v1::ReserveResponse>, Status> {
-        let _busy = self.0.begin();
-        let asked = request.into_inner();
-        let needed = CostEstimate {
-            input_tokens: asked.input_tokens,
-            output_tokens_max: asked.output_tokens_max,
+        let _guard = self.0.activity.begin();
+        let request = request.into_inner();
+        let estimate = CostEstimate {
+            input_tokens: request.input_tokens,
+            output_tokens_max: request.output_tokens_max,
         };
-        let answer = match self.0.models.budget.reserve(&self.0.engine.clock().today(), needed) {
-            Ok(reserved) => v1::ReserveResponse { id: reserved.id, over_budget: None },
+        let response = match self.0.models.budget.reserve(&self.0.engine.clock().today(), estimate)
+        {
+            Ok(reservation) => v1::ReserveResponse { id: reservation.id, over_budget: None },
             Err(ModelFailure::OverBudget { spent, budget, needed }) => v1::ReserveResponse {
                 id: 0,
                 over_budget: Some(v1::OverBudget { spent, budget, needed }),
             },
             Err(failure) => return Err(Status::internal(failure.to_string())),
         };
-        Ok(Response::new(answer))
+        Ok(Response::new(response))
     }
 
     async fn settle(
         &self,
         request: Request<v1::SettleRequest>,
     ) -> Result<Response<v1::SettleResponse>, Status> {
-        let asked = request.into_inner();
-        let needed = CostEstimate {
-            input_tokens: asked.input_tokens,
-            output_tokens_max: asked.output_tokens_max,
+        let request = request.into_inner();
+        let estimate = CostEstimate {
+            input_tokens: request.input_tokens,
+            output_tokens_max: request.output_tokens_max,
         };
-        let reserved = Reservation { id: asked.id, estimate: needed };
+        let reservation = Reservation { id: request.id, estimate };
         let spent = CallCost {
-            input_tokens: asked.input_tokens_spent,
-            output_tokens: asked.output_tokens_spent,
-            failure: Some(asked.failure).filter(|why| !why.is_empty()),
+            input_tokens: request.input_tokens_spent,
+            output_tokens: request.output_tokens_spent,
+            failure: Some(request.failure).filter(|why| !why.is_empty()),
         };
-        let settle = move |daemon: &Daemon| {
-            daemon.models.budget.settle(&daemon.engine.clock().today(), &reserved, &spent);
+        let settle = move |daemon: &Arc<Daemon>| {
+            daemon.models.budget.settle(&daemon.engine.clock().today(), &reservation, &spent);
         };
-        self.0.wait_for(settle).await?;
+        self.0.run_blocking(CallKind::Ledger, settle).await?;
         Ok(Response::new(v1::SettleResponse {}))
     }
 
@@ -186,17 +188,17 @@ impl models_server::Models for ModelsService {
         &self,
         _: Request<v1::ReadingRequest>,
     ) -> Result<Response<v1::ReadingResponse>, Status> {
-        let _busy = self.0.begin();
-        let reading = self.0.models.budget.reading();
+        let _guard = self.0.activity.begin();
+        let usage = self.0.models.budget.snapshot();
         Ok(Response::new(v1::ReadingResponse {
-            day: reading.today.day,
-            calls: reading.today.calls,
-            failures: reading.today.failures,
-            input_tokens: reading.today.input_tokens,
-            output_tokens: reading.today.output_tokens,
+            day: usage.today.day,
+            calls: usage.today.calls,
+            failures: usage.today.failures,
+            input_tokens: usage.today.input_tokens,
+            output_tokens: usage.today.output_tokens,
             daily_tokens: self.0.models.budget.daily_tokens,
-            tokens_left: reading.tokens_left.unwrap_or(u64::MAX),
-            last_failure: reading.today.last_failure.unwrap_or_default(),
+            tokens_left: usage.tokens_left.unwrap_or(u64::MAX),
+            last_failure: usage.today.last_failure.unwrap_or_default(),
         }))
     }
 }

@@ -1,38 +1,40 @@
-//! The notebooks, over the wire: listing, history, and the care of the coder's insights.
+//! The gRPC service for notebooks: listing, history, and maintenance of the coder's insights.
 
 use std::sync::Arc;
 
 use tome_home::{HomeError, NotebookOwner};
 use tome_model::limits::{AGENT_BYTES_MAX, SESSION_ID_BYTES_MAX};
 use tome_model::{ModelError, Scope, truncate_to};
-use tome_notebook::{Actor, Author, NoteListing, NoteVersion, Notebook as Book, NotebookError};
+use tome_notebook::{
+    Actor, Author, NoteListing, NoteVersion, Notebook as OpenNotebook, NotebookError,
+};
 use tome_proto::v1::notebook_server::Notebook;
 use tome_proto::{limits, take_fitting, v1};
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
-use super::grpc_status::status_of;
+use super::grpc_status::{invalid_argument, status_of};
+use super::request_fields::{non_empty, non_empty_owned};
 use super::state::Daemon;
 
-/// A tool's or a command's name in the history.
+/// Size of a tool's or command's name in the history.
 const TOOL_BYTES_MAX: usize = 200;
 
-/// The notebook service.
 pub struct NotebookService(pub Arc<Daemon>);
 
-type Answer<T> = Result<Response<T>, Status>;
+type RpcResult<T> = Result<Response<T>, Status>;
 
 #[tonic::async_trait]
 impl Notebook for NotebookService {
-    async fn locate(&self, request: Request<v1::LocateRequest>) -> Answer<v1::LocateResponse> {
-        let asked = request.into_inner();
+    async fn locate(&self, request: Request<v1::LocateRequest>) -> RpcResult<v1::LocateResponse> {
+        let request = request.into_inner();
         let home = self.0.settings.home.root().to_path_buf();
-        self.with(asked.whose, move |book| {
+        self.with_notebook(request.whose, move |notebook| {
             Ok(v1::LocateResponse {
-                folder: book.root().to_string_lossy().into_owned(),
-                in_repository: !book.root().starts_with(&home),
-                exists: book.root().is_dir(),
-                notes: u32::try_from(book.list_notes()?.len()).unwrap_or(u32::MAX),
+                folder: notebook.root().to_string_lossy().into_owned(),
+                in_repository: !notebook.root().starts_with(&home),
+                exists: notebook.root().is_dir(),
+                notes: u32::try_from(notebook.list_notes()?.len()).unwrap_or(u32::MAX),
             })
         })
         .await
@@ -41,25 +43,25 @@ impl Notebook for NotebookService {
     async fn list_notes(
         &self,
         request: Request<v1::ListNotesRequest>,
-    ) -> Answer<v1::ListNotesResponse> {
-        self.with(request.into_inner().whose, |book| {
-            let all = book.list_notes()?;
+    ) -> RpcResult<v1::ListNotesResponse> {
+        self.with_notebook(request.into_inner().whose, |notebook| {
+            let all = notebook.list_notes()?;
             let count = all.len();
-            let notes = take_fitting(all.into_iter().map(listed_to_wire));
+            let notes = take_fitting(all.into_iter().map(listing_to_wire));
             let left_out = (count - notes.len()) as u64;
             Ok(v1::ListNotesResponse { notes, left_out })
         })
         .await
     }
 
-    async fn get_log(&self, request: Request<v1::GetLogRequest>) -> Answer<v1::GetLogResponse> {
-        let asked = request.into_inner();
-        let limit = match asked.limit {
+    async fn get_log(&self, request: Request<v1::GetLogRequest>) -> RpcResult<v1::GetLogResponse> {
+        let request = request.into_inner();
+        let limit = match request.limit {
             0 => limits::LOG_VERSIONS_DEFAULT,
             limit => limit.min(limits::LOG_VERSIONS_MAX),
         };
-        self.with(asked.whose, move |book| {
-            let log = book.read_history(given(&asked.path))?;
+        self.with_notebook(request.whose, move |notebook| {
+            let log = notebook.read_history(non_empty(&request.path))?;
             let total = log.len() as u64;
             let newest = log.into_iter().rev().take(limit as usize);
             Ok(v1::GetLogResponse { versions: take_fitting(newest.map(version_to_wire)), total })
@@ -70,24 +72,28 @@ impl Notebook for NotebookService {
     async fn get_version(
         &self,
         request: Request<v1::GetVersionRequest>,
-    ) -> Answer<v1::GetVersionResponse> {
-        let asked = request.into_inner();
-        self.with(asked.whose, move |book| {
-            let note = match given(&asked.version) {
-                Some(version) => book.read_version(&asked.path, version)?,
-                None => book.read_note(&asked.path)?,
+    ) -> RpcResult<v1::GetVersionResponse> {
+        let request = request.into_inner();
+        self.with_notebook(request.whose, move |notebook| {
+            let note = match non_empty(&request.version) {
+                Some(version) => notebook.read_version(&request.path, version)?,
+                None => notebook.read_note(&request.path)?,
             };
             Ok(v1::GetVersionResponse { path: note.path, text: note.text, version: note.version })
         })
         .await
     }
 
-    async fn restore(&self, request: Request<v1::RestoreRequest>) -> Answer<v1::RestoreResponse> {
-        let asked = request.into_inner();
-        let by = author(asked.by, "restore");
-        // What can be restored is in a folder that is there: a wrong path has to make none.
-        self.with(asked.whose, move |book| {
-            let written = book.restore_version(&by, &asked.path, given(&asked.version))?;
+    async fn restore(
+        &self,
+        request: Request<v1::RestoreRequest>,
+    ) -> RpcResult<v1::RestoreResponse> {
+        let request = request.into_inner();
+        let by = author_from_wire(request.by, "restore");
+        // Opens without creating: a wrong path must not leave a new folder.
+        self.with_notebook(request.whose, move |notebook| {
+            let written =
+                notebook.restore_version(&by, &request.path, non_empty(&request.version))?;
             Ok(v1::RestoreResponse {
                 path: written.path,
                 version: written.version,
@@ -97,9 +103,9 @@ impl Notebook for NotebookService {
         .await
     }
 
-    async fn lint(&self, _: Request<v1::LintRequest>) -> Answer<v1::LintResponse> {
-        self.with(Some(coders()), |book| {
-            let findings = book.lint_insights()?.into_iter().map(|found| v1::Finding {
+    async fn lint(&self, _: Request<v1::LintRequest>) -> RpcResult<v1::LintResponse> {
+        self.with_notebook(Some(coder_owner()), |notebook| {
+            let findings = notebook.lint_insights()?.into_iter().map(|found| v1::Finding {
                 path: found.path,
                 line: u32::try_from(found.line).unwrap_or(u32::MAX),
                 problem: found.problem,
@@ -109,10 +115,10 @@ impl Notebook for NotebookService {
         .await
     }
 
-    async fn tidy(&self, request: Request<v1::TidyRequest>) -> Answer<v1::TidyResponse> {
-        let by = author(request.into_inner().by, "tidy");
-        self.with(Some(coders()), move |book| {
-            let tidied = book.tidy_insights(&by)?;
+    async fn tidy(&self, request: Request<v1::TidyRequest>) -> RpcResult<v1::TidyResponse> {
+        let by = author_from_wire(request.into_inner().by, "tidy");
+        self.with_notebook(Some(coder_owner()), move |notebook| {
+            let tidied = notebook.tidy_insights(&by)?;
             Ok(v1::TidyResponse {
                 entries_before: tidied.entries_before as u64,
                 entries_after: tidied.entries_after as u64,
@@ -125,15 +131,15 @@ impl Notebook for NotebookService {
     async fn move_into_repository(
         &self,
         request: Request<v1::MoveIntoRepositoryRequest>,
-    ) -> Answer<v1::MoveIntoRepositoryResponse> {
+    ) -> RpcResult<v1::MoveIntoRepositoryResponse> {
         let cwd = request.into_inner().cwd;
         if cwd.is_empty() {
-            return Err(Status::invalid_argument("cwd is missing: say which project is meant"));
+            return Err(Status::invalid_argument("cwd is missing: it selects the project"));
         }
-        let moving = self.0.run_blocking(CallKind::Notebook, move |daemon| {
+        let work = self.0.run_blocking(CallKind::Notebook, move |daemon| {
             daemon.engine.notebooks().move_into_repository(&cwd)
         });
-        let moved = moving.await?.map_err(|error| status_of(&error))?;
+        let moved = work.await?.map_err(|error| status_of(&error))?;
         Ok(Response::new(v1::MoveIntoRepositoryResponse {
             folder: moved.folder.to_string_lossy().into_owned(),
             created: moved.created,
@@ -144,54 +150,55 @@ impl Notebook for NotebookService {
 }
 
 impl NotebookService {
-    /// Does something with a notebook, on a thread made for waiting.
-    async fn with<T: Send + 'static>(
+    /// Opens a notebook and calls `read` on a blocking thread.
+    async fn with_notebook<T: Send + 'static>(
         &self,
-        whose: Option<v1::Whose>,
-        work: impl FnOnce(&Book) -> Result<T, NotebookError> + Send + 'static,
-    ) -> Answer<T> {
-        let whose = whose_from_wire(whose.unwrap_or_default())
-            .map_err(|error| Status::invalid_argument(error.to_string()))?;
-        let done = self.0.run_blocking(CallKind::Notebook, move |daemon| {
-            let book = daemon.engine.notebooks().open(&whose)?;
-            Ok(work(&book)?)
+        owner: Option<v1::Whose>,
+        read: impl FnOnce(&OpenNotebook) -> Result<T, NotebookError> + Send + 'static,
+    ) -> RpcResult<T> {
+        let owner =
+            owner_from_wire(owner.unwrap_or_default()).map_err(|error| invalid_argument(&error))?;
+        let work = self.0.run_blocking(CallKind::Notebook, move |daemon| {
+            let notebook = daemon.engine.notebooks().open(&owner)?;
+            Ok(read(&notebook)?)
         });
-        let answer: Result<T, HomeError> = done.await?;
-        answer.map(Response::new).map_err(|error| status_of(&error))
+        let outcome: Result<T, HomeError> = work.await?;
+        outcome.map(Response::new).map_err(|error| status_of(&error))
     }
 }
 
-fn given(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
-}
-
-fn coders() -> v1::Whose {
+fn coder_owner() -> v1::Whose {
     v1::Whose { scope: Scope::Coder.as_str().to_owned(), ..v1::Whose::default() }
 }
 
-fn whose_from_wire(whose: v1::Whose) -> Result<NotebookOwner, ModelError> {
-    let scope = match given(&whose.scope) {
+fn owner_from_wire(owner: v1::Whose) -> Result<NotebookOwner, ModelError> {
+    let scope = match non_empty(&owner.scope) {
         None => Scope::default(),
         Some(name) => Scope::from_name(name).ok_or_else(|| {
             ModelError::invalid("scope", format!("{name:?} is not session, project or coder"))
         })?,
     };
-    let given = |text: String| Some(text).filter(|text| !text.is_empty());
-    Ok(NotebookOwner { scope, cwd: given(whose.cwd), session: given(whose.session_id) })
+    Ok(NotebookOwner {
+        scope,
+        cwd: non_empty_owned(owner.cwd),
+        session: non_empty_owned(owner.session_id),
+    })
 }
 
-/// Whoever asks is an agent or a person: only Tome itself finds changes from outside.
-fn author(by: Option<v1::Author>, doing: &str) -> Author {
+/// Builds an author from a request. Clients are agents or people; only Tome records outside
+/// changes.
+fn author_from_wire(by: Option<v1::Author>, default_tool: &str) -> Author {
     let by = by.unwrap_or_default();
-    // It stays in the history for good, so it has a bound.
-    let given = |text: &str, bytes_max| {
-        Some(truncate_to(text, bytes_max).to_owned()).filter(|text| !text.is_empty())
-    };
-    let who = match given(&by.agent, AGENT_BYTES_MAX) {
-        Some(agent) => Actor::Agent { agent, session: given(&by.session_id, SESSION_ID_BYTES_MAX) },
+    // The history is permanent, so its fields are bounded.
+    let bounded =
+        |text: &str, bytes_max| non_empty(truncate_to(text, bytes_max)).map(str::to_owned);
+    let who = match bounded(&by.agent, AGENT_BYTES_MAX) {
+        Some(agent) => {
+            Actor::Agent { agent, session: bounded(&by.session_id, SESSION_ID_BYTES_MAX) }
+        }
         None => Actor::Person,
     };
-    let tool = given(&by.tool, TOOL_BYTES_MAX).unwrap_or_else(|| doing.to_owned());
+    let tool = bounded(&by.tool, TOOL_BYTES_MAX).unwrap_or_else(|| default_tool.to_owned());
     Author { who, tool }
 }
 
@@ -218,7 +225,7 @@ fn version_to_wire(version: NoteVersion) -> v1::NoteVersion {
     }
 }
 
-fn listed_to_wire(note: NoteListing) -> v1::ListedNote {
+fn listing_to_wire(note: NoteListing) -> v1::ListedNote {
     v1::ListedNote {
         path: note.path,
         kind: note.kind.as_str().to_owned(),

@@ -1,4 +1,4 @@
-//! Recall, over the wire. Whoever asks finds what has arrived: the spool is drained first.
+//! The gRPC service for recall. It drains the spool first, so that the newest events are found.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -14,10 +14,10 @@ use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
 use super::drain::drain;
-use super::grpc_status::recall_status;
+use super::grpc_status::{invalid_argument, recall_status};
+use super::request_fields::{non_empty, non_empty_owned};
 use super::state::Daemon;
 
-/// The recall service.
 pub struct RecallService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
@@ -26,10 +26,10 @@ impl Recall for RecallService {
         &self,
         request: Request<v1::RecallRequest>,
     ) -> Result<Response<v1::RecallResponse>, Status> {
-        let question = question(request.into_inner())?;
+        let query = parse_query(request.into_inner())?;
         let answer = self.0.run_blocking(CallKind::Recall, move |daemon| {
             let waiting = drain(daemon);
-            let mut answer = daemon.engine.recall().search(&question)?;
+            let mut answer = daemon.engine.recall().search(&query)?;
             answer.unread.extend(waiting);
             Ok::<_, RecallError>(answer)
         });
@@ -42,12 +42,12 @@ impl Recall for RecallService {
     }
 }
 
-/// What is asked, with every field checked.
-fn question(asked: v1::RecallRequest) -> Result<RecallQuery, Status> {
-    check_query(&asked.query)?;
-    let project = given(asked.project);
-    let session = given(asked.session_id);
-    let across = named(&asked.across)?.unwrap_or(match project {
+/// Checks every field of a request and builds the query.
+fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
+    check_query(&request.query)?;
+    let project = non_empty_owned(request.project);
+    let session = non_empty_owned(request.session_id);
+    let across = parse_name(&request.across)?.unwrap_or(match project {
         Some(_) => Across::Project,
         None => Across::All,
     });
@@ -60,38 +60,36 @@ fn question(asked: v1::RecallRequest) -> Result<RecallQuery, Status> {
         }
         _ => {}
     }
-    for agent in &asked.agents {
-        Agent::parse(agent).map_err(|error| refused(&error))?;
+    for agent in &request.agents {
+        Agent::parse(agent).map_err(|error| invalid_argument(&error))?;
     }
-    for kind in &asked.kinds {
-        EventKind::from_str(kind).map_err(|error| refused(&error))?;
+    for kind in &request.kinds {
+        EventKind::from_str(kind).map_err(|error| invalid_argument(&error))?;
     }
-    let (since, until) = (asked.from_ms.map(Millis), asked.to_ms.map(Millis));
+    let (since, until) = (request.from_ms.map(Millis), request.to_ms.map(Millis));
     if let (Some(since), Some(until)) = (since, until)
         && since >= until
     {
-        return Err(Status::invalid_argument(
-            "the end of the time has to be later than its beginning",
-        ));
+        return Err(Status::invalid_argument("the end of the time range must be after its start"));
     }
-    let limit = asked.limit.unwrap_or(limits::RECALL_HITS_DEFAULT).min(limits::RECALL_HITS_MAX);
+    let limit = request.limit.unwrap_or(limits::RECALL_HITS_DEFAULT).min(limits::RECALL_HITS_MAX);
     Ok(RecallQuery {
-        query: asked.query,
-        scope: named(&asked.scope)?.unwrap_or_default(),
+        query: request.query,
+        scope: parse_name(&request.scope)?.unwrap_or_default(),
         across,
         limit: limit as usize,
-        tokens_max: asked.tokens_max as usize,
+        tokens_max: request.tokens_max as usize,
         project,
         session,
-        agents: asked.agents,
-        kinds: asked.kinds,
+        agents: request.agents,
+        kinds: request.kinds,
         since,
         until,
-        tier: named(&asked.tier)?,
-        is_regex: asked.regex,
-        no_threshold: asked.no_floor,
+        tier: parse_name(&request.tier)?,
+        is_regex: request.regex,
+        no_threshold: request.no_floor,
         proactive: false,
-        // A person asks, and gets everything.
+        // An explicit query excludes nothing.
         exclude_prompts: Vec::new(),
         live_prompts: Vec::new(),
     })
@@ -104,28 +102,19 @@ fn check_query(query: &str) -> Result<(), Status> {
     let (bytes, bytes_max) = (query.len(), limits::RECALL_QUERY_BYTES_MAX);
     if bytes > bytes_max {
         return Err(Status::invalid_argument(format!(
-            "the query is {bytes} bytes long: at most {bytes_max} are taken"
+            "the query is too long: {bytes} bytes, at most {bytes_max} are allowed"
         )));
     }
     Ok(())
 }
 
-fn given(text: String) -> Option<String> {
-    Some(text).filter(|text| !text.is_empty())
-}
-
-/// A value by its name; `None` for no name.
-fn named<T: FromStr<Err = ModelError>>(name: &str) -> Result<Option<T>, Status> {
-    let name = Some(name).filter(|name| !name.is_empty());
-    name.map(str::parse).transpose().map_err(|error| refused(&error))
-}
-
-fn refused(error: &ModelError) -> Status {
-    Status::invalid_argument(error.to_string())
+/// Parses a name; `None` if it is empty.
+fn parse_name<T: FromStr<Err = ModelError>>(name: &str) -> Result<Option<T>, Status> {
+    non_empty(name).map(str::parse).transpose().map_err(|error| invalid_argument(&error))
 }
 
 fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
-    let elsewhere =
+    let other_project =
         |other: OtherProjectHits| v1::Elsewhere { project: other.project, hits: other.hits as u64 };
     let stage = |stage: SearchStage| v1::RecallStage {
         name: stage.name,
@@ -138,7 +127,7 @@ fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
         unread: answer.unread,
         hits: answer.hits.into_iter().map(hit_to_wire).collect(),
         more: answer.more as u64,
-        elsewhere: answer.other_projects.into_iter().map(elsewhere).collect(),
+        elsewhere: answer.other_projects.into_iter().map(other_project).collect(),
         time: answer.time.unwrap_or_default(),
         stages: answer.stages.into_iter().map(stage).collect(),
     }

@@ -1,8 +1,8 @@
 //! The scheduler: brings the projections of a store up to date soon after events arrive, a few stores
 //! at a time, so that a bulk import of one project delays no other.
 //!
-//! The scheduler only remembers which stores to visit first. Whether a store is behind is up to the
-//! cursors of its projections: also one that a killed daemon left behind is caught up with.
+//! The scheduler only decides which stores to visit first. The cursors of the projections tell
+//! whether a store is behind, so that stores left behind by a killed daemon are caught up with too.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -25,16 +25,17 @@ const QUIET_MAX: Duration = Duration::from_millis(600);
 /// Interval at which open stores are visited without new events: one that was opened for a query may
 /// be behind.
 const VISIT_EVERY: Duration = Duration::from_secs(2);
-/// Pause after a store could not be caught up with.
+/// Delay after a store could not be caught up with.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
-/// The same where only an index failed: it may have been deleted at that moment.
+/// Delay if only an index failed: it may have been deleted at that moment.
 const INDEX_RETRY_AFTER: Duration = Duration::from_secs(1);
-/// Pause before a new daemon visits stores that are not open: the client that started it comes first.
+/// Delay before a new daemon visits stores that are not open: the client that started it comes
+/// first.
 const START_AFTER: Duration = Duration::from_secs(1);
 /// Stores visited after the start, the most recently written first. The others are caught up with when
 /// they are opened.
 const STORES_AT_START_MAX: usize = 64;
-/// Stores visited at the same time. Each is open meanwhile.
+/// Stores visited at the same time; each is open during its visit.
 const VISITS_MAX: usize = 3;
 /// After this many new bytes the memory tables of the stores are flushed at the next visit.
 const FLUSH_BYTES: u64 = 4 * 1024 * 1024;
@@ -102,11 +103,11 @@ pub async fn run(daemon: Arc<Daemon>) {
     let mut tick = tokio::time::interval(VISIT_EVERY);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let at_start = tokio::spawn(visit_at_start(Arc::clone(&daemon)));
-    // It lives across the ticks: a new one would have missed the notification.
+    // Kept across ticks: a new future would have missed the notification.
     let mut debounce = std::pin::pin!(daemon.scheduler.debounce());
     loop {
         tokio::select! {
-            () = daemon.leaving() => break,
+            () = daemon.stop_requested() => break,
             () = &mut debounce => {
                 for root in daemon.scheduler.take_pending() {
                     let path = daemon.engine.stores().find_store_path(&root);
@@ -169,24 +170,24 @@ async fn run_visit(visit: Visit) {
 
 /// Brings all projections of a store up to date.
 fn catch_up(daemon: &Daemon, path: &Path) -> Result<(), HomeError> {
-    if daemon.is_leaving() {
+    if daemon.is_stopping() {
         return Ok(());
     }
     let store = daemon.engine.stores().open_for_upkeep(path)?;
-    let caught_up = daemon.engine.catch_up(&store, &|| daemon.is_leaving());
+    let caught_up = daemon.engine.catch_up(&store, &|| daemon.is_stopping());
     daemon.engine.recall().release_writers(&store);
     // After a failure, or with events that arrived during the visit, the store stays open for the next.
     if daemon.engine.is_behind(&store).unwrap_or(true) {
         daemon.engine.stores().open(path)?;
     }
     drop(store);
-    // Indexes of stores that were closed meanwhile hold file descriptors.
+    // Indexes of closed stores hold file descriptors.
     daemon.engine.recall().close_unused();
     flush_after_bulk(daemon);
     caught_up
 }
 
-/// Writes the memory tables of the stores to disk after a bulk, to give back their memory.
+/// Flushes the memory tables of the stores after a bulk import, to release their memory.
 fn flush_after_bulk(daemon: &Daemon) {
     let unflushed = &daemon.counters.unflushed;
     let limit = |bytes: u64| (bytes >= FLUSH_BYTES).then_some(0);
@@ -195,17 +196,17 @@ fn flush_after_bulk(daemon: &Daemon) {
     }
     for store in daemon.engine.stores().open_stores() {
         if let Err(error) = store.flush() {
-            daemon.log.say(&format!("cannot flush {}: {error}", store.path().display()));
+            daemon.log.write(&format!("cannot flush {}: {error}", store.path().display()));
         }
     }
 }
 
-/// Runs work on a thread of lower priority, which the threads that it starts inherit: calls that wait for
-/// an answer come first. `None` if the work panicked, which its thread logs.
+/// Runs work on a low-priority thread, whose priority its child threads inherit: calls that a
+/// client waits for come first. `None` if the work panicked, which the thread logs.
 async fn run_in_background<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Option<T> {
-    // The runtime waits for a blocking task when the daemon stops, and that task for the thread.
+    // When the daemon stops, the runtime waits for the blocking task, and the task for the thread.
     let task = tokio::task::spawn_blocking(move || {
         let background = || {
             platform::lower_priority();
@@ -216,22 +217,22 @@ async fn run_in_background<T: Send + 'static>(
     task.await.ok().flatten()
 }
 
-/// Indexes the notes of projects without a store, where a query has found them out of date.
+/// Indexes the notes of projects without a store, if a query has found them out of date.
 fn index_notes(daemon: &Arc<Daemon>) {
     let daemon = Arc::clone(daemon);
     tokio::task::spawn_blocking(move || {
-        if let Err(error) = daemon.engine.recall().catch_up_note_indexes(&|| daemon.is_leaving()) {
-            daemon.log.say(&format!("cannot index notes: {}", error.explained()));
+        if let Err(error) = daemon.engine.recall().catch_up_note_indexes(&|| daemon.is_stopping()) {
+            daemon.log.write(&format!("cannot index notes: {}", error.explained()));
         }
     });
 }
 
-/// Visits stores that are not open: a daemon that was killed may have left some behind.
+/// Visits stores that are not open: a killed daemon may have left some behind.
 async fn visit_at_start(daemon: Arc<Daemon>) {
     sleep(START_AFTER).await;
     let work = run_in_background(move || {
         for path in daemon.engine.stores().list_paths().iter().take(STORES_AT_START_MAX) {
-            if daemon.is_leaving() {
+            if daemon.is_stopping() {
                 return;
             }
             if !daemon.engine.stores().is_open(path) {
@@ -248,6 +249,6 @@ fn log_problem(daemon: &Daemon, path: &Path, caught_up: Result<(), HomeError>) {
     if daemon.scheduler.is_new_problem(path, problem.as_deref())
         && let Some(problem) = problem
     {
-        daemon.log.say(&format!("cannot catch up with {}: {problem}", path.display()));
+        daemon.log.write(&format!("cannot catch up with {}: {problem}", path.display()));
     }
 }

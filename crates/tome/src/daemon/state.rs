@@ -13,7 +13,7 @@ use tome_home::TimedCalls;
 use tome_ledger::AppendOutcome;
 use tome_model::{Clock, DeliveredDraft, Millis};
 
-use super::activity::{Activity, Busy};
+use super::activity::Activity;
 use super::agent_transcripts::AgentTranscripts;
 use super::calls::CallLimits;
 use super::damage::FileChecks;
@@ -24,7 +24,7 @@ use super::remote_vectors;
 use super::scheduler::Scheduler;
 use crate::config::Settings;
 
-/// The daemon's state: the engine over its home, and what only a server needs.
+/// The daemon's state: the engine over its home, and the server's own parts.
 pub struct Daemon {
     pub settings: Settings,
     pub log: Log,
@@ -41,13 +41,13 @@ pub struct Daemon {
     /// The results of integrity checks of the stores' files.
     pub file_checks: FileChecks,
     /// Held while the spool is drained.
-    pub draining: Mutex<()>,
-    /// Counts stores for a status, and remembers those that do not answer.
-    pub counting: TimedCalls,
+    pub drain_lock: Mutex<()>,
+    /// Runs the store inspections of a status with a timeout, and skips stores that timed out
+    /// before.
+    pub timed_calls: TimedCalls,
     pub started: Millis,
-    /// File descriptors that the process may have.
     pub descriptors: u64,
-    leaving: watch::Sender<bool>,
+    stopping: watch::Sender<bool>,
     endpoints: OnceLock<Vec<String>>,
     socket: OnceLock<PathBuf>,
 }
@@ -65,14 +65,13 @@ pub struct Counters {
 }
 
 impl Daemon {
-    /// `descriptors` is the number of file descriptors that the process may have.
     pub fn new(
         settings: Settings,
         clock: Arc<dyn Clock>,
         log: Log,
         descriptors: u64,
     ) -> Result<Self> {
-        let remote = remote_vectors::embedder(&settings)?.map(Arc::new);
+        let remote = remote_vectors::build_embedder(&settings)?.map(Arc::new);
         let models = Models::new(&settings, remote.clone(), &clock);
         let mut engine = Engine::open(
             EngineSettings {
@@ -107,10 +106,10 @@ impl Daemon {
             activity: Arc::new(Activity::new()),
             counters: Counters::default(),
             file_checks: FileChecks::default(),
-            draining: Mutex::new(()),
-            counting: TimedCalls::default(),
+            drain_lock: Mutex::new(()),
+            timed_calls: TimedCalls::default(),
             descriptors,
-            leaving: watch::Sender::new(false),
+            stopping: watch::Sender::new(false),
             endpoints: OnceLock::new(),
             socket: OnceLock::new(),
             settings,
@@ -118,54 +117,49 @@ impl Daemon {
         })
     }
 
-    /// Marks the beginning of a call, which ends when the result is dropped.
-    pub fn begin(&self) -> Busy {
-        self.activity.begin()
-    }
-
     /// Stores drafts and counts the outcomes.
     pub fn ingest(&self, drafts: Vec<DeliveredDraft>) -> Vec<IngestResult> {
         let prepared = self.prepare(drafts);
         let roots = prepared.roots();
-        let answers = self.engine.intake().store_prepared(prepared);
-        self.count(&answers, roots);
-        answers
+        let results = self.engine.intake().store_prepared(prepared);
+        self.count_results(&results, roots);
+        results
     }
 
-    /// Prepares drafts for storing: work for a processor.
+    /// Redacts, resolves and encodes drafts. CPU-bound.
     pub fn prepare(&self, drafts: Vec<DeliveredDraft>) -> PreparedDrafts {
         let bytes: usize = drafts.iter().map(|one| one.draft.text.len() + 512).sum();
         self.counters.unflushed.fetch_add(bytes as u64, Ordering::Relaxed);
         self.engine.intake().prepare(drafts)
     }
 
-    /// Queues prepared drafts; the answer comes once they are synced.
+    /// Queues prepared drafts; the results arrive once they are synced.
     pub fn submit(
         self: &Arc<Self>,
         prepared: PreparedDrafts,
     ) -> oneshot::Receiver<Vec<IngestResult>> {
-        let (done, answers) = oneshot::channel();
-        let (daemon, busy, roots) = (Arc::clone(self), self.begin(), prepared.roots());
-        self.engine.intake().submit(prepared, move |answers| {
-            daemon.count(&answers, roots);
+        let (done, results) = oneshot::channel();
+        let (daemon, busy, roots) = (Arc::clone(self), self.activity.begin(), prepared.roots());
+        self.engine.intake().submit(prepared, move |results| {
+            daemon.count_results(&results, roots);
             drop(busy);
-            // The receiver is gone if the caller gave up; the events are stored all the same.
-            let _ = done.send(answers);
+            // The receiver is gone if the caller gave up; the events are stored anyway.
+            let _ = done.send(results);
         });
-        answers
+        results
     }
 
-    fn count(&self, answers: &[IngestResult], roots: BTreeSet<String>) {
+    fn count_results(&self, results: &[IngestResult], roots: BTreeSet<String>) {
         let (mut created, mut duplicates, mut failed) = (0, 0, Vec::new());
-        for answer in answers {
-            match answer {
+        for result in results {
+            match result {
                 Ok(appended) if appended.outcome == AppendOutcome::Stored => created += 1,
                 Ok(_) => duplicates += 1,
                 Err(error) => failed.push(error),
             }
         }
         if let Some(first) = failed.first() {
-            self.log.say(&format!("{} not stored: {first}", failed.len()));
+            self.log.write(&format!("{} events not stored: {first}", failed.len()));
         }
         self.counters.duplicates.fetch_add(duplicates, Ordering::Relaxed);
         if created > 0 {
@@ -175,39 +169,38 @@ impl Daemon {
         }
     }
 
-    /// Asks the daemon to stop.
-    pub fn leave(&self) {
-        self.leaving.send_replace(true);
+    /// Requests a stop.
+    pub fn stop(&self) {
+        self.stopping.send_replace(true);
     }
 
-    /// Whether the daemon was asked to stop.
-    pub fn is_leaving(&self) -> bool {
-        *self.leaving.borrow()
+    pub fn is_stopping(&self) -> bool {
+        *self.stopping.borrow()
     }
 
-    /// Waits until the daemon is asked to stop.
-    pub async fn leaving(&self) {
-        let mut leaving = self.leaving.subscribe();
-        let _ = leaving.wait_for(|leaving| *leaving).await;
+    /// Waits for a stop request.
+    pub async fn stop_requested(&self) {
+        let mut stopping = self.stopping.subscribe();
+        let _ = stopping.wait_for(|stopping| *stopping).await;
     }
 
-    /// The addresses that the daemon listens at.
+    /// The addresses on which the daemon listens.
     pub fn endpoints(&self) -> Vec<String> {
         self.endpoints.get().cloned().unwrap_or_default()
     }
 
-    /// The unix socket, on systems that have them.
+    /// The unix socket, on platforms that have one.
     pub fn socket(&self) -> Option<&Path> {
         self.socket.get().map(PathBuf::as_path)
     }
 
-    /// Sets the socket, once.
-    pub fn listens_on(&self, socket: &Path) {
+    /// Sets the socket; later calls have no effect.
+    pub fn set_socket(&self, socket: &Path) {
         let _ = self.socket.set(socket.to_path_buf());
     }
 
-    /// Sets the addresses, once.
-    pub fn listens_at(&self, endpoints: Vec<String>) {
+    /// Sets the addresses; later calls have no effect.
+    pub fn set_endpoints(&self, endpoints: Vec<String>) {
         let _ = self.endpoints.set(endpoints);
     }
 }
@@ -219,7 +212,6 @@ pub(super) mod tests {
     use super::*;
     use crate::config::{Config, ConfigFlags};
 
-    /// The state of a daemon that serves this home.
     pub fn daemon(home: &Path) -> Arc<Daemon> {
         let flags = ConfigFlags { home: Some(home.to_path_buf()), ..ConfigFlags::default() };
         let settings = Config::load(&flags, &|_| None).unwrap().to_settings();

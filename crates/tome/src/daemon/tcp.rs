@@ -1,7 +1,6 @@
-//! Connections over TCP. Anybody on the machine can open one, so until a connection has shown the
-//! token it is worth nothing: it has a deadline, and gives way to newer ones when there are many.
-//! Connections that have shown it are counted apart. Neither takes descriptors from the socket that
-//! hooks and commands use.
+//! TCP connections. Any local user can open one, so a connection without the token has a deadline,
+//! and is closed to make room for newer ones. Connections with the token are counted separately.
+//! Neither kind takes descriptors from the socket that hooks and commands use.
 
 use std::collections::VecDeque;
 use std::io;
@@ -18,76 +17,76 @@ use tokio::time::Sleep;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::server::Connected;
 
-/// How long a connection may take until its first call with the token.
+/// Time until a connection's first call with the token.
 const ADMISSION_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Connections that have not shown the token, and that have, at most; fewer where the process may
-/// have few descriptors.
+/// Maximum connections without and with the token; fewer if the process has few descriptors.
 const PENDING_MAX: u64 = 64;
 const ADMITTED_MAX: u64 = 128;
 
-/// After an accept that failed for want of descriptors, the next one would fail at once too.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// Delay after a failed accept: without free descriptors the next one would fail at once.
+const ACCEPT_RETRY_AFTER: Duration = Duration::from_millis(50);
 
-/// The TCP connections of the daemon.
 pub struct TcpConnections {
-    /// Those that have not shown the token, the oldest first, and how to close them.
+    /// Connections without the token, the oldest first, each with the sender that closes it.
     pending: Mutex<VecDeque<(u64, oneshot::Sender<()>)>>,
     pending_max: usize,
     admitted: Arc<Semaphore>,
 }
 
 impl TcpConnections {
-    /// Accepts connections until the daemon leaves.
+    /// Accepts connections until the daemon stops.
     pub fn accept(
         listener: TcpListener,
         descriptors: u64,
-        leaving: impl Future<Output = ()> + Send + 'static,
+        stop_requested: impl Future<Output = ()> + Send + 'static,
     ) -> ReceiverStream<io::Result<TcpConnection>> {
-        let share = |most: u64, part: u64| usize::try_from(most.min(descriptors / part).max(4));
+        let limit = |max: u64, divisor: u64| {
+            usize::try_from(max.min(descriptors / divisor).max(4)).unwrap_or(4)
+        };
         let connections = Arc::new(Self {
             pending: Mutex::default(),
-            pending_max: share(PENDING_MAX, 16).unwrap_or(4),
-            admitted: Arc::new(Semaphore::new(share(ADMITTED_MAX, 8).unwrap_or(4))),
+            pending_max: limit(PENDING_MAX, 16),
+            admitted: Arc::new(Semaphore::new(limit(ADMITTED_MAX, 8))),
         });
         let (accepted, incoming) = mpsc::channel(1);
         tokio::spawn(async move {
             let accepting = async {
-                let mut number = 0;
+                let mut id = 0;
                 loop {
                     let Ok((stream, _)) = listener.accept().await else {
-                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                        tokio::time::sleep(ACCEPT_RETRY_AFTER).await;
                         continue;
                     };
-                    number += 1;
-                    if accepted.send(Ok(connections.begin(number, stream))).await.is_err() {
+                    id += 1;
+                    if accepted.send(Ok(connections.register(id, stream))).await.is_err() {
                         return;
                     }
                 }
             };
-            tokio::select! { () = accepting => {}, () = leaving => {} }
+            tokio::select! { () = accepting => {}, () = stop_requested => {} }
         });
         ReceiverStream::new(incoming)
     }
 
-    /// A new connection. The oldest one without the token makes room for it: a client of Tome shows
-    /// its token within milliseconds.
-    fn begin(self: &Arc<Self>, number: u64, stream: TcpStream) -> TcpConnection {
+    /// Registers a new connection, and closes the oldest ones without the token if there are too
+    /// many. Tome's own clients send the token within milliseconds.
+    fn register(self: &Arc<Self>, id: u64, stream: TcpStream) -> TcpConnection {
         let (close, closed) = oneshot::channel();
         let mut pending = self.pending();
-        pending.push_back((number, close));
+        pending.push_back((id, close));
         while pending.len() > self.pending_max {
             if let Some((_, close)) = pending.pop_front() {
                 let _ = close.send(());
             }
         }
         drop(pending);
-        // Answers are small, and somebody waits for each.
+        // Responses are small, and a client waits for each.
         let _ = stream.set_nodelay(true);
         TcpConnection {
             stream,
-            state: Arc::new(State {
-                number,
+            state: Arc::new(ConnectionState {
+                id,
                 connections: Arc::clone(self),
                 is_admitted: AtomicBool::new(false),
                 permit: Mutex::default(),
@@ -102,26 +101,26 @@ impl TcpConnections {
     }
 }
 
-/// Whether a connection has shown the token.
-struct State {
-    number: u64,
+/// The state of a connection, shared with its calls.
+struct ConnectionState {
+    id: u64,
     connections: Arc<TcpConnections>,
     is_admitted: AtomicBool,
     permit: Mutex<Option<OwnedSemaphorePermit>>,
 }
 
-impl Drop for State {
+impl Drop for ConnectionState {
     fn drop(&mut self) {
-        self.connections.pending().retain(|(number, _)| *number != self.number);
+        self.connections.pending().retain(|(id, _)| *id != self.id);
     }
 }
 
-/// What a call knows of its connection.
+/// Lets a call admit its connection.
 #[derive(Clone)]
-pub struct Admission(Arc<State>);
+pub struct Admission(Arc<ConnectionState>);
 
 impl Admission {
-    /// Notes that the connection has shown the token. `false` when too many others have.
+    /// Marks the connection as having shown the token; false if there are too many.
     pub fn admit(&self) -> bool {
         let state = &self.0;
         let mut permit = state.permit.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,24 +130,24 @@ impl Admission {
             };
             *permit = Some(granted);
             state.is_admitted.store(true, Ordering::Release);
-            state.connections.pending().retain(|(number, _)| *number != state.number);
+            state.connections.pending().retain(|(id, _)| *id != state.id);
         }
         true
     }
 }
 
-/// A connection, closed unless it shows the token in time.
+/// A connection that closes unless it shows the token in time.
 pub struct TcpConnection {
     stream: TcpStream,
-    state: Arc<State>,
+    state: Arc<ConnectionState>,
     deadline: Pin<Box<Sleep>>,
-    /// Resolves when it has to make room; `None` once that cannot happen any more.
+    /// Resolves when the connection must make room; `None` once that cannot happen anymore.
     closed: Option<oneshot::Receiver<()>>,
 }
 
 impl TcpConnection {
-    /// Why nothing more is read from it or written to it, if so. Checked on both ways: a client that
-    /// does not read its answers keeps the connection from being read too.
+    /// Why the connection is closed, if it is. Checked on reads and writes: a client that does not
+    /// read its responses also blocks reading.
     fn poll_closed(&mut self, cx: &mut Context<'_>) -> Option<io::Error> {
         if self.state.is_admitted.load(Ordering::Acquire) {
             return None;

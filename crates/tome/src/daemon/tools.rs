@@ -1,18 +1,18 @@
-//! The tools, over the wire. A tool that refuses is an answer, not a failure of the call: whoever
-//! asked is a model that reads why.
+//! The gRPC service for tools. A failing tool is a response, not a gRPC error: the caller is a
+//! model that reads the reason.
 
 use std::sync::Arc;
 
-use tome_engine::{Caller, ToolAnswer, ToolFailure, ToolSpec, Tools as Toolbox};
+use tome_engine::{Caller, ToolAnswer, ToolFailure, ToolSpec, Tools as ToolRegistry};
 use tome_proto::v1;
 use tome_proto::v1::tools_server::Tools;
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
 use super::drain::drain;
+use super::request_fields::non_empty_owned;
 use super::state::Daemon;
 
-/// The tools service.
 pub struct ToolsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
@@ -22,14 +22,14 @@ impl Tools for ToolsService {
         request: Request<v1::ListToolsRequest>,
     ) -> Result<Response<v1::ListToolsResponse>, Status> {
         let toolset = request.into_inner().toolset;
-        let tools = Toolbox::specs();
+        let tools = ToolRegistry::specs();
         if !toolset.is_empty() && !tools.iter().any(|tool| tool.toolset == toolset) {
             let mut known: Vec<&str> = tools.iter().map(|tool| tool.toolset).collect();
             known.sort_unstable();
             known.dedup();
             let known = known.join(", ");
             return Err(Status::not_found(format!(
-                "there is no toolset {toolset:?}; there are {known}"
+                "there is no toolset {toolset:?}; available: {known}"
             )));
         }
         let wanted = |tool: &&ToolSpec| toolset.is_empty() || tool.toolset == toolset;
@@ -41,33 +41,33 @@ impl Tools for ToolsService {
         &self,
         request: Request<v1::CallToolRequest>,
     ) -> Result<Response<v1::CallToolResponse>, Status> {
-        let asked = request.into_inner();
-        let tool = Toolbox::specs().into_iter().find(|tool| tool.name == asked.name);
+        let request = request.into_inner();
+        let tool = ToolRegistry::specs().into_iter().find(|tool| tool.name == request.name);
         let toolset = tool.map_or("", |tool| tool.toolset);
-        let call = move |daemon: &Daemon| -> Result<ToolAnswer, Status> {
+        let call = move |daemon: &Arc<Daemon>| -> Result<ToolAnswer, Status> {
             let reads_events = matches!(toolset, "contents" | "recall");
             let waiting = if reads_events { drain(daemon) } else { None };
             let tools =
                 daemon.engine.tools().map_err(|error| Status::internal(error.to_string()))?;
             let arguments =
-                if asked.arguments_json.is_empty() { "{}" } else { &asked.arguments_json };
+                if request.arguments_json.is_empty() { "{}" } else { &request.arguments_json };
             let caller = Caller {
-                cwd: given(asked.cwd),
-                agent: given(asked.agent),
-                session: given(asked.session_id),
-                command: given(asked.command),
+                cwd: non_empty_owned(request.cwd),
+                agent: non_empty_owned(request.agent),
+                session: non_empty_owned(request.session_id),
+                command: non_empty_owned(request.command),
             };
             let mut answer = tools
-                .call(&asked.name, arguments, &caller)
-                .ok_or_else(|| no_such_tool(&asked.name))?;
+                .call(&request.name, arguments, &caller)
+                .ok_or_else(|| no_such_tool(&request.name))?;
             if let Some(waiting) = waiting.filter(|_| answer.failure.is_none()) {
                 add_notice(&mut answer, &waiting);
             }
             Ok(answer)
         };
-        // Tools that read events wait for the ledger and not for a notebook that somebody has locked.
+        // Tools that read events must not wait behind a locked notebook.
         let called = match toolset {
-            "contents" => self.0.wait_for(call).await,
+            "contents" => self.0.run_blocking(CallKind::Ledger, call).await,
             "recall" => self.0.run_blocking(CallKind::Recall, call).await,
             _ => self.0.run_blocking(CallKind::Notebook, call).await,
         };
@@ -75,11 +75,7 @@ impl Tools for ToolsService {
     }
 }
 
-fn given(text: String) -> Option<String> {
-    Some(text).filter(|text| !text.is_empty())
-}
-
-/// Says in an answer what it does not include.
+/// Adds a notice about what the response does not include.
 fn add_notice(answer: &mut ToolAnswer, missing: &str) {
     let json = answer.json.to_string();
     let is_json = answer.text == json;
@@ -93,8 +89,8 @@ fn add_notice(answer: &mut ToolAnswer, missing: &str) {
 }
 
 fn no_such_tool(name: &str) -> Status {
-    let known: Vec<&str> = Toolbox::specs().iter().map(|tool| tool.name).collect();
-    Status::not_found(format!("there is no tool {name:?}; there are {}", known.join(", ")))
+    let known: Vec<&str> = ToolRegistry::specs().iter().map(|tool| tool.name).collect();
+    Status::not_found(format!("there is no tool {name:?}; available: {}", known.join(", ")))
 }
 
 fn spec_to_wire(tool: &ToolSpec) -> v1::ToolSpec {

@@ -228,7 +228,7 @@ fn twenty_concurrent_clients_start_one_daemon() {
     let events = world.events();
     assert_eq!(events.len(), 20);
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
-    assert_eq!(log.matches("listens at").count(), 1, "{log}");
+    assert_eq!(log.matches("listening at").count(), 1, "{log}");
 }
 
 /// A status request must not prevent the daemon from starting.

@@ -77,7 +77,7 @@ fn the_log_rotates() {
     eventually("a new log", || (log.metadata().ok()?.len() < 10_000).then_some(()));
     assert_eq!(std::fs::metadata(log.with_extension("log.1")).unwrap().len(), 1_200_000);
     let text = std::fs::read_to_string(&log).unwrap();
-    assert!(text.contains("listens at"), "{text}");
+    assert!(text.contains("listening at"), "{text}");
 }
 
 /// Even the owner's log contains no text of events.
@@ -88,7 +88,7 @@ fn the_log_contains_no_event_text() {
     world.hook(&["codex"], prompt("another telling sentence"));
     world.tome(&["stop"]);
     let log = std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap();
-    assert!(log.contains("listens at") && log.contains("left"), "{log}");
+    assert!(log.contains("listening at") && log.contains("stopped"), "{log}");
     assert!(!log.contains("telling"), "{log}");
 }
 

@@ -1,10 +1,10 @@
-//! Self-healing capture: the daemon reads the transcripts of the sessions it has heard of and stores
-//! what their hooks missed, as `tome import` would, under the same ids.
+//! Self-healing capture: reads the agents' own transcripts and stores the events that hooks missed,
+//! with the same ids as `tome import`.
 //!
-//! A transcript is read when its session has ended and when it has been silent for
-//! `capture.transcripts_idle`; after that again if its files change within an hour. One session at a
-//! time, in the background, only files that changed since they were last read, and only once nobody
-//! has written to them for a moment. Sessions that no hook told of are left to `tome import`.
+//! A transcript is read when its session has ended or has been idle for `capture.transcripts_idle`,
+//! and again if its files change within an hour. The daemon reads one session at a time, in the
+//! background, and only files that changed and are no longer being written. Sessions without any
+//! event from a hook are left to `tome import`.
 
 mod queue;
 
@@ -27,44 +27,43 @@ use crate::import::{
     self, EventCallback, IMPORTED_META_KEY, ImportJob, ImportTarget, OutgoingEvent,
     TranscriptFormat, TranscriptSource,
 };
-use queue::{FileState, Queue, RETRY_MS, Session, state_of};
+use queue::{FileState, QueuedSession, RETRY_MS, TranscriptQueue, read_file_state};
 
-/// Sessions whose events happened longer ago are history: `tome import` reads that.
-const FRESH_MS: u64 = 24 * 60 * 60 * 1000;
-/// Events of one batch.
+/// Older events do not queue their session; `tome import` reads history.
+const MAX_AGE_MS: u64 = 24 * 60 * 60 * 1000;
 const BATCH_EVENTS: usize = 1_000;
-/// Interval at which the daemon checks for a transcript to read.
-const EVERY: Duration = Duration::from_secs(1);
-/// A file that was written to within this time may not be complete.
-const QUIET_MS: u64 = 2_000;
-/// Sessions whose transcripts are read before an idle daemon leaves. The others are read by the next.
-const LEAVING_SESSIONS_MAX: usize = 20;
-/// Larger transcripts are left to `tome import`: reading them takes a processor for minutes.
+/// Interval of the check for a transcript to read.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// A file modified more recently than this may still be written to.
+const SETTLED_AFTER_MS: u64 = 2_000;
+/// Sessions to read before an idle daemon stops. The next daemon reads the others.
+const EXIT_SESSIONS_MAX: usize = 20;
+/// Larger transcripts are left to `tome import`: reading them uses a core for minutes.
 const SESSION_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
-/// The sessions whose agent transcripts are to be read.
+/// The queue of sessions whose agent transcripts are due.
 pub struct AgentTranscripts {
-    queue: Queue,
+    queue: TranscriptQueue,
     clock: Arc<dyn Clock>,
     is_enabled: bool,
     idle: Duration,
     /// Held while a transcript is read: one at a time.
-    reading: Mutex<()>,
+    read_lock: Mutex<()>,
 }
 
 impl AgentTranscripts {
     pub fn new(settings: &Settings, clock: &Arc<dyn Clock>) -> Self {
         Self {
-            queue: Queue::open(settings.home.run().join("transcripts.json")),
+            queue: TranscriptQueue::open(settings.home.run().join("transcripts.json")),
             clock: Arc::clone(clock),
             is_enabled: settings.transcripts.enabled,
             idle: settings.transcripts.idle,
-            reading: Mutex::default(),
+            read_lock: Mutex::default(),
         }
     }
 }
 
-/// Queues the sessions of new events. The queue is on disk before the cursor moves.
+/// Queues the sessions of new events. The queue is saved before the cursor moves.
 impl Projection for AgentTranscripts {
     fn name(&self) -> &'static str {
         "transcripts"
@@ -77,24 +76,24 @@ impl Projection for AgentTranscripts {
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
         let name = self.name();
         follow_outbox(store, name, BATCH_EVENTS, stop, |from_seq, entries| {
-            let fresh_from = self.clock.now().0.saturating_sub(FRESH_MS);
+            let fresh_from = self.clock.now().0.saturating_sub(MAX_AGE_MS);
             let mut events = Vec::new();
             for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
                 events.extend(store.event_at(&entry.position)?.filter(is_from_hook));
             }
-            self.queue.note(&events)?;
+            self.queue.record_events(&events)?;
             Ok((entries.last().map_or(from_seq, |entry| entry.seq), WorkerCommit::default()))
         })?;
         Ok(())
     }
 
-    /// Old events are no reason to read transcripts again.
+    /// Does nothing: old events are no reason to read transcripts again.
     fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
         Ok(())
     }
 }
 
-/// Whether an event was told by a hook of an agent that keeps transcripts.
+/// Whether an event came from a hook of an agent that keeps transcripts.
 fn is_from_hook(event: &Event) -> bool {
     Agent::KNOWN.contains(&event.agent.as_str())
         && event.session.as_str() != SessionId::UNKNOWN
@@ -104,19 +103,18 @@ fn is_from_hook(event: &Event) -> bool {
 /// Reads transcripts until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
     if daemon.agent_transcripts.is_enabled {
-        run_periodically(daemon, EVERY, |daemon| {
+        run_periodically(daemon, INTERVAL, |daemon| {
             read_next(daemon, false);
         })
         .await;
     }
 }
 
-/// Reads the transcripts of sessions that have not been read since their last event, before a daemon
-/// that nobody needs leaves.
-pub fn read_before_leaving(daemon: &Daemon) {
+/// Reads the transcripts of sessions with unread events before an idle daemon stops.
+pub fn read_before_exit(daemon: &Daemon) {
     if daemon.agent_transcripts.is_enabled {
-        for _ in 0..LEAVING_SESSIONS_MAX {
-            if daemon.is_leaving() || !read_next(daemon, true) {
+        for _ in 0..EXIT_SESSIONS_MAX {
+            if daemon.is_stopping() || !read_next(daemon, true) {
                 return;
             }
         }
@@ -124,64 +122,68 @@ pub fn read_before_leaving(daemon: &Daemon) {
 }
 
 /// Reads the transcript of the next session that is due. Returns whether there was one.
-fn read_next(daemon: &Daemon, is_leaving: bool) -> bool {
+fn read_next(daemon: &Daemon, is_exiting: bool) -> bool {
     let transcripts = &daemon.agent_transcripts;
-    let _turn = transcripts.reading.lock().unwrap_or_else(PoisonError::into_inner);
+    let _guard = transcripts.read_lock.lock().unwrap_or_else(PoisonError::into_inner);
     let now_ms = daemon.engine.clock().now().0;
-    let Some(session) = transcripts.queue.next(now_ms, transcripts.idle, is_leaving) else {
+    let Some(session) = transcripts.queue.next(now_ms, transcripts.idle, is_exiting) else {
         return false;
     };
     if session.is_unchanged() {
         transcripts.queue.postpone(&session, now_ms, 0);
         return true;
     }
-    let (all, wanted) = sources_of(&session);
-    let files: Vec<FileState> = wanted.iter().flat_map(states_of).collect();
+    let (all, relevant) = find_sources(&session);
+    let files: Vec<FileState> = relevant.iter().flat_map(file_states).collect();
     let is_same = files == session.files;
-    if !is_same && wanted.iter().any(|source| is_being_written(source, &files, now_ms)) {
-        transcripts.queue.postpone(&session, now_ms, QUIET_MS);
-        return !is_leaving;
+    if !is_same && relevant.iter().any(|source| is_being_written(source, &files, now_ms)) {
+        transcripts.queue.postpone(&session, now_ms, SETTLED_AFTER_MS);
+        return !is_exiting;
     }
-    let bytes: u64 = wanted.iter().map(|source| source.bytes).sum();
-    let read = match is_same || wanted.is_empty() {
+    let bytes: u64 = relevant.iter().map(|source| source.bytes).sum();
+    let read = match is_same || relevant.is_empty() {
         true => Ok(0),
         false if bytes > SESSION_BYTES_MAX => {
-            Err(anyhow::anyhow!("its transcript is too large; `tome import` reads it"))
+            Err(anyhow::anyhow!("the transcript is too large; run `tome import`"))
         }
-        false => read_transcript(daemon, &session, all, wanted),
+        false => read_transcript(daemon, &session, all, relevant),
     };
     match read {
         Ok(stored) => {
             if stored > 0 {
                 let (agent, id) = (&session.agent, &session.session);
-                daemon.log.say(&format!("{agent} session {id}: {stored} from its transcript"));
+                daemon
+                    .log
+                    .write(&format!("{agent} session {id}: {stored} events from its transcript"));
             }
-            if let Err(error) = transcripts.queue.read(&session, files, now_ms) {
-                daemon.log.say(&format!("cannot keep what was read: {}", error.explained()));
+            if let Err(error) = transcripts.queue.mark_read(&session, files, now_ms) {
+                daemon
+                    .log
+                    .write(&format!("cannot save the transcript queue: {}", error.explained()));
             }
         }
         Err(error) => {
             let (agent, id) = (&session.agent, &session.session);
-            daemon.log.say(&format!("{agent} session {id}: transcript not read: {error:#}"));
+            daemon.log.write(&format!("{agent} session {id}: transcript not read: {error:#}"));
             transcripts.queue.postpone(&session, now_ms, RETRY_MS);
         }
     }
     true
 }
 
-/// Stores what a transcript has and the ledger has not. Returns how many events that were.
+/// Stores the events that the ledger lacks. Returns their number.
 fn read_transcript(
     daemon: &Daemon,
-    session: &Session,
+    session: &QueuedSession,
     all: Vec<TranscriptSource>,
-    wanted: Vec<TranscriptSource>,
+    relevant: Vec<TranscriptSource>,
 ) -> Result<u64> {
-    let _busy = daemon.begin();
-    // What hooks have spooled comes first: it says more than the transcript.
+    let _activity = daemon.activity.begin();
+    // Spooled events first: they contain more than the transcript.
     drain(daemon);
-    let mut target = Local { daemon, stored: 0 };
+    let mut target = LedgerTarget { daemon, stored: 0 };
     ImportJob {
-        sources: wanted,
+        sources: relevant,
         beside: all,
         since: None,
         is_dry: false,
@@ -194,13 +196,13 @@ fn read_transcript(
     Ok(target.stored)
 }
 
-/// All transcripts of the session's agent, and those that may hold something of the session.
-fn sources_of(session: &Session) -> (Vec<TranscriptSource>, Vec<TranscriptSource>) {
+/// Returns all transcripts of the session's agent, and those that may contain the session.
+fn find_sources(session: &QueuedSession) -> (Vec<TranscriptSource>, Vec<TranscriptSource>) {
     let agents = [session.agent.clone()];
     let env = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let mut all = import::find_default_sources(&agents, &env);
     if let Some(path) = session.transcript.as_ref().filter(|path| path.is_file()) {
-        // Subagents have files of their own in a folder beside the session's file.
+        // Subagents have their own files in a folder next to the session's file.
         let subagents = path.with_extension("").join("subagents");
         for path in [path.clone(), subagents].into_iter().filter(|path| path.exists()) {
             all.extend(import::find_sources_at(&[path], &agents).unwrap_or_default());
@@ -208,47 +210,49 @@ fn sources_of(session: &Session) -> (Vec<TranscriptSource>, Vec<TranscriptSource
     }
     all.sort_by(|a, b| a.path.cmp(&b.path));
     all.dedup_by(|a, b| a.path == b.path);
-    let wanted = all.iter().filter(|source| may_hold(source, session)).cloned().collect();
-    (all, wanted)
+    let relevant = all.iter().filter(|source| may_contain(source, session)).cloned().collect();
+    (all, relevant)
 }
 
-/// Whether a transcript may hold something of a session, by its name.
-fn may_hold(source: &TranscriptSource, session: &Session) -> bool {
+/// Whether a transcript may contain a session, judging by its path.
+fn may_contain(source: &TranscriptSource, session: &QueuedSession) -> bool {
     if session.transcript.as_deref() == Some(&source.path)
         || source.format == TranscriptFormat::Database
     {
         return true;
     }
     let (path, id) = (source.path.to_string_lossy(), session.session.as_str());
-    // Gemini CLI names a chat after the beginning of its session's id.
+    // Gemini CLI names a chat after the first characters of its session id.
     let short = id.get(..8).filter(|_| session.agent.as_str() == "gemini");
     source.format != TranscriptFormat::Storage
         && (path.contains(id) || short.is_some_and(|short| path.contains(short)))
 }
 
-/// What tells that a transcript was written to. A database is written to its log first.
-fn states_of(source: &TranscriptSource) -> Vec<FileState> {
+/// The states of a transcript's files, to detect changes. A database is first written to its
+/// write-ahead log.
+fn file_states(source: &TranscriptSource) -> Vec<FileState> {
     let mut log = source.path.as_os_str().to_owned();
     log.push("-wal");
     let log = (source.format == TranscriptFormat::Database).then(|| PathBuf::from(log));
     let paths = [Some(source.path.clone()), log].into_iter().flatten();
-    paths.filter_map(|path| state_of(Path::new(&path))).collect()
+    paths.filter_map(|path| read_file_state(Path::new(&path))).collect()
 }
 
-/// Whether somebody wrote to a transcript a moment ago. A database is always read as a whole.
+/// Whether a transcript was modified a moment ago. Databases are transactional and never
+/// half-written.
 fn is_being_written(source: &TranscriptSource, files: &[FileState], now_ms: u64) -> bool {
-    let is_now = |file: &FileState| now_ms.abs_diff(file.modified_ms) < QUIET_MS;
+    let is_now = |file: &FileState| now_ms.abs_diff(file.modified_ms) < SETTLED_AFTER_MS;
     source.format != TranscriptFormat::Database
         && files.iter().any(|file| file.path == source.path && is_now(file))
 }
 
-/// The daemon's own stores.
-struct Local<'s> {
+/// An import target that stores into the daemon's own ledgers.
+struct LedgerTarget<'s> {
     daemon: &'s Daemon,
     stored: u64,
 }
 
-impl ImportTarget for Local<'_> {
+impl ImportTarget for LedgerTarget<'_> {
     fn resolve_project(&self, agent: &Agent, session: &SessionId, began_in: &str) -> String {
         let stores = self.daemon.engine.stores();
         let known =
@@ -263,7 +267,7 @@ impl ImportTarget for Local<'_> {
         project: &str,
         each: EventCallback<'_>,
     ) -> Result<()> {
-        let mut question = EventQuery {
+        let mut query = EventQuery {
             session: Some(session.clone()),
             project: Some(project.to_owned()),
             agents: vec![agent.clone()],
@@ -272,24 +276,24 @@ impl ImportTarget for Local<'_> {
             ..EventQuery::default()
         };
         loop {
-            let answer = self.daemon.engine.stores().query_events(&question)?;
-            answer.events.iter().for_each(&mut *each);
-            match answer.more_after {
-                Some(after) => question.after = Some(after),
+            let page = self.daemon.engine.stores().query_events(&query)?;
+            page.events.iter().for_each(&mut *each);
+            match page.more_after {
+                Some(after) => query.after = Some(after),
                 None => return Ok(()),
             }
         }
     }
 
     fn store_events(&mut self, drafts: Vec<OutgoingEvent>) -> Result<()> {
-        if self.daemon.is_leaving() {
+        if self.daemon.is_stopping() {
             anyhow::bail!(import::StreamClosed);
         }
         let drafts = drafts.into_iter().map(|outgoing| outgoing.draft.into()).collect();
-        for answer in self.daemon.ingest(drafts) {
-            match answer {
+        for result in self.daemon.ingest(drafts) {
+            match result {
                 Ok(appended) => self.stored += u64::from(appended.outcome == AppendOutcome::Stored),
-                // `tome import` names what cannot be stored at all.
+                // `tome import` reports invalid events.
                 Err(error) if error.is_callers_fault() => {}
                 Err(error) => anyhow::bail!("{}", error.explained()),
             }

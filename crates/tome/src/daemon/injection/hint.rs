@@ -1,5 +1,5 @@
-//! Hints for a prompt. Recall goes on when the hook has given up; what it finds then is kept for the
-//! session's next prompt.
+//! Hints for a prompt. A search that outlasts the hook's deadline continues; its hints are saved
+//! for the session's next prompt.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,101 +10,103 @@ use tome_model::Event;
 use tome_recall::is_worth_searching;
 use tonic::Status;
 
-use super::answer::Said;
-use super::request::Asked;
+use super::compose::ComposedInjection;
+use super::request::HookRequest;
 use super::{InjectionsService, injector};
 use crate::daemon::calls::CallKind;
 use crate::daemon::grpc_status::{recall_status, status_of};
 use crate::daemon::state::Daemon;
 
-/// An agent waits no longer than this for hints: what is found later comes with its next step.
-const HINT_WITHIN: Duration = Duration::from_millis(40);
+/// Time limit for hints; later ones come with the agent's next step.
+const HINT_TIMEOUT: Duration = Duration::from_millis(40);
 
-/// Where what was found is handed over, as long as somebody waits for it.
+/// Passes hints from the search to the call, while the call waits.
 #[derive(Default)]
-enum Found {
+enum HintSlot {
     #[default]
-    NotYet,
-    InTime(Vec<PromptHint>),
-    /// Nobody waits any more.
-    TooLate,
+    Waiting,
+    Ready(Vec<PromptHint>),
+    /// The call stopped waiting.
+    Abandoned,
 }
 
 impl InjectionsService {
-    /// Hints for a prompt, and those that came too late for the one before.
-    pub(super) async fn hint(
+    /// Composes the hints for a prompt, including late ones of the prompt before.
+    pub(super) async fn compose_hints(
         &self,
-        asked: &Arc<Asked>,
+        request: &Arc<HookRequest>,
         event: Event,
-    ) -> Result<Option<Said>, Status> {
-        if !asked.settings.hints {
+    ) -> Result<Option<ComposedInjection>, Status> {
+        if !request.settings.hints {
             return Ok(None);
         }
-        let theirs = Arc::clone(asked);
-        let hinted = self.0.wait_for(move |daemon| {
-            let session = theirs.session.as_str();
-            injector(daemon).map(|injector| injector.load_hints(&theirs.project, session))
+        let for_thread = Arc::clone(request);
+        let known = self.0.run_blocking(CallKind::Ledger, move |daemon| {
+            let session = for_thread.session.as_str();
+            injector(daemon).map(|injector| injector.load_hints(&for_thread.project, session))
         });
-        let hinted = hinted.await??;
+        let known = known.await??;
         let fresh = match is_worth_searching(&event.text) {
-            true => self.look(asked, event, hinted.given.clone()).await,
+            true => self.find_hints(request, event, known.given.clone()).await,
             false => Vec::new(),
         };
-        let mut hints = append_late_hints(fresh, hinted.late, &hinted.given);
-        Ok(render_hints(&hints, asked.room).map(|(composed, count)| {
+        let mut hints = append_late_hints(fresh, known.late, &known.given);
+        Ok(render_hints(&hints, request.budget).map(|(text, count)| {
             hints.truncate(count);
-            Said { hints, ..Said::new("hints", composed) }
+            ComposedInjection { hints, ..ComposedInjection::new("hints", text) }
         }))
     }
 
-    /// Looks for hints until the hook has to be answered.
-    async fn look(
+    /// Searches for hints until the deadline.
+    async fn find_hints(
         &self,
-        asked: &Arc<Asked>,
+        request: &Arc<HookRequest>,
         event: Event,
         given: BTreeSet<String>,
     ) -> Vec<PromptHint> {
-        let found = Arc::new(Mutex::new(Found::default()));
-        let (daemon, theirs, place) = (Arc::clone(&self.0), Arc::clone(asked), Arc::clone(&found));
-        // On its own, so that it goes on: also if its turn comes only when nobody waits any more.
-        let looking = tokio::spawn(async move {
-            let looked = daemon.run_blocking(CallKind::Recall, move |daemon| {
-                look(daemon, &theirs, &event, &given, &place)
+        let slot = Arc::new(Mutex::new(HintSlot::default()));
+        let (daemon, for_thread, shared) =
+            (Arc::clone(&self.0), Arc::clone(request), Arc::clone(&slot));
+        // A task of its own, so that the search continues after the deadline, even if it only gets
+        // its permit then.
+        let task = tokio::spawn(async move {
+            let searched = daemon.run_blocking(CallKind::Recall, move |daemon| {
+                search_hints(daemon, &for_thread, &event, &given, &shared)
             });
-            // What cannot be looked through has no hints.
-            looked.await.and_then(|looked| looked)
+            // A failed search has no hints.
+            searched.await.and_then(|searched| searched)
         });
-        let until = match asked.is_patient() {
-            true => asked.ready,
-            false => asked.ready.min(asked.began + HINT_WITHIN),
+        let deadline = match request.has_extra_time() {
+            true => request.read_deadline,
+            false => request.read_deadline.min(request.started + HINT_TIMEOUT),
         };
-        let _ = tokio::time::timeout_at(until, looking).await;
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        match std::mem::replace(&mut *found, Found::TooLate) {
-            Found::InTime(hints) => hints,
-            Found::NotYet | Found::TooLate => Vec::new(),
+        let _ = tokio::time::timeout_at(deadline, task).await;
+        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        match std::mem::replace(&mut *slot, HintSlot::Abandoned) {
+            HintSlot::Ready(hints) => hints,
+            HintSlot::Waiting | HintSlot::Abandoned => Vec::new(),
         }
     }
 }
 
-fn look(
+fn search_hints(
     daemon: &Daemon,
-    asked: &Asked,
+    request: &HookRequest,
     event: &Event,
     given: &BTreeSet<String>,
-    place: &Mutex<Found>,
+    slot: &Mutex<HintSlot>,
 ) -> Result<(), Status> {
-    let (project, session) = (&asked.project, asked.session.as_str());
+    let (project, session) = (&request.project, request.session.as_str());
     let injector = injector(daemon)?;
     let hits = injector.find_hits(project, session, &event.text);
     let hits = hits.map_err(|error| recall_status(&error))?;
     let hints = choose_hints(&hits, session, &event.text, given);
-    let mut found = place.lock().unwrap_or_else(PoisonError::into_inner);
-    if !matches!(*found, Found::TooLate) {
-        *found = Found::InTime(hints);
+    let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+    if !matches!(*slot, HintSlot::Abandoned) {
+        *slot = HintSlot::Ready(hints);
         return Ok(());
     }
-    drop(found);
+    drop(slot);
     match hints.is_empty() {
         true => Ok(()),
         false => injector.defer_hints(project, session, hints).map_err(|error| status_of(&error)),

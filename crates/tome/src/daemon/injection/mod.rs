@@ -1,9 +1,9 @@
-//! Injections, over the wire. A hook waits only so long: what is not ready by then is left out, and
-//! what was read by then is used. A hint or a nudge that was left out may come with the next prompt, tool
-//! result or stop; one that was handed over never comes again. Nothing here can keep an event from
-//! being stored: it was, before the hook asked.
+//! The gRPC service for injections. A hook has a deadline: parts that are not ready by then are
+//! left out. A hint or nudge that was left out may come with the next prompt, tool result or stop;
+//! one that was handed over never comes again. The hook's event is already stored when it sends
+//! this request.
 
-mod answer;
+mod compose;
 mod hint;
 mod record;
 mod request;
@@ -19,21 +19,21 @@ use tome_proto::v1;
 use tome_proto::v1::injections_server::Injections;
 use tonic::{Request, Response, Status};
 
-use super::grpc_status::status_of;
+use super::calls::CallKind;
+use super::grpc_status::{invalid_argument, status_of};
+use super::request_fields::non_empty;
 use super::state::Daemon;
-use record::keep;
-use request::Asked;
+use record::record_injections;
+use request::HookRequest;
 
-/// A preview is in no hurry, but waits for nobody's lock for ever.
-const PREVIEW_WITHIN: Duration = Duration::from_secs(20);
-/// Injections of one listing.
+/// A preview may take longer than a hook, but not wait for a lock forever.
+const PREVIEW_TIMEOUT: Duration = Duration::from_secs(20);
 const LISTED_MAX: u32 = 10_000;
-/// What somebody else's record may hold: words, names of what was cut, the text.
+/// Limits for a record that another process sends: words, names of cut parts, text.
 const WORD_BYTES_MAX: usize = 40;
 const CUT_MAX: usize = 32;
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
-/// The injections service.
 pub struct InjectionsService(pub Arc<Daemon>);
 
 #[tonic::async_trait]
@@ -42,16 +42,16 @@ impl Injections for InjectionsService {
         &self,
         request: Request<v1::InjectRequest>,
     ) -> Result<Response<v1::InjectResponse>, Status> {
-        let asked = Arc::new(Asked::of(&self.0, request.into_inner())?);
-        let (answer, awaited) = oneshot::channel();
+        let request = Arc::new(HookRequest::from_wire(&self.0, request.into_inner())?);
+        let (reply, response) = oneshot::channel();
         let service = Self(Arc::clone(&self.0));
-        // A hook that gives up ends this call, but not what has to be kept of it.
+        // A hook that gives up ends this call, but the outcome must still be recorded.
         tokio::spawn(async move {
-            let said = service.answer(&asked, || !answer.is_closed()).await;
-            let _ = answer.send(said);
+            let text = service.inject_text(&request, || !reply.is_closed()).await;
+            let _ = reply.send(text);
         });
-        let gone = |_| Status::unavailable("the daemon is leaving");
-        let text = awaited.await.map_err(gone)??;
+        let stopped = |_| Status::unavailable("the daemon is stopping");
+        let text = response.await.map_err(stopped)??;
         Ok(Response::new(v1::InjectResponse { text }))
     }
 
@@ -59,10 +59,10 @@ impl Injections for InjectionsService {
         &self,
         request: Request<v1::ListInjectionsRequest>,
     ) -> Result<Response<v1::ListInjectionsResponse>, Status> {
-        let asked = request.into_inner();
-        let listed = self.0.wait_for(move |daemon| {
-            let (project, session) = (given(&asked.project), given(&asked.session_id));
-            let limit = asked.limit.min(LISTED_MAX) as usize;
+        let request = request.into_inner();
+        let listed = self.0.run_blocking(CallKind::Ledger, move |daemon| {
+            let (project, session) = (non_empty(&request.project), non_empty(&request.session_id));
+            let limit = request.limit.min(LISTED_MAX) as usize;
             Ok::<_, Status>(injector(daemon)?.list_injections(project, session, limit))
         });
         let injections = listed.await??.into_iter().map(record_to_wire).collect();
@@ -73,32 +73,34 @@ impl Injections for InjectionsService {
         &self,
         request: Request<v1::PreviewInjectionRequest>,
     ) -> Result<Response<v1::PreviewInjectionResponse>, Status> {
-        let asked = request.into_inner();
-        let project = self.0.engine.stores().projects().resolve_project_or_guess(&asked.cwd, None);
-        let settings = asked.settings.unwrap_or_default();
-        let room = TokenBudget { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize };
+        let request = request.into_inner();
+        let project =
+            self.0.engine.stores().projects().resolve_project_or_guess(&request.cwd, None);
+        let settings = request.settings.unwrap_or_default();
+        let budget =
+            TokenBudget { tokens: settings.budget_tokens, bytes: request.bytes_max as usize };
         let starting = StartRequest { project, session: None, kind: StartKind::Fresh };
-        let until = Instant::now() + PREVIEW_WITHIN;
-        let started = self.start(starting, room, until).await?;
-        let answer = started.map(|(composed, _)| v1::PreviewInjectionResponse {
-            text: composed.text,
-            tokens: composed.tokens,
-            cut: composed.cut,
+        let deadline = Instant::now() + PREVIEW_TIMEOUT;
+        let started = self.render_start(starting, budget, deadline).await?;
+        let response = started.map(|(injected, _)| v1::PreviewInjectionResponse {
+            text: injected.text,
+            tokens: injected.tokens,
+            cut: injected.cut,
         });
-        Ok(Response::new(answer.unwrap_or_default()))
+        Ok(Response::new(response.unwrap_or_default()))
     }
 
     async fn record_injection(
         &self,
         request: Request<v1::RecordInjectionRequest>,
     ) -> Result<Response<v1::RecordInjectionResponse>, Status> {
-        let asked = request.into_inner();
-        let record = asked.record.unwrap_or_default();
-        let refused = |error: tome_model::ModelError| Status::invalid_argument(error.to_string());
-        let agent = Agent::parse(&record.agent).map_err(refused)?;
-        let session = SessionId::parse(&record.session_id).map_err(refused)?;
+        let request = request.into_inner();
+        let record = request.record.unwrap_or_default();
+        let agent = Agent::parse(&record.agent).map_err(|error| invalid_argument(&error))?;
+        let session =
+            SessionId::parse(&record.session_id).map_err(|error| invalid_argument(&error))?;
         let short = |text: &str| tome_model::truncate_to(text, WORD_BYTES_MAX).to_owned();
-        let kept = self.0.wait_for(move |daemon| {
+        let recorded = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             let record = InjectionRecord {
                 at_ms: daemon.engine.clock().now().0,
                 moment: short(&record.moment),
@@ -109,7 +111,7 @@ impl Injections for InjectionsService {
                     .engine
                     .stores()
                     .projects()
-                    .resolve_project_or_guess(&asked.cwd, None),
+                    .resolve_project_or_guess(&request.cwd, None),
                 tokens: record.tokens,
                 cut: record.cut.iter().take(CUT_MAX).map(|name| short(name)).collect(),
                 took_ms: record.took_ms,
@@ -118,26 +120,30 @@ impl Injections for InjectionsService {
             };
             injector(daemon)?.log_injection(&record).map_err(|error| status_of(&error))
         });
-        kept.await??;
+        recorded.await??;
         Ok(Response::new(v1::RecordInjectionResponse {}))
     }
 }
 
 impl InjectionsService {
-    /// What a hook is answered, once it is kept whether it was in time. `is_awaited` says whether the
-    /// hook is still there.
-    async fn answer(
+    /// Composes the text for a hook and records whether it was in time. `is_awaited` returns
+    /// whether the hook is still connected.
+    async fn inject_text(
         &self,
-        asked: &Arc<Asked>,
+        request: &Arc<HookRequest>,
         is_awaited: impl Fn() -> bool,
     ) -> Result<String, Status> {
-        let said = self.say(asked).await?;
-        let handed = Instant::now() <= asked.until && is_awaited();
-        let texts: Vec<String> = said.iter().map(|one| one.composed.text.clone()).collect();
-        if !said.is_empty() {
-            let asked = Arc::clone(asked);
-            // A record that cannot be written is told in the log; the text is worth more.
-            self.0.wait_for(move |daemon| keep(daemon, &asked, said, handed)).await?;
+        let injections = self.compose(request).await?;
+        let handed = Instant::now() <= request.deadline && is_awaited();
+        let texts: Vec<String> = injections.iter().map(|one| one.text.text.clone()).collect();
+        if !injections.is_empty() {
+            let request = Arc::clone(request);
+            // A record that cannot be written is only logged: the text matters more.
+            self.0
+                .run_blocking(CallKind::Ledger, move |daemon| {
+                    record_injections(daemon, &request, injections, handed)
+                })
+                .await?;
         }
         Ok(if handed { texts.join("\n") } else { String::new() })
     }
@@ -145,10 +151,6 @@ impl InjectionsService {
 
 fn injector(daemon: &Daemon) -> Result<&Injector, Status> {
     daemon.engine.injector().map_err(|error| Status::internal(error.to_string()))
-}
-
-fn given(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
 }
 
 fn record_to_wire(record: InjectionRecord) -> v1::InjectionRecord {

@@ -1,61 +1,73 @@
-//! What is kept of what was said: the record; and that it is not said again, or, if it came too late,
-//! that it is.
+//! Records injections: in the log, and so that a given one is not repeated and a late one is.
 
 use tome_engine::{InjectionRecord, Injector};
 use tome_home::HomeError;
 
-use super::answer::Said;
+use super::compose::ComposedInjection;
 use super::injector;
-use super::request::Asked;
+use super::request::HookRequest;
 use crate::daemon::state::Daemon;
 
-/// Keeps what was said. `handed`: it was ready while the hook was waiting for it.
-pub(super) fn keep(daemon: &Daemon, asked: &Asked, said: Vec<Said>, handed: bool) {
+/// Records injections. `handed`: they were ready while the hook was waiting.
+pub(super) fn record_injections(
+    daemon: &Daemon,
+    request: &HookRequest,
+    injections: Vec<ComposedInjection>,
+    handed: bool,
+) {
     let Ok(injector) = injector(daemon) else { return };
-    let took_ms = u64::try_from(asked.began.elapsed().as_millis()).unwrap_or(u64::MAX);
-    for one in said {
+    let took_ms = u64::try_from(request.started.elapsed().as_millis()).unwrap_or(u64::MAX);
+    for injection in injections {
         let record = InjectionRecord {
             at_ms: daemon.engine.clock().now().0,
-            moment: asked.moment().to_owned(),
-            why: one.why.clone(),
-            agent: asked.agent.clone(),
-            session_id: asked.session.as_str().to_owned(),
-            project: asked.project.clone(),
-            tokens: one.composed.tokens,
-            cut: one.composed.cut.clone(),
+            moment: request.moment().to_owned(),
+            why: injection.reason.clone(),
+            agent: request.agent.clone(),
+            session_id: request.session.as_str().to_owned(),
+            project: request.project.clone(),
+            tokens: injection.text.tokens,
+            cut: injection.text.cut.clone(),
             took_ms,
             handed,
-            text: one.composed.text.clone(),
+            text: injection.text.text.clone(),
         };
-        let kept = match handed {
-            true => given(injector, asked, one),
-            false => missed(injector, asked, one),
+        let recorded = match handed {
+            true => record_given(injector, request, injection),
+            false => record_missed(injector, request, injection),
         };
-        if let Err(error) = kept.and_then(|()| injector.log_injection(&record)) {
-            daemon.log.say(&format!("an injection was not recorded: {error}"));
+        if let Err(error) = recorded.and_then(|()| injector.log_injection(&record)) {
+            daemon.log.write(&format!("an injection was not recorded: {error}"));
         }
     }
 }
 
-fn given(injector: &Injector, asked: &Asked, said: Said) -> Result<(), HomeError> {
-    if said.is_start {
-        injector.record_start(&asked.project, asked.session.as_str())?;
+fn record_given(
+    injector: &Injector,
+    request: &HookRequest,
+    injection: ComposedInjection,
+) -> Result<(), HomeError> {
+    if injection.is_start {
+        injector.record_start(&request.project, request.session.as_str())?;
     }
-    let mut keys = said.facts;
-    keys.extend(said.hints.into_iter().map(|hint| hint.key));
+    let mut keys = injection.facts;
+    keys.extend(injection.hints.into_iter().map(|hint| hint.key));
     match keys.is_empty() {
         true => Ok(()),
-        false => injector.record_hints_given(&asked.project, asked.session.as_str(), keys),
+        false => injector.record_hints_given(&request.project, request.session.as_str(), keys),
     }
 }
 
-fn missed(injector: &Injector, asked: &Asked, said: Said) -> Result<(), HomeError> {
-    let (project, session) = (&asked.project, asked.session.as_str());
-    if !said.hints.is_empty() {
-        injector.defer_hints(project, session, said.hints)?;
+fn record_missed(
+    injector: &Injector,
+    request: &HookRequest,
+    injection: ComposedInjection,
+) -> Result<(), HomeError> {
+    let (project, session) = (&request.project, request.session.as_str());
+    if !injection.hints.is_empty() {
+        injector.defer_hints(project, session, injection.hints)?;
     }
-    match said.due {
-        Some(due) => injector.record_missed(project, session, &due, &asked.trigger_settings()),
+    match injection.due {
+        Some(due) => injector.record_missed(project, session, &due, &request.trigger_settings()),
         None => Ok(()),
     }
 }

@@ -1,4 +1,4 @@
-//! What a hook asks, understood.
+//! The checked request of a hook.
 
 use std::time::Duration;
 
@@ -8,71 +8,76 @@ use tome_model::{EventId, EventKind, SessionId};
 use tome_proto::v1;
 use tonic::Status;
 
-use super::given;
+use crate::daemon::grpc_status::invalid_argument;
+use crate::daemon::request_fields::non_empty;
 use crate::daemon::state::Daemon;
 
-/// How long the answer takes to get back to the hook, at most, as a rule.
-const WAY_BACK: Duration = Duration::from_millis(4);
-/// A hook that waits longer was given patience.
-const USUAL_WAIT: Duration = Duration::from_millis(300);
-/// How long it takes to make a text of what was read, and to record it.
-const MAKING: Duration = Duration::from_millis(6);
+/// Time reserved for sending the response to the hook.
+const REPLY_MARGIN: Duration = Duration::from_millis(4);
+/// Hooks with a longer timeout are configured to wait for hints.
+const DEFAULT_WAIT: Duration = Duration::from_millis(300);
+/// Time reserved for rendering and recording the text.
+const RENDER_MARGIN: Duration = Duration::from_millis(6);
 
-/// What a hook asks, with every field checked.
-pub(super) struct Asked {
+pub(super) struct HookRequest {
     pub event: Option<EventId>,
     pub agent: String,
     pub session: SessionId,
     pub project: String,
     pub kind: EventKind,
     pub source: String,
-    pub began: Instant,
-    /// By then the text has to be on its way.
-    pub until: Instant,
-    /// What has not been read by then is left out.
-    pub ready: Instant,
-    pub room: TokenBudget,
+    pub started: Instant,
+    /// When the response must be sent.
+    pub deadline: Instant,
+    /// When reading must end: later parts are left out.
+    pub read_deadline: Instant,
+    pub budget: TokenBudget,
     pub settings: v1::InjectSettings,
 }
 
-impl Asked {
-    pub(super) fn of(daemon: &Daemon, asked: v1::InjectRequest) -> Result<Self, Status> {
-        let refused = |error: tome_model::ModelError| Status::invalid_argument(error.to_string());
-        let settings = asked.settings.unwrap_or_default();
-        let began = Instant::now();
-        let within = Duration::from_millis(u64::from(asked.within_ms)).saturating_sub(WAY_BACK);
-        let event = given(&asked.event_id).map(EventId::parse).transpose().map_err(refused)?;
+impl HookRequest {
+    pub(super) fn from_wire(daemon: &Daemon, request: v1::InjectRequest) -> Result<Self, Status> {
+        let invalid = |error: tome_model::ModelError| invalid_argument(&error);
+        let settings = request.settings.unwrap_or_default();
+        let started = Instant::now();
+        let time_left =
+            Duration::from_millis(u64::from(request.within_ms)).saturating_sub(REPLY_MARGIN);
+        let event =
+            non_empty(&request.event_id).map(EventId::parse).transpose().map_err(invalid)?;
         Ok(Self {
             event,
-            session: SessionId::parse(&asked.session_id).map_err(refused)?,
+            session: SessionId::parse(&request.session_id).map_err(invalid)?,
             project: daemon
                 .engine
                 .stores()
                 .projects()
-                .resolve_project_or_guess(&asked.cwd, given(&asked.project)),
-            kind: asked.kind.parse().map_err(refused)?,
-            agent: asked.agent,
-            source: asked.source,
-            began,
-            until: began + within,
-            ready: began + within.saturating_sub(MAKING),
-            room: TokenBudget { tokens: settings.budget_tokens, bytes: asked.bytes_max as usize },
+                .resolve_project_or_guess(&request.cwd, non_empty(&request.project)),
+            kind: request.kind.parse().map_err(invalid)?,
+            agent: request.agent,
+            source: request.source,
+            started,
+            deadline: started + time_left,
+            read_deadline: started + time_left.saturating_sub(RENDER_MARGIN),
+            budget: TokenBudget {
+                tokens: settings.budget_tokens,
+                bytes: request.bytes_max as usize,
+            },
             settings,
         })
     }
 
-    /// The room for something that has a budget of its own.
-    pub(super) fn room_of(&self, tokens: u64) -> TokenBudget {
-        TokenBudget { tokens, ..self.room }
+    /// The same budget with another token limit.
+    pub(super) fn budget_of(&self, tokens: u64) -> TokenBudget {
+        TokenBudget { tokens, ..self.budget }
     }
 
-    /// Whether the hook was given more time than usual.
-    pub(super) fn is_patient(&self) -> bool {
-        self.until.duration_since(self.began) > USUAL_WAIT
+    /// Whether the hook waits longer than by default.
+    pub(super) fn has_extra_time(&self) -> bool {
+        self.deadline.duration_since(self.started) > DEFAULT_WAIT
     }
 
-    pub(super) fn takes_text(&self) -> bool {
-        self.room.bytes > 0
+    pub(super) fn accepts_text(&self) -> bool {
+        self.budget.bytes > 0
     }
 
     pub(super) fn moment(&self) -> &'static str {

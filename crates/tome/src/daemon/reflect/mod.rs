@@ -1,12 +1,13 @@
-//! The reflector: when a session of any wired agent is over, the conversation model writes down what is
-//! worth knowing the next time, as facts and episodes of its project.
+//! The reflector: when a session of a wired agent is over, the conversation model writes what is
+//! worth remembering as facts and episodes of its project.
 //!
-//! A session is over when its agent says so, when it is compacted, or when it has been silent for
-//! `reflect.idle`. Only what happened within the last day counts, and what was imported is no reason
-//! to reflect, so that history asks no model. `tome chat` reflects by itself and is left out. One session at a time, in the background,
-//! within the day's budget. What was reflected on is not reflected on again; what a crash, the budget or
-//! the model cut short is tried once more and then left alone, with the reason in `tome status`. A model
-//! that cannot be reached at all, or wants another key, is waited for, up to a day.
+//! A session is over when its agent ends or compacts it, or when it has been idle for
+//! `reflect.idle`. Only events of the last day count, and imported ones do not, so that history
+//! causes no model calls. `tome chat` reflects by itself and is left out. The reflector works in
+//! the background on one session at a time, within the daily budget. No event is reflected on
+//! twice. A session interrupted by a crash, the budget or the model gets a second attempt and is
+//! then abandoned, with the reason in `tome status`. If the model is unreachable or rejects the
+//! key, the session waits for up to a day.
 
 mod queue;
 mod service;
@@ -29,45 +30,44 @@ use tome_model::{Clock, Event, ModelError, SessionId};
 use tome_proto::v1;
 
 use super::maintenance::run_periodically;
-use super::models::Chat;
+use super::models::ChatHandle;
 use super::state::Daemon;
 use crate::config::Settings;
 use crate::import::IMPORTED_META_KEY;
-use queue::{Came, FRESH_MS, Hold, Now, Queue, Waiting};
+use queue::{AttemptOutcome, Conditions, FRESH_MS, Hold, ReflectionQueue, WaitingSession};
 
 pub use service::ReflectionsService;
 
-/// Events of one batch.
 const BATCH_EVENTS: usize = 1_000;
-/// Interval at which the daemon checks for a session that is over.
-const EVERY: Duration = Duration::from_secs(1);
-/// Events of one session that are shown, the latest: more than any window holds.
+/// Interval of the check for a session that is over.
+const INTERVAL: Duration = Duration::from_secs(1);
+/// The newest events of a session shown to the model: more than any context window holds.
 const EVENTS_MAX: usize = 2_000;
-/// What the history of a note says wrote it.
+/// The command named in the history of notes.
 const COMMAND: &str = "tome reflect";
 
-/// The sessions to reflect on.
+/// The queue of sessions to reflect on.
 pub struct Reflector {
-    queue: Queue,
+    queue: ReflectionQueue,
     clock: Arc<dyn Clock>,
     /// Whether a conversation model is configured and reflection is on.
     is_active: bool,
     /// Held while a reflection runs: one at a time.
-    reflecting: Mutex<()>,
+    reflect_lock: Mutex<()>,
 }
 
 impl Reflector {
-    pub fn new(settings: &Settings, chat: &Chat, clock: &Arc<dyn Clock>) -> Self {
+    pub fn new(settings: &Settings, chat: &ChatHandle, clock: &Arc<dyn Clock>) -> Self {
         Self {
-            queue: Queue::open(queue_file(settings)),
+            queue: ReflectionQueue::open(queue_file(settings)),
             clock: Arc::clone(clock),
             is_active: settings.reflect.enabled && matches!(chat.model, Ok(Some(_))),
-            reflecting: Mutex::default(),
+            reflect_lock: Mutex::default(),
         }
     }
 }
 
-/// Queues the sessions of new events. The queue is on disk before the cursor moves.
+/// Queues the sessions of new events. The queue is saved before the cursor moves.
 impl Projection for Reflector {
     fn name(&self) -> &'static str {
         "reflect"
@@ -84,15 +84,15 @@ impl Projection for Reflector {
             let mut events: Vec<(u64, Event)> = Vec::new();
             for entry in entries.iter().filter(|entry| entry.position.at.0 >= fresh_from) {
                 let event = store.event_at(&entry.position)?;
-                events.extend(event.filter(is_news).map(|event| (entry.seq, event)));
+                events.extend(event.filter(is_reason_to_reflect).map(|event| (entry.seq, event)));
             }
-            self.queue.heard(store.path(), &events)?;
+            self.queue.record_events(store.path(), &events)?;
             Ok((entries.last().map_or(from_seq, |entry| entry.seq), WorkerCommit::default()))
         })?;
         Ok(())
     }
 
-    /// Old events are no reason to reflect again.
+    /// Does nothing: old events are no reason to reflect again.
     fn rebuild(&self, _: &Store) -> Result<(), HomeError> {
         Ok(())
     }
@@ -102,24 +102,25 @@ fn queue_file(settings: &Settings) -> PathBuf {
     settings.home.run().join("reflections.json")
 }
 
-/// The model that reflects on sessions, unless reflection is off.
-fn own_model(daemon: &Daemon) -> Option<&Arc<dyn ChatModel>> {
+/// The conversation model, unless reflection is off.
+fn active_model(daemon: &Daemon) -> Option<&Arc<dyn ChatModel>> {
     let model = daemon.models.chat.model.as_ref().ok()?.as_ref();
     model.filter(|_| daemon.reflector.is_active)
 }
 
-/// How reflections stand; `None` where there are none.
+/// The state of reflections; `None` if there have been none.
 pub fn status(daemon: &Daemon) -> Option<v1::ReflectionStatus> {
-    daemon.reflector.queue.status(own_model(daemon).is_some())
+    daemon.reflector.queue.status(active_model(daemon).is_some())
 }
 
-/// Whether the daemon is to stay, because a session waits.
-pub fn keeps_awake(daemon: &Daemon) -> bool {
-    own_model(daemon).is_some() && with_now(daemon, |now| daemon.reflector.queue.keeps_awake(now))
+/// Whether the daemon must keep running because a session waits.
+pub fn has_waiting_sessions(daemon: &Daemon) -> bool {
+    active_model(daemon).is_some()
+        && with_now(daemon, |now| daemon.reflector.queue.has_waiting_sessions(now))
 }
 
-fn with_now<T>(daemon: &Daemon, work: impl FnOnce(&Now<'_>) -> T) -> T {
-    work(&Now {
+fn with_now<T>(daemon: &Daemon, work: impl FnOnce(&Conditions<'_>) -> T) -> T {
+    work(&Conditions {
         ms: daemon.engine.clock().now().0,
         day: &daemon.engine.clock().today(),
         daily_tokens: daemon.settings.summarizer.daily_tokens,
@@ -127,56 +128,54 @@ fn with_now<T>(daemon: &Daemon, work: impl FnOnce(&Now<'_>) -> T) -> T {
     })
 }
 
-/// Whether an event is a reason to reflect.
-fn is_news(event: &Event) -> bool {
+fn is_reason_to_reflect(event: &Event) -> bool {
     event.agent.as_str() != SessionInfo::DEFAULT_AGENT
         && !event.meta.contains_key(IMPORTED_META_KEY)
 }
 
-/// Reflects on sessions that are over until the daemon leaves.
+/// Reflects on sessions that are over until the daemon stops.
 pub async fn run(daemon: Arc<Daemon>) {
-    if own_model(&daemon).is_some() {
-        run_periodically(Arc::clone(&daemon), EVERY, next).await;
+    if active_model(&daemon).is_some() {
+        run_periodically(Arc::clone(&daemon), INTERVAL, reflect_on_next).await;
     }
-    daemon.leaving().await;
-    // What is under way is ended; it is tried again by the next daemon.
+    daemon.stop_requested().await;
+    // Cancels the current reflection; the next daemon retries it.
     daemon.models.chat.stop.cancel();
 }
 
-/// Reflects on the next session that is over, if there is one.
-fn next(daemon: &Daemon) {
-    let Some(model) = own_model(daemon) else { return };
-    let _turn = daemon.reflector.reflecting.lock().unwrap_or_else(PoisonError::into_inner);
-    let begun = with_now(daemon, |now| daemon.reflector.queue.begin(now));
+fn reflect_on_next(daemon: &Daemon) {
+    let Some(model) = active_model(daemon) else { return };
+    let _guard = daemon.reflector.reflect_lock.lock().unwrap_or_else(PoisonError::into_inner);
+    let begun = with_now(daemon, |now| daemon.reflector.queue.begin_next(now));
     let waiting = match begun {
         Ok(Some(waiting)) => waiting,
         Ok(None) => return,
-        Err(error) => return daemon.log.say(&format!("cannot reflect: {error}")),
+        Err(error) => return daemon.log.write(&format!("cannot reflect: {error}")),
     };
-    let _busy = daemon.activity.begin();
-    let came = match try_on(daemon, model.as_ref(), &waiting) {
-        Ok(Ok(done)) if done.skipped.is_some() => Came::Skipped,
-        Ok(Ok(done)) => Came::Done { written: done.written },
-        Ok(Err(error)) => cut_short(daemon, &waiting, &error),
-        Err(error) => failed(daemon, error.explained()),
+    let _activity = daemon.activity.begin();
+    let outcome = match run_reflection(daemon, model.as_ref(), &waiting) {
+        Ok(Ok(done)) if done.skipped.is_some() => AttemptOutcome::Skipped,
+        Ok(Ok(done)) => AttemptOutcome::Done { written: done.written },
+        Ok(Err(error)) => classify_failure(daemon, &waiting, &error),
+        Err(error) => failed_attempt(daemon, error.explained()),
     };
-    if let Came::Failed { why, .. } = &came {
+    if let AttemptOutcome::Failed { why, .. } = &outcome {
         let session = &waiting.session;
-        daemon.log.say(&format!("the reflection on session {session} was cut short: {why}"));
+        daemon.log.write(&format!("the reflection on session {session} failed: {why}"));
     }
     let now_ms = daemon.engine.clock().now().0;
-    if let Err(error) = daemon.reflector.queue.end(&waiting, came, now_ms) {
-        daemon.log.say(&format!("cannot keep what was reflected on: {error}"));
+    if let Err(error) = daemon.reflector.queue.finish(&waiting, outcome, now_ms) {
+        daemon.log.write(&format!("cannot save the reflection queue: {error}"));
     }
 }
 
-/// A reflection, as the session's agent. The outer error is the store's.
-fn try_on(
+/// Runs a reflection as the session's agent. The outer error is one of the store.
+fn run_reflection(
     daemon: &Daemon,
     model: &dyn ChatModel,
-    waiting: &Waiting,
+    waiting: &WaitingSession,
 ) -> Result<Result<Reflection, ReflectionError>, HomeError> {
-    let events = events_of(daemon, waiting)?;
+    let events = load_events(daemon, waiting)?;
     let tools = daemon
         .engine
         .tools()
@@ -202,8 +201,8 @@ fn try_on(
     ))
 }
 
-/// The events of a session that are meant, oldest first.
-fn events_of(daemon: &Daemon, waiting: &Waiting) -> Result<Vec<Event>, HomeError> {
+/// Loads the newest events of the session's unreflected range, oldest first.
+fn load_events(daemon: &Daemon, waiting: &WaitingSession) -> Result<Vec<Event>, HomeError> {
     let store = daemon.engine.stores().open(&waiting.store)?;
     let session = SessionId::parse(&waiting.session)?;
     let range = EventRange {
@@ -214,8 +213,8 @@ fn events_of(daemon: &Daemon, waiting: &Waiting) -> Result<Vec<Event>, HomeError
     let mut events = Vec::new();
     for found in store.events(&range) {
         let (position, event) = found?;
-        let is_meant = (waiting.first_seq..=waiting.last_seq).contains(&position.seq);
-        if is_meant && event.project == waiting.project {
+        let is_in_range = (waiting.first_seq..=waiting.last_seq).contains(&position.seq);
+        if is_in_range && event.project == waiting.project {
             events.push(event);
         }
         if events.len() == EVENTS_MAX {
@@ -226,19 +225,23 @@ fn events_of(daemon: &Daemon, waiting: &Waiting) -> Result<Vec<Event>, HomeError
     Ok(events)
 }
 
-/// What is to become of a session whose reflection was cut short.
-fn cut_short(daemon: &Daemon, waiting: &Waiting, error: &ReflectionError) -> Came {
+/// Decides what happens to a session whose reflection failed.
+fn classify_failure(
+    daemon: &Daemon,
+    waiting: &WaitingSession,
+    error: &ReflectionError,
+) -> AttemptOutcome {
     let why = error.to_string();
-    let ReflectionCause::Model(failure) = &error.cause else { return failed(daemon, why) };
+    let ReflectionCause::Model(failure) = &error.cause else { return failed_attempt(daemon, why) };
     match failure {
         ModelFailure::OverBudget { .. } => {
             let daily_tokens = daemon.settings.summarizer.daily_tokens;
             let hold = Hold::Budget { day: daemon.engine.clock().today(), daily_tokens };
-            Came::Failed { why, hold: Some(hold), counts: true }
+            AttemptOutcome::Failed { why, hold: Some(hold), counts: true }
         }
-        // The daemon was asked to leave.
-        ModelFailure::Cancelled => Came::Failed { why, hold: None, counts: false },
-        // Nothing of it ever reached a model.
+        // The daemon is stopping.
+        ModelFailure::Cancelled => AttemptOutcome::Failed { why, hold: None, counts: false },
+        // No model has received anything of the session.
         ModelFailure::Unreachable { .. }
         | ModelFailure::Overloaded { .. }
         | ModelFailure::Unauthorized { .. }
@@ -247,16 +250,20 @@ fn cut_short(daemon: &Daemon, waiting: &Waiting, error: &ReflectionError) -> Cam
             if error.partial.rounds <= 1 =>
         {
             let age_ms = daemon.engine.clock().now().0.abs_diff(waiting.last_ms);
-            Came::Failed { why, hold: Some(rest(daemon)), counts: age_ms > FRESH_MS }
+            AttemptOutcome::Failed {
+                why,
+                hold: Some(retry_later(daemon)),
+                counts: age_ms > FRESH_MS,
+            }
         }
-        _ => failed(daemon, why),
+        _ => failed_attempt(daemon, why),
     }
 }
 
-fn failed(daemon: &Daemon, why: String) -> Came {
-    Came::Failed { why, hold: Some(rest(daemon)), counts: true }
+fn failed_attempt(daemon: &Daemon, why: String) -> AttemptOutcome {
+    AttemptOutcome::Failed { why, hold: Some(retry_later(daemon)), counts: true }
 }
 
-fn rest(daemon: &Daemon) -> Hold {
-    Hold::resting(daemon.engine.clock().now().0)
+fn retry_later(daemon: &Daemon) -> Hold {
+    Hold::after_failure(daemon.engine.clock().now().0)
 }

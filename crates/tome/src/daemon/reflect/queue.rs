@@ -1,13 +1,13 @@
-//! What is known of sessions that have yet to be reflected on, kept over restarts and crashes in
-//! `run/reflections.json`, which is always written whole:
+//! The queue of sessions to reflect on. It survives restarts and crashes in `run/reflections.json`,
+//! which is replaced as a whole:
 //!
 //! `{"sessions":[{"store":"…/ledger","project":"/app","session":"s1","agent":"claude-code","first_seq":1,
 //! "last_seq":40,"said_seq":39,"over_seq":40,"over_ms":1794735000000,"looked_seq":0,
 //! "last_ms":1794735000000,"tries":1,"hold":null}],
 //! "done":3,"skipped":1,"left":[…],"last":{…},"failure":{…}}`
 //!
-//! A session is in here from its first event that nobody has reflected on until somebody has. A try is
-//! counted before it is made: one that a crash ends has been one.
+//! A session is queued from its first event without a reflection until the reflection is done. An
+//! attempt is counted before it starts, so that one interrupted by a crash counts.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -18,39 +18,39 @@ use tome_home::{HomeError, write_atomic};
 use tome_model::{Event, EventKind, Millis};
 use tome_proto::v1;
 
-/// A session is tried so often, then left alone.
-const TRIES_MAX: u32 = 2;
-/// Sessions that wait; the one that was silent for longest makes room.
+/// Attempts per session before it is abandoned.
+const ATTEMPTS_MAX: u32 = 2;
+/// Sessions in the queue; the one with the oldest last event is evicted.
 const SESSIONS_MAX: usize = 500;
-/// Sessions that were left alone are remembered, the latest so many.
-const LEFT_MAX: usize = 20;
-/// Nobody reflects on what has been silent for longer.
+/// Abandoned sessions to remember, the newest.
+const ABANDONED_MAX: usize = 20;
+/// Sessions that have been idle for longer are not reflected on.
 pub const FRESH_MS: u64 = 24 * 60 * 60 * 1000;
-/// What is held back for a day's budget may be older than that.
-const KEPT_MS: u64 = 7 * FRESH_MS;
-/// What failed is left alone for so long.
-const REST_MS: u64 = 600_000;
-/// A session that has ended may have events on their way, and the spool is looked at every two seconds:
-/// so long a silence is waited for.
+/// Maximum age of a session that waits for budget.
+const HELD_MAX_AGE_MS: u64 = 7 * FRESH_MS;
+/// Delay after a failure.
+const RETRY_AFTER_MS: u64 = 600_000;
+/// Delay after the end of a session: events may still be in the spool, which is drained every two
+/// seconds.
 const SETTLE_MS: u64 = 3_000;
 
-/// A session of which something was not reflected on.
+/// A session with events that were not reflected on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
+pub struct WaitingSession {
     pub store: PathBuf,
     pub project: String,
     pub session: String,
     pub agent: String,
-    /// The first and the last of its events that were not reflected on, by their place in the outbox.
+    /// Outbox numbers of the first and the last of these events.
     pub first_seq: u64,
     pub last_seq: u64,
-    /// The last of them in which something was said or done.
+    /// The last of them that is a message or a tool result.
     pub said_seq: u64,
-    /// The last of them that said that it ends, or was compacted; 0 for none.
+    /// The last of them that ended or compacted the session; 0 if none.
     pub over_seq: u64,
-    /// When that happened: what happened before and arrives later does not make it go on.
+    /// When that happened. Late events from before then do not reopen the session.
     pub over_ms: u64,
-    /// Up to here there was too little in it.
+    /// Up to here there was too little to reflect on.
     pub looked_seq: u64,
     /// When its last event arrived.
     pub last_ms: u64,
@@ -58,35 +58,39 @@ pub struct Waiting {
     pub hold: Option<Hold>,
 }
 
-/// Until when a session is not tried again.
+/// Why and until when a session is not attempted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Hold {
-    /// Until then.
-    Until { ms: u64 },
-    /// Until another day, or a larger budget.
-    Budget { day: String, daily_tokens: u64 },
+    Until {
+        ms: u64,
+    },
+    /// Until the next day, or a larger budget.
+    Budget {
+        day: String,
+        daily_tokens: u64,
+    },
 }
 
 impl Hold {
-    /// What failed now is left alone for a while.
-    pub fn resting(now_ms: u64) -> Self {
-        Self::Until { ms: now_ms.saturating_add(REST_MS) }
+    /// The delay after a failure.
+    pub fn after_failure(now_ms: u64) -> Self {
+        Self::Until { ms: now_ms.saturating_add(RETRY_AFTER_MS) }
     }
 }
 
-/// What came of a try.
-pub enum Came {
-    /// It was reflected on; these notes were written.
+/// The outcome of an attempt.
+pub enum AttemptOutcome {
+    /// Done; the notes written.
     Done { written: Vec<String> },
-    /// There was too little in it.
+    /// There was too little to reflect on.
     Skipped,
-    /// It failed; where the try counts and was the last one, the session is left alone.
+    /// Failed. If the attempt `counts` and was the last one, the session is abandoned.
     Failed { why: String, hold: Option<Hold>, counts: bool },
 }
 
-/// How things stand when somebody looks.
-pub struct Now<'n> {
+/// Time, budget and idle setting at the moment of a check.
+pub struct Conditions<'n> {
     pub ms: u64,
     pub day: &'n str,
     pub daily_tokens: u64,
@@ -95,17 +99,17 @@ pub struct Now<'n> {
 
 #[derive(Debug, Default, Clone, Serialize, Deserialize)]
 #[serde(default)]
-struct State {
-    sessions: Vec<Waiting>,
+struct ReflectionQueueState {
+    sessions: Vec<WaitingSession>,
     done: u64,
     skipped: u64,
-    left: Vec<Left>,
-    last: Option<Last>,
-    failure: Option<Left>,
+    left: Vec<AbandonedSession>,
+    last: Option<LastReflection>,
+    failure: Option<AbandonedSession>,
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Left {
+struct AbandonedSession {
     session: String,
     project: String,
     ms: u64,
@@ -113,48 +117,52 @@ struct Left {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
-struct Last {
+struct LastReflection {
     session: String,
     ms: u64,
     written: Vec<String>,
 }
 
-/// The sessions that wait, and what became of others.
-pub struct Queue {
+/// The waiting sessions, and the outcomes of others.
+pub struct ReflectionQueue {
     path: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<ReflectionQueueState>,
 }
 
-impl Queue {
-    /// Goes on from the file; one that cannot be read is begun anew.
+impl ReflectionQueue {
+    /// Reads the file; a missing or unreadable one starts an empty queue.
     pub fn open(path: PathBuf) -> Self {
-        let kept = std::fs::read(&path).ok();
-        let state = kept.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
+        let bytes = std::fs::read(&path).ok();
+        let state = bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default();
         Self { path, state: Mutex::new(state) }
     }
 
-    /// Takes note of events of a store, in the order of their arrival. When it returns, that is on disk.
-    pub fn heard(&self, store: &Path, events: &[(u64, Event)]) -> Result<(), HomeError> {
+    /// Queues the sessions of a store's new events, given in order of arrival, and saves the queue.
+    pub fn record_events(&self, store: &Path, events: &[(u64, Event)]) -> Result<(), HomeError> {
         let mut state = self.lock();
         let mut is_changed = false;
         for (seq, event) in events {
-            is_changed |= state.hear(store, *seq, event);
+            is_changed |= state.record_event(store, *seq, event);
         }
-        state.make_room();
+        state.evict_oldest();
         if is_changed { self.save(&state) } else { Ok(()) }
     }
 
-    /// The next session to reflect on, its try already counted. Sessions that were tried often enough
-    /// are left alone here, and those that are too old forgotten.
-    pub fn begin(&self, now: &Now<'_>) -> Result<Option<Waiting>, HomeError> {
+    /// Returns the next session to reflect on, with the attempt already counted. Abandons sessions
+    /// without attempts left, and drops those that are too old.
+    pub fn begin_next(&self, now: &Conditions<'_>) -> Result<Option<WaitingSession>, HomeError> {
         let mut state = self.lock();
-        state.sessions.retain(|one| now.ms.saturating_sub(one.last_ms) <= KEPT_MS);
-        let is_spent = |one: &Waiting| one.tries >= TRIES_MAX && !one.is_held(now);
-        while let Some(one) = state.sessions.iter().find(|one| is_spent(one)).cloned() {
-            // Only a crash leaves one like this behind.
-            self.change(&mut state, &one, now, |next| {
-                next.leave(&one, now.ms, "the daemon ended twice while it was at it");
-                next.forget(&one);
+        state.sessions.retain(|one| now.ms.saturating_sub(one.last_ms) <= HELD_MAX_AGE_MS);
+        let is_exhausted = |one: &WaitingSession| one.tries >= ATTEMPTS_MAX && !one.is_held(now);
+        while let Some(one) = state.sessions.iter().find(|one| is_exhausted(one)).cloned() {
+            // Only a crash leaves an exhausted session in the queue.
+            self.update(&mut state, &one, now, |next| {
+                next.abandon(
+                    &one,
+                    now.ms,
+                    "the daemon crashed or was killed twice during the reflection",
+                );
+                next.remove(&one);
             })?;
         }
         let Some(mut due) = state.sessions.iter().find(|one| one.is_due(now)).cloned() else {
@@ -162,7 +170,7 @@ impl Queue {
         };
         due.tries += 1;
         due.hold = None;
-        self.change(&mut state, &due, now, |next| {
+        self.update(&mut state, &due, now, |next| {
             if let Some(one) = next.find(&due.project, &due.session) {
                 one.clone_from(&due);
             }
@@ -170,55 +178,60 @@ impl Queue {
         Ok(Some(due))
     }
 
-    /// Changes what is known of a session, on disk first: what cannot be written down has not happened,
-    /// and the session rests, here only.
-    fn change(
+    /// Changes a session, on disk first. If saving fails the change is dropped, and the session is
+    /// delayed in memory.
+    fn update(
         &self,
-        state: &mut State,
-        of: &Waiting,
-        now: &Now<'_>,
-        change: impl FnOnce(&mut State),
+        state: &mut ReflectionQueueState,
+        session: &WaitingSession,
+        now: &Conditions<'_>,
+        change: impl FnOnce(&mut ReflectionQueueState),
     ) -> Result<(), HomeError> {
         let mut next = state.clone();
         change(&mut next);
         let saved = self.save(&next);
         if saved.is_ok() {
             *state = next;
-        } else if let Some(one) = state.find(&of.project, &of.session) {
-            one.hold = Some(Hold::resting(now.ms));
+        } else if let Some(one) = state.find(&session.project, &session.session) {
+            one.hold = Some(Hold::after_failure(now.ms));
         }
         saved
     }
 
-    /// Writes down what came of a try on a session, up to where it was read.
-    pub fn end(&self, tried: &Waiting, came: Came, now_ms: u64) -> Result<(), HomeError> {
+    /// Records the outcome of an attempt on the events that it read.
+    pub fn finish(
+        &self,
+        attempted: &WaitingSession,
+        outcome: AttemptOutcome,
+        now_ms: u64,
+    ) -> Result<(), HomeError> {
         let mut state = self.lock();
-        state.end(tried, came, now_ms);
+        state.finish(attempted, outcome, now_ms);
         self.save(&state)
     }
 
-    /// Writes down a reflection that somebody asked for.
-    pub fn done_by_hand(
+    /// Records a reflection that a user requested.
+    pub fn finish_manual(
         &self,
-        on: &Waiting,
+        session: &WaitingSession,
         written: Vec<String>,
         now_ms: u64,
     ) -> Result<(), HomeError> {
-        self.end(on, Came::Done { written }, now_ms)
+        self.finish(session, AttemptOutcome::Done { written }, now_ms)
     }
 
-    /// Whether the daemon is to stay, because a session waits that will be reflected on by itself.
-    pub fn keeps_awake(&self, now: &Now<'_>) -> bool {
-        let waits = |one: &Waiting| {
-            one.is_news() && one.hold.is_none() && (one.is_over() || now.idle.is_some())
+    /// Whether a session waits that will be reflected on automatically.
+    pub fn has_waiting_sessions(&self, now: &Conditions<'_>) -> bool {
+        let is_waiting = |one: &WaitingSession| {
+            one.has_new_activity() && one.hold.is_none() && (one.is_over() || now.idle.is_some())
         };
-        self.lock().sessions.iter().any(waits)
+        self.lock().sessions.iter().any(is_waiting)
     }
 
-    /// How things stand; `None` where nothing ever was.
+    /// The state of the queue; `None` if it was never used.
     pub fn status(&self, is_on: bool) -> Option<v1::ReflectionStatus> {
         let state = self.lock();
-        let waiting = state.sessions.iter().filter(|one| one.is_news()).count() as u64;
+        let waiting = state.sessions.iter().filter(|one| one.has_new_activity()).count() as u64;
         let has_any = waiting + state.done + state.skipped > 0 || state.failure.is_some();
         (is_on || has_any).then(|| {
             let last = state.last.clone();
@@ -237,29 +250,29 @@ impl Queue {
                     .map(|one| one.session.clone())
                     .unwrap_or_default(),
                 failure: failure.map(|one| one.why).unwrap_or_default(),
-                left: state.left.iter().map(Left::to_wire).collect(),
+                left: state.left.iter().map(AbandonedSession::to_wire).collect(),
             }
         })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, ReflectionQueueState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn save(&self, state: &State) -> Result<(), HomeError> {
+    fn save(&self, state: &ReflectionQueueState) -> Result<(), HomeError> {
         write_atomic(&self.path, &serde_json::to_vec(state).unwrap_or_default())
     }
 }
 
-impl State {
-    fn find(&mut self, project: &str, session: &str) -> Option<&mut Waiting> {
+impl ReflectionQueueState {
+    fn find(&mut self, project: &str, session: &str) -> Option<&mut WaitingSession> {
         self.sessions.iter_mut().find(|one| one.project == project && one.session == session)
     }
 
-    /// Whether that changed anything. An event that was heard before a crash may be heard again.
-    fn hear(&mut self, store: &Path, seq: u64, event: &Event) -> bool {
+    /// Returns whether anything changed. After a crash the same event may be recorded again.
+    fn record_event(&mut self, store: &Path, seq: u64, event: &Event) -> bool {
         let (project, session) = (&event.project, event.session.as_str());
-        let is_said = matches!(
+        let is_activity = matches!(
             event.kind,
             EventKind::UserMessage
                 | EventKind::AssistantMessage
@@ -269,16 +282,16 @@ impl State {
         let is_end = matches!(event.kind, EventKind::SessionEnd | EventKind::Compaction);
         match self.find(project, session) {
             Some(one) if seq <= one.last_seq => return false,
-            Some(one) if is_said || is_end => {
+            Some(one) if is_activity || is_end => {
                 one.last_seq = seq;
                 one.last_ms = event.arrived.0;
-                one.said_seq = if is_said { seq } else { one.said_seq };
+                one.said_seq = if is_activity { seq } else { one.said_seq };
                 if is_end || event.at.0 <= one.over_ms {
                     one.over_seq = seq;
                     one.over_ms = event.at.0.max(one.over_ms);
                 }
             }
-            None if is_said => self.sessions.push(Waiting {
+            None if is_activity => self.sessions.push(WaitingSession {
                 store: store.to_path_buf(),
                 project: project.clone(),
                 session: session.to_owned(),
@@ -298,7 +311,7 @@ impl State {
         true
     }
 
-    fn make_room(&mut self) {
+    fn evict_oldest(&mut self) {
         while self.sessions.len() > SESSIONS_MAX {
             let oldest = self.sessions.iter().enumerate().min_by_key(|(_, one)| one.last_ms);
             let Some((at, _)) = oldest else { return };
@@ -306,95 +319,99 @@ impl State {
         }
     }
 
-    fn end(&mut self, tried: &Waiting, came: Came, now_ms: u64) {
-        match came {
-            Came::Done { written } => {
+    fn finish(&mut self, attempted: &WaitingSession, outcome: AttemptOutcome, now_ms: u64) {
+        match outcome {
+            AttemptOutcome::Done { written } => {
                 self.done += 1;
-                self.last = Some(Last { session: tried.session.clone(), ms: now_ms, written });
-                self.left.retain(|one| one.session != tried.session);
-                self.close(tried);
+                self.last = Some(LastReflection {
+                    session: attempted.session.clone(),
+                    ms: now_ms,
+                    written,
+                });
+                self.left.retain(|one| one.session != attempted.session);
+                self.advance(attempted);
             }
-            Came::Skipped => {
+            AttemptOutcome::Skipped => {
                 self.skipped += 1;
-                // What was too little may be the beginning of more.
-                if let Some(one) = self.find(&tried.project, &tried.session) {
-                    one.looked_seq = tried.last_seq;
+                // A short session may continue.
+                if let Some(one) = self.find(&attempted.project, &attempted.session) {
+                    one.looked_seq = attempted.last_seq;
                     one.tries = 0;
                 }
             }
-            Came::Failed { why, hold, counts } => {
-                self.failure = Some(Left::of(tried, now_ms, &why));
-                if counts && tried.tries >= TRIES_MAX {
-                    self.leave(tried, now_ms, &why);
-                    self.close(tried);
-                } else if let Some(one) = self.find(&tried.project, &tried.session) {
-                    one.tries = tried.tries - u32::from(!counts && tried.tries > 0);
+            AttemptOutcome::Failed { why, hold, counts } => {
+                self.failure = Some(AbandonedSession::new(attempted, now_ms, &why));
+                if counts && attempted.tries >= ATTEMPTS_MAX {
+                    self.abandon(attempted, now_ms, &why);
+                    self.advance(attempted);
+                } else if let Some(one) = self.find(&attempted.project, &attempted.session) {
+                    one.tries = attempted.tries - u32::from(!counts && attempted.tries > 0);
                     one.hold = hold;
                 }
             }
         }
     }
 
-    /// What came up to here is dealt with; what came since waits for its turn.
-    fn close(&mut self, tried: &Waiting) {
-        let Some(one) = self.find(&tried.project, &tried.session) else { return };
-        if one.said_seq <= tried.last_seq {
-            return self.forget(tried);
+    /// Marks the attempted events as done; later ones stay queued.
+    fn advance(&mut self, attempted: &WaitingSession) {
+        let Some(one) = self.find(&attempted.project, &attempted.session) else { return };
+        if one.said_seq <= attempted.last_seq {
+            return self.remove(attempted);
         }
-        one.first_seq = tried.last_seq + 1;
+        one.first_seq = attempted.last_seq + 1;
         one.looked_seq = 0;
         one.tries = 0;
         one.hold = None;
     }
 
-    fn forget(&mut self, gone: &Waiting) {
+    fn remove(&mut self, gone: &WaitingSession) {
         self.sessions.retain(|one| one.project != gone.project || one.session != gone.session);
     }
 
-    fn leave(&mut self, one: &Waiting, now_ms: u64, why: &str) {
-        let left = Left::of(one, now_ms, why);
+    fn abandon(&mut self, one: &WaitingSession, now_ms: u64, why: &str) {
+        let left = AbandonedSession::new(one, now_ms, why);
         self.failure = Some(left.clone());
         self.left.retain(|other| other.session != one.session);
         self.left.push(left);
-        let over = self.left.len().saturating_sub(LEFT_MAX);
+        let over = self.left.len().saturating_sub(ABANDONED_MAX);
         self.left.drain(..over);
     }
 }
 
-impl Waiting {
-    /// Whether there is something that nobody has looked at.
-    fn is_news(&self) -> bool {
+impl WaitingSession {
+    /// Whether there is activity since the last check.
+    fn has_new_activity(&self) -> bool {
         self.said_seq > self.looked_seq
     }
 
-    /// Whether it has ended, or was compacted, since somebody last looked.
+    /// Whether the session ended or was compacted since the last check.
     fn is_over(&self) -> bool {
         self.over_seq > self.looked_seq && self.over_seq >= self.first_seq
     }
 
-    /// Whether it is not to be tried yet. A rest that is longer than any was set by a clock that has
-    /// been put back since.
-    fn is_held(&self, now: &Now<'_>) -> bool {
+    /// Whether the session is on hold. A hold longer than any was set before the clock was set
+    /// back.
+    fn is_held(&self, now: &Conditions<'_>) -> bool {
         match &self.hold {
             None => false,
-            Some(Hold::Until { ms }) => now.ms < *ms && ms.abs_diff(now.ms) <= REST_MS,
+            Some(Hold::Until { ms }) => now.ms < *ms && ms.abs_diff(now.ms) <= RETRY_AFTER_MS,
             Some(Hold::Budget { day, daily_tokens }) => {
                 day == now.day && now.daily_tokens <= *daily_tokens
             }
         }
     }
 
-    fn is_due(&self, now: &Now<'_>) -> bool {
-        // Either way: a clock that was put back must not make it wait until it has caught up.
+    fn is_due(&self, now: &Conditions<'_>) -> bool {
+        // Absolute difference: a clock that was set back must not cause a delay.
         let silent_ms = now.ms.abs_diff(self.last_ms);
         let is_silent = now.idle.is_some_and(|idle| u128::from(silent_ms) >= idle.as_millis());
-        let is_ready = self.is_news() && !self.is_held(now);
+        let is_ready = self.has_new_activity() && !self.is_held(now);
         is_ready && (is_silent || (self.is_over() && silent_ms >= SETTLE_MS))
     }
 }
 
-impl Left {
-    fn of(one: &Waiting, ms: u64, why: &str) -> Self {
+impl AbandonedSession {
+    fn new(one: &WaitingSession, ms: u64, why: &str) -> Self {
         Self { session: one.session.clone(), project: one.project.clone(), ms, why: why.to_owned() }
     }
 
