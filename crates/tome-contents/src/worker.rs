@@ -76,7 +76,7 @@ pub fn catch_up_contents(
             }
             // Another run moved the cursor, so it has done part of the work.
             Err(error) if is_conflict(&error) && ledger.cursor(CONTENTS_WORKER)? != from_seq => {
-                tries = 0
+                tries = 0;
             }
             Err(error) if is_conflict(&error) && tries < COMMIT_RETRIES_MAX => tries += 1,
             Err(error) => return Err(error.into()),

@@ -256,7 +256,7 @@ mod tests {
         std::fs::create_dir_all(&history).unwrap();
         let mut damaged = vec![b'x'; usize::try_from(QUICK_HISTORY_BYTES_MAX).unwrap()];
         damaged.push(b'\n');
-        std::fs::write(history.join("history.jsonl"), damaged).unwrap();
+        crate::write_atomic(&history.join("history.jsonl"), damaged.as_ref()).unwrap();
         let projects = Projects::load(&home);
         assert_eq!(Damage::find_in_files(&home, &projects, CheckDepth::Quick), []);
         let found = Damage::find_in_files(&home, &projects, CheckDepth::Full);

@@ -91,7 +91,7 @@ impl ChatModel for ScriptedChat {
             match part {
                 ContentPart::Text(text) => self.emit_text(text, heard, stop)?,
                 ContentPart::ToolCall(call) => {
-                    heard(StreamEvent::ToolCallStart { name: &call.name })
+                    heard(StreamEvent::ToolCallStart { name: &call.name });
                 }
                 ContentPart::ToolResult(_) => {}
             }

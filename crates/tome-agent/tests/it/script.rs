@@ -56,7 +56,7 @@ impl ChatModel for Script {
             match part {
                 ContentPart::Text(text) => heard(StreamEvent::Text(text)),
                 ContentPart::ToolCall(call) => {
-                    heard(StreamEvent::ToolCallStart { name: &call.name })
+                    heard(StreamEvent::ToolCallStart { name: &call.name });
                 }
                 ContentPart::ToolResult(_) => {}
             }

@@ -118,7 +118,7 @@ pub(super) fn build_digest(events: &[Event]) -> SegmentDigest<'_> {
             EventKind::SubagentStop => story.add_statements(at, event, StatementAuthor::Subagent),
             EventKind::ToolResult => story.add_tool_result(at, event),
             EventKind::Compaction if event.role != Role::User => {
-                story.add_statements(at, event, StatementAuthor::Agent)
+                story.add_statements(at, event, StatementAuthor::Agent);
             }
             _ => {}
         }

@@ -87,7 +87,7 @@ fn collect_keywords(story: &SegmentDigest<'_>, events: &[Event]) -> Vec<String> 
     });
     if !spoken {
         events.iter().take(50).for_each(|event| {
-            keywords.count_text(text::first_and_last_bytes(&event.text, 2_000)[0], 1)
+            keywords.count_text(text::first_and_last_bytes(&event.text, 2_000)[0], 1);
         });
     }
     keywords.into_keywords()

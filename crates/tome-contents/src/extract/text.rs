@@ -25,7 +25,7 @@ fn push_strings<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
     match value {
         Value::String(text) => found.push(text),
         Value::Array(items) => {
-            items.iter().take(STRINGS_MAX).for_each(|item| push_strings(item, found))
+            items.iter().take(STRINGS_MAX).for_each(|item| push_strings(item, found));
         }
         Value::Object(map) => {
             map.values().take(STRINGS_MAX).for_each(|item| push_strings(item, found));

@@ -196,7 +196,7 @@ impl RowTable {
         while !rest.is_empty() {
             match LogRecord::decode(&mut rest)? {
                 LogRecord::Tokens(Some(of), tokens) if of == number => {
-                    self.token_counts.remove_row(&tokens)
+                    self.token_counts.remove_row(&tokens);
                 }
                 _ => {}
             }

@@ -56,7 +56,7 @@ fn parse_plan(mut args: impl Iterator<Item = String>) -> Result<CrashTestPlan, S
         match name.as_str() {
             "--seconds" => plan.until = StopCondition::Passed(Duration::from_secs(value)),
             "--rounds" => {
-                plan.until = StopCondition::Rounds(u32::try_from(value).unwrap_or(u32::MAX))
+                plan.until = StopCondition::Rounds(u32::try_from(value).unwrap_or(u32::MAX));
             }
             // Many kills per round: the check after a round takes longer than a kill.
             "--kills" => {

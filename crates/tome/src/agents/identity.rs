@@ -35,18 +35,20 @@ impl IdentityBuilder<'_> {
         output: &Value,
     ) -> Identity {
         match (id, self.stamp) {
-            (Some(id), _) if id.len() >= UNIQUE_ID_BYTES_MIN => self.from_native_id(Role::Tool, id),
+            (Some(id), _) if id.len() >= UNIQUE_ID_BYTES_MIN => {
+                self.identify_by_name(Role::Tool, id)
+            }
             (Some(id), _) => {
                 let parts = ["tool", id, name, &input.to_string()];
-                self.from_native_id(Role::Tool, EventId::derive(&parts).as_str())
+                self.identify_by_name(Role::Tool, EventId::derive(&parts).as_str())
             }
             (None, Some(at)) => {
                 let parts = ["tool", name, &input.to_string(), &at.0.to_string()];
-                self.from_native_id(Role::Tool, EventId::derive(&parts).as_str())
+                self.identify_by_name(Role::Tool, EventId::derive(&parts).as_str())
             }
             (None, None) => {
                 let parts = ["tool", name, &input.to_string(), &output.to_string()];
-                self.from_text(Role::Tool, EventId::derive(&parts).as_str())
+                self.identify_by_text(Role::Tool, EventId::derive(&parts).as_str())
             }
         }
     }
@@ -59,9 +61,9 @@ impl IdentityBuilder<'_> {
         match native {
             Some(id) => {
                 let hash = EventId::derive(&["prompt", text.trim()]);
-                self.from_native_id(Role::User, &format!("{id} {hash}"))
+                self.identify_by_name(Role::User, &format!("{id} {hash}"))
             }
-            None => self.from_text(Role::User, text.trim()),
+            None => self.identify_by_text(Role::User, text.trim()),
         }
     }
 
@@ -70,7 +72,7 @@ impl IdentityBuilder<'_> {
     pub(super) fn for_reply(&self, text: &str, turn: &str) -> Identity {
         match text.trim() {
             "" => self.for_lifecycle_event(Role::Assistant, &["assistant_stop", turn]),
-            text => self.from_text(Role::Assistant, text),
+            text => self.identify_by_text(Role::Assistant, text),
         }
     }
 
@@ -80,17 +82,17 @@ impl IdentityBuilder<'_> {
     pub(super) fn for_lifecycle_event(&self, role: Role, parts: &[&str]) -> Identity {
         let parts = EventId::derive(parts);
         match self.stamp {
-            Some(at) => self.from_native_id(role, &format!("{parts} {}", at.0)),
-            None => self.from_text(role, parts.as_str()),
+            Some(at) => self.identify_by_name(role, &format!("{parts} {}", at.0)),
+            None => self.identify_by_text(role, parts.as_str()),
         }
     }
 
     /// An event that the agent itself gives an id.
-    pub(super) fn from_native_id(&self, role: Role, name: &str) -> Identity {
+    pub(super) fn identify_by_name(&self, role: Role, name: &str) -> Identity {
         Identity::from_name(self.agent, self.session, role, &self.scope_to_folder(name))
     }
 
-    fn from_text(&self, role: Role, text: &str) -> Identity {
+    fn identify_by_text(&self, role: Role, text: &str) -> Identity {
         Identity::from_words(self.agent, self.session, role, &self.scope_to_folder(text))
     }
 

@@ -95,7 +95,7 @@ impl InterruptHandler {
             InterruptState::Work(_) => *running = InterruptState::Leaving,
             // If the queue is full, there is work in a moment, and the next Ctrl-C stops that.
             InterruptState::Idle | InterruptState::Leaving => {
-                drop(self.idle.try_send(ChatInput::Interrupt))
+                drop(self.idle.try_send(ChatInput::Interrupt));
             }
         }
     }

@@ -228,7 +228,7 @@ impl ChatLoop<'_> {
         match slash {
             ChatCommand::Exit => return ChatFlow::Leave,
             ChatCommand::RunCli(words) => {
-                slash::run_cli_command(self.context, &mut self.screen, &words)
+                slash::run_cli_command(self.context, &mut self.screen, &words);
             }
             ChatCommand::Help => slash::show_help(&mut self.screen),
             ChatCommand::Hint(hint) => self.screen.show_note(&hint),

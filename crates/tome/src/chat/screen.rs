@@ -48,7 +48,7 @@ impl Screen {
     pub fn show_note(&mut self, text: &str) {
         match self.mode {
             ScreenMode::Talk => {
-                self.write_status(&format!("{DIM}{}{RESET}", replace_control_chars(text)))
+                self.write_status(&format!("{DIM}{}{RESET}", replace_control_chars(text)));
             }
             ScreenMode::Answer => {}
             ScreenMode::Json => self.write_json(&json!({ "type": "note", "text": text })),
@@ -201,7 +201,7 @@ impl Screen {
                 &json!({ "type": "note", "text": anstream::adapter::strip_str(text).to_string() }),
             ),
             ScreenMode::Talk | ScreenMode::Answer => {
-                drop(writeln!(crate::terminal::stdout(), "{text}"))
+                drop(writeln!(crate::terminal::stdout(), "{text}"));
             }
         }
     }

@@ -120,7 +120,7 @@ pub fn run_import(
             true => Ok(()),
             false => {
                 event_stream::stream_batches(&client, incoming, |answer, tags| {
-                    answers.add_response(answer, &tags)
+                    answers.add_response(answer, &tags);
                 })
                 .await
             }

@@ -41,7 +41,7 @@ fn print_location(found: &v1::LocateResponse) -> Result<()> {
     writeln!(out, "The notes of this project are {where_}:\n  {}", found.folder)?;
     match (found.exists, found.notes) {
         (false, _) => {
-            writeln!(out, "  {DIM}does not exist yet; created with the first note{RESET}")?
+            writeln!(out, "  {DIM}does not exist yet; created with the first note{RESET}")?;
         }
         (true, notes) => {
             writeln!(out, "  {DIM}{}{RESET}", format_counted(u64::from(notes), "note", "notes"))?;

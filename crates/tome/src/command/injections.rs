@@ -39,9 +39,9 @@ fn list_injections(context: &CommandContext, asked: &InjectionsArgs) -> Result<O
     }
     for one in &listed {
         if context.json {
-            context.print_json(&injection_json(one))?
+            context.print_json(&injection_json(one))?;
         } else {
-            print_injection(one, asked.full)?
+            print_injection(one, asked.full)?;
         }
     }
     Ok(Outcome::Done)

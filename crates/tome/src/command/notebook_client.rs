@@ -90,7 +90,7 @@ impl<'a> NotebookClient<'a> {
         match (self.scope, &self.session) {
             (Scope::Project, _) => {}
             (Scope::Session, Some(session)) => {
-                hinted += &format!(" --session {}", quote_shell(session))
+                hinted += &format!(" --session {}", quote_shell(session));
             }
             (scope, _) => hinted += &format!(" --scope {}", scope.as_str()),
         }

@@ -30,7 +30,9 @@ pub fn remove_arrived(daemon: &Daemon) {
     }
     match lost::remove_arrived(home, &arrived) {
         Ok(()) => {
-            daemon.log.write(&format!("{} deliveries recorded as lost have arrived", arrived.len()))
+            daemon
+                .log
+                .write(&format!("{} deliveries recorded as lost have arrived", arrived.len()));
         }
         // Retried at the next run.
         Err(error) => daemon.log.write(&format!("cannot remove recorded losses: {error}")),

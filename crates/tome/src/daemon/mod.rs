@@ -72,7 +72,7 @@ pub fn run(settings: Settings) -> Result<RunOutcome> {
     // Errors are ignored: a daemon that cannot preallocate cannot record losses either.
     let _ = lost::preallocate(&settings.home);
     let log = Log::open(&settings.home.run().join("daemon.log"), Arc::clone(&clock));
-    let daemon = Arc::new(Daemon::new(settings, clock, log, platform::raise_descriptor_limit())?);
+    let daemon = Arc::new(Daemon::new(settings, &clock, log, platform::raise_descriptor_limit())?);
     // Loaded early because it reads a file, which would delay the first event. An error is reported
     // again with that event.
     if let Err(error) = daemon.engine.stores().session_index() {

@@ -67,12 +67,12 @@ pub struct Counters {
 impl Daemon {
     pub fn new(
         settings: Settings,
-        clock: Arc<dyn Clock>,
+        clock: &Arc<dyn Clock>,
         log: Log,
         descriptors: u64,
     ) -> Result<Self> {
         let remote = remote_vectors::build_embedder(&settings)?.map(Arc::new);
-        let models = Models::new(&settings, remote.clone(), &clock);
+        let models = Models::new(&settings, remote.clone(), clock);
         let mut engine = Engine::open(
             EngineSettings {
                 home: settings.home.clone(),
@@ -88,11 +88,11 @@ impl Daemon {
                     None => Arc::new(PotionEmbedder),
                 },
             },
-            Arc::clone(&clock),
+            Arc::clone(clock),
         )
         .context("capture.redact in the config")?;
-        let reflector = Arc::new(Reflector::new(&settings, &models.chat, &clock));
-        let agent_transcripts = Arc::new(AgentTranscripts::new(&settings, &clock));
+        let reflector = Arc::new(Reflector::new(&settings, &models.chat, clock));
+        let agent_transcripts = Arc::new(AgentTranscripts::new(&settings, clock));
         engine.add_projection(Arc::clone(&reflector) as _);
         engine.add_projection(Arc::clone(&agent_transcripts) as _);
         Ok(Self {
@@ -217,6 +217,6 @@ pub(super) mod tests {
         let settings = Config::load(&flags, &|_| None).unwrap().to_settings();
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let log = Log::open(&home.join("daemon.log"), Arc::clone(&clock));
-        Arc::new(Daemon::new(settings, clock, log, 1024).unwrap())
+        Arc::new(Daemon::new(settings, &clock, log, 1024).unwrap())
     }
 }

@@ -142,7 +142,7 @@ fn build_chat_index(file: &File, sink: &mut dyn RecordSink) -> Result<ChatIndex>
             Ok(Some(record)) => standing.apply_record(&record, place),
             Ok(None) => {}
             Err(_) if !line.is_ended => {
-                sink.accept(RecordOutcome::Skipped(RecordSkipReason::Unfinished), line.number)?
+                sink.accept(RecordOutcome::Skipped(RecordSkipReason::Unfinished), line.number)?;
             }
             Err(reason) => sink.report_damage(line.number, reason),
         }

@@ -89,7 +89,7 @@ impl SourceReader {
                 Ok(None) => {}
                 // In a running session the last line may be incomplete.
                 Err(_) if !line.is_ended => {
-                    steps.push(RecordOutcome::Skipped(RecordSkipReason::Unfinished))
+                    steps.push(RecordOutcome::Skipped(RecordSkipReason::Unfinished));
                 }
                 Err(reason) => sink.report_damage(number, reason),
             }

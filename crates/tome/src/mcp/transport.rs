@@ -227,7 +227,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for StdioTrans
             match heard {
                 ParsedLine::Message(message) => self.rest.push_back((*message, bytes)),
                 ParsedLine::Rejected(answer) => {
-                    self.refusal = Some(OutputLine::new(&answer, Vec::new()))
+                    self.refusal = Some(OutputLine::new(&answer, Vec::new()));
                 }
                 ParsedLine::Ignored => {}
                 ParsedLine::Batch(several) => self.split_batch(several, bytes),

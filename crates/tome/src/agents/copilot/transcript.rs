@@ -225,7 +225,7 @@ fn reply_event(
         return here.reply_event(text, fields);
     }
     here.hook_context().map_or(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping), |scene| {
-        let identity = scene.identities().from_native_id(Role::Assistant, name);
+        let identity = scene.identities().identify_by_name(Role::Assistant, name);
         RecordOutcome::from_draft(scene.build_draft(
             EventKind::AssistantMessage,
             identity,

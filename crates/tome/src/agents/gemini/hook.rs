@@ -66,7 +66,7 @@ fn deduplicated_end_draft(
     let message = records.iter().rev().find_map(|record| record.get("id")?.as_str());
     let reason = fields.get_str("reason").unwrap_or_default();
     let name = format!("session_end {reason} {}", message.unwrap_or_default());
-    let identity = scene.identities().from_native_id(EventKind::SessionEnd.default_role(), &name);
+    let identity = scene.identities().identify_by_name(EventKind::SessionEnd.default_role(), &name);
     scene.build_draft(EventKind::SessionEnd, identity, String::new(), fields)
 }
 

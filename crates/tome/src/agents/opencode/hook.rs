@@ -371,7 +371,7 @@ fn assistant_message_draft(scene: &HookContext<'_>, mut part: PayloadFields) -> 
         return None;
     }
     let identity = match part.get_str("id") {
-        Some(id) => scene.identities().from_native_id(Role::Assistant, id),
+        Some(id) => scene.identities().identify_by_name(Role::Assistant, id),
         None => scene.identities().for_reply(&text, ""),
     };
     let mut fields = PayloadFields::default();

@@ -139,7 +139,7 @@ impl OpenCodeSessionReader {
             return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);
         };
         let identity = match part.get_str("id") {
-            Some(id) => scene.identities().from_native_id(Role::Assistant, id),
+            Some(id) => scene.identities().identify_by_name(Role::Assistant, id),
             None => scene.identities().for_reply(&text, ""),
         };
         let mut fields = self.base_fields();

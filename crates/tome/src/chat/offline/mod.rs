@@ -39,7 +39,7 @@ impl ChatModel for OfflineModel {
             match part {
                 ContentPart::Text(text) => heard(StreamEvent::Text(text)),
                 ContentPart::ToolCall(call) => {
-                    heard(StreamEvent::ToolCallStart { name: &call.name })
+                    heard(StreamEvent::ToolCallStart { name: &call.name });
                 }
                 ContentPart::ToolResult(_) => {}
             }

@@ -37,7 +37,7 @@ impl<'t> OfflineTurn<'t> {
             for part in &message.parts {
                 match part {
                     ContentPart::Text(text) if message.role == ChatRole::User => {
-                        turn.add_user_text(text)
+                        turn.add_user_text(text);
                     }
                     ContentPart::Text(_) => {}
                     ContentPart::ToolCall(call) => {

@@ -141,7 +141,7 @@ impl InjectionsService {
             // A record that cannot be written is only logged: the text matters more.
             self.0
                 .run_blocking(CallKind::Ledger, move |daemon| {
-                    record_injections(daemon, &request, injections, handed)
+                    record_injections(daemon, &request, injections, handed);
                 })
                 .await?;
         }
