@@ -4,12 +4,17 @@
 //! the ranks, cite, and pack. Every index may be missing or behind; recall then scans the texts
 //! themselves.
 
+mod answer;
 mod candidate;
+mod candidate_pool;
+mod candidate_set;
 mod citation;
 mod cite;
 mod collect;
+mod effort;
 mod endpoint;
 mod error;
+mod event_search;
 mod excluded_prompt;
 mod fuse;
 mod index_query;
@@ -18,12 +23,15 @@ pub(crate) mod literal;
 mod neighbors;
 mod other_projects;
 mod pack;
+mod page_search;
 mod parallel;
 mod plan;
 mod proactive;
+mod projection;
 mod query;
 mod rank;
 mod repeated_prompts;
+mod search_report;
 mod searched_set;
 mod term_scores;
 mod threshold;
@@ -42,10 +50,11 @@ use tome_ledger::EventRange;
 use tome_model::Clock;
 
 use tome_contents::Calendar;
-use tome_home::{Home, HomeError, Notebooks, Projection, ProjectionReport, Store, Stores};
+use tome_home::{Home, Notebooks, Projection, Store, Stores};
 
+use candidate_pool::CandidatePool;
 use cite::CitationContext;
-use collect::CandidatePool;
+use effort::SearchEffort;
 use indexer::{IndexSet, Indexer, SessionFiles};
 use pack::ChosenHit;
 use plan::RecallPlan;
@@ -53,15 +62,16 @@ use rank::RankedCandidate;
 use searched_set::OPEN_SETS_MAX;
 use threshold::RelevanceEvidence;
 
+pub use answer::{OtherProjectHits, RecallAnswer, RecallHit, SearchStage, source_name};
 pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCitation, Viewpoint};
 pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
-pub use excluded_prompt::ExcludedPrompt;
 pub use indexer::{IndexReport, IndexUpdate};
 pub use proactive::is_worth_searching;
+pub use projection::RemoteVectors;
 pub use query::{
-    Across, OtherProjectHits, RecallAnswer, RecallHit, RecallQuery, RecallScope, SearchStage, Tier,
-    source_name,
+    Across, ExcludedPrompt, QueryOrigin, QuerySyntax, RecallFilter, RecallLimits, RecallQuery,
+    RecallScope, ThresholdPolicy, Tier,
 };
 pub use transcript::{
     SessionTranscriptLine, TRANSCRIPT_WORKER, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
@@ -110,7 +120,7 @@ impl Recall {
     pub fn search(&self, question: &RecallQuery) -> Result<RecallAnswer, RecallError> {
         let began = Instant::now();
         let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
-        let desks = self.target_sets(&plan, question)?;
+        let desks = self.target_sets(&plan.filter)?;
         if !plan.is_time_only() && !self.has_events_in_span(&plan, &desks)? {
             plan.treat_time_as_words();
         }
@@ -119,21 +129,20 @@ impl Recall {
         let wide = &self.indexer.stores.scan_lock;
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
         let mut gathered = CandidatePool::new(is_wide);
-        gathered.record_stage("understand", began, plan.explain());
+        gathered.report.record_stage("understand", began, plan.explain());
         for (desk, project) in desks {
-            let unasked = question.proactive;
             if let Err(error) =
-                self.collect_from_set(&mut gathered, &plan, &desk, project.as_deref(), unasked)
+                self.collect_from_set(&mut gathered, &plan, &desk, project.as_deref())
             {
-                if question.across != Across::All {
+                if plan.filter.across != Across::All {
                     return Err(error);
                 }
-                gathered.unread.push(error.explained());
+                gathered.report.unread.push(error.explained());
             }
         }
         let mut answer = self.build_answer(question, &plan, gathered)?;
-        let is_asked = plan.limit > 0 && !question.proactive;
-        if answer.hits.is_empty() && is_asked && question.across == Across::Project {
+        let is_asked = plan.hits_max > 0 && plan.effort.is_full();
+        if answer.hits.is_empty() && is_asked && plan.filter.across == Across::Project {
             self.count_other_projects(question, &mut answer);
         }
         Ok(answer)
@@ -146,7 +155,7 @@ impl Recall {
         plan: &RecallPlan,
         desks: &[TargetSet],
     ) -> Result<bool, RecallError> {
-        let (Some((from, to)), false) = (plan.span, plan.across == Across::All) else {
+        let (Some((from, to)), false) = (plan.span, plan.filter.across == Across::All) else {
             return Ok(true);
         };
         for path in desks.iter().filter_map(|(desk, _)| desk.ledger.as_ref()) {
@@ -165,10 +174,9 @@ impl Recall {
         plan: &RecallPlan,
         desk: &Arc<IndexSet>,
         project: Option<&str>,
-        unasked: bool,
     ) -> Result<(), RecallError> {
-        if !unasked {
-            gathered.behind = gathered.behind.max(self.catch_up_contents(plan, desk)?);
+        if plan.effort.is_full() {
+            gathered.report.record_behind(self.catch_up_contents(plan, desk)?);
         }
         match plan.is_time_only() {
             true => gathered.collect_segments(&self.indexer, plan, desk, project),
@@ -194,24 +202,25 @@ impl Recall {
         };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.indexer.stores.projects();
-        let cite = CitationContext { projects, project: question.project.as_deref(), session };
+        let cite = CitationContext { projects, project: plan.filter.project.as_deref(), session };
         let since = Instant::now();
         let chosen = pack::choose_hits(&ranked, plan);
-        match question.proactive {
-            true => clear_event_lines(&mut ranked),
-            false => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
+        match plan.effort {
+            SearchEffort::Quick => clear_event_lines(&mut ranked),
+            SearchEffort::Full => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
         }
-        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.tokens_max);
+        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.limits.tokens);
         repeated_prompts::drop_query_echoes(question, &mut packed.hits);
+        let report = gathered.report;
         let mut answer = RecallAnswer {
-            tier: gathered.tier.unwrap_or(Tier::Literal),
-            behind: gathered.behind,
-            unread: gathered.unread,
+            tier: report.tier.unwrap_or(Tier::Literal),
+            behind: report.behind,
+            unread: report.unread,
             hits: packed.hits,
             more: packed.more,
             other_projects: Vec::new(),
             time: plan.time_phrase.clone(),
-            stages: gathered.stages,
+            stages: report.stages,
         };
         answer.stages.push(SearchStage {
             name: "pack".to_owned(),
@@ -230,20 +239,20 @@ impl Recall {
     ) -> Result<(Vec<RankedCandidate>, CandidatePool), RecallError> {
         let (mut ranked, mut gathered) = gathered.rank(&self.indexer, plan)?;
         let since = Instant::now();
-        if question.proactive {
+        if question.origin.is_proactive() {
             ranked.retain(|one| {
-                threshold::passes_proactive_threshold(one) && !plan.is_in_current_session(one)
+                threshold::passes_proactive_threshold(one) && !one.is_in_current_session(plan)
             });
         }
         self.drop_current_turn(question, &mut ranked)?;
         self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
         let evidence = RelevanceEvidence::from_ranked(&ranked, plan);
-        if !question.no_threshold && !evidence.passes_threshold() {
+        if question.threshold == ThresholdPolicy::Enforce && !evidence.passes_threshold() {
             ranked.clear();
         }
         ranked.retain(|one| evidence.admits_hit(one));
-        gathered.record_stage("threshold", since, evidence.explain());
-        plan.boost_time_span(&mut ranked);
+        gathered.report.record_stage("threshold", since, evidence.explain());
+        rank::boost_time_span(&mut ranked, plan);
         Ok((ranked, gathered))
     }
 
@@ -251,7 +260,7 @@ impl Recall {
     /// Says how far behind they are then.
     fn catch_up_contents(&self, plan: &RecallPlan, desk: &IndexSet) -> Result<u64, RecallError> {
         let Some(path) =
-            desk.ledger.as_ref().filter(|_| plan.page_sources().contains(&EntrySource::Node))
+            desk.ledger.as_ref().filter(|_| plan.filter.includes_pages(EntrySource::Node))
         else {
             return Ok(0);
         };
@@ -275,7 +284,7 @@ impl Recall {
         for at in chosen.iter().flat_map(ChosenHit::cited_indexes) {
             let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
-            let Some(asked) = gathered.searched.get(candidate.set_index) else { continue };
+            let Some(asked) = gathered.sets.get(candidate.set_index) else { continue };
             let Some(mark) = candidate.body.as_ref().and_then(candidate::CandidateBody::mark)
             else {
                 continue;
@@ -301,14 +310,10 @@ impl Recall {
     }
 
     /// The desks that a question is about, each with the project that is meant.
-    fn target_sets(
-        &self,
-        plan: &RecallPlan,
-        question: &RecallQuery,
-    ) -> Result<Vec<TargetSet>, RecallError> {
+    fn target_sets(&self, filter: &RecallFilter) -> Result<Vec<TargetSet>, RecallError> {
         let mut desks = Vec::new();
-        if question.scope != RecallScope::Coder {
-            match (&question.project, question.across) {
+        if filter.scope != RecallScope::Coder {
+            match (&filter.project, filter.across) {
                 (_, Across::All) => {
                     desks.extend(self.indexer.all_sets().into_iter().map(|desk| (desk, None)));
                 }
@@ -322,7 +327,7 @@ impl Recall {
                 }
             }
         }
-        if plan.includes_coder() {
+        if filter.includes_coder() {
             desks.push((self.indexer.coder_set(), None));
         }
         Ok(desks)
@@ -430,84 +435,7 @@ impl Recall {
     }
 }
 
-/// BM25 and, unless a remote endpoint makes them, vectors: one pass reads each text once for both.
-impl Projection for Recall {
-    fn name(&self) -> &'static str {
-        "indexes"
-    }
-
-    fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
-        let reports = Projection::report(self, store)?;
-        let events = reports.iter().filter(|index| index.name.ends_with("/events"));
-        Ok(events.map(|index| index.cursor).min().unwrap_or(0))
-    }
-
-    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let desk = self.indexer.ledger_set(store.path());
-        Ok(desk.is_some_and(|desk| self.indexer.is_behind(&desk, Some(store))))
-    }
-
-    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        self.catch_up_indexes(store, stop)?;
-        Ok(())
-    }
-
-    /// Deletes the indexes and builds them again; queries are answered from the texts meanwhile.
-    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
-        if let Some(desk) = self.indexer.ledger_set(store.path()) {
-            desk.close();
-            let folder = tome_home::layout::index_dir(store.path());
-            match std::fs::remove_dir_all(&folder) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(HomeError::file("delete", &folder)(error));
-                }
-                _ => {}
-            }
-        }
-        Projection::catch_up(self, store, &|| false)
-    }
-
-    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        Ok(self.index_report(store)?.map(|report| report.indexes).unwrap_or_default())
-    }
-}
-
-/// Vectors made by a remote endpoint: a slow one, or one that is away, delays nothing else.
-pub struct RemoteVectors(pub Arc<Recall>);
-
-impl Projection for RemoteVectors {
-    fn name(&self) -> &'static str {
-        "vectors"
-    }
-
-    fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
-        let vectors = self.report(store)?.into_iter().find(|index| index.name == "vectors/events");
-        Ok(vectors.map_or(0, |index| index.cursor))
-    }
-
-    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let keeper = &self.0.indexer;
-        let desk = keeper.ledger_set(store.path());
-        Ok(desk.is_some_and(|desk| keeper.are_vectors_behind(&desk, Some(store))))
-    }
-
-    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
-        self.0.catch_up_vectors(store, stop)?;
-        Ok(())
-    }
-
-    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
-        Projection::rebuild(&*self.0, store)
-    }
-
-    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        let mut indexes = Projection::report(&*self.0, store)?;
-        indexes.retain(|index| index.name.starts_with("vectors/"));
-        Ok(indexes)
-    }
-}
-
-/// What nobody asked for waits for no copy of a session to be written: events are cited by their ids.
+/// Proactive queries do not wait for transcripts to be written: events are cited by their ids.
 fn clear_event_lines(ranked: &mut [RankedCandidate]) {
     let events = ranked.iter_mut().filter(|one| one.candidate.source == EntrySource::Event);
     events.for_each(|one| one.candidate.line = 0);

@@ -7,8 +7,8 @@ use tome_model::{Agent, EventKind, Millis, ModelError};
 use tome_proto::v1::recall_server::Recall;
 use tome_proto::{limits, v1};
 use tome_recall::{
-    Across, OtherProjectHits, RecallAnswer, RecallError, RecallHit, RecallQuery, SearchStage, Tier,
-    source_name,
+    Across, OtherProjectHits, QueryOrigin, QuerySyntax, RecallAnswer, RecallError, RecallFilter,
+    RecallHit, RecallLimits, RecallQuery, SearchStage, ThresholdPolicy, Tier, source_name,
 };
 use tonic::{Request, Response, Status};
 
@@ -76,24 +76,28 @@ fn question(asked: v1::RecallRequest) -> Result<RecallQuery, Status> {
     }
     let limit = asked.limit.unwrap_or(limits::RECALL_HITS_DEFAULT).min(limits::RECALL_HITS_MAX);
     Ok(RecallQuery {
-        query: asked.query,
-        scope: named(&asked.scope)?.unwrap_or_default(),
-        across,
-        limit: limit as usize,
-        tokens_max: asked.tokens_max as usize,
-        project,
-        session,
-        agents: asked.agents,
-        kinds: asked.kinds,
-        since,
-        until,
+        text: asked.query,
+        syntax: if asked.regex { QuerySyntax::Regex } else { QuerySyntax::Words },
+        origin: QueryOrigin::Person,
+        filter: RecallFilter {
+            scope: named(&asked.scope)?.unwrap_or_default(),
+            across,
+            project,
+            session,
+            agents: asked.agents,
+            kinds: asked.kinds,
+            since,
+            until,
+        },
+        limits: RecallLimits {
+            hits: limit as usize,
+            tokens: Some(asked.tokens_max as usize).filter(|most| *most > 0),
+        },
         tier: named(&asked.tier)?,
-        is_regex: asked.regex,
-        no_threshold: asked.no_floor,
-        proactive: false,
-        // A person asks, and gets everything.
-        exclude_prompts: Vec::new(),
-        live_prompts: Vec::new(),
+        threshold: match asked.no_floor {
+            true => ThresholdPolicy::Ignore,
+            false => ThresholdPolicy::Enforce,
+        },
     })
 }
 
