@@ -1,10 +1,10 @@
-//! Restricts a search to some entries; the same for every index.
+//! Restricts a search to some records; the same for every index and for scans without one.
 
 use tome_model::Millis;
 
 use crate::{EntrySource, IndexEntry};
 
-/// Conditions on an entry, all of which must hold. The default admits every entry.
+/// Conditions on a record, all of which must hold. The default admits every record.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EntryFilter {
     /// Allowed sources; empty: all.
@@ -24,18 +24,54 @@ pub struct EntryFilter {
     pub until: Option<Millis>,
 }
 
+/// The properties of a record that a filter tests.
+#[derive(Debug, Clone, Copy)]
+pub struct RecordMeta<'a, A = &'a str> {
+    /// Kind of record.
+    pub source: EntrySource,
+    /// Time of the event, or of the record's last change.
+    pub at: Millis,
+    /// Root folder of the project; empty for the coder's notebook.
+    pub project: &'a str,
+    /// Empty if there is none.
+    pub session: &'a str,
+    /// The agents involved; one of them has to be allowed.
+    pub agents: &'a [A],
+    /// Name of the event kind; empty for other records.
+    pub kind: &'a str,
+}
+
 impl EntryFilter {
-    /// Returns whether an entry meets all conditions.
-    pub fn admits(&self, entry: &IndexEntry) -> bool {
+    /// Returns whether a record meets all conditions.
+    pub fn admits<A: AsRef<str>>(&self, record: &RecordMeta<'_, A>) -> bool {
         let is = |wanted: &Option<String>, has: &str| wanted.as_deref().is_none_or(|it| it == has);
-        let has_one =
-            |wanted: &[String], has: &str| wanted.is_empty() || wanted.iter().any(|one| one == has);
-        (self.sources.is_empty() || self.sources.contains(&entry.source))
-            && is(&self.project, &entry.project)
-            && is(&self.session, &entry.session)
-            && has_one(&self.agents, &entry.agent)
-            && has_one(&self.kinds, &entry.kind)
-            && self.since.is_none_or(|since| entry.at >= since)
-            && self.until.is_none_or(|until| entry.at < until)
+        let is_in = |wanted: &[String], has: &str| wanted.iter().any(|one| one == has);
+        self.admits_source(record.source)
+            && is(&self.project, record.project)
+            && is(&self.session, record.session)
+            && (self.agents.is_empty()
+                || record.agents.iter().any(|agent| is_in(&self.agents, agent.as_ref())))
+            && (self.kinds.is_empty() || is_in(&self.kinds, record.kind))
+            && self.since.is_none_or(|since| record.at >= since)
+            && self.until.is_none_or(|until| record.at < until)
+    }
+
+    /// Returns whether records of a source can meet the conditions.
+    pub fn admits_source(&self, source: EntrySource) -> bool {
+        self.sources.is_empty() || self.sources.contains(&source)
+    }
+}
+
+impl IndexEntry {
+    /// The properties that a filter tests.
+    pub fn meta(&self) -> RecordMeta<'_, String> {
+        RecordMeta {
+            source: self.source,
+            at: self.at,
+            project: &self.project,
+            session: &self.session,
+            agents: std::slice::from_ref(&self.agent),
+            kind: &self.kind,
+        }
     }
 }

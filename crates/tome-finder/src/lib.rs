@@ -20,6 +20,6 @@ pub use cores::available_cores;
 pub use embed::{EmbedError, Embedder, PotionEmbedder};
 pub use entry::{ByteRange, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit, IndexMeta};
 pub use error::FinderError;
-pub use filter::EntryFilter;
+pub use filter::{EntryFilter, RecordMeta};
 pub use query_terms::QueryTerms;
 pub use vectors::{QueryVector, VectorIndex};

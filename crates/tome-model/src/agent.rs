@@ -43,6 +43,12 @@ impl Agent {
     }
 }
 
+impl AsRef<str> for Agent {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
+
 impl std::fmt::Display for Agent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(&self.0)

@@ -2,13 +2,16 @@
 
 use std::borrow::Cow;
 
-use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit};
+use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit, RecordMeta};
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventId, GripId, Millis, Node, NodeId};
 
-use super::indexer::{self, Indexer, PageKey};
+use super::indexer::{self, Indexer, NoteBody, PageKey};
 use super::literal::{ScanMatch, node_text};
 use crate::RecallError;
+
+/// Identity of a candidate: index set, record, and part of a page.
+pub(super) type CandidateId = (usize, EntryKey, ByteRange);
 
 /// A possible hit: an event, or a part of a page.
 pub(super) struct RecallCandidate {
@@ -43,6 +46,26 @@ pub(super) struct CandidateBody {
     /// Name of the tool that produced the event.
     pub tool: Option<String>,
     pub record: CandidateRecord,
+}
+
+/// Kinds of sources that are ranked separately.
+#[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
+pub(super) enum SourceKind {
+    Events,
+    Files,
+    Contents,
+}
+
+impl SourceKind {
+    pub(super) const ALL: [Self; 3] = [Self::Events, Self::Files, Self::Contents];
+}
+
+pub(super) fn source_kind(source: EntrySource) -> SourceKind {
+    match source {
+        EntrySource::Event => SourceKind::Events,
+        EntrySource::Node | EntrySource::Grip => SourceKind::Contents,
+        EntrySource::Note | EntrySource::Detail | EntrySource::Insight => SourceKind::Files,
+    }
 }
 
 /// The record, as needed for the citation.
@@ -140,8 +163,21 @@ impl RecallCandidate {
         Self { key, range: ByteRange::default(), body: Some(body), ..Self::from_match(desk, seen) }
     }
 
+    /// The properties that a filter tests; `None` before the text is read.
+    pub(super) fn meta(&self) -> Option<RecordMeta<'_, String>> {
+        let body = self.body.as_ref()?;
+        Some(RecordMeta {
+            source: self.source,
+            at: self.at,
+            project: &body.project,
+            session: body.session.as_deref().unwrap_or_default(),
+            agents: body.agent.as_slice(),
+            kind: &body.kind,
+        })
+    }
+
     /// Identity of a candidate: an event as a whole, or a part of a page.
-    pub(super) fn id(&self) -> (usize, EntryKey, ByteRange) {
+    pub(super) fn id(&self) -> CandidateId {
         match self.source {
             EntrySource::Event => (self.set_index, self.key.clone(), ByteRange::default()),
             _ => (self.set_index, self.key.clone(), self.range),
@@ -154,7 +190,7 @@ enum LoadedCandidate {
     Event(OrderKey, Event),
     Node { project: String, node: Node },
     Grip { project: String, id: GripId },
-    File { page: PageKey, text: String },
+    File { page: PageKey, title: String, note: NoteBody },
 }
 
 /// Loads the bodies of candidates that belong to one record. They stay unset if the record no
@@ -184,8 +220,8 @@ pub(super) fn load_bodies(
                 Some(ledger) => build_grip_body(ledger, project, id, None)?,
                 None => None,
             },
-            LoadedCandidate::File { page, text } => {
-                Some(CandidateBody::from_file(keeper, page, text, one.range))
+            LoadedCandidate::File { page, title, note } => {
+                Some(CandidateBody::from_file(page, title, note, one.range))
             }
         };
     }
@@ -212,7 +248,11 @@ impl LoadedCandidate {
             }
             (Some(PageKey::Grip { project, id }), Some(_)) => Some(Self::Grip { project, id }),
             (Some(PageKey::Node { .. } | PageKey::Grip { .. }) | None, _) => None,
-            (Some(page), _) => keeper.read_file_text(&page).map(|text| Self::File { page, text }),
+            (Some(page), _) => keeper.read_file_text(&page).map(|text| Self::File {
+                title: keeper.file_title(&page, &text),
+                note: NoteBody::parse(&page, &text),
+                page,
+            }),
         })
     }
 }
@@ -300,16 +340,16 @@ impl CandidateBody {
         }
     }
 
-    fn from_file(keeper: &Indexer, page: &PageKey, text: &str, part: ByteRange) -> Self {
+    fn from_file(page: &PageKey, title: &str, note: &NoteBody, part: ByteRange) -> Self {
         let (project, session) = match page {
             PageKey::Detail { project, folder, .. } => (project.clone(), Some(folder.clone())),
             PageKey::Note { project, .. } => (project.clone(), None),
             _ => (String::new(), None),
         };
         Self {
-            text: indexer::slice_text(text, part).to_owned(),
-            title: keeper.file_title(page, text),
-            keywords: String::new(),
+            text: indexer::slice_text(&note.text, part).to_owned(),
+            title: title.to_owned(),
+            keywords: note.keywords_of(part).to_owned(),
             project,
             session,
             agent: None,

@@ -5,11 +5,11 @@
 use std::collections::BTreeSet;
 
 use tome_ledger::{EventRange, ScanDirection};
-use tome_model::{Event, EventId, EventKind, Millis, SessionId};
+use tome_model::{Event, EventKind, Millis, SessionId};
 
 use super::candidate::CandidateRecord;
 use super::rank::RankedCandidate;
-use super::{Recall, RecallQuery};
+use super::{ExcludedPrompt, Recall, RecallQuery};
 use crate::RecallError;
 
 /// Number of recent events searched for the prompt. A prompt further back may have left the agent's
@@ -19,16 +19,6 @@ const EVENTS_BACK_MAX: usize = 256;
 /// Maximum age of a prompt that is assumed to be the agent's if the session is unknown. An agent
 /// with tools but no hooks records none.
 const ASSUMED_AGE_MS_MAX: u64 = 6 * 60 * 60 * 1000;
-
-/// A prompt whose turn is excluded from the results.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ExcludedPrompt {
-    session: String,
-    id: EventId,
-    at: Millis,
-    /// Earlier prompts with the same text are no hits either.
-    pub text: String,
-}
 
 impl ExcludedPrompt {
     fn from_event(event: Event) -> Self {
@@ -97,11 +87,13 @@ impl Recall {
     ) -> Result<(), RecallError> {
         let mut failed = None;
         ranked.retain(|one| {
-            question.exclude_prompts.iter().all(|own| match self.is_in_current_turn(own, one) {
-                Ok(is_own) => !is_own,
-                Err(error) => {
-                    failed = Some(error);
-                    true
+            question.origin.excluded_prompts().iter().all(|own| {
+                match self.is_in_current_turn(own, one) {
+                    Ok(is_own) => !is_own,
+                    Err(error) => {
+                        failed = Some(error);
+                        true
+                    }
                 }
             })
         });

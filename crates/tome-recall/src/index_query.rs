@@ -7,6 +7,7 @@ use tome_finder::{
     Bm25Index, Bm25Query, EntryFilter, FinderError, IndexHit, QueryVector, VectorIndex,
 };
 
+use super::effort::IndexDepths;
 use super::{Tier, parallel};
 
 /// A query to a pair of indexes.
@@ -14,8 +15,7 @@ pub(super) struct IndexQuery {
     pub bm25: Option<Arc<Bm25Index>>,
     pub vectors: Option<Arc<VectorIndex>>,
     pub filter: EntryFilter,
-    /// Maximum number of chunks from BM25 and from vectors.
-    pub depths: (usize, usize),
+    pub depths: IndexDepths,
 }
 
 /// Result of an index, and how long it took.
@@ -68,14 +68,17 @@ impl IndexQuery {
             Tier::Vectors => {
                 let found = self.vectors.as_ref().map(|meanings| {
                     let question = meanings.embed_query(text)?;
-                    Ok((meanings.search_vector(&question, &self.filter, self.depths.1)?, question))
+                    Ok((
+                        meanings.search_vector(&question, &self.filter, self.depths.vectors)?,
+                        question,
+                    ))
                 });
                 PairReplies { vectors: found.map(|found| (found, since.elapsed())), bm25: None }
             }
             _ => {
                 let query = Bm25Query { text: text.to_owned() };
                 let found =
-                    self.bm25.as_ref().map(|it| it.search(&query, &self.filter, self.depths.0));
+                    self.bm25.as_ref().map(|it| it.search(&query, &self.filter, self.depths.bm25));
                 PairReplies { bm25: found.map(|found| (found, since.elapsed())), vectors: None }
             }
         }

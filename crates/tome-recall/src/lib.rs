@@ -4,12 +4,17 @@
 //! the ranks, cite, and pack. Every index may be missing or behind; recall then scans the texts
 //! themselves.
 
+mod answer;
 mod candidate;
+mod candidate_pool;
+mod candidate_set;
 mod citation;
 mod cite;
 mod collect;
+mod effort;
 mod endpoint;
 mod error;
+mod event_search;
 mod excluded_prompt;
 mod fuse;
 mod index_query;
@@ -18,6 +23,7 @@ pub(crate) mod literal;
 mod neighbors;
 mod other_projects;
 mod pack;
+mod page_search;
 mod parallel;
 mod plan;
 mod proactive;
@@ -25,6 +31,7 @@ mod projection;
 mod query;
 mod rank;
 mod repeated_prompts;
+mod search_report;
 mod searched_set;
 mod term_scores;
 mod threshold;
@@ -45,8 +52,9 @@ use tome_model::Clock;
 use tome_contents::Calendar;
 use tome_home::{Home, Notebooks, Projection, Store, Stores};
 
+use candidate_pool::CandidatePool;
 use cite::CitationContext;
-use collect::CandidatePool;
+use effort::SearchEffort;
 use indexer::{IndexSet, Indexer, SessionFiles};
 use pack::ChosenHit;
 use plan::RecallPlan;
@@ -54,16 +62,16 @@ use rank::RankedCandidate;
 use searched_set::OPEN_SETS_MAX;
 use threshold::RelevanceEvidence;
 
+pub use answer::{OtherProjectHits, RecallAnswer, RecallHit, SearchStage, source_name};
 pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCitation, Viewpoint};
 pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
-pub use excluded_prompt::ExcludedPrompt;
 pub use indexer::{IndexReport, IndexUpdate};
 pub use proactive::is_worth_searching;
 pub use projection::RemoteVectors;
 pub use query::{
-    Across, OtherProjectHits, RecallAnswer, RecallHit, RecallQuery, RecallScope, SearchStage, Tier,
-    source_name,
+    Across, ExcludedPrompt, QueryOrigin, QuerySyntax, RecallFilter, RecallLimits, RecallQuery,
+    RecallScope, ThresholdPolicy, Tier,
 };
 pub use transcript::{
     SessionTranscriptLine, TRANSCRIPT_WORKER, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
@@ -89,67 +97,68 @@ impl Recall {
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
         calendar: Arc<Calendar>,
-        transcripts: Arc<Transcripts>,
+        copies: Arc<Transcripts>,
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let indexer = Indexer {
+        let desks = Mutex::new(HashMap::new());
+        let keeper = Indexer {
             home,
             stores,
             notebooks,
-            transcripts,
+            transcripts: copies,
             embedder,
-            sets: Mutex::new(HashMap::new()),
+            sets: desks,
             uses: AtomicU64::new(0),
             batch_lock: Mutex::new(()),
             session_files: SessionFiles::default(),
         };
-        Self { indexer, calendar, clock }
+        Self { indexer: keeper, calendar, clock }
     }
 
-    /// Answers a query.
-    pub fn search(&self, query: &RecallQuery) -> Result<RecallAnswer, RecallError> {
+    /// Answers a question.
+    pub fn search(&self, question: &RecallQuery) -> Result<RecallAnswer, RecallError> {
         let began = Instant::now();
-        let mut plan = RecallPlan::from_query(query, &*self.clock, self.calendar.zone())?;
-        let sets = self.target_sets(&plan, query)?;
-        if !plan.is_time_only() && !self.has_events_in_span(&plan, &sets)? {
+        let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
+        let desks = self.target_sets(&plan.filter)?;
+        if !plan.is_time_only() && !self.has_events_in_span(&plan, &desks)? {
             plan.treat_time_as_words();
         }
-        let is_wide = sets.len() > OPEN_SETS_MAX;
+        let is_wide = desks.len() > OPEN_SETS_MAX;
         // One wide query at a time, because each opens stores that others do not need.
         let wide = &self.indexer.stores.scan_lock;
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
-        let mut pool = CandidatePool::new(is_wide);
-        pool.record_stage("understand", began, plan.explain());
-        for (set, project) in sets {
+        let mut gathered = CandidatePool::new(is_wide);
+        gathered.report.record_stage("understand", began, plan.explain());
+        for (desk, project) in desks {
             if let Err(error) =
-                self.collect_from_set(&mut pool, &plan, &set, project.as_deref(), query.proactive)
+                self.collect_from_set(&mut gathered, &plan, &desk, project.as_deref())
             {
-                if query.across != Across::All {
+                if plan.filter.across != Across::All {
                     return Err(error);
                 }
-                pool.unread.push(error.explained());
+                gathered.report.unread.push(error.explained());
             }
         }
-        let mut answer = self.build_answer(query, &plan, pool)?;
-        let is_explicit = plan.limit > 0 && !query.proactive;
-        if answer.hits.is_empty() && is_explicit && query.across == Across::Project {
-            self.count_other_projects(query, &mut answer);
+        let mut answer = self.build_answer(question, &plan, gathered)?;
+        let is_asked = plan.hits_max > 0 && plan.effort.is_full();
+        if answer.hits.is_empty() && is_asked && plan.filter.across == Across::Project {
+            self.count_other_projects(question, &mut answer);
         }
         Ok(answer)
     }
 
-    /// Whether events exist in the time span of the query, if it has one. Assumed when searching all
-    /// projects, because checking would open many stores.
+    /// Whether anything was recorded in the time that the question names, if it names one. Where many
+    /// stores would have to be opened for that, it is taken for granted.
     fn has_events_in_span(
         &self,
         plan: &RecallPlan,
-        sets: &[TargetSet],
+        desks: &[TargetSet],
     ) -> Result<bool, RecallError> {
-        let (Some((from, to)), false) = (plan.span, plan.across == Across::All) else {
+        let (Some((from, to)), false) = (plan.span, plan.filter.across == Across::All) else {
             return Ok(true);
         };
-        for path in sets.iter().filter_map(|(set, _)| set.ledger.as_ref()) {
+        for path in desks.iter().filter_map(|(desk, _)| desk.ledger.as_ref()) {
             let range = EventRange { from: Some(from), to: Some(to), ..EventRange::default() };
             if self.indexer.stores.open(path)?.events(&range).next().transpose()?.is_some() {
                 return Ok(true);
@@ -161,57 +170,57 @@ impl Recall {
     /// Collects candidates from one index set. Proactive queries skip catching up first.
     fn collect_from_set(
         &self,
-        pool: &mut CandidatePool,
+        gathered: &mut CandidatePool,
         plan: &RecallPlan,
-        set: &Arc<IndexSet>,
+        desk: &Arc<IndexSet>,
         project: Option<&str>,
-        is_proactive: bool,
     ) -> Result<(), RecallError> {
-        if !is_proactive {
-            pool.behind = pool.behind.max(self.catch_up_contents(plan, set)?);
+        if plan.effort.is_full() {
+            gathered.report.record_behind(self.catch_up_contents(plan, desk)?);
         }
         match plan.is_time_only() {
-            true => pool.collect_segments(&self.indexer, plan, set, project),
-            false => pool.search_set(&self.indexer, plan, set, project),
+            true => gathered.collect_segments(&self.indexer, plan, desk, project),
+            false => gathered.search_set(&self.indexer, plan, desk, project),
         }
     }
 
     /// Ranks the candidates and builds the answer.
     fn build_answer(
         &self,
-        query: &RecallQuery,
+        question: &RecallQuery,
         plan: &RecallPlan,
-        pool: CandidatePool,
+        gathered: CandidatePool,
     ) -> Result<RecallAnswer, RecallError> {
-        let (mut ranked, pool) = match plan.is_time_only() {
+        let (mut ranked, gathered) = match plan.is_time_only() {
             true => {
-                let (mut ranked, pool) = pool.sort_newest_first(&self.indexer, plan)?;
-                self.drop_current_turn(query, &mut ranked)?;
-                self.replace_repeated_prompts(query, &pool, &mut ranked)?;
-                (ranked, pool)
+                let (mut ranked, gathered) = gathered.sort_newest_first(&self.indexer, plan)?;
+                self.drop_current_turn(question, &mut ranked)?;
+                self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
+                (ranked, gathered)
             }
-            false => self.rank_relevant(query, plan, pool)?,
+            false => self.rank_relevant(question, plan, gathered)?,
         };
         let session = plan.session.as_ref().map(|session| session.folder.as_str());
         let projects = self.indexer.stores.projects();
-        let cite = CitationContext { projects, project: query.project.as_deref(), session };
+        let cite = CitationContext { projects, project: plan.filter.project.as_deref(), session };
         let since = Instant::now();
         let chosen = pack::choose_hits(&ranked, plan);
-        match query.proactive {
-            true => clear_event_lines(&mut ranked),
-            false => self.find_cited_lines(&mut ranked, &chosen, &pool)?,
+        match plan.effort {
+            SearchEffort::Quick => clear_event_lines(&mut ranked),
+            SearchEffort::Full => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
         }
-        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, query.tokens_max);
-        repeated_prompts::drop_query_echoes(query, &mut packed.hits);
+        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.limits.tokens);
+        repeated_prompts::drop_query_echoes(question, &mut packed.hits);
+        let report = gathered.report;
         let mut answer = RecallAnswer {
-            tier: pool.tier.unwrap_or(Tier::Literal),
-            behind: pool.behind,
-            unread: pool.unread,
+            tier: report.tier.unwrap_or(Tier::Literal),
+            behind: report.behind,
+            unread: report.unread,
             hits: packed.hits,
             more: packed.more,
             other_projects: Vec::new(),
             time: plan.time_phrase.clone(),
-            stages: pool.stages,
+            stages: report.stages,
         };
         answer.stages.push(SearchStage {
             name: "pack".to_owned(),
@@ -224,34 +233,34 @@ impl Recall {
     /// Returns the relevant candidates, best first.
     fn rank_relevant(
         &self,
-        query: &RecallQuery,
+        question: &RecallQuery,
         plan: &RecallPlan,
-        pool: CandidatePool,
+        gathered: CandidatePool,
     ) -> Result<(Vec<RankedCandidate>, CandidatePool), RecallError> {
-        let (mut ranked, mut pool) = pool.rank(&self.indexer, plan)?;
+        let (mut ranked, mut gathered) = gathered.rank(&self.indexer, plan)?;
         let since = Instant::now();
-        if query.proactive {
+        if question.origin.is_proactive() {
             ranked.retain(|one| {
-                threshold::passes_proactive_threshold(one) && !plan.is_in_current_session(one)
+                threshold::passes_proactive_threshold(one) && !one.is_in_current_session(plan)
             });
         }
-        self.drop_current_turn(query, &mut ranked)?;
-        self.replace_repeated_prompts(query, &pool, &mut ranked)?;
+        self.drop_current_turn(question, &mut ranked)?;
+        self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
         let evidence = RelevanceEvidence::from_ranked(&ranked, plan);
-        if !query.no_threshold && !evidence.passes_threshold() {
+        if question.threshold == ThresholdPolicy::Enforce && !evidence.passes_threshold() {
             ranked.clear();
         }
         ranked.retain(|one| evidence.admits_hit(one));
-        pool.record_stage("threshold", since, evidence.explain());
-        plan.boost_time_span(&mut ranked);
-        Ok((ranked, pool))
+        gathered.report.record_stage("threshold", since, evidence.explain());
+        rank::boost_time_span(&mut ranked, plan);
+        Ok((ranked, gathered))
     }
 
-    /// Updates contents that are only slightly behind, so that the newest events are found. Returns how
-    /// many events they still lack.
-    fn catch_up_contents(&self, plan: &RecallPlan, set: &IndexSet) -> Result<u64, RecallError> {
+    /// Contents that are only a little behind are made first: what was just said is in the answer.
+    /// Says how far behind they are then.
+    fn catch_up_contents(&self, plan: &RecallPlan, desk: &IndexSet) -> Result<u64, RecallError> {
         let Some(path) =
-            set.ledger.as_ref().filter(|_| plan.page_sources().contains(&EntrySource::Node))
+            desk.ledger.as_ref().filter(|_| plan.filter.includes_pages(EntrySource::Node))
         else {
             return Ok(0);
         };
@@ -270,12 +279,12 @@ impl Recall {
         &self,
         ranked: &mut [RankedCandidate],
         chosen: &[ChosenHit],
-        pool: &CandidatePool,
+        gathered: &CandidatePool,
     ) -> Result<(), RecallError> {
         for at in chosen.iter().flat_map(ChosenHit::cited_indexes) {
             let Some(one) = ranked.get_mut(at) else { continue };
             let candidate = &mut one.candidate;
-            let Some(searched) = pool.searched.get(candidate.set_index) else { continue };
+            let Some(asked) = gathered.sets.get(candidate.set_index) else { continue };
             let Some(mark) = candidate.body.as_ref().and_then(candidate::CandidateBody::mark)
             else {
                 continue;
@@ -283,10 +292,10 @@ impl Recall {
             if candidate.line > 0 {
                 continue;
             }
-            let open = searched.open(&self.indexer)?;
+            let open = asked.open(&self.indexer)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
             // The index has the line, which avoids reading the transcript.
-            let known = open.vectors.as_ref().and_then(|vectors| vectors.event_line(mark.seq));
+            let known = open.vectors.as_ref().and_then(|meanings| meanings.event_line(mark.seq));
             if let Some(line) = known.filter(|line| *line > 0) {
                 candidate.line = line;
                 continue;
@@ -300,21 +309,17 @@ impl Recall {
         Ok(())
     }
 
-    /// Returns the index sets to search, each with the project to filter by.
-    fn target_sets(
-        &self,
-        plan: &RecallPlan,
-        query: &RecallQuery,
-    ) -> Result<Vec<TargetSet>, RecallError> {
-        let mut sets = Vec::new();
-        if query.scope != RecallScope::Coder {
-            match (&query.project, query.across) {
+    /// The desks that a question is about, each with the project that is meant.
+    fn target_sets(&self, filter: &RecallFilter) -> Result<Vec<TargetSet>, RecallError> {
+        let mut desks = Vec::new();
+        if filter.scope != RecallScope::Coder {
+            match (&filter.project, filter.across) {
                 (_, Across::All) => {
-                    sets.extend(self.indexer.all_sets().into_iter().map(|set| (set, None)));
+                    desks.extend(self.indexer.all_sets().into_iter().map(|desk| (desk, None)));
                 }
                 (Some(root), _) => {
-                    let set = self.indexer.project_set(root);
-                    sets.extend(set.map(|set| (set, Some(root.clone()))));
+                    let desk = self.indexer.project_set(root);
+                    desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
                 }
                 (None, _) => {
                     let problem = "is missing: pass a project, or search across all";
@@ -322,10 +327,10 @@ impl Recall {
                 }
             }
         }
-        if plan.includes_coder() {
-            sets.push((self.indexer.coder_set(), None));
+        if filter.includes_coder() {
+            desks.push((self.indexer.coder_set(), None));
         }
-        Ok(sets)
+        Ok(desks)
     }
 
     /// Brings the indexes over a store up to date, if they are behind.
@@ -334,25 +339,25 @@ impl Recall {
         store: &Store,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let Some(set) = self.indexer.ledger_set(store.path()) else {
+        let Some(desk) = self.indexer.ledger_set(store.path()) else {
             return Ok(IndexUpdate::default());
         };
-        match self.indexer.is_behind(&set, Some(store)) {
-            true => self.indexer.catch_up(&set, stop),
+        match self.indexer.is_behind(&desk, Some(store)) {
+            true => self.indexer.catch_up(&desk, stop),
             false => Ok(IndexUpdate::default()),
         }
     }
 
-    /// Updates the indexes of the coder's notebook and of projects without events, if a query has found
-    /// them outdated.
+    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
+    /// date where a question has seen that they are behind.
     pub fn catch_up_note_indexes(
         &self,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut done = IndexUpdate::default();
-        for set in self.indexer.used_sets() {
-            if set.ledger.is_none() && set.is_outdated.load(Ordering::Relaxed) {
-                done.pages += self.indexer.catch_up(&set, stop)?.pages;
+        for desk in self.indexer.used_sets() {
+            if desk.ledger.is_none() && desk.is_outdated.load(Ordering::Relaxed) {
+                done.pages += self.indexer.catch_up(&desk, stop)?.pages;
             }
         }
         Ok(done)
@@ -365,11 +370,11 @@ impl Recall {
         store: &Store,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let Some(set) = self.indexer.ledger_set(store.path()) else {
+        let Some(desk) = self.indexer.ledger_set(store.path()) else {
             return Ok(IndexUpdate::default());
         };
-        match self.indexer.are_vectors_behind(&set, Some(store)) {
-            true => self.indexer.catch_up_vectors(&set, stop),
+        match self.indexer.are_vectors_behind(&desk, Some(store)) {
+            true => self.indexer.catch_up_vectors(&desk, stop),
             false => Ok(IndexUpdate::default()),
         }
     }
@@ -381,9 +386,9 @@ impl Recall {
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut done = IndexUpdate::default();
-        for set in self.indexer.used_sets() {
-            if set.ledger.is_none() && self.indexer.are_vectors_behind(&set, None) {
-                done.pages += self.indexer.catch_up_vectors(&set, stop)?.pages;
+        for desk in self.indexer.used_sets() {
+            if desk.ledger.is_none() && self.indexer.are_vectors_behind(&desk, None) {
+                done.pages += self.indexer.catch_up_vectors(&desk, stop)?.pages;
             }
         }
         Ok(done)
@@ -392,15 +397,15 @@ impl Recall {
     /// Releases the writers of the indexes over a store, which hold threads and memory. One that is
     /// still merging segments stays; the next visit to the store releases it.
     pub fn release_writers(&self, store: &Store) {
-        if let Some(set) = self.indexer.ledger_set(store.path()) {
-            self.indexer.release_writers(&set);
+        if let Some(desk) = self.indexer.ledger_set(store.path()) {
+            self.indexer.release_writers(&desk);
         }
     }
 
     /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
-        let (notebooks, transcripts) = (&self.indexer.notebooks, &self.indexer.transcripts);
-        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(transcripts))
+        let (notebooks, copies) = (&self.indexer.notebooks, &self.indexer.transcripts);
+        Citations::new(Arc::clone(notebooks), Arc::clone(&self.calendar), Arc::clone(copies))
     }
 
     /// Name and version of the embedder.
@@ -408,30 +413,29 @@ impl Recall {
         self.indexer.embedder.name()
     }
 
-    /// Reports on the indexes over a store from their files, without opening or creating any.
+    /// How the indexes over a store are, read from their files; nothing is opened or made.
     pub fn index_report(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
-        let set = self.indexer.ledger_set(store.path());
-        set.map(|set| self.indexer.report_set(&set, Some(store))).transpose()
+        let desk = self.indexer.ledger_set(store.path());
+        desk.map(|desk| self.indexer.report_set(&desk, Some(store))).transpose()
     }
 
-    /// Reports on the indexes over the coder's notebook.
+    /// How the indexes over the coder's notebook are.
     pub fn report_coder(&self) -> Result<IndexReport, RecallError> {
         self.indexer.report_set(&self.indexer.coder_set(), None)
     }
 
     /// Closes the indexes of stores that are no longer open.
     pub fn close_unused(&self) {
-        for set in self.indexer.used_sets() {
-            if set.ledger.as_deref().is_some_and(|ledger| !self.indexer.stores.is_open(ledger)) {
-                set.close();
-                self.indexer.unwatch_sessions(&set);
+        for desk in self.indexer.used_sets() {
+            if desk.ledger.as_deref().is_some_and(|ledger| !self.indexer.stores.is_open(ledger)) {
+                desk.close();
+                self.indexer.unwatch_sessions(&desk);
             }
         }
     }
 }
 
-/// Removes transcript lines, so that a proactive query does not wait for transcripts to be written:
-/// its events are cited by id.
+/// Proactive queries do not wait for transcripts to be written: events are cited by their ids.
 fn clear_event_lines(ranked: &mut [RankedCandidate]) {
     let events = ranked.iter_mut().filter(|one| one.candidate.source == EntrySource::Event);
     events.for_each(|one| one.candidate.line = 0);

@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::collect::CandidatePool;
+use super::candidate_pool::CandidatePool;
 use super::indexer::IndexSet;
 use super::plan::{HITS_MAX, RecallPlan};
-use super::{Across, OtherProjectHits, Recall, RecallAnswer, RecallQuery};
+use super::{Across, OtherProjectHits, Recall, RecallAnswer, RecallLimits, RecallQuery};
 
 /// Maximum number of projects to name.
 const NAMED_MAX: usize = 8;
@@ -24,13 +24,14 @@ const SEARCHED_MAX: usize = 32;
 impl Recall {
     /// Adds to an answer without hits which other projects have some. Errors in those are ignored.
     pub(super) fn count_other_projects(&self, question: &RecallQuery, answer: &mut RecallAnswer) {
-        let question =
-            RecallQuery { across: Across::All, limit: HITS_MAX, tokens_max: 0, ..question.clone() };
+        let mut question = question.clone();
+        question.filter.across = Across::All;
+        question.limits = RecallLimits { hits: HITS_MAX, tokens: None };
         let Ok(plan) = RecallPlan::from_query(&question, &*self.clock, self.calendar.zone()) else {
             return;
         };
         let began = Instant::now();
-        let others = self.other_project_sets(question.project.as_deref());
+        let others = self.other_project_sets(question.filter.project.as_deref());
         let mut gathered = CandidatePool::new(true);
         // A query over all stores may hold this for long; skip the other projects then.
         let turn = self.indexer.stores.scan_lock.try_lock();
@@ -40,10 +41,11 @@ impl Recall {
                 break;
             }
             asked += 1;
-            let _ = self.collect_from_set(&mut gathered, &plan, desk, None, false);
+            let _ = self.collect_from_set(&mut gathered, &plan, desk, None);
         }
         if let Ok(found) = self.build_answer(&question, &plan, gathered) {
-            answer.other_projects = count_hits_by_project(&found, question.project.as_deref());
+            answer.other_projects =
+                count_hits_by_project(&found, question.filter.project.as_deref());
         }
         let left = others.len() - asked;
         if left > 0 && answer.other_projects.is_empty() {

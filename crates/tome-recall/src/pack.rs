@@ -7,16 +7,15 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use tome_finder::EntrySource;
 use tome_model::Millis;
 use tome_text::estimate_tokens;
 
-use super::candidate::CandidateRecord;
+use super::candidate::{CandidateRecord, SourceKind, source_kind};
 use super::cite::CitationContext;
 use super::indexer::PageKey;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
-use super::{RecallHit, RecallScope, literal};
+use super::{Across, RecallHit, RecallScope, literal};
 
 const SNIPPET_CHARS: usize = 300;
 /// Maximum number of further citations in a hit.
@@ -40,33 +39,13 @@ enum HitGroup {
     Single(usize),
 }
 
-/// Kinds of sources that are ranked separately.
-#[derive(PartialEq, Eq, Hash, Clone, Copy, Debug)]
-pub(super) enum SourceKind {
-    Events,
-    Files,
-    Contents,
-}
-
-impl SourceKind {
-    pub(super) const ALL: [Self; 3] = [Self::Events, Self::Files, Self::Contents];
-}
-
-pub(super) fn source_kind(source: EntrySource) -> SourceKind {
-    match source {
-        EntrySource::Event => SourceKind::Events,
-        EntrySource::Node | EntrySource::Grip => SourceKind::Contents,
-        EntrySource::Note | EntrySource::Detail | EntrySource::Insight => SourceKind::Files,
-    }
-}
-
 /// Builds the hits within the token budget, best first.
 pub(super) fn pack_hits(
     ranked: &[RankedCandidate],
     chosen: &[ChosenHit],
     plan: &RecallPlan,
     cite: &CitationContext,
-    tokens_max: usize,
+    tokens_max: Option<usize>,
 ) -> PackedHits {
     let mut hits = Vec::new();
     let (mut tokens, mut left) = (0, ranked.len());
@@ -80,7 +59,7 @@ pub(super) fn pack_hits(
             .collect();
         tokens += estimate_tokens(&hit.text) + TOKENS_PER_HIT;
         // Always return the first hit: an empty answer would be worse.
-        if tokens_max > 0 && tokens > tokens_max as u64 && !hits.is_empty() {
+        if tokens_max.is_some_and(|most| tokens > most as u64) && !hits.is_empty() {
             break;
         }
         left = left.saturating_sub(1 + also.len());
@@ -103,10 +82,10 @@ impl ChosenHit {
 
 /// Chooses the hits to list, in order.
 pub(super) fn choose_hits(ranked: &[RankedCandidate], plan: &RecallPlan) -> Vec<ChosenHit> {
-    let in_one_session = plan.session.as_ref().is_some_and(|session| session.only);
-    let of_contents = plan.scope == RecallScope::Contents;
+    let in_one_session = plan.filter.across == Across::Session;
+    let of_contents = plan.filter.scope == RecallScope::Contents;
     let a_session_max =
-        if in_one_session { plan.limit } else { (plan.limit - plan.limit / 4).max(2) };
+        if in_one_session { plan.hits_max } else { (plan.hits_max - plan.hits_max / 4).max(2) };
     let mut chosen: Vec<ChosenHit> = Vec::new();
     let mut groups: HashMap<HitGroup, (usize, usize)> = HashMap::new();
     let mut surplus = Vec::new();
@@ -129,7 +108,7 @@ pub(super) fn choose_hits(ranked: &[RankedCandidate], plan: &RecallPlan) -> Vec<
                     leader.also.push(at);
                 }
             }
-            _ if chosen.len() >= plan.limit => {}
+            _ if chosen.len() >= plan.hits_max => {}
             Some((_, count)) => {
                 *count += 1;
                 chosen.push(ChosenHit { at, also: Vec::new() });
@@ -142,7 +121,7 @@ pub(super) fn choose_hits(ranked: &[RankedCandidate], plan: &RecallPlan) -> Vec<
     }
     // Fill a short list with the rest of a session.
     for at in surplus {
-        if chosen.len() >= plan.limit {
+        if chosen.len() >= plan.hits_max {
             break;
         }
         chosen.iter_mut().for_each(|one| one.also.retain(|also| *also != at));
@@ -159,7 +138,7 @@ fn ensure_source_variety(
     plan: &RecallPlan,
     chosen: &mut Vec<ChosenHit>,
 ) {
-    if chosen.len() < plan.limit || plan.limit < 3 {
+    if chosen.len() < plan.hits_max || plan.hits_max < 3 {
         return;
     }
     let kind_at = |at: usize| ranked.get(at).map(|one| source_kind(one.candidate.source));

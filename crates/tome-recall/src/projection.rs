@@ -1,13 +1,12 @@
-//! The search indexes as projections of a store.
+//! The indexes as projections of a store.
 
 use std::sync::Arc;
 
 use tome_home::{HomeError, Projection, ProjectionReport, Store};
 
-use crate::Recall;
+use super::Recall;
 
-/// The BM25 index and, unless a remote endpoint computes them, the vectors: one pass reads each text
-/// once for both.
+/// BM25 and, unless a remote endpoint makes them, vectors: one pass reads each text once for both.
 impl Projection for Recall {
     fn name(&self) -> &'static str {
         "indexes"
@@ -20,8 +19,8 @@ impl Projection for Recall {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let set = self.indexer.ledger_set(store.path());
-        Ok(set.is_some_and(|set| self.indexer.is_behind(&set, Some(store))))
+        let desk = self.indexer.ledger_set(store.path());
+        Ok(desk.is_some_and(|desk| self.indexer.is_behind(&desk, Some(store))))
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
@@ -29,10 +28,10 @@ impl Projection for Recall {
         Ok(())
     }
 
-    /// Deletes the indexes and rebuilds them; meanwhile queries scan the texts.
+    /// Deletes the indexes and builds them again; queries are answered from the texts meanwhile.
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
-        if let Some(set) = self.indexer.ledger_set(store.path()) {
-            set.close();
+        if let Some(desk) = self.indexer.ledger_set(store.path()) {
+            desk.close();
             let folder = tome_home::layout::index_dir(store.path());
             match std::fs::remove_dir_all(&folder) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
@@ -49,7 +48,7 @@ impl Projection for Recall {
     }
 }
 
-/// Vectors computed by a remote endpoint, separate so that a slow or failing one delays nothing else.
+/// Vectors made by a remote endpoint: a slow one, or one that is away, delays nothing else.
 pub struct RemoteVectors(pub Arc<Recall>);
 
 impl Projection for RemoteVectors {
@@ -63,9 +62,9 @@ impl Projection for RemoteVectors {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let indexer = &self.0.indexer;
-        let set = indexer.ledger_set(store.path());
-        Ok(set.is_some_and(|set| indexer.are_vectors_behind(&set, Some(store))))
+        let keeper = &self.0.indexer;
+        let desk = keeper.ledger_set(store.path());
+        Ok(desk.is_some_and(|desk| keeper.are_vectors_behind(&desk, Some(store))))
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {

@@ -1,11 +1,106 @@
-//! Query and answer types of recall.
+//! Query types of recall.
 
-use std::time::Duration;
+use tome_finder::{EntryFilter, EntrySource};
+use tome_model::{EventId, Millis};
 
-use tome_finder::EntrySource;
-use tome_model::Millis;
+/// A query.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RecallQuery {
+    /// The query as entered.
+    pub text: String,
+    /// How to read the text.
+    pub syntax: QuerySyntax,
+    /// Who asks.
+    pub origin: QueryOrigin,
+    /// Records to search.
+    pub filter: RecallFilter,
+    /// Size of the answer.
+    pub limits: RecallLimits,
+    /// Restricts the search to one tier; `None`: all available.
+    pub tier: Option<Tier>,
+    /// Whether irrelevant hits are dropped.
+    pub threshold: ThresholdPolicy,
+}
 
-use super::excluded_prompt::ExcludedPrompt;
+/// How to read the text of a query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum QuerySyntax {
+    /// Words, names and symbols; may name a time span.
+    #[default]
+    Words,
+    /// A regular expression, matched line by line in a text scan.
+    Regex,
+}
+
+/// Who asks. Decides which records are no useful hits and how long the search may take.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum QueryOrigin {
+    /// A person, who may find everything.
+    #[default]
+    Person,
+    /// An agent that queries its memory while it works on a prompt.
+    Agent {
+        /// The prompts that it may be working on. Their turns are excluded, and earlier prompts
+        /// with the same text are replaced by their answers.
+        prompts: Vec<ExcludedPrompt>,
+    },
+    /// Nobody: hints are looked up for a prompt while its agent waits. Returns only hits from other
+    /// sessions that are relevant by themselves, and none from other projects.
+    Proactive {
+        /// The whole prompt. An earlier prompt with the same text is replaced by its answer.
+        prompt: String,
+    },
+}
+
+/// A prompt whose turn is excluded from the results.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExcludedPrompt {
+    pub(super) session: String,
+    pub(super) id: EventId,
+    pub(super) at: Millis,
+    /// Earlier prompts with the same text are no hits either.
+    pub text: String,
+}
+
+/// Whether hits below the relevance threshold are dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ThresholdPolicy {
+    /// Returns no hits rather than irrelevant ones.
+    #[default]
+    Enforce,
+    /// Returns the best hits even if none is relevant; for measurements only.
+    Ignore,
+}
+
+/// Limits on the size of an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RecallLimits {
+    /// Maximum number of hits.
+    pub hits: usize,
+    /// Approximate maximum number of tokens in the texts of all hits; `None`: unlimited.
+    pub tokens: Option<usize>,
+}
+
+/// The records to search.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecallFilter {
+    /// Kinds of sources.
+    pub scope: RecallScope,
+    /// Projects and sessions.
+    pub across: Across,
+    /// Root folder of the current project; required unless all projects are searched.
+    pub project: Option<String>,
+    /// The current session, used for short citations and `Across::Session`.
+    pub session: Option<String>,
+    /// Allowed agents; empty: all.
+    pub agents: Vec<String>,
+    /// Allowed event kinds; empty: all.
+    pub kinds: Vec<String>,
+    /// Inclusive.
+    pub since: Option<Millis>,
+    /// Exclusive.
+    pub until: Option<Millis>,
+}
 
 /// The kinds of sources to search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -50,133 +145,87 @@ pub enum Tier {
     Fused,
 }
 
-/// A query.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct RecallQuery {
-    /// The query as entered.
-    pub query: String,
-    /// Kinds of sources to search.
-    pub scope: RecallScope,
-    /// Projects and sessions to search.
-    pub across: Across,
-    /// Maximum number of hits.
-    pub limit: usize,
-    /// Approximate maximum number of tokens in the texts of all hits; 0: unlimited.
-    pub tokens_max: usize,
-    /// Root folder of the current project; required unless all projects are searched.
-    pub project: Option<String>,
-    /// The current session, used for short citations and `Across::Session`.
-    pub session: Option<String>,
-    /// Allowed agents; empty: all.
-    pub agents: Vec<String>,
-    /// Allowed event kinds; empty: all.
-    pub kinds: Vec<String>,
-    /// Inclusive.
-    pub since: Option<Millis>,
-    /// Exclusive.
-    pub until: Option<Millis>,
-    /// Restricts the search to one tier; `None`: all available.
-    pub tier: Option<Tier>,
-    /// Whether the query is a regular expression, matched line by line in a text scan.
-    pub is_regex: bool,
-    /// Returns hits even below the relevance threshold; for measurements only.
-    pub no_threshold: bool,
-    /// Whether the query was made for a hint: returns only hits from other sessions that are
-    /// relevant by themselves, and none from other projects.
-    pub proactive: bool,
-    /// Prompts whose turns are excluded, because the query may come from them.
-    pub exclude_prompts: Vec<ExcludedPrompt>,
-    /// The query as the agent or its user phrased it: an earlier prompt with the same text is
-    /// replaced by its answer.
-    pub live_prompts: Vec<String>,
+impl RecallQuery {
+    /// The query as the agent or its user phrased it; none for a person.
+    pub(super) fn live_prompts(&self) -> Vec<&str> {
+        match &self.origin {
+            QueryOrigin::Person => Vec::new(),
+            QueryOrigin::Agent { prompts } => {
+                prompts.iter().map(|prompt| prompt.text.as_str()).chain([&*self.text]).collect()
+            }
+            QueryOrigin::Proactive { prompt } => vec![prompt.as_str()],
+        }
+    }
 }
 
-/// The result of a query.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecallAnswer {
-    /// Lowest tier that was used.
-    pub tier: Tier,
-    /// Number of records that an index has not read yet. They were scanned directly, except for
-    /// those in `unread`.
-    pub behind: u64,
-    /// Descriptions of records that could not be searched.
-    pub unread: Vec<String>,
-    /// Best first.
-    pub hits: Vec<RecallHit>,
-    /// Number of further relevant hits beyond the limit or the token budget.
-    pub more: usize,
-    /// Other projects with hits, if this one has none.
-    pub other_projects: Vec<OtherProjectHits>,
-    /// The words of the query that name a time span.
-    pub time: Option<String>,
-    /// Steps performed, for `--explain`.
-    pub stages: Vec<SearchStage>,
+impl QueryOrigin {
+    /// Returns whether nobody asked and an agent waits.
+    pub(super) fn is_proactive(&self) -> bool {
+        matches!(self, Self::Proactive { .. })
+    }
+
+    /// The prompts whose turns are excluded, because the query may come from them.
+    pub(super) fn excluded_prompts(&self) -> &[ExcludedPrompt] {
+        match self {
+            Self::Agent { prompts } => prompts,
+            Self::Person | Self::Proactive { .. } => &[],
+        }
+    }
 }
 
-/// A hit.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RecallHit {
-    /// Kind of record.
-    pub source: EntrySource,
-    /// Opens with `tome show`.
-    pub citation: String,
-    /// File part of the citation, for notes and details.
-    pub file: Option<String>,
-    /// Line in that file or in `messages.jsonl`.
-    pub line: Option<u32>,
-    /// Excerpt around the match: at most 300 characters, white space collapsed.
-    pub text: String,
-    /// A node's title, or a note's name.
-    pub title: String,
-    /// Time of the event, or of the last change.
-    pub at: Option<Millis>,
-    /// Root folder of the project; empty for the coder's notebook.
-    pub project: String,
-    /// Session id.
-    pub session: Option<String>,
-    /// Name of the agent.
-    pub agent: Option<String>,
-    /// Event kind, or level of a node.
-    pub kind: String,
-    /// Name of the tool that produced the event.
-    pub tool: Option<String>,
-    /// Fused score; comparable only within one answer.
-    pub score: f64,
-    /// Tier, rank (from 1) and score for each tier that found it.
-    pub ranks: Vec<(Tier, usize, f32)>,
-    /// Citations of further hits in the same session or file.
-    pub also: Vec<String>,
-}
+impl RecallFilter {
+    /// The id of the current session, if there is one.
+    pub(super) fn current_session(&self) -> Option<&str> {
+        self.session.as_deref().filter(|session| !session.is_empty())
+    }
 
-/// Another project with hits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OtherProjectHits {
-    /// Root folder.
-    pub project: String,
-    /// Lower bound on the number of hits.
-    pub hits: usize,
-}
+    /// The conditions on single records. Index sets restrict sources and projects further.
+    pub(super) fn entry_filter(&self) -> EntryFilter {
+        let only_session = self.current_session().filter(|_| self.across == Across::Session);
+        EntryFilter {
+            sources: Vec::new(),
+            project: None,
+            session: only_session.map(str::to_owned),
+            agents: self.agents.clone(),
+            kinds: self.kinds.clone(),
+            since: self.since,
+            until: self.until,
+        }
+    }
 
-/// A step of a query.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SearchStage {
-    /// Name of the step.
-    pub name: String,
-    /// Short summary of its result.
-    pub found: String,
-    /// Duration.
-    pub took: Duration,
-}
+    pub(super) fn includes_events(&self) -> bool {
+        matches!(self.scope, RecallScope::All | RecallScope::Messages)
+    }
 
-/// Name of a source in answers.
-pub fn source_name(source: EntrySource) -> &'static str {
-    match source {
-        EntrySource::Event => "messages",
-        EntrySource::Node => "contents",
-        EntrySource::Grip => "grips",
-        EntrySource::Note => "notes",
-        EntrySource::Detail => "detail",
-        EntrySource::Insight => "coder",
+    pub(super) fn includes_coder(&self) -> bool {
+        self.across != Across::Session && self.includes_pages(EntrySource::Insight)
+    }
+
+    /// Returns whether pages of this source are searched.
+    pub(super) fn includes_pages(&self, source: EntrySource) -> bool {
+        self.page_sources().contains(&source)
+    }
+
+    /// The sources of pages to search.
+    pub(super) fn page_sources(&self) -> &'static [EntrySource] {
+        // Only events have a kind.
+        if !self.kinds.is_empty() {
+            return &[];
+        }
+        match self.scope {
+            RecallScope::All => &[
+                EntrySource::Node,
+                EntrySource::Grip,
+                EntrySource::Note,
+                EntrySource::Detail,
+                EntrySource::Insight,
+            ],
+            RecallScope::Messages => &[],
+            RecallScope::Detail => &[EntrySource::Detail],
+            RecallScope::Notes => &[EntrySource::Note],
+            RecallScope::Coder => &[EntrySource::Insight],
+            RecallScope::Contents => &[EntrySource::Node, EntrySource::Grip],
+        }
     }
 }
 

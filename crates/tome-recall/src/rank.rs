@@ -7,22 +7,26 @@ use tome_finder::{ByteRange, EntryKey, EntrySource, QueryTerms, QueryVector, Vec
 use tome_ledger::Ledger;
 use tome_model::EventKind;
 
-use super::candidate::{NeighborEvents, RecallCandidate, load_bodies, load_neighbors};
-use super::collect::CandidatePool;
+use super::candidate::{
+    NeighborEvents, RecallCandidate, SourceKind, load_bodies, load_neighbors, source_kind,
+};
+use super::candidate_pool::CandidatePool;
 use super::fuse::{fuse_ranks, rank_scores};
 use super::indexer::Indexer;
+use super::literal::event_meta;
 use super::neighbors::{add_neighbor_similarity, add_neighbor_terms};
-use super::pack::{SourceKind, source_kind};
 use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
 use super::weights::{
     BM25_WEIGHT, CLOSEST_CHUNKS, CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY,
-    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, PAGES_READ_MAX, PROACTIVE_PAGES_MAX,
-    PROACTIVE_READ_MAX, READ_MAX, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT, VECTORS_READ_MAX,
-    VECTORS_WEIGHT,
+    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT, VECTORS_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
+
+/// Boost for hits within the time span that the query names: enough to put good hits first, but not
+/// everything else from that time.
+const TIME_SPAN_BOOST: f64 = 1.5;
 
 /// Minimum number of texts, or of turns with their neighbors, per thread.
 const TEXTS_PER_THREAD: usize = 16;
@@ -41,6 +45,25 @@ pub(super) struct RankedCandidate {
     pub cosine: Option<f32>,
     pub best_range: ByteRange,
     pub ranks: Vec<(Tier, usize, f32)>,
+}
+
+impl RankedCandidate {
+    /// Returns whether it belongs to the current session.
+    pub(super) fn is_in_current_session(&self, plan: &RecallPlan) -> bool {
+        let own = plan.session.as_ref().map(|session| session.id.as_str());
+        let of = self.candidate.body.as_ref().and_then(|body| body.session.as_deref());
+        own.is_some() && of == own
+    }
+}
+
+/// Boosts hits within the time span that the query names, and sorts again.
+pub(super) fn boost_time_span(ranked: &mut [RankedCandidate], plan: &RecallPlan) {
+    if let Some((from, to)) = plan.span {
+        for one in ranked.iter_mut().filter(|one| (from..to).contains(&one.candidate.at)) {
+            one.score *= TIME_SPAN_BOOST;
+        }
+        ranked.sort_by(|a, b| b.score.total_cmp(&a.score));
+    }
 }
 
 impl CandidatePool {
@@ -65,7 +88,7 @@ impl CandidatePool {
         let near = self.add_neighbors(keeper, plan, &turns)?;
         matches.extend(self.read_candidates(read, keeper, look)?);
         let what = format!("{read} texts, {} neighbors", matches.len() - read);
-        self.record_stage("read", since, what);
+        self.report.record_stage("read", since, what);
         let since = Instant::now();
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
         let wants_words = plan.tier != Some(Tier::Vectors);
@@ -73,20 +96,20 @@ impl CandidatePool {
             true => add_neighbor_terms(&matches, near, terms.query_terms.sub_questions()),
             false => vec![None; matches.len()],
         };
-        let own: Vec<Option<f32>> = match self.can_compare_vectors() {
-            true => self.candidates.iter().zip(&matches).map(event_similarity).collect(),
+        let own: Vec<Option<f32>> = match self.vectors.is_uniform() {
+            true => self.candidates.list.iter().zip(&matches).map(event_similarity).collect(),
             false => vec![None; matches.len()],
         };
         let meanings = add_neighbor_similarity(&own, &matches, near);
         // With a BM25 index, the text scan is redundant: BM25 also has IDF.
-        let is_indexed = self.stats.indexes > 0;
+        let is_indexed = self.sets.stats.indexes > 0;
         let looked: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Bm25 | Tier::Vectors) => vec![None; matches.len()],
             None | Some(Tier::Fused) if is_indexed => vec![None; matches.len()],
             _ => self.score_literally(plan),
         };
         let kinds: Vec<SourceKind> =
-            self.candidates.iter().map(|candidate| source_kind(candidate.source)).collect();
+            self.candidates.list.iter().map(|candidate| source_kind(candidate.source)).collect();
         let (words_ranks, meanings_ranks, looked_ranks) = (
             rank_by_kind(&words, &kinds),
             rank_by_kind(&meanings, &kinds),
@@ -97,8 +120,8 @@ impl CandidatePool {
             (VECTORS_WEIGHT, meanings_ranks.as_slice()),
             (LITERAL_WEIGHT, looked_ranks.as_slice()),
         ];
-        let fused = fuse_ranks(&lists, self.candidates.len());
-        let candidates = std::mem::take(&mut self.candidates);
+        let fused = fuse_ranks(&lists, self.candidates.list.len());
+        let candidates = std::mem::take(&mut self.candidates.list);
         let mut ranked: Vec<RankedCandidate> = candidates
             .into_iter()
             .enumerate()
@@ -131,19 +154,13 @@ impl CandidatePool {
                 .total_cmp(&a.score)
                 .then_with(|| tie_break_key(&a.candidate).cmp(&tie_break_key(&b.candidate)))
         });
-        self.record_stage("rank", since, format!("{} candidates", ranked.len()));
+        self.report.record_stage("rank", since, format!("{} candidates", ranked.len()));
         Ok((ranked, self))
-    }
-
-    /// Returns whether all stores have vectors, or none. If only some have, their events would
-    /// unfairly rank above better ones from the others.
-    fn can_compare_vectors(&self) -> bool {
-        self.with_vectors == 0 || self.without_vectors == 0
     }
 
     /// Selects the candidates worth reading: the best of each tier, pages and events separately.
     fn select_for_reading(&mut self, plan: &RecallPlan) {
-        let mut keep = vec![false; self.candidates.len()];
+        let mut keep = vec![false; self.candidates.list.len()];
         for is_event in [true, false] {
             for tier in [Tier::Bm25, Tier::Vectors, Tier::Literal] {
                 let score = |candidate: &RecallCandidate| match tier {
@@ -153,20 +170,18 @@ impl CandidatePool {
                 };
                 let mut order: Vec<(usize, f32)> = self
                     .candidates
+                    .list
                     .iter()
                     .enumerate()
                     .filter(|(_, candidate)| (candidate.source == EntrySource::Event) == is_event)
                     .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
                     .collect();
                 // Break ties deterministically, whatever order an index returned.
-                let tied = |index: usize| self.candidates.get(index).map(tie_break_key);
+                let tied = |index: usize| self.candidates.list.get(index).map(tie_break_key);
                 order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
-                let most = match (is_event, tier) {
-                    (true, _) if plan.proactive => PROACTIVE_READ_MAX,
-                    (false, _) if plan.proactive => PROACTIVE_PAGES_MAX,
-                    (true, Tier::Vectors) => VECTORS_READ_MAX,
-                    (true, _) => READ_MAX,
-                    (false, _) => PAGES_READ_MAX,
+                let most = match is_event {
+                    true => plan.effort.events_read_max(tier),
+                    false => plan.effort.pages_read_max(),
                 };
                 for (index, _) in order.into_iter().take(most) {
                     if let Some(keep) = keep.get_mut(index) {
@@ -175,16 +190,8 @@ impl CandidatePool {
                 }
             }
         }
-        let mut kept = keep.into_iter();
-        let (best, passed): (Vec<_>, Vec<_>) = std::mem::take(&mut self.candidates)
-            .into_iter()
-            .partition(|_| kept.next().unwrap_or(false));
-        self.candidates = best;
-        // May be added again as a neighbor of another candidate.
-        self.unread_candidates = passed.into_iter().map(|one| (one.id(), one)).collect();
         // Deterministic order, whichever index found them first.
-        self.candidates.sort_by_cached_key(tie_break_key);
-        self.rebuild_positions();
+        self.candidates.retain_sorted(keep, tie_break_key);
     }
 
     /// Reads what the candidates say.
@@ -200,7 +207,7 @@ impl CandidatePool {
         keeper: &Indexer,
         look: impl Fn(&mut RecallCandidate, Option<CandidateVectors<'_>>) -> R + Sync,
     ) -> Result<Vec<R>, RecallError> {
-        let (asked, is_wide) = (&self.searched, self.is_wide);
+        let (asked, is_wide) = (&self.sets, self.sets.is_wide);
         let read =
             |page: &mut [RecallCandidate]| -> Result<(Vec<R>, Option<RecallError>), RecallError> {
                 let asked = page.first().and_then(|one| asked.get(one.set_index));
@@ -218,7 +225,7 @@ impl CandidatePool {
                 let vectors = vectors.as_ref().map(|(meanings, question)| (&**meanings, *question));
                 Ok((page.iter_mut().map(|candidate| look(candidate, vectors)).collect(), problem))
             };
-        let candidates = self.candidates.get_mut(first..).unwrap_or_default();
+        let candidates = self.candidates.list.get_mut(first..).unwrap_or_default();
         let is_same =
             |a: &RecallCandidate, b: &RecallCandidate| a.set_index == b.set_index && a.key == b.key;
         let mut pages: Vec<(usize, &mut [RecallCandidate])> =
@@ -235,7 +242,7 @@ impl CandidatePool {
             let (results, problem) = page?;
             all.extend(results);
             if let Some(problem) = problem {
-                self.report_unread(problem.explained());
+                self.report.report_unread(problem.explained());
             }
         }
         Ok(all)
@@ -244,11 +251,14 @@ impl CandidatePool {
     /// Selects the best events by their own text, whose neighbors are read too; best first.
     fn select_turns(&self, plan: &RecallPlan, matches: &[Option<TermMatch>]) -> Vec<usize> {
         // A hint is shown without its surroundings.
-        if plan.tier == Some(Tier::Vectors) || !plan.filter.kinds.is_empty() || plan.proactive {
+        if plan.tier == Some(Tier::Vectors)
+            || !plan.filter.kinds.is_empty()
+            || !plan.effort.is_full()
+        {
             return Vec::new();
         }
         let of_events = |score: fn((&RecallCandidate, &Option<TermMatch>)) -> Option<f32>| {
-            let events = self.candidates.iter().zip(matches);
+            let events = self.candidates.list.iter().zip(matches);
             let scores =
                 events.map(|one| score(one).filter(|_| one.0.source == EntrySource::Event));
             rank_scores(&scores.collect::<Vec<_>>())
@@ -256,7 +266,7 @@ impl CandidatePool {
         let words = of_events(|(_, own)| Some(own.as_ref()?.score));
         let lists =
             [(BM25_WEIGHT, words.as_slice()), (VECTORS_WEIGHT, &of_events(event_similarity))];
-        let fused = fuse_ranks(&lists, self.candidates.len());
+        let fused = fuse_ranks(&lists, self.candidates.list.len());
         let mut order: Vec<(usize, f64)> =
             fused.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -272,9 +282,9 @@ impl CandidatePool {
         turns: &[usize],
     ) -> Result<HashMap<(usize, isize), usize>, RecallError> {
         let all: Vec<&RecallCandidate> =
-            turns.iter().filter_map(|turn| self.candidates.get(*turn)).collect();
+            turns.iter().filter_map(|turn| self.candidates.list.get(*turn)).collect();
         let sides = parallel::map(all, TURNS_PER_THREAD, |turn: &RecallCandidate| {
-            let Some(asked) = self.searched.get(turn.set_index) else { return Ok(None) };
+            let Some(asked) = self.sets.get(turn.set_index) else { return Ok(None) };
             let ledger = asked.open(keeper)?.ledger;
             ledger.map_or(Ok(None), |ledger| load_sides(turn, &ledger))
         });
@@ -282,7 +292,7 @@ impl CandidatePool {
         for (index, sides) in turns.iter().copied().zip(sides) {
             let Some((before, after)) = sides? else { continue };
             let Some((desk, bytes)) =
-                self.candidates.get(index).map(|it| (it.set_index, it.text_bytes()))
+                self.candidates.list.get(index).map(|it| (it.set_index, it.text_bytes()))
             else {
                 continue;
             };
@@ -290,11 +300,11 @@ impl CandidatePool {
             let mut places: Vec<(isize, usize)> = vec![(0, index)];
             let sides = (1..).map(|n: isize| -n).zip(before).chain((1..).zip(after));
             for (distance, (mark, event)) in sides {
-                if !plan.admits_event(&event) {
+                if !plan.entry_filter.admits(&event_meta(&event)) {
                     continue;
                 }
                 let id = (desk, EntryKey::Event(mark.seq), ByteRange::default());
-                let place = match self.find_candidate(&id) {
+                let place = match self.candidates.position(&id) {
                     Some(place) => place,
                     None => {
                         let mut neighbour = RecallCandidate::from_event(desk, mark, &event);
@@ -302,11 +312,11 @@ impl CandidatePool {
                         if is_long && neighbour.text_bytes() > NEIGHBOR_BYTES_MAX {
                             continue;
                         }
-                        if let Some(found) = self.unread_candidates.remove(&id) {
+                        if let Some(found) = self.candidates.take_skipped(&id) {
                             neighbour = RecallCandidate { body: neighbour.body, ..found };
                         }
-                        self.add_candidate(neighbour);
-                        self.candidates.len() - 1
+                        self.candidates.add(neighbour);
+                        self.candidates.list.len() - 1
                     }
                 };
                 places.push((distance, place));
@@ -325,25 +335,25 @@ impl CandidatePool {
     /// Scores each text with the query matcher, weighted by IDF.
     fn score_literally(&self, plan: &RecallPlan) -> Vec<Option<f32>> {
         let mut needle = plan.matcher.clone();
-        if self.stats.indexes > 0 {
+        if self.sets.stats.indexes > 0 {
             needle.set_weights(|term| {
                 let stems = tome_text::stemmed_terms(term);
-                stems.iter().map(|stem| self.stats.idf(stem)).fold(0.1, f32::max)
+                stems.iter().map(|stem| self.sets.stats.idf(stem)).fold(0.1, f32::max)
             });
         }
         let of = |candidate: &RecallCandidate| {
             let body = candidate.body.as_ref()?;
             needle.match_with_title(&body.title, &body.text).map(|look| look.score())
         };
-        self.candidates.iter().map(of).collect()
+        self.candidates.list.iter().map(of).collect()
     }
 
     /// Builds the scorer for the query's terms, weighted by IDF.
     pub(super) fn build_term_scorer(&self, plan: &RecallPlan) -> TermScorer {
-        let usual = self.stats.average_length;
+        let usual = self.sets.stats.average_length;
         let question = QueryTerms::new(&plan.text);
-        let weights = question.term_weights(|stem| self.stats.idf(stem));
-        let is_known = |letters: &str| self.stats.has_character_pair(letters);
+        let weights = question.term_weights(|stem| self.sets.stats.idf(stem));
+        let is_known = |letters: &str| self.sets.stats.has_character_pair(letters);
         let usual = if usual > 0.0 { usual } else { 60.0 };
         TermScorer::new(question, weights, usual, plan.doubtful_time_phrase(), is_known)
     }

@@ -9,7 +9,7 @@ use tome_model::{Event, EventKind, SessionId};
 use tome_text::plain_words;
 
 use super::candidate::{CandidateBody, CandidateRecord, RecallCandidate};
-use super::collect::CandidatePool;
+use super::candidate_pool::CandidatePool;
 use super::rank::RankedCandidate;
 use super::{Recall, RecallHit, RecallQuery};
 use crate::RecallError;
@@ -38,7 +38,7 @@ impl Recall {
                 one.candidate.body.as_ref().is_some_and(|body| asked.is_repeated_prompt(body));
             if is_copy {
                 looked_up += 1;
-                let asked = gathered.searched.get(one.candidate.set_index);
+                let asked = gathered.sets.get(one.candidate.set_index);
                 let answer = match asked.filter(|_| looked_up <= REPEATS_MAX) {
                     Some(asked) => match asked.open(&self.indexer)?.ledger {
                         Some(ledger) => find_answer(&ledger, &one.candidate)?,
@@ -77,7 +77,7 @@ struct LivePrompts(Vec<Vec<String>>);
 
 impl LivePrompts {
     fn from_query(question: &RecallQuery) -> Self {
-        let texts = question.live_prompts.iter().map(|text| plain_words(text).collect());
+        let texts = question.live_prompts().into_iter().map(|text| plain_words(text).collect());
         Self(texts.filter(|words: &Vec<String>| !words.is_empty()).collect())
     }
 

@@ -20,9 +20,9 @@ pub(super) const OPEN_SETS_MAX: usize = 4;
 
 /// An index set that was searched.
 pub(super) struct SearchedSet {
-    pub set: Arc<IndexSet>,
+    set: Arc<IndexSet>,
     /// Stays open until the answer is ready; `None` if it is reopened when needed.
-    pub kept_open: Option<OpenIndexSet>,
+    kept_open: Option<OpenIndexSet>,
     /// The query embedded for the vector index of events, if that was searched.
     pub query_vector: Option<QueryVector>,
 }
@@ -48,6 +48,70 @@ impl SearchedSet {
             None => None,
         };
         Ok(OpenIndexSet { ledger, vectors: meanings })
+    }
+}
+
+/// The index sets that a query searched. A candidate names its set by the position here.
+pub(super) struct SearchedSets {
+    sets: Vec<SearchedSet>,
+    /// Whether the query covers more index sets than may stay open.
+    pub is_wide: bool,
+    pub stats: TermStats,
+}
+
+impl SearchedSets {
+    pub(super) fn new(is_wide: bool) -> Self {
+        Self { sets: Vec::new(), is_wide, stats: TermStats::default() }
+    }
+
+    /// Adds an index set and returns its position. It stays open unless the query is wide.
+    pub(super) fn add(&mut self, set: &Arc<IndexSet>, open: OpenIndexSet) -> usize {
+        self.sets.push(SearchedSet {
+            set: Arc::clone(set),
+            kept_open: Some(open).filter(|_| !self.is_wide),
+            query_vector: None,
+        });
+        self.sets.len() - 1
+    }
+
+    pub(super) fn get(&self, set_index: usize) -> Option<&SearchedSet> {
+        self.sets.get(set_index)
+    }
+
+    pub(super) fn set_query_vector(&mut self, set_index: usize, vector: Option<QueryVector>) {
+        if let Some(set) = self.sets.get_mut(set_index) {
+            set.query_vector = vector;
+        }
+    }
+
+    /// Releases the ledger of a set that has no candidates.
+    pub(super) fn release_ledger(&mut self, set_index: usize) {
+        let open = self.sets.get_mut(set_index).and_then(|set| set.kept_open.as_mut());
+        if let Some(open) = open {
+            open.ledger = None;
+        }
+    }
+}
+
+/// Number of stores whose events were searched by vectors, and of those without vectors yet.
+#[derive(Default)]
+pub(super) struct VectorCoverage {
+    with: usize,
+    without: usize,
+}
+
+impl VectorCoverage {
+    pub(super) fn count_store(&mut self, has_vectors: bool) {
+        match has_vectors {
+            true => self.with += 1,
+            false => self.without += 1,
+        }
+    }
+
+    /// Returns whether all stores have vectors, or none. If only some have, their events would
+    /// unfairly rank above better ones from the others.
+    pub(super) fn is_uniform(&self) -> bool {
+        self.with == 0 || self.without == 0
     }
 }
 

@@ -6,31 +6,21 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit};
+use tome_finder::{ByteRange, EntryFilter, EntryKey, EntrySource, IndexHit};
 use tome_ledger::Ledger;
 use tome_model::{Millis, NodeId};
-use tome_text::{StopClass, is_stop_word};
 
 use super::candidate::RecallCandidate;
-use super::collect::CandidatePool;
+use super::candidate_pool::CandidatePool;
 use super::indexer::{IndexOwner, IndexSet, Indexer, PageKey};
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
-use super::searched_set::{OpenIndexSet, SearchedSet};
+use super::searched_set::OpenIndexSet;
 use super::{Across, Tier};
 use crate::RecallError;
 
 /// Maximum number of segments per project.
 const SEGMENTS_MAX: usize = 200;
-
-/// Returns whether a query, without its time phrase, asks for nothing specific.
-pub(super) fn is_time_only(text: &str) -> bool {
-    let mut words = text.split(|letter: char| !letter.is_alphanumeric() && letter != '\'');
-    words.all(|word| {
-        let says_nothing_else = StopClass::FUNCTION | StopClass::ACTIVITY;
-        word.is_empty() || is_stop_word(&word.to_lowercase(), says_nothing_else)
-    })
-}
 
 impl CandidatePool {
     /// Collects the segments of an index set within the time span.
@@ -44,19 +34,22 @@ impl CandidatePool {
         let Some(path) = &desk.ledger else { return Ok(()) };
         let since = Instant::now();
         let ledger = keeper.stores.open(path)?;
-        let number = self.searched.len();
         let projects = match project {
-            Some(project) if desk.owner == IndexOwner::Unified && plan.across != Across::All => {
+            Some(project)
+                if desk.owner == IndexOwner::Unified && plan.filter.across != Across::All =>
+            {
                 vec![project.to_owned()]
             }
             _ => ledger.contents_projects()?,
         };
+        let open = OpenIndexSet { ledger: Some(ledger.clone()), vectors: None };
+        let number = self.sets.add(desk, open);
         let mut count = 0;
         for project in projects {
             for (at, id) in list_segments(&ledger, &project, plan)? {
                 count += 1;
                 let page = PageKey::Node { project: project.clone(), id };
-                self.add_candidate(RecallCandidate::from_hit(
+                self.candidates.add(RecallCandidate::from_hit(
                     number,
                     &IndexHit {
                         key: EntryKey::Named(page.name()),
@@ -69,14 +62,8 @@ impl CandidatePool {
                 ));
             }
         }
-        let held = OpenIndexSet { ledger: Some(ledger), vectors: None };
-        self.searched.push(SearchedSet {
-            set: Arc::clone(desk),
-            kept_open: Some(held).filter(|_| !self.is_wide),
-            query_vector: None,
-        });
-        self.tier = Some(Tier::Literal);
-        self.record_stage("contents", since, format!("{count} segments"));
+        self.report.tier = Some(Tier::Literal);
+        self.report.record_stage("contents", since, format!("{count} segments"));
         Ok(())
     }
 
@@ -87,9 +74,10 @@ impl CandidatePool {
         plan: &RecallPlan,
     ) -> Result<(Vec<RankedCandidate>, Self), RecallError> {
         self.read_all(keeper)?;
-        let mut candidates = std::mem::take(&mut self.candidates);
-        candidates
-            .retain(|candidate| candidate.body.as_ref().is_some_and(|it| plan.admits_body(it)));
+        let mut candidates = std::mem::take(&mut self.candidates.list);
+        // A segment only has to overlap the time, which was checked when it was listed.
+        let filter = EntryFilter { since: None, until: None, ..plan.entry_filter.clone() };
+        candidates.retain(|one| one.meta().is_some_and(|meta| filter.admits(&meta)));
         candidates.sort_by_key(|candidate| Reverse((candidate.at, candidate.key.clone())));
         let place = |(rank, candidate): (u32, RecallCandidate)| RankedCandidate {
             candidate,
@@ -125,20 +113,4 @@ fn list_segments(
         }
     }
     Ok(kept.into_iter().map(|Reverse(one)| one).collect())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_time_only;
-
-    #[test]
-    fn only_what_says_nothing_else_asks_what_happened() {
-        for text in ["", "what did we do", "What happened?", "what have I been working on", "so…"]
-        {
-            assert!(is_time_only(text), "{text}");
-        }
-        for text in ["what did we decide", "the lexer", "deploy", "работа"] {
-            assert!(!is_time_only(text), "{text}");
-        }
-    }
 }

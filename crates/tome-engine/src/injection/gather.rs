@@ -15,7 +15,9 @@ use super::resume::ResumeParts;
 use super::session_state::SessionState;
 use super::start::{FactFile, NoteLine, StartParts};
 use tome_home::{HomeError, NotebookOwner};
-use tome_recall::{Across, RecallError, RecallHit, RecallQuery};
+use tome_recall::{
+    Across, QueryOrigin, RecallError, RecallFilter, RecallHit, RecallLimits, RecallQuery,
+};
 
 /// Characters of a prompt or a plan used as a query: its beginning shows its topic.
 const QUERY_CHARS_MAX: usize = 400;
@@ -194,13 +196,15 @@ impl Injector {
     ) -> Result<Vec<RecallHit>, RecallError> {
         let query: String = prompt.chars().take(QUERY_CHARS_MAX).collect();
         let question = RecallQuery {
-            query,
-            across: Across::Project,
-            limit: HITS_MAX,
-            project: Some(project.to_owned()),
-            session: Some(session.to_owned()),
-            proactive: true,
-            live_prompts: vec![prompt.to_owned()],
+            text: query,
+            origin: QueryOrigin::Proactive { prompt: prompt.to_owned() },
+            filter: RecallFilter {
+                across: Across::Project,
+                project: Some(project.to_owned()),
+                session: Some(session.to_owned()),
+                ..RecallFilter::default()
+            },
+            limits: RecallLimits { hits: HITS_MAX, tokens: None },
             ..RecallQuery::default()
         };
         let mut hits = self.recall.search(&question)?.hits;

@@ -19,7 +19,8 @@ use super::call::ToolInvocation;
 use super::quoting::FENCE_TOKENS;
 use tome_contents::Calendar;
 use tome_recall::{
-    Across, ExcludedPrompt, RecallAnswer, RecallHit, RecallQuery, RecallScope, source_name,
+    Across, QueryOrigin, RecallAnswer, RecallFilter, RecallHit, RecallQuery, RecallScope,
+    source_name,
 };
 
 pub(super) use pointers::teleport_query;
@@ -45,21 +46,24 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let across: Option<Across> = take_named(args, &["across"])?;
     let tokens_max =
         args.take_count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS_DEFAULT, |n| n.max(TOKENS_MIN));
-    let narrow = RecallFilters::parse(call, args)?;
+    let narrow = TimeAndAgents::parse(call, args)?;
     args.reject_unknown()?;
+    let mut question = resolve_caller(call, across)?.into_query(query, narrow);
+    question.filter.scope = within;
     // The budget covers the whole text answer; recall itself would count only the hits' texts.
-    let question = RecallQuery {
-        scope: within,
-        limit,
-        ..resolve_caller(call, across)?.into_query(query, narrow)
-    };
+    question.limits.hits = limit;
     let answer = call.recall()?.search(&question)?;
     let is_quoted = !call.is_for_person();
     let fence = if is_quoted { FENCE_TOKENS } else { 0 };
-    let question = RecallQuery { tokens_max: tokens_max - fence, ..question };
-    let packed = pack::pack_answer(&answer, &question, is_quoted);
+    let format = pack::AnswerFormat {
+        query: &question.text,
+        limit,
+        tokens_max: tokens_max - fence,
+        is_quoted,
+    };
+    let packed = pack::pack_answer(&answer, &format);
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
-    let mut json = answer_json(&answer, &question.query);
+    let mut json = answer_json(&answer, &question.text);
     let more = answer.more + (answer.hits.len() - shown.len());
     insert_field(&mut json, "hits", shown.iter().map(hit_json).collect());
     insert_field(&mut json, "more", more.into());
@@ -85,14 +89,14 @@ where
     value.map_err(|error| ToolError::invalid(error.to_string()))
 }
 
-/// Filters of a query.
-struct RecallFilters {
+/// The time and the agents that a query is limited to.
+struct TimeAndAgents {
     since: Option<Millis>,
     until: Option<Millis>,
     agents: Vec<String>,
 }
 
-impl RecallFilters {
+impl TimeAndAgents {
     fn parse(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<Self> {
         let (since, until) = (args.take_text(&["since"])?, args.take_text(&["until"])?);
         let agents = args.take_texts(&["agent", "agents"], |one| vec![one.to_owned()])?;
@@ -131,8 +135,7 @@ struct RecallCaller {
     across: Across,
     project: Option<String>,
     session: Option<String>,
-    exclude_prompts: Vec<ExcludedPrompt>,
-    is_agent: bool,
+    origin: QueryOrigin,
 }
 
 /// Resolves the caller's project and session; without a project, all projects.
@@ -152,39 +155,37 @@ fn resolve_caller(call: &ToolInvocation<'_>, across: Option<Across>) -> Result<R
             Err(ToolError::invalid("across project needs a working directory: use all"))
         }
         _ => {
-            let own_prompts = find_exclude_prompts(call, project.as_deref())?;
-            let is_agent = call.agent().is_some();
-            Ok(RecallCaller { across, project, session, exclude_prompts: own_prompts, is_agent })
+            let origin = resolve_origin(call, project.as_deref())?;
+            Ok(RecallCaller { across, project, session, origin })
         }
     }
 }
 
-/// The prompts that a calling agent is working on, which must not be hits. For a person, none.
-fn find_exclude_prompts(
-    call: &ToolInvocation<'_>,
-    project: Option<&str>,
-) -> Result<Vec<ExcludedPrompt>> {
-    let (Some(agent), Some(project)) = (call.agent(), project) else { return Ok(Vec::new()) };
-    Ok(call.recall()?.find_excluded_prompts(project, call.session(), agent)?)
+/// Who asks. The prompts that a calling agent is working on must not be hits.
+fn resolve_origin(call: &ToolInvocation<'_>, project: Option<&str>) -> Result<QueryOrigin> {
+    let Some(agent) = call.agent() else { return Ok(QueryOrigin::Person) };
+    let prompts = match project {
+        Some(project) => call.recall()?.find_excluded_prompts(project, call.session(), agent)?,
+        None => Vec::new(),
+    };
+    Ok(QueryOrigin::Agent { prompts })
 }
 
 impl RecallCaller {
-    fn into_query(self, query: String, narrow: RecallFilters) -> RecallQuery {
-        let prompts = self.exclude_prompts.iter().map(|own| own.text.clone());
-        let live_questions = match self.is_agent {
-            true => prompts.chain([query.clone()]).collect(),
-            false => Vec::new(),
-        };
+    fn into_query(self, query: String, narrow: TimeAndAgents) -> RecallQuery {
+        let TimeAndAgents { since, until, agents } = narrow;
         RecallQuery {
-            query,
-            across: self.across,
-            project: self.project,
-            session: self.session,
-            exclude_prompts: self.exclude_prompts,
-            live_prompts: live_questions,
-            agents: narrow.agents,
-            since: narrow.since,
-            until: narrow.until,
+            text: query,
+            origin: self.origin,
+            filter: RecallFilter {
+                across: self.across,
+                project: self.project,
+                session: self.session,
+                agents,
+                since,
+                until,
+                ..RecallFilter::default()
+            },
             ..RecallQuery::default()
         }
     }

@@ -11,6 +11,7 @@
 mod intake;
 mod notebooks;
 mod reading;
+mod recall_answers;
 mod recall_races;
 mod session_copy;
 mod spool;

@@ -13,7 +13,7 @@ use tome_home::{Home, NotebookOwner, Notebooks, Store, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::{Actor, Author, NotebookRules};
-use tome_recall::{Across, Recall, RecallQuery, RecallScope, Transcripts};
+use tome_recall::{Across, Recall, RecallFilter, RecallLimits, RecallQuery, Transcripts};
 use tome_redact::Redactor;
 
 struct Fixed;
@@ -111,10 +111,13 @@ fn stores_with_and_without_an_index_rank_alike() {
         }
     }
     let question = RecallQuery {
-        query: "lighthouse zebrathree".into(),
-        across: Across::All,
-        limit: 3,
-        project: Some(root("one")),
+        text: "lighthouse zebrathree".into(),
+        filter: RecallFilter {
+            across: Across::All,
+            project: Some(root("one")),
+            ..RecallFilter::default()
+        },
+        limits: RecallLimits { hits: 3, tokens: None },
         ..RecallQuery::default()
     };
     let answer = recall.search(&question).unwrap();
@@ -145,11 +148,9 @@ fn notes_are_found_during_an_index_rebuild() {
     notebook.write_note(&by, "facts/project.md", text, None, None).unwrap();
     recall.catch_up_indexes(&store, &|| false).unwrap();
     let question = RecallQuery {
-        query: "ninety days".into(),
-        scope: RecallScope::default(),
-        across: Across::Project,
-        limit: 5,
-        project: Some(root.clone()),
+        text: "ninety days".into(),
+        filter: RecallFilter { project: Some(root.clone()), ..RecallFilter::default() },
+        limits: RecallLimits { hits: 5, tokens: None },
         ..RecallQuery::default()
     };
     let citations = || {

@@ -45,6 +45,7 @@ pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntr
 }
 
 /// Extra search terms of an event: its day, so that "the release in May" finds it, and its tool.
+/// The day is in UTC, because an index must not depend on a setting that may change.
 pub(crate) fn event_keywords(event: &Event) -> String {
     let day = Period::day_containing(event.at, &Zone::utc()).title();
     let tool = event.tool.as_ref().map_or("", |tool| tool.name.as_str());
@@ -104,7 +105,7 @@ pub(crate) struct NoteText<'a> {
 
 /// Splits a note into sections. Sections of a session overview that are still the blank template
 /// are dropped.
-pub(crate) fn parse_note_sections<'a>(of: &PageKey, text: &'a str) -> literal::ParsedNote<'a> {
+fn parse_note_sections<'a>(of: &PageKey, text: &'a str) -> literal::ParsedNote<'a> {
     let mut said = parse_note(text);
     if of.is_overview() {
         let form = parse_note(OVERVIEW_TEMPLATE);
@@ -119,6 +120,35 @@ pub(crate) fn parse_note_sections<'a>(of: &PageKey, text: &'a str) -> literal::P
     said
 }
 
+/// The searchable parts of a note.
+pub(crate) struct NoteBody {
+    /// Text without frontmatter and META comments, with the same byte offsets as the file.
+    pub text: String,
+    sections: Vec<NoteSection>,
+    /// Description and keywords of its frontmatter and META comments.
+    keywords: String,
+}
+
+impl NoteBody {
+    pub(crate) fn parse(page: &PageKey, text: &str) -> Self {
+        let note = parse_note_sections(page, text);
+        let keywords = note.description.iter().chain(&note.keywords).map(String::as_str);
+        let keywords = keywords.collect::<Vec<_>>().join(" ");
+        Self { text: note.text.into_owned(), sections: note.sections, keywords }
+    }
+
+    /// The keywords if a range is the first section, which they belong to; otherwise empty.
+    pub(crate) fn keywords_of(&self, range: ByteRange) -> &str {
+        let is_first = self.sections.first().is_some_and(|first| section_range(first) == range);
+        if is_first { &self.keywords } else { "" }
+    }
+}
+
+fn section_range(section: &NoteSection) -> ByteRange {
+    let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    ByteRange { from: byte(section.range.start), to: byte(section.range.end) }
+}
+
 /// Entries of a note: one per section.
 pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
     let (source, project) = match note.page {
@@ -127,16 +157,12 @@ pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
         PageKey::Insight { .. } => (EntrySource::Insight, ""),
         PageKey::Node { .. } | PageKey::Grip { .. } => return Vec::new(),
     };
-    let page = parse_note_sections(note.page, note.text);
-    let about: Vec<&str> =
-        page.description.iter().chain(&page.keywords).map(String::as_str).collect();
-    let mut about = Some(about.join(" "));
-    let entry = |section: NoteSection| {
-        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-        let part = ByteRange { from: byte(section.range.start), to: byte(section.range.end) };
+    let body = NoteBody::parse(note.page, note.text);
+    let entry = |section: &NoteSection| {
+        let range = section_range(section);
         IndexEntry {
             key: EntryKey::Named(note.page.name()),
-            range: part,
+            range,
             source,
             at: note.modified,
             project: project.to_owned(),
@@ -145,10 +171,9 @@ pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
             kind: String::new(),
             line: section.line,
             title: format!("{} {}", note.name, section.heading),
-            text: slice_text(&page.text, part).to_owned(),
-            // Only with the first section.
-            keywords: about.take().unwrap_or_default(),
+            text: slice_text(&body.text, range).to_owned(),
+            keywords: body.keywords_of(range).to_owned(),
         }
     };
-    page.sections.clone().into_iter().map(entry).collect()
+    body.sections.iter().map(entry).collect()
 }

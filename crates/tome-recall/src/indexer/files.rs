@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::UNIX_EPOCH;
 
-use tome_finder::{EntryFilter, EntrySource, IndexEntry};
+use tome_finder::{EntrySource, IndexEntry, RecordMeta};
 use tome_model::{Millis, Scope};
 use tome_notebook::Notebook;
 
@@ -42,22 +42,15 @@ impl IndexableFile {
         }
     }
 
-    /// Returns whether a filter admits it.
-    pub(crate) fn matches_filter(&self, filter: &EntryFilter) -> bool {
-        let of_session = |session: &String| match &self.page {
-            PageKey::Detail { folder, .. } => *folder == layout::session_dir_name(session),
-            _ => false,
+    /// The properties that a filter tests. The session is the name of its folder.
+    pub(crate) fn meta(&self) -> RecordMeta<'_> {
+        let (project, session) = match &self.page {
+            PageKey::Detail { project, folder, .. } => (project.as_str(), folder.as_str()),
+            PageKey::Note { project, .. } => (project.as_str(), ""),
+            PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Insight { .. } => ("", ""),
         };
-        let of_project = |root: &String| match &self.page {
-            PageKey::Detail { project, .. } | PageKey::Note { project, .. } => project == root,
-            _ => true,
-        };
-        (filter.sources.is_empty() || filter.sources.contains(&self.source()))
-            && filter.session.as_ref().is_none_or(of_session)
-            && filter.project.as_ref().is_none_or(of_project)
-            && filter.agents.is_empty()
-            && filter.since.is_none_or(|since| self.modified >= since)
-            && filter.until.is_none_or(|until| self.modified < until)
+        let (source, at) = (self.source(), self.modified);
+        RecordMeta { source, at, project, session, agents: &[], kind: "" }
     }
 }
 
@@ -123,7 +116,7 @@ pub(super) fn modified_nanos(meta: &fs::Metadata) -> u128 {
 
 impl Indexer {
     /// Index entries of a file; none if it cannot be read or has no content yet.
-    pub(super) fn build_file_entries(&self, file: &IndexableFile) -> Vec<IndexEntry> {
+    pub(crate) fn build_file_entries(&self, file: &IndexableFile) -> Vec<IndexEntry> {
         let Some(text) = self.read_file_text(&file.page) else { return Vec::new() };
         entries::note_entries(&NoteText {
             page: &file.page,

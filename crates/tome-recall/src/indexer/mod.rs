@@ -25,9 +25,7 @@ use crate::Transcripts;
 use tome_home::{Home, Notebooks, StoreMode, Stores};
 
 pub(crate) use chunking::split_chunks;
-pub(crate) use entries::{
-    event_keywords, event_text, node_entries, parse_note_sections, slice_text,
-};
+pub(crate) use entries::{NoteBody, event_keywords, event_text, node_entries, slice_text};
 pub(crate) use files::{IndexableFile, load_known_files};
 pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet};
 pub(crate) use pages::PageKey;

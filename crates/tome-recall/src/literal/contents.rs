@@ -4,14 +4,12 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tome_finder::{EntryKey, EntrySource};
+use tome_finder::{EntryKey, EntrySource, RecordMeta};
 use tome_ledger::Ledger;
 use tome_model::{Agent, Grip, Millis, Node, NodeId};
 
 use super::limits::{NODES_MAX, NODES_PER_TASK};
-use super::scan::{
-    RecordMeta, ScanState, SharedMinScore, build_snippet, match_range, passes_filter,
-};
+use super::scan::{ScanState, SharedMinScore, build_snippet, match_range};
 use super::{Scan, ScanMatch, ScanQuery, TextMatch};
 use crate::RecallError;
 use crate::parallel;
@@ -22,7 +20,7 @@ pub(crate) fn scan_contents(
     project: &str,
     hunt: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
-    let wanted = |source| hunt.filter.sources.is_empty() || hunt.filter.sources.contains(&source);
+    let wanted = |source| hunt.filter.admits_source(source);
     if !(wanted(EntrySource::Node) || wanted(EntrySource::Grip)) {
         return Ok(ScanState::new(hunt).finish());
     }
@@ -80,21 +78,26 @@ fn single_session(node: &Node) -> &str {
     }
 }
 
-fn node_passes_filter(
-    scanning: &ScanState<'_>,
+/// The properties of a node, or of one of its sources, that a filter tests.
+fn node_meta<'a>(
     source: EntrySource,
-    project: &str,
-    node: &Node,
+    project: &'a str,
+    node: &'a Node,
     at: Millis,
-) -> bool {
-    let agents: Vec<&str> = node.agents.iter().map(Agent::as_str).collect();
-    let about =
-        RecordMeta { at, project, session: single_session(node), agents: &agents, kind: "" };
-    passes_filter(scanning.query.filter, source, &about)
+) -> RecordMeta<'a, Agent> {
+    RecordMeta {
+        source,
+        at,
+        project,
+        session: single_session(node),
+        agents: &node.agents,
+        kind: "",
+    }
 }
 
 fn match_node(scanning: &mut ScanState<'_>, project: &str, node: &Node) {
-    if !node_passes_filter(scanning, EntrySource::Node, project, node, node.first_at) {
+    let about = node_meta(EntrySource::Node, project, node, node.first_at);
+    if !scanning.query.filter.admits(&about) {
         return;
     }
     scanning.count_scanned();
@@ -118,7 +121,8 @@ fn match_node(scanning: &mut ScanState<'_>, project: &str, node: &Node) {
 }
 
 fn match_grip(scanning: &mut ScanState<'_>, project: &str, node: &Node, grip: &Grip) {
-    if !node_passes_filter(scanning, EntrySource::Grip, project, node, grip.at) {
+    let about = node_meta(EntrySource::Grip, project, node, grip.at);
+    if !scanning.query.filter.admits(&about) {
         return;
     }
     scanning.count_scanned();

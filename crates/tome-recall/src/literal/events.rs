@@ -2,13 +2,13 @@
 
 use std::ops::ControlFlow;
 
-use tome_finder::{EntryKey, EntrySource};
+use tome_finder::{EntryKey, EntrySource, RecordMeta};
 use tome_ledger::{EventPosition, EventRange, EventRef, Ledger, LedgerError, ScanDirection};
-use tome_model::{Event, SessionId};
+use tome_model::{Agent, Event, SessionId};
 
 use super::limits::{EVENTS_PER_TASK, OUTBOX_EVENTS_MAX, TASKS_MAX};
 use super::line_text::join_event_text;
-use super::scan::{RecordMeta, ScanState, SharedMinScore, match_range, passes_filter};
+use super::scan::{ScanState, SharedMinScore, match_range};
 use super::text_match::MatchResult;
 use super::{Scan, ScanMatch, ScanQuery};
 use crate::RecallError;
@@ -22,7 +22,7 @@ pub(crate) fn scan_events(
     hunt: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
     let mut scanning = ScanState::new(hunt);
-    if !hunt.filter.sources.is_empty() && !hunt.filter.sources.contains(&EntrySource::Event) {
+    if !hunt.filter.admits_source(EntrySource::Event) {
         return Ok(scanning.finish());
     }
     if after_seq == 0 {
@@ -111,10 +111,15 @@ fn match_event_ref(
     text: &mut String,
 ) -> Result<ControlFlow<()>, LedgerError> {
     let EventRef { session, agent, project, kind, .. } = *glimpse;
-    let agents = [agent];
-    let about =
-        RecordMeta { at: position.at, project, session, agents: &agents, kind: kind.as_str() };
-    let is_allowed = passes_filter(scanning.query.filter, EntrySource::Event, &about);
+    let about = RecordMeta {
+        source: EntrySource::Event,
+        at: position.at,
+        project,
+        session,
+        agents: &[agent],
+        kind: kind.as_str(),
+    };
+    let is_allowed = scanning.query.filter.admits(&about);
     let of_tool = glimpse.tool.map_or(0, |(input, output)| input.len() + output.len());
     let bytes = if is_allowed { glimpse.text.len() + of_tool } else { 0 };
     if !scanning.should_continue(bytes) {
@@ -138,6 +143,18 @@ fn match_event_ref(
     Ok(ControlFlow::Continue(()))
 }
 
+/// The properties of an event that a filter tests.
+pub(crate) fn event_meta(event: &Event) -> RecordMeta<'_, Agent> {
+    RecordMeta {
+        source: EntrySource::Event,
+        at: event.at,
+        project: &event.project,
+        session: event.session.as_str(),
+        agents: std::slice::from_ref(&event.agent),
+        kind: event.kind.as_str(),
+    }
+}
+
 /// Matches an event. Returns `false` to end the scan.
 fn match_event(
     scanning: &mut ScanState<'_>,
@@ -145,14 +162,8 @@ fn match_event(
     event: &Event,
     text: &mut String,
 ) -> bool {
-    let about = RecordMeta {
-        at: event.at,
-        project: &event.project,
-        session: event.session.as_str(),
-        agents: &[event.agent.as_str()],
-        kind: event.kind.as_str(),
-    };
-    if !passes_filter(scanning.query.filter, EntrySource::Event, &about) {
+    let about = event_meta(event);
+    if !scanning.query.filter.admits(&about) {
         return scanning.should_continue(0);
     }
     join_event_text(event, text);
@@ -167,7 +178,7 @@ fn match_event(
 fn match_event_text(
     scanning: &mut ScanState<'_>,
     position: &EventPosition,
-    about: &RecordMeta<'_>,
+    about: &RecordMeta<'_, impl AsRef<str>>,
     text: &str,
 ) {
     let look = match scanning.query.matcher.match_above(text, scanning.min_score()) {
@@ -182,7 +193,7 @@ fn match_event_text(
         line: 0,
         project: about.project.to_owned(),
         session: about.session.to_owned(),
-        agent: about.agents.first().copied().unwrap_or_default().to_owned(),
+        agent: about.agents.first().map(|agent| agent.as_ref().to_owned()).unwrap_or_default(),
         kind: about.kind.to_owned(),
         title: String::new(),
         range: match_range(&look, 0),

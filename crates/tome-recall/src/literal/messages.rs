@@ -4,11 +4,11 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 
 use memchr::memmem;
-use tome_finder::{EntryKey, EntrySource};
+use tome_finder::{EntryKey, EntrySource, RecordMeta};
 
 use super::limits::LINE_BYTES_MAX;
 use super::line_text::LineText;
-use super::scan::{RecordMeta, ScanState, build_snippet, match_range, passes_filter};
+use super::scan::{ScanState, build_snippet, match_range};
 use super::{Scan, ScanMatch, ScanQuery};
 use crate::RecallError;
 use tome_home::HomeError;
@@ -96,13 +96,14 @@ fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u3
         owner.session.clone_into(&mut heard.session);
     }
     let about = RecordMeta {
+        source: EntrySource::Event,
         at: heard.at,
         project: owner.project,
         session: &heard.session,
         agents: &[heard.agent.as_str()],
         kind: &heard.kind,
     };
-    if !passes_filter(scanning.query.filter, EntrySource::Event, &about) {
+    if !scanning.query.filter.admits(&about) {
         return;
     }
     let Some(look) = scanning.query.matcher.match_text(&heard.text) else { return };

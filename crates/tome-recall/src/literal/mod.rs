@@ -22,7 +22,7 @@ mod text_match;
 mod word_query;
 
 pub(crate) use contents::{node_text, scan_contents};
-pub(crate) use events::scan_events;
+pub(crate) use events::{event_meta, scan_events};
 pub(crate) use matcher::Matcher;
 pub(crate) use messages::{TranscriptOwner, scan_messages};
 pub(crate) use note::{NoteSection, ParsedNote, parse_note};

@@ -67,35 +67,6 @@ pub(crate) struct ScanMatch {
     pub snippet: String,
 }
 
-/// Metadata that a filter tests before a record is matched.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct RecordMeta<'a> {
-    pub at: Millis,
-    pub project: &'a str,
-    pub session: &'a str,
-    pub agents: &'a [&'a str],
-    pub kind: &'a str,
-}
-
-/// Returns whether a filter admits a record.
-pub(super) fn passes_filter(
-    filter: &EntryFilter,
-    source: EntrySource,
-    about: &RecordMeta<'_>,
-) -> bool {
-    let is_one =
-        |wanted: &Option<String>, has: &str| wanted.as_deref().is_none_or(|one| one == has);
-    let is_in = |wanted: &[String], has: &str| wanted.iter().any(|one| one == has);
-    (filter.sources.is_empty() || filter.sources.contains(&source))
-        && is_one(&filter.project, about.project)
-        && is_one(&filter.session, about.session)
-        && (filter.agents.is_empty()
-            || about.agents.iter().any(|agent| is_in(&filter.agents, agent)))
-        && (filter.kinds.is_empty() || is_in(&filter.kinds, about.kind))
-        && filter.since.is_none_or(|since| about.at >= since)
-        && filter.until.is_none_or(|until| about.at < until)
-}
-
 /// Minimum score to be among the best, shared by the threads of a scan.
 #[derive(Debug, Default)]
 pub(super) struct SharedMinScore(AtomicU32);

@@ -7,8 +7,8 @@ use tome_model::{Agent, EventKind, Millis, ModelError};
 use tome_proto::v1::recall_server::Recall;
 use tome_proto::{limits, v1};
 use tome_recall::{
-    Across, OtherProjectHits, RecallAnswer, RecallError, RecallHit, RecallQuery, SearchStage, Tier,
-    source_name,
+    Across, OtherProjectHits, QueryOrigin, QuerySyntax, RecallAnswer, RecallError, RecallFilter,
+    RecallHit, RecallLimits, RecallQuery, SearchStage, ThresholdPolicy, Tier, source_name,
 };
 use tonic::{Request, Response, Status};
 
@@ -74,24 +74,28 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
     }
     let limit = request.limit.unwrap_or(limits::RECALL_HITS_DEFAULT).min(limits::RECALL_HITS_MAX);
     Ok(RecallQuery {
-        query: request.query,
-        scope: parse_name(&request.scope)?.unwrap_or_default(),
-        across,
-        limit: limit as usize,
-        tokens_max: request.tokens_max as usize,
-        project,
-        session,
-        agents: request.agents,
-        kinds: request.kinds,
-        since,
-        until,
+        text: request.query,
+        syntax: if request.regex { QuerySyntax::Regex } else { QuerySyntax::Words },
+        origin: QueryOrigin::Person,
+        filter: RecallFilter {
+            scope: parse_name(&request.scope)?.unwrap_or_default(),
+            across,
+            project,
+            session,
+            agents: request.agents,
+            kinds: request.kinds,
+            since,
+            until,
+        },
+        limits: RecallLimits {
+            hits: limit as usize,
+            tokens: Some(request.tokens_max as usize).filter(|most| *most > 0),
+        },
         tier: parse_name(&request.tier)?,
-        is_regex: request.regex,
-        no_threshold: request.no_floor,
-        proactive: false,
-        // An explicit query excludes nothing.
-        exclude_prompts: Vec::new(),
-        live_prompts: Vec::new(),
+        threshold: match request.no_floor {
+            true => ThresholdPolicy::Ignore,
+            false => ThresholdPolicy::Enforce,
+        },
     })
 }
 

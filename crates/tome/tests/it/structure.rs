@@ -38,7 +38,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 15] = [
 
 /// Modules of one crate that depend on each other in a circle. None may be added; one that is resolved
 /// is removed from the list.
-const KNOWN_CYCLES: [(&str, &[&str]); 8] = [
+const KNOWN_CYCLES: [(&str, &[&str]); 7] = [
     (
         "tome",
         &[
@@ -90,20 +90,6 @@ const KNOWN_CYCLES: [(&str, &[&str]); 8] = [
     (
         "tome-notebook",
         &["commit", "frontmatter", "index", "inventory", "markdown_line", "notebook", "state"],
-    ),
-    (
-        "tome-recall",
-        &[
-            "collect",
-            "excluded_prompt",
-            "index_query",
-            "pack",
-            "plan",
-            "query",
-            "rank",
-            "searched_set",
-            "time_query",
-        ],
     ),
 ];
 

@@ -9,7 +9,7 @@ use super::render::{self, one_line};
 use super::{HITS_DEFAULT, HITS_MAX, TOKENS_MAX};
 use crate::tools::answer::truncate_bytes;
 use crate::tools::quoting::FENCE_TOKENS;
-use tome_recall::{RecallAnswer, RecallHit, RecallQuery};
+use tome_recall::{RecallAnswer, RecallHit};
 
 /// Limits of the repeated query: bytes, and its share of the token budget.
 const QUERY_BYTES_MAX: usize = 200;
@@ -30,29 +30,33 @@ pub(super) struct PackedAnswer {
     pub(super) tokens: u64,
 }
 
-/// Renders an answer within the query's token budget.
-pub(super) fn pack_answer(
-    answer: &RecallAnswer,
-    question: &RecallQuery,
-    is_quoted: bool,
-) -> PackedAnswer {
+/// What a text answer has to keep to.
+pub(super) struct AnswerFormat<'a> {
+    pub(super) query: &'a str,
+    /// Maximum number of hits that the query asked for.
+    pub(super) limit: usize,
+    /// Token budget of the whole text.
+    pub(super) tokens_max: usize,
+    /// For a model: hits name their speaker, and markers are broken.
+    pub(super) is_quoted: bool,
+}
+
+/// Renders an answer within its token budget.
+pub(super) fn pack_answer(answer: &RecallAnswer, format: &AnswerFormat<'_>) -> PackedAnswer {
     let draft = AnswerPacker {
         answer,
-        question,
-        query: shorten_query(&question.query, question.tokens_max / QUERY_SHARE),
+        format,
+        query: shorten_query(format.query, format.tokens_max / QUERY_SHARE),
         notes: render::render_notes(answer),
-        is_quoted,
     };
     draft.pack_complete().or_else(|| draft.pack_shortened()).unwrap_or_else(|| draft.pack_minimal())
 }
 
 struct AnswerPacker<'a> {
     answer: &'a RecallAnswer,
-    question: &'a RecallQuery,
+    format: &'a AnswerFormat<'a>,
     query: String,
     notes: Vec<String>,
-    /// For a model: hits name their speaker, and markers are broken.
-    is_quoted: bool,
 }
 
 impl AnswerPacker<'_> {
@@ -73,7 +77,7 @@ impl AnswerPacker<'_> {
     fn pack_shortened(&self) -> Option<PackedAnswer> {
         let hit = self.answer.hits.first()?;
         SHORTENED_CHARS.iter().find_map(|chars_max| {
-            let content = excerpt_around_match(&hit.text, &self.question.query, *chars_max);
+            let content = excerpt_around_match(&hit.text, self.format.query, *chars_max);
             self.fit(self.render_list(&[(hit, &content)], None), 1)
         })
     }
@@ -101,14 +105,14 @@ impl AnswerPacker<'_> {
         let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
         for (number, (hit, content)) in (1..).zip(shown) {
             text.push('\n');
-            text.push_str(&match self.is_quoted {
+            text.push_str(&match self.format.is_quoted {
                 true => render::render_quoted_hit(number, hit, content),
                 false => render::render_hit(number, hit, content),
             });
         }
         // Quoted hits have their dates next to their speakers.
-        let dates =
-            (!self.is_quoted).then(|| render::render_dates(shown.iter().map(|(hit, _)| *hit)));
+        let dates = (!self.format.is_quoted)
+            .then(|| render::render_dates(shown.iter().map(|(hit, _)| *hit)));
         let dates = dates.flatten();
         let below = [dates, also, self.render_more(shown.len())].into_iter().flatten();
         let below: Vec<String> = below.chain(self.notes.iter().cloned()).collect();
@@ -122,10 +126,10 @@ impl AnswerPacker<'_> {
     /// Says how to get the hits that are not shown.
     fn render_more(&self, count: usize) -> Option<String> {
         let cut = self.answer.hits.len() - count;
-        let (more, limit) = (self.answer.more + cut, self.question.limit);
+        let (more, limit) = (self.answer.more + cut, self.format.limit);
         match more {
             0 => None,
-            more if cut > 0 && self.question.tokens_max < TOKENS_MAX => {
+            more if cut > 0 && self.format.tokens_max < TOKENS_MAX => {
                 Some(format!("({more} more; call again with tokens {})", self.suggest_tokens()))
             }
             more if limit < HITS_MAX => {
@@ -137,13 +141,13 @@ impl AnswerPacker<'_> {
     }
 
     fn suggest_tokens(&self) -> usize {
-        let fence = if self.is_quoted { FENCE_TOKENS } else { 0 };
-        ((self.question.tokens_max + fence) * 2).min(TOKENS_MAX)
+        let fence = if self.format.is_quoted { FENCE_TOKENS } else { 0 };
+        ((self.format.tokens_max + fence) * 2).min(TOKENS_MAX)
     }
 
     fn fit(&self, text: String, hits: usize) -> Option<PackedAnswer> {
         let packed = PackedAnswer::new(text, hits);
-        (packed.tokens <= self.question.tokens_max as u64).then_some(packed)
+        (packed.tokens <= self.format.tokens_max as u64).then_some(packed)
     }
 }
 

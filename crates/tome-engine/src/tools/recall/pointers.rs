@@ -5,12 +5,12 @@ use tome_finder::EntrySource;
 use tome_text::estimate_tokens;
 
 use super::render::{one_line, render_minute, render_notes, strip_project};
-use super::{RecallFilters, Result, answer_json, pack, require_query, resolve_caller};
+use super::{Result, TimeAndAgents, answer_json, pack, require_query, resolve_caller};
 use crate::tools::ToolAnswer;
 use crate::tools::answer::{ToolError, insert_field, truncate_bytes};
 use crate::tools::args::ToolArgs;
 use crate::tools::call::ToolInvocation;
-use tome_recall::{RecallAnswer, RecallHit, RecallQuery, RecallScope};
+use tome_recall::{RecallAnswer, RecallHit, RecallScope};
 
 /// Default and maximum pointers.
 const POINTERS_DEFAULT: usize = 10;
@@ -33,7 +33,7 @@ pub(in crate::tools) fn teleport_query(
     let query = require_query(args)?;
     let limit = args.take_count(&["limit"], POINTERS_MAX)?.unwrap_or(POINTERS_DEFAULT);
     let level = args.take_text(&["level"])?.filter(|level| !level.is_empty());
-    let narrow = RecallFilters::parse(call, args)?;
+    let narrow = TimeAndAgents::parse(call, args)?;
     args.reject_unknown()?;
     if let Some(level) = &level
         && !LEVELS.contains(&level.as_str())
@@ -44,17 +44,15 @@ pub(in crate::tools) fn teleport_query(
     // Hits of other levels are filtered out afterwards.
     let asked = if level.is_some() && limit > 0 { POINTERS_MAX } else { limit };
     let place = resolve_caller(call, None)?;
-    let question = RecallQuery {
-        scope: RecallScope::Contents,
-        limit: asked,
-        ..place.into_query(query, narrow)
-    };
+    let mut question = place.into_query(query, narrow);
+    question.filter.scope = RecallScope::Contents;
+    question.limits.hits = asked;
     let mut answer = call.recall()?.search(&question)?;
     answer.hits.retain(|hit| level.as_ref().is_none_or(|wanted| hit_level(hit) == wanted));
     let cut = answer.hits.len().saturating_sub(limit);
     answer.hits.truncate(limit);
     answer.more += cut;
-    Ok(render_pointers(&answer, &question.query))
+    Ok(render_pointers(&answer, &question.text))
 }
 
 /// The level of a node; `grip` for a grip.

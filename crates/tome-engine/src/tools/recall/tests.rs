@@ -6,10 +6,10 @@ use tome_finder::EntrySource;
 use tome_model::Millis;
 use tome_text::estimate_tokens;
 
-use super::pack::{excerpt_around_match, pack_answer};
+use super::pack::{AnswerFormat, excerpt_around_match, pack_answer};
 use super::pointers::render_pointers;
 use super::{HITS_MAX, TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
-use tome_recall::{OtherProjectHits, RecallAnswer, RecallHit, RecallQuery, Tier};
+use tome_recall::{OtherProjectHits, RecallAnswer, RecallHit, Tier};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);
@@ -49,12 +49,12 @@ fn answer(hits: Vec<RecallHit>) -> RecallAnswer {
     }
 }
 
-fn question(query: &str, tokens_max: usize) -> RecallQuery {
-    RecallQuery { query: query.to_owned(), limit: 5, tokens_max, ..RecallQuery::default() }
+fn format(query: &str, tokens_max: usize) -> AnswerFormat<'_> {
+    AnswerFormat { query, limit: 5, tokens_max, is_quoted: false }
 }
 
 fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
-    let packed = pack_answer(answer, &question(query, TOKENS_DEFAULT), false);
+    let packed = pack_answer(answer, &format(query, TOKENS_DEFAULT));
     assert_eq!(packed.hits, answer.hits.len());
     expected.assert_eq(&packed.text);
 }
@@ -85,9 +85,9 @@ fn hits_are_rendered_in_the_documented_format() {
             Line: 45\n    \
             Content: User asked about auth flow, discussed OAuth2 vs JWT...\n    \
             Citation: messages.jsonl#L45";
-    let packed = pack_answer(&answer(hits), &question("authentication", TOKENS_DEFAULT), false);
+    let packed = pack_answer(&answer(hits), &format("authentication", TOKENS_DEFAULT));
     assert_eq!(packed.text, expected);
-    let none = pack_answer(&answer(Vec::new()), &question("authentication", TOKENS_DEFAULT), false);
+    let none = pack_answer(&answer(Vec::new()), &format("authentication", TOKENS_DEFAULT));
     assert_eq!(none.text, "No results found for: \"authentication\"");
 }
 
@@ -182,26 +182,26 @@ fn an_answer_that_is_cut_says_how_to_get_more() {
     let text = "we rotate refresh tokens ".repeat(12);
     let hits = (1..=30).map(|n| hit(EntrySource::Event, &format!("messages.jsonl#L{n}"), &text));
     let mut answer = answer(hits.collect());
-    let shown = |answer: &RecallAnswer, question: &RecallQuery| {
-        let packed = pack_answer(answer, question, false);
+    let shown = |answer: &RecallAnswer, format: &AnswerFormat<'_>| {
+        let packed = pack_answer(answer, format);
         let last = packed.text.lines().last().unwrap().to_owned();
         (packed.hits, last)
     };
     assert_eq!(
-        shown(&answer, &question("refresh", 800)),
+        shown(&answer, &format("refresh", 800)),
         (9, "(21 more; call again with tokens 1600)".to_owned())
     );
     assert_eq!(
-        shown(&answer, &question("refresh", 100)),
+        shown(&answer, &format("refresh", 100)),
         (1, "(29 more; call again with tokens 200)".to_owned())
     );
     answer.more = 2;
     answer.hits.truncate(5);
     assert_eq!(
-        shown(&answer, &question("refresh", 800)),
+        shown(&answer, &format("refresh", 800)),
         (5, "(2 more; call again with limit 10)".to_owned())
     );
-    let all = RecallQuery { limit: HITS_MAX, ..question("refresh", TOKENS_MAX) };
+    let all = AnswerFormat { limit: HITS_MAX, ..format("refresh", TOKENS_MAX) };
     assert_eq!(
         shown(&answer, &all),
         (5, "(2 more; narrow it with since, until, agent or scope)".to_owned())
@@ -296,7 +296,7 @@ proptest! {
         answer.more = more;
         answer.behind = behind;
         answer.unread = unread;
-        let packed = pack_answer(&answer, &question(&query, tokens_max), false);
+        let packed = pack_answer(&answer, &format(&query, tokens_max));
         prop_assert_eq!(packed.tokens, estimate_tokens(&packed.text));
         prop_assert!(packed.tokens <= tokens_max as u64, "{} of {}", packed.tokens, tokens_max);
         prop_assert!(packed.hits <= answer.hits.len());

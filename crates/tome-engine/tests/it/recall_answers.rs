@@ -1,0 +1,177 @@
+//! Recall over a whole engine: answers depend on what is stored, not on what is indexed already.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::json;
+use tome_engine::{Engine, EngineSettings};
+use tome_home::{Home, NotebookOwner};
+use tome_model::{Clock, EventLine, Millis, Scope, Zone};
+use tome_notebook::{Actor, Author};
+use tome_recall::{
+    Across, QueryOrigin, QuerySyntax, RecallAnswer, RecallFilter, RecallLimits, RecallQuery,
+    RecallScope, Tier,
+};
+
+/// 2026-03-25T10:00:00Z.
+const NOW: Millis = Millis(1_774_432_800_000);
+const MINUTE: u64 = 60_000;
+const DAY: u64 = 24 * 60 * MINUTE;
+
+struct Fixed;
+
+impl Clock for Fixed {
+    fn now(&self) -> Millis {
+        NOW
+    }
+}
+
+/// An engine over a home of its own, and the root of a project.
+struct Scene {
+    engine: Engine,
+    root: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Scene {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = EngineSettings::new(Home::at(folder.path().join("home")), Zone::utc());
+        let engine = Engine::open(settings, Arc::new(Fixed)).unwrap();
+        let root = folder.path().join("app").to_str().unwrap().to_owned();
+        Self { engine, root, _folder: folder }
+    }
+
+    fn store_event(&self, session: &str, number: u64, at: u64, kind: &str, text: &str) {
+        let line = json!({
+            "id": format!("{session}-{number}"), "session_id": session, "agent": "codex",
+            "cwd": self.root, "kind": kind, "at": at, "text": text,
+        });
+        let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
+        assert!(self.engine.intake().ingest(vec![draft]).iter().all(Result::is_ok));
+    }
+
+    fn write_note(&self, scope: Scope, path: &str, text: &str) {
+        let cwd = (scope != Scope::Coder).then(|| self.root.clone());
+        let owner = NotebookOwner { scope, cwd, session: None };
+        let who = Actor::Agent { agent: "codex".into(), session: None };
+        let by = Author { who, tool: "memory_write".into() };
+        let notebook = self.engine.notebooks().open(&owner).unwrap();
+        notebook.write_note(&by, path, text, None, None).unwrap();
+    }
+
+    fn query(&self, text: &str) -> RecallQuery {
+        RecallQuery {
+            text: text.to_owned(),
+            filter: RecallFilter { project: Some(self.root.clone()), ..RecallFilter::default() },
+            limits: RecallLimits { hits: 5, tokens: None },
+            ..RecallQuery::default()
+        }
+    }
+
+    /// The answer without the time that its steps took.
+    fn search(&self, query: &RecallQuery) -> RecallAnswer {
+        let mut answer = self.engine.recall().search(query).unwrap();
+        answer.stages.iter_mut().for_each(|stage| stage.took = Duration::ZERO);
+        answer
+    }
+}
+
+#[test]
+fn answers_are_identical_after_a_rebuild() {
+    let scene = Scene::new();
+    let topics = ["refresh tokens", "the lexer cache", "retry limits", "the release notes"];
+    for (day, topic) in (1..).zip(topics) {
+        for turn in 0..6_u64 {
+            let at = NOW.0 - day * DAY + turn * MINUTE;
+            let session = format!("session-{day}");
+            let (number, answer) = (turn * 2, turn * 2 + 1);
+            let asked = format!("how do we rotate {topic} in step {turn} of the deployment?");
+            scene.store_event(&session, number, at, "user_message", &asked);
+            let said =
+                format!("step {turn}: {topic} are rotated by the deployment of stage {turn}");
+            scene.store_event(&session, answer, at + 1_000, "assistant_message", &said);
+        }
+        // In steps, as a daemon would: a rebuild then has to arrive at the same by one long step.
+        scene.engine.catch_up_project(&scene.root).unwrap();
+    }
+    let facts = "# Facts\n\n<!-- META: - keywords: [\"rotation\"] -->\n\nTokens are rotated weekly.\n\n## Deployment\n\nThe deployment has six steps.\n";
+    scene.write_note(Scope::Project, "facts/project.md", facts);
+    scene.write_note(
+        Scope::Coder,
+        "semantic/deployment.md",
+        "# Deployment\n\nRotate tokens before a deployment.\n",
+    );
+    let explicit = scene.query("rotate refresh tokens during the deployment");
+    // A query notices which notes are not indexed yet.
+    scene.search(&explicit);
+    scene.engine.catch_up_project(&scene.root).unwrap();
+    scene.engine.recall().catch_up_note_indexes(&|| false).unwrap();
+
+    let mut queries = vec![explicit.clone(), scene.query("last week"), scene.query("rotation")];
+    for scope in [RecallScope::Messages, RecallScope::Contents, RecallScope::Notes] {
+        let mut query = explicit.clone();
+        query.filter.scope = scope;
+        queries.push(query);
+    }
+    for tier in [Tier::Literal, Tier::Bm25, Tier::Vectors] {
+        queries.push(RecallQuery { tier: Some(tier), ..explicit.clone() });
+    }
+    let mut in_session = explicit.clone();
+    in_session.filter.across = Across::Session;
+    in_session.filter.session = Some("session-1".to_owned());
+    queries.push(in_session);
+    let mut few = explicit.clone();
+    few.limits = RecallLimits { hits: 2, tokens: Some(200) };
+    queries.push(few);
+    let agent = QueryOrigin::Agent { prompts: Vec::new() };
+    queries.push(RecallQuery { origin: agent, ..explicit.clone() });
+    let prompt = "how do we rotate refresh tokens in the deployment of stage 3".to_owned();
+    let origin = QueryOrigin::Proactive { prompt: prompt.clone() };
+    queries.push(RecallQuery { text: prompt, origin, ..explicit.clone() });
+    let syntax = QuerySyntax::Regex;
+    queries.push(RecallQuery { text: "stage [24]".to_owned(), syntax, ..explicit });
+
+    let answers = || queries.iter().map(|query| scene.search(query)).collect::<Vec<_>>();
+    let before = answers();
+    for (query, answer) in queries.iter().zip(&before) {
+        assert!(!answer.hits.is_empty(), "{query:?}");
+        assert!(answer.unread.is_empty(), "{query:?}: {:?}", answer.unread);
+    }
+    assert!(before.iter().flat_map(|answer| &answer.hits).any(|hit| !hit.also.is_empty()));
+
+    let store = scene.engine.stores().open_project(&scene.root).unwrap();
+    scene.engine.rebuild(&store).unwrap();
+    for ((query, before), after) in queries.iter().zip(&before).zip(answers()) {
+        assert_eq!(after, *before, "{query:?}");
+    }
+}
+
+#[test]
+fn notes_are_quoted_alike_before_and_after_they_are_indexed() {
+    let scene = Scene::new();
+    scene.store_event("session-1", 0, NOW.0, "user_message", "what about the harbour?");
+    scene.engine.catch_up_project(&scene.root).unwrap();
+    let note = "# Harbour\n\nShips enter at high tide.\n\n<!-- META: - created: 2026-01-15T10:30:00Z - keywords: [\"anchorage\"] -->\n\nThe pilot boards at the lighthouse.\n";
+    scene.write_note(Scope::Project, "facts/harbour.md", note);
+
+    let found = |text: &str| {
+        let mut query = scene.query(text);
+        query.filter.scope = RecallScope::Notes;
+        let answer = scene.search(&query);
+        let texts = answer.hits.into_iter().map(|hit| (hit.citation, hit.text));
+        (answer.behind, texts.collect::<Vec<_>>())
+    };
+    // The notebook adds the summary below the title.
+    let text = "# Harbour > Summary: Ships enter at high tide Ships enter at high tide. The pilot boards at the lighthouse.";
+    let expected = |line: u32| vec![(format!("memory/facts/harbour.md#L{line}"), text.to_owned())];
+    let check = |behind: u64| {
+        assert_eq!(found("the pilot of the lighthouse"), (behind, expected(9)));
+        // Keywords find the note, but are not quoted.
+        assert_eq!(found("anchorage"), (behind, expected(1)));
+        assert_eq!(found("2026-01-15T10:30:00Z created").1, Vec::new());
+    };
+    check(1);
+    scene.engine.catch_up_project(&scene.root).unwrap();
+    check(0);
+}

@@ -1,0 +1,97 @@
+//! Answer types of recall.
+
+use std::time::Duration;
+
+use tome_finder::EntrySource;
+use tome_model::Millis;
+
+use super::Tier;
+
+/// The result of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecallAnswer {
+    /// Lowest tier that was used.
+    pub tier: Tier,
+    /// Number of records that an index has not read yet. They were scanned directly, except for
+    /// those in `unread`.
+    pub behind: u64,
+    /// Descriptions of records that could not be searched.
+    pub unread: Vec<String>,
+    /// Best first.
+    pub hits: Vec<RecallHit>,
+    /// Number of further relevant hits beyond the limit or the token budget.
+    pub more: usize,
+    /// Other projects with hits, if this one has none.
+    pub other_projects: Vec<OtherProjectHits>,
+    /// The words of the query that name a time span.
+    pub time: Option<String>,
+    /// Steps performed, for `--explain`.
+    pub stages: Vec<SearchStage>,
+}
+
+/// A hit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecallHit {
+    /// Kind of record.
+    pub source: EntrySource,
+    /// Opens with `tome show`.
+    pub citation: String,
+    /// File part of the citation, for notes and details.
+    pub file: Option<String>,
+    /// Line in that file or in `messages.jsonl`.
+    pub line: Option<u32>,
+    /// Excerpt around the match: at most 300 characters, white space collapsed.
+    pub text: String,
+    /// A node's title, or a note's name.
+    pub title: String,
+    /// Time of the event, or of the last change.
+    pub at: Option<Millis>,
+    /// Root folder of the project; empty for the coder's notebook.
+    pub project: String,
+    /// Session id.
+    pub session: Option<String>,
+    /// Name of the agent.
+    pub agent: Option<String>,
+    /// Event kind, or level of a node.
+    pub kind: String,
+    /// Name of the tool that produced the event.
+    pub tool: Option<String>,
+    /// Fused score; comparable only within one answer.
+    pub score: f64,
+    /// Tier, rank (from 1) and score for each tier that found it.
+    pub ranks: Vec<(Tier, usize, f32)>,
+    /// Citations of further hits in the same session or file.
+    pub also: Vec<String>,
+}
+
+/// Another project with hits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherProjectHits {
+    /// Root folder.
+    pub project: String,
+    /// Lower bound on the number of hits.
+    pub hits: usize,
+}
+
+/// A step of a query.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SearchStage {
+    /// Name of the step.
+    pub name: String,
+    /// Short summary of its result.
+    pub found: String,
+    /// Duration.
+    pub took: Duration,
+}
+
+/// Name of a source in answers.
+pub fn source_name(source: EntrySource) -> &'static str {
+    match source {
+        EntrySource::Event => "messages",
+        EntrySource::Node => "contents",
+        EntrySource::Grip => "grips",
+        EntrySource::Note => "notes",
+        EntrySource::Detail => "detail",
+        EntrySource::Insight => "coder",
+    }
+}

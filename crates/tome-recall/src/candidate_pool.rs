@@ -1,0 +1,106 @@
+//! The candidates of a query, and the replies and scans that they come from.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tome_finder::{Bm25Index, EntryFilter, FinderError, QueryVector, VectorIndex};
+
+use super::candidate_set::CandidateSet;
+use super::index_query::{IndexReply, PairReplies};
+use super::indexer::{IndexPair, Indexer};
+use super::literal::Scan;
+use super::plan::RecallPlan;
+use super::search_report::SearchReport;
+use super::searched_set::{SearchedSets, VectorCoverage};
+
+/// Maximum number of matches of a scan.
+pub(super) const SCAN_MATCHES_MAX: usize = 200;
+/// The open indexes of a pair.
+pub(super) type OpenIndexes = (Option<Arc<Bm25Index>>, Option<Arc<VectorIndex>>);
+
+/// The candidates of a query, and where they come from.
+pub(super) struct CandidatePool {
+    pub sets: SearchedSets,
+    pub candidates: CandidateSet,
+    pub vectors: VectorCoverage,
+    pub report: SearchReport,
+}
+
+/// Parameters for searching one index set.
+pub(super) struct SetSearch<'a> {
+    pub indexer: &'a Indexer,
+    pub plan: &'a RecallPlan,
+    pub set_index: usize,
+    pub filter: EntryFilter,
+}
+
+impl CandidatePool {
+    /// Creates an empty pool. `is_wide`: the query covers more index sets than may stay open.
+    pub(super) fn new(is_wide: bool) -> Self {
+        Self {
+            sets: SearchedSets::new(is_wide),
+            candidates: CandidateSet::default(),
+            vectors: VectorCoverage::default(),
+            report: SearchReport::default(),
+        }
+    }
+
+    /// Adds the matches of a scan, and reports what it left out.
+    pub(super) fn add_scan(&mut self, set_index: usize, scan: Scan, what: &str) {
+        let unread = &mut self.report.unread;
+        if scan.was_stopped {
+            unread.push(format!(
+                "some {what}: the scan timed out; try again once the index is built"
+            ));
+        }
+        unread.extend(scan.unread);
+        self.candidates.add_scan_matches(set_index, &scan.matches);
+    }
+
+    /// Collects the results of a pair of indexes. A damaged index is closed, counts as missing, and
+    /// is rebuilt later. Returns whether BM25 responded, and the embedded query if the vector index
+    /// did.
+    pub(super) fn collect_replies(
+        &mut self,
+        desk: usize,
+        pair: &IndexPair,
+        replies: PairReplies,
+    ) -> (bool, Option<QueryVector>) {
+        if let Some((Err(error), _)) = &replies.bm25 {
+            pair.bm25.close_failed(error);
+        }
+        if let Some((Err(error), _)) = &replies.vectors {
+            pair.vectors.close_failed(error);
+        }
+        let has_words = self.collect_reply(replies.bm25, |this, found, took| {
+            this.report.record_stage_duration("bm25", took, format!("{} chunks", found.len()));
+            this.candidates.add_bm25_hits(desk, &found);
+        });
+        let mut understood = None;
+        self.collect_reply(replies.vectors, |this, (found, question), took| {
+            this.report.record_stage_duration("vectors", took, format!("{} chunks", found.len()));
+            this.candidates.add_vector_hits(desk, &found);
+            understood = Some(question);
+        });
+        (has_words, understood)
+    }
+
+    fn collect_reply<T>(
+        &mut self,
+        reply: Option<IndexReply<T>>,
+        add: impl FnOnce(&mut Self, T, Duration),
+    ) -> bool {
+        match reply {
+            Some((Ok(found), took)) => {
+                add(self, found, took);
+                true
+            }
+            // Nothing is lost: a lower tier covers it and is reported.
+            Some((Err(FinderError::Missing(_) | FinderError::Damaged { .. }), _)) | None => false,
+            Some((Err(error), _)) => {
+                self.report.report_unread(error.to_string());
+                false
+            }
+        }
+    }
+}

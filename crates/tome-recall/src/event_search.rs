@@ -1,0 +1,127 @@
+//! Searches the events of one index set: its indexes, and the events that they have not read yet.
+
+use std::time::Instant;
+
+use tome_finder::{Bm25Index, EntryFilter};
+use tome_ledger::Ledger;
+
+use super::Tier;
+use super::candidate_pool::{CandidatePool, OpenIndexes, SCAN_MATCHES_MAX, SetSearch};
+use super::index_query::{IndexQuery, PairReplies};
+use super::indexer::{IndexSet, Indexer, parse_cursor};
+use super::literal::{self, ScanQuery};
+use crate::RecallError;
+
+/// Maximum lag, in events, of an index that is still used: the missing events have to be scanned
+/// one by one.
+const BEHIND_MAX: u64 = 2_000;
+
+/// Search over events. The cursors are read before the search, because events indexed meanwhile are
+/// not in its results.
+pub(super) struct EventSearch<'a> {
+    ledger: &'a Ledger,
+    last: u64,
+    bm25_cursor: u64,
+    vectors_cursor: u64,
+    pub query: IndexQuery,
+}
+
+impl<'a> EventSearch<'a> {
+    pub(super) fn prepare(
+        visit: &SetSearch<'_>,
+        ledger: &'a Ledger,
+        (words, meanings): OpenIndexes,
+    ) -> Self {
+        let last = ledger.last_seq();
+        let at_words = words.as_ref().map_or(0, |words| parse_cursor(&words.cursor()));
+        let at_meanings = meanings.as_ref().map_or(0, |meanings| parse_cursor(&meanings.cursor()));
+        let near = |at: u64| is_nearly_complete(at, last);
+        let inquiry = IndexQuery {
+            bm25: words.filter(|_| near(at_words) && visit.plan.wants_tier(Tier::Bm25)),
+            vectors: meanings.filter(|_| near(at_meanings) && visit.plan.wants_tier(Tier::Vectors)),
+            filter: EntryFilter { sources: Vec::new(), ..visit.filter.clone() },
+            depths: visit.plan.effort.event_depths(),
+        };
+        Self { ledger, last, bm25_cursor: at_words, vectors_cursor: at_meanings, query: inquiry }
+    }
+}
+
+/// Returns whether an index at cursor `at` is worth searching. A newly created one is empty, and
+/// its statistics would mislead the ranking.
+fn is_nearly_complete(at: u64, last: u64) -> bool {
+    at > 0 && last.saturating_sub(at) <= BEHIND_MAX
+}
+
+pub(super) fn is_bm25_nearly_complete(words: &Bm25Index, last: u64) -> bool {
+    is_nearly_complete(parse_cursor(&words.cursor()), last)
+}
+
+impl CandidatePool {
+    pub(super) fn collect_events(
+        &mut self,
+        visit: &SetSearch<'_>,
+        desk: &IndexSet,
+        events: EventSearch<'_>,
+        replies: PairReplies,
+    ) -> Result<(), RecallError> {
+        let EventSearch {
+            ledger,
+            last,
+            bm25_cursor: at_words,
+            vectors_cursor: at_meanings,
+            query: inquiry,
+        } = events;
+        let filter = inquiry.filter;
+        let (has_words, question) = self.collect_replies(visit.set_index, &desk.events, replies);
+        let has_meanings = question.is_some();
+        self.sets.set_query_vector(visit.set_index, question);
+        self.report.record_tier(has_words, has_meanings);
+        if visit.plan.wants_tier(Tier::Vectors) {
+            self.vectors.count_store(has_meanings);
+        }
+        // Scan what the index has not read, or everything.
+        let from = if has_words {
+            at_words
+        } else if has_meanings {
+            at_meanings
+        } else {
+            0
+        };
+        let alone = matches!(visit.plan.tier, Some(Tier::Bm25 | Tier::Vectors)) && from > 0;
+        let slowest = if has_words && has_meanings { at_words.min(at_meanings) } else { from };
+        self.report.record_behind(if from > 0 { last.saturating_sub(slowest) } else { 0 });
+        if visit.plan.wants_tier(Tier::Vectors) {
+            self.report_missing_vectors(visit.indexer, desk, last.saturating_sub(at_meanings));
+        }
+        if from == 0 || (last > from && !alone) {
+            self.report.record_behind(last - at_words.max(at_meanings).min(last));
+            let since = Instant::now();
+            let stop = || visit.plan.effort.is_scan_over(since);
+            let hunt = ScanQuery {
+                matcher: &visit.plan.matcher,
+                filter: &filter,
+                limit: SCAN_MATCHES_MAX,
+                stop: &stop,
+            };
+            let scan = literal::scan_events(ledger, from, hunt)?;
+            let what = format!("{} events scanned", scan.scanned);
+            self.add_scan(visit.set_index, scan, "events");
+            self.report.record_stage("literal: events", since, what);
+        }
+        Ok(())
+    }
+
+    /// Reports how many vectors of a remote embedder are missing, and why.
+    fn report_missing_vectors(&mut self, keeper: &Indexer, desk: &IndexSet, to_go: u64) {
+        if to_go == 0 || !keeper.embedder.is_remote() {
+            return;
+        }
+        self.report.record_behind(to_go);
+        let problem = desk.lock_problems().vectors.clone();
+        let name = keeper.embedder.name();
+        self.report.report_unread(match problem {
+            Some(problem) => format!("vectors of {to_go} events: {problem}"),
+            None => format!("vectors of {to_go} events: {name} is still embedding them"),
+        });
+    }
+}

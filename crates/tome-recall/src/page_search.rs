@@ -1,0 +1,139 @@
+//! Searches the pages of one index set: its indexes, and the pages that they have not read yet.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use tome_finder::{EntryFilter, EntrySource};
+use tome_ledger::Ledger;
+
+use super::Tier;
+use super::candidate_pool::{CandidatePool, OpenIndexes, SCAN_MATCHES_MAX, SetSearch};
+use super::index_query::{IndexQuery, PairReplies};
+use super::indexer::{IndexSet, load_known_files, parse_cursor};
+use super::literal::{self, ScanQuery};
+use crate::RecallError;
+
+/// Search over pages. Cursor and known files are read before the search.
+pub(super) struct PageSearch {
+    cursor: Option<u64>,
+    known: Option<Arc<HashSet<String>>>,
+    /// Files that the vector index covers, if it is updated together with the BM25 index.
+    known_in_vectors: Option<Arc<HashSet<String>>>,
+    pub query: IndexQuery,
+}
+
+impl PageSearch {
+    pub(super) fn prepare(
+        visit: &SetSearch<'_>,
+        desk: &IndexSet,
+        ledger: Option<&Ledger>,
+        (words, meanings): OpenIndexes,
+    ) -> Self {
+        let sources = visit.plan.filter.page_sources().to_vec();
+        let filter = EntryFilter { sources, ..visit.filter.clone() };
+        // A newly created index of pages has no cursor yet and is empty.
+        let has_begun = |cursor: String| ledger.is_none() || !cursor.is_empty();
+        let words = words.filter(|it| visit.plan.wants_tier(Tier::Bm25) && has_begun(it.cursor()));
+        let meanings =
+            meanings.filter(|it| visit.plan.wants_tier(Tier::Vectors) && has_begun(it.cursor()));
+        let cursor = words.as_ref().map(|words| {
+            // A remote embedder's vectors may lag far behind; BM25 covers those nodes.
+            let together = meanings.iter().filter(|_| !visit.indexer.embedder.is_remote());
+            let cursors = together.map(|meanings| parse_cursor(&meanings.cursor()));
+            cursors.fold(parse_cursor(&words.cursor()), u64::min)
+        });
+        let is_asked = visit.plan.effort.is_full();
+        let known = words.as_ref().filter(|_| is_asked);
+        let known = known.map(|words| load_known_files(&desk.known_in_bm25, words));
+        let known_meanings =
+            meanings.as_ref().filter(|_| is_asked && !visit.indexer.embedder.is_remote());
+        let known_meanings =
+            known_meanings.map(|meanings| load_known_files(&desk.known_in_vectors, meanings));
+        Self {
+            cursor,
+            known,
+            known_in_vectors: known_meanings,
+            query: IndexQuery {
+                bm25: words,
+                vectors: meanings,
+                filter,
+                depths: visit.plan.effort.page_depths(),
+            },
+        }
+    }
+}
+
+impl CandidatePool {
+    pub(super) fn collect_pages(
+        &mut self,
+        mut visit: SetSearch<'_>,
+        desk: &IndexSet,
+        ledger: Option<&Ledger>,
+        pages: PageSearch,
+        replies: PairReplies,
+    ) -> Result<(), RecallError> {
+        let PageSearch { cursor, known, known_in_vectors: known_meanings, query: inquiry } = pages;
+        let filter = inquiry.filter;
+        visit.filter = filter.clone();
+        let (has_words, question) = self.collect_replies(visit.set_index, &desk.pages, replies);
+        let has_meanings = question.is_some();
+        if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Bm25 | Tier::Vectors)) {
+            return Ok(());
+        }
+        // Proactive queries ignore pages that the index has not read yet.
+        if !visit.plan.effort.is_full() && has_words {
+            self.report.record_tier(has_words, has_meanings);
+            return Ok(());
+        }
+        let since = Instant::now();
+        let mut looked = 0;
+        if let Some(ledger) = ledger
+            && !has_words
+            && filter.sources.contains(&EntrySource::Node)
+        {
+            let stop = || visit.plan.effort.is_scan_over(since);
+            let hunt = ScanQuery {
+                matcher: &visit.plan.matcher,
+                filter: &filter,
+                limit: SCAN_MATCHES_MAX,
+                stop: &stop,
+            };
+            let projects = match &filter.project {
+                Some(project) => vec![project.clone()],
+                None => ledger.contents_projects()?,
+            };
+            for project in projects {
+                let scan = literal::scan_contents(ledger, &project, hunt)?;
+                looked += scan.scanned;
+                self.add_scan(visit.set_index, scan, "nodes of the contents");
+            }
+        } else if let (Some(ledger), Some(cursor)) = (ledger, cursor) {
+            looked += self.scan_changed_nodes(&visit, ledger, cursor)?;
+        }
+        if let Some(ledger) = ledger
+            && let Some(first) = ledger.damage().first()
+        {
+            let path = ledger.path().display();
+            self.report.report_unread(format!("damaged parts of {path} ({first})"));
+        }
+        let (files, problems) = visit.indexer.list_readable_files(desk);
+        problems.into_iter().for_each(|problem| self.report.report_unread(problem));
+        let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
+        if nodes > 0 || !files.is_empty() {
+            self.report.record_tier(has_words, has_meanings);
+        }
+        let known = known.filter(|_| has_words).unwrap_or_default();
+        looked += self.scan_unindexed_files(&visit, desk, &files, &known)?;
+        if let Some(covered) = known_meanings.filter(|_| has_meanings) {
+            let lacking = files.iter().filter(|file| !covered.contains(&file.stamp())).count();
+            if lacking > 0 {
+                self.report.record_behind(lacking as u64);
+                desk.is_outdated.store(true, Ordering::Relaxed);
+            }
+        }
+        self.report.record_stage("literal: pages", since, format!("{looked} pages scanned"));
+        Ok(())
+    }
+}

@@ -1,0 +1,51 @@
+//! What a query found out about its own search, for the answer.
+
+use std::time::{Duration, Instant};
+
+use super::{SearchStage, Tier};
+
+/// What a query searched, how far behind that was, and what it could not search.
+#[derive(Default)]
+pub(super) struct SearchReport {
+    /// Lowest tier used for any index set; `None` before the first.
+    pub tier: Option<Tier>,
+    /// Number of records that an index has not read yet.
+    pub behind: u64,
+    /// Descriptions of records that could not be searched.
+    pub unread: Vec<String>,
+    pub stages: Vec<SearchStage>,
+}
+
+impl SearchReport {
+    /// Records a step that began at `since` and ends now.
+    pub(super) fn record_stage(&mut self, name: &str, since: Instant, found: String) {
+        self.record_stage_duration(name, since.elapsed(), found);
+    }
+
+    pub(super) fn record_stage_duration(&mut self, name: &str, took: Duration, found: String) {
+        self.stages.push(SearchStage { name: name.to_owned(), found, took });
+    }
+
+    /// Records which indexes of a pair responded.
+    pub(super) fn record_tier(&mut self, has_bm25: bool, has_vectors: bool) {
+        let tier = match (has_bm25, has_vectors) {
+            (true, true) => Tier::Fused,
+            (true, false) => Tier::Bm25,
+            (false, true) => Tier::Vectors,
+            (false, false) => Tier::Literal,
+        };
+        self.tier = Some(self.tier.map_or(tier, |lowest| lowest.min(tier)));
+    }
+
+    /// Records that an index lacks this many records.
+    pub(super) fn record_behind(&mut self, records: u64) {
+        self.behind = self.behind.max(records);
+    }
+
+    /// Reports a problem once.
+    pub(super) fn report_unread(&mut self, problem: String) {
+        if !self.unread.contains(&problem) {
+            self.unread.push(problem);
+        }
+    }
+}
