@@ -44,7 +44,7 @@ pub fn quote_text(from: &str, text: &str) -> String {
     format!("{open}\n{}\n{close}", neutralize(text))
 }
 
-/// Returns the body of a text made by [`quoted_text`]; any other text unchanged.
+/// Returns the body of a text made by [`quote_text`]; any other text unchanged.
 pub fn strip_fence(text: &str) -> &str {
     let close = format!("\n</{FENCE}>");
     let body = text.starts_with(&format!("<{FENCE} ")).then(|| text.split_once('\n'));
