@@ -360,7 +360,10 @@ fn the_service_validates_requests() {
         (named(&|request| request.across = "world".into()), "session"),
         (named(&|request| request.across = "session".into()), "session_id"),
         (named(&|request| request.kinds = vec!["shouting".into()]), "shouting"),
-        (named(&|request| (request.from_ms, request.to_ms) = (Some(2), Some(2))), "after its start"),
+        (
+            named(&|request| (request.from_ms, request.to_ms) = (Some(2), Some(2))),
+            "after its start",
+        ),
     ] {
         match ask(request) {
             Err(ClientError::Invalid(message)) => assert!(message.contains(said), "{message}"),
