@@ -71,7 +71,7 @@ impl Projection for Calendar {
 }
 
 impl Calendar {
-    /// Makes the contents of the store that holds a project, or of all stores, anew from their
+    /// Rebuilds the contents of the store that holds a project, or of all stores, from their
     /// events, and tells of each store when it is done.
     pub fn rebuild(&self, project: Option<&str>, mut tell: impl FnMut(StoreRebuildResult)) {
         let paths = self.store_paths(project);

@@ -387,7 +387,7 @@ fn sessions_are_found_by_folder_name() {
     }
 }
 
-/// What can happen to the files of two sessions.
+/// An operation on the files of two sessions.
 #[derive(Debug, Clone)]
 enum Step {
     Record(u8, String),

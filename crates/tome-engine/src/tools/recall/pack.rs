@@ -30,7 +30,7 @@ pub(super) struct PackedAnswer {
     pub(super) tokens: u64,
 }
 
-/// What a text answer has to keep to.
+/// Limits of a text answer.
 pub(super) struct AnswerFormat<'a> {
     pub(super) query: &'a str,
     /// Maximum number of hits that the query asked for.

@@ -205,7 +205,7 @@ fn check_with(settings: &TriggerSettings, sessions: &str) {
     }
 }
 
-/// What a single call makes due in a new session.
+/// Returns what is due after a single call in a new session.
 fn due_of(name: &str, input: Value) -> Option<DueInjection> {
     TriggerState::default().process_event(
         &TriggerEvent::from_draft(&call(1, name, input)),

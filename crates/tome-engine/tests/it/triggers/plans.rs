@@ -1,4 +1,4 @@
-//! What counts as a plan, and how many steps it has.
+//! Detection of plans and of their number of steps.
 
 use serde_json::{Value, json};
 use tome_engine::triggers::{DueInjection, TriggerEvent, TriggerSettings, TriggerState};

@@ -1,4 +1,4 @@
-//! What is due when, over whole sessions.
+//! Triggers over whole sessions.
 
 use tome_engine::triggers::{TriggerEvent, TriggerSettings, TriggerState};
 
