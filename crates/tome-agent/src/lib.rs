@@ -7,15 +7,16 @@
 //!
 //! | item | purpose |
 //! | --- | --- |
-//! | [`Memory`] | stores and retrieves what an agent knows; [`LocalMemory`] does so in this process, over a home folder |
+//! | [`Memory`] | stores and retrieves what an agent knows; [`HomeMemory`] does so over Tome's home, through the daemon if it is running and in this process otherwise |
+//! | [`DaemonMemory`], [`LocalMemory`] | only through the daemon, which it can start; only in this process |
 //! | [`Toolbox`] | the tools a model may call: the memory tools, as offered over MCP, and your own ([`Tool`], [`FnTool`]) |
 //! | [`ContextWindow`] | builds requests: system prompt, overview, index of notes and recent turns, within a token budget |
 //! | [`Compaction`] | the summary of turns that left the context window; [`CompactionStrategy`] selects who writes it |
 //! | [`Agent`] | the agent loop, with triggers that inject lessons, reminders and the request to save what was learned |
 //! | [`reflect()`] | a separate loop that runs after a task and writes facts and episodes |
 //!
-//! The crate opens no sockets and reads neither the terminal, the environment nor the wall clock. The
-//! caller supplies a model, a memory and, optionally, tools.
+//! The crate reads neither the terminal, the environment nor the wall clock. The caller supplies a
+//! model, a memory and, optionally, tools.
 //!
 //! # Example
 //!
@@ -24,7 +25,7 @@
 //!
 //! use serde_json::{Value, json};
 //! use tome_agent::{
-//!     Agent, AgentSettings, FnTool, LocalMemory, LocalMemorySettings, MemoryToolSet, SessionInfo,
+//!     Agent, AgentSettings, FnTool, HomeMemory, HomeMemorySettings, MemoryToolSet, SessionInfo,
 //!     Toolbox,
 //! };
 //! use tome_llm::{CancelToken, ChatResponse, ScriptedChat};
@@ -34,7 +35,7 @@
 //! # let (home, cwd) = (folder.path().join("tome"), folder.path().display().to_string());
 //! // The memory of one session: a home folder, a session id and the working directory.
 //! let session = SessionInfo::new("monday", cwd)?;
-//! let memory = LocalMemory::open(LocalMemorySettings::new(home, session))?;
+//! let memory = HomeMemory::open(HomeMemorySettings::new(home, session))?;
 //!
 //! // Any `ChatModel`: `AnthropicModel`, `OpenAiModel` or, as here, scripted responses.
 //! let model = ScriptedChat::new([Ok(ChatResponse::from_text("Good morning."))]);
@@ -52,7 +53,8 @@
 //! # }
 //! ```
 //!
-//! `examples/minimal.rs` is a complete agent; `examples/summarizer.rs` adds a custom summarizer.
+//! `examples/minimal.rs` is a complete agent, `examples/shared_home.rs` one that shares its home with a
+//! running Tome; `examples/summarizer.rs` adds a custom summarizer.
 
 mod agent;
 mod compaction;
@@ -67,13 +69,18 @@ mod transcript;
 pub use agent::{Agent, AgentEvent, AgentRun, AgentSettings, FinishReason};
 pub use compaction::{Compaction, CompactionStrategy};
 pub use context::{CompactionTotals, ContextSettings, ContextUnit, ContextWindow, cap_tokens};
-pub use error::{AgentError, MemoryError};
-pub use memory::{
-    EngineTools, LocalMemory, LocalMemorySettings, Memory, MemoryTools, SessionEvent, SessionInfo,
-    render_notes_index,
-};
+pub use error::AgentError;
+pub use memory::{HomeMemory, HomeMemorySettings};
 pub use reflect::{
     Reflection, ReflectionCause, ReflectionError, ReflectionSettings, SessionActivity, SkipReason,
     find_skip_reason, reflect,
+};
+pub use tome_client::{
+    ClientSettings, ConnectError, DaemonConnector, DaemonMemory, DaemonProgram, StartPolicy,
+    UserFolders,
+};
+pub use tome_memory::{
+    EngineTools, LocalMemory, LocalMemorySettings, Memory, MemoryError, MemoryTools, SessionEvent,
+    SessionInfo, render_notes_index,
 };
 pub use tools::{FnTool, MemoryToolSet, PlanTool, Tool, ToolOutcome, Toolbox};

@@ -25,5 +25,3 @@ pub const LISTED_PROMPT_CHARS_MAX: usize = 240;
 
 /// Events read back when a session is resumed: more than any context window holds.
 pub const RESUMED_EVENTS_MAX: usize = 2_000;
-/// Bytes of events read back when a session is resumed, because tool results can be huge.
-pub const RESUMED_BYTES_MAX: usize = 32 * 1024 * 1024;

@@ -61,6 +61,21 @@ impl Home {
     pub fn run(&self) -> PathBuf {
         self.0.join("run")
     }
+
+    /// The lock that the daemon holds while it runs; contains its process id and version.
+    pub fn daemon_lock(&self) -> PathBuf {
+        self.run().join("daemon.lock")
+    }
+
+    /// The token for calls to the daemon over TCP.
+    pub fn daemon_token(&self) -> PathBuf {
+        self.run().join("token")
+    }
+
+    /// The file in which a daemon without a socket publishes its address.
+    pub fn daemon_address(&self) -> PathBuf {
+        self.run().join("address")
+    }
 }
 
 /// A session's transcript: a line per event.

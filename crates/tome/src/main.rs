@@ -11,7 +11,6 @@ mod command;
 mod config;
 mod connect;
 mod daemon;
-mod endpoint;
 mod event_stream;
 mod hook;
 mod import;

@@ -9,17 +9,7 @@ use std::path::{Path, PathBuf};
 use tokio_stream::Stream;
 #[cfg(unix)]
 use tokio_stream::StreamExt;
-
-#[cfg(unix)]
-pub type LocalStream = tokio::net::UnixStream;
-
-/// Without owner-only sockets, the daemon is reached by TCP.
-#[cfg(not(unix))]
-pub type LocalStream = tokio::net::TcpStream;
-
-/// Maximum length of a socket path on any Unix (macOS has 104 bytes, including the NUL).
-#[cfg(unix)]
-const SOCKET_PATH_BYTES_MAX: usize = 103;
+use tome_client::{LocalStream, UserFolders};
 
 /// Makes all files and folders that this process creates accessible to the owner only.
 pub fn restrict_new_files() {
@@ -57,26 +47,12 @@ pub fn default_config(var: impl Fn(&str) -> Option<String>) -> Option<PathBuf> {
         .map(|config| config.join("tome").join("config.toml"))
 }
 
-/// Private folders outside the home, for a socket whose path would be too long, or for the record of
-/// lost events if the home is read-only. Write to the first; read from all, because processes may run
-/// with different environments.
-pub fn private_folders(home: &Path) -> Vec<PathBuf> {
-    let tag = blake3::hash(home.as_os_str().as_encoded_bytes()).to_hex();
-    let tag: String = tag.chars().take(16).collect();
-    #[cfg(unix)]
-    let user = rustix::process::getuid().as_raw().to_string();
-    #[cfg(not(unix))]
-    let user = std::env::var("USERNAME").unwrap_or_default();
-    let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
-    let runtime =
-        runtime.or_else(|| Some(format!("/run/user/{user}").into())).filter(|path| path.is_dir());
-    let temporary = std::env::temp_dir().join(format!("tome-{user}-{tag}"));
-    runtime.map(|path| path.join(format!("tome-{tag}"))).into_iter().chain([temporary]).collect()
-}
-
-/// The private folder outside the home to write to.
-pub fn private_folder(home: &Path) -> PathBuf {
-    private_folders(home).into_iter().next().unwrap_or_default()
+/// The user's folders outside the home, from the environment.
+pub fn user_folders() -> UserFolders {
+    UserFolders {
+        runtime: std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from),
+        temporary: std::env::temp_dir(),
+    }
 }
 
 /// Creates a folder that only this user can access; fails if another user has created it.
@@ -220,54 +196,6 @@ const DESCRIPTORS_MAX: u64 = 4_096;
 #[cfg(unix)]
 const ACCEPT_PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
 
-/// Where the daemon creates its socket: in `run/`, unless that path is too long.
-#[cfg(unix)]
-fn socket_path(home: &Path) -> PathBuf {
-    let path = home.join("run").join("tome.sock");
-    if path.as_os_str().len() <= SOCKET_PATH_BYTES_MAX {
-        path
-    } else {
-        private_folder(home).join("tome.sock")
-    }
-}
-
-/// Where a client finds the socket; `None` on systems without Unix sockets.
-pub fn find_socket(home: &Path) -> Option<PathBuf> {
-    #[cfg(unix)]
-    {
-        let path = socket_path(home);
-        if path.exists() || path.starts_with(home) {
-            return Some(path);
-        }
-        let mut elsewhere =
-            private_folders(home).into_iter().map(|folder| folder.join("tome.sock"));
-        Some(elsewhere.find(|path| path.exists()).unwrap_or(path))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = home;
-        None
-    }
-}
-
-/// Connects to the socket, and checks that the daemon runs as this user.
-pub async fn connect_socket(path: PathBuf) -> io::Result<LocalStream> {
-    #[cfg(unix)]
-    {
-        let stream = LocalStream::connect(&path).await?;
-        if is_own_peer(&stream) {
-            return Ok(stream);
-        }
-        let problem = format!("{} belongs to another user", path.display());
-        Err(io::Error::new(io::ErrorKind::PermissionDenied, problem))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = path;
-        Err(io::ErrorKind::Unsupported.into())
-    }
-}
-
 /// A listening socket that accepts only connections of this user.
 pub struct OwnerSocket {
     pub path: PathBuf,
@@ -280,7 +208,7 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnerSocket>> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        let path = socket_path(home);
+        let path = tome_client::socket_path(home, &user_folders());
         if !path.starts_with(home)
             && let Some(folder) = path.parent()
         {
@@ -293,7 +221,7 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnerSocket>> {
         let listener = tokio::net::UnixListener::bind(&path)?;
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600))?;
         let incoming = tokio_stream::wrappers::UnixListenerStream::new(listener)
-            .filter(|stream| stream.as_ref().map_or(true, is_own_peer))
+            .filter(|stream| stream.as_ref().map_or(true, tome_client::is_own_peer))
             .then(|stream| async move {
                 if stream.is_err() {
                     tokio::time::sleep(ACCEPT_PAUSE).await;
@@ -306,34 +234,6 @@ pub fn bind_socket(home: &Path) -> io::Result<Option<OwnerSocket>> {
     {
         let _ = home;
         Ok(None)
-    }
-}
-
-/// Whether the peer of a connection is this user or root.
-#[cfg(unix)]
-fn is_own_peer(stream: &LocalStream) -> bool {
-    let own = rustix::process::getuid().as_raw();
-    stream.peer_cred().is_ok_and(|peer| peer.uid() == own || peer.uid() == 0)
-}
-
-/// A folder that always exists, as the working directory of a long-running process.
-pub fn neutral_folder() -> PathBuf {
-    if cfg!(windows) { std::env::temp_dir() } else { PathBuf::from("/") }
-}
-
-/// Sends SIGTERM to a process, or SIGKILL if `firmly`.
-pub fn signal_process(pid: u32, firmly: bool) -> bool {
-    #[cfg(unix)]
-    {
-        let signal =
-            if firmly { rustix::process::Signal::KILL } else { rustix::process::Signal::TERM };
-        let pid = i32::try_from(pid).ok().and_then(rustix::process::Pid::from_raw);
-        pid.is_some_and(|pid| rustix::process::kill_process(pid, signal).is_ok())
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = (pid, firmly);
-        false
     }
 }
 

@@ -35,3 +35,10 @@ fn a_summarizer_of_ones_own_says_what_leaves() {
     assert!(said.contains("summarized by decisions in detail/compaction-"), "{said}");
     assert!(said.contains("2 decisions\n- Let us decide: the store is an LSM tree."), "{said}");
 }
+
+#[test]
+fn without_a_daemon_an_agent_opens_the_home_itself() {
+    let said = run("shared_home");
+    assert!(said.starts_with("memory: this process\nHerons wait.\n"), "{said}");
+    assert!(said.contains("stored: user_message How do herons hunt?\n"), "{said}");
+}

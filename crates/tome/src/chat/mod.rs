@@ -7,7 +7,6 @@
 mod cost;
 mod files;
 mod input;
-mod memory;
 mod model;
 mod offline;
 mod screen;
@@ -21,7 +20,9 @@ use std::sync::Arc;
 use anyhow::Result;
 use serde_json::json;
 use tome_agent::limits::RESUMED_EVENTS_MAX;
-use tome_agent::{Agent, AgentError, FinishReason, Reflection, SessionActivity, find_skip_reason};
+use tome_agent::{
+    Agent, AgentError, DaemonMemory, FinishReason, Reflection, SessionActivity, find_skip_reason,
+};
 use tome_model::EventKind;
 
 use crate::chat_model::ModelSections;
@@ -29,7 +30,6 @@ use crate::cli::chat::ChatArgs;
 use crate::command::{CommandContext, CommandError, Outcome};
 use crate::render::one_line;
 use input::{ChatInput, InputQueue};
-use memory::DaemonMemory;
 use model::ChosenModel;
 use screen::{Screen, ScreenMode};
 use slash::ChatCommand;
@@ -51,7 +51,7 @@ pub fn run(context: &CommandContext, asked: &ChatArgs) -> Result<Outcome> {
     let mut screen = Screen::new(mode);
     let settings = settings::agent_settings(context, asked, &chosen, &cwd, &mut screen);
     let apart = asked.offline.then(|| session::offline_project(context, &cwd));
-    let memory = Arc::new(DaemonMemory::new(context.connector.clone(), who, apart)?);
+    let memory = Arc::new(DaemonMemory::new(context.connector.clone(), who)?.with_project(apart));
     let model = Arc::clone(&chosen.model);
     let agent =
         Agent::new(model, memory, settings).map_err(|error| to_refusal(&error, chosen.sections))?;

@@ -48,7 +48,7 @@ use tome_proto::ClientError;
 use crate::cli::bench::BenchCommand;
 use crate::cli::{AdminCommand, Cli, ColorChoice, Command, GlobalOptions};
 use crate::config::{Config, ConfigError, ConfigFlags, Settings};
-use crate::connect::{ConnectError, DaemonConnector};
+use crate::connect::{ConnectError, DaemonConnector, build_connector};
 use crate::{render, terminal};
 
 /// The result of a command that ran to its end; decides the exit code.
@@ -233,7 +233,7 @@ impl CommandContext {
         let mut config = Config::load(&flags, &|name| std::env::var(name).ok())?;
         config.check_patterns();
         let settings = config.to_settings();
-        let reach = DaemonConnector::new(settings.clone(), flags);
+        let reach = build_connector(&settings, &flags);
         Ok(Self { settings, config, connector: reach, json: global.json })
     }
 

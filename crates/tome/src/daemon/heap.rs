@@ -17,23 +17,19 @@ use crate::platform;
 const SETTINGS: [(&str, &str); 2] =
     [("MALLOC_ARENA_MAX", "1"), ("MALLOC_TRIM_THRESHOLD_", "131072")];
 
-/// Adds the missing settings to the command that starts a daemon.
-pub fn bound(command: &mut Command) {
-    command.envs(missing());
-}
-
 /// Re-executes this process with the settings in its environment, unless they are already set.
 pub fn restart_bounded() {
     let Ok(program) = std::env::current_exe() else { return };
     if missing().next().is_some() {
         let mut command = Command::new(program);
         command.args(std::env::args_os().skip(1));
-        bound(&mut command);
+        command.envs(missing());
         // If this fails, the daemon runs without the limit.
         platform::replace_process(&mut command);
     }
 }
 
-fn missing() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// The settings that are not in the environment of this process.
+pub fn missing() -> impl Iterator<Item = (&'static str, &'static str)> {
     SETTINGS.into_iter().filter(|(name, _)| std::env::var_os(name).is_none())
 }

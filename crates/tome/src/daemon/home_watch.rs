@@ -9,14 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::state::Daemon;
-use crate::{connect, platform};
+use crate::platform;
 
 /// Interval of the check, which costs two system calls.
 const CHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Stops the daemon when its lock or socket is no longer the file that it created.
 pub async fn run(daemon: Arc<Daemon>, lock: File) {
-    let lock_path = connect::daemon_lock_path(&daemon.settings);
+    let lock_path = daemon.settings.home.daemon_lock();
     let socket = daemon.socket().map(|socket| (socket.to_path_buf(), platform::file_id_at(socket)));
     let mut tick = tokio::time::interval(CHECK_INTERVAL);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -29,7 +29,7 @@ pub async fn run(daemon: Arc<Daemon>, lock: File) {
             daemon.log.write("exiting: the home was removed or replaced");
             // Exit at once, as in a crash: closing stores would write to paths that may belong to
             // another daemon now. Acknowledged events are already synced.
-            platform::signal_process(std::process::id(), true);
+            tome_client::signal_process(std::process::id(), true);
             daemon.stop();
             return;
         }

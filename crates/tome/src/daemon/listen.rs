@@ -36,7 +36,6 @@ use super::reflect::ReflectionsService;
 use super::state::Daemon;
 use super::tcp::{Admission, TcpConnections};
 use super::tools::ToolsService;
-use crate::endpoint;
 use crate::platform::{self, OwnerSocket};
 
 /// Concurrent calls per connection. Tome's own clients make one; other programs may stream.
@@ -118,7 +117,7 @@ async fn bind_tcp(daemon: &Daemon, has_socket: bool) -> Result<Option<tokio::net
     if !has_socket {
         let address =
             listener.local_addr().context("cannot read the address of the listener")?.to_string();
-        write_atomic(&endpoint::address_file(&daemon.settings.home), address.as_bytes())?;
+        write_atomic(&daemon.settings.home.daemon_address(), address.as_bytes())?;
     }
     Ok(Some(listener))
 }
@@ -210,8 +209,8 @@ fn log_server_error(daemon: &Daemon, served: Result<(), tonic::transport::Error>
 
 /// Reads the token from `run/token`, or creates it.
 fn load_or_create_token(daemon: &Daemon) -> Result<String> {
-    let path = endpoint::token_file(&daemon.settings.home);
-    if let Some(token) = endpoint::read_token(&path) {
+    let path = daemon.settings.home.daemon_token();
+    if let Some(token) = tome_client::read_token(&path) {
         return Ok(token);
     }
     let token = generate_token()?;

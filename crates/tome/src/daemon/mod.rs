@@ -45,7 +45,7 @@ use tome_model::{Clock, SystemClock};
 
 use crate::config::Settings;
 use crate::hook::lost;
-use crate::{connect, platform};
+use crate::platform;
 use log::Log;
 use state::Daemon;
 
@@ -65,9 +65,7 @@ pub fn run(settings: Settings) -> Result<RunOutcome> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     prepare_home(&settings)?;
     let Some(lock) = acquire_lock(&settings)? else {
-        let holder = connect::DaemonConnector::new(settings, crate::config::ConfigFlags::default())
-            .daemon_pid();
-        return Ok(RunOutcome::AlreadyRunning(holder));
+        return Ok(RunOutcome::AlreadyRunning(tome_client::daemon_pid(&settings.home)));
     };
     // Errors are ignored: a daemon that cannot preallocate cannot record losses either.
     let _ = lost::preallocate(&settings.home);
@@ -136,7 +134,7 @@ fn prepare_home(settings: &Settings) -> Result<()> {
 
 /// Locks `run/daemon.lock` and writes pid and version into it; `None` if another daemon holds it.
 fn acquire_lock(settings: &Settings) -> Result<Option<File>> {
-    let path = connect::daemon_lock_path(settings);
+    let path = settings.home.daemon_lock();
     let mut lock = OpenOptions::new()
         .read(true)
         .write(true)

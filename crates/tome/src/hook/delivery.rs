@@ -17,7 +17,7 @@ use super::ownership::DeliveryOwnership;
 use super::{HookRun, from_transcript, lost};
 use crate::agents::{self, HookInput};
 use crate::config::{Config, Settings};
-use crate::connect::{DaemonConnector, is_older_version};
+use crate::connect::{DaemonConnector, build_connector, is_older_version};
 
 /// Larger payloads are sealed in the hook, so that text beyond the size cap is not sent.
 const SEND_BYTES_MAX: usize = 2 * 1024 * 1024;
@@ -72,9 +72,15 @@ pub fn deliver(
     let drafts = hook.drafts.get_or_init(|| drafts);
     let Some(last) = drafts.last() else { return tell(SETTLED) };
     let question = InjectionRequest::from_draft(&settings, &hook.call, &last.draft);
-    let reach = DaemonConnector::new(settings, hook.call.flags.clone());
-    let sending =
-        DeliveryInProgress { hook, ownership, reach: &reach, injection: question, notify: tell };
+    let reach = build_connector(&settings, &hook.call.flags);
+    let sending = DeliveryInProgress {
+        hook,
+        ownership,
+        settings: &settings,
+        reach: &reach,
+        injection: question,
+        notify: tell,
+    };
     match build_runtime() {
         Some(runtime) => runtime.block_on(sending.send_drafts(drafts)),
         None => match sending.spool_drafts(drafts) {
@@ -169,6 +175,7 @@ enum SpoolOutcome {
 struct DeliveryInProgress<'d> {
     hook: &'d HookRun,
     ownership: &'d DeliveryOwnership,
+    settings: &'d Settings,
     reach: &'d DaemonConnector,
     injection: Option<InjectionRequest>,
     notify: WorkerCallback<'d>,
@@ -199,7 +206,7 @@ impl DeliveryInProgress<'_> {
 
     /// The daemon acknowledged the event.
     async fn on_acknowledged(mut self, sent: Acknowledgement) {
-        let may_replace = self.reach.settings().daemon_autostart;
+        let may_replace = self.settings.daemon_autostart;
         if is_older_version(&sent.version, env!("CARGO_PKG_VERSION")) && may_replace {
             self.reach.replace_in_background();
         }
@@ -220,7 +227,7 @@ impl DeliveryInProgress<'_> {
             SpoolOutcome::Written => true,
             SpoolOutcome::Lost => false,
         };
-        let settings = self.reach.settings();
+        let settings = self.settings;
         let away = matches!(error, ClientError::Unreachable(_));
         let may_start = settings.daemon_autostart && settings.daemon_endpoint.is_none();
         if is_safe && away && may_start {
@@ -240,7 +247,7 @@ impl DeliveryInProgress<'_> {
 
     /// Writes the drafts to the spool or records the loss, unless another process has taken over.
     fn spool_drafts(&self, drafts: &[DeliveredDraft]) -> SpoolOutcome {
-        let settings = self.reach.settings();
+        let settings = self.settings;
         // Nothing unsealed may be written.
         let appended = match build_sealer(settings) {
             Some(sealer) => {

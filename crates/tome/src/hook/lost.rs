@@ -83,7 +83,7 @@ pub fn record_loss(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<
 
 /// Records a lost delivery outside the home, for a home that is not writable or hangs.
 pub fn record_loss_outside(home: &Home, id: DeliveryId, now: Millis) -> std::io::Result<()> {
-    let folder = platform::private_folder(home.root());
+    let folder = platform::user_folders().private_folder(home.root());
     platform::ensure_private_folder(&folder)?;
     let path = folder.join("lost");
     record_in_file(&path, id, now).or_else(|_| record_as_empty_file(&path, id))
@@ -198,7 +198,7 @@ fn record_in_file(path: &Path, id: DeliveryId, now: Millis) -> std::io::Result<(
 /// All locations where a hook may have recorded a loss. Skips folders that other users could have
 /// created.
 fn loss_files(home: &Home) -> impl Iterator<Item = PathBuf> {
-    let outside = platform::private_folders(home.root()).into_iter();
+    let outside = platform::user_folders().private_folders(home.root()).into_iter();
     let outside =
         outside.filter(|folder| folder.exists() && platform::ensure_private_folder(folder).is_ok());
     std::iter::once(home_loss_file(home)).chain(outside.map(|folder| folder.join("lost")))

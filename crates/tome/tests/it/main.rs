@@ -94,6 +94,7 @@ mod scene;
 mod session_copy;
 mod session_starts;
 mod setup;
+mod shared_home;
 mod show;
 mod slow_agents;
 mod spool;

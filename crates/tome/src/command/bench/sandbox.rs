@@ -13,7 +13,7 @@ use tome_proto::Client;
 use crate::cli::GlobalOptions;
 use crate::command::CommandError;
 use crate::config::{Config, ConfigFlags};
-use crate::connect::{DaemonConnector, StartPolicy};
+use crate::connect::{DaemonConnector, StartPolicy, build_connector};
 
 /// Folder that marks a home as created by a benchmark.
 const MARKER_FOLDER: &str = "bench";
@@ -59,7 +59,7 @@ impl BenchSandbox {
         if let Some(problem) = config.problems.first() {
             return Err(problem.clone().into());
         }
-        let reach = DaemonConnector::new(config.to_settings(), flags.clone());
+        let reach = build_connector(&config.to_settings(), &flags);
         Ok(Self { home, flags, reach, _folder: folder })
     }
 

@@ -1,4 +1,4 @@
-//! The memory of a chat, over the daemon's socket.
+//! The memory of an agent's session, over the daemon.
 //!
 //! Every call connects again and starts the daemon if necessary, so that a daemon killed during the
 //! session does not matter. Idempotent calls are retried if the daemon exits meanwhile: reads, and
@@ -7,44 +7,51 @@
 
 use serde_json::Value;
 use tokio::runtime::Runtime;
-use tome_agent::{Memory, MemoryError, MemoryTools, SessionEvent, SessionInfo};
 use tome_engine::{InjectionText, ToolAnswer, ToolEffect, ToolFailure, Tools};
 use tome_home::{Projects, SessionIndex};
-use tome_model::{Clock, Event, Millis, SystemClock};
+use tome_memory::limits::{PAGE_EVENTS_MAX, RESUMED_BYTES_MAX};
+use tome_memory::{Memory, MemoryError, MemoryTools, SessionEvent, SessionInfo};
+use tome_model::{Event, Millis};
 use tome_proto::{Client, ClientError, EventListQuery, limits, v1};
 
-use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
+use crate::{ConnectError, DaemonConnector, StartPolicy};
 
-/// Of a longer session, the newest events are loaded up to this size, rounded up to a page.
-const EVENTS_BYTES_MAX: usize = 32 << 20;
-/// Events per request.
-const PAGE_EVENTS: usize = 1_000;
-
+/// A [`Memory`] over the daemon. Its calls block, so call it outside of async code.
 pub struct DaemonMemory {
-    reach: DaemonConnector,
+    connector: DaemonConnector,
     runtime: Runtime,
-    who: SessionInfo,
-    /// Project of a new chat, if it differs from its folder's.
-    apart: Option<String>,
+    session: SessionInfo,
+    /// Project of a new session, if it differs from its folder's.
+    project: Option<String>,
 }
 
 impl DaemonMemory {
-    pub fn new(
-        reach: DaemonConnector,
-        who: SessionInfo,
-        apart: Option<String>,
-    ) -> std::io::Result<Self> {
+    /// Creates the memory of a session; connects with the first call.
+    pub fn new(connector: DaemonConnector, session: SessionInfo) -> std::io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(Self { reach, runtime, who, apart })
+        Ok(Self { connector, runtime, session, project: None })
     }
 
-    /// Returns the project of the chat's events, if there are any.
+    /// Stores the session in this project instead of its folder's.
+    #[must_use]
+    pub fn with_project(mut self, project: Option<String>) -> Self {
+        self.project = project;
+        self
+    }
+
+    /// Whether a daemon is running; see [`DaemonConnector::is_running`].
+    pub fn is_daemon_running(&self) -> Result<bool, MemoryError> {
+        self.runtime.block_on(self.connector.is_running()).map_err(|error| unavailable(&error))
+    }
+
+    /// Returns the project of the session's events, if there are any.
     fn find_project(&self) -> Option<String> {
-        let settings = self.reach.settings();
+        let settings = self.connector.settings();
         let sessions = SessionIndex::open(&settings.home.session_index());
-        let known = sessions.and_then(|all| all.find_project(&self.who.agent, &self.who.session));
+        let known =
+            sessions.and_then(|all| all.find_project(&self.session.agent, &self.session.session));
         // The daemon may serve another home.
-        known.or_else(|| Projects::load(&settings.home).find_known_project(&self.who.cwd))
+        known.or_else(|| Projects::load(&settings.home).find_known_project(&self.session.cwd))
     }
 
     /// Sends an idempotent request, with retries.
@@ -53,7 +60,7 @@ impl DaemonMemory {
         question: impl AsyncFn(&Client) -> Result<T, ClientError>,
     ) -> Result<T, MemoryError> {
         self.runtime
-            .block_on(self.reach.call_idempotent(StartPolicy::IfNotRunning, question))
+            .block_on(self.connector.call_idempotent(StartPolicy::IfNotRunning, question))
             .map_err(|error| unavailable(&error))
     }
 
@@ -63,7 +70,7 @@ impl DaemonMemory {
         question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
     ) -> Result<T, ConnectError> {
         self.runtime.block_on(async {
-            let client = self.reach.connect(StartPolicy::IfNotRunning).await?;
+            let client = self.connector.connect(StartPolicy::IfNotRunning).await?;
             Ok(question(&client).await?)
         })
     }
@@ -80,7 +87,10 @@ fn value_bytes(value: &Value) -> usize {
 }
 
 fn unavailable(error: &ConnectError) -> MemoryError {
-    MemoryError::Unavailable(error.to_string())
+    match error {
+        ConnectError::NotRunning => MemoryError::NotRunning,
+        error => MemoryError::Unavailable(error.to_string()),
+    }
 }
 
 impl MemoryTools for DaemonMemory {
@@ -90,9 +100,9 @@ impl MemoryTools for DaemonMemory {
         let request = v1::CallToolRequest {
             name: tool.to_owned(),
             arguments_json: arguments.to_owned(),
-            cwd: self.who.cwd.clone(),
-            session_id: self.who.session.to_string(),
-            agent: self.who.agent.to_string(),
+            cwd: self.session.cwd.clone(),
+            session_id: self.session.session.to_string(),
+            agent: self.session.agent.to_string(),
             command: String::new(),
         };
         let answer = match spec.effect {
@@ -135,17 +145,17 @@ fn parse_failure(kind: &str) -> ToolFailure {
 
 impl Memory for DaemonMemory {
     fn session(&self) -> &SessionInfo {
-        &self.who
+        &self.session
     }
 
     fn now(&self) -> Millis {
-        SystemClock.now()
+        self.connector.settings().clock.now()
     }
 
     fn record_events(&self, moments: &[SessionEvent]) -> Result<(), MemoryError> {
         for moment in moments {
-            let mut draft = self.who.to_draft(moment);
-            draft.project.clone_from(&self.apart);
+            let mut draft = self.session.to_draft(moment);
+            draft.project.clone_from(&self.project);
             self.call_with_retries(async |client| {
                 client.ingest(draft.clone(), limits::CALL_TIMEOUT).await
             })?;
@@ -158,11 +168,11 @@ impl Memory for DaemonMemory {
         let Some(root) = self.find_project() else { return Ok(Vec::new()) };
         let mut found: Vec<Event> = Vec::new();
         let (mut continuation, mut bytes) = (String::new(), 0);
-        while found.len() < newest_max && bytes < EVENTS_BYTES_MAX {
+        while found.len() < newest_max && bytes < RESUMED_BYTES_MAX {
             let query = EventListQuery {
-                session: Some(self.who.session.to_string()),
+                session: Some(self.session.session.to_string()),
                 project: Some(root.clone()),
-                limit: u32::try_from((newest_max - found.len()).min(PAGE_EVENTS)).unwrap_or(1),
+                limit: u32::try_from((newest_max - found.len()).min(PAGE_EVENTS_MAX)).unwrap_or(1),
                 newest_first: true,
                 continuation: std::mem::take(&mut continuation),
                 ..EventListQuery::default()
@@ -187,15 +197,15 @@ impl Memory for DaemonMemory {
         let record = v1::InjectionRecord {
             moment: moment.to_owned(),
             why: why.to_owned(),
-            agent: self.who.agent.to_string(),
-            session_id: self.who.session.to_string(),
+            agent: self.session.agent.to_string(),
+            session_id: self.session.session.to_string(),
             tokens: said.tokens,
             cut: said.cut.clone(),
             handed: true,
             text: said.text.clone(),
             ..v1::InjectionRecord::default()
         };
-        let cwd = self.who.cwd.as_str();
+        let cwd = self.session.cwd.as_str();
         self.call_once(async |client| client.record_injection(cwd, record).await)
             .map_err(|error| unavailable(&error))
     }

@@ -3,17 +3,18 @@
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-use tome_home::Home;
 use tome_proto::{Client, ClientError};
 
-use crate::config::Settings;
-use crate::platform;
+use crate::{ClientSettings, socket};
 
+/// Where the daemon listens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DaemonEndpoint {
     /// The owner-only Unix socket.
     Socket(PathBuf),
+    /// A TCP address; calls need the token.
     Tcp {
+        /// The address.
         address: SocketAddr,
         /// The content of `run/token`.
         token: String,
@@ -23,22 +24,18 @@ pub enum DaemonEndpoint {
 }
 
 impl DaemonEndpoint {
-    /// Resolves the endpoint from the settings.
-    pub fn from_settings(settings: &Settings) -> Self {
-        if let Some(address) = settings.daemon_endpoint {
-            return Self::Tcp { address, token: load_token(&settings.home).unwrap_or_default() };
+    /// Finds the endpoint of the daemon.
+    pub fn from_settings(settings: &ClientSettings) -> Self {
+        let tcp = |address| Self::Tcp { address, token: load_token(settings).unwrap_or_default() };
+        if let Some(address) = settings.endpoint {
+            return tcp(address);
         }
-        if let Some(path) = platform::find_socket(settings.home.root()) {
+        if let Some(path) = socket::find_socket(settings.home.root(), &settings.user_folders) {
             return Self::Socket(path);
         }
-        let path = address_file(&settings.home);
+        let path = settings.home.daemon_address();
         let address = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
-        match address {
-            Some(address) => {
-                Self::Tcp { address, token: load_token(&settings.home).unwrap_or_default() }
-            }
-            None => Self::Unknown(path),
-        }
+        address.map_or(Self::Unknown(path), tcp)
     }
 
     /// Connects, without retries.
@@ -46,7 +43,7 @@ impl DaemonEndpoint {
         match self {
             Self::Socket(path) => {
                 let path = path.clone();
-                Client::connect(move || platform::connect_socket(path.clone()), None).await
+                Client::connect(move || socket::connect_socket(path.clone()), None).await
             }
             Self::Tcp { address, token } => {
                 let address = *address;
@@ -69,18 +66,8 @@ impl std::fmt::Display for DaemonEndpoint {
     }
 }
 
-/// The file with the token for TCP.
-pub fn token_file(home: &Home) -> PathBuf {
-    home.run().join("token")
-}
-
-/// The file in which a daemon without a socket publishes its address.
-pub fn address_file(home: &Home) -> PathBuf {
-    home.run().join("address")
-}
-
-fn load_token(home: &Home) -> Option<String> {
-    std::env::var("TOME_TOKEN").ok().or_else(|| read_token(&token_file(home)))
+fn load_token(settings: &ClientSettings) -> Option<String> {
+    settings.token.clone().or_else(|| read_token(&settings.home.daemon_token()))
 }
 
 /// Reads a token from a file; `None` if it is missing or empty.

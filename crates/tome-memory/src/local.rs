@@ -1,7 +1,7 @@
 //! Memory in this process, over a home folder: for agents that run without the daemon.
 //!
 //! A home has one writer. While a daemon uses it, opening a store fails and says so; the agent must
-//! then talk to the daemon instead.
+//! then talk to the daemon instead, with the memory of `tome-client`.
 //!
 //! Events are synced before `record_events` returns. The projections (transcript, indexes, contents)
 //! catch up when a tool needs them and when the session ends.
@@ -16,15 +16,14 @@ use tome_engine::{
 use tome_home::{EventQuery, Home};
 use tome_model::{Clock, Event, EventKind, Millis, SystemClock, Zone};
 
-use super::{Memory, MemoryTools, SessionEvent, SessionInfo};
-use crate::MemoryError;
-use crate::limits::RESUMED_BYTES_MAX;
+use crate::limits::{PAGE_EVENTS_MAX, RESUMED_BYTES_MAX};
+use crate::{Memory, MemoryError, MemoryTools, SessionEvent, SessionInfo};
 
-// Page size when a session is read back.
-const PAGE_EVENTS_MAX: usize = 1_000;
+/// Bytes per page when a session is read back.
 const PAGE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// Settings of a [`LocalMemory`].
+#[derive(Clone)]
 pub struct LocalMemorySettings {
     /// The home folder, as an absolute path. It is created on first use.
     pub home: PathBuf,
@@ -185,7 +184,21 @@ mod tests {
         let event = |n: usize, bytes: usize| {
             let text = "x".repeat(bytes);
             let moment = who.new_event(EventKind::UserMessage, Millis(0), &n.to_string(), text);
-            crate::compaction::build_event(&who, &moment)
+            let draft = who.to_draft(&moment);
+            Event {
+                id: moment.id,
+                at: draft.at,
+                arrived: draft.at,
+                session: draft.session,
+                agent: draft.agent,
+                project: draft.cwd.clone(),
+                cwd: draft.cwd,
+                kind: draft.kind,
+                role: draft.role,
+                text: draft.text,
+                tool: draft.tool,
+                meta: draft.meta,
+            }
         };
         let mut left = RESUMED_BYTES_MAX;
         let half = RESUMED_BYTES_MAX / 2;

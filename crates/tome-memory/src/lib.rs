@@ -1,9 +1,11 @@
 //! The interface between an agent and its memory.
 //!
 //! A [`Memory`] belongs to one session: it identifies the caller of tools, where events are stored and
-//! which overview applies. Its calls block. There are two implementations: [`LocalMemory`], over a home
-//! folder, and one over the daemon's socket, in the `tome` binary.
+//! which overview applies. Its calls block. [`LocalMemory`] implements it in this process, over a home
+//! folder; `tome-client` implements it over the daemon's socket.
 
+mod error;
+pub mod limits;
 mod local;
 mod render;
 mod session;
@@ -17,8 +19,7 @@ use tome_engine::{
 use tome_model::{Event, Millis};
 use tome_notebook::OVERVIEW_TEMPLATE;
 
-use crate::MemoryError;
-
+pub use error::MemoryError;
 pub use local::{LocalMemory, LocalMemorySettings};
 pub use render::render_notes_index;
 pub use session::{SessionEvent, SessionInfo};
