@@ -59,7 +59,7 @@ fn open_owner_only(path: &Path) -> Result<File, String> {
 }
 
 #[cfg(not(unix))]
-fn opened(path: &Path) -> Result<File, String> {
+fn open_owner_only(path: &Path) -> Result<File, String> {
     let said = |error: std::io::Error| format!("cannot be read: {error}");
     if !std::fs::symlink_metadata(path).map_err(said)?.is_file() {
         return Err("is not a regular file".to_owned());

@@ -365,7 +365,7 @@ fn exchange_files(dir: &Dir, one: &str, other: &str) -> bool {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn exchange(_: &Dir, _: &str, _: &str) -> bool {
+fn exchange_files(_: &Dir, _: &str, _: &str) -> bool {
     false
 }
 
@@ -486,7 +486,7 @@ impl FileStamp {
     }
 
     #[cfg(not(unix))]
-    fn of(metadata: &Metadata) -> Self {
+    fn from_metadata(metadata: &Metadata) -> Self {
         let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
         let since = modified.and_then(|at| at.duration_since(std::time::UNIX_EPOCH).ok());
         let modified_ns = since.map_or(0, |since| i128::try_from(since.as_nanos()).unwrap_or(0));

@@ -19,7 +19,7 @@ pub enum FolderChanges {
 #[cfg(target_os = "linux")]
 pub use linux::FolderWatch;
 #[cfg(not(target_os = "linux"))]
-pub use nowhere::Watch;
+pub use nowhere::FolderWatch;
 
 #[cfg(target_os = "linux")]
 mod linux {
@@ -149,17 +149,17 @@ mod nowhere {
     use super::FolderChanges;
 
     /// Never created: this system has no inotify.
-    pub struct Watch;
+    pub struct FolderWatch;
 
     impl FolderWatch {
-        pub fn over(_: &std::path::Path) -> Option<Self> {
+        pub fn open(_: &std::path::Path) -> Option<Self> {
             None
         }
-        pub fn add(&mut self, _: &str) {}
-        pub fn sees_all(&self) -> bool {
+        pub fn add_folder(&mut self, _: &str) {}
+        pub fn is_complete(&self) -> bool {
             false
         }
-        pub fn take(&mut self) -> FolderChanges {
+        pub fn take_changes(&mut self) -> FolderChanges {
             FolderChanges::Unknown
         }
     }
