@@ -179,9 +179,10 @@ pub(crate) fn check(kv: &dyn KeyValue) -> Result<CheckedStore, LedgerError> {
 
 /// Returns the number of the last event in the outbox and checks that all its keys exist.
 fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
-    let storage = |source| LedgerError::Storage { path: kv.path().to_owned(), source };
     let last = kv.scan(Family::Outbox, KeyRange::ALL, ScanDirection::Backward).next();
-    let Some((key, run)) = last.transpose().map_err(storage)? else { return Ok(0) };
+    let Some((key, run)) = last.transpose().map_err(LedgerError::storage(kv.path()))? else {
+        return Ok(0);
+    };
     let last_seq = key::decode_u64(Family::Outbox, &key, &key)?;
     match outbox::decode_run(&key, &run).map(|mut run| run.pop()) {
         Ok(Some(last)) => {
@@ -206,8 +207,7 @@ fn check_outbox_end(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64
 fn highest_cursor(kv: &dyn KeyValue, findings: &mut Vec<String>) -> Result<u64, LedgerError> {
     let mut highest = 0;
     for pair in kv.scan(Family::Checkpoints, KeyRange::ALL, ScanDirection::Forward) {
-        let (worker, value) =
-            pair.map_err(|source| LedgerError::Storage { path: kv.path().to_owned(), source })?;
+        let (worker, value) = pair.map_err(LedgerError::storage(kv.path()))?;
         match projection::decode_cursor(&String::from_utf8_lossy(&worker), &value) {
             Ok((seq, _)) => highest = highest.max(seq),
             Err(error) if error.is_damage() => findings.push(error.to_string()),

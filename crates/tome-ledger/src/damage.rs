@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use crate::limits::DAMAGE_ENTRIES_MAX;
-use crate::{Family, KvError, Ledger, LedgerError};
+use crate::{Family, KvError, LedgerError};
 
 /// A block whose bytes differ from what was written.
 #[derive(Debug, thiserror::Error)]
@@ -62,36 +62,4 @@ impl LedgerError {
 
 fn is_damaged_block(error: &KvError) -> bool {
     error.downcast_ref::<DamagedBlock>().is_some()
-}
-
-impl Ledger {
-    /// Damage found so far: differences from the counts when the store was opened, and everything that
-    /// reads have skipped since. Empty for an intact store.
-    pub fn damage(&self) -> Vec<String> {
-        let mut damage = self.shared.kv.damage();
-        damage.extend(self.shared.damage.list());
-        damage
-    }
-
-    /// Records damage and returns `None` for it. Other errors are passed on.
-    pub(crate) fn skip_damage<T>(
-        &self,
-        read: Result<T, LedgerError>,
-    ) -> Result<Option<T>, LedgerError> {
-        match read {
-            Ok(value) => Ok(Some(value)),
-            Err(error) if error.is_damage() => {
-                self.shared.damage.record(error.describe_damage());
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Records that the event behind an index entry is missing, and returns the error for it.
-    pub(crate) fn record_lost_event(&self, family: Family, key: &[u8]) -> LedgerError {
-        let error = LedgerError::corrupt(family, key, "its event is damaged or missing");
-        self.shared.damage.record(error.describe_damage());
-        error
-    }
 }

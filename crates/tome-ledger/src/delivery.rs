@@ -14,7 +14,7 @@ use std::ops::Bound;
 use tome_model::{DeliveryId, DeliveryPart, EventId, Millis};
 
 use crate::limits::{DELIVERIES_PRUNE_BATCH, DELIVERIES_PRUNE_INTERVAL, DELIVERIES_TTL_MS};
-use crate::{Family, KeyRange, KeyValue, KvBatch, KvError, LedgerError, ScanDirection};
+use crate::{Family, KeyRange, KeyValue, KvBatch, LedgerError, ScanDirection};
 
 /// The key of one part of a delivery.
 pub(crate) fn delivery_key(part: DeliveryPart) -> Vec<u8> {
@@ -49,7 +49,7 @@ impl DeliveryIndex {
             return Ok(Some(id.clone()));
         }
         let key = delivery_key(part);
-        let value = kv.get(Family::Deliveries, &key).map_err(|source| storage_error(kv, source))?;
+        let value = kv.get(Family::Deliveries, &key).map_err(LedgerError::storage(kv.path()))?;
         value.map(|value| decode_event_id(&key, &value)).transpose()
     }
 
@@ -81,7 +81,7 @@ impl DeliveryIndex {
         let span = KeyRange { from, to: Bound::Excluded(kept_from.to_bytes().to_vec()) };
         let old = kv.scan(Family::Deliveries, span, ScanDirection::Forward);
         for pair in old.take(DELIVERIES_PRUNE_BATCH) {
-            let (key, _) = pair.map_err(|source| storage_error(kv, source))?;
+            let (key, _) = pair.map_err(LedgerError::storage(kv.path()))?;
             batch.delete(Family::Deliveries, &key);
             self.pruned_to = Some(key);
         }
@@ -93,9 +93,5 @@ impl DeliveryIndex {
 pub(crate) fn has_delivery(kv: &dyn KeyValue, id: DeliveryId) -> Result<bool, LedgerError> {
     let span = KeyRange::prefix(&id.to_bytes());
     let found = kv.scan(Family::Deliveries, span, ScanDirection::Forward).next();
-    found.transpose().map(|found| found.is_some()).map_err(|source| storage_error(kv, source))
-}
-
-fn storage_error(kv: &dyn KeyValue, source: KvError) -> LedgerError {
-    LedgerError::Storage { path: kv.path().to_owned(), source }
+    found.transpose().map(|found| found.is_some()).map_err(LedgerError::storage(kv.path()))
 }

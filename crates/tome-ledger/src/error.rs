@@ -146,6 +146,10 @@ impl LedgerError {
         move |source| Self::Io { doing, path: path.to_owned(), source }
     }
 
+    pub(crate) fn storage(path: &Path) -> impl FnOnce(KvError) -> Self {
+        move |source| Self::Storage { path: path.to_owned(), source }
+    }
+
     pub(crate) fn corrupt(family: Family, key: &[u8], problem: impl Into<KvError>) -> Self {
         Self::Corrupt { family, key: escape_key(key), problem: problem.into().to_string() }
     }

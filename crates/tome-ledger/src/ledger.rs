@@ -1,21 +1,20 @@
-//! The ledger: appends and reads events, and commits the results of workers.
+//! The ledger: appends and reads events.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, mpsc};
 use std::thread::JoinHandle;
 
-use tome_model::{DeliveryId, Event, EventId, SessionId, SessionStats};
+use tome_model::{DeliveryId, Event, EventId, SessionId};
 
-use crate::limits::{BATCH_BYTES_MAX, WORKER_BYTES_MAX};
+use crate::limits::BATCH_BYTES_MAX;
 use crate::queue::AppendRequest;
 use crate::writer::{self, LedgerState};
 use crate::{
     AppendedEvent, DiskStore, Durability, Engine, EventPosition, EventRange, EventRef, Family,
-    GripWrite, KeyRange, KeyValue, KvBatch, KvError, KvPair, LedgerError, NewEvent, NodeWrite,
-    OrderKey, OutboxEntry, ScanDirection, SegmentWrite, counts, delivery, event_value, key, outbox,
-    projection, store_file,
+    KeyRange, KeyValue, KvBatch, KvPair, LedgerError, NewEvent, OrderKey, OutboxEntry,
+    ScanDirection, counts, delivery, event_value, key, outbox, store_file,
 };
 
 /// The append-only store of events and of data derived from them.
@@ -26,29 +25,7 @@ pub struct Ledger {
     writer: Option<JoinHandle<()>>,
     /// Held while a worker's cursor is compared and moved. Contains the last change number assigned to
     /// a node since the ledger was opened.
-    commits: Mutex<Option<u64>>,
-}
-
-/// Results of a worker and its new cursor, written atomically.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct WorkerCommit {
-    /// The worker's name.
-    pub worker: String,
-    /// The worker's cursor when it began. If another commit has moved it since, the same events were
-    /// processed twice, and this commit is rejected.
-    pub from_seq: u64,
-    /// The new cursor: everything up to this number of the outbox is processed.
-    pub upto_seq: u64,
-    /// State that the worker stores beside its cursor, such as its settings. `None` keeps it.
-    pub memo: Option<String>,
-    /// Current session statistics.
-    pub session_stats: Vec<SessionStats>,
-    /// Node changes, at most one per node.
-    pub nodes: Vec<NodeWrite>,
-    /// Changes of segment boundaries, at most one per position.
-    pub segments: Vec<SegmentWrite>,
-    /// Grip changes.
-    pub grips: Vec<GripWrite>,
+    pub(crate) commits: Mutex<Option<u64>>,
 }
 
 impl Ledger {
@@ -341,88 +318,6 @@ impl Ledger {
         to.write(&batch, Durability::Synced)
     }
 
-    /// Returns a worker's cursor: everything up to this number is processed. 0 if it never ran.
-    pub fn cursor(&self, worker: &str) -> Result<u64, LedgerError> {
-        match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => projection::decode_cursor(worker, &bytes).map(|(seq, _)| seq),
-            None => Ok(0),
-        }
-    }
-
-    /// Returns the state that a worker stores beside its cursor; empty if there is none.
-    pub fn memo(&self, worker: &str) -> Result<String, LedgerError> {
-        match self.get(Family::Checkpoints, worker_key(worker)?)? {
-            Some(bytes) => projection::decode_cursor(worker, &bytes).map(|(_, memo)| memo),
-            None => Ok(String::new()),
-        }
-    }
-
-    /// Writes a worker's results and its cursor atomically. They are not synced: if they are lost, the
-    /// worker repeats its work. A cursor never moves backwards or ahead of the events.
-    pub fn commit(&self, work: WorkerCommit) -> Result<(), LedgerError> {
-        let WorkerCommit {
-            worker,
-            from_seq,
-            upto_seq,
-            memo,
-            session_stats: tallies,
-            nodes,
-            segments: stretches,
-            grips,
-        } = work;
-        self.shared.check_writable()?;
-        let mut last_change = self.commits.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = self.cursor(&worker)?;
-        let problem = match upto_seq {
-            _ if from_seq != at => Some("another commit has moved it"),
-            upto if upto < at => Some("a cursor never moves backwards"),
-            upto if upto > self.last_seq() => Some("no event has that number yet"),
-            _ => None,
-        };
-        if let Some(problem) = problem {
-            return Err(LedgerError::InvalidCommit { worker, at, upto: upto_seq, problem });
-        }
-        let mut batch = KvBatch::default();
-        for tally in &tallies {
-            let key = key::session_stats_key(&tally.session, &tally.project);
-            batch.put(Family::SessionStats, &key, &projection::encode_session_stats(tally)?);
-        }
-        let changed = self.put_nodes(&mut batch, nodes)?;
-        Self::put_segments(&mut batch, &stretches)?;
-        self.put_grips(&mut batch, &grips)?;
-        self.put_node_changes(&mut batch, &changed, &mut last_change)?;
-        let memo = match memo {
-            Some(memo) => memo,
-            None => self.memo(&worker)?,
-        };
-        let cursor = projection::encode_cursor(upto_seq, &memo);
-        batch.put(Family::Checkpoints, worker_key(&worker)?, &cursor);
-        self.write(&batch, Durability::Buffered)
-    }
-
-    /// Returns the statistics of a session in a project.
-    pub fn session_stats(
-        &self,
-        session: &SessionId,
-        project: &str,
-    ) -> Result<Option<SessionStats>, LedgerError> {
-        let key = key::session_stats_key(session, project);
-        match self.get(Family::SessionStats, &key)? {
-            Some(bytes) => projection::decode_session_stats(&key, &bytes).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// Returns the statistics of all sessions, in order of their ids.
-    pub fn all_session_stats(&self) -> Result<Vec<SessionStats>, LedgerError> {
-        self.scan(Family::SessionStats, KeyRange::ALL, ScanDirection::Forward)
-            .map(|pair| {
-                pair.and_then(|(key, bytes)| projection::decode_session_stats(&key, &bytes))
-            })
-            .filter_map(|tally| self.skip_damage(tally).transpose())
-            .collect()
-    }
-
     /// Moves memtables into tables: frees memory and leaves nothing to replay.
     pub fn flush(&self) -> Result<(), LedgerError> {
         self.shared.check_writable()?;
@@ -453,6 +348,14 @@ impl Ledger {
         self.shared.write_failure().map(str::to_owned)
     }
 
+    /// Damage found so far: differences from the counts when the store was opened, and everything that
+    /// reads have skipped since. Empty for an intact store.
+    pub fn damage(&self) -> Vec<String> {
+        let mut damage = self.shared.kv.damage();
+        damage.extend(self.shared.damage.list());
+        damage
+    }
+
     fn load_session_event(
         &self,
         session: &SessionId,
@@ -467,7 +370,7 @@ impl Ledger {
 
     pub(crate) fn get(&self, family: Family, key: &[u8]) -> Result<Option<Vec<u8>>, LedgerError> {
         let value = self.shared.kv.get(family, key);
-        value.map_err(|source| storage_error(self.path(), source))
+        value.map_err(LedgerError::storage(self.path()))
     }
 
     pub(crate) fn scan<'a>(
@@ -477,12 +380,34 @@ impl Ledger {
         direction: ScanDirection,
     ) -> impl Iterator<Item = Result<KvPair, LedgerError>> + use<'a> {
         let pairs = self.shared.kv.scan(family, span, direction);
-        pairs.map(|pair| pair.map_err(|source| storage_error(self.path(), source)))
+        pairs.map(|pair| pair.map_err(LedgerError::storage(self.path())))
     }
 
     pub(crate) fn write(&self, batch: &KvBatch, durability: Durability) -> Result<(), LedgerError> {
         let written = self.shared.kv.write(batch, durability);
         written.map_err(|cause| self.shared.disable_writes(&cause))
+    }
+
+    /// Records damage and returns `None` for it. Other errors are passed on.
+    pub(crate) fn skip_damage<T>(
+        &self,
+        read: Result<T, LedgerError>,
+    ) -> Result<Option<T>, LedgerError> {
+        match read {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.is_damage() => {
+                self.shared.damage.record(error.describe_damage());
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Records that the event behind an index entry is missing, and returns the error for it.
+    pub(crate) fn record_lost_event(&self, family: Family, key: &[u8]) -> LedgerError {
+        let error = LedgerError::corrupt(family, key, "its event is damaged or missing");
+        self.shared.damage.record(error.describe_damage());
+        error
     }
 
     /// The error for an append after the writer has stopped.
@@ -507,20 +432,4 @@ impl Drop for Ledger {
             self.shared.counts.record_families(self.shared.kv.as_ref());
         }
     }
-}
-
-fn storage_error(path: &Path, source: KvError) -> LedgerError {
-    LedgerError::Storage { path: path.to_owned(), source }
-}
-
-fn worker_key(worker: &str) -> Result<&[u8], LedgerError> {
-    if worker.is_empty() || worker.len() > WORKER_BYTES_MAX {
-        return Err(LedgerError::InvalidCommit {
-            worker: tome_model::truncate_to(worker, WORKER_BYTES_MAX).to_owned(),
-            at: 0,
-            upto: 0,
-            problem: "a worker's name must have 1 to 128 bytes",
-        });
-    }
-    Ok(worker.as_bytes())
 }

@@ -9,19 +9,23 @@
 
 mod batch;
 mod codec;
+mod commit;
 mod contents;
 mod counts;
 mod damage;
 mod delivery;
 mod engine;
+mod engines;
 mod error;
 mod event_value;
+mod family;
 mod key;
 mod kv;
 mod ledger;
 mod limits;
 mod new_event;
 mod outbox;
+mod position;
 mod projection;
 mod queue;
 mod range;
@@ -29,10 +33,12 @@ mod repair;
 mod resolve;
 mod store;
 mod store_file;
+mod store_swap;
 mod verify;
 mod writer;
 
 pub use batch::{BatchOp, KvBatch};
+pub use commit::WorkerCommit;
 pub use contents::{
     GripWrite, NodeChange, NodeChangeEntry, NodeHeader, NodeWrite, SegmentEntry,
     SegmentStartReason, SegmentWrite,
@@ -41,11 +47,13 @@ pub use damage::DamagedBlock;
 pub use engine::Engine;
 pub use error::{KvError, LedgerError};
 pub use event_value::EventRef;
-pub use kv::{Durability, Family, KeyRange, KeyValue, KvPair, KvPairs};
-pub use ledger::{Ledger, WorkerCommit};
+pub use family::Family;
+pub use kv::{Durability, KeyRange, KeyValue, KvPair, KvPairs, ScanDirection};
+pub use ledger::Ledger;
 pub use new_event::{AppendOutcome, AppendedEvent, NewEvent};
 pub use outbox::OutboxEntry;
-pub use range::{EventPosition, EventRange, OrderKey, ScanDirection};
+pub use position::{EventPosition, OrderKey};
+pub use range::EventRange;
 pub use repair::{RepairReport, repair};
 pub use store::DiskStore;
 pub use store_file::disk_bytes;

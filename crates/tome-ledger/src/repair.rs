@@ -2,7 +2,7 @@
 //! the old one, which is kept beside it.
 //!
 //! ```text
-//! <ledger>-repairing/    the new store while it is built; contains COMPLETE once it is finished
+//! <ledger>-repairing/    the new store while it is built                                 store_swap.rs
 //! <ledger>-damaged-1/    the old store
 //! ```
 //!
@@ -18,15 +18,13 @@ use tome_model::{Draft, Event, EventId, Millis, SessionId};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::counts::{self, StoreCounts};
-use crate::engine::{self, salvage};
+use crate::engines::{self, salvage};
 use crate::limits::{BATCH_BYTES_MAX, DAMAGED_FOLDERS_MAX};
 use crate::outbox::OutboxRun;
 use crate::{
-    DiskStore, Durability, Engine, EventPosition, Family, KeyRange, KeyValue, KvBatch, KvError,
-    LedgerError, ScanDirection, event_value, key, projection, store_file,
+    DiskStore, Durability, Engine, EventPosition, Family, KeyRange, KeyValue, KvBatch, LedgerError,
+    ScanDirection, event_value, key, projection, store_file, store_swap,
 };
-
-const COMPLETE: &str = "COMPLETE";
 
 /// Families derived from events, except session statistics, which are recounted.
 const DERIVED: [Family; 4] =
@@ -55,12 +53,12 @@ pub fn repair(
     copies: &mut dyn Iterator<Item = Event>,
     recounted: &str,
 ) -> Result<RepairReport, LedgerError> {
-    finish_repair(dir)?;
+    store_swap::finish(dir)?;
     let lock = store_file::lock_store(dir)?;
     let engine = detect_engine(dir)?;
-    engine::check_available(engine, dir)?;
+    engines::check_available(engine, dir)?;
     let known = counts::read_or_default(dir);
-    let building = building_path(dir);
+    let building = store_swap::building_path(dir);
     remove_folder(&building)?;
     let mut rebuild = StoreRebuild::new(DiskStore::open(&building, Some(engine))?);
     if engine == Engine::Fjall {
@@ -92,48 +90,18 @@ pub fn repair(
     rebuild.close()?;
     let missing = last_seq.saturating_sub(total);
     counts::write(&building, StoreCounts { last_seq, missing, ..StoreCounts::default() })?;
-    let complete = building.join(COMPLETE);
-    std::fs::File::create(&complete)
-        .and_then(|file| file.sync_all())
-        .map_err(LedgerError::io("write", &complete))?;
-    sync_folder(&building)?;
+    store_swap::mark_complete(&building)?;
     let set_aside = find_free_name(dir)?;
     drop(lock);
     std::fs::rename(dir, &set_aside).map_err(LedgerError::io("rename", dir))?;
-    finish_repair(dir)?;
+    store_swap::finish(dir)?;
     let lost = expected.saturating_sub(total);
     Ok(RepairReport { kept, restored: total - kept, lost, derived_dropped, set_aside })
 }
 
-/// Completes a repair that was interrupted after the old store was set aside.
-pub(crate) fn finish_repair(dir: &Path) -> Result<(), LedgerError> {
-    let building = building_path(dir);
-    let complete = building.join(COMPLETE);
-    if dir.exists() || !complete.exists() {
-        return Ok(());
-    }
-    std::fs::rename(&building, dir).map_err(LedgerError::io("rename", &building))?;
-    sync_folder(dir.parent().unwrap_or(dir))?;
-    let complete = dir.join(COMPLETE);
-    std::fs::remove_file(&complete).map_err(LedgerError::io("remove", &complete))
-}
-
-fn sync_folder(dir: &Path) -> Result<(), LedgerError> {
-    store_file::sync_dir(dir).map_err(LedgerError::io("sync", dir))
-}
-
-fn building_path(dir: &Path) -> PathBuf {
-    sibling_path(dir, "-repairing")
-}
-
-fn sibling_path(dir: &Path, suffix: &str) -> PathBuf {
-    let mut name = dir.file_name().unwrap_or_default().to_owned();
-    name.push(suffix);
-    dir.with_file_name(name)
-}
-
 fn find_free_name(dir: &Path) -> Result<PathBuf, LedgerError> {
-    let mut names = (1..=DAMAGED_FOLDERS_MAX).map(|n| sibling_path(dir, &format!("-damaged-{n}")));
+    let mut names =
+        (1..=DAMAGED_FOLDERS_MAX).map(|n| store_swap::sibling_path(dir, &format!("-damaged-{n}")));
     names.find(|path| !path.exists()).ok_or_else(|| {
         let full = std::io::Error::other("too many damaged folders are beside it: remove some");
         LedgerError::io("set aside", dir)(full)
@@ -167,10 +135,10 @@ fn open_damaged_store(dir: &Path, engine: Engine) -> Option<Box<dyn KeyValue>> {
     if !files.is_dir() {
         return None;
     }
-    engine::open(engine, &files)
+    engines::open(engine, &files)
         .or_else(|_| {
-            engine::cut_damaged_journals(engine, &files)?;
-            engine::open(engine, &files)
+            engines::cut_damaged_journals(engine, &files)?;
+            engines::open(engine, &files)
         })
         .ok()
 }
@@ -366,17 +334,13 @@ impl StoreRebuild {
     fn write(&mut self, durability: Durability) -> Result<(), LedgerError> {
         let written = self.store.write(&self.batch, durability);
         self.batch.clear();
-        written.map_err(|source| self.storage_error(source))
+        written.map_err(LedgerError::storage(self.store.path()))
     }
 
     /// Writes the remaining batch and closes the store.
     fn close(mut self) -> Result<(), LedgerError> {
         self.write(Durability::Synced)?;
-        self.store.flush().map_err(|source| self.storage_error(source))
-    }
-
-    fn storage_error(&self, source: KvError) -> LedgerError {
-        LedgerError::Storage { path: self.store.path().to_owned(), source }
+        self.store.flush().map_err(LedgerError::storage(self.store.path()))
     }
 }
 

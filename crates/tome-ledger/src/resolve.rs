@@ -16,7 +16,7 @@ use std::ops::Bound;
 use tome_model::{EventId, Identity, Millis, limits::DUPLICATE_WINDOW_MS};
 
 use crate::limits::{OCCURRENCES_MAX, OCCURRENCES_PROBED};
-use crate::{Family, KeyRange, KeyValue, KvError, LedgerError, ScanDirection, key};
+use crate::{Family, KeyRange, KeyValue, LedgerError, ScanDirection, key};
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Resolution {
@@ -99,7 +99,7 @@ impl IdentityResolver<'_> {
             return Ok(Some(*at));
         }
         let name = id.as_str().as_bytes();
-        match self.kv.get(Family::Ids, name).map_err(|e| self.storage_error(e))? {
+        match self.kv.get(Family::Ids, name).map_err(LedgerError::storage(self.kv.path()))? {
             Some(bytes) => Ok(Some(key::decode_id_value(name, &bytes)?.0)),
             None => Ok(None),
         }
@@ -115,7 +115,7 @@ impl IdentityResolver<'_> {
         let mut seen = pending.map(|(_, occurrence)| *occurrence).min();
         let span = KeyRange { from: Bound::Included(first), to: Bound::Included(last) };
         for found in self.kv.scan(Family::Sightings, span, ScanDirection::Forward) {
-            let (key, bytes) = found.map_err(|e| self.storage_error(e))?;
+            let (key, bytes) = found.map_err(LedgerError::storage(self.kv.path()))?;
             let occurrence = key::decode_occurrence(&key, &bytes)?;
             seen = Some(seen.map_or(occurrence, |before| before.min(occurrence)));
         }
@@ -144,9 +144,5 @@ impl IdentityResolver<'_> {
             }
         }
         Ok(free)
-    }
-
-    fn storage_error(&self, source: KvError) -> LedgerError {
-        LedgerError::Storage { path: self.kv.path().to_owned(), source }
     }
 }

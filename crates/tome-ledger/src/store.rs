@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, LedgerError,
-    ScanDirection, engine, repair, store_file,
+    ScanDirection, engines, store_file, store_swap,
 };
 
 /// An open and locked store on disk.
@@ -24,7 +24,7 @@ impl DiskStore {
     /// Opens the store in a directory with the engine it was created with. Creates one with `engine`,
     /// or the default engine, if there is none. If `engine` is given, an existing store must use it.
     pub fn open(dir: &Path, engine: Option<Engine>) -> Result<Self, LedgerError> {
-        repair::finish_repair(dir)?;
+        store_swap::finish(dir)?;
         store_file::create_dir(dir)?;
         let lock = store_file::lock_store(dir)?;
         let found = store_file::read_engine(dir)?;
@@ -34,12 +34,12 @@ impl DiskStore {
             return Err(LedgerError::WrongEngine { path: dir.to_owned(), found, asked });
         }
         let engine = found.or(engine).unwrap_or(Engine::DEFAULT);
-        engine::check_available(engine, dir)?;
+        engines::check_available(engine, dir)?;
         if found.is_none() {
             store_file::write_description(dir, engine)?;
         }
-        let kv = engine::open(engine, &dir.join(engine.as_str()))
-            .map_err(|source| LedgerError::Storage { path: dir.to_owned(), source })?;
+        let kv =
+            engines::open(engine, &dir.join(engine.as_str())).map_err(LedgerError::storage(dir))?;
         Ok(Self { kv, dir: dir.to_owned(), _lock: lock })
     }
 }

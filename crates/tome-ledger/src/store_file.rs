@@ -20,12 +20,12 @@ use crate::{Engine, LedgerError};
 pub(crate) const FORMAT: u32 = 1;
 
 const STORE: &str = "STORE";
+const LOCK: &str = "LOCK";
 
 /// Whether a directory contains a store.
 pub(crate) fn is_store(dir: &Path) -> bool {
     dir.join(STORE).exists()
 }
-const LOCK: &str = "LOCK";
 
 /// Creates the directory, accessible by the owner only.
 pub(crate) fn create_dir(dir: &Path) -> Result<(), LedgerError> {

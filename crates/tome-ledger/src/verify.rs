@@ -9,7 +9,7 @@ impl Ledger {
     /// Checks every file against its checksum, without decoding events. Returns the mismatches.
     pub fn verify_files(&self) -> Result<Vec<String>, LedgerError> {
         let findings = self.shared.kv.verify_files();
-        findings.map_err(|source| LedgerError::Storage { path: self.path().to_owned(), source })
+        findings.map_err(LedgerError::storage(self.path()))
     }
 
     /// Reads everything and returns the damage. Slow on a large store.

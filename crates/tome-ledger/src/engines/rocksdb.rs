@@ -12,7 +12,8 @@ use rocksdb::{
 };
 
 use crate::{
-    Batch, Direction, Durability, Engine, Family, KeyValue, KvError, Pairs, Span, store_file,
+    Durability, Engine, Family, KeyRange, KeyValue, KvBatch, KvError, KvPairs, ScanDirection,
+    store_file,
 };
 
 /// Block cache, shared by all families.
@@ -71,7 +72,7 @@ impl KeyValue for RocksDb {
         Ok(self.db.get_cf(self.family(family)?, key)?)
     }
 
-    fn scan(&self, family: Family, span: Span, direction: Direction) -> Pairs<'_> {
+    fn scan(&self, family: Family, span: KeyRange, direction: ScanDirection) -> KvPairs<'_> {
         if span.is_empty() {
             return Box::new(std::iter::empty());
         }
@@ -87,8 +88,8 @@ impl KeyValue for RocksDb {
             options.set_iterate_upper_bound(to);
         }
         let mode = match direction {
-            Direction::Forward => IteratorMode::Start,
-            Direction::Backward => IteratorMode::End,
+            ScanDirection::Forward => IteratorMode::Start,
+            ScanDirection::Backward => IteratorMode::End,
         };
         let found = self.db.iterator_cf_opt(family, options, mode);
         Box::new(found.map(|pair| {
@@ -97,7 +98,7 @@ impl KeyValue for RocksDb {
         }))
     }
 
-    fn write(&self, batch: &Batch, durability: Durability) -> Result<(), KvError> {
+    fn write(&self, batch: &KvBatch, durability: Durability) -> Result<(), KvError> {
         let mut write = WriteBatch::default();
         for op in batch.ops() {
             let family = self.family(op.family)?;

@@ -1,4 +1,4 @@
-//! The storage engines.
+//! The storage engines, each a [`KeyValue`] store over its own files.
 
 mod damage_scan;
 mod fjall;
@@ -10,47 +10,7 @@ pub(crate) mod salvage;
 
 use std::path::Path;
 
-use crate::{KeyValue, KvError, LedgerError};
-
-/// A storage engine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// fjall, an LSM store in Rust.
-    Fjall,
-    /// RocksDB, in builds with the cargo feature `rocksdb`.
-    RocksDb,
-}
-
-impl Engine {
-    /// The engine of new stores, unless configured otherwise.
-    pub const DEFAULT: Self = Self::Fjall;
-
-    /// The engines in this build.
-    pub const AVAILABLE: &[Self] = &[
-        Self::Fjall,
-        #[cfg(feature = "rocksdb")]
-        Self::RocksDb,
-    ];
-
-    /// The name in `STORE` and in the configuration.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Fjall => "fjall",
-            Self::RocksDb => "rocksdb",
-        }
-    }
-
-    /// Finds an engine by name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Fjall, Self::RocksDb].into_iter().find(|engine| engine.as_str() == name)
-    }
-}
-
-impl std::fmt::Display for Engine {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+use crate::{Engine, KeyValue, KvError, LedgerError};
 
 /// Rejects an engine that is not part of this build, before anything is written.
 pub(crate) fn check_available(engine: Engine, store: &Path) -> Result<(), LedgerError> {
