@@ -4,22 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Agent, EventId, GripId, Millis, NodeId, SessionId};
 
-/// The level of a node in the tree.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// A year.
-    Year,
-    /// A month.
-    Month,
-    /// An ISO week.
-    Week,
-    /// A day.
-    Day,
-    /// A part of one session on one day.
-    Segment,
-}
-
 /// A version of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Node {

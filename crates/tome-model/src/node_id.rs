@@ -29,16 +29,6 @@ pub struct NodeId(String);
 pub struct GripId(String);
 
 impl NodeId {
-    /// The id of a period's node.
-    pub fn from_period(period: Period) -> Self {
-        Self(match period {
-            Period::Year(year) => format!("toc:year:{year:04}"),
-            Period::Month(year, month) => format!("toc:month:{year:04}-{month:02}"),
-            Period::Week(year, week) => format!("toc:week:{year:04}-W{week:02}"),
-            Period::Day(date) => format!("toc:day:{date}"),
-        })
-    }
-
     /// The id of a session's segment that starts with an event. Deterministic. For a period longer
     /// than a day, the first day counts.
     pub fn for_segment(day: &Period, start: Millis, session: &SessionId, first: &EventId) -> Self {
@@ -65,7 +55,7 @@ impl NodeId {
             }
             _ => return Err(unknown_node(id)),
         };
-        period.map(Self::from_period).ok_or_else(|| malformed("node", id, example))
+        period.map(|period| period.id()).ok_or_else(|| malformed("node", id, example))
     }
 
     /// The level of the node.
@@ -99,6 +89,18 @@ impl NodeId {
     /// The id as text.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Period {
+    /// The id of its node.
+    pub fn id(&self) -> NodeId {
+        NodeId(match self {
+            Self::Year(year) => format!("toc:year:{year:04}"),
+            Self::Month(year, month) => format!("toc:month:{year:04}-{month:02}"),
+            Self::Week(year, week) => format!("toc:week:{year:04}-W{week:02}"),
+            Self::Day(date) => format!("toc:day:{date}"),
+        })
     }
 }
 

@@ -10,7 +10,7 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 
-use crate::{Level, Millis, NodeId, Zone};
+use crate::{Level, Millis, Zone};
 
 /// A calendar period. Coarser ones sort first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,11 +44,6 @@ impl Period {
             Self::Week(..) => Level::Week,
             Self::Day(_) => Level::Day,
         }
-    }
-
-    /// The id of its node.
-    pub fn id(&self) -> NodeId {
-        NodeId::from_period(*self)
     }
 
     /// Its parent in the tree: a day's week, a week's month (by its Thursday), a month's year.
