@@ -17,12 +17,14 @@ mod project_file;
 mod projection;
 mod projects;
 mod regular_file;
+mod repair;
 mod repo_notebook;
 mod session_index;
 mod session_stats;
+mod store;
 mod stores;
 
-pub use damage::{CheckDepth, Damage};
+pub use damage::Damage;
 pub use durable::{sync_folder, write_atomic};
 pub use error::{HomeError, explain};
 pub use event_query::{EventPage, EventQuery};
@@ -34,6 +36,8 @@ pub use project::{ProjectLocation, locate_project, locate_project_within, projec
 pub use projection::{Projection, ProjectionReport, follow_outbox};
 pub use projects::{Projects, resolve_project_root};
 pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text};
+pub use repair::CheckDepth;
 pub use session_index::{SessionIndex, SplitSession};
 pub use session_stats::{SESSION_STATS_WORKER, SessionStatistics, catch_up_session_stats};
-pub use stores::{Store, StoreMode, Stores};
+pub use store::Store;
+pub use stores::{StoreMode, Stores};

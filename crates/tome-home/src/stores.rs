@@ -13,7 +13,7 @@ use tome_model::{Clock, Millis, ModelError};
 
 use crate::durable::sync_folder;
 use crate::session_index::StoredSession;
-use crate::{Home, HomeError, Projects, SessionIndex, session_stats};
+use crate::{Home, HomeError, Projects, SessionIndex, Store, session_stats};
 
 /// Minimum interval between attempts to reopen a store that rejects writes.
 const REOPEN_EVERY_MS: u64 = 1_000;
@@ -64,9 +64,6 @@ impl FromStr for StoreMode {
         }
     }
 }
-
-/// An open ledger, shared by its users.
-pub type Store = Arc<Ledger>;
 
 /// The stores of a home.
 pub struct Stores {
