@@ -189,46 +189,6 @@ fn section_of(entry: &NoteEntry) -> usize {
     }
 }
 
-/// Renders a note's line in the index.
-pub(crate) fn render_index_line(path: &NotePath, entry: &NoteEntry) -> String {
-    let shown = path.to_string();
-    let (target, size) = (render_link_target(&shown), render_size(entry.stamp.bytes));
-    match entry.kind {
-        NoteKind::Fact | NoteKind::Episode => {
-            format!("- [{path}]({target}) ({size}): {}\n", entry.summary)
-        }
-        NoteKind::Typed => {
-            format!("- [{}]({target}) - {}\n", escape_link_label(&entry.name), entry.summary)
-        }
-        _ => format!("- {path} ({size}): {}\n", entry.summary),
-    }
-}
-
-fn escape_link_label(name: &str) -> String {
-    if name.contains(['[', ']', '\\']) {
-        name.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
-    } else {
-        name.to_owned()
-    }
-}
-
-fn render_link_target(path: &str) -> std::borrow::Cow<'_, str> {
-    if path.contains([' ', '(', ')', '<', '>']) { format!("<{path}>").into() } else { path.into() }
-}
-
-/// Renders a size such as `1.5KB`.
-pub(crate) fn render_size(bytes: u64) -> String {
-    if bytes < 1000 {
-        return format!("{bytes}B");
-    }
-    let tenths = (bytes * 10 + 512) / 1024;
-    if tenths < 10_240 {
-        return format!("{}.{}KB", tenths / 10, tenths % 10);
-    }
-    let tenths = (bytes * 10 + 524_288) / 1_048_576;
-    format!("{}.{}MB", tenths / 10, tenths % 10)
-}
-
 fn render_readmes<'e>(
     entries: impl Iterator<Item = (&'e NotePath, &'e NoteEntry)>,
 ) -> BTreeMap<String, String> {

@@ -10,9 +10,7 @@ use crate::coder::{self, FileHead};
 use crate::folder::FileStamp;
 use crate::history::content_version;
 use crate::path::NotePath;
-use crate::{
-    NoteKind, NoteListing, NoteType, frontmatter, index, invisible, session_notes, summary,
-};
+use crate::{NoteKind, NoteListing, NoteType, frontmatter, invisible, session_notes, summary};
 
 /// Characters of a name or description shown in a listing; files may hold any length.
 const DISPLAY_CHARS_MAX: usize = 200;
@@ -75,7 +73,7 @@ impl NoteEntry {
             head: (scope == Scope::Coder).then(|| coder::extract_head(&text)),
             index_line: String::new(),
         };
-        entry.index_line = index::render_index_line(path, &entry);
+        entry.index_line = render_index_line(path, &entry);
         entry
     }
 
@@ -84,7 +82,7 @@ impl NoteEntry {
         let mut entry = Self::from_bytes(scope, path, b"", stamp, Millis(0));
         entry.version = String::new();
         entry.summary = to_display_line(&format!("cannot be read: {why}"));
-        entry.index_line = index::render_index_line(path, &entry);
+        entry.index_line = render_index_line(path, &entry);
         entry
     }
 
@@ -126,4 +124,44 @@ fn find_or_generate_summary(kind: NoteKind, path: &NotePath, text: &str) -> Stri
 fn to_display_line(text: &str) -> String {
     let plain = text.replace(char::is_control, " ");
     truncate_chars(&collapse_whitespace(&plain), DISPLAY_CHARS_MAX + 1)
+}
+
+/// Renders a note's line in the index.
+fn render_index_line(path: &NotePath, entry: &NoteEntry) -> String {
+    let shown = path.to_string();
+    let (target, size) = (render_link_target(&shown), render_size(entry.stamp.bytes));
+    match entry.kind {
+        NoteKind::Fact | NoteKind::Episode => {
+            format!("- [{path}]({target}) ({size}): {}\n", entry.summary)
+        }
+        NoteKind::Typed => {
+            format!("- [{}]({target}) - {}\n", escape_link_label(&entry.name), entry.summary)
+        }
+        _ => format!("- {path} ({size}): {}\n", entry.summary),
+    }
+}
+
+fn escape_link_label(name: &str) -> String {
+    if name.contains(['[', ']', '\\']) {
+        name.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]")
+    } else {
+        name.to_owned()
+    }
+}
+
+fn render_link_target(path: &str) -> std::borrow::Cow<'_, str> {
+    if path.contains([' ', '(', ')', '<', '>']) { format!("<{path}>").into() } else { path.into() }
+}
+
+/// Renders a size such as `1.5KB`.
+fn render_size(bytes: u64) -> String {
+    if bytes < 1000 {
+        return format!("{bytes}B");
+    }
+    let tenths = (bytes * 10 + 512) / 1024;
+    if tenths < 10_240 {
+        return format!("{}.{}KB", tenths / 10, tenths % 10);
+    }
+    let tenths = (bytes * 10 + 524_288) / 1_048_576;
+    format!("{}.{}MB", tenths / 10, tenths % 10)
 }

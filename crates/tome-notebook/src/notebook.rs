@@ -16,6 +16,7 @@ use crate::folder::Folder;
 use crate::history::{DELETED_VERSION, content_version};
 use crate::inventory::Inventory;
 use crate::path::{INDEX, NotePath};
+use crate::prepare_hook::PrepareHook;
 use crate::state::NotebookState;
 use crate::{
     Author, IndexExcerpt, Note, NoteHeader, NoteKind, NoteListing, NotebookError, NotebookRules,
@@ -33,12 +34,10 @@ pub struct Notebook {
     history: PathBuf,
     pub(crate) rules: NotebookRules,
     pub(crate) clock: Arc<dyn Clock>,
-    prepare: Option<PrepareHook>,
+    prepare: PrepareHook,
     state: Mutex<Option<NotebookState>>,
 }
 
-/// Callback that runs before the first write to a notebook.
-pub(crate) type PrepareHook = Arc<dyn Fn() -> std::io::Result<()> + Send + Sync>;
 /// Computes the new text of a note from its bytes on disk and the inventory.
 type ComposeFn<'p> = dyn FnMut(Option<&[u8]>, &Inventory) -> Result<String> + 'p;
 
@@ -59,7 +58,8 @@ impl Notebook {
     pub fn new(scope: Scope, root: impl Into<PathBuf>, clock: Arc<dyn Clock>) -> Self {
         let root = root.into();
         let history = root.join(".history");
-        let (rules, prepare, shelf) = (NotebookRules::default(), None, Mutex::new(None));
+        let (rules, prepare, shelf) =
+            (NotebookRules::default(), PrepareHook::default(), Mutex::new(None));
         Self { scope, root, history, rules, clock, prepare, state: shelf }
     }
 
@@ -83,7 +83,7 @@ impl Notebook {
         mut self,
         prepare: impl Fn() -> std::io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        self.prepare = Some(Arc::new(prepare));
+        self.prepare = PrepareHook::new(prepare);
         self
     }
 
@@ -501,7 +501,7 @@ impl Notebook {
             let folder = match (Folder::open(&self.root)?, make) {
                 (Some(folder), _) => Some(folder),
                 (None, CreateMode::IfMissing) => {
-                    run_prepare_hook(self.prepare.as_ref(), &self.root)?;
+                    self.prepare.run(&self.root)?;
                     Some(Folder::create(&self.root)?)
                 }
                 (None, CreateMode::Never) => None,
@@ -510,7 +510,7 @@ impl Notebook {
                 Some(folder) => {
                     let mut shelf =
                         NotebookState::open(self.scope, folder, &self.root, &self.history)?;
-                    shelf.prepare.clone_from(&self.prepare);
+                    shelf.prepare = self.prepare.clone();
                     Some(shelf)
                 }
                 None => None,
@@ -529,13 +529,6 @@ impl Notebook {
             self.state.clear_poison();
             slot
         })
-    }
-}
-
-pub(crate) fn run_prepare_hook(prepare: Option<&PrepareHook>, root: &Path) -> Result<()> {
-    match prepare {
-        Some(prepare) => prepare().map_err(NotebookError::file_error("prepare", root)),
-        None => Ok(()),
     }
 }
 

@@ -21,7 +21,8 @@ use std::collections::HashMap;
 use serde_json::Value;
 use tome_text::{StopClass, is_stop_word, is_unspaced};
 
-use crate::markdown_line::{LineContext, detect_line_ending, insert_block, split_lines};
+use crate::lines::{detect_line_ending, insert_block};
+use crate::markdown_line::{LineContext, split_lines};
 use crate::{frontmatter, title as titles};
 
 /// Template of a session's overview. Recall skips files that equal it byte for byte, so changing it

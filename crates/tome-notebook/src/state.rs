@@ -16,8 +16,8 @@ use crate::folder::{FileStamp, Folder, FolderListing, create_private_folder, ope
 use crate::history::{DELETED_VERSION, History, HistoryRecord, content_version, pending_write};
 use crate::inventory::{Inventory, NoteEntry};
 use crate::limits::{ENTRIES_MAX, NOTES_MAX};
-use crate::notebook::{PrepareHook, run_prepare_hook};
 use crate::path::NotePath;
+use crate::prepare_hook::PrepareHook;
 use crate::watch::{FolderChanges, FolderWatch};
 use crate::{Actor, Author, NotebookError, Result};
 
@@ -32,7 +32,7 @@ pub(crate) struct NotebookState {
     pub inventory: Inventory,
     pub history: History,
     pub built: BuiltFiles,
-    pub prepare: Option<PrepareHook>,
+    pub prepare: PrepareHook,
     lock: File,
     /// Queue file, locked while waiting for the main lock. Without it locking is not fair.
     queue: OnceLock<File>,
@@ -91,7 +91,7 @@ impl NotebookState {
             inventory: Inventory::new(),
             history: History::new(history),
             built: BuiltFiles::load(history),
-            prepare: None,
+            prepare: PrepareHook::default(),
             lock,
             queue: OnceLock::new(),
             queue_path: history.join("turn"),
@@ -327,7 +327,7 @@ impl NotebookState {
         if self.history.exists() {
             return Ok(());
         }
-        run_prepare_hook(self.prepare.as_ref(), &self.folder.absolute_path(""))
+        self.prepare.run(&self.folder.absolute_path(""))
     }
 
     fn record_changes(&mut self, now: Millis, found: &[UnrecordedChange]) -> Result<()> {

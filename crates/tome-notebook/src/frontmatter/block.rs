@@ -4,7 +4,7 @@
 //! one key; otherwise two rules around prose would count as one. Every byte belongs to exactly one
 //! unit, so that unknown content can be put back unchanged.
 
-use crate::markdown_line::strip_line_ending;
+use crate::lines::strip_line_ending;
 
 pub(super) struct FrontmatterBlock<'a> {
     /// The opening fence, including a byte order mark.

@@ -24,9 +24,7 @@ mod tests;
 use std::collections::{HashMap, VecDeque};
 
 use crate::NoteHeader;
-use crate::markdown_line::{
-    detect_line_ending, strip_line_ending, trim_blank_end, trim_blank_start,
-};
+use crate::lines::{detect_line_ending, strip_line_ending, trim_blank_end, trim_blank_start};
 use block::{FrontmatterUnit, UnitKind};
 
 /// The parsed keys of a frontmatter.

@@ -16,10 +16,10 @@ mod generate;
 #[cfg(test)]
 mod tests;
 
-use crate::markdown_line::{
-    self, LineContext, MarkdownLine, detect_line_ending, split_fragment_lines, split_lines,
-    strip_line_ending,
+use crate::lines::{
+    detect_line_ending, insert_block, strip_line_ending, trim_blank_end, trim_blank_start,
 };
+use crate::markdown_line::{LineContext, MarkdownLine, split_fragment_lines, split_lines};
 use crate::title;
 pub(crate) use generate::generate_summary;
 
@@ -81,14 +81,14 @@ pub(crate) fn append_entry(
         Some(summary) => set_summary(&joined, &summary),
         None => ensure_one_summary(&joined),
     };
-    markdown_line::trim_blank_end(&file).to_owned() + detect_line_ending(&joined)
+    trim_blank_end(&file).to_owned() + detect_line_ending(&joined)
 }
 
 /// Joins the file and the entry with one blank line between them.
 fn join_entry(previous: &str, path: &str, entry: &str) -> String {
     let ending = detect_line_ending(if previous.trim().is_empty() { entry } else { previous });
-    let previous = markdown_line::trim_blank_end(previous);
-    let entry = markdown_line::trim_blank_end(markdown_line::trim_blank_start(entry));
+    let previous = trim_blank_end(previous);
+    let entry = trim_blank_end(trim_blank_start(entry));
     let has_title = split_fragment_lines(entry).next().and_then(|line| line.parse_heading());
     let mut out = previous.to_owned();
     if previous.trim_start_matches('\u{feff}').is_empty() && has_title.is_none_or(|(n, _)| n > 1) {
@@ -191,9 +191,5 @@ fn insert_summary(text: &str, summary: &str) -> String {
             break;
         }
     }
-    markdown_line::insert_block(
-        text,
-        head,
-        &format!("{MARK} {summary}{}", detect_line_ending(text)),
-    )
+    insert_block(text, head, &format!("{MARK} {summary}{}", detect_line_ending(text)))
 }
