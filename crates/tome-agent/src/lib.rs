@@ -68,7 +68,9 @@ mod transcript;
 
 pub use agent::{Agent, AgentEvent, AgentRun, AgentSettings, FinishReason};
 pub use compaction::{Compaction, CompactionStrategy};
-pub use context::{CompactionTotals, ContextSettings, ContextUnit, ContextWindow, cap_tokens};
+pub use context::{
+    CompactionTotals, ContextSettings, ContextUnit, ContextWindow, WindowTooSmall, cap_tokens,
+};
 pub use error::AgentError;
 pub use memory::{HomeMemory, HomeMemorySettings};
 pub use reflect::{

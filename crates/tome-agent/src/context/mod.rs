@@ -18,9 +18,9 @@ mod usage_note;
 
 use std::collections::VecDeque;
 
+use thiserror::Error;
 use tome_llm::{ChatMessage, ChatRequest, ChatRole, ContentPart, SystemPart, ToolDefinition};
 
-use crate::AgentError;
 use crate::limits::{PART_OVERHEAD_TOKENS, TURN_TOKENS_MIN};
 
 pub use cap::cap_tokens;
@@ -51,6 +51,18 @@ pub struct ContextWindow {
     noted_tenth: Option<u64>,
 }
 
+/// The system prompt, the tools and the reserved budgets leave no tokens for a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "a window of {window} tokens is too small: prompt and tools alone need {needed}; offer fewer tools or raise the window"
+)]
+pub struct WindowTooSmall {
+    /// The configured context window, in tokens.
+    pub window: u64,
+    /// The smallest window that would work, in tokens.
+    pub needed: u64,
+}
+
 /// Totals of the turns that have left the window.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompactionTotals {
@@ -68,7 +80,7 @@ impl ContextWindow {
         settings: ContextSettings,
         system: String,
         tools: Vec<ToolDefinition>,
-    ) -> Result<Self, AgentError> {
+    ) -> Result<Self, WindowTooSmall> {
         let aside = budget_tokens(&system)
             + tools.iter().map(tool_tokens).sum::<u64>()
             + settings.overview_budget()
@@ -79,7 +91,7 @@ impl ContextWindow {
             + 16 * PART_OVERHEAD_TOKENS;
         let needed = aside + TURN_TOKENS_MIN;
         if settings.window_tokens < needed {
-            return Err(AgentError::WindowTooSmall { window: settings.window_tokens, needed });
+            return Err(WindowTooSmall { window: settings.window_tokens, needed });
         }
         Ok(Self {
             settings,

@@ -146,7 +146,7 @@ fn a_window_that_is_too_small_says_so() {
     let mut tight = settings(4_000);
     tight.tools = Toolbox::new(MemoryToolSet::Full);
     let refused = Agent::new(model.clone(), Arc::new(Paper::new()), tight).err().unwrap();
-    assert!(matches!(refused, AgentError::WindowTooSmall { .. }), "{refused}");
+    assert!(matches!(refused, AgentError::WindowTooSmall(_)), "{refused}");
     let mut agent = Agent::new(model.clone(), Arc::new(Paper::new()), settings(4_000)).unwrap();
     let long = "long ".repeat(20_000);
     for _ in 0..5 {

@@ -26,7 +26,7 @@ impl UserError {
                 ReflectionCause::Memory(error) => Self::from_memory_error(error),
             },
             AgentError::Memory(error) => Self::from_memory_error(error),
-            AgentError::WindowTooSmall { .. } => Self {
+            AgentError::WindowTooSmall(_) => Self {
                 message: error.to_string(),
                 hint: "raise it: `tome config set chat.window_tokens 100000`".to_owned(),
                 kind: "window_too_small",
