@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 
 use tome_model::Scope;
 
-use crate::folder::{FileDurability, FileStamp, Folder, StagedFile};
+use crate::file_stamp::FileStamp;
+use crate::folder::{FileDurability, Folder, StagedFile};
 use crate::inventory::{Inventory, NoteEntry};
 use crate::path::NotePath;
 use crate::{NotebookError, Result, index};

@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use tome_model::{Clock, Millis, SystemClock};
 
-use crate::folder::{FileDurability, FileStamp, Folder, StagedFile};
+use crate::file_stamp::FileStamp;
+use crate::folder::{FileDurability, Folder, StagedFile};
 use crate::history::{DELETED_VERSION, History, HistoryRecord, content_version, pending_write};
 use crate::inventory::NoteEntry;
 use crate::path::NotePath;

@@ -7,7 +7,7 @@ use tome_model::{Millis, Scope};
 use tome_text::{collapse_whitespace, truncate_chars};
 
 use crate::coder::{self, FileHead};
-use crate::folder::FileStamp;
+use crate::file_stamp::FileStamp;
 use crate::history::content_version;
 use crate::path::NotePath;
 use crate::{NoteKind, NoteListing, NoteType, frontmatter, invisible, session_notes, summary};

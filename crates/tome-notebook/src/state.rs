@@ -12,7 +12,8 @@ use std::time::{Duration, Instant};
 use tome_model::{Clock, Millis, Scope, SystemClock};
 
 use crate::built_files::BuiltFiles;
-use crate::folder::{FileStamp, Folder, FolderListing, create_private_folder, open_for_append};
+use crate::file_stamp::FileStamp;
+use crate::folder::{Folder, FolderListing, create_private_folder, open_for_append};
 use crate::history::{DELETED_VERSION, History, HistoryRecord, content_version, pending_write};
 use crate::inventory::{Inventory, NoteEntry};
 use crate::limits::{ENTRIES_MAX, NOTES_MAX};

@@ -17,7 +17,6 @@ const RESERVED_TAGS: &[&str] = &["success", "failure", "reconsolidated"];
 pub(super) struct LocatedEntry {
     pub(super) path: String,
     pub(super) line: usize,
-    /// Index of its block.
     pub(super) block_index: usize,
     pub(super) raw: String,
     pub(super) entry: InsightEntry,

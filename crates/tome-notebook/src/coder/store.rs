@@ -42,7 +42,6 @@ pub(crate) fn store_insights(
     Ok((diff_trees(tree, &work), stored))
 }
 
-/// Stores one valid insight.
 fn store_insight(work: &mut InsightTree, draft: &InsightDraft, today: &str) -> StoredInsight {
     let entry = InsightEntry::from_draft(draft);
     let profile = InsightProfile::from_entry(&entry);
