@@ -18,10 +18,10 @@ use tome_llm::{CancelToken, ChatMessage, ChatModel, ChatRequest, ModelFailure, S
 use tome_model::{Event, EventKind, Millis};
 use tome_text::{collapse_whitespace, truncate_chars};
 
+use crate::Memory;
 use crate::context::ContextUnit;
 use crate::limits::{LISTED_PROMPT_CHARS_MAX, LISTED_PROMPTS_MAX};
 use crate::transcript::render_transcript;
-use crate::{Memory, SessionEvent, SessionInfo};
 
 /// Who summarizes turns that leave the context window.
 #[derive(Clone)]
@@ -73,7 +73,7 @@ impl Compactor<'_> {
         let events: Vec<Event> = units
             .iter()
             .flat_map(ContextUnit::events)
-            .map(|moment| build_event(self.memory.session(), moment))
+            .map(|moment| self.memory.session().to_event(moment))
             .collect();
         let (summary, by, usage, mut problem) = self.summarize(&events);
         let at = self.memory.now();
@@ -206,25 +206,6 @@ fn one_line(text: &str) -> String {
 fn format_file_time(at: Millis) -> String {
     let digits: String = at.to_string().chars().take(19).filter(|c| *c != ':').collect();
     digits.replace('T', "-")
-}
-
-/// Converts a reported event to the event the ledger stores.
-pub(crate) fn build_event(who: &SessionInfo, moment: &SessionEvent) -> Event {
-    let draft = who.to_draft(moment);
-    Event {
-        id: moment.id.clone(),
-        at: draft.at,
-        arrived: draft.at,
-        session: draft.session,
-        agent: draft.agent,
-        project: draft.cwd.clone(),
-        cwd: draft.cwd,
-        kind: draft.kind,
-        role: draft.role,
-        text: draft.text,
-        tool: draft.tool,
-        meta: draft.meta,
-    }
 }
 
 #[cfg(test)]

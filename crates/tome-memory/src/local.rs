@@ -184,21 +184,7 @@ mod tests {
         let event = |n: usize, bytes: usize| {
             let text = "x".repeat(bytes);
             let moment = who.new_event(EventKind::UserMessage, Millis(0), &n.to_string(), text);
-            let draft = who.to_draft(&moment);
-            Event {
-                id: moment.id,
-                at: draft.at,
-                arrived: draft.at,
-                session: draft.session,
-                agent: draft.agent,
-                project: draft.cwd.clone(),
-                cwd: draft.cwd,
-                kind: draft.kind,
-                role: draft.role,
-                text: draft.text,
-                tool: draft.tool,
-                meta: draft.meta,
-            }
+            who.to_event(&moment)
         };
         let mut left = RESUMED_BYTES_MAX;
         let half = RESUMED_BYTES_MAX / 2;

@@ -1,7 +1,9 @@
 //! The session an agent works in, and the events it reports to memory.
 
 use serde_json::{Map, Value};
-use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, ModelError, SessionId, Tool};
+use tome_model::{
+    Agent, Draft, Event, EventId, EventKind, Identity, Millis, ModelError, SessionId, Tool,
+};
 
 /// Identifies a session: the agent, the session id and the working directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,6 +84,11 @@ impl SessionInfo {
             tool: moment.tool.clone(),
             meta: moment.meta.clone(),
         }
+    }
+
+    /// Converts an event to the one that the ledger returns for it.
+    pub fn to_event(&self, moment: &SessionEvent) -> Event {
+        self.to_draft(moment).into_event(moment.id.clone(), self.cwd.clone(), moment.at)
     }
 }
 

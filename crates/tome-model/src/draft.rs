@@ -49,6 +49,24 @@ impl Draft {
         }
     }
 
+    /// Converts a draft into the event that the ledger returns for it.
+    pub fn into_event(self, id: EventId, project: String, arrived: Millis) -> Event {
+        Event {
+            id,
+            at: self.at,
+            arrived,
+            session: self.session,
+            agent: self.agent,
+            project,
+            cwd: self.cwd,
+            kind: self.kind,
+            role: self.role,
+            text: self.text,
+            tool: self.tool,
+            meta: self.meta,
+        }
+    }
+
     /// Replaces JSON that is nested too deeply for some parsers by its text.
     pub fn flatten_deep_json(&mut self) {
         let tool = self.tool.iter_mut().flat_map(|tool| [&mut tool.input, &mut tool.output]);

@@ -2,10 +2,11 @@
 //! and a daemon that ends with the test. Nothing of the machine's user is read or written.
 //!
 //! Also: a language model on loopback (`ModelServer`), the crash test (`CrashTest`), seeded random
-//! numbers, and polling for a condition.
+//! numbers, a draft and a clock, and polling for a condition.
 
 #[cfg(unix)]
 mod crash_test;
+mod fixtures;
 mod model;
 mod process;
 mod rng;
@@ -14,6 +15,7 @@ mod world;
 
 #[cfg(unix)]
 pub use crash_test::{CrashTest, CrashTestPlan, CrashTestReport, StopCondition};
+pub use fixtures::{TickingClock, prompt_draft};
 pub use model::{ModelRequest, ModelServer, ScriptedAnswer};
 pub use process::{Signal, is_alive, send_signal};
 pub use rng::SeededRng;

@@ -19,7 +19,7 @@ use tome_llm::{
 };
 use tome_model::{Event, EventKind, ModelError};
 
-use crate::compaction::{Compaction, Compactor, build_event};
+use crate::compaction::{Compaction, Compactor};
 use crate::context::{ContextUnit, ContextWindow};
 use crate::limits::{RESUMED_EVENTS_MAX, SHORTENING_RETRIES_MAX};
 use crate::{
@@ -306,7 +306,7 @@ impl Agent {
             if self.settings.reflect_on_compaction {
                 let who = self.memory.session();
                 let moments = left.iter().flat_map(ContextUnit::events);
-                let events: Vec<Event> = moments.map(|moment| build_event(who, moment)).collect();
+                let events: Vec<Event> = moments.map(|moment| who.to_event(moment)).collect();
                 // A failed reflection loses nothing: the events are in the ledger.
                 let reflection = self.reflect_on(&events, stop);
                 let reflection = reflection.unwrap_or_else(|error| *error.partial);

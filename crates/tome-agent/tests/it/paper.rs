@@ -92,23 +92,6 @@ impl Memory for Paper {
     fn recent_events(&self, newest_max: usize) -> Result<Vec<Event>, MemoryError> {
         let kept = self.moments.lock().unwrap();
         let newest = &kept[kept.len().saturating_sub(newest_max)..];
-        let event = |moment: &SessionEvent| {
-            let draft = self.who.to_draft(moment);
-            Event {
-                id: moment.id.clone(),
-                at: draft.at,
-                arrived: draft.at,
-                session: draft.session,
-                agent: draft.agent,
-                project: draft.cwd.clone(),
-                cwd: draft.cwd,
-                kind: draft.kind,
-                role: draft.role,
-                text: draft.text,
-                tool: draft.tool,
-                meta: draft.meta,
-            }
-        };
-        Ok(newest.iter().map(event).collect())
+        Ok(newest.iter().map(|moment| self.who.to_event(moment)).collect())
     }
 }

@@ -1,7 +1,6 @@
 //! Reading events back across several projects.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
@@ -9,16 +8,7 @@ use tome_home::{EventQuery, Home, StoreMode, Stores, catch_up_session_stats};
 use tome_ledger::{AppendOutcome, Engine};
 use tome_model::{Clock, Draft, EventLine, Millis, SessionId};
 use tome_redact::Redactor;
-
-/// A clock that advances one millisecond per call.
-#[derive(Default)]
-struct Ticking(AtomicU64);
-
-impl Clock for Ticking {
-    fn now(&self) -> Millis {
-        Millis(1_000_000 + self.0.fetch_add(1, Ordering::SeqCst))
-    }
-}
+use tome_testkit::TickingClock;
 
 struct Scene {
     _folder: tempfile::TempDir,
@@ -28,7 +18,7 @@ struct Scene {
 
 fn scene(mode: StoreMode) -> Scene {
     let folder = tempfile::tempdir().unwrap();
-    let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
+    let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
     let stores =
         Arc::new(Stores::new(Home::at(folder.path()), mode, Engine::DEFAULT, Arc::clone(&clock)));
     let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);

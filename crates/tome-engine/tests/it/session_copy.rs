@@ -3,7 +3,6 @@
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use proptest::prelude::*;
 use tome_engine::{Intake, Sealer};
@@ -12,16 +11,7 @@ use tome_ledger::Engine;
 use tome_model::{Clock, Event, EventLine, Millis, SessionId};
 use tome_recall::{SessionTranscriptLine, Transcripts};
 use tome_redact::Redactor;
-
-/// A clock that advances one millisecond per call.
-#[derive(Default)]
-struct Ticking(AtomicU64);
-
-impl Clock for Ticking {
-    fn now(&self) -> Millis {
-        Millis(1_000_000 + self.0.fetch_add(1, Ordering::SeqCst))
-    }
-}
+use tome_testkit::TickingClock;
 
 struct Scene {
     _folder: tempfile::TempDir,
@@ -37,7 +27,7 @@ const ROOT: &str = "/nowhere/app";
 impl Scene {
     fn new(mode: StoreMode) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
+        let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
         let home = Home::at(folder.path());
         let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);

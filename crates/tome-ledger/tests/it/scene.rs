@@ -7,9 +7,8 @@ use tempfile::TempDir;
 use tome_ledger::{
     AppendOutcome, AppendedEvent, Engine, EventRange, Ledger, LedgerError, NewEvent,
 };
-use tome_model::{
-    Agent, Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool,
-};
+use tome_model::{Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool};
+use tome_testkit::prompt_draft;
 
 /// Turns each function into a test for every engine of this build.
 macro_rules! on_every_engine {
@@ -58,19 +57,8 @@ pub(crate) fn session(text: &str) -> SessionId {
 
 /// A prompt with an explicit id.
 pub(crate) fn draft(name: &str, at: u64, text: &str) -> Draft {
-    Draft {
-        identity: Identity::Fixed(id(name)),
-        at: Millis(at),
-        session: session("s1"),
-        agent: Agent::parse("codex").unwrap(),
-        cwd: "/home/dev/app/src".into(),
-        project: None,
-        kind: EventKind::UserMessage,
-        role: Role::User,
-        text: text.into(),
-        tool: None,
-        meta: Map::new(),
-    }
+    let cwd = "/home/dev/app/src".to_owned();
+    Draft { cwd, ..prompt_draft(name, "s1", Millis(at), text) }
 }
 
 /// A prompt that is identified by its words.
@@ -104,20 +92,7 @@ pub(crate) fn new_events(drafts: impl IntoIterator<Item = Draft>) -> Vec<NewEven
 
 /// The event that a draft becomes.
 pub(crate) fn stored(draft: Draft, id: EventId) -> Event {
-    Event {
-        id,
-        at: draft.at,
-        arrived: ARRIVED,
-        session: draft.session,
-        agent: draft.agent,
-        project: PROJECT.into(),
-        cwd: draft.cwd,
-        kind: draft.kind,
-        role: draft.role,
-        text: draft.text,
-        tool: draft.tool,
-        meta: draft.meta,
-    }
+    draft.into_event(id, PROJECT.into(), ARRIVED)
 }
 
 pub(crate) fn outcomes(appended: &[AppendedEvent]) -> Vec<AppendOutcome> {

@@ -5,26 +5,15 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use tome_home::{Home, StoreMode, Stores};
 use tome_ledger::{Engine, NewEvent};
-use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, SessionId, SystemClock};
-use tome_testkit::World;
+use tome_model::{Agent, Draft, Millis, SystemClock};
+use tome_testkit::{World, prompt_draft};
 
 use crate::scene::{MORNING_MS, daemon_gone, ids, list, status, texts, world};
 
 /// Stores an event in a project regardless of its session's project, as earlier versions did.
 fn store(stores: &Stores, project: &str, session: &str, id: &str, at_ms: u64, text: &str) {
-    let draft = Draft {
-        identity: Identity::Fixed(EventId::parse(id).unwrap()),
-        at: Millis(at_ms),
-        session: SessionId::parse(session).unwrap(),
-        agent: Agent::parse("claude-code").unwrap(),
-        cwd: project.to_owned(),
-        project: None,
-        kind: EventKind::UserMessage,
-        role: EventKind::UserMessage.default_role(),
-        text: text.to_owned(),
-        tool: None,
-        meta: serde_json::Map::new(),
-    };
+    let (agent, cwd) = (Agent::parse("claude-code").unwrap(), project.to_owned());
+    let draft = Draft { agent, cwd, ..prompt_draft(id, session, Millis(at_ms), text) };
     let event = NewEvent::encode(draft, project.to_owned(), Millis(at_ms + 5));
     stores.open_project(project).unwrap().append(vec![event]).unwrap();
 }

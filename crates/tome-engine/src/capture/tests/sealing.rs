@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use tome_model::{
-    Agent, Draft, EventKind, Identity, Millis, Role, SessionId, Tool, limits, truncate_to,
-};
+use tome_model::{Draft, Identity, Millis, Tool, limits, truncate_to};
+use tome_testkit::prompt_draft;
 
 use super::redactor;
 use crate::Sealer;
@@ -91,18 +90,12 @@ fn sealer(text_bytes_max: usize) -> Sealer {
 }
 
 fn draft(text: &str) -> Draft {
+    let place = format!("/home/dev/{TOKEN}");
     Draft {
         identity: Identity::Repeats("key".to_owned()),
-        at: Millis::parse("at", "2026-11-14T09:00:00Z").unwrap(),
-        session: SessionId::parse("s1").unwrap(),
-        agent: Agent::parse("codex").unwrap(),
-        cwd: format!("/home/dev/{TOKEN}"),
-        project: Some(format!("/home/dev/{TOKEN}")),
-        kind: EventKind::UserMessage,
-        role: Role::User,
-        text: text.to_owned(),
-        tool: None,
-        meta: Map::new(),
+        cwd: place.clone(),
+        project: Some(place),
+        ..prompt_draft("unused", "s1", Millis(1_794_646_800_000), text)
     }
 }
 

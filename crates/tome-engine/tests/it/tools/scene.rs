@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::Value;
 use tome_contents::{Calendar, ContentsSettings, Extractive};
@@ -15,16 +14,10 @@ use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::NotebookRules;
 use tome_recall::{Recall, Transcripts};
 use tome_redact::Redactor;
+use tome_testkit::TickingClock;
 
-/// Starts on 2026-03-25 and advances one millisecond per call.
-#[derive(Default)]
-pub struct Ticking(AtomicU64);
-
-impl Clock for Ticking {
-    fn now(&self) -> Millis {
-        Millis(1_774_432_800_000 + self.0.fetch_add(1, Ordering::SeqCst))
-    }
-}
+/// 2026-03-25.
+const NOW: Millis = Millis(1_774_432_800_000);
 
 pub struct Scene {
     folder: tempfile::TempDir,
@@ -44,7 +37,7 @@ pub fn scene() -> Scene {
     std::fs::write(repo.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     std::fs::write(top.join("outside.md"), "mine\n").unwrap();
     let at = Home::at(&home);
-    let clock: Arc<dyn Clock> = Arc::new(Ticking::default());
+    let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(NOW));
     let mode = StoreMode::PerProject;
     let stores = Arc::new(Stores::new(at.clone(), mode, Engine::DEFAULT, Arc::clone(&clock)));
     let projects = stores.shared_projects();
@@ -81,7 +74,8 @@ impl Scene {
     /// Records an event in the repository on 2026-03-25 at 10:00, and lets the contents catch up.
     pub fn record_event(&self, text: &str) {
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
-        let intake = Intake::new(sealer, Arc::clone(&self.stores), Arc::new(Ticking::default()));
+        let intake =
+            Intake::new(sealer, Arc::clone(&self.stores), Arc::new(TickingClock::starting_at(NOW)));
         let line = serde_json::json!({
             "id": "e1", "session_id": "s1", "agent": "codex", "cwd": self.repo,
             "kind": "user_message", "at": 1_774_432_800_000_u64, "text": text,

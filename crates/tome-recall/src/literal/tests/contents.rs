@@ -1,9 +1,9 @@
 //! Scans of the contents.
 
-use serde_json::Map;
 use tome_finder::{EntryFilter, EntryKey, EntrySource};
 use tome_ledger::{Ledger, NewEvent};
-use tome_model::{Agent, Draft, EventId, EventKind, Identity, Millis, Role, SessionId, Zone};
+use tome_model::{Agent, Draft, EventKind, Millis, Zone};
+use tome_testkit::prompt_draft;
 
 use super::super::{Scan, scan_contents};
 use super::{Still, filtered};
@@ -35,19 +35,9 @@ fn ledger(folder: &tempfile::TempDir) -> Ledger {
         ),
     ];
     let events = said.into_iter().enumerate().map(|(n, (session, at, kind, text))| {
-        let draft = Draft {
-            identity: Identity::Fixed(EventId::parse(&format!("e{n}")).unwrap()),
-            at: Millis(1_794_000_000_000 + at),
-            session: SessionId::parse(session).unwrap(),
-            agent: Agent::parse(if session == "s1" { "codex" } else { "gemini" }).unwrap(),
-            cwd: "/app".into(),
-            project: None,
-            kind,
-            role: Role::User,
-            text: text.into(),
-            tool: None,
-            meta: Map::new(),
-        };
+        let at = Millis(1_794_000_000_000 + at);
+        let agent = Agent::parse(if session == "s1" { "codex" } else { "gemini" }).unwrap();
+        let draft = Draft { agent, kind, ..prompt_draft(&format!("e{n}"), session, at, text) };
         NewEvent::encode(draft, "/app".into(), Millis(1))
     });
     ledger.append(events.collect()).unwrap();

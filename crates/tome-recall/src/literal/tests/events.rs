@@ -3,12 +3,11 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tome_finder::{EntryFilter, EntryKey, EntrySource};
 use tome_ledger::{EventRange, Ledger, NewEvent};
-use tome_model::{
-    Agent, Draft, Event, EventId, EventKind, Identity, Millis, Role, SessionId, Tool,
-};
+use tome_model::{Agent, Draft, Event, EventId, EventKind, Millis, Tool};
+use tome_testkit::prompt_draft;
 
 use super::super::line_text::join_event_text;
 use super::super::text_match::MatchResult;
@@ -16,19 +15,10 @@ use super::super::{Matcher, Scan, ScanQuery, scan_events};
 use super::{filtered, hunted};
 
 fn draft(number: u64, text: &str) -> Draft {
-    Draft {
-        identity: Identity::Fixed(EventId::parse(&format!("e{number}")).unwrap()),
-        at: Millis(10_000_000 - number * 1_000),
-        session: SessionId::parse(if number.is_multiple_of(2) { "even" } else { "odd" }).unwrap(),
-        agent: Agent::parse(if number.is_multiple_of(3) { "codex" } else { "gemini" }).unwrap(),
-        cwd: "/app".into(),
-        project: None,
-        kind: EventKind::UserMessage,
-        role: Role::User,
-        text: text.into(),
-        tool: None,
-        meta: Map::new(),
-    }
+    let session = if number.is_multiple_of(2) { "even" } else { "odd" };
+    let agent = Agent::parse(if number.is_multiple_of(3) { "codex" } else { "gemini" }).unwrap();
+    let at = Millis(10_000_000 - number * 1_000);
+    Draft { agent, ..prompt_draft(&format!("e{number}"), session, at, text) }
 }
 
 /// Events 1 to `count`; later arrivals have earlier times.
@@ -123,20 +113,8 @@ proptest! {
 }
 
 fn as_event(draft: Draft) -> Event {
-    Event {
-        id: EventId::parse("e1").unwrap(),
-        at: draft.at,
-        arrived: draft.at,
-        session: draft.session,
-        agent: draft.agent,
-        project: "/app".into(),
-        cwd: draft.cwd,
-        kind: draft.kind,
-        role: draft.role,
-        text: draft.text,
-        tool: draft.tool,
-        meta: draft.meta,
-    }
+    let at = draft.at;
+    draft.into_event(EventId::parse("e1").unwrap(), "/app".into(), at)
 }
 
 #[test]
