@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
-use tome_model::{Agent, SessionId};
+use tome_model::{Agent, SessionId, hash_parts};
 
 use crate::durable::sync_folder;
 use crate::{HomeError, write_atomic};
@@ -329,11 +329,7 @@ fn is_unknown(session: &SessionId) -> bool {
 }
 
 fn hash_session(agent: &Agent, session: &SessionId) -> SessionHash {
-    let mut hasher = blake3::Hasher::new();
-    for part in [agent.as_str(), session.as_str()] {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-    }
-    hasher.finalize().as_bytes().first_chunk().copied().unwrap_or_default()
+    hash_parts("tome session index v1", &[agent.as_str(), session.as_str()]).to_be_bytes()
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelError, limits};
+use crate::{ModelError, hash_parts, limits};
 
 /// The id of an event: printable ASCII without spaces, at most 128 bytes.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -30,16 +30,9 @@ impl EventId {
         Ok(Self(id.to_owned()))
     }
 
-    /// Derives an id from the parts that identify an event: 32 hexadecimal digits of a hash. Parts
-    /// are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
+    /// Derives an id from the parts that identify an event: 32 hexadecimal digits of a hash.
     pub fn derive(parts: &[&str]) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("tome event id v1");
-        for part in parts {
-            hasher.update(&(part.len() as u64).to_be_bytes());
-            hasher.update(part.as_bytes());
-        }
-        let hex = hasher.finalize().to_hex();
-        Self(hex.as_str().chars().take(32).collect())
+        Self(format!("{:032x}", hash_parts("tome event id v1", parts)))
     }
 
     /// The id as text.

@@ -11,27 +11,15 @@ pub struct CappedText {
     pub cut_bytes: usize,
 }
 
-/// The largest char boundary at or below `at`.
-pub fn floor_boundary(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
-
 /// The longest prefix of at most `bytes_max` bytes that ends at a char boundary.
 pub fn truncate_to(text: &str, bytes_max: usize) -> &str {
-    text.get(..floor_boundary(text, bytes_max)).unwrap_or_default()
+    text.get(..text.floor_char_boundary(bytes_max)).unwrap_or_default()
 }
 
 /// The longest suffix of at most `bytes_max` bytes that starts at a char boundary.
 fn truncate_start(text: &str, bytes_max: usize) -> &str {
-    let mut start = text.len().saturating_sub(bytes_max);
-    while !text.is_char_boundary(start) {
-        start += 1;
-    }
-    text.get(start..).unwrap_or_default()
+    let start = text.len().saturating_sub(bytes_max);
+    text.get(text.ceil_char_boundary(start)..).unwrap_or_default()
 }
 
 /// Keeps the head and tail of an overlong text and marks the cut. The result, including the mark,

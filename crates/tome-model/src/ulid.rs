@@ -1,7 +1,7 @@
 //! Deterministic ULIDs, which sort by time: 26 characters of Crockford's base 32, from 48 bits of
 //! milliseconds and 80 bits of a hash.
 
-use crate::Millis;
+use crate::{Millis, hash_parts};
 
 /// Base 32 without ambiguous letters.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -9,18 +9,10 @@ const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// 128 bits at five bits per digit.
 const LEN: usize = 26;
 
-/// Builds the ULID of something with a time and identifying parts. `context` separates kinds of
-/// ids; parts are length-prefixed, so `["ab", "c"]` and `["a", "bc"]` differ.
+/// Builds the ULID of something with a time and identifying parts; see [`hash_parts`].
 pub(crate) fn derive_ulid(at: Millis, context: &str, parts: &[&str]) -> String {
-    let mut hasher = blake3::Hasher::new_derive_key(context);
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_be_bytes());
-        hasher.update(part.as_bytes());
-    }
-    let mut hash = [0; 16];
-    hasher.finalize_xof().fill(&mut hash);
     let time = u128::from(at.0.min((1 << 48) - 1)) << 80;
-    encode(time | (u128::from_be_bytes(hash) >> 48))
+    encode(time | (hash_parts(context, parts) >> 48))
 }
 
 /// Returns the text in uppercase if it is a ULID.

@@ -131,7 +131,7 @@ impl Sealer {
     fn seal_windows(&self, text: &str, bytes_max: usize, cut_bytes: &mut usize) -> String {
         let reach = bytes_max / 2 + MARGIN;
         let head = tome_model::truncate_to(text, reach);
-        let tail_start = ceil_boundary(text, text.len() - reach);
+        let tail_start = text.ceil_char_boundary(text.len() - reach);
         let tail = slice_or_empty(text, tail_start, text.len());
         let kept_max = head.len() - MARGIN;
         let head_cuts = self.redactor.find_window_cuts(text, 0..head.len());
@@ -197,7 +197,7 @@ impl<'t, 'r> RedactedWindow<'t, 'r> {
         }
         let next_cut = self.cuts.iter().find(|cut| cut.start >= at);
         let stop = next_cut.map_or(self.to, |cut| cut.start.min(self.to));
-        let end = tome_model::floor_boundary(self.text, stop.min(at + bytes_max - out.len()));
+        let end = self.text.floor_char_boundary(stop.min(at + bytes_max - out.len()));
         let end = find_mark_around(self.text, end).map_or(end, |(start, _)| start.max(at));
         out.push_str(slice_or_empty(self.text, at, end));
         (out, end)
@@ -223,7 +223,7 @@ impl<'t, 'r> RedactedWindow<'t, 'r> {
         }
         let next_cut = self.cuts.iter().rfind(|cut| cut.end <= at);
         let stop = next_cut.map_or(self.from, |cut| cut.end.max(self.from));
-        let start = ceil_boundary(self.text, stop.max(at.saturating_sub(room)));
+        let start = self.text.ceil_char_boundary(stop.max(at.saturating_sub(room)));
         let start = find_mark_around(self.text, start).map_or(start, |(_, end)| end.min(at));
         parts.push(slice_or_empty(self.text, start, at).to_owned());
         let out: String = parts.into_iter().rev().collect();
@@ -234,14 +234,6 @@ impl<'t, 'r> RedactedWindow<'t, 'r> {
 /// Returns the text between two positions; empty unless both are char boundaries in order.
 fn slice_or_empty(text: &str, start: usize, end: usize) -> &str {
     text.get(start..end).unwrap_or_default()
-}
-
-fn ceil_boundary(text: &str, at: usize) -> usize {
-    let mut at = at;
-    while !text.is_char_boundary(at) {
-        at += 1;
-    }
-    at
 }
 
 fn json_len(value: &Value) -> usize {

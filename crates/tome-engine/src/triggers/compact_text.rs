@@ -1,19 +1,14 @@
 //! Compact forms of texts: hashes and single lines.
 
-use tome_model::truncate_to;
+use tome_model::{hash_parts, truncate_to};
 use tome_text::collapse_whitespace;
 
 use super::limits::{PLAN_TEXT_BYTES_MAX, STEP_BYTES_MAX};
 
 /// A stable hash: it is stored in states, so it must not change between machines or versions.
 pub(super) fn stable_hash(parts: &[&str]) -> u64 {
-    let mut hasher = blake3::Hasher::new_derive_key("tome triggers v1");
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_be_bytes());
-        hasher.update(part.as_bytes());
-    }
-    let [a, b, c, d, e, f, g, h, ..] = *hasher.finalize().as_bytes();
-    u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    // The upper half always fits.
+    u64::try_from(hash_parts("tome triggers v1", parts) >> 64).unwrap_or_default()
 }
 
 /// Appends a step to the text of a plan as one line, within the limits.

@@ -132,7 +132,7 @@ pub(super) fn parse_reply(reply: &str) -> Option<DetectedPlan> {
 }
 
 fn lead_start(before: &str) -> usize {
-    tome_model::floor_boundary(before, before.len().saturating_sub(LEAD_BYTES_MAX))
+    before.floor_char_boundary(before.len().saturating_sub(LEAD_BYTES_MAX))
 }
 
 static CUES: LazyLock<Option<Regex>> = LazyLock::new(|| {

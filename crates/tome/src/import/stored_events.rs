@@ -267,11 +267,7 @@ fn turn_id(meta: &Map<String, Value>) -> Option<String> {
 }
 
 fn fingerprint(parts: &[&str]) -> EventFingerprint {
-    let mut hasher = blake3::Hasher::new();
-    for part in parts {
-        hasher.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
-    }
-    hasher.finalize().as_bytes().first_chunk().copied().unwrap_or_default()
+    tome_model::hash_parts("tome import v1", parts).to_be_bytes()
 }
 
 fn strip_whitespace(text: &str) -> String {
