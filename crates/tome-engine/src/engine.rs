@@ -9,8 +9,7 @@ use std::sync::{Arc, OnceLock};
 use tome_contents::{Calendar, ContentsSettings, Extractive};
 use tome_finder::{Embedder, PotionEmbedder};
 use tome_home::{
-    Home, HomeError, Notebooks, Projection, ProjectionReport, SessionStatistics, Store, StoreMode,
-    Stores,
+    Home, HomeError, Notebooks, Projection, SessionStatistics, Store, StoreMode, Stores,
 };
 use tome_ledger::RepairReport;
 use tome_model::{Clock, Zone, limits};
@@ -208,12 +207,6 @@ impl Engine {
             Projection::rebuild(&*self.calendar, &store)?;
         }
         Ok(repaired)
-    }
-
-    /// The state of every projection of a store, without catching up.
-    pub fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        let reports = self.projections.iter().map(|projection| projection.report(store));
-        Ok(reports.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     }
 
     /// Closes a store together with the indexes over it.

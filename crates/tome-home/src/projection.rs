@@ -32,14 +32,9 @@ pub trait Projection: Send + Sync {
     /// The name of the projection and of its cursor.
     fn name(&self) -> &'static str;
 
-    /// Outbox number of the last processed entry.
-    fn cursor(&self, store: &Store) -> Result<u64, HomeError> {
-        Ok(store.cursor(self.name())?)
-    }
-
     /// Whether there is anything to catch up with. Costs no more than reading a cursor.
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        Ok(self.cursor(store)? < store.last_seq())
+        Ok(store.cursor(self.name())? < store.last_seq())
     }
 
     /// Processes the events after the cursor. Returns early once `stop` returns true; finished batches
@@ -48,18 +43,6 @@ pub trait Projection: Send + Sync {
 
     /// Rebuilds it from the events.
     fn rebuild(&self, store: &Store) -> Result<(), HomeError>;
-
-    /// Reports its state without catching up; one report per index if it has several.
-    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        let cursor = self.cursor(store)?;
-        let behind = store.last_seq().saturating_sub(cursor);
-        Ok(vec![ProjectionReport {
-            name: self.name(),
-            cursor,
-            behind,
-            ..ProjectionReport::default()
-        }])
-    }
 }
 
 /// Follows the outbox from a projection's cursor in batches. `process` gets the cursor and the

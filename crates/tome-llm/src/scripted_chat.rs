@@ -36,11 +36,6 @@ impl ScriptedChat {
         self
     }
 
-    /// Appends a reply to the script.
-    pub fn push(&self, reply: Result<ChatResponse, ModelFailure>) {
-        self.script.lock().unwrap_or_else(PoisonError::into_inner).push_back(reply);
-    }
-
     /// The requests received, in order.
     pub fn requests(&self) -> Vec<ChatRequest> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -8,13 +8,13 @@ use tome_finder::{Bm25Index, EntryFilter, FinderError, QueryVector, VectorIndex}
 use super::candidate_set::CandidateSet;
 use super::index_query::{IndexReply, PairReplies};
 use super::indexer::{IndexPair, Indexer};
-use super::literal::Scan;
+use super::literal::{Scan, ScanQuery};
 use super::plan::RecallPlan;
 use super::search_report::SearchReport;
 use super::searched_set::{SearchedSets, VectorCoverage};
 
 /// Maximum number of matches of a scan.
-pub(super) const SCAN_MATCHES_MAX: usize = 200;
+const SCAN_MATCHES_MAX: usize = 200;
 /// The open indexes of a pair.
 pub(super) type OpenIndexes = (Option<Arc<Bm25Index>>, Option<Arc<VectorIndex>>);
 
@@ -32,6 +32,16 @@ pub(super) struct SetSearch<'a> {
     pub plan: &'a RecallPlan,
     pub set_index: usize,
     pub filter: EntryFilter,
+}
+
+impl SetSearch<'_> {
+    pub(super) fn scan_query<'q>(
+        &'q self,
+        filter: &'q EntryFilter,
+        stop: &'q (dyn Fn() -> bool + Sync),
+    ) -> ScanQuery<'q> {
+        ScanQuery { matcher: &self.plan.matcher, filter, limit: SCAN_MATCHES_MAX, stop }
+    }
 }
 
 impl CandidatePool {

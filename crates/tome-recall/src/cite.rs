@@ -67,3 +67,59 @@ impl CitationContext<'_> {
         format!("projects/{name}/")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tome_home::Home;
+    use tome_model::{GripId, Millis, NodeId};
+
+    use super::*;
+    use crate::Citation;
+
+    #[test]
+    fn citations_are_relative_to_project_and_session() {
+        let home = tempfile::tempdir().unwrap();
+        let projects = Projects::load(&Home::at(home.path()));
+        for root in ["/code/app", "/code-app"] {
+            projects.ensure_folder(root, Millis(1)).unwrap();
+        }
+        let view = |project, session| CitationContext { projects: &projects, project, session };
+        let message = |from: CitationContext<'_>| {
+            let file = from.session_path("/code/app", "~s%2F1", "messages.jsonl");
+            format!("{file}#L4").parse::<Citation>().unwrap().to_string()
+        };
+        assert_eq!(message(view(Some("/code/app"), Some("~s%2F1"))), "messages.jsonl#L4");
+        let other = "sessions/~s%2F1/messages.jsonl#L4";
+        assert_eq!(message(view(Some("/code/app"), Some("s2"))), other);
+        assert_eq!(message(view(Some("/code/app"), None)), other);
+        let afar = format!("projects/--code-app--/{other}");
+        assert_eq!(message(view(None, None)), afar);
+        let local = "a session is local only within its project";
+        assert_eq!(message(view(None, Some("~s%2F1"))), afar, "{local}");
+        assert_eq!(message(view(Some("/code-app"), Some("~s%2F1"))), afar, "{local}");
+
+        let here = view(Some("/code/app"), Some("s2"));
+        let (version, path) = (String::new(), "facts/x.md".to_owned());
+        let note = |project: &str| {
+            let (project, path, version) = (project.to_owned(), path.clone(), version.clone());
+            here.cite_file(&PageKey::Note { project, path, version })
+        };
+        assert_eq!(note("/code/app"), "memory/facts/x.md");
+        // Two projects with the same name stay distinct.
+        let far = note("/code-app");
+        assert!(far.starts_with("projects/--code-app--.") && far.ends_with("/memory/facts/x.md"));
+        let path = "semantic/a.md".to_owned();
+        let insight = PageKey::Insight { path, version: version.clone() };
+        assert_eq!(here.cite_file(&insight), "coder/semantic/a.md");
+        let (project, folder, path) = ("/code/app".into(), "s2".into(), "detail/x.md".into());
+        let detail = PageKey::Detail { project, folder, path, version };
+        assert_eq!(here.cite_file(&detail), "detail/x.md");
+        assert_eq!(here.project_prefix("/code/app"), "");
+        assert_eq!(view(None, None).project_prefix("/code/app"), "projects/--code-app--/");
+        for id in ["toc:day:2026-11-14", "grip:5:01M7F8NJE081NE5M6R663JJXQ2"] {
+            assert!(NodeId::parse(id).is_ok() || GripId::parse(id).is_ok());
+            let far = format!("{}{id}", view(None, None).project_prefix("/code/app"));
+            assert_eq!(far.parse::<Citation>().unwrap().to_string(), far);
+        }
+    }
+}

@@ -12,11 +12,11 @@ use tome_model::{EventId, SessionId};
 
 use super::Across;
 use super::candidate::RecallCandidate;
-use super::candidate_pool::{CandidatePool, SCAN_MATCHES_MAX, SetSearch};
+use super::candidate_pool::{CandidatePool, SetSearch};
 use super::event_search::{EventSearch, is_bm25_nearly_complete};
 use super::index_query;
 use super::indexer::{IndexOwner, IndexSet, Indexer};
-use super::literal::{self, ScanQuery, TranscriptOwner};
+use super::literal::{self, TranscriptOwner};
 use super::page_search::PageSearch;
 use super::plan::RecallPlan;
 use super::proactive::select_rarest_words;
@@ -99,12 +99,7 @@ impl CandidatePool {
         let since = Instant::now();
         let stop = || visit.plan.effort.is_scan_over(since);
         let filter = EntryFilter { session: None, ..visit.filter.clone() };
-        let hunt = ScanQuery {
-            matcher: &visit.plan.matcher,
-            filter: &filter,
-            limit: SCAN_MATCHES_MAX,
-            stop: &stop,
-        };
+        let hunt = visit.scan_query(&filter, &stop);
         let owner = TranscriptOwner { project, session: &session.id };
         for seen in literal::scan_messages(&path, owner, hunt)?.matches {
             let is_known = match &seen.key {

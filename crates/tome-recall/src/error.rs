@@ -23,11 +23,6 @@ impl RecallError {
     pub fn explained(&self) -> String {
         tome_home::explain(self)
     }
-
-    /// Whether the query is at fault, so that a retry is of no use.
-    pub fn is_callers_fault(&self) -> bool {
-        matches!(self, Self::Home(error) if error.is_callers_fault())
-    }
 }
 
 impl From<LedgerError> for RecallError {

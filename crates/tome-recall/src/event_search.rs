@@ -6,10 +6,10 @@ use tome_finder::{Bm25Index, EntryFilter};
 use tome_ledger::Ledger;
 
 use super::Tier;
-use super::candidate_pool::{CandidatePool, OpenIndexes, SCAN_MATCHES_MAX, SetSearch};
+use super::candidate_pool::{CandidatePool, OpenIndexes, SetSearch};
 use super::index_query::{IndexQuery, PairReplies};
 use super::indexer::{IndexSet, Indexer, parse_cursor};
-use super::literal::{self, ScanQuery};
+use super::literal;
 use crate::RecallError;
 
 /// Maximum lag, in events, of an index that is still used: the missing events have to be scanned
@@ -97,12 +97,7 @@ impl CandidatePool {
             self.report.record_behind(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
             let stop = || visit.plan.effort.is_scan_over(since);
-            let hunt = ScanQuery {
-                matcher: &visit.plan.matcher,
-                filter: &filter,
-                limit: SCAN_MATCHES_MAX,
-                stop: &stop,
-            };
+            let hunt = visit.scan_query(&filter, &stop);
             let scan = literal::scan_events(ledger, from, hunt)?;
             let what = format!("{} events scanned", scan.scanned);
             self.add_scan(visit.set_index, scan, "events");

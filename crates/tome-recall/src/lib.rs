@@ -68,7 +68,6 @@ pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
 pub use indexer::{IndexReport, IndexUpdate};
 pub use proactive::is_worth_searching;
-pub use projection::RemoteVectors;
 pub use query::{
     Across, ExcludedPrompt, QueryOrigin, QuerySyntax, RecallFilter, RecallLimits, RecallQuery,
     RecallScope, ThresholdPolicy, Tier,
@@ -339,12 +338,10 @@ impl Recall {
         store: &Store,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let Some(desk) = self.indexer.ledger_set(store.path()) else {
-            return Ok(IndexUpdate::default());
-        };
-        match self.indexer.is_behind(&desk, Some(store)) {
-            true => self.indexer.catch_up(&desk, stop),
-            false => Ok(IndexUpdate::default()),
+        let set = self.indexer.ledger_set(store.path());
+        match set.filter(|set| self.indexer.is_behind(set, Some(store))) {
+            Some(set) => self.indexer.catch_up(&set, stop),
+            None => Ok(IndexUpdate::default()),
         }
     }
 
@@ -370,12 +367,10 @@ impl Recall {
         store: &Store,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let Some(desk) = self.indexer.ledger_set(store.path()) else {
-            return Ok(IndexUpdate::default());
-        };
-        match self.indexer.are_vectors_behind(&desk, Some(store)) {
-            true => self.indexer.catch_up_vectors(&desk, stop),
-            false => Ok(IndexUpdate::default()),
+        let set = self.indexer.ledger_set(store.path());
+        match set.filter(|set| self.indexer.are_vectors_behind(set, Some(store))) {
+            Some(set) => self.indexer.catch_up_vectors(&set, stop),
+            None => Ok(IndexUpdate::default()),
         }
     }
 

@@ -9,10 +9,10 @@ use tome_finder::{EntryFilter, EntrySource};
 use tome_ledger::Ledger;
 
 use super::Tier;
-use super::candidate_pool::{CandidatePool, OpenIndexes, SCAN_MATCHES_MAX, SetSearch};
+use super::candidate_pool::{CandidatePool, OpenIndexes, SetSearch};
 use super::index_query::{IndexQuery, PairReplies};
 use super::indexer::{IndexSet, load_known_files, parse_cursor};
-use super::literal::{self, ScanQuery};
+use super::literal;
 use crate::RecallError;
 
 /// Search over pages. Cursor and known files are read before the search.
@@ -94,12 +94,7 @@ impl CandidatePool {
             && filter.sources.contains(&EntrySource::Node)
         {
             let stop = || visit.plan.effort.is_scan_over(since);
-            let hunt = ScanQuery {
-                matcher: &visit.plan.matcher,
-                filter: &filter,
-                limit: SCAN_MATCHES_MAX,
-                stop: &stop,
-            };
+            let hunt = visit.scan_query(&filter, &stop);
             let projects = match &filter.project {
                 Some(project) => vec![project.clone()],
                 None => ledger.contents_projects()?,

@@ -14,15 +14,6 @@ pub struct TokenBudget {
     pub bytes: usize,
 }
 
-impl TokenBudget {
-    /// The smaller of the two bounds each.
-    #[must_use]
-    pub fn intersect(self, other: Self) -> Self {
-        Self { tokens: self.tokens.min(other.tokens), bytes: self.bytes.min(other.bytes) }
-    }
-}
-
-/// The remainder of a budget.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RemainingBudget {
     units: u64,

@@ -179,13 +179,6 @@ impl SegmentStartReason {
     }
 }
 
-impl SegmentEntry {
-    /// Whether an event at this point belongs to the segment.
-    pub fn contains(&self, mark: OrderKey) -> bool {
-        self.first <= mark && mark <= self.last
-    }
-}
-
 impl NodeHeader {
     pub(crate) fn from_node(node: Node, base: u32, firsts: [u64; 4]) -> Self {
         Self {

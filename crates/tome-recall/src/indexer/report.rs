@@ -32,18 +32,6 @@ pub struct IndexReport {
     pub problems: Vec<String>,
 }
 
-impl IndexReport {
-    /// Number of entries in the BM25 indexes.
-    pub fn entries(&self) -> u64 {
-        self.indexes.iter().filter_map(|index| index.entries).sum()
-    }
-
-    /// Size of all indexes on disk.
-    pub fn disk_bytes(&self) -> u64 {
-        self.indexes.iter().map(|index| index.disk_bytes).sum()
-    }
-}
-
 impl Indexer {
     pub(crate) fn report_set(
         &self,

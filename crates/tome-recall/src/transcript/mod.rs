@@ -195,6 +195,25 @@ impl Transcripts {
         copy.append_lines(&part, lines)
     }
 
+    /// Reports how far the transcripts are, their size, and what could not be written the last time.
+    pub fn report(&self, store: &Store) -> Result<ProjectionReport, HomeError> {
+        let cursor = store.cursor(TRANSCRIPT_WORKER)?;
+        let tallies = store.all_session_stats()?;
+        let sizes = tallies.iter().filter_map(|tally| {
+            let file = self.file_path(&tally.project, &tally.session);
+            Some(std::fs::metadata(file).ok()?.len())
+        });
+        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(ProjectionReport {
+            name: TRANSCRIPT_WORKER,
+            cursor,
+            behind: store.last_seq().saturating_sub(cursor),
+            disk_bytes: sizes.sum(),
+            problem: problems.get(store.path()).cloned(),
+            ..ProjectionReport::default()
+        })
+    }
+
     /// Describes a session in a project. Its transcript must contain everything up to `vouched` in
     /// the outbox.
     fn project_session<'a>(
@@ -225,25 +244,6 @@ impl Projection for Transcripts {
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         Self::rebuild(self, store, None)?;
         Ok(())
-    }
-
-    /// How far the copies are, what they take on disk, and what could not be written the last time.
-    fn report(&self, store: &Store) -> Result<Vec<ProjectionReport>, HomeError> {
-        let cursor = store.cursor(TRANSCRIPT_WORKER)?;
-        let tallies = store.all_session_stats()?;
-        let sizes = tallies.iter().filter_map(|tally| {
-            let file = self.file_path(&tally.project, &tally.session);
-            Some(std::fs::metadata(file).ok()?.len())
-        });
-        let problems = self.problems.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(vec![ProjectionReport {
-            name: TRANSCRIPT_WORKER,
-            cursor,
-            behind: store.last_seq().saturating_sub(cursor),
-            disk_bytes: sizes.sum(),
-            problem: problems.get(store.path()).cloned(),
-            ..ProjectionReport::default()
-        }])
     }
 }
 

@@ -1,9 +1,7 @@
-//! Parsing and rendering citations, relative to the caller.
+//! Parsing and rendering citations.
 
 use proptest::prelude::*;
-use tome_home::{Home, Projects};
-use tome_model::{GripId, Millis, NodeId};
-use tome_recall::{Citation, CitationTarget, Viewpoint};
+use tome_recall::{Citation, CitationTarget};
 
 fn parse(text: &str) -> Result<Citation, String> {
     text.parse().map_err(|error: tome_model::ModelError| error.to_string())
@@ -70,46 +68,6 @@ fn invalid_citations_are_rejected_with_advice() {
         assert!(error.contains(said), "{text:?}: {error}");
     }
     assert!(!Citation::looks_like_citation("abcd1111"));
-}
-
-#[test]
-fn citations_are_relative_to_project_and_session() {
-    let home = tempfile::tempdir().unwrap();
-    let projects = Projects::load(&Home::at(home.path()));
-    for root in ["/code/app", "/code-app"] {
-        projects.ensure_folder(root, Millis(1)).unwrap();
-    }
-    let view = |project: Option<&str>, session: Option<&str>| Viewpoint {
-        project: project.map(str::to_owned),
-        session: session.map(str::to_owned),
-    };
-    let message = |from: Viewpoint| from.cite_message(&projects, "/code/app", "s/1", 4).to_string();
-    assert_eq!(message(view(Some("/code/app"), Some("s/1"))), "messages.jsonl#L4");
-    let other = "sessions/~s%2F1/messages.jsonl#L4";
-    assert_eq!(message(view(Some("/code/app"), Some("s2"))), other);
-    assert_eq!(message(view(Some("/code/app"), None)), other);
-    let afar = format!("projects/--code-app--/{other}");
-    assert_eq!(message(view(None, None)), afar);
-    assert_eq!(
-        message(view(None, Some("s/1"))),
-        afar,
-        "a session is local only within its project"
-    );
-    assert_eq!(message(view(Some("/code-app"), Some("s/1"))), afar);
-    let here = view(Some("/code/app"), Some("s2"));
-    let note = ("facts/x.md", Some(3));
-    assert_eq!(here.cite_note(&projects, "/code/app", note).to_string(), "memory/facts/x.md#L3");
-    // Two projects with the same name stay distinct.
-    let far = here.cite_note(&projects, "/code-app", note).to_string();
-    assert!(far.starts_with("projects/--code-app--.") && far.ends_with("/memory/facts/x.md#L3"));
-    assert_eq!(here.cite_insight("semantic/a.md", None).to_string(), "coder/semantic/a.md");
-    let detail = here.cite_detail(&projects, "/code/app", "s2", ("detail/x.md", Some(1)));
-    assert_eq!(detail.to_string(), "detail/x.md#L1");
-    let day = NodeId::parse("toc:day:2026-11-14").unwrap();
-    assert_eq!(here.cite_node(&projects, "/code/app", &day).to_string(), "toc:day:2026-11-14");
-    let grip = GripId::parse("grip:5:01M7F8NJE081NE5M6R663JJXQ2").unwrap();
-    let grip = view(None, None).cite_grip(&projects, "/code/app", &grip).to_string();
-    assert_eq!(grip, "projects/--code-app--/grip:5:01M7F8NJE081NE5M6R663JJXQ2");
 }
 
 fn place() -> impl Strategy<Value = CitationTarget> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tome_contents::StoreReport;
-use tome_home::{Projection, ProjectionReport};
+use tome_home::ProjectionReport;
 use tome_proto::v1;
 use tome_recall::IndexReport;
 use tome_recall::RecallError;
@@ -71,8 +71,7 @@ fn add_external_workers(
     response: &mut v1::StoreWorkers,
 ) -> Result<(), RecallError> {
     let store = daemon.engine.stores().open(path)?;
-    let transcripts = daemon.engine.transcripts().report(&store)?;
-    response.workers.extend(transcripts.into_iter().map(worker_to_wire));
+    response.workers.push(worker_to_wire(daemon.engine.transcripts().report(&store)?));
     if let Some(indexes) = daemon.engine.recall().index_report(&store)? {
         response.finder = indexes.folder.display().to_string();
         response.finder_problems = indexes.problems;

@@ -70,7 +70,7 @@ impl Projection for AgentTranscripts {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        Ok(self.is_enabled && self.cursor(store)? < store.last_seq())
+        Ok(self.is_enabled && store.cursor(self.name())? < store.last_seq())
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {

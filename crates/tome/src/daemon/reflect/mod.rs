@@ -74,7 +74,7 @@ impl Projection for Reflector {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        Ok(self.is_active && self.cursor(store)? < store.last_seq())
+        Ok(self.is_active && store.cursor(self.name())? < store.last_seq())
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
