@@ -64,7 +64,6 @@ impl DaemonMemory {
             .map_err(|error| unavailable(&error))
     }
 
-    /// Sends a request once.
     fn call_once<T>(
         &self,
         question: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,

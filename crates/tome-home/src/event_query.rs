@@ -67,7 +67,6 @@ const SCANNED_EVENTS_MAX: usize = 100_000;
 /// Lower bound of that limit per wave.
 const SCANNED_EVENTS_MIN: usize = 1_000;
 
-/// Stores per wave.
 const WAVE_STORES: usize = 8;
 
 /// The shortest id prefix that is looked up.
@@ -190,7 +189,6 @@ struct MergePosition {
     seq: u64,
 }
 
-/// A page under construction.
 #[derive(Default)]
 struct PageBuilder {
     found: BTreeMap<MergePosition, Event>,

@@ -11,7 +11,6 @@ use std::time::Duration;
 /// Limit of abandoned threads. Each holds a stack until the kernel returns.
 const ABANDONED_MAX: usize = 32;
 
-/// Limit of idle threads.
 const IDLE_MAX: usize = 2;
 
 type TimedJob = Box<dyn FnOnce() + Send>;

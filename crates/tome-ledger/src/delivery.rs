@@ -65,7 +65,7 @@ impl DeliveryIndex {
         self.pending.clear();
     }
 
-    /// Removes a limited number of expired entries, once every `DELIVERIES_PRUNED_EVERY` additions.
+    /// Removes a limited number of expired entries, once every `DELIVERIES_PRUNE_INTERVAL` additions.
     pub(crate) fn prune(
         &mut self,
         kv: &dyn KeyValue,

@@ -301,8 +301,8 @@ impl Ledger {
     }
 
     /// Copies the entries for recognizing repeated words and deliveries to a ledger that received
-    /// events of this
-    /// one, so that it recognizes the same duplicates. Entries without an event are harmless.
+    /// events of this one, so that it recognizes the same duplicates. Entries without an event are
+    /// harmless.
     pub fn copy_dedup_entries(&self, to: &Self) -> Result<(), LedgerError> {
         let mut batch = KvBatch::default();
         for family in [Family::Sightings, Family::Deliveries] {

@@ -7,9 +7,9 @@ pub(crate) const EVENT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Maximum nesting of JSON; deeper values could be written but not be parsed again.
 pub(crate) const JSON_DEPTH_MAX: usize = 100;
 
-/// Shorter values are compressed by the engine, in blocks: for events of 1 KB that takes a third of the
-/// time and
-/// 10 % less space than zstd per value, and needs no dictionary that would have to be kept forever.
+/// Shorter values are compressed by the engine, in blocks: for events of 1 KB that takes a third of
+/// the time and 10 % less space than zstd per value, and needs no dictionary that would have to be
+/// kept forever.
 pub(crate) const COMPRESS_BYTES_MIN: usize = 4 * 1024;
 
 /// Maximum bytes of appends that share one sync, which limits the wait of the first caller.

@@ -1,7 +1,7 @@
 //! Decides whether an event is new, and assigns its id.
 //!
 //! A fixed identity is a single id, stored or not. Repeating words have one id per occurrence, assigned
-//! in order; a report within `SAME_SIGHTING_MS` of a stored occurrence is a duplicate of it. Events
+//! in order; a report within `DUPLICATE_WINDOW_MS` of a stored occurrence is a duplicate of it. Events
 //! arrive in any order of time, so every occurrence must be considered:
 //!
 //! - the first few are checked one by one, which is a single lookup for new words;
@@ -105,9 +105,9 @@ impl IdentityResolver<'_> {
         }
     }
 
-    /// Returns the first late occurrence within `SAME_SIGHTING_MS`, stored or pending, so that the
-    /// result does not
-    /// depend on batching. There are at most two, because occurrences are further apart than that.
+    /// Returns the first late occurrence within `DUPLICATE_WINDOW_MS`, stored or pending, so that the
+    /// result does not depend on batching. There are at most two, because occurrences are further
+    /// apart than that.
     fn find_occurrence_near(&self, words: &str, at: Millis) -> Result<Option<u32>, LedgerError> {
         let first = key::sighting_key(words, Millis(at.0.saturating_sub(DUPLICATE_WINDOW_MS)));
         let last = key::sighting_key(words, Millis(at.0.saturating_add(DUPLICATE_WINDOW_MS)));

@@ -59,7 +59,6 @@ impl Drop for StoreLock {
     }
 }
 
-/// Locks a store.
 pub(crate) fn lock_store(dir: &Path) -> Result<StoreLock, LedgerError> {
     let path = dir.join(LOCK);
     let file = owner_only(OpenOptions::new().create(true).write(true))

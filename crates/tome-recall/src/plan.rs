@@ -15,7 +15,7 @@ use tome_home::layout;
 const QUERY_BYTES_MAX: usize = 16 << 10;
 /// Maximum number of hits per answer.
 pub(super) const HITS_MAX: usize = 50;
-/// A parsed query.
+
 pub(super) struct RecallPlan {
     /// The text to search for, without a relative time phrase ("last week").
     pub text: String,
@@ -26,14 +26,12 @@ pub(super) struct RecallPlan {
     pub time_phrase: Option<String>,
     /// Whether nothing was recorded in that span, so that the words may mean something else.
     is_time_doubtful: bool,
-    /// The whole query.
     full_query: String,
     /// Whether it names a time and nothing else.
     only_time: bool,
     pub filter: RecallFilter,
     /// The filter's conditions on single records.
     pub entry_filter: EntryFilter,
-    /// The current session.
     pub session: Option<CurrentSession>,
     pub tier: Option<Tier>,
     /// Maximum number of hits.

@@ -101,9 +101,9 @@ fn as_tool_call(part: &ContentPart) -> Option<&ToolCall> {
     }
 }
 
-/// Gives every call a unique id, because some models send none, or the same one twice. Ids are compared
-/// in
-/// sanitized form: providers reject other characters, so ids that differ only there collide when sent.
+/// Gives every call a unique id, because some models send none, or the same one twice. Ids are
+/// compared in sanitized form: providers reject other characters, so ids that differ only there
+/// collide when sent.
 fn with_unique_ids(parts: &[ContentPart]) -> Vec<ContentPart> {
     let mut seen = HashSet::new();
     let mut own = Vec::with_capacity(parts.len());

@@ -5,7 +5,6 @@ use tome_model::{Event, Tool};
 
 use crate::triggers::plan_list::{PlanList, is_done, step_text};
 
-/// Limit of open items.
 const ITEMS_MAX: usize = 5;
 
 /// Prefixes of headings under which agents list open items.

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 /// Tags to break, `_` written as `-`, in addition to everything that begins with one of
-/// [`TAG_FAMILIES`].
+/// [`TAG_PREFIXES`].
 const TAGS: [&str; 34] = [
     "assistant",
     "bash-input",

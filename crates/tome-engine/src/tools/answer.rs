@@ -11,7 +11,6 @@ use tome_recall::RecallError;
 /// An error stays short, however long the path or text it mentions.
 const ERROR_BYTES_MAX: usize = 4_000;
 
-/// An error of a tool.
 #[derive(Debug)]
 pub(super) struct ToolError {
     failure: ToolFailure,
@@ -28,12 +27,10 @@ impl ToolError {
         Self { failure, message: said.into(), prefix: "Error: ", hint: None }
     }
 
-    /// Invalid arguments.
     pub(super) fn invalid(said: impl Into<String>) -> Self {
         Self::new(ToolFailure::Invalid, said)
     }
 
-    /// A missing note.
     pub(super) fn note_not_found(path: &str) -> Self {
         let path = truncate_to(path, 300);
         Self::new(ToolFailure::NotFound, format!("Memory file '{path}' not found."))
@@ -138,7 +135,6 @@ impl ToolAnswer {
     }
 }
 
-/// A change as JSON.
 pub(super) fn written_json(written: &WrittenNote) -> Value {
     json!({
         "success": true,

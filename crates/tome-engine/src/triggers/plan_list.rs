@@ -51,7 +51,6 @@ impl<'a> PlanList<'a> {
     }
 }
 
-/// The text of a step.
 pub(crate) fn step_text(item: &Value) -> Option<&str> {
     item.as_str().or_else(|| text_field(item, &STEP_FIELDS))
 }

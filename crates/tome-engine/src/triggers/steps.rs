@@ -14,7 +14,6 @@ pub(super) struct NumberedList {
     pub(super) called_steps: bool,
 }
 
-/// A list being counted.
 #[derive(Clone, Copy)]
 struct ListRun {
     list: NumberedList,

@@ -14,7 +14,6 @@ struct PlanTask {
     done: bool,
 }
 
-/// The current task list.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct TaskList {

@@ -23,7 +23,6 @@ use super::term_weight::Bm25Weights;
 use super::top_k::TopK;
 use crate::{EntryFilter, IndexHit};
 
-/// Documents per window.
 const WINDOW_DOCS: DocId = 4_096;
 const WINDOW: usize = WINDOW_DOCS as usize;
 

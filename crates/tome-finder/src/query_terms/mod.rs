@@ -37,7 +37,6 @@ pub struct QueryTerms {
     pairs: HashMap<(usize, usize), usize>,
     /// Terms of each question, if the query contains several.
     sub_questions: Vec<Vec<usize>>,
-    /// Prefixes of the terms.
     prefixes: TermPrefixes,
 }
 

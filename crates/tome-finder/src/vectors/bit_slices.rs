@@ -5,7 +5,6 @@
 //! half as long as a popcount per row on the oldest supported processors, and needs no special
 //! instructions.
 
-/// Rows per block.
 pub(super) const BLOCK_ROWS: usize = LANES * 64;
 
 const LANES: usize = 4;

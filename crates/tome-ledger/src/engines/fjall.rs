@@ -59,7 +59,6 @@ const KEYS_MEMTABLE_BYTES: u64 = 4 * 1024 * 1024;
 /// Block size of events: large enough to compress well, small enough to decompress for a single event.
 const EVENTS_BLOCK_BYTES: u32 = 16 * 1024;
 
-/// An open fjall database.
 pub(crate) struct Fjall {
     dir: PathBuf,
     /// `None` only while it is being closed.

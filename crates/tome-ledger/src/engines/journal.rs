@@ -218,7 +218,6 @@ fn next_batch(bytes: &[u8]) -> Option<JournalBatch> {
     parse_batch(bytes).or_else(|| skip_batch(bytes))
 }
 
-/// A batch in the journal.
 struct JournalBatch {
     len: usize,
     /// Whether all items are present and match the checksum.

@@ -32,7 +32,6 @@ const IDS_BLOOM_BITS: f64 = 14.4;
 /// Block size of events: large enough to compress well, small enough to decompress for a single event.
 const EVENTS_BLOCK_BYTES: usize = 16 * 1024;
 
-/// An open RocksDB database.
 pub(crate) struct RocksDb {
     dir: PathBuf,
     db: DB,

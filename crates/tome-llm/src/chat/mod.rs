@@ -33,7 +33,6 @@ trait ResponseParser {
     /// Whether the endpoint has reported why the reply ended, so that nothing can be missing.
     fn has_ended(&self) -> bool;
 
-    /// Builds the response.
     fn into_response(
         self,
         talk: &ChatRequest,

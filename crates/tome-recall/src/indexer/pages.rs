@@ -16,7 +16,6 @@ use tome_model::{GripId, NodeId};
 
 const SEPARATOR: char = '\u{1f}';
 
-/// Identifies a page.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum PageKey {
     Node {

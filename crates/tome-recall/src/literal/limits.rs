@@ -57,5 +57,4 @@ pub(super) const EVENTS_PER_TASK: u64 = 1_024;
 /// Maximum number of tasks per scan, because each boundary costs a read.
 pub(super) const TASKS_MAX: u64 = 64;
 
-/// Nodes per parallel task.
 pub(super) const NODES_PER_TASK: usize = 128;

@@ -24,7 +24,6 @@ pub(super) struct LineText {
 }
 
 impl LineText {
-    /// Parses any line.
     pub fn parse(line: &str) -> Self {
         match EventLine::parse(line).ok().and_then(to_event) {
             Some(event) => Self::from_event(&event),
@@ -69,7 +68,6 @@ impl LineText {
         });
     }
 
-    /// Records a metadata value.
     fn record_metadata(&mut self, name: &str, value: &str) {
         match name {
             "id" | "uuid" if self.id.is_empty() => value.clone_into(&mut self.id),

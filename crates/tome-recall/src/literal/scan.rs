@@ -12,7 +12,6 @@ use tome_text::excerpt_around;
 use super::limits::{MATCHES_MAX, SNIPPET_CHARS_MAX, STOP_CHECK_BYTES, UNREAD_MAX};
 use super::{Matcher, TextMatch};
 
-/// Parameters of a scan.
 #[derive(Clone, Copy)]
 pub(crate) struct ScanQuery<'a> {
     pub matcher: &'a Matcher,
@@ -24,7 +23,6 @@ pub(crate) struct ScanQuery<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Result of a scan.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Scan {
     /// Best first; ties newest first.
@@ -39,7 +37,6 @@ pub(crate) struct Scan {
     pub unread: Vec<String>,
 }
 
-/// A record that matches.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScanMatch {
     /// An event by its sequence number, a transcript line by its event id if it has one, a note by

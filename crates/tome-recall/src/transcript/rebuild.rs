@@ -34,7 +34,6 @@ pub struct TranscriptsRebuilt {
     pub foreign: u64,
 }
 
-/// A rebuilt file.
 pub(super) struct RebuiltTranscript {
     pub(super) scan: TranscriptScan,
     events: u64,

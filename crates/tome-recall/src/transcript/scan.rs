@@ -23,7 +23,6 @@ const HEAD_BYTES: usize = 512;
 /// An unterminated line up to this length is parsed; a longer one counts as torn.
 const UNTERMINATED_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
-/// Content of a file.
 #[derive(Debug, Default)]
 pub(super) struct TranscriptScan {
     pub(super) stamp: TranscriptStamp,

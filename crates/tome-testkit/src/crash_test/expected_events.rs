@@ -125,7 +125,6 @@ pub(super) fn event_id(round: u32, writer: u64, n: u64) -> String {
     format!("r{round}-w{writer}-n{n}")
 }
 
-/// The event of an id.
 pub(super) fn expected_line(id: &str, world: &Path) -> EventLine {
     let [round, writer, n] = parse_id(id);
     let hash = SeededRng::for_worker(round ^ (writer << 20), n).next_u64();

@@ -26,7 +26,6 @@ enum HookFault {
     Killed(Duration),
 }
 
-/// The outcome of a hook.
 pub(super) struct HookOutcome {
     pub(super) took: Duration,
     pub(super) was_killed: bool,
@@ -148,7 +147,6 @@ pub(super) fn event_mark(event: &Event) -> Option<&str> {
     in_tool.and_then(Value::as_str).or_else(in_text)
 }
 
-/// The deliveries of hooks.
 #[derive(Debug, Default)]
 pub(super) struct HookDeliveries {
     /// Marks of hooks that ended normally.

@@ -44,7 +44,6 @@ pub struct CrashTestReport {
 }
 
 impl CrashTestReport {
-    /// Records a violation.
     pub(crate) fn record_violation(&mut self, what: String) {
         match self.violations.iter_mut().find(|(known, _)| *known == what) {
             Some((_, times)) => *times += 1,

@@ -21,7 +21,6 @@ const SHORTENED_CHARS: [usize; 5] = [240, 160, 120, 80, 40];
 /// Shorter words of a query are unlikely to be the match.
 const WORD_CHARS_MIN: usize = 3;
 
-/// A text answer.
 pub(super) struct PackedAnswer {
     pub(super) text: String,
     /// Number of hits shown, from the first.
