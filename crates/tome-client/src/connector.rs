@@ -133,6 +133,27 @@ impl DaemonConnector {
         Ok(question(&self.connect(start).await?).await?)
     }
 
+    /// [`Self::call_idempotent`] for callers outside of async code; starts the daemon if it is not
+    /// running.
+    pub fn call_blocking<T>(
+        &self,
+        question: impl AsyncFn(&Client) -> Result<T, ClientError>,
+    ) -> Result<T, ConnectError> {
+        block_on(self.call_idempotent(StartPolicy::IfNotRunning, question))
+    }
+
+    /// Sends a change without retries, for callers outside of async code: a daemon that goes away midway
+    /// may have applied it. Starts the daemon if it is not running.
+    pub fn call_once_blocking<T>(
+        &self,
+        change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
+    ) -> Result<T, ConnectError> {
+        block_on(async {
+            let client = self.connect(StartPolicy::IfNotRunning).await?;
+            Ok(change(&client).await?)
+        })
+    }
+
     /// Connects and queries the daemon's version. Connecting alone proves nothing: a daemon that is exiting
     /// or hanging still accepts connections.
     async fn probe_version(&self, within: Duration) -> Result<(Client, String), ClientError> {
@@ -335,6 +356,13 @@ impl DaemonConnector {
 
 fn no_answer() -> ConnectError {
     ConnectError::NotStarted(format!("no answer within {} s", START_TIMEOUT.as_secs()))
+}
+
+/// Runs a call to the daemon on a runtime of its own.
+fn block_on<T>(call: impl Future<Output = Result<T, ConnectError>>) -> Result<T, ConnectError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| ConnectError::NotStarted(error.to_string()))?;
+    runtime.block_on(call)
 }
 
 /// The process id of the daemon of a home, from the lock that it holds.

@@ -1,18 +1,16 @@
-//! Builds the configured chat model, for `tome chat` and reflections, and gives processes other than the
-//! daemon access to the daily token budget.
+//! Builds the configured chat model, for `tome chat` and reflections.
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use tome_chat::ModelSections;
 use tome_llm::{
-    AnthropicModel, Budget, CallCost, CancelToken, ChatModel, CostEstimate, Metered, ModelEndpoint,
-    ModelFailure, OpenAiModel, Reservation, Retry, Retrying,
+    AnthropicModel, Budget, CancelToken, ChatModel, Metered, ModelEndpoint, ModelFailure,
+    OpenAiModel, Retry, Retrying,
 };
 use tome_model::Clock;
-use tome_proto::v1;
 
 use crate::config::{ChatProvider, Settings, SummarizerKind};
-use crate::connect::{ConnectError, DaemonConnector, StartPolicy};
 use crate::model_key::KeySource;
 
 /// Attempts per call, and the pause after the first.
@@ -41,22 +39,12 @@ pub fn build_chat_model(
     Ok(Some(Arc::new(Retrying::new(metered, retry, stop.clone()))))
 }
 
-/// The settings sections that configure the model, for error messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ModelSections {
-    /// Section with endpoint and key.
-    pub endpoint: &'static str,
-    /// Section with the model's name.
-    pub model: &'static str,
-}
-
-impl ModelSections {
-    pub fn from_settings(settings: &Settings) -> Self {
-        let place =
-            resolve_model_config(settings).ok().flatten().map_or("chat", |asked| asked.section);
-        let model = if settings.chat.model.is_empty() { place } else { "chat" };
-        Self { endpoint: place, model }
-    }
+/// Finds the settings sections that configure the model.
+pub fn find_model_sections(settings: &Settings) -> ModelSections {
+    let endpoint =
+        resolve_model_config(settings).ok().flatten().map_or("chat", |asked| asked.section);
+    let model = if settings.chat.model.is_empty() { endpoint } else { "chat" };
+    ModelSections { endpoint, model }
 }
 
 #[derive(Clone, Copy)]
@@ -136,66 +124,5 @@ impl ModelConfig<'_> {
             timeout: settings.chat.timeout,
             proxy: None,
         })
-    }
-}
-
-/// The daily token budget, kept by the daemon, which is started if necessary. Blocking: do not use on a
-/// runtime thread.
-#[derive(Debug, Clone)]
-pub struct DaemonBudget(pub DaemonConnector);
-
-impl Budget for DaemonBudget {
-    /// Ignores `_day`: the daemon determines the day.
-    fn reserve(&self, _day: &str, needed: CostEstimate) -> Result<Reservation, ModelFailure> {
-        let request = v1::ReserveRequest {
-            input_tokens: needed.input_tokens,
-            output_tokens_max: needed.output_tokens_max,
-        };
-        let asked = self.block_on(async {
-            self.0
-                .call_idempotent(StartPolicy::IfNotRunning, async |client| {
-                    client.reserve_tokens(request).await
-                })
-                .await
-        });
-        let answer = asked.map_err(|problem| ModelFailure::BudgetUnavailable {
-            message: format!("the daemon's token budget is not available: {problem}"),
-        })?;
-        match answer.over_budget {
-            None => Ok(Reservation { id: answer.id, estimate: needed }),
-            Some(over) => Err(ModelFailure::OverBudget {
-                spent: over.spent,
-                budget: over.budget,
-                needed: over.needed,
-            }),
-        }
-    }
-
-    /// If the call fails, the daemon charges the reserved input tokens.
-    fn settle(&self, _day: &str, reserved: &Reservation, spent: &CallCost) {
-        let request = v1::SettleRequest {
-            id: reserved.id,
-            input_tokens: reserved.estimate.input_tokens,
-            output_tokens_max: reserved.estimate.output_tokens_max,
-            input_tokens_spent: spent.input_tokens,
-            output_tokens_spent: spent.output_tokens,
-            failure: spent.failure.clone().unwrap_or_default(),
-        };
-        let _ = self.block_on(async {
-            let settle =
-                async |client: &tome_proto::Client| client.settle_tokens(request.clone()).await;
-            self.0.call_idempotent(StartPolicy::IfNotRunning, settle).await
-        });
-    }
-}
-
-impl DaemonBudget {
-    fn block_on<T>(
-        &self,
-        work: impl Future<Output = Result<T, ConnectError>>,
-    ) -> Result<T, String> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(|error| error.to_string())?;
-        runtime.block_on(work).map_err(|error| error.to_string())
     }
 }

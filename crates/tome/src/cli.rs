@@ -1,7 +1,5 @@
 //! The command line: global options, commands and their help texts.
 
-pub mod bench;
-pub mod chat;
 pub mod config;
 pub mod contents;
 pub mod import;
@@ -161,8 +159,8 @@ pub enum Command {
     /// Show where this project's notes are, or move them into the repository
     Init(notes::InitArgs),
     /// Chat with an agent that has memory and can read this project's files
-    #[command(after_help = chat::CHAT_HELP)]
-    Chat(chat::ChatArgs),
+    #[command(after_help = tome_chat::CHAT_HELP)]
+    Chat(tome_chat::ChatArgs),
     /// Connect Tome to the coding agents on this machine, or disconnect it
     Setup(setup::SetupArgs),
     /// Show the state of the daemon, stores and spool
@@ -192,7 +190,7 @@ pub enum Command {
     Admin(AdminCommand),
     /// Measure recall quality on your own data
     #[command(subcommand)]
-    Bench(bench::BenchCommand),
+    Bench(tome_bench::BenchCommand),
     /// Print shell completions
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands to a folder

@@ -7,8 +7,7 @@ use tome_client::{ClientSettings, DaemonProgram};
 use tome_model::SystemClock;
 
 use crate::config::{ConfigFlags, Settings};
-use crate::daemon::heap;
-use crate::platform;
+use crate::{heap, platform};
 
 pub use tome_client::{ConnectError, DaemonConnector, StartPolicy, is_older_version};
 

@@ -9,8 +9,6 @@ use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_proto::{Client, limits, v1};
 
-use crate::render;
-
 /// A batch of events, each with the sender's tag, such as a line number.
 #[derive(Debug)]
 pub struct IngestBatch<T> {
@@ -75,7 +73,7 @@ pub async fn stream_batches<T: Send + 'static>(
         let answer = answer.map_err(tome_proto::ClientError::from).with_context(|| {
             format!(
                 "{} stored so far; run the command again to store the rest",
-                render::format_counted(created, "event", "events")
+                tome_terminal::format_counted(created, "event", "events")
             )
         })?;
         window.add_permits(1);

@@ -4,7 +4,6 @@
 //! need, such as clap.
 
 mod agents;
-mod chat;
 mod chat_model;
 mod cli;
 mod command;
@@ -12,14 +11,13 @@ mod config;
 mod connect;
 mod daemon;
 mod event_stream;
+mod heap;
 mod hook;
 mod import;
 mod mcp;
 mod model_key;
 mod platform;
-mod render;
 mod setup;
-mod terminal;
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -34,7 +34,7 @@ pub use injection_state::SessionHints;
 pub use injector::Injector;
 pub use nudge::{PLAN_TOKENS_MAX, render_nudge, render_plan_lessons};
 pub use resume::{ResumeParts, render_resume};
-pub use rules::{CORE_TOOLS, memory_rules};
+pub use rules::memory_rules;
 pub use session_state::SessionState;
 pub use start::{FactFile, NoteLine, StartParts, render_rules, render_start};
 pub use token_budget::TokenBudget;

@@ -26,17 +26,6 @@ const RULES: [(&str, &[&str]); 6] = [
     ),
 ];
 
-/// The tools offered to every client by default: search, open a citation, read and write notes.
-/// Their schemas are part of every request, so there are few.
-pub const CORE_TOOLS: [&str; 6] = [
-    "recall_memory",
-    "memory_show",
-    "memory_read",
-    "memory_write",
-    "memory_append",
-    "memory_patch",
-];
-
 /// Returns the rules for a client with these tools, numbered, one per line.
 pub fn memory_rules(offered: &[&str]) -> Vec<String> {
     let fits = |tools: &[&str]| tools.iter().all(|tool| offered.contains(tool));
@@ -47,7 +36,7 @@ pub fn memory_rules(offered: &[&str]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Tools;
+    use crate::{CORE_TOOLS, Tools};
 
     #[test]
     fn rules_name_tools_that_exist_and_only_offered_ones() {

@@ -3,11 +3,12 @@
 use tome_model::Millis;
 
 use super::compose::{InjectionText, TextFrame, compose};
-use super::rules::{CORE_TOOLS, memory_rules};
+use super::rules::memory_rules;
 use super::section::{TextBlock, TextSection};
 use super::session_state::SessionState;
 use super::token_budget::TokenBudget;
 use crate::quote::quote_line;
+use crate::tools::CORE_TOOLS;
 
 /// The sources of a start text, as far as they were read in time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -15,6 +15,7 @@ mod quoting;
 mod recall;
 mod show;
 mod specs;
+mod toolsets;
 
 use std::sync::Arc;
 
@@ -28,6 +29,8 @@ use tome_redact::Redactor;
 use answer::ToolError;
 use args::ToolArgs;
 use call::ToolInvocation;
+
+pub use toolsets::{CORE_TOOLS, DEFAULT_TOOLSET, Toolsets};
 
 /// The tools over notebooks, contents and recall.
 pub struct Tools {

@@ -12,7 +12,6 @@ mod fields;
 mod gemini;
 mod hook_context;
 mod identity;
-pub mod integration;
 mod lenient_json;
 mod opencode;
 mod prompt_text;
@@ -25,7 +24,6 @@ use std::path::Path;
 
 use tome_model::{Agent, Draft, Millis};
 
-pub use copilot::integration::has_own_hooks as copilot_has_own_hooks;
 use hook_context::HookContext;
 use lenient_json::ParsedPayload;
 pub use response::{InjectionPoint, build_response, max_text_bytes};

@@ -5,25 +5,20 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::v1;
+use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_count, format_counted};
 
 use super::events::resolve_project;
 use super::{CommandContext, Outcome, index_status, repair};
 use crate::cli::ProjectFilter;
 use crate::connect::StartPolicy;
-use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_count, format_counted};
 
 pub fn flush_stores(context: &CommandContext) -> Result<Outcome> {
-    let flushed = context.block_on(async {
-        Ok(context
-            .connector
-            .call_idempotent(StartPolicy::IfNotRunning, async |client| client.flush().await)
-            .await?)
-    })?;
+    let flushed = context.connector.call_blocking(async |client| client.flush().await)?;
     if context.json {
         context.print_json(&json!({"stores": flushed.stores}))?;
     } else {
         writeln!(
-            crate::terminal::stdout(),
+            tome_terminal::stdout(),
             "flushed {}",
             format_counted(flushed.stores.into(), "open store", "open stores")
         )?;
@@ -32,12 +27,7 @@ pub fn flush_stores(context: &CommandContext) -> Result<Outcome> {
 }
 
 pub fn compact_stores(context: &CommandContext) -> Result<Outcome> {
-    let done = context.block_on(async {
-        Ok(context
-            .connector
-            .call_idempotent(StartPolicy::IfNotRunning, async |client| client.compact().await)
-            .await?)
-    })?;
+    let done = context.connector.call_blocking(async |client| client.compact().await)?;
     if context.json {
         let (stores, before, after) = (done.stores, done.bytes_before, done.bytes_after);
         context
@@ -45,7 +35,7 @@ pub fn compact_stores(context: &CommandContext) -> Result<Outcome> {
     } else {
         let stores = format_counted(done.stores.into(), "store", "stores");
         writeln!(
-            crate::terminal::stdout(),
+            tome_terminal::stdout(),
             "compacted {stores}: {} before, {} after",
             format_bytes(done.bytes_before),
             format_bytes(done.bytes_after)
@@ -56,17 +46,12 @@ pub fn compact_stores(context: &CommandContext) -> Result<Outcome> {
 
 /// Shows the cursors of each store's workers and the size of its projections.
 pub fn show_workers(context: &CommandContext) -> Result<Outcome> {
-    let stores = context.block_on(async {
-        Ok(context
-            .connector
-            .call_idempotent(StartPolicy::IfNotRunning, async |client| client.get_workers().await)
-            .await?)
-    })?;
+    let stores = context.connector.call_blocking(async |client| client.get_workers().await)?;
     if context.json {
         stores.iter().try_for_each(|store| context.print_json(&store_json(store)))?;
         return Ok(workers_outcome(&stores));
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     if stores.is_empty() {
         writeln!(out, "no stores yet")?;
     }
@@ -129,14 +114,14 @@ pub fn verify_stores(context: &CommandContext, asked: &ProjectFilter) -> Result<
         let damage = repair::damage_json(&files.damage);
         context.print_json(&json!({"ok": is_fine, "stores": each, "damage": damage}))?;
     } else {
-        repair::print_damage(&mut crate::terminal::stdout().lock(), &files.damage)?;
+        repair::print_damage(&mut tome_terminal::stdout().lock(), &files.damage)?;
         print_verification(&stores, is_fine)?;
     }
     Ok(if is_fine { Outcome::Done } else { Outcome::Failed })
 }
 
 fn print_verification(stores: &[v1::StoreChecked], is_fine: bool) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for store in stores {
         for finding in &store.findings {
             writeln!(out, "{RED}bad{RESET}  {finding}  {DIM}{}{RESET}", store.store)?;
@@ -203,14 +188,14 @@ pub async fn print_rebuilds<T: RebuildResult>(
         }
         let (name, number, all) = store.store_progress();
         let place = format!("{DIM}[{number}/{all}]{RESET} {name}");
-        let mut out = crate::terminal::stdout().lock();
+        let mut out = tome_terminal::stdout().lock();
         match store.problem() {
             "" => writeln!(out, "{place}: {}", store.describe_changes())?,
             problem => writeln!(out, "{place}: {RED}failed:{RESET} {problem}")?,
         }
     }
     if is_empty && !context.json {
-        writeln!(crate::terminal::stderr(), "{nothing}")?;
+        writeln!(tome_terminal::stderr(), "{nothing}")?;
     }
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }

@@ -4,16 +4,16 @@
 use serde_json::Value;
 use tome_model::Millis;
 use tome_proto::EventListQuery;
+use tome_terminal::format_ago;
 
 use super::CommandContext;
 use super::doctor::{DoctorCheck, bad, good, warning};
 use super::setup::build_environment;
 use super::status::{DaemonState, StatusReport};
-use crate::agents::integration::{
+use crate::connect::StartPolicy;
+use crate::setup::integration::{
     AgentIntegration, INTEGRATIONS, OPENCODE_PACKAGE, plugin_package_folder,
 };
-use crate::connect::StartPolicy;
-use crate::render::format_ago;
 use crate::setup::{
     Environment, FileAction, FilePlan, HookTrust, UndoJournal, build_plan, is_strict_json,
     read_codex_trust, read_settings, redundant_copies,

@@ -6,14 +6,13 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_home::Projects;
 use tome_proto::v1::open_response::Place;
-use tome_proto::{event_from_wire, v1};
+use tome_proto::{Client, event_from_wire, v1};
 use tome_recall::Citation;
+use tome_terminal::{BOLD, DIM, RESET, format_counted};
 
 use super::events::resolve_project;
 use super::{CommandContext, CommandError, Outcome, show, toc};
 use crate::cli::contents::ShowArgs;
-use crate::connect::StartPolicy;
-use crate::render::{self, BOLD, DIM, RESET, format_counted};
 
 /// Splits `projects/<folder>/<id>` into the id and the root of that project. Returns other ids
 /// unchanged.
@@ -46,10 +45,8 @@ pub fn open_citation(context: &CommandContext, asked: &ShowArgs) -> Result<Outco
         project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
         session_id: asked.session.clone().unwrap_or_default(),
     };
-    let opened = context.block_on(async {
-        let open = async |client: &tome_proto::Client| client.open_citation(request.clone()).await;
-        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, open).await?)
-    })?;
+    let open = async |client: &Client| client.open_citation(request.clone()).await;
+    let opened = context.connector.call_blocking(open)?;
     if context.json {
         context.print_json(&opened_json(&citation, opened)?)?;
         return Ok(Outcome::Done);
@@ -58,7 +55,7 @@ pub fn open_citation(context: &CommandContext, asked: &ShowArgs) -> Result<Outco
 }
 
 fn print_opened(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     if !opened.file.is_empty() {
         writeln!(
             out,
@@ -68,7 +65,7 @@ fn print_opened(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome
         )?;
     }
     if opened.session_assumed {
-        let session = render::one_line(&opened.session_id, 200);
+        let session = tome_terminal::one_line(&opened.session_id, 200);
         writeln!(
             out,
             "{DIM}session {session}, the newest of this project; use --session for another{RESET}"
@@ -105,7 +102,7 @@ fn print_note_lines(out: &mut dyn Write, lines: &v1::NoteLines, cited: u32) -> R
 }
 
 fn print_numbered_line(out: &mut dyn Write, number: u32, text: &str, is_cited: bool) -> Result<()> {
-    let text = render::replace_control_chars(text);
+    let text = tome_terminal::replace_control_chars(text);
     if is_cited {
         writeln!(out, "{BOLD}> {number:>5}  {text}{RESET}")?;
     } else {
@@ -140,5 +137,5 @@ fn non_empty(text: String) -> Option<String> {
 }
 
 fn safe_line(text: &str) -> String {
-    render::one_line(text, 1_000)
+    tome_terminal::one_line(text, 1_000)
 }

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
+use tome_terminal::{DIM, GREEN, RESET, YELLOW, format_counted};
 
 use super::notebook_client::{NotebookClient, parse_tool_result, print_with_newline, read_input};
 use super::{CommandContext, CommandError, Outcome, memory};
 use crate::cli::notes::{CoderCommand, CoderRecallArgs, CoderStoreArgs, GuideName};
-use crate::render::{DIM, GREEN, RESET, YELLOW, format_counted};
 
 pub fn run(context: &CommandContext, asked: &CoderCommand) -> Result<Outcome> {
     let notes =
@@ -96,15 +96,15 @@ fn lint_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
             )?;
         }
     } else if findings.is_empty() {
-        writeln!(crate::terminal::stdout(), "{GREEN}no problems found{RESET}")?;
+        writeln!(tome_terminal::stdout(), "{GREEN}no problems found{RESET}")?;
     } else {
-        let mut out = crate::terminal::stdout().lock();
+        let mut out = tome_terminal::stdout().lock();
         for found in &findings {
             writeln!(out, "{}:{}: {}", found.path, found.line.max(1), found.problem)?;
         }
         let count = format_counted(findings.len() as u64, "finding", "findings");
         writeln!(
-            crate::terminal::stderr(),
+            tome_terminal::stderr(),
             "{YELLOW}{count}{RESET}; `tome coder tidy` fixes what it can, `tome coder guide store` prints the rules"
         )?;
     }
@@ -120,7 +120,7 @@ fn tidy_lessons(notes: &NotebookClient<'_>) -> Result<Outcome> {
         }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     if done.steps.is_empty() {
         writeln!(
             out,

@@ -4,17 +4,17 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tome_terminal::{DIM, RED, RESET, print_table};
 
 use super::{CommandContext, Outcome};
 use crate::config::SETTING_KEYS;
-use crate::render::{DIM, RED, RESET, print_table};
 
 pub fn run(context: &CommandContext) -> Result<Outcome> {
     let config = &context.config;
     if context.json {
         context.print_json(&as_json(context))?;
     } else {
-        let mut out = crate::terminal::stdout().lock();
+        let mut out = tome_terminal::stdout().lock();
         let file = config.file.as_ref().map_or_else(
             || "none".to_owned(),
             |path| {
@@ -47,7 +47,7 @@ pub fn run(context: &CommandContext) -> Result<Outcome> {
             config.redact.len()
         )?;
     }
-    let mut err = crate::terminal::stderr().lock();
+    let mut err = tome_terminal::stderr().lock();
     for problem in &config.problems {
         writeln!(err, "{RED}error:{RESET} {problem}")?;
     }

@@ -5,12 +5,12 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use tome_terminal::{DIM, RESET};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::config::ConfigChange;
 use crate::config::SETTING_KEYS;
-use crate::render::{DIM, RESET};
 use crate::setup::disk;
 
 pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
@@ -43,7 +43,7 @@ pub fn run(context: &CommandContext, change: &ConfigChange) -> Result<Outcome> {
         context.print_json(&serde_json::json!({ "key": name, "value": given, "file": file }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let said = given.map_or_else(
         || format!("{name} reset to its default"),
         |given| format!("{name} = {given}"),

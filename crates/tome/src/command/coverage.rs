@@ -6,11 +6,11 @@ use std::io::Write;
 use anyhow::Result;
 use serde::Serialize;
 use tome_model::{Agent, EventId, Millis};
+use tome_terminal::{DIM, GREEN, RESET, YELLOW, format_count, format_counted};
 
-use super::CommandContext;
 use super::import::{find_default_sources, parse_agents, run_import};
+use super::{CommandContext, time};
 use crate::import::{ImportResult, UnreadableTranscript};
-use crate::render::{self, DIM, GREEN, RESET, YELLOW, format_count, format_counted};
 
 /// Sessions with missing events listed per agent; `--json` lists all.
 const GAPS_SHOWN: usize = 5;
@@ -102,7 +102,7 @@ fn percent_rounded_down(part: u64, whole: u64) -> f64 {
 impl CaptureCoverage {
     /// Prints the coverage below the other checks.
     pub fn print(&self) -> Result<()> {
-        let mut out = crate::terminal::stdout().lock();
+        let mut out = tome_terminal::stdout().lock();
         if self.agents.is_empty() {
             writeln!(out, "{GREEN}ok{RESET}    capture   no transcripts to compare with")?;
         }
@@ -118,14 +118,14 @@ impl CaptureCoverage {
                 format_counted(agent.sessions, "session", "sessions"),
             )?;
             for gap in agent.gaps.iter().take(GAPS_SHOWN) {
-                let since = gap.first_missing.map(render::format_local_time).unwrap_or_default();
+                let since = gap.first_missing.map(time::format_local_time).unwrap_or_default();
                 writeln!(
                     out,
                     "                {} lacks {} of {} events since {since}  {DIM}{}{RESET}",
                     gap.session,
                     format_count(gap.missing),
                     format_count(gap.events),
-                    render::replace_control_chars(&gap.cwd),
+                    tome_terminal::replace_control_chars(&gap.cwd),
                 )?;
             }
             let more = agent.gaps.len().saturating_sub(GAPS_SHOWN) as u64;
@@ -148,8 +148,8 @@ impl CaptureCoverage {
         }
         for file in &self.unreadable {
             let (file, reason) = (
-                render::replace_control_chars(&file.file),
-                render::replace_control_chars(&file.reason),
+                tome_terminal::replace_control_chars(&file.file),
+                tome_terminal::replace_control_chars(&file.reason),
             );
             writeln!(out, "{YELLOW}warn{RESET}  capture   {file}: {reason}")?;
         }

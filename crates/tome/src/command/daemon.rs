@@ -6,15 +6,15 @@ use anyhow::Result;
 
 use super::{CommandContext, Outcome};
 use crate::daemon::{self, RunOutcome};
-use crate::platform;
+use crate::{heap, platform};
 
 pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
-    daemon::heap::restart_bounded();
+    heap::restart_bounded();
     if detached {
         platform::detach_from_session();
     } else {
         let home = context.settings.home.root().display();
-        writeln!(crate::terminal::stderr(), "serving {home}; press Ctrl-C to stop")?;
+        writeln!(tome_terminal::stderr(), "serving {home}; press Ctrl-C to stop")?;
     }
     match daemon::run(context.settings)? {
         RunOutcome::Served => Ok(Outcome::Done),
@@ -23,7 +23,7 @@ pub fn run(context: CommandContext, detached: bool) -> Result<Outcome> {
         RunOutcome::AlreadyRunning(pid) => {
             let pid = pid.map(|pid| format!(" (pid {pid})")).unwrap_or_default();
             writeln!(
-                crate::terminal::stderr(),
+                tome_terminal::stderr(),
                 "a daemon is already running for this home{pid}; `tome stop` stops it"
             )?;
             Ok(Outcome::Failed)

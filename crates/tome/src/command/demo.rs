@@ -10,10 +10,10 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use tempfile::TempDir;
 use tome_model::{Clock, SystemClock};
+use tome_terminal::{BOLD, DIM, RESET};
 
 use super::notebook_client::quote_shell;
-use super::{CommandContext, Outcome};
-use crate::render::{BOLD, DIM, RESET};
+use super::{CommandContext, Outcome, own_program};
 
 /// Sample sessions: the agent, and its hook payloads, one per line. `{cwd}` is replaced by the project
 /// folder and `{now}` by the current time.
@@ -30,11 +30,11 @@ const NOTE_ARGUMENTS: &str = r#"{"path": "facts/project.md", "entry": "- Identif
 
 pub fn run(context: &CommandContext) -> Result<Outcome> {
     let demo = DemoSandbox::new()?;
-    let mut out = crate::terminal::stdout();
+    let mut out = tome_terminal::stdout();
     writeln!(out, "{BOLD}Temporary home{RESET} {DIM}{}{RESET}\n", demo.home().display())?;
     demo.record_sessions(&mut out)?;
     let show = |title: &str, args: &[&str]| -> Result<()> {
-        let mut out = crate::terminal::stdout();
+        let mut out = tome_terminal::stdout();
         let typed: Vec<String> = args.iter().map(|word| quote_shell(word)).collect();
         let typed = format!("tome {}", typed.join(" "));
         writeln!(out, "\n{BOLD}{title}{RESET}  {DIM}$ {}{RESET}", typed.trim_end())?;
@@ -80,7 +80,7 @@ fn show_notes(demo: &DemoSandbox, show: &dyn Fn(&str, &[&str]) -> Result<()>) ->
     ensure!(corrected != text, "the note does not say what was remembered");
     tome_home::write_atomic(&note, corrected.as_bytes())?;
     writeln!(
-        crate::terminal::stdout(),
+        tome_terminal::stdout(),
         "\n{BOLD}You correct it{RESET}  {DIM}by hand, in {NOTE_PATH}{RESET}"
     )?;
     show("What the agent reads next", &["memory", "read", NOTE_PATH])?;
@@ -120,16 +120,12 @@ impl DemoSandbox {
         self.folder.path().join("lexer")
     }
 
-    /// Builds a command that runs this program in the demo's home, without the user's `TOME_*` variables.
+    /// Builds a command that runs this program in the demo's home.
     fn build_command(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(args).current_dir(self.project());
-        for (name, _) in std::env::vars_os() {
-            if name.to_str().is_some_and(|name| name.starts_with("TOME_")) {
-                command.env_remove(name);
-            }
-        }
+        let mut command = own_program::build_command(&self.program);
         command
+            .args(args)
+            .current_dir(self.project())
             .env("TOME_HOME", self.home())
             .env("TOME_CONFIG", self.folder.path().join("config.toml"));
         command

@@ -11,12 +11,12 @@ use tome_engine::damage_of_injections;
 use tome_home::{CheckDepth, Damage, NotebookOwner, Notebooks, Projects, StoreMode};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
+use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_counted};
 
 use super::status::{DaemonState, collect_status};
 use super::{CommandContext, Outcome, coverage, index_status, merge_sessions};
 use crate::connect::{StartPolicy, is_older_version};
 use crate::platform;
-use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_counted};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -58,7 +58,7 @@ pub fn run(context: &CommandContext, is_deep: bool) -> Result<Outcome> {
 }
 
 fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for check in checks {
         let (colour, mark) = match check.verdict {
             CheckVerdict::Good => (GREEN, "ok"),

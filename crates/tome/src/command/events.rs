@@ -8,11 +8,11 @@ use anyhow::Result;
 use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
+use tome_terminal::{DIM, RESET};
 
 use super::{CommandContext, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;
-use crate::render::{self, DIM, RESET};
 
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
@@ -30,7 +30,7 @@ pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
         if shown == 0 && !context.json {
             let narrowed =
                 if query_is_narrow { "; --all-projects searches all projects" } else { "" };
-            writeln!(crate::terminal::stderr(), "no events match{narrowed}")?;
+            writeln!(tome_terminal::stderr(), "no events match{narrowed}")?;
         }
         Ok(Outcome::Done)
     })
@@ -117,7 +117,7 @@ async fn fetch_page(
     let page = asked.await?;
     for store in &page.skipped {
         if skipped.insert(store.clone()) {
-            writeln!(crate::terminal::stderr(), "skipped: {store}")?;
+            writeln!(tome_terminal::stderr(), "skipped: {store}")?;
         }
     }
     Ok(page)
@@ -143,16 +143,18 @@ fn print_events(context: &CommandContext, events: &[Event]) -> Result<()> {
     if context.json {
         return events.iter().try_for_each(|event| context.print_json(event));
     }
-    let mut out = crate::terminal::stdout().lock();
-    let width = render::terminal_width();
+    let mut out = tome_terminal::stdout().lock();
+    let width = tome_terminal::terminal_width();
     for event in events {
         let id: String = event.id.as_str().chars().take(8).collect();
-        let gist =
-            render::one_line(&render::summarize_event(event), width.saturating_sub(62).max(24));
+        let gist = tome_terminal::one_line(
+            &tome_terminal::summarize_event(event),
+            width.saturating_sub(62).max(24),
+        );
         writeln!(
             out,
             "{DIM}{}{RESET}  {:<11}  {:<17}  {DIM}{id:<8}{RESET}  {gist}",
-            render::format_local_time(event.at),
+            time::format_local_time(event.at),
             event.agent,
             event.kind
         )?;

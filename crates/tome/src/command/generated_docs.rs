@@ -11,7 +11,7 @@ use crate::cli::Cli;
 pub fn print_completions(shell: clap_complete::Shell) -> Result<Outcome> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "tome", &mut text);
-    crate::terminal::write_raw(&text)?;
+    tome_terminal::write_raw(&text)?;
     Ok(Outcome::Done)
 }
 
@@ -20,7 +20,7 @@ pub fn write_manual(folder: Option<&Path>) -> Result<Outcome> {
         None => {
             let mut page = Vec::new();
             clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-            crate::terminal::write_raw(&page)?;
+            tome_terminal::write_raw(&page)?;
         }
         Some(folder) => {
             std::fs::create_dir_all(folder)

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::{Context as _, Result};
-use indicatif::{ProgressBar, ProgressStyle};
 use tokio::runtime::Handle;
 use tome_engine::Sealer;
 use tome_home::{Projects, SessionIndex};
 use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::v1;
 use tome_redact::Redactor;
+use tome_terminal::{
+    DIM, RESET, YELLOW, format_bytes, format_count, format_counted, progress_bar,
+    replace_control_chars,
+};
 
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::import::ImportArgs as Asked;
@@ -21,12 +24,11 @@ use crate::import::{
     self, AgentReport, DAMAGED_MAX, DaemonTarget, DamagedLine, EventOrigin, ImportJob,
     ImportReport, ImportResult, TranscriptSource,
 };
-use crate::render::{
-    DIM, RESET, YELLOW, format_bytes, format_count, format_counted, replace_control_chars,
-};
 
 /// Damaged lines listed; `--json` lists more.
 const DAMAGED_SHOWN: usize = 20;
+const PROGRESS_TEMPLATE: &str =
+    "{bar:30} {percent:>3}%  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
 
 pub fn run(context: &CommandContext, asked: &Asked) -> Result<Outcome> {
     let agents = parse_agents(&asked.agent)?;
@@ -38,7 +40,7 @@ pub fn run(context: &CommandContext, asked: &Asked) -> Result<Outcome> {
     };
     if sources.is_empty() && !context.json {
         let names: Vec<&str> = agents.iter().map(Agent::as_str).collect();
-        writeln!(crate::terminal::stdout(), "no transcripts found for {}", names.join(", "))?;
+        writeln!(tome_terminal::stdout(), "no transcripts found for {}", names.join(", "))?;
         return Ok(Outcome::Done);
     }
     let mut done = run_import(context, sources, since, asked.dry_run)?;
@@ -92,7 +94,8 @@ pub fn run_import(
     since: Option<Millis>,
     is_dry: bool,
 ) -> Result<ImportResult> {
-    let progress = progress_bar(&sources);
+    let bytes = sources.iter().map(|source| source.bytes).sum();
+    let progress = progress_bar(Some(bytes), PROGRESS_TEMPLATE);
     let files: Vec<String> =
         sources.iter().map(|source| source.path.display().to_string()).collect();
     let done = context.block_on(async {
@@ -178,20 +181,8 @@ impl IngestTotals {
     }
 }
 
-fn progress_bar(sources: &[TranscriptSource]) -> ProgressBar {
-    if !crate::terminal::is_stderr_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new(sources.iter().map(|source| source.bytes).sum());
-    let template = "{bar:30} {percent:>3}%  {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
-}
-
 fn print_report(report: &ImportReport) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let verb = if report.dry_run { "to import" } else { "imported" };
     for agent in &report.agents {
         print_agent_report(&mut out, verb, agent)?;

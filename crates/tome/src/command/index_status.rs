@@ -5,8 +5,7 @@ use std::io::Write;
 
 use serde_json::{Value, json};
 use tome_proto::v1;
-
-use crate::render::{
+use tome_terminal::{
     DIM, RESET, YELLOW, format_bytes, format_count, format_counted, format_span, print_table,
 };
 

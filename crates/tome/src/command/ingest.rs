@@ -5,19 +5,21 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use tokio::sync::mpsc;
 use tome_model::EventLine;
 use tome_proto::{Client, draft_to_wire, v1};
+use tome_terminal::{format_count, progress_bar};
 
 use super::{CommandContext, Outcome};
 use crate::connect::StartPolicy;
 use crate::event_stream::{self, IngestBatch};
-use crate::render;
 
 /// Longer lines are rejected without being read into memory.
 const LINE_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+const PROGRESS_TEMPLATE: &str = "{spinner} {human_pos} events, {per_sec}, {elapsed}";
 
 /// The result of an ingest.
 #[derive(Debug, Default, Serialize)]
@@ -34,7 +36,7 @@ pub(super) struct RejectedLine {
 }
 
 pub fn run(context: &CommandContext, file: Option<&Path>) -> Result<Outcome> {
-    let progress = progress_bar();
+    let progress = progress_bar(None, PROGRESS_TEMPLATE);
     let report = context.block_on(async {
         let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
         stream_lines(&client, file.map(Path::to_path_buf), &progress).await
@@ -44,32 +46,19 @@ pub fn run(context: &CommandContext, file: Option<&Path>) -> Result<Outcome> {
     if context.json {
         context.print_json(&report)?;
     } else {
-        let mut err = crate::terminal::stderr().lock();
+        let mut err = tome_terminal::stderr().lock();
         for rejected in &report.rejected {
             writeln!(err, "line {}: {}", rejected.line, rejected.reason)?;
         }
         writeln!(
-            crate::terminal::stdout(),
+            tome_terminal::stdout(),
             "{} stored, {} duplicates, {} rejected",
-            render::format_count(report.created),
-            render::format_count(report.duplicates),
-            render::format_count(report.rejected.len() as u64)
+            format_count(report.created),
+            format_count(report.duplicates),
+            format_count(report.rejected.len() as u64)
         )?;
     }
     Ok(if report.rejected.is_empty() { Outcome::Done } else { Outcome::BadInput })
-}
-
-fn progress_bar() -> ProgressBar {
-    if !crate::terminal::is_stderr_terminal() {
-        return ProgressBar::hidden();
-    }
-    let bar = ProgressBar::new_spinner();
-    if let Ok(style) =
-        ProgressStyle::with_template("{spinner} {human_pos} events, {per_sec}, {elapsed}")
-    {
-        bar.set_style(style);
-    }
-    bar
 }
 
 /// Streams events to the daemon while its responses arrive.

@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
+use tome_terminal::{DIM, RESET, YELLOW, format_counted};
 
 use super::notebook_client::{NotebookClient, absolute_folder, quote_shell};
 use super::{CommandContext, Outcome};
 use crate::cli::notes::{InitArgs, NotebookArgs, ScopeName};
-use crate::render::{DIM, RESET, YELLOW, format_counted};
 
 pub fn run(context: &CommandContext, asked: &InitArgs) -> Result<Outcome> {
     let place = NotebookArgs {
@@ -36,7 +36,7 @@ pub fn run(context: &CommandContext, asked: &InitArgs) -> Result<Outcome> {
 }
 
 fn print_location(found: &v1::LocateResponse) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let where_ = if found.in_repository { "in the repository" } else { "in Tome's home" };
     writeln!(out, "The notes of this project are {where_}:\n  {}", found.folder)?;
     match (found.exists, found.notes) {
@@ -65,7 +65,7 @@ fn move_into_repository(notes: &NotebookClient<'_>, cwd: &str) -> Result<Outcome
         }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let made = if done.created { "created" } else { "already existed" };
     writeln!(out, "The notes of this project are in {} ({made}).", done.folder)?;
     for path in &done.moved {

@@ -5,15 +5,14 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Agent, Millis};
-use tome_proto::v1;
+use tome_proto::{Client, v1};
+use tome_terminal::{DIM, RESET, YELLOW};
 
 use super::events::resolve_project;
-use super::{CommandContext, CommandError, Outcome};
+use super::{CommandContext, CommandError, Outcome, time};
 use crate::agents::{self, InjectionPoint};
 use crate::cli::injections::InjectionsArgs;
-use crate::connect::StartPolicy;
 use crate::hook::settings_to_wire;
-use crate::render::{self, DIM, RESET, YELLOW};
 
 pub fn run(context: &CommandContext, asked: &InjectionsArgs) -> Result<Outcome> {
     if asked.preview { preview_injection(context, asked) } else { list_injections(context, asked) }
@@ -27,15 +26,12 @@ fn list_injections(context: &CommandContext, asked: &InjectionsArgs) -> Result<O
         session_id: asked.session.clone().unwrap_or_default(),
         limit: asked.limit,
     };
-    let listed = context.block_on(async {
-        let client =
-            async |client: &tome_proto::Client| client.list_injections(request.clone()).await;
-        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, client).await?)
-    })?;
+    let list = async |client: &Client| client.list_injections(request.clone()).await;
+    let listed = context.connector.call_blocking(list)?;
     if listed.is_empty() && !context.json {
         let narrowed =
             if project.is_some() { " here; --all-projects searches all projects" } else { "" };
-        writeln!(crate::terminal::stderr(), "no injections{narrowed}")?;
+        writeln!(tome_terminal::stderr(), "no injections{narrowed}")?;
     }
     for one in &listed {
         if context.json {
@@ -48,7 +44,7 @@ fn list_injections(context: &CommandContext, asked: &InjectionsArgs) -> Result<O
 }
 
 fn print_injection(one: &v1::InjectionRecord, full: bool) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let session: String = one.session_id.chars().take(8).collect();
     let late = if one.handed { "" } else { "  too late" };
     let cut = match one.cut.is_empty() {
@@ -58,15 +54,15 @@ fn print_injection(one: &v1::InjectionRecord, full: bool) -> Result<()> {
     writeln!(
         out,
         "{DIM}{}{RESET}  {:<11}  {DIM}{session:<8}{RESET}  {:<10}  {:<8}  {:>5} tokens  {:>4} ms{YELLOW}{late}{RESET}{DIM}{cut}{RESET}",
-        render::format_local_time(Millis(one.at_ms)),
+        time::format_local_time(Millis(one.at_ms)),
         one.agent,
         one.moment,
-        render::one_line(&one.why, 12),
-        render::format_tokens(one.tokens),
+        tome_terminal::one_line(&one.why, 12),
+        tome_terminal::format_tokens(one.tokens),
         one.took_ms,
     )?;
     if full {
-        writeln!(out, "{}\n", render::replace_control_chars(&one.text))?;
+        writeln!(out, "{}\n", tome_terminal::replace_control_chars(&one.text))?;
     }
     Ok(())
 }
@@ -99,11 +95,8 @@ fn preview_injection(context: &CommandContext, asked: &InjectionsArgs) -> Result
         bytes_max: u32::try_from(bytes_max)?,
         settings: Some(settings_to_wire(settings)),
     };
-    let found = context.block_on(async {
-        let client =
-            async |client: &tome_proto::Client| client.preview_injection(request.clone()).await;
-        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, client).await?)
-    })?;
+    let preview = async |client: &Client| client.preview_injection(request.clone()).await;
+    let found = context.connector.call_blocking(preview)?;
     if context.json {
         context.print_json(&json!({
             "agent": agent.as_str(), "enabled": settings.start, "tokens": found.tokens,
@@ -111,14 +104,16 @@ fn preview_injection(context: &CommandContext, asked: &InjectionsArgs) -> Result
         }))?;
         return Ok(Outcome::Done);
     }
-    let mut err = crate::terminal::stderr();
+    let mut err = tome_terminal::stderr();
     if found.text.is_empty() {
         writeln!(err, "nothing to inject: inject.budget_tokens is too small")?;
         return Ok(Outcome::Done);
     }
-    writeln!(crate::terminal::stdout(), "{}", render::replace_control_chars(&found.text))?;
-    let (tokens, budget) =
-        (render::format_count(found.tokens), render::format_count(settings.budget_tokens));
+    writeln!(tome_terminal::stdout(), "{}", tome_terminal::replace_control_chars(&found.text))?;
+    let (tokens, budget) = (
+        tome_terminal::format_count(found.tokens),
+        tome_terminal::format_count(settings.budget_tokens),
+    );
     let cut = match found.cut.is_empty() {
         true => String::new(),
         false => format!("; cut: {}", found.cut.join(", ")),

@@ -3,12 +3,13 @@
 use std::io::{IsTerminal, Write};
 
 use anyhow::Result;
+use tome_engine::Toolsets;
 use tome_model::Agent;
 
 use super::notebook_client::absolute_folder;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::mcp::McpArgs;
-use crate::mcp::{AgentVariables, ServerEnvironment, Toolsets, serve};
+use crate::mcp::{AgentVariables, ServerEnvironment, serve};
 
 pub fn run(context: CommandContext, asked: &McpArgs) -> Result<Outcome> {
     let toolsets = match &asked.toolsets {
@@ -26,7 +27,7 @@ pub fn run(context: CommandContext, asked: &McpArgs) -> Result<Outcome> {
     };
     if std::io::stdin().is_terminal() {
         let said = "waiting for MCP messages on standard input; `tome mcp --help` explains how to configure a client";
-        writeln!(crate::terminal::stderr(), "{said}")?;
+        writeln!(tome_terminal::stderr(), "{said}")?;
     }
     // `--agent` is set only by `tome setup`, which also installs the hooks.
     let injects = context.settings.inject.is_any_enabled() && context.settings.inject.start;

@@ -6,20 +6,17 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_home::SessionIndex;
-use tome_proto::v1;
+use tome_proto::{Client, v1};
+use tome_terminal::{DIM, RESET, format_count, format_counted, replace_control_chars};
 
 use super::{CommandContext, Outcome};
-use crate::connect::StartPolicy;
-use crate::render::{DIM, RESET, format_count, format_counted, replace_control_chars};
 
 /// Sessions listed; `--json` lists all.
 const SESSIONS_SHOWN_MAX: usize = 20;
 
 pub fn run(context: &CommandContext, is_dry: bool) -> Result<Outcome> {
-    let merged = context.block_on(async {
-        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
-        Ok(client.merge_sessions(is_dry).await?)
-    })?;
+    let merge = async |client: &Client| client.merge_sessions(is_dry).await;
+    let merged = context.connector.call_once_blocking(merge)?;
     if context.json {
         context.print_json(&as_json(&merged, is_dry))?;
     } else {
@@ -40,7 +37,7 @@ fn as_json(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Value {
 }
 
 fn print_merged(merged: &v1::MergeSessionsResponse, is_dry: bool) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     if merged.sessions.is_empty() {
         writeln!(out, "nothing to merge: every session is in one project")?;
         return Ok(());

@@ -24,6 +24,7 @@ mod memory;
 mod merge_sessions;
 mod notebook_client;
 mod overview;
+mod own_program;
 mod rebuild_messages;
 mod recall;
 mod reflect;
@@ -42,63 +43,19 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Parser;
 use serde::Serialize;
-use thiserror::Error;
+use tome_bench::BenchCommand;
 use tome_proto::ClientError;
+use tome_terminal::{BOLD, CommandError, Outcome, RED, RESET};
 
-use crate::cli::bench::BenchCommand;
 use crate::cli::{AdminCommand, Cli, ColorChoice, Command, GlobalOptions};
 use crate::config::{Config, ConfigError, ConfigFlags, Settings};
 use crate::connect::{ConnectError, DaemonConnector, build_connector};
-use crate::{render, terminal};
-
-/// The result of a command that ran to its end; decides the exit code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
-    /// Exit code 0.
-    Done,
-    /// The operation failed or found problems: exit code 1.
-    Failed,
-    /// Some of the input was rejected: exit code 2.
-    BadInput,
-}
 
 pub struct CommandContext {
     pub settings: Settings,
     pub config: Config,
     pub connector: DaemonConnector,
     pub json: bool,
-}
-
-/// An error with an exit code and, optionally, a hint on what to do next.
-#[derive(Debug, Error)]
-#[error("{message}")]
-pub struct CommandError {
-    pub message: String,
-    pub code: u8,
-    pub hint: Option<String>,
-}
-
-impl CommandError {
-    /// Invalid arguments or input.
-    pub fn bad_input(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: 2, hint: None }
-    }
-
-    pub fn failed(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: 1, hint: None }
-    }
-
-    /// The requested item does not exist.
-    pub fn not_found(message: impl Into<String>) -> Self {
-        Self { message: message.into(), code: 4, hint: None }
-    }
-
-    /// Adds a hint: what the user can do about the error.
-    #[must_use]
-    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = Some(hint.into());
-        self
-    }
 }
 
 /// Parses the command line and runs the command.
@@ -197,7 +154,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
 
 /// Runs a read-only command (`recall`, `toc`, `memory`) from within a chat. Errors are printed, not
 /// returned.
-pub fn run_read_only(context: &CommandContext, words: &[&str]) {
+fn run_read_only(context: &CommandContext, words: &[&str]) {
     let typed = std::iter::once("tome").chain(words.iter().copied());
     let shown = match Cli::try_parse_from(typed).map(|cli| cli.command) {
         Ok(Some(Command::Recall(asked))) => recall::run(context, &asked),
@@ -213,10 +170,6 @@ pub fn run_read_only(context: &CommandContext, words: &[&str]) {
         // The caller keeps running, so the exit code is ignored.
         let _ = report_error(&error);
     }
-}
-
-pub fn current_folder() -> Result<String> {
-    notebook_client::absolute_folder(None)
 }
 
 fn config_flags(global: &GlobalOptions) -> ConfigFlags {
@@ -244,7 +197,7 @@ impl CommandContext {
     }
 
     pub fn print_json(&self, value: &impl Serialize) -> Result<()> {
-        Ok(terminal::write_json(value)?)
+        Ok(tome_terminal::write_json(value)?)
     }
 }
 
@@ -257,9 +210,8 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
     }) {
         return ExitCode::SUCCESS;
     }
-    let mut err = terminal::stderr().lock();
-    let (red, bold, plain) = (render::RED, render::BOLD, render::RESET);
-    let _ = writeln!(err, "{red}error:{plain} {error}");
+    let mut err = tome_terminal::stderr().lock();
+    let _ = writeln!(err, "{RED}error:{RESET} {error}");
     for cause in error.chain().skip(1) {
         let _ = writeln!(err, "  because: {cause}");
     }
@@ -269,7 +221,7 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
         None => classify_error(error),
     };
     if let Some(hint) = hint {
-        let _ = writeln!(err, "{bold}hint:{plain} {hint}");
+        let _ = writeln!(err, "{BOLD}hint:{RESET} {hint}");
     }
     ExitCode::from(code)
 }

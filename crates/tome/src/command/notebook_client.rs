@@ -8,12 +8,11 @@ use anyhow::{Context as _, Result};
 use serde_json::{Value, json};
 use tome_model::Scope;
 use tome_proto::{Client, ClientError, v1};
+use tome_terminal::{BOLD, RESET, format_counted};
 
 use super::{CommandContext, CommandError};
 use crate::cli::notes::{NotebookArgs, ScopeName};
-use crate::connect::{ConnectError, StartPolicy};
-use crate::render::{BOLD, RESET, format_counted};
-use crate::terminal;
+use crate::connect::ConnectError;
 
 /// Cap on a file or standard input; far more than a note may hold.
 const INPUT_BYTES_MAX: u64 = 16 * 1024 * 1024;
@@ -136,11 +135,7 @@ impl<'a> NotebookClient<'a> {
         &self,
         question: impl AsyncFn(&Client) -> Result<T, ClientError>,
     ) -> Result<T> {
-        let reach = &self.context.connector;
-        let asked = self.context.block_on(async {
-            Ok(reach.call_idempotent(StartPolicy::IfNotRunning, question).await)
-        })?;
-        asked.map_err(|error| self.map_error(error))
+        self.context.connector.call_blocking(question).map_err(|error| self.map_error(error))
     }
 
     /// Sends a change request without retries.
@@ -148,7 +143,7 @@ impl<'a> NotebookClient<'a> {
         &self,
         change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
     ) -> Result<T> {
-        call_once(self.context, change).map_err(|error| {
+        self.context.connector.call_once_blocking(change).map_err(|error| {
             let is_unsure = matches!(
                 error,
                 ConnectError::Client(ClientError::Unreachable(_) | ClientError::TimedOut(_))
@@ -184,26 +179,11 @@ impl<'a> NotebookClient<'a> {
     }
 }
 
-/// Sends a change request without retries: a daemon that goes away midway may have applied it.
-pub fn call_once<T>(
-    context: &CommandContext,
-    change: impl AsyncFnOnce(&Client) -> Result<T, ClientError>,
-) -> Result<T, ConnectError> {
-    let done = context.block_on(async {
-        let client = match context.connector.connect(StartPolicy::IfNotRunning).await {
-            Ok(client) => client,
-            Err(error) => return Ok(Err(error)),
-        };
-        Ok(change(&client).await.map_err(ConnectError::Client))
-    });
-    done.unwrap_or_else(|error| Err(ConnectError::NotStarted(error.to_string())))
-}
-
 /// Returns the tool's response, or its error with the matching exit code.
 pub fn check_tool_response(answer: v1::CallToolResponse) -> Result<v1::CallToolResponse> {
     if answer.secrets_cut > 0 {
         let cut = format_counted(u64::from(answer.secrets_cut), "text", "texts");
-        writeln!(terminal::stderr(), "{BOLD}note:{RESET} secrets were redacted in {cut}")?;
+        writeln!(tome_terminal::stderr(), "{BOLD}note:{RESET} secrets were redacted in {cut}")?;
     }
     if !answer.is_error {
         return Ok(answer);
@@ -254,7 +234,7 @@ pub fn read_input(typed: Option<&str>, file: Option<&PathBuf>, flag: &str) -> Re
         (None, _) => {
             if std::io::stdin().is_terminal() {
                 writeln!(
-                    terminal::stderr(),
+                    tome_terminal::stderr(),
                     "reading from the terminal; finish with Ctrl-D (or use {flag})"
                 )?;
             }
@@ -277,10 +257,10 @@ fn read_capped(from: impl Read, name: &str) -> Result<String> {
 
 /// Prints a text unchanged if piped; on a terminal, control sequences are neutralized.
 pub fn print_text(text: &str) -> Result<()> {
-    if !terminal::is_stdout_terminal() {
-        return Ok(terminal::write_raw(text.as_bytes())?);
+    if !tome_terminal::is_stdout_terminal() {
+        return Ok(tome_terminal::write_raw(text.as_bytes())?);
     }
-    let mut out = terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let end = if text.ends_with('\n') { "" } else { "\n" };
     write!(out, "{text}{end}")?;
     Ok(out.flush()?)

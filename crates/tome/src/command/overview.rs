@@ -6,15 +6,15 @@ use anyhow::Result;
 use serde_json::json;
 use tome_model::Millis;
 use tome_proto::v1;
+use tome_terminal::{
+    BOLD, DIM, RED, RESET, format_ago, format_bytes, format_count, format_counted, print_table,
+};
 
 use super::status::{
     DaemonState, StatusReport, collect_status, daemon_json, print_daemon, print_spool,
 };
 use super::{CommandContext, Outcome};
 use crate::connect::StartPolicy;
-use crate::render::{
-    BOLD, DIM, RED, RESET, format_ago, format_bytes, format_count, format_counted, print_table,
-};
 
 /// Projects listed by name; the rest are counted.
 const PROJECTS_SHOWN: usize = 12;
@@ -43,7 +43,7 @@ fn print_overview(
     report: &StatusReport,
     status: &v1::StatusResponse,
 ) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let events: u64 = status.projects.iter().map(|project| project.events).sum();
     let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
     let last = status.projects.iter().map(|project| project.last_at_ms).max();

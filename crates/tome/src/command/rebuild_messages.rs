@@ -3,12 +3,12 @@
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::v1;
+use tome_terminal::format_counted;
 
 use super::admin::{RebuildResult, print_rebuilds, resolve_filter};
 use super::{CommandContext, Outcome};
 use crate::cli::ProjectFilter;
 use crate::connect::StartPolicy;
-use crate::render::format_counted;
 
 pub fn rebuild_transcripts(context: &CommandContext, asked: &ProjectFilter) -> Result<Outcome> {
     let request = v1::RebuildMessagesRequest { project: resolve_filter(context, asked)? };

@@ -7,15 +7,15 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_llm::Usage;
 use tome_model::Millis;
-use tome_proto::{ClientError, v1};
+use tome_proto::{Client, ClientError, v1};
+use tome_terminal::{
+    DIM, GREEN, RED, RESET, YELLOW, format_ago, format_count, format_counted, replace_control_chars,
+};
 
 use super::events::resolve_project;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::reflect::ReflectArgs;
-use crate::connect::{ConnectError, StartPolicy};
-use crate::render::{
-    DIM, GREEN, RED, RESET, YELLOW, format_ago, format_count, format_counted, replace_control_chars,
-};
+use crate::connect::ConnectError;
 
 pub fn run(context: &CommandContext, asked: &ReflectArgs) -> Result<Outcome> {
     let is_wide = asked.session.is_some() && asked.project.is_none();
@@ -25,12 +25,9 @@ pub fn run(context: &CommandContext, asked: &ReflectArgs) -> Result<Outcome> {
         project: project.unwrap_or_default(),
         dry_run: asked.dry_run,
     };
-    let answer = context.block_on(async {
-        // No retry: a call that broke off may already have cost tokens.
-        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
-        Ok(client.reflect(request).await.map_err(ConnectError::from))
-    })?;
-    let done = match answer {
+    // No retry: a call that broke off may already have cost tokens.
+    let reflect = async |client: &Client| client.reflect(request).await;
+    let done = match context.connector.call_once_blocking(reflect) {
         Ok(done) => done,
         Err(ConnectError::Client(ClientError::Conflict(said))) => {
             return Err(CommandError::failed(said).with_hint("`tome status` shows the configured model; after changing settings, run `tome stop` so that the daemon restarts with them").into());
@@ -50,7 +47,7 @@ fn print_reflection(
     done: &v1::ReflectResponse,
     dry_run: bool,
 ) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     writeln!(
         out,
         "session  {} {DIM}({}, {}, {}){RESET}",

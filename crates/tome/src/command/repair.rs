@@ -4,20 +4,17 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_proto::v1;
+use tome_proto::{Client, v1};
+use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_count, format_counted};
 
 use super::{CommandContext, Outcome, admin};
 use crate::cli::RepairArgs;
-use crate::connect::StartPolicy;
-use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_count, format_counted};
 
 pub fn run(context: &CommandContext, asked: &RepairArgs) -> Result<Outcome> {
     let project = admin::resolve_filter(context, &asked.filter)?;
     let request = v1::RepairStoresRequest { project, all: asked.force };
-    let stores = context.block_on(async {
-        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
-        Ok(client.repair_stores(request).await?)
-    })?;
+    let repair = async |client: &Client| client.repair_stores(request).await;
+    let stores = context.connector.call_once_blocking(repair)?;
     let has_failed = stores.iter().any(|store| !store.problem.is_empty());
     if context.json {
         stores.iter().try_for_each(|store| context.print_json(&repair_json(store)))?;
@@ -28,7 +25,7 @@ pub fn run(context: &CommandContext, asked: &RepairArgs) -> Result<Outcome> {
 }
 
 fn print_repairs(stores: &[v1::StoreRepaired]) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for store in stores {
         if !store.problem.is_empty() {
             writeln!(out, "{}: {RED}not repaired:{RESET} {}", store.store, store.problem)?;

@@ -7,13 +7,12 @@ use serde_json::{Value, json};
 use tome_model::{Event, Millis};
 use tome_proto::{Client, event_from_wire, v1};
 use tome_recall::Citation;
+use tome_terminal::{BOLD, DIM, RESET};
 
 use super::events::resolve_project;
 use super::toc::{self, TimeLabels};
-use super::{CommandContext, CommandError, Outcome, citation};
+use super::{CommandContext, CommandError, Outcome, citation, time};
 use crate::cli::contents::ShowArgs;
-use crate::connect::StartPolicy;
-use crate::render::{self, BOLD, DIM, RESET};
 
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
@@ -47,16 +46,12 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
 
 fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outcome> {
     let project = Some(project).filter(|project| !project.is_empty());
-    let event = context.block_on(async {
-        let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
-            client.get_event(id, project).await
-        });
-        Ok(asked.await?)
-    })?;
+    let get = async |client: &Client| client.get_event(id, project).await;
+    let event = context.connector.call_blocking(get)?;
     if context.json {
         context.print_json(&event)?;
     } else {
-        print_event(&event, &mut crate::terminal::stdout().lock())?;
+        print_event(&event, &mut tome_terminal::stdout().lock())?;
     }
     Ok(Outcome::Done)
 }
@@ -65,12 +60,8 @@ fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outco
 fn show_node(context: &CommandContext, id: &str, project: String) -> Result<Outcome> {
     let here = resolve_project(context, None)?;
     let request = v1::GetNodeRequest { project, id: id.to_owned(), version: 0 };
-    let found = context.block_on(async {
-        let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
-            client.get_node(request.clone()).await
-        });
-        Ok(asked.await?)
-    })?;
+    let get = async |client: &Client| client.get_node(request.clone()).await;
+    let found = context.connector.call_blocking(get)?;
     let mut nodes = found.nodes;
     if nodes.iter().any(|node| Some(&node.project) == here.as_ref()) {
         nodes.retain(|node| Some(&node.project) == here.as_ref());
@@ -86,10 +77,8 @@ fn show_grip(
 ) -> Result<Outcome> {
     let (before, after) = (asked.before, asked.after);
     let request = v1::ExpandGripRequest { project, id: id.to_owned(), before, after };
-    let found = context.block_on(async {
-        let expand = async |client: &Client| client.expand_grip(request.clone()).await;
-        Ok(context.connector.call_idempotent(StartPolicy::IfNotRunning, expand).await?)
-    })?;
+    let expand = async |client: &Client| client.expand_grip(request.clone()).await;
+    let found = context.connector.call_blocking(expand)?;
     let events = |events: Vec<v1::Event>| {
         events.into_iter().map(event_from_wire).collect::<Result<Vec<Event>, _>>()
     };
@@ -105,7 +94,7 @@ fn show_grip(
         return Ok(Outcome::Done);
     }
     let labels = TimeLabels::from_settings(&context.settings);
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     toc::print_grip(&mut out, &labels, &grip, &found.project, (before, from, after))?;
     Ok(Outcome::Done)
 }
@@ -113,12 +102,12 @@ fn show_grip(
 /// Prints an event for people.
 pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{RESET}{value}");
-    let session = render::one_line(event.session.as_str(), 200);
+    let session = tome_terminal::one_line(event.session.as_str(), 200);
     field("id", event.id.as_str())?;
     field("kind", &format!("{BOLD}{}{RESET} ({})", event.kind, event.role))?;
-    field("at", &format!("{} {DIM}{}{RESET}", render::format_local_time(event.at), event.at))?;
+    field("at", &format!("{} {DIM}{}{RESET}", time::format_local_time(event.at), event.at))?;
     if event.arrived.distance_ms(event.at) >= 60_000 {
-        field("arrived", &render::format_local_time(event.arrived))?;
+        field("arrived", &time::format_local_time(event.arrived))?;
     }
     field("agent", event.agent.as_str())?;
     field("session", &session)?;
@@ -135,7 +124,7 @@ pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
         print_section(out, "output", &tool.output)?;
     }
     if !event.text.is_empty() {
-        writeln!(out, "\n{}", render::replace_control_chars(&event.text))?;
+        writeln!(out, "\n{}", tome_terminal::replace_control_chars(&event.text))?;
     }
     Ok(())
 }
@@ -144,7 +133,7 @@ fn print_section(out: &mut dyn Write, name: &str, value: &Value) -> std::io::Res
     match value {
         Value::Null => Ok(()),
         Value::String(text) => {
-            writeln!(out, "\n{DIM}{name}{RESET}\n{}", render::replace_control_chars(text))
+            writeln!(out, "\n{DIM}{name}{RESET}\n{}", tome_terminal::replace_control_chars(text))
         }
         value => writeln!(out, "\n{DIM}{name}{RESET}\n{value:#}"),
     }

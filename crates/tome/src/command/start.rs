@@ -25,7 +25,7 @@ pub fn start_daemon(context: &CommandContext) -> Result<Outcome> {
     } else {
         let at = status.endpoints.join(" and ");
         writeln!(
-            crate::terminal::stdout(),
+            tome_terminal::stdout(),
             "daemon running (pid {}, version {}) at {at}",
             status.pid,
             status.version
@@ -39,7 +39,7 @@ pub fn stop_daemon(context: &CommandContext, force: bool) -> Result<Outcome> {
     if context.json {
         context.print_json(&json!({"running": false, "stopped_pid": stopped}))?;
     } else {
-        let mut out = crate::terminal::stdout();
+        let mut out = tome_terminal::stdout();
         match stopped {
             Some(pid) => writeln!(out, "daemon stopped (pid {pid})")?,
             None => writeln!(out, "daemon was not running")?,

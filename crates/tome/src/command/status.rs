@@ -7,14 +7,14 @@ use serde_json::{Value, json};
 use tome_engine::{Spool, SpoolCounts};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
+use tome_terminal::{
+    DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
+    format_span,
+};
 
 use super::{CommandContext, Outcome, index_status, merge_sessions, reflect, repair};
 use crate::connect::{ConnectError, StartPolicy};
 use crate::hook::lost::{self, LossCount};
-use crate::render::{
-    DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
-    format_span,
-};
 use tome_proto::ClientError;
 
 /// The daemon's status, combined with what is on disk.
@@ -107,7 +107,7 @@ pub fn collect_status(context: &CommandContext, start: StartPolicy) -> Result<St
 }
 
 fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     print_daemon(&mut out, report)?;
     if let DaemonState::Running(status) = &report.daemon {
         let created = format_counted(status.created, "event", "events");

@@ -1,5 +1,7 @@
-//! Parses times from the command line.
+//! Parses times from the command line, and formats times in the system's time zone.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use tome_contents::parse_time_phrase;
 use tome_model::{Millis, ModelError, Zone, truncate_to};
 
@@ -38,6 +40,15 @@ fn parse_age(text: &str) -> Option<u64> {
         _ => return None,
     };
     count.checked_mul(unit_ms)
+}
+
+/// Formats a time in the system's time zone.
+pub fn format_local_time(at: Millis) -> String {
+    let stamp = i64::try_from(at.0).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok());
+    match stamp {
+        Some(stamp) => stamp.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
+        None => at.to_string(),
+    }
 }
 
 #[cfg(test)]

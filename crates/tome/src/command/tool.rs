@@ -6,15 +6,14 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
+use tome_terminal::{DIM, RESET, print_table};
 
 use super::notebook_client::{
-    absolute_folder, call_once, check_tool_response, parse_tool_result, print_with_newline,
-    read_input,
+    absolute_folder, check_tool_response, parse_tool_result, print_with_newline, read_input,
 };
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::notes::ToolCommandArgs;
-use crate::connect::{ConnectError, StartPolicy};
-use crate::render::{DIM, RESET, print_table};
+use crate::connect::ConnectError;
 
 pub fn run(context: &CommandContext, asked: &ToolCommandArgs) -> Result<Outcome> {
     match &asked.name {
@@ -24,14 +23,7 @@ pub fn run(context: &CommandContext, asked: &ToolCommandArgs) -> Result<Outcome>
 }
 
 fn list_tools(context: &CommandContext, toolset: &str) -> Result<Outcome> {
-    let asked = context.block_on(async {
-        Ok(context
-            .connector
-            .call_idempotent(StartPolicy::IfNotRunning, async |client| {
-                client.list_tools(toolset).await
-            })
-            .await)
-    })?;
+    let asked = context.connector.call_blocking(async |client| client.list_tools(toolset).await);
     let tools = asked.map_err(map_error)?;
     if context.json {
         for tool in &tools {
@@ -43,7 +35,7 @@ fn list_tools(context: &CommandContext, toolset: &str) -> Result<Outcome> {
         }
         return Ok(Outcome::Done);
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let rows: Vec<Vec<String>> = tools
         .iter()
         .map(|tool| {
@@ -77,7 +69,8 @@ fn call_tool(context: &CommandContext, asked: &ToolCommandArgs, name: &str) -> R
             None => format!("tome tool {name}"),
         },
     };
-    let answer = call_once(context, async |client| client.call_tool(request).await);
+    let answer =
+        context.connector.call_once_blocking(async |client| client.call_tool(request).await);
     let answer = answer.map_err(map_error)?;
     if context.json {
         context.print_json(&parse_tool_result(&answer))?;

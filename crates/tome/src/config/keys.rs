@@ -1,6 +1,7 @@
 //! The table of all settings, from which loading, validation, `tome config` and
 //! `docs/configuration.md` are derived.
 
+use tome_engine::DEFAULT_TOOLSET;
 use tome_model::limits;
 
 use super::value::{
@@ -8,7 +9,6 @@ use super::value::{
     EMBED_PROVIDER, FILE_NAMES, KEY_FILE, PRICE, SEGMENT_TOKENS_MIN, STORE_ENGINE, STORE_MODE,
     SUMMARIZER_KIND, TEXT, TIME_ZONE, TOKENS, TOKENS_MAX, TOOLSETS, ValueType, WINDOW_TOKENS_MIN,
 };
-use crate::mcp::TOOLSETS_DEFAULT;
 
 pub struct SettingKey {
     /// `section.name`, as in the config file.
@@ -303,7 +303,7 @@ pub const SETTING_KEYS: &[SettingKey] = &[
     },
     SettingKey {
         name: "mcp.toolsets",
-        default: TOOLSETS_DEFAULT,
+        default: DEFAULT_TOOLSET,
         value_type: TOOLSETS,
         description: "tools that tome mcp offers; read-only leaves out those that change something",
     },

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use tome_contents::ContentsSettings;
+use tome_engine::Toolsets;
 use tome_home::Home;
 use tome_model::Zone;
 use tome_notebook::NotebookRules;
@@ -16,7 +17,6 @@ use super::{
     EmbedProvider, EmbedSettings, InjectSettings, Settings, SummarizerKind, SummarizerSettings,
     capture, chat, duration, value,
 };
-use crate::mcp::Toolsets;
 use crate::platform;
 
 /// Keys whose value may be an array in the file.

@@ -22,12 +22,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use tome_contents::ContentsSettings;
+use tome_engine::Toolsets;
 use tome_home::{Home, StoreMode};
 use tome_ledger::Engine;
 use tome_notebook::NotebookRules;
 use tome_redact::CustomPattern;
-
-use crate::mcp::Toolsets;
 
 /// The effective settings, typed.
 #[derive(Debug, Clone)]

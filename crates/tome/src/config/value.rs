@@ -4,12 +4,12 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use tome_engine::Toolsets;
 use tome_home::StoreMode;
 use tome_ledger::Engine;
 use tome_model::Zone;
 
 use super::{chat, duration};
-use crate::mcp::Toolsets;
 
 #[derive(Clone, Copy)]
 pub enum ValueType {

@@ -15,7 +15,6 @@ mod damage;
 mod drain;
 mod events;
 mod grpc_status;
-pub mod heap;
 mod home_watch;
 mod indexes;
 mod injection;

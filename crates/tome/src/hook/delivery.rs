@@ -14,7 +14,7 @@ use tome_redact::Redactor;
 
 use super::injection_request::{self, InjectionRequest};
 use super::ownership::DeliveryOwnership;
-use super::{HookRun, from_transcript, lost};
+use super::{HookRun, copilot_hooks, from_transcript, lost};
 use crate::agents::{self, HookInput};
 use crate::config::{Config, Settings};
 use crate::connect::{DaemonConnector, build_connector, is_older_version};
@@ -130,7 +130,7 @@ fn resolve_agent(name: &str, cwd: &Path) -> Option<Agent> {
     if !is_copilot || agent.as_str() != "claude-code" {
         return Some(agent);
     }
-    let is_heard = agents::copilot_has_own_hooks(&|name| std::env::var(name).ok(), cwd);
+    let is_heard = copilot_hooks::has_own_hooks(&|name| std::env::var(name).ok(), cwd);
     if is_heard { None } else { Agent::parse("copilot").ok() }
 }
 

@@ -10,6 +10,7 @@
 //! `ownership.rs`), unless the hook is killed before it gets there.
 
 pub mod args;
+pub mod copilot_hooks;
 mod deadlines;
 mod delivery;
 mod from_transcript;

@@ -16,7 +16,6 @@ mod resources;
 mod server;
 mod tool_listing;
 mod tool_result;
-mod toolsets;
 mod transport;
 mod uri;
 
@@ -24,12 +23,12 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use rmcp::service::ServerInitializeError;
+use tome_engine::Toolsets;
 use tome_home::Home;
 
 use crate::connect::DaemonConnector;
 
 pub use caller::{AgentVariables, ServerEnvironment};
-pub use toolsets::{DEFAULT_TOOLSET as TOOLSETS_DEFAULT, Toolsets};
 
 use daemon_tools::DaemonTools;
 use server::McpServer;

@@ -1,4 +1,4 @@
-//! Installs Tome into the coding agents on this machine. `agents/*/integration.rs` defines the
+//! Installs Tome into the coding agents on this machine. `integration/` defines the
 //! files; this module compares them with the disk, shows the plan, applies it and undoes it.
 //!
 //! Other programs' files are edited in place and otherwise stay byte for byte the same (`edit.rs`,
@@ -10,6 +10,7 @@ pub(crate) mod disk;
 mod edit;
 mod environment;
 mod install_file;
+pub mod integration;
 mod json_text;
 mod plan;
 mod plugins;
@@ -28,7 +29,6 @@ use thiserror::Error;
 
 pub use environment::{Environment, LaunchCommand};
 pub use install_file::{InstallContent, InstallFile, McpServerEntry};
-pub use json_text::render_hooks_json;
 pub use plan::{FileAction, FilePlan, SetupPlan, apply_plan, build_plan};
 pub use plugins::write_bundles;
 pub use skills::{SKILL_FILE, redundant_copies};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use super::integration::AgentIntegration;
 use super::undo_journal::{FileFormat, UndoEntry, UndoJournal, content_hash};
 use super::{EditError, Environment, InstallContent, SKILL_FILE, SetupError, disk, edit, skills};
-use crate::agents::integration::AgentIntegration;
 
 #[derive(Debug, Default)]
 pub struct SetupPlan {

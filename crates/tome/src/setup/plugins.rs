@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 
+use super::integration::{AgentIntegration, INTEGRATIONS};
 use super::{LaunchCommand, disk};
-use crate::agents::integration::{AgentIntegration, INTEGRATIONS};
 
 pub struct PluginBundle {
     pub client: &'static AgentIntegration,

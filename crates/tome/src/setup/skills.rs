@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use tome_home::{FinalLink, open_regular};
 
+use super::integration::{AgentIntegration, INTEGRATIONS};
 use super::{Environment, FilePlan, OWNERSHIP_MARK};
-use crate::agents::integration::{AgentIntegration, INTEGRATIONS};
 
 /// Path within a skills folder.
 pub const SKILL_FILE: &str = "tome-memory/SKILL.md";

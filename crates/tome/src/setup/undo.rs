@@ -9,10 +9,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::integration::AgentIntegration;
 use super::trust_cleanup::TrustCleanup;
 use super::undo_journal::{FileFormat, UndoEntry, UndoJournal, content_hash};
 use super::{Environment, InstallContent, SetupError, disk, edit};
-use crate::agents::integration::AgentIntegration;
 
 #[derive(Debug)]
 pub struct FileUndo {

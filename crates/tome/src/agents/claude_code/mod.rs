@@ -1,6 +1,5 @@
-//! Claude Code integration.
+//! Claude Code: its hooks and its transcripts.
 
 pub(super) mod hook;
-pub(super) mod integration;
 pub(super) mod response;
 pub(super) mod transcript;

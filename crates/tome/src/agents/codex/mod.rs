@@ -1,7 +1,6 @@
-//! Codex integration.
+//! Codex: its hooks and its transcripts.
 
 pub(super) mod applied_patches;
 pub(super) mod hook;
-pub(super) mod integration;
 pub(super) mod response;
 pub(super) mod transcript;

@@ -1,6 +1,5 @@
-//! Gemini CLI integration.
+//! Gemini CLI: its hooks and its transcripts.
 
 pub(super) mod hook;
-pub(super) mod integration;
 pub(super) mod response;
 pub(super) mod transcript;

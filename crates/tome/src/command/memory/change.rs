@@ -5,12 +5,12 @@ use std::io::Write as _;
 
 use anyhow::Result;
 use serde_json::{Map, Value, json};
+use tome_terminal::{RED, RESET, format_bytes, format_counted};
 
 use super::report_change;
 use crate::cli::notes::{AppendArgs, PatchArgs, UpdateArgs, WriteArgs};
 use crate::command::notebook_client::{NotebookClient, parse_tool_result, read_input};
 use crate::command::{CommandError, Outcome};
-use crate::render::{RED, RESET, format_bytes, format_counted};
 
 pub fn write_note(notes: &NotebookClient<'_>, asked: &WriteArgs) -> Result<Outcome> {
     let content = read_input(asked.content.as_deref(), asked.file.as_ref(), "--content TEXT")?;
@@ -91,7 +91,7 @@ pub fn delete_notes(notes: &NotebookClient<'_>, paths: &[String]) -> Result<Outc
             }
             Err(error) => {
                 if let Some(before) = failed.replace(error) {
-                    writeln!(crate::terminal::stderr(), "{RED}error:{RESET} {before}")?;
+                    writeln!(tome_terminal::stderr(), "{RED}error:{RESET} {before}")?;
                 }
             }
         }

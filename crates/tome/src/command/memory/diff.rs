@@ -6,13 +6,13 @@ use std::time::Duration;
 use anyhow::Result;
 use serde_json::json;
 use similar::TextDiff;
+use tome_terminal::{BOLD, DIM, GREEN, RED, RESET, replace_control_chars};
 
 use super::fetch_version;
 use super::history::{DELETED_VERSION, fetch_versions, is_not_found};
 use crate::cli::notes::DiffArgs;
 use crate::command::Outcome;
 use crate::command::notebook_client::NotebookClient;
-use crate::render::{BOLD, DIM, GREEN, RED, RESET, replace_control_chars};
 
 /// Time limit for finding a minimal diff; after that an approximate one is good enough.
 const DIFF_TIMEOUT: Duration = Duration::from_secs(2);
@@ -34,7 +34,7 @@ pub fn run(notes: &NotebookClient<'_>, asked: &DiffArgs) -> Result<Outcome> {
         )?;
     } else if diff.is_empty() {
         writeln!(
-            crate::terminal::stderr(),
+            tome_terminal::stderr(),
             "{} is identical in versions {} and {}",
             asked.path,
             from.version,
@@ -92,7 +92,7 @@ fn render_unified(path: &str, from: &DiffSide, to: &DiffSide) -> String {
 }
 
 fn print_diff(diff: &str) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for line in diff.lines() {
         let colour = match line.chars().next() {
             _ if line.starts_with("--- ") || line.starts_with("+++ ") => BOLD,

@@ -100,7 +100,7 @@ fn report_unchanged(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
     if notes.context.json {
         notes.context.print_json(&json!({"path": path, "changed": false}))?;
     } else {
-        writeln!(crate::terminal::stdout(), "{path} was not changed")?;
+        writeln!(tome_terminal::stdout(), "{path} was not changed")?;
     }
     Ok(Outcome::Done)
 }

@@ -6,12 +6,12 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
+use tome_terminal::{DIM, RESET, format_bytes, one_line, print_table};
 
 use super::{fetch_version, note_content_json};
 use crate::cli::notes::{LogArgs, VersionArgs};
 use crate::command::notebook_client::{NotebookClient, print_text};
-use crate::command::{CommandError, Outcome};
-use crate::render::{DIM, RESET, format_bytes, format_local_time, one_line, print_table};
+use crate::command::{CommandError, Outcome, time};
 
 /// The limit for `-n 0`.
 const NO_LIMIT: u32 = u32::MAX;
@@ -30,7 +30,7 @@ pub fn print_log(notes: &NotebookClient<'_>, asked: &LogArgs) -> Result<Outcome>
         return Ok(Outcome::Done);
     }
     if found.versions.is_empty() {
-        writeln!(crate::terminal::stderr(), "no notes have been written yet")?;
+        writeln!(tome_terminal::stderr(), "no notes have been written yet")?;
         return Ok(Outcome::Done);
     }
     print_versions(&found)?;
@@ -60,13 +60,13 @@ pub fn fetch_versions(
 }
 
 fn print_versions(found: &v1::GetLogResponse) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let rows: Vec<Vec<String>> = found
         .versions
         .iter()
         .map(|version| {
             vec![
-                format_local_time(Millis(version.at_ms)),
+                time::format_local_time(Millis(version.at_ms)),
                 version.version.clone(),
                 format!("{} +{} −{}", version.op, version.added, version.removed),
                 version.path.clone(),
@@ -130,7 +130,7 @@ fn load_last_version(notes: &NotebookClient<'_>, path: &str) -> Result<v1::GetVe
     let Some(kept) = kept else { return Err(missing) };
     let restore = notes.hint_command("restore", Some(path));
     writeln!(
-        crate::terminal::stderr(),
+        tome_terminal::stderr(),
         "{path} was deleted; this is its last version ({}), `{restore}` restores it",
         kept.version
     )?;
@@ -174,7 +174,7 @@ pub fn restore_version(notes: &NotebookClient<'_>, asked: &VersionArgs) -> Resul
         )?;
         return Ok(Outcome::Done);
     }
-    let mut out = crate::terminal::stdout();
+    let mut out = tome_terminal::stdout();
     let path = &done.path;
     match before {
         Some(before) if before == done.version => {

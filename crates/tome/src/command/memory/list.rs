@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Millis, Scope};
 use tome_proto::v1;
+use tome_terminal::{BOLD, DIM, RESET, format_bytes, format_counted, one_line, print_table};
 
 use crate::command::Outcome;
 use crate::command::notebook_client::NotebookClient;
-use crate::render::{BOLD, DIM, RESET, format_bytes, format_counted, one_line, print_table};
 
 /// The kinds in the order of the list, with their titles. Typed notes are listed under their type.
 const NOTE_GROUPS: [(&str, &str); 11] = [
@@ -43,7 +43,7 @@ pub fn run(notes: &NotebookClient<'_>) -> Result<Outcome> {
 }
 
 fn print_notes(notes: &NotebookClient<'_>, listed: &[v1::ListedNote], left_out: u64) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     // One table for all groups, so that the columns line up.
     let mut rows = Vec::new();
     for (group, title) in NOTE_GROUPS {
@@ -75,7 +75,7 @@ fn group_of(note: &v1::ListedNote) -> &str {
 }
 
 fn print_empty(notes: &NotebookClient<'_>) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let (what, first) = match notes.scope() {
         Scope::Session => ("This session has no notes yet.", "overview.md"),
         Scope::Project => ("This project has no notes yet.", "facts/project.md"),

@@ -88,7 +88,7 @@ fn report_change(
     if notes.context.json {
         notes.context.print_json(&parse_tool_result(answer))?;
     } else {
-        writeln!(crate::terminal::stdout(), "{done}")?;
+        writeln!(tome_terminal::stdout(), "{done}")?;
     }
     Ok(Outcome::Done)
 }

@@ -4,8 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use tome_proto::v1;
-
-use crate::render::print_table;
+use tome_terminal::print_table;
 
 /// Prints the stages, and the total time as measured by the client.
 pub fn print_stages(

@@ -1,8 +1,7 @@
 //! Highlights query terms in snippets. Cosmetic only: matching and ranking happen in the engine.
 
+use tome_terminal::{BOLD, RESET};
 use tome_text::{StopClass, fold_char, is_stop_word, is_unspaced, stem};
-
-use crate::render::{BOLD, RESET};
 
 /// Words of at least this length are also highlighted inside longer words.
 const SUBSTRING_CHARS_MIN: usize = 4;

@@ -12,15 +12,14 @@ use std::time::Instant;
 
 use anyhow::Result;
 use tome_model::{Agent, Clock, EventKind, SessionId, SystemClock};
-use tome_proto::{EventListQuery, limits, v1};
+use tome_proto::{Client, EventListQuery, limits, v1};
 
 use super::events::resolve_project;
 use super::notebook_client::quote_shell;
 use super::toc::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
-use crate::connect::StartPolicy;
-use crate::render::{one_line, terminal_width};
+use tome_terminal::{one_line, terminal_width};
 
 /// How much of the query is repeated in the output.
 const QUERY_CHARS_MAX: usize = 80;
@@ -28,19 +27,15 @@ const QUERY_CHARS_MAX: usize = 80;
 pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     let request = build_request(context, asked)?;
     let begun = Instant::now();
-    let answer = context.block_on(async {
-        let recall = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
-            client.recall(request.clone()).await
-        });
-        Ok(recall.await?)
-    })?;
+    let recall = async |client: &Client| client.recall(request.clone()).await;
+    let answer = context.connector.call_blocking(recall)?;
     let took = begun.elapsed();
     if context.json {
         context.print_json(&json::response_json(&request.query, &answer, asked.explain))?;
         return Ok(Outcome::Done);
     }
     for unread in &answer.unread {
-        writeln!(crate::terminal::stderr(), "skipped: {unread}")?;
+        writeln!(tome_terminal::stderr(), "skipped: {unread}")?;
     }
     let shown = print::ResponsePrinter {
         request: &request,
@@ -52,12 +47,12 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     };
     if answer.hits.is_empty() {
         // On standard error, so that standard output stays empty for scripts.
-        shown.print_no_hits(&mut crate::terminal::stderr().lock(), &answer)?;
+        shown.print_no_hits(&mut tome_terminal::stderr().lock(), &answer)?;
     } else {
-        shown.print(&mut crate::terminal::stdout().lock(), &answer)?;
+        shown.print(&mut tome_terminal::stdout().lock(), &answer)?;
     }
     if asked.explain {
-        explain::print_stages(&mut crate::terminal::stdout().lock(), &answer.stages, took)?;
+        explain::print_stages(&mut tome_terminal::stdout().lock(), &answer.stages, took)?;
     }
     Ok(Outcome::Done)
 }
@@ -160,12 +155,8 @@ fn find_session_project(context: &CommandContext, session: &str) -> Result<Strin
         newest_first: true,
         ..EventListQuery::default()
     };
-    let page = context.block_on(async {
-        let asked = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
-            client.list_events(query.clone()).await
-        });
-        Ok(asked.await?)
-    })?;
+    let list = async |client: &Client| client.list_events(query.clone()).await;
+    let page = context.connector.call_blocking(list)?;
     let last = page.events.into_iter().next().map(|event| event.project);
     last.ok_or_else(|| {
         let refusal = CommandError::not_found(format!("no session {session:?}"));

@@ -21,15 +21,15 @@ use std::io::Write;
 use tome_model::Millis;
 use tome_proto::limits::RECALL_HITS_MAX;
 use tome_proto::v1;
+use tome_terminal::{
+    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_count, format_counted, one_line,
+    replace_control_chars,
+};
 
 use super::highlight::Highlighter;
 use super::{QUERY_CHARS_MAX, explain, render_command};
 use crate::command::notebook_client::quote_shell;
 use crate::command::toc::TimeLabels;
-use crate::render::{
-    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_count, format_counted, one_line,
-    replace_control_chars,
-};
 
 const INDENT: &str = "    ";
 

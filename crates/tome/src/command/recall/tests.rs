@@ -6,11 +6,11 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
+use tome_terminal::{BOLD, DIM, GREEN, RESET, YELLOW};
 
 use super::print::ResponsePrinter;
 use super::{explain, json, render_command};
 use crate::command::toc::TimeLabels;
-use crate::render::{BOLD, DIM, GREEN, RESET, YELLOW};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING_MS: u64 = 1_794_735_000_000;

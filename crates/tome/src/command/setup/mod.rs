@@ -9,12 +9,12 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tome_terminal::{BOLD, DIM, RESET, format_counted};
 
 use super::{CommandContext, CommandError, Outcome};
-use crate::agents::integration::{AgentIntegration, INTEGRATIONS};
 use crate::cli::setup::SetupArgs;
 use crate::platform;
-use crate::render::{BOLD, DIM, RESET, format_counted};
+use crate::setup::integration::{AgentIntegration, INTEGRATIONS};
 use crate::setup::{
     Environment, FileAction, LaunchCommand, SetupLock, SetupPlan, UndoJournal, apply_plan,
     build_plan, write_bundles,
@@ -122,7 +122,7 @@ fn report_none_found(context: &CommandContext) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let known: Vec<&str> = INTEGRATIONS.iter().map(|client| client.title).collect();
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     writeln!(out, "No coding agent found. Tome looks for {}.", known.join(", "))?;
     writeln!(out, "`tome setup --agent NAME` connects one anyway.")?;
     Ok(Outcome::Done)
@@ -173,7 +173,7 @@ fn confirm(asked: &SetupArgs, json: bool) -> Result<bool> {
     if asked.yes || asked.dry_run {
         return Ok(asked.yes);
     }
-    if json || !io::stdin().is_terminal() || !crate::terminal::is_stdout_terminal() {
+    if json || !io::stdin().is_terminal() || !tome_terminal::is_stdout_terminal() {
         return Ok(false);
     }
     if ask_yes_no("Apply these changes?")? {
@@ -188,7 +188,7 @@ fn confirmation_unavailable() -> CommandError {
 }
 
 fn ask_yes_no(question: &str) -> Result<bool> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     write!(out, "{BOLD}{question}{RESET} [y/N] ")?;
     out.flush()?;
     let mut answer = String::new();
@@ -209,12 +209,12 @@ fn offer_import(
     for client in clients {
         args.extend(["--agent".to_owned(), client.name.to_owned()]);
     }
-    let can_ask = !asked.yes && io::stdin().is_terminal() && crate::terminal::is_stdout_terminal();
+    let can_ask = !asked.yes && io::stdin().is_terminal() && tome_terminal::is_stdout_terminal();
     if can_ask && ask_yes_no("Import earlier sessions from these agents' transcripts?")? {
         context.connector.build_command()?.args(&args).status()?;
         return Ok(());
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let line = args.join(" ");
     writeln!(out, "{DIM}`tome {line}` imports these agents' earlier sessions.{RESET}")?;
     Ok(())
@@ -237,7 +237,7 @@ fn write_plugins(
         context.print_json(&json!({ "plugins": bundles }))?;
         return Ok(Outcome::Done);
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for bundle in bundles {
         let files = format_counted(bundle.files as u64, "file", "files");
         let folder = ground.display_path(&bundle.folder);

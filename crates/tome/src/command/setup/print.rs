@@ -6,9 +6,9 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
+use tome_terminal::{BOLD, DIM, GREEN, RED, RESET, YELLOW, format_counted, replace_control_chars};
 
-use crate::agents::integration::AgentIntegration;
-use crate::render::{BOLD, DIM, GREEN, RED, RESET, YELLOW, format_counted, replace_control_chars};
+use crate::setup::integration::AgentIntegration;
 use crate::setup::{Environment, FileAction, FilePlan, InstallContent, SetupError, SetupPlan};
 
 /// Unchanged lines shown around a change.
@@ -19,7 +19,7 @@ pub fn print_plan(
     clients: &[&'static AgentIntegration],
     plan: &SetupPlan,
 ) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for client in clients {
         let found = client.find_installation(ground);
         let found = found.map_or("not installed".to_owned(), |path| ground.display_path(&path));
@@ -97,7 +97,7 @@ pub fn print_outcome(
     done: bool,
     failed: &[SetupError],
 ) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     let changed = plan.files.iter().filter(|file| file.new_text().is_some()).count();
     let refused =
         plan.files.iter().filter(|file| matches!(file.action, FileAction::Refuse(_))).count();

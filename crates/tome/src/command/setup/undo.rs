@@ -4,12 +4,12 @@ use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
+use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_counted};
 
 use super::{confirm, confirmation_unavailable, print};
-use crate::agents::integration::AgentIntegration;
 use crate::cli::setup::SetupArgs;
 use crate::command::{CommandContext, Outcome};
-use crate::render::{DIM, GREEN, RED, RESET, YELLOW, format_counted};
+use crate::setup::integration::AgentIntegration;
 use crate::setup::{
     Environment, FileUndo, SetupError, SetupLock, UndoAction, UndoJournal, apply_undo, plan_undo,
 };
@@ -47,7 +47,7 @@ pub fn run(
 }
 
 fn print_undo_plan(ground: &Environment<'_>, all: &[FileUndo]) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for file in all {
         let path = ground.display_path(&file.path);
         match &file.action {
@@ -72,7 +72,7 @@ fn print_undo_plan(ground: &Environment<'_>, all: &[FileUndo]) -> Result<()> {
 }
 
 fn print_undo_outcome(all: &[FileUndo], done: bool, failed: &[SetupError]) -> Result<()> {
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for error in failed {
         writeln!(out, "{RED}failed{RESET}   {error}")?;
     }

@@ -10,12 +10,11 @@ use std::io::Write;
 use anyhow::Result;
 use tome_model::Agent;
 use tome_proto::{Client, ClientError, v1};
+use tome_terminal::{DIM, RESET, format_count, one_line, print_table};
 
 use super::events::resolve_project;
-use super::{CommandContext, CommandError, Outcome};
+use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::contents::TocArgs;
-use crate::connect::StartPolicy;
-use crate::render::{DIM, RESET, format_count, format_local_time, one_line, print_table};
 
 pub use labels::TimeLabels;
 pub use node::print_grip;
@@ -80,9 +79,7 @@ impl<'a> TocCommand<'a> {
     }
 
     fn call_daemon<T>(&self, call: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
-        self.context.block_on(async {
-            Ok(self.context.connector.call_idempotent(StartPolicy::IfNotRunning, call).await?)
-        })
+        Ok(self.context.connector.call_blocking(call)?)
     }
 
     fn limit(&self) -> u32 {
@@ -104,7 +101,7 @@ impl<'a> TocCommand<'a> {
         if found.entries.is_empty() {
             return self.print_nothing("no contents yet");
         }
-        let mut out = crate::terminal::stdout().lock();
+        let mut out = tome_terminal::stdout().lock();
         tree::print_tree(&mut out, &self.labels, &found.entries)?;
         let example = tree::find_latest(&found.entries).map_or("", |entry| entry.id.as_str());
         writeln!(out, "\n{DIM}Open one: tome toc {example}{RESET}")?;
@@ -138,7 +135,7 @@ impl<'a> TocCommand<'a> {
         if found.entries.is_empty() {
             return self.print_nothing(&format!("nothing recorded {}", found.said));
         }
-        let mut out = crate::terminal::stdout().lock();
+        let mut out = tome_terminal::stdout().lock();
         writeln!(out, "{}\n", found.said)?;
         tree::print_tree(&mut out, &self.labels, &found.entries)?;
         if !found.continuation.is_empty() {
@@ -188,7 +185,7 @@ impl<'a> TocCommand<'a> {
         if found.entries.is_empty() {
             return self.print_nothing(&format!("{id} has no children"));
         }
-        tree::print_tree(&mut crate::terminal::stdout().lock(), &self.labels, &found.entries)?;
+        tree::print_tree(&mut tome_terminal::stdout().lock(), &self.labels, &found.entries)?;
         Ok(Outcome::Done)
     }
 
@@ -203,7 +200,7 @@ impl<'a> TocCommand<'a> {
         let rows = found.iter().map(|one| {
             vec![
                 one.version.to_string(),
-                format_local_time(tome_model::Millis(one.made_at_ms)),
+                time::format_local_time(tome_model::Millis(one.made_at_ms)),
                 one.summarizer.clone(),
                 format_count(one.events),
                 if one.open { "open" } else { "" }.to_owned(),
@@ -211,7 +208,7 @@ impl<'a> TocCommand<'a> {
             ]
         });
         let heads = [">version", "made", "by", ">events", "", "title"];
-        print_table(&mut crate::terminal::stdout().lock(), &heads, &rows.collect::<Vec<_>>())?;
+        print_table(&mut tome_terminal::stdout().lock(), &heads, &rows.collect::<Vec<_>>())?;
         Ok(Outcome::Done)
     }
 
@@ -229,7 +226,7 @@ impl<'a> TocCommand<'a> {
         if !self.project.is_empty() {
             more = format!("{more} in {}; --all-projects searches all projects", self.project);
         }
-        writeln!(crate::terminal::stderr(), "{said}{more}")?;
+        writeln!(tome_terminal::stderr(), "{said}{more}")?;
         Ok(Outcome::Done)
     }
 }
@@ -245,7 +242,7 @@ pub fn print_nodes(
         nodes.iter().try_for_each(|node| context.print_json(&json::node_json(node)))?;
         return Ok(Outcome::Done);
     }
-    let mut out = crate::terminal::stdout().lock();
+    let mut out = tome_terminal::stdout().lock();
     for (place, node) in nodes.iter().enumerate() {
         if place > 0 {
             writeln!(out)?;
@@ -258,7 +255,7 @@ pub fn print_nodes(
 /// Warns about stores that could not be read.
 fn warn_skipped(skipped: &[String]) -> Result<()> {
     for store in skipped {
-        writeln!(crate::terminal::stderr(), "skipped: {store}")?;
+        writeln!(tome_terminal::stderr(), "skipped: {store}")?;
     }
     Ok(())
 }

@@ -4,12 +4,12 @@ use std::io::Write;
 
 use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::v1;
-
-use super::{TimeLabels, tree};
-use crate::render::{
-    self, BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, format_tokens, one_line,
+use tome_terminal::{
+    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, format_tokens, one_line,
     replace_control_chars,
 };
+
+use super::{TimeLabels, tree};
 
 /// Sessions listed; if there are more, the latest.
 const SESSIONS_SHOWN: usize = 5;
@@ -129,7 +129,11 @@ fn print_heading(
 
 fn print_neighbor(out: &mut dyn Write, labels: &TimeLabels, event: &Event) -> std::io::Result<()> {
     print_heading(out, labels, event, " ")?;
-    writeln!(out, "    {DIM}{}{RESET}", one_line(&render::summarize_event(event), NEIGHBOR_CHARS))
+    writeln!(
+        out,
+        "    {DIM}{}{RESET}",
+        one_line(&tome_terminal::summarize_event(event), NEIGHBOR_CHARS)
+    )
 }
 
 /// Returns the event's text with the excerpt highlighted, cut to `CONTEXT_CHARS` on each side.
@@ -137,7 +141,7 @@ fn highlight_excerpt(event: &Event, excerpt: &str) -> String {
     let texts: Vec<_> = tome_contents::event_texts(event).collect();
     let found = texts.iter().find_map(|text| text.split_once(excerpt));
     let Some((before, after)) = found else {
-        return replace_control_chars(&render::summarize_event(event));
+        return replace_control_chars(&tome_terminal::summarize_event(event));
     };
     let kept_before = before.chars().count().saturating_sub(CONTEXT_CHARS);
     let open = if kept_before > 0 { "…" } else { "" };

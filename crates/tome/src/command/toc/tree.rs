@@ -13,9 +13,9 @@ use std::io::Write;
 use std::path::Path;
 
 use tome_proto::v1;
+use tome_terminal::{BOLD, DIM, RESET, format_count, format_tokens, one_line, terminal_width};
 
 use super::labels::{self, TimeLabels};
-use crate::render::{BOLD, DIM, RESET, format_count, format_tokens, one_line, terminal_width};
 
 /// Width of the label column.
 const LABEL_CHARS: usize = 24;
