@@ -13,7 +13,6 @@ mod install_file;
 mod json_text;
 mod plan;
 mod plugins;
-mod sha256;
 mod skills;
 #[cfg(test)]
 mod tests;
