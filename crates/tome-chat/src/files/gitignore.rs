@@ -1,12 +1,12 @@
 //! Ignore rules: `.gitignore` files, and folders that common tools create.
 //!
-//! Patterns follow git: `*`, `?`, `[…]` and `**`; a slash anchors a pattern to its file's folder, a
-//! trailing slash matches folders only, `!` negates. The last matching pattern wins.
+//! The last matching pattern of the innermost folder wins, as in git.
 
 use std::io::Read;
 use std::path::Path;
 
-use regex::{Regex, RegexBuilder};
+use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use ignore::overrides::{Override, OverrideBuilder};
 
 use tome_home::{FinalLink, open_regular};
 
@@ -30,20 +30,18 @@ const MACOS_METADATA_FILE: &str = ".DS_Store";
 /// Limits per `.gitignore` file and for all patterns together.
 const GITIGNORE_BYTES_MAX: u64 = 64 * 1024;
 const PATTERNS_MAX: usize = 2_000;
-/// Patterns that compile to a larger regex are ignored.
-const REGEX_BYTES_MAX: usize = 256 * 1024;
+/// Longer patterns are ignored: compiled, they take many times their length.
+const PATTERN_BYTES_MAX: usize = 1_024;
 
-/// Patterns, those of outer folders first.
+/// Rules, those of outer folders first.
 #[derive(Debug, Default)]
-pub struct IgnoreRules(Vec<IgnorePattern>);
+pub struct IgnoreRules(Vec<FolderRules>);
 
 #[derive(Debug)]
-struct IgnorePattern {
+struct FolderRules {
     /// Folder of the `.gitignore`, relative to the root; empty or with a trailing slash.
     base: String,
-    fits: Regex,
-    takes_back: bool,
-    folders_only: bool,
+    patterns: Gitignore,
 }
 
 impl IgnoreRules {
@@ -56,10 +54,23 @@ impl IgnoreRules {
             return;
         }
         let base = if base.is_empty() { String::new() } else { format!("{base}/") };
-        for line in String::from_utf8_lossy(&bytes).lines() {
-            if self.0.len() < PATTERNS_MAX {
-                self.0.extend(IgnorePattern::parse(line, &base));
-            }
+        self.add_patterns(&String::from_utf8_lossy(&bytes), base);
+    }
+
+    fn add_patterns(&mut self, text: &str, base: String) {
+        let known: usize = self.0.iter().map(|rules| rules.patterns.len()).sum();
+        let is_pattern = |line: &&str| {
+            !line.trim().is_empty() && !line.starts_with('#') && line.len() <= PATTERN_BYTES_MAX
+        };
+        let mut patterns = GitignoreBuilder::new(".");
+        for line in text.lines().filter(is_pattern).take(PATTERNS_MAX.saturating_sub(known)) {
+            // Invalid patterns match nothing.
+            let _ = patterns.add_line(None, line);
+        }
+        if let Ok(patterns) = patterns.build()
+            && !patterns.is_empty()
+        {
+            self.0.push(FolderRules { base, patterns });
         }
     }
 
@@ -68,69 +79,30 @@ impl IgnoreRules {
         if is_folder && TOOL_FOLDERS.contains(&name) || name == MACOS_METADATA_FILE {
             return true;
         }
-        let fitting = self.0.iter().rev().find(|pattern| {
-            let below = path.strip_prefix(pattern.base.as_str());
-            (is_folder || !pattern.folders_only)
-                && below.is_some_and(|below| pattern.fits.is_match(below))
+        let matched = self.0.iter().rev().find_map(|rules| {
+            let matched = rules.patterns.matched(path.strip_prefix(&rules.base)?, is_folder);
+            (!matched.is_none()).then(|| matched.is_ignore())
         });
-        fitting.is_some_and(|pattern| !pattern.takes_back)
+        matched.unwrap_or(false)
     }
 }
 
-impl IgnorePattern {
-    fn parse(line: &str, base: &str) -> Option<Self> {
-        let line = line.trim_end();
-        if line.is_empty() || line.starts_with('#') {
-            return None;
-        }
-        let (takes_back, line) = line.strip_prefix('!').map_or((false, line), |rest| (true, rest));
-        let (folders_only, line) =
-            line.strip_suffix('/').map_or((false, line), |rest| (true, rest));
-        let fits = parse_glob(line)?;
-        Some(Self { base: base.to_owned(), fits, takes_back, folders_only })
-    }
-}
+/// File names to list or search, written like a pattern in `.gitignore`: with a slash it is
+/// anchored at the root, otherwise it matches a name at any depth; `!` excludes.
+#[derive(Debug)]
+pub struct NamePattern(Override);
 
-/// Compiles a file name pattern. With a slash it is anchored at the beginning, otherwise it matches
-/// a name at any depth. `None` if invalid.
-pub fn parse_glob(pattern: &str) -> Option<Regex> {
-    let is_tied = pattern.contains('/');
-    let pattern = pattern.strip_prefix('/').unwrap_or(pattern);
-    let mut regex = String::from(if is_tied { "^" } else { "^(?:.*/)?" });
-    let mut rest = pattern;
-    while let Some(c) = rest.chars().next() {
-        let (written, taken) = if rest.starts_with("**/") {
-            ("(?:.*/)?".to_owned(), 3)
-        } else if rest.starts_with("**") {
-            (".*".to_owned(), 2)
-        } else if let Some(class) = parse_char_class(rest) {
-            class
-        } else {
-            match c {
-                '*' => ("[^/]*".to_owned(), 1),
-                '?' => ("[^/]".to_owned(), 1),
-                c => (regex::escape(&c.to_string()), c.len_utf8()),
-            }
-        };
-        regex.push_str(&written);
-        rest = rest.get(taken..).unwrap_or_default();
+impl NamePattern {
+    /// The error is addressed to the model.
+    pub fn parse(pattern: &str) -> Result<Self, &'static str> {
+        let mut patterns = OverrideBuilder::new(".");
+        let patterns = patterns.add(pattern).and_then(|patterns| patterns.build());
+        patterns.map(Self).map_err(|_| "pattern is not a valid file name pattern")
     }
-    regex.push('$');
-    RegexBuilder::new(&regex).size_limit(REGEX_BYTES_MAX).build().ok()
-}
 
-/// Converts a leading `[a-z]` to a regular expression; also returns its length.
-fn parse_char_class(rest: &str) -> Option<(String, usize)> {
-    let inner = rest.strip_prefix('[')?;
-    let end = inner.find(']').filter(|end| *end > 0)?;
-    let chars = inner.get(..end)?;
-    let (not, chars) = match chars.strip_prefix(['!', '^']) {
-        Some(chars) => ("^", chars),
-        None => ("", chars),
-    };
-    let chars =
-        chars.replace('\\', "\\\\").replace('[', "\\[").replace('&', "\\&").replace('~', "\\~");
-    Some((format!("[{not}{chars}]"), end + 2))
+    pub fn matches(&self, name: &str) -> bool {
+        !self.0.matched(name, false).is_ignore()
+    }
 }
 
 #[cfg(test)]
@@ -139,9 +111,9 @@ mod tests {
 
     #[test]
     fn patterns_match_as_in_git() {
-        let text = "# a comment\n*.log\n/build\ndocs/*.tmp\nout/\n!keep.log\na/**/z\n[ab].txt\n";
+        let text = "# a comment\n*.log\n/build\ndocs/*.tmp\nout/\n!keep.log\na/**/z\n[ab].txt\n\\#note\n{x\n";
         let mut ignored = IgnoreRules::default();
-        ignored.0.extend(text.lines().filter_map(|line| IgnorePattern::parse(line, "")));
+        ignored.add_patterns(text, String::new());
         for (path, is_folder, expected) in [
             ("x.log", false, true),
             ("deep/er/x.log", false, true),
@@ -156,6 +128,7 @@ mod tests {
             ("a/b/c/z", false, true),
             ("b.txt", false, true),
             ("c.txt", false, false),
+            ("#note", false, true),
             ("node_modules", true, true),
             ("venv", true, true),
             ("scripts/venv", false, false),
@@ -170,8 +143,38 @@ mod tests {
     #[test]
     fn a_pattern_applies_only_below_its_folder() {
         let mut ignored = IgnoreRules::default();
-        ignored.0.extend(IgnorePattern::parse("/gen", "sub/"));
+        ignored.add_patterns("/gen", "sub/".to_owned());
         assert!(ignored.is_ignored("sub/gen", true));
         assert!(!ignored.is_ignored("gen", true));
+    }
+
+    #[test]
+    fn an_inner_folder_overrides_an_outer_one() {
+        let mut ignored = IgnoreRules::default();
+        ignored.add_patterns("*.log", String::new());
+        ignored.add_patterns("!keep.log", "sub/".to_owned());
+        assert!(ignored.is_ignored("keep.log", false));
+        assert!(!ignored.is_ignored("sub/keep.log", false));
+        assert!(ignored.is_ignored("sub/other.log", false));
+        assert!(ignored.is_ignored("submarine/keep.log", false));
+    }
+
+    #[test]
+    fn name_patterns_are_anchored_only_by_a_slash() {
+        for (pattern, name, expected) in [
+            ("*.rs", "src/main.rs", true),
+            ("*.rs", "src/main.md", false),
+            ("src/**/*.md", "src/a/b.md", true),
+            ("src/**/*.md", "src/b.md", true),
+            ("src/**/*.md", "docs/src/b.md", false),
+            ("src/*.md", "src/a/b.md", false),
+            ("*.{rs,md}", "README.md", true),
+            ("!*.rs", "src/main.rs", false),
+            ("!*.rs", "README.md", true),
+        ] {
+            let matches = NamePattern::parse(pattern).unwrap().matches(name);
+            assert_eq!(matches, expected, "{pattern} {name}");
+        }
+        assert!(NamePattern::parse("[a").is_err());
     }
 }

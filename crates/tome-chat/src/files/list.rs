@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tome_agent::Tool;
 use tome_llm::{CancelToken, ToolDefinition};
 
-use super::gitignore::parse_glob;
+use super::gitignore::NamePattern;
 use super::walk::{WalkControl, WalkEnd, walk_files};
 use super::{ProjectRoot, str_argument};
 
@@ -40,13 +40,10 @@ impl Tool for ListFiles {
         if !from.is_dir() {
             return Err("path must be a folder; use read_file for files".to_owned());
         }
-        let wanted = str_argument(arguments, "pattern");
-        let wanted =
-            wanted.map(|text| parse_glob(text).ok_or("pattern is not a valid file name pattern"));
-        let wanted = wanted.transpose()?;
+        let wanted = str_argument(arguments, "pattern").map(NamePattern::parse).transpose()?;
         let (mut listed, mut more) = (Vec::new(), 0_usize);
         let walked = walk_files(root, &from, stop, |_, name| {
-            if wanted.as_ref().is_none_or(|wanted| wanted.is_match(name)) {
+            if wanted.as_ref().is_none_or(|wanted| wanted.matches(name)) {
                 match listed.len() < LISTED_MAX {
                     true => listed.push(name.to_owned()),
                     false => more += 1,

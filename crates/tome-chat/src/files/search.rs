@@ -10,7 +10,7 @@ use tome_agent::Tool;
 use tome_llm::{CancelToken, ToolDefinition};
 use tome_terminal::{format_bytes, one_line};
 
-use super::gitignore::parse_glob;
+use super::gitignore::NamePattern;
 use super::private_key::PrivateKeyMask;
 use super::read::{is_binary, next_line};
 use super::walk::{WalkControl, WalkEnd, walk_files};
@@ -56,10 +56,7 @@ impl Tool for SearchFiles {
         let is_regex = arguments.get("regex").and_then(Value::as_bool).unwrap_or(false);
         let query = build_regex(query, is_regex)?;
         let from = root.resolve_path(str_argument(arguments, "path").unwrap_or("."))?;
-        let wanted = str_argument(arguments, "pattern");
-        let wanted =
-            wanted.map(|text| parse_glob(text).ok_or("pattern is not a valid file name pattern"));
-        let wanted = wanted.transpose()?;
+        let wanted = str_argument(arguments, "pattern").map(NamePattern::parse).transpose()?;
         let mut search = FileSearch {
             root,
             query: &query,
@@ -72,7 +69,7 @@ impl Tool for SearchFiles {
             return Ok(search.render(WalkEnd::Complete));
         }
         let walked = walk_files(root, &from, stop, |path, name| {
-            if wanted.as_ref().is_none_or(|wanted| wanted.is_match(name)) {
+            if wanted.as_ref().is_none_or(|wanted| wanted.matches(name)) {
                 search.search_file(path, name);
             }
             match search.left == 0 || search.found.len() >= MATCHES_MAX {

@@ -14,7 +14,6 @@ pub mod integration;
 mod json_text;
 mod plan;
 mod plugins;
-mod sha256;
 mod skills;
 #[cfg(test)]
 mod tests;

@@ -6,10 +6,10 @@
 
 use std::path::Path;
 
+use ring::digest;
 use serde_json::{Value, json};
 
 use super::install_file::CommandWords;
-use super::sha256::sha256;
 use super::{disk, json_text, toml_text};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -93,7 +93,9 @@ pub(super) fn trust_hash(event: &str, group: &Value, handler: &Value) -> String 
     if let (Some(matcher), Some(known)) = (group.get("matcher"), known.as_object_mut()) {
         known.insert("matcher".to_owned(), matcher.clone());
     }
-    format!("sha256:{}", sha256(known.to_string().as_bytes()))
+    let hash = digest::digest(&digest::SHA256, known.to_string().as_bytes());
+    let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("sha256:{hex}")
 }
 
 #[cfg(test)]
