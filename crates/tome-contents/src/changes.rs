@@ -260,7 +260,7 @@ impl<'a> PendingChanges<'a> {
             return;
         }
         let needed: BTreeSet<&GripId> = grips.iter().map(|grip| &grip.id).collect();
-        let old = before.bullets.iter().flat_map(|bullet| &bullet.grips);
+        let old = before.grips();
         for id in old.filter(|id| !needed.contains(id)) {
             let (project, id) = (project.to_owned(), id.clone());
             self.grips.push(GripWrite::Drop { project, id, node: before.id.clone() });

@@ -27,7 +27,7 @@ pub use calendar::{
 pub use event_text::event_texts;
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
-pub use extract::Extractive;
+pub use extract::{Extractive, cut_turns};
 pub use model_summary::ModelSummarizer;
 pub use rebuild::{ContentsRebuildReport, rebuild_contents};
 pub use replace::{
@@ -37,7 +37,8 @@ pub use replace::{
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
 pub use settings::ContentsSettings;
 pub use summarizer::{
-    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError,
+    SummaryFact, SummaryWork, Support,
 };
 pub use time_phrase::{TimeSpan, find_time_phrase, parse_time_phrase};
 pub use verify::{ContentsVerifyReport, verify_contents};

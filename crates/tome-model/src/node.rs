@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, EventId, GripId, Millis, NodeId, SessionId};
+use crate::{Agent, EventId, GripId, Millis, NodeId, SessionId, Work};
 
 /// The level of a node in the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -57,6 +57,17 @@ pub struct Node {
     pub summarizer: String,
     /// When this version was written.
     pub made_at: Millis,
+    /// The pieces of work, heaviest first; one for a segment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub work: Vec<Work>,
+}
+
+impl Node {
+    /// The grips of its bullets and facts; some more than once.
+    pub fn grips(&self) -> impl Iterator<Item = &GripId> {
+        let facts = self.work.iter().flat_map(|work| &work.facts).flat_map(crate::Fact::grips);
+        self.bullets.iter().flat_map(|bullet| &bullet.grips).chain(facts)
+    }
 }
 
 /// A key point.
