@@ -145,7 +145,7 @@ fn parse_summary(text: &str, built_in: Summary) -> Option<Summary> {
         }
     }
     let title = if title.is_empty() { built_in.title.clone() } else { title };
-    (!bullets.is_empty()).then_some(Summary { title, bullets, keywords: built_in.keywords })
+    (!bullets.is_empty()).then_some(Summary { title, bullets, ..built_in })
 }
 
 fn empty_summary() -> Summary {

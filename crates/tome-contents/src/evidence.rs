@@ -89,12 +89,15 @@ pub(super) fn hash_excerpt(excerpt: &str) -> String {
     blake3::hash(excerpt.as_bytes()).to_hex().as_str().to_owned()
 }
 
-/// Whether an excerpt is verbatim text of an event, or the branch that it was recorded on.
+/// Fields of a payload that a fact may quote: the branch, and the agent's own title of the session.
+const QUOTED_FIELDS: [&str; 2] = ["branch", "session_title"];
+
+/// Whether an excerpt is verbatim text of an event.
 pub(super) fn contains_excerpt(event: &Event, excerpt: &str) -> bool {
-    let branch = ["branch", "git_branch"].iter().filter_map(|name| event.meta.get(*name)?.as_str());
+    let mut fields = QUOTED_FIELDS.iter().filter_map(|name| event.meta.get(*name)?.as_str());
     !excerpt.trim().is_empty()
         && (event_texts(event).any(|text| text.contains(excerpt))
-            || branch.into_iter().any(|branch| branch == excerpt))
+            || fields.any(|field| field == excerpt))
 }
 
 pub(super) fn is_excerpt_short(excerpt: &str) -> bool {

@@ -14,6 +14,7 @@ mod replace;
 mod resegment;
 mod rollup;
 mod segment;
+mod session_page;
 mod settings;
 mod summarizer;
 mod time_phrase;
@@ -27,7 +28,7 @@ pub use calendar::{
 pub use event_text::event_texts;
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
-pub use extract::{Extractive, cut_turns};
+pub use extract::{Extractive, FileChange, cut_turns};
 pub use model_summary::ModelSummarizer;
 pub use rebuild::{ContentsRebuildReport, rebuild_contents};
 pub use replace::{
@@ -35,6 +36,7 @@ pub use replace::{
     replace_summary,
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
+pub use session_page::{SessionFact, SessionListing, SessionPage, SessionTurn};
 pub use settings::ContentsSettings;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError,

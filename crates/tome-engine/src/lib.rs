@@ -18,10 +18,10 @@ pub use capture::Sealer;
 pub use engine::{Engine, EngineSettings};
 pub use injection::{
     CORE_TOOLS, FactFile, HINT_TOKENS_MAX, HINTS_MAX, InjectionRecord, InjectionText, Injector,
-    NoteLine, PLAN_TOKENS_MAX, PromptHint, ResumeParts, SessionHints, SessionState, StartKind,
-    StartParts, StartRequest, TokenBudget, append_late_hints, choose_hints, damage_of_injections,
-    memory_rules, render_hints, render_nudge, render_plan_lessons, render_resume, render_rules,
-    render_start,
+    KnownFacts, NoteLine, PLAN_TOKENS_MAX, PromptHint, ResumeParts, SessionHints, SessionState,
+    StartKind, StartParts, StartRequest, TokenBudget, append_late_hints, choose_hints,
+    damage_of_injections, memory_rules, render_hints, render_nudge, render_plan_lessons,
+    render_resume, render_rules, render_start,
 };
 pub use intake::{IngestResult, Intake, PreparedDrafts};
 pub use quote::{neutralize, quote_text, strip_fence};

@@ -51,6 +51,24 @@ impl FactKind {
         Self::Change,
     ];
 
+    /// The name in JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Title => "title",
+            Self::Commit => "commit",
+            Self::PullRequest => "pull_request",
+            Self::Decision => "decision",
+            Self::Problem => "problem",
+            Self::Outcome => "outcome",
+            Self::Open => "open",
+            Self::Check => "check",
+            Self::Convention => "convention",
+            Self::Correction => "correction",
+            Self::Request => "request",
+            Self::Change => "change",
+        }
+    }
+
     /// The code on disk. Never reused.
     pub fn code(self) -> u8 {
         Self::ALL.iter().position(|kind| *kind == self).map_or(0, |place| place as u8)

@@ -27,8 +27,8 @@ pub(super) const FACT_CHARS_MAX: usize = 200;
 const QUESTION_CHARS_MAX: usize = 80;
 /// Separates a request from its conclusion.
 pub(super) const QUESTION_END: &str = " — ";
-/// Facts of one segment; a segment of thousands of commands has no more to say.
-const FACTS_MAX: usize = 60;
+/// Facts of one segment or session.
+const FACTS_MAX: usize = 400;
 
 /// A fact before its excerpts have been checked.
 #[derive(Debug, Clone)]

@@ -23,6 +23,7 @@ mod prose;
 mod reaction;
 mod request;
 mod rollup;
+mod session;
 mod terms;
 mod text;
 mod title;
@@ -38,6 +39,8 @@ use super::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
 };
 
+pub use session::FileChange;
+pub(crate) use session::{SessionFacts, read_session};
 pub use turn::cut_turns;
 pub(crate) use turn::is_prompt;
 

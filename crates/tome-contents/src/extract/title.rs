@@ -86,12 +86,12 @@ fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
     title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
 }
 
-/// The summary that the agent gave the session itself.
+/// The title that the agent gave the session itself.
 fn title_from_summary(events: &[Event]) -> Option<DraftFact> {
-    let (at, event) = events.iter().enumerate().rev().find(|(_, event)| {
-        event.meta.get("event").and_then(serde_json::Value::as_str) == Some("session_summary")
+    let (at, raw) = events.iter().enumerate().rev().find_map(|(at, event)| {
+        let raw = event.meta.get("session_title")?.as_str()?;
+        (count_words(raw) >= 2).then_some((at, raw))
     })?;
-    let raw = first_line(&event.text);
     title(&capitalize(&plain_text(raw)), FROM_SUMMARY, vec![build_evidence(at, raw)])
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
 use tome_model::{Event, EventKind, Role};
 
 use super::commands::{CommandRun, parse_command_runs};
@@ -112,8 +113,8 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
 
 impl<'a> Turn<'a> {
     fn add_event(&mut self, at: usize, event: &'a Event) {
-        let branch =
-            ["branch", "git_branch"].iter().find_map(|name| event.meta.get(*name)?.as_str());
+        let field = |name: &str| event.meta.get(name).and_then(Value::as_str);
+        let branch = field("branch");
         self.branch = branch.filter(|branch| !branch.is_empty()).or(self.branch);
         let is_subagents = event.meta.contains_key("agent_id");
         match event.kind {
@@ -135,6 +136,10 @@ impl<'a> Turn<'a> {
                 self.is_interrupted = false;
             }
             EventKind::ToolResult => self.add_tool_result(at, event, is_subagents),
+            EventKind::Unknown if field("event") == Some("interrupted") => {
+                self.is_answered = false;
+                self.is_interrupted = true;
+            }
             _ => {}
         }
     }

@@ -256,7 +256,7 @@ pub fn print_nodes(
 }
 
 /// Warns about stores that could not be read.
-fn warn_skipped(skipped: &[String]) -> Result<()> {
+pub(super) fn warn_skipped(skipped: &[String]) -> Result<()> {
     for store in skipped {
         writeln!(crate::terminal::stderr(), "skipped: {store}")?;
     }
