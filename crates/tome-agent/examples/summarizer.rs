@@ -40,7 +40,7 @@ impl Summarizer for Decisions {
             return Err(SummaryError::Unusable("nothing was decided".to_owned()));
         }
         let title = format!("{} decisions", bullets.len());
-        Ok(Summary { title, bullets, keywords: vec!["decision".to_owned()] })
+        Ok(Summary { title, bullets, keywords: vec!["decision".to_owned()], work: Vec::new() })
     }
 
     fn summarize_period(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {

@@ -144,12 +144,17 @@ fn parse_summary(text: &str, built_in: Summary) -> Option<Summary> {
             None => {}
         }
     }
-    let title = if title.is_empty() { built_in.title } else { title };
-    (!bullets.is_empty()).then_some(Summary { title, bullets, keywords: built_in.keywords })
+    let title = if title.is_empty() { built_in.title.clone() } else { title };
+    (!bullets.is_empty()).then_some(Summary { title, bullets, ..built_in })
 }
 
 fn empty_summary() -> Summary {
-    Summary { title: "Earlier turns".to_owned(), bullets: Vec::new(), keywords: Vec::new() }
+    Summary {
+        title: "Earlier turns".to_owned(),
+        bullets: Vec::new(),
+        keywords: Vec::new(),
+        work: Vec::new(),
+    }
 }
 
 fn render_short_summary(summary: &Summary) -> String {

@@ -54,7 +54,12 @@ impl Summarizer for Least {
             SummaryBullet { text, support: Support::Excerpts(vec![Evidence { event, excerpt }]) }
         });
         let bullets = bullets.collect();
-        Ok(Summary { title: "a segment".into(), bullets, keywords: vec!["k".into(); 5] })
+        Ok(Summary {
+            title: "a segment".into(),
+            bullets,
+            keywords: vec!["k".into(); 5],
+            work: Vec::new(),
+        })
     }
 
     fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
@@ -63,7 +68,12 @@ impl Summarizer for Least {
             support: Support::Bullets(vec![(child, 0)]),
         });
         let bullets = bullets.collect();
-        Ok(Summary { title: input.period.into(), bullets, keywords: vec!["k".into(); 5] })
+        Ok(Summary {
+            title: input.period.into(),
+            bullets,
+            keywords: vec!["k".into(); 5],
+            work: Vec::new(),
+        })
     }
 }
 

@@ -8,12 +8,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_ledger::{
-    GripWrite, Ledger, NodeChange, NodeHeader, NodeWrite, OrderKey, SegmentEntry, SegmentWrite,
-    WorkerCommit,
+    GripWrite, Ledger, LedgerError, NodeChange, NodeHeader, NodeWrite, OrderKey, SegmentEntry,
+    SegmentWrite, WorkerCommit,
 };
 use tome_model::{Grip, GripId, Millis, Node, NodeId, Period, SessionId};
 
 use tome_home::HomeError;
+
+/// Worker name, under which its cursor is stored.
+pub const CONTENTS_WORKER: &str = "contents";
 
 /// How thoroughly to compare with what is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -260,7 +263,7 @@ impl<'a> PendingChanges<'a> {
             return;
         }
         let needed: BTreeSet<&GripId> = grips.iter().map(|grip| &grip.id).collect();
-        let old = before.bullets.iter().flat_map(|bullet| &bullet.grips);
+        let old = before.grips();
         for id in old.filter(|id| !needed.contains(id)) {
             let (project, id) = (project.to_owned(), id.clone());
             self.grips.push(GripWrite::Drop { project, id, node: before.id.clone() });
@@ -276,4 +279,9 @@ impl<'a> PendingChanges<'a> {
 /// The id prefix of a day's segments.
 fn segment_prefix(day: &NodeId) -> String {
     format!("{}:", day.as_str().replacen("toc:day:", "toc:segment:", 1))
+}
+
+/// Whether another writer committed first, so that a retry can succeed.
+pub(super) fn is_conflict(error: &LedgerError) -> bool {
+    matches!(error, LedgerError::VersionConflict { .. } | LedgerError::InvalidCommit { .. })
 }

@@ -1,14 +1,14 @@
 //! Validates a summarizer's output: a grip is kept only if its excerpt is verbatim text of its
 //! event.
 
-use tome_model::{Bullet, Event, Grip, GripId, Node, NodeId};
+use tome_model::{Bullet, Event, Fact, Grip, GripId, Node, NodeId, Work};
 use tome_text::first_chars;
 
 use super::event_text::event_texts;
 use super::limits::{
     BULLETS_MAX, EXCERPT_CHARS_MAX, GRIPS_PER_BULLET_MAX, KEYWORDS_MAX, TEXT_CHARS_MAX,
 };
-use super::{Evidence, Summary, Support};
+use super::{Evidence, Summary, SummaryWork, Support};
 
 /// Name of the built-in summarizer.
 pub const EXTRACTIVE: &str = "extractive";
@@ -18,6 +18,7 @@ pub(super) struct CheckedSummary {
     pub(super) title: String,
     pub(super) bullets: Vec<Bullet>,
     pub(super) keywords: Vec<String>,
+    pub(super) work: Vec<Work>,
     pub(super) grips: Vec<Grip>,
 }
 
@@ -55,12 +56,16 @@ pub(super) fn check_period_summary(
     children: &[Node],
 ) -> CheckedSummary {
     check_summary(summary, by, |support| {
-        let Support::Bullets(places) = support else {
-            return Vec::new();
-        };
         let mut ids: Vec<GripId> = Vec::new();
         let bullet = |&(child, bullet): &(usize, usize)| children.get(child)?.bullets.get(bullet);
-        for id in places.iter().filter_map(bullet).flat_map(|bullet| &bullet.grips) {
+        let found: Vec<&GripId> = match support {
+            Support::Excerpts(_) => Vec::new(),
+            Support::Bullets(places) => {
+                places.iter().filter_map(bullet).flat_map(|bullet| &bullet.grips).collect()
+            }
+            Support::Grips(grips) => grips.iter().filter(|id| cites(children, id)).collect(),
+        };
+        for id in found {
             if ids.len() < GRIPS_PER_BULLET_MAX && !ids.contains(id) {
                 ids.push(id.clone());
             }
@@ -69,13 +74,30 @@ pub(super) fn check_period_summary(
     })
 }
 
+/// Whether a child cites a grip.
+fn cites(children: &[Node], id: &GripId) -> bool {
+    children.iter().any(|child| {
+        let facts = child.work.iter().flat_map(|work| &work.facts);
+        facts
+            .flat_map(Fact::grips)
+            .chain(child.bullets.iter().flat_map(|bullet| &bullet.grips))
+            .any(|grip| grip == id)
+    })
+}
+
 pub(super) fn hash_excerpt(excerpt: &str) -> String {
     blake3::hash(excerpt.as_bytes()).to_hex().as_str().to_owned()
 }
 
+/// Fields of a payload that a fact may quote: the branch, and the agent's own title of the session.
+const QUOTED_FIELDS: [&str; 2] = ["branch", "session_title"];
+
 /// Whether an excerpt is verbatim text of an event.
 pub(super) fn contains_excerpt(event: &Event, excerpt: &str) -> bool {
-    !excerpt.trim().is_empty() && event_texts(event).any(|text| text.contains(excerpt))
+    let mut fields = QUOTED_FIELDS.iter().filter_map(|name| event.meta.get(*name)?.as_str());
+    !excerpt.trim().is_empty()
+        && (event_texts(event).any(|text| text.contains(excerpt))
+            || fields.any(|field| field == excerpt))
 }
 
 pub(super) fn is_excerpt_short(excerpt: &str) -> bool {
@@ -93,10 +115,22 @@ fn check_summary(
         let unsupported = grips.is_empty() && by != EXTRACTIVE;
         Bullet { text: truncate_text(&bullet.text), grips, unsupported }
     });
-    let bullets = bullets.collect();
+    let bullets: Vec<Bullet> = bullets.collect();
     let keywords = summary.keywords.iter().take(KEYWORDS_MAX);
     let keywords = keywords.map(|keyword| truncate_text(keyword)).collect();
-    CheckedSummary { title: truncate_text(&summary.title), bullets, keywords, grips: Vec::new() }
+    let title = truncate_text(&summary.title);
+    let work = summary.work.into_iter().map(|work| check_work(work, &mut grips_of)).collect();
+    CheckedSummary { title, bullets, keywords, work, grips: Vec::new() }
+}
+
+/// Keeps the facts that have evidence.
+fn check_work(work: SummaryWork, grips_of: &mut impl FnMut(&Support) -> Vec<GripId>) -> Work {
+    let SummaryWork { branch, sessions, turns, commits, weight, facts } = work;
+    let facts = facts.into_iter().filter_map(|fact| {
+        let grips = grips_of(&fact.support);
+        Fact::new(fact.kind, truncate_text(&fact.text), fact.at, fact.weight, grips)
+    });
+    Work { branch, sessions, turns, commits, weight, facts: facts.collect() }
 }
 
 fn build_grip(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Grip> {

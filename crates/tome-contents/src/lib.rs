@@ -14,6 +14,7 @@ mod replace;
 mod resegment;
 mod rollup;
 mod segment;
+mod session_page;
 mod settings;
 mod summarizer;
 mod time_phrase;
@@ -24,21 +25,24 @@ pub use calendar::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
     ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
 };
+pub use changes::CONTENTS_WORKER;
 pub use event_text::event_texts;
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
-pub use extract::Extractive;
+pub use extract::{Extractive, FileChange, cut_turns};
 pub use model_summary::ModelSummarizer;
-pub use rebuild::{ContentsRebuildReport, rebuild_contents};
+pub use rebuild::ContentsRebuildReport;
 pub use replace::{
     NodeSource, ProjectNode, ReplaceOutcome, UnpolishedPage, list_unpolished, load_source,
     replace_summary,
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
+pub use session_page::{SessionFact, SessionListing, SessionPage, SessionTurn};
 pub use settings::ContentsSettings;
 pub use summarizer::{
-    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError, Support,
+    Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError,
+    SummaryFact, SummaryWork, Support,
 };
 pub use time_phrase::{TimeSpan, find_time_phrase, parse_time_phrase};
 pub use verify::{ContentsVerifyReport, verify_contents};
-pub use worker::{CONTENTS_WORKER, ContentsCatchUpReport, catch_up_contents};
+pub use worker::{ContentsCatchUpReport, catch_up_contents, rebuild_contents};

@@ -12,6 +12,9 @@ pub(super) const TOOL_WEIGHT_MAX: u64 = 250;
 /// Fixed tokens per event for its metadata, so that a segment of events without text also ends.
 pub(super) const EVENT_WEIGHT: u64 = 4;
 
+/// How many times the size limit of a segment a single turn may reach before it is cut.
+pub(super) const TURN_WEIGHT_FACTOR: u64 = 4;
+
 /// Events per commit of the worker.
 pub(super) const BATCH_EVENTS: usize = 2_000;
 
@@ -24,7 +27,7 @@ pub(super) const COMMIT_RETRIES_MAX: usize = 20;
 pub(super) const EXCERPT_CHARS_MAX: usize = 200;
 
 /// Applies to every summarizer.
-pub(super) const BULLETS_MAX: usize = 8;
+pub(super) const BULLETS_MAX: usize = 12;
 
 /// Applies to every summarizer.
 pub(super) const KEYWORDS_MAX: usize = 12;

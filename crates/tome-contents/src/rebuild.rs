@@ -10,11 +10,10 @@ use std::collections::BTreeSet;
 use tome_ledger::{Ledger, WorkerCommit};
 use tome_model::{Clock, NodeId, Period, SessionId};
 
-use super::changes::{Comparison, PendingChanges};
+use super::changes::{CONTENTS_WORKER, Comparison, PendingChanges, is_conflict};
 use super::limits::COMMIT_RETRIES_MAX;
 use super::resegment::{SessionReader, resegment_all};
 use super::rollup::roll_up_period;
-use super::worker::{CONTENTS_WORKER, catch_up_contents, is_conflict};
 use super::{ContentsSettings, Summarizer};
 use tome_home::HomeError;
 
@@ -29,20 +28,6 @@ pub struct ContentsRebuildReport {
     pub nodes: u64,
     /// Nodes that should not have existed.
     pub removed: u64,
-}
-
-/// Rebuilds all contents from the events and then catches up with the outbox.
-pub fn rebuild_contents(
-    ledger: &Ledger,
-    settings: &ContentsSettings,
-    summarizer: &dyn Summarizer,
-    clock: &dyn Clock,
-) -> Result<ContentsRebuildReport, HomeError> {
-    let mut rebuilt = rebuild_to_cursor(ledger, settings, summarizer, clock)?;
-    let caught_up = catch_up_contents(ledger, settings, summarizer, clock)?;
-    rebuilt.nodes += caught_up.nodes;
-    rebuilt.removed += caught_up.removed;
-    Ok(rebuilt)
 }
 
 /// Rebuilds the contents from the events before the worker's cursor.

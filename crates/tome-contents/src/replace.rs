@@ -9,9 +9,9 @@ use tome_ledger::{
 };
 use tome_model::{Event, Level, Millis, Node, NodeId};
 
+use super::changes::CONTENTS_WORKER;
 use super::limits::POLISH_SCANNED_MAX;
 use super::resegment::{SessionReader, mark_before};
-use super::worker::CONTENTS_WORKER;
 use super::{
     ContentsSettings, RollupInput, SegmentInput, Summarizer, Summary, SummaryError, evidence,
 };

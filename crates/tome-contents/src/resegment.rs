@@ -168,7 +168,7 @@ impl<'a> Resegmenter<'a> {
                 continue;
             }
             let weight = weigh_event(&event);
-            let began = cutter.push_event(event.at, weight.capped_tokens, ends_segment(&event));
+            let began = cutter.push_event(&event, weight.capped_tokens);
             if let (None, Some(cut)) = (began, &mut cut) {
                 cut.push(event, mark, weight);
                 continue;
@@ -439,6 +439,7 @@ impl SessionReader<'_> {
             source: source.map(|(first, last)| (first.id.clone(), last.id.clone())),
             summarizer: name.to_owned(),
             made_at: Millis(0),
+            work: told.work,
         };
         Ok(BuiltNode { node, firsts: first_counts(stretch.first_of), grips: told.grips })
     }

@@ -96,6 +96,7 @@ fn build_period(
         source: None,
         summarizer: name.to_owned(),
         made_at: Millis(0),
+        work: told.work,
     };
     Ok(BuiltNode { node, firsts, grips: Vec::new() })
 }

@@ -1,6 +1,7 @@
 //! Cuts a session's events, in order, into segments: a pure function.
 //!
-//! Greedy: whether an event begins a segment depends only on earlier events. Appending an event
+//! A full segment ends before the next prompt, so that turns stay whole; only a very long turn is
+//! cut. Greedy: whether an event begins a segment depends only on earlier events. Appending an event
 //! therefore changes only the last segment, and a late event changes nothing before it.
 
 use std::ops::Range;
@@ -11,7 +12,8 @@ use tome_text::{token_units, units_to_tokens};
 
 use super::ContentsSettings;
 use super::event_text::event_texts;
-use super::limits::{EVENT_WEIGHT, TOOL_WEIGHT_MAX};
+use super::extract::is_prompt;
+use super::limits::{EVENT_WEIGHT, TOOL_WEIGHT_MAX, TURN_WEIGHT_FACTOR};
 
 /// Estimated size of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +61,7 @@ pub fn cut_segments(events: &[Event], settings: &ContentsSettings) -> Vec<EventS
     for (place, event) in events.iter().enumerate() {
         let counted = weigh_event(event).capped_tokens;
         weights.push((event.at, counted));
-        match (cutter.push_event(event.at, counted, ends_segment(event)), found.last_mut()) {
+        match (cutter.push_event(event, counted), found.last_mut()) {
             (None, Some(segment)) => {
                 segment.events.end = place + 1;
                 segment.ended = ends_segment(event);
@@ -127,13 +129,9 @@ impl<'a> SegmentCutter<'a> {
     }
 
     /// Adds the next event. Returns the reason if it begins a new segment.
-    pub(super) fn push_event(
-        &mut self,
-        at: Millis,
-        counted: u64,
-        ends: bool,
-    ) -> Option<SegmentStartReason> {
-        let began = self.boundary_reason(at, counted);
+    pub(super) fn push_event(&mut self, event: &Event, counted: u64) -> Option<SegmentStartReason> {
+        let (at, ends) = (event.at, ends_segment(event));
+        let began = self.boundary_reason(event, counted);
         match (&mut self.last, began) {
             (Some(last), None) => {
                 last.at = at;
@@ -149,7 +147,8 @@ impl<'a> SegmentCutter<'a> {
         began
     }
 
-    fn boundary_reason(&self, at: Millis, counted: u64) -> Option<SegmentStartReason> {
+    fn boundary_reason(&self, event: &Event, counted: u64) -> Option<SegmentStartReason> {
+        let at = event.at;
         let Some(last) = &self.last else {
             return Some(SegmentStartReason::Session);
         };
@@ -159,10 +158,16 @@ impl<'a> SegmentCutter<'a> {
             Some(SegmentStartReason::Gap)
         } else if at >= last.day_ends {
             Some(SegmentStartReason::Midnight)
-        } else if last.weight.saturating_add(counted) > self.settings.tokens_max {
+        } else if last.weight.saturating_add(counted) > self.weight_max(event) {
             Some(SegmentStartReason::Full)
         } else {
             None
         }
+    }
+
+    /// The weight that a segment may reach with an event. Within a turn it is several times more.
+    fn weight_max(&self, event: &Event) -> u64 {
+        let most = self.settings.tokens_max;
+        if is_prompt(event) { most } else { most.saturating_mul(TURN_WEIGHT_FACTOR) }
     }
 }

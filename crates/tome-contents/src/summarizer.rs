@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use tome_home::HomeError;
-use tome_model::{Event, Level, Node};
+use tome_model::{Event, Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
 
 /// Writes a title, bullets and keywords for events or for child nodes.
 pub trait Summarizer: Send + Sync {
@@ -43,6 +43,57 @@ pub struct Summary {
     pub bullets: Vec<SummaryBullet>,
     /// 3 to 7 if there are that many.
     pub keywords: Vec<String>,
+    /// The pieces of work with their facts. Empty from a summarizer that only words a page: the
+    /// facts of the built-in one are kept.
+    pub work: Vec<SummaryWork>,
+}
+
+/// A piece of work, with facts whose evidence is not checked yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryWork {
+    /// The branch, if known and not the main branch.
+    pub branch: Option<String>,
+    /// Its latest sessions, in order.
+    pub sessions: Vec<SessionId>,
+    /// Number of turns.
+    pub turns: u64,
+    /// Number of commits.
+    pub commits: u64,
+    /// How much happened, for ranking.
+    pub weight: u64,
+    /// The facts, in order of time.
+    pub facts: Vec<SummaryFact>,
+}
+
+/// A fact whose evidence is not checked yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SummaryFact {
+    /// The kind of fact.
+    pub kind: FactKind,
+    /// One line.
+    pub text: String,
+    /// Time of the event that shows it.
+    pub at: Millis,
+    /// Preference among facts of the same kind.
+    pub weight: u32,
+    /// Its evidence; a fact without any is dropped.
+    pub support: Support,
+}
+
+impl From<Work> for SummaryWork {
+    fn from(work: Work) -> Self {
+        let Work { branch, sessions, turns, commits, weight, facts } = work;
+        let facts = facts.into_iter().map(SummaryFact::from).collect();
+        Self { branch, sessions, turns, commits, weight, facts }
+    }
+}
+
+impl From<Fact> for SummaryFact {
+    fn from(fact: Fact) -> Self {
+        let support = Support::Grips(fact.grips().to_vec());
+        let Fact { kind, text, at, weight, .. } = fact;
+        Self { kind, text, at, weight, support }
+    }
 }
 
 /// One bullet and its evidence.
@@ -61,6 +112,8 @@ pub enum Support {
     Excerpts(Vec<Evidence>),
     /// For a period: (child index, bullet index) pairs.
     Bullets(Vec<(usize, usize)>),
+    /// For a period: grips of facts of its children.
+    Grips(Vec<GripId>),
 }
 
 /// A verbatim part of an event's text, or of its tool's input or output.

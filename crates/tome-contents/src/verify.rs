@@ -112,7 +112,7 @@ impl ContentsCheck<'_> {
         if !head.matches_node(&node) {
             self.report.add_problem(format!("{id}: head does not match the node"));
         }
-        for grip in node.bullets.iter().flat_map(|bullet| &bullet.grips) {
+        for grip in node.grips() {
             if !matches!(self.ledger.grip(self.project, grip), Ok(Some(_))) {
                 self.report.add_problem(format!("{id}: grip {grip} is missing"));
             }

@@ -6,19 +6,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tome_ledger::{Ledger, LedgerError, OrderKey, WorkerCommit};
+use tome_ledger::{Ledger, OrderKey, WorkerCommit};
 use tome_model::{Clock, SessionId};
 
-use super::changes::{Comparison, PendingChanges};
+use super::changes::{CONTENTS_WORKER, Comparison, PendingChanges, is_conflict};
 use super::event_text::event_texts;
 use super::limits::{BATCH_BYTES, COMMIT_RETRIES_MAX};
+use super::rebuild::{ContentsRebuildReport, rebuild_to_cursor};
 use super::resegment::{EventCache, SessionReader, resegment};
 use super::rollup::roll_up_changed;
-use super::{ContentsSettings, Summarizer, rebuild};
+use super::{ContentsSettings, Summarizer};
 use tome_home::HomeError;
-
-/// Worker name, under which its cursor is stored.
-pub const CONTENTS_WORKER: &str = "contents";
 
 /// Counts of a catch-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -32,6 +30,20 @@ pub struct ContentsCatchUpReport {
     /// Whether a full rebuild was needed: the settings changed, or an earlier rebuild was
     /// interrupted.
     pub rebuilt: bool,
+}
+
+/// Rebuilds all contents from the events and then catches up with the outbox.
+pub fn rebuild_contents(
+    ledger: &Ledger,
+    settings: &ContentsSettings,
+    summarizer: &dyn Summarizer,
+    clock: &dyn Clock,
+) -> Result<ContentsRebuildReport, HomeError> {
+    let mut rebuilt = rebuild_to_cursor(ledger, settings, summarizer, clock)?;
+    let caught_up = catch_up_contents(ledger, settings, summarizer, clock)?;
+    rebuilt.nodes += caught_up.nodes;
+    rebuilt.removed += caught_up.removed;
+    Ok(rebuilt)
 }
 
 /// Processes all events that arrived since the last run. Safe to call concurrently: a run that
@@ -48,7 +60,7 @@ pub fn catch_up_contents(
     loop {
         let from_seq = ledger.cursor(CONTENTS_WORKER)?;
         if from_seq > 0 && ledger.memo(CONTENTS_WORKER)? != memo {
-            let rebuilt = rebuild::rebuild_to_cursor(ledger, settings, summarizer, clock)?;
+            let rebuilt = rebuild_to_cursor(ledger, settings, summarizer, clock)?;
             done.nodes += rebuilt.nodes;
             done.removed += rebuilt.removed;
             done.rebuilt = true;
@@ -82,11 +94,6 @@ pub fn catch_up_contents(
             Err(error) => return Err(error.into()),
         }
     }
-}
-
-/// Whether another writer committed first, so that a retry can succeed.
-pub(super) fn is_conflict(error: &LedgerError) -> bool {
-    matches!(error, LedgerError::VersionConflict { .. } | LedgerError::InvalidCommit { .. })
 }
 
 /// Events that are processed in one commit.

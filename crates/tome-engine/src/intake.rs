@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_ledger::{AppendedEvent, NewEvent};
-use tome_model::{Clock, DeliveredDraft, Draft, ModelError};
+use tome_model::{Clock, DeliveredDraft, Draft, EventKind, Millis, ModelError};
 
 use crate::Sealer;
 use tome_home::{HomeError, SessionIndex, StoreMode, Stores};
@@ -85,6 +85,9 @@ impl Intake {
         for (place, delivered) in drafts.into_iter().enumerate() {
             let DeliveredDraft { mut draft, delivery } = delivered.into();
             draft.flatten_deep_json();
+            if needs_location(&draft, arrived) {
+                self.add_location(&mut draft);
+            }
             let draft = self.sealer.seal(draft);
             let cwd = draft.cwd.clone();
             let root = sessions.assign_project(&draft.agent, &draft.session, || {
@@ -140,9 +143,20 @@ impl Intake {
         // Dropping the last reference, here or on a ledger's thread, calls `done`.
     }
 
-    /// Whether `prepare` can resolve this draft's project without the file system.
+    /// Whether `prepare` can resolve this draft's project without the file system, and need not look
+    /// up its branch.
     pub fn is_resolved(&self, draft: &Draft) -> bool {
-        self.stores.projects().is_cached(&draft.cwd)
+        self.stores.projects().is_cached(&draft.cwd) && !needs_location(draft, self.clock.now())
+    }
+
+    /// Records the branch and commit that the working directory is on.
+    fn add_location(&self, draft: &mut Draft) {
+        let Some(head) = self.stores.projects().read_git_head(&draft.cwd) else { return };
+        for (name, value) in [("branch", head.branch), ("commit", head.commit)] {
+            if let Some(value) = value {
+                draft.meta.insert(name.to_owned(), value.into());
+            }
+        }
     }
 
     fn resolve_project(&self, draft: &Draft) -> Result<String, HomeError> {
@@ -178,6 +192,16 @@ impl Intake {
             Err(error) => gathering.settle(&places, Err(error)),
         }
     }
+}
+
+/// How long after an event the working directory still tells which branch it happened on.
+const LOCATION_AGE_MS: u64 = 10_000;
+
+/// Whether an event begins something, has just happened, and does not name its branch.
+fn needs_location(draft: &Draft, now: Millis) -> bool {
+    matches!(draft.kind, EventKind::SessionStart | EventKind::UserMessage)
+        && draft.at.distance_ms(now) <= LOCATION_AGE_MS
+        && !draft.meta.contains_key("branch")
 }
 
 fn closed_result() -> IngestResult {

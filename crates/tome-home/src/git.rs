@@ -1,4 +1,5 @@
-//! Reads the few git files that determine which project a folder belongs to.
+//! Reads the few git files that determine which project a folder belongs to, and which branch and
+//! commit it is on.
 //!
 //! The author of a folder also controls its `.git`, so a linked worktree counts as part of a
 //! repository only if that repository lists it. Otherwise any folder could claim to be any project
@@ -57,6 +58,60 @@ fn is_git_dir(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }
 
+/// The branch and commit of a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GitHead {
+    /// The branch; `None` for a detached head.
+    pub branch: Option<String>,
+    /// The commit; `None` before the first one.
+    pub commit: Option<String>,
+}
+
+/// `packed-refs` of a repository with ten thousand branches has about a megabyte.
+const PACKED_REFS_BYTES_MAX: u64 = 8 * 1024 * 1024;
+
+/// Reads the head of a worktree from its files, without starting git.
+pub(crate) fn read_head(top: &Path) -> Option<GitHead> {
+    let dot_git = top.join(".git");
+    let git_dir = match read_pointer(&dot_git) {
+        Some(pointer) => top.join(pointer.strip_prefix("gitdir:")?.trim()),
+        None => dot_git,
+    };
+    let head = read_pointer(&git_dir.join("HEAD"))?;
+    let Some(reference) = head.strip_prefix("ref: ").map(str::trim) else {
+        return is_commit_id(&head).then_some(GitHead { branch: None, commit: Some(head) });
+    };
+    let common = read_pointer(&git_dir.join("commondir"));
+    let common = common.map_or_else(|| git_dir.clone(), |pointer| git_dir.join(pointer));
+    let branch = reference.strip_prefix("refs/heads/").filter(|name| is_branch_name(name))?;
+    Some(GitHead { branch: Some(branch.to_owned()), commit: read_reference(&common, reference) })
+}
+
+/// The commit of a reference, from its own file or from `packed-refs`.
+fn read_reference(git_dir: &Path, reference: &str) -> Option<String> {
+    if let Some(commit) = read_pointer(&git_dir.join(reference)).filter(|text| is_commit_id(text)) {
+        return Some(commit);
+    }
+    let packed = git_dir.join("packed-refs");
+    let text = read_regular_text(&packed, FinalLink::Refuse, PACKED_REFS_BYTES_MAX).ok()?;
+    text.lines().find_map(|line| {
+        let (commit, name) = line.split_once(' ')?;
+        (name == reference && is_commit_id(commit)).then(|| commit.to_owned())
+    })
+}
+
+fn is_commit_id(text: &str) -> bool {
+    matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Names that git allows; they are also safe to join to a path.
+fn is_branch_name(name: &str) -> bool {
+    !name.is_empty()
+        && name.len() <= 255
+        && !name.split('/').any(|part| part.is_empty() || part.starts_with('.'))
+        && !name.contains(|c: char| c.is_control() || matches!(c, ' ' | '~' | '^' | ':' | '\\'))
+}
+
 /// Returns the URL of the repository's origin, without credentials.
 pub(crate) fn read_origin_url(root: &Path) -> Option<String> {
     let git_dir = match root.join(".git") {
@@ -101,6 +156,49 @@ fn strip_credentials(url: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
+
+    #[test]
+    fn the_head_is_read_from_loose_packed_and_detached_references() {
+        let folder = tempfile::tempdir().unwrap();
+        let git = folder.path().join(".git");
+        std::fs::create_dir_all(git.join("refs/heads/fix")).unwrap();
+        assert_eq!(read_head(folder.path()), None);
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/fix/lexer\n").unwrap();
+        let on = |commit: Option<&str>| {
+            let (branch, commit) = (Some("fix/lexer".to_owned()), commit.map(str::to_owned));
+            Some(GitHead { branch, commit })
+        };
+        assert_eq!(read_head(folder.path()), on(None));
+        std::fs::write(git.join("packed-refs"), format!("# pack\n{COMMIT} refs/heads/fix/lexer\n"))
+            .unwrap();
+        assert_eq!(read_head(folder.path()), on(Some(COMMIT)));
+        let newer = COMMIT.replace('0', "f");
+        std::fs::write(git.join("refs/heads/fix/lexer"), format!("{newer}\n")).unwrap();
+        assert_eq!(read_head(folder.path()), on(Some(&newer)));
+        std::fs::write(git.join("HEAD"), COMMIT).unwrap();
+        let detached = GitHead { branch: None, commit: Some(COMMIT.to_owned()) };
+        assert_eq!(read_head(folder.path()), Some(detached));
+        std::fs::write(git.join("HEAD"), "ref: refs/heads/../../etc\n").unwrap();
+        assert_eq!(read_head(folder.path()), None);
+    }
+
+    #[test]
+    fn the_head_of_a_linked_worktree_is_its_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let (main, linked) = (folder.path().join("main"), folder.path().join("linked"));
+        let record = main.join(".git/worktrees/linked");
+        std::fs::create_dir_all(&record).unwrap();
+        std::fs::create_dir_all(main.join(".git/refs/heads")).unwrap();
+        std::fs::create_dir_all(&linked).unwrap();
+        std::fs::write(linked.join(".git"), format!("gitdir: {}\n", record.display())).unwrap();
+        std::fs::write(record.join("commondir"), "../..\n").unwrap();
+        std::fs::write(record.join("HEAD"), "ref: refs/heads/side\n").unwrap();
+        std::fs::write(main.join(".git/refs/heads/side"), COMMIT).unwrap();
+        let (branch, commit) = (Some("side".to_owned()), Some(COMMIT.to_owned()));
+        assert_eq!(read_head(&linked), Some(GitHead { branch, commit }));
+    }
 
     #[test]
     fn a_remote_is_kept_without_its_credentials() {

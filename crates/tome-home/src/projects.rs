@@ -18,7 +18,7 @@ use tome_model::Millis;
 use crate::durable::sync_folder;
 use crate::io_timeout::TimedCalls;
 use crate::project_file::{self, LoadedRecord, ProjectRecord};
-use crate::{Damage, Home, HomeError, ProjectLocation, git, project};
+use crate::{Damage, GitHead, Home, HomeError, ProjectLocation, git, project};
 
 /// Worktrees remembered per project; the oldest are dropped first.
 const ALIASES_MAX: usize = 64;
@@ -29,6 +29,9 @@ const CACHE_MAX: usize = 4096;
 /// Timeout for file system calls on a project's folder. A local disk answers in microseconds, a
 /// busy one in seconds, a network mount whose server is gone never.
 const FS_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Timeout for reading which branch a folder is on: an event waits for it before it is stored.
+const HEAD_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The projects that have a folder in the home.
 #[derive(Debug)]
@@ -164,6 +167,16 @@ impl Projects {
             }
             (None, ProjectLookup::NoAnswer) => Err(timeout_error("find the project of", cwd)),
         }
+    }
+
+    /// Reads the branch and commit that a folder is on. `None` outside a repository, or if the file
+    /// system does not answer in time.
+    pub fn read_git_head(&self, cwd: &str) -> Option<GitHead> {
+        let folder = PathBuf::from(cwd);
+        let read = move || {
+            folder.ancestors().find(|top| top.join(".git").exists()).and_then(git::read_head)
+        };
+        self.timed_calls.run(cwd, HEAD_TIMEOUT, read).flatten()
     }
 
     /// Runs a call on a project's files; fails if the file system does not answer in time.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Agent, EventId, GripId, Millis, NodeId, SessionId};
+use crate::{Agent, EventId, GripId, Millis, NodeId, SessionId, Work};
 
 /// A version of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -41,6 +41,17 @@ pub struct Node {
     pub summarizer: String,
     /// When this version was written.
     pub made_at: Millis,
+    /// The pieces of work, heaviest first; one for a segment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub work: Vec<Work>,
+}
+
+impl Node {
+    /// The grips of its bullets and facts; some more than once.
+    pub fn grips(&self) -> impl Iterator<Item = &GripId> {
+        let facts = self.work.iter().flat_map(|work| &work.facts).flat_map(crate::Fact::grips);
+        self.bullets.iter().flat_map(|bullet| &bullet.grips).chain(facts)
+    }
 }
 
 /// A key point.

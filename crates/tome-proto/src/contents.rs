@@ -47,6 +47,24 @@ impl Client {
         Ok(found.versions)
     }
 
+    /// Returns the latest sessions of a project, or of all.
+    pub async fn list_sessions(
+        &self,
+        request: v1::ListSessionsRequest,
+    ) -> Result<v1::ListSessionsResponse, ClientError> {
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.contents_client().list_sessions(request))
+            .await
+    }
+
+    /// Returns the page of a session.
+    pub async fn get_session(
+        &self,
+        request: v1::GetSessionRequest,
+    ) -> Result<v1::GetSessionResponse, ClientError> {
+        call_with_deadline(limits::LONG_CALL_TIMEOUT, self.contents_client().get_session(request))
+            .await
+    }
+
     /// Returns a grip with the events around it.
     pub async fn expand_grip(
         &self,

@@ -22,5 +22,5 @@ pub use progress::progress_bar;
 pub use render::{
     BOLD, DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
     format_span, format_tokens, json_to_text, one_line, print_table, replace_control_chars,
-    summarize_event,
+    summarize_event, wrap_lines,
 };

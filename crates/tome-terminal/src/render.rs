@@ -96,6 +96,27 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
     replace_control_chars(&truncate_chars(&collapse_whitespace(text), chars_max))
 }
 
+/// Wraps a text at its spaces into lines of at most `chars_max` characters, longer words aside.
+pub fn wrap_lines(text: &str, chars_max: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut used = 0;
+    for word in text.split_whitespace() {
+        let chars = word.chars().count();
+        match lines.last_mut() {
+            Some(line) if used + 1 + chars <= chars_max => {
+                line.push(' ');
+                line.push_str(word);
+                used += 1 + chars;
+            }
+            _ => {
+                lines.push(word.to_owned());
+                used = chars;
+            }
+        }
+    }
+    lines
+}
+
 /// Replaces control characters, which could control the terminal.
 pub fn replace_control_chars(text: &str) -> String {
     text.chars()

@@ -137,6 +137,8 @@ pub enum Command {
     Recall(recall::RecallArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
+    /// List sessions, or show one: its turns, files, commits, problems and what is open
+    Session(contents::SessionArgs),
     /// List events, filtered by time, session, agent or kind
     Events(EventsArgs),
     /// Show an event, a node, a source (grip) or a citation

@@ -8,6 +8,7 @@ mod entry;
 mod listing;
 mod lookup;
 mod maintenance;
+mod sessions;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};

@@ -14,7 +14,8 @@ pub(super) fn render_title(text: &str) -> String {
     let asked = text.contains(['?', '？']);
     let bare = text.replace('`', "").replace("; ", ", ");
     let bare = bare.trim_end_matches([':', '.', ',', '。', '：', '，', '!', '！', ' ', ';']);
-    let bare = &strip_parenthesis(bare);
+    let long = bare.split_whitespace().count() > TITLE_WORDS_MAX;
+    let bare = &if long { strip_parenthesis(bare) } else { bare.to_owned() };
     let is_question = asked && is_question(bare);
     let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
     let short =
@@ -75,7 +76,8 @@ fn first_spaced_clause(text: &str) -> String {
     }
     #[rustfmt::skip]
     const BREAKS: &[&str] = &[
-        "because", "but", "which", "since", "while", "so", "where", "unless", "–", "—", "-",
+        "because", "but", "which", "since", "while", "so", "where", "when", "unless", "instead", "–",
+        "—", "-",
         "чтобы", "потому", "weil", "damit", "e.g.", "such",
     ];
     for (place, word) in words.iter().enumerate().take(TITLE_WORDS_MAX + 1).skip(5) {

@@ -1,5 +1,6 @@
 //! Derives a short name for a command line: `cargo test`, without wrappers and arguments.
 
+use super::chain::split_words;
 use super::terms::base_name;
 
 /// Programs that inspect, navigate or do small file operations.
@@ -31,60 +32,33 @@ const MAJOR_WORDS: &[&str] = &[
     "e2e",
 ];
 
-/// Returns a command's short name and whether it is major (builds, checks or ships); `None` if all
-/// its parts are minor.
-pub(super) fn name_command(typed: &str) -> Option<(String, bool)> {
-    let says = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
-    let mut light = None;
-    for part in split_commands(typed.lines().find(says)?) {
-        let Some(words) = strip_wrappers(part) else { continue };
-        let (first, rest) = words.split_first()?;
-        if is_minor(first, rest) {
-            continue;
-        }
-        let name = build_name(first, rest);
-        if name.split([' ', ':', '/', '.']).any(|word| MAJOR_WORDS.contains(&word)) {
-            return Some((name, true));
-        }
-        light = light.or(Some(name));
+/// A command's short name, and whether it builds, checks or ships. `None` if it only inspects,
+/// navigates or does small file operations.
+pub(super) fn name_command(command: &str) -> Option<(String, bool)> {
+    let words = strip_wrappers(command)?;
+    let (first, rest) = words.split_first()?;
+    if is_minor(first, rest) {
+        return None;
     }
-    light.map(|name| (name, false))
+    let name = build_name(first, rest);
+    let is_major = name.split([' ', ':', '/', '.']).any(|word| MAJOR_WORDS.contains(&word));
+    Some((name, is_major))
 }
 
 fn is_minor(program: &str, rest: &[&str]) -> bool {
     let verb = rest.iter().find(|word| !word.starts_with('-'));
     let asks = |word: &&str| matches!(*word, "view" | "list" | "diff" | "status" | "checks");
     match program {
-        "git" => verb.is_none_or(|verb| MINOR_GIT_COMMANDS.contains(verb)),
+        "git" => super::commits::find_git_verb(rest)
+            .is_none_or(|verb| MINOR_GIT_COMMANDS.contains(&verb)),
         "gh" => verb.is_none_or(|verb| *verb == "api") || rest.iter().any(asks),
         _ => MINOR_PROGRAMS.contains(&program),
     }
 }
 
-/// Splits a line into commands at `|`, `;` and `&` outside quotes.
-fn split_commands(line: &str) -> Vec<&str> {
-    const PARTS_MAX: usize = 12;
-    let mut parts = Vec::new();
-    let mut start = 0;
-    let mut quote = None;
-    for (at, c) in line.char_indices().take(4_000) {
-        match (quote, c) {
-            (None, '\'' | '"') => quote = Some(c),
-            (Some(open), _) if open == c => quote = None,
-            (None, '|' | ';' | '&') if parts.len() < PARTS_MAX => {
-                parts.extend(line.get(start..at));
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.extend(line.get(start..).filter(|_| parts.len() < PARTS_MAX));
-    parts
-}
-
 /// Returns the words of a command from its program name on, without wrappers and assignments.
-fn strip_wrappers(part: &str) -> Option<Vec<&str>> {
-    let mut words: Vec<&str> = part.split_whitespace().collect();
+pub(super) fn strip_wrappers(part: &str) -> Option<Vec<&str>> {
+    let mut words: Vec<&str> = split_words(part);
     loop {
         let first = *words.first()?;
         let assigns = first.split_once('=').is_some_and(|(name, _)| {
@@ -134,6 +108,10 @@ const FLAGS_WITH_VALUE: &[&str] = &[
 /// Joins the program with its first arguments that are not flags, paths or values.
 fn build_name(first: &str, rest: &[&str]) -> String {
     let program = if first.starts_with("./") { first } else { base_name(first) };
+    if program == "git" {
+        return super::commits::find_git_verb(rest)
+            .map_or("git".to_owned(), |verb| format!("git {verb}"));
+    }
     let script = matches!(program, "python" | "python3" | "node" | "php" | "ruby" | "bash" | "sh");
     let mut words = vec![program];
     let mut rest = rest.iter().copied();

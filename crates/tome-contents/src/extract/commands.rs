@@ -1,25 +1,36 @@
-//! Parses shell commands and their outcome from tool calls of the supported agents.
+//! Parses the commands of a shell tool call and their outcomes.
+//!
+//! An exit code belongs to the last command of a chain. It tells that a command passed only if
+//! nothing after it hides its own code, and that it failed only if no other command could have.
 
 use serde_json::Value;
 use tome_model::{Event, Tool};
 
+use super::chain::{ChainJoint, ChainPart, split_chain};
 use super::command_name::name_command;
-use super::failures::{find_failure_line, find_success_line, parse_passed_count};
+use super::failures::{find_failure_line, find_success_line};
 use super::files::find_text_field;
-use super::text::{first_and_last_bytes, output_texts};
+use super::outcome::{ToolOutcome, read_outcome};
+use super::text::output_texts;
 
+/// How a command ended, as far as its payload shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandOutcome {
     Passed,
     Failed,
-    Unclear,
+    TimedOut,
+    /// Rejected, interrupted, not run, or not told.
+    Unknown,
 }
 
+/// A command that a tool call ran.
 #[derive(Debug, Clone)]
 pub(super) struct CommandRun<'a> {
     pub(super) event: usize,
-    /// The command line, verbatim from the tool's input.
+    /// The command line of the tool call, verbatim.
     pub(super) command_line: &'a str,
+    /// The command itself, verbatim; the whole line if a chain failed somewhere.
+    pub(super) command: &'a str,
     /// Short name, such as `cargo test`.
     pub(super) name: String,
     pub(super) outcome: CommandOutcome,
@@ -29,57 +40,167 @@ pub(super) struct CommandRun<'a> {
     pub(super) is_major: bool,
 }
 
-/// Parses the command that a tool call ran, if any.
-pub(super) fn parse_command_run<'a>(
+/// A named command of a chain.
+struct NamedPart<'a> {
+    text: &'a str,
+    name: String,
+    is_major: bool,
+    /// Whether another exit code hides its own.
+    is_masked: bool,
+}
+
+/// Parses the commands of a tool call that do more than inspect.
+pub(super) fn parse_command_runs<'a>(
     at: usize,
     event: &'a Event,
     tool: &'a Tool,
-) -> Option<CommandRun<'a>> {
-    let typed = find_command_line(tool)?;
-    let (called, weighty) = name_command(typed)?;
+) -> Vec<CommandRun<'a>> {
+    let Some(line) = find_command_line(tool) else { return Vec::new() };
+    let chain = split_chain(line);
+    let parts = name_parts(&chain);
+    if parts.is_empty() {
+        return Vec::new();
+    }
     let texts = output_texts(event);
-    let failure = best_match(&texts, find_failure_line);
+    let failure = best_match(&texts, find_failure_line).filter(|(_, sure)| *sure > 2);
     let success = best_match(&texts, find_success_line);
-    let outcome = match find_exit_code(event, tool) {
-        // `cargo test | tail` exits with the code of `tail`.
-        Some(0) if weighty && failure.is_some_and(|(line, _)| is_failure_verdict(line)) => {
-            CommandOutcome::Failed
-        }
-        Some(0) => CommandOutcome::Passed,
-        Some(_) => CommandOutcome::Failed,
-        None if failure.is_some_and(|(_, sure)| sure >= 6) && weighty => {
-            if success.is_some_and(|(_, sure)| sure >= 8)
-                && failure.is_some_and(|(_, sure)| sure < 9)
-            {
-                CommandOutcome::Passed
-            } else {
-                CommandOutcome::Failed
-            }
-        }
-        None if success.is_some() => CommandOutcome::Passed,
-        None => CommandOutcome::Unclear,
-    };
-    let line = match outcome {
-        CommandOutcome::Failed => failure.filter(|(_, sure)| *sure > 2),
-        CommandOutcome::Passed | CommandOutcome::Unclear => success,
-    };
-    Some(CommandRun {
+    let run = |part: &NamedPart<'a>, outcome, shown: Option<(&'a str, u32)>| CommandRun {
         event: at,
-        command_line: typed,
-        name: called,
+        command_line: line,
+        command: part.text,
+        name: part.name.clone(),
         outcome,
-        line: line.map(|(line, _)| line),
-        is_major: weighty,
-    })
+        line: shown.map(|(line, _)| line),
+        is_major: part.is_major,
+    };
+    let reported = read_outcome(event, tool);
+    if let ToolOutcome::Exited(code) = reported
+        && code != 0
+    {
+        return find_failed(&chain, &parts, failure).map_or_else(
+            || vec![chain_failure(at, line, &parts, failure)],
+            |failed| {
+                let rest = parts.iter().filter(|part| !std::ptr::eq(*part, failed));
+                let rest = rest.map(|part| run(part, CommandOutcome::Unknown, None));
+                let failed = match failed.is_masked && !is_verdict(failure) {
+                    // The exit code of `… | grep x` is that of `grep`.
+                    true => run(failed, CommandOutcome::Unknown, None),
+                    false => run(failed, CommandOutcome::Failed, failure),
+                };
+                rest.chain(std::iter::once(failed)).collect()
+            },
+        );
+    }
+    let majors = parts.iter().filter(|part| part.is_major).count();
+    let verdict = |part: &NamedPart<'a>| {
+        // Output shows the outcome of a hidden command only if no other could have written it.
+        let alone = parts.len() == 1 || part.is_major && majors == 1;
+        match (is_verdict(failure), success) {
+            _ if !alone => (CommandOutcome::Unknown, None),
+            (true, _) if part.is_major => (CommandOutcome::Failed, failure),
+            (_, Some((_, sure))) if sure >= 5 => (CommandOutcome::Passed, success),
+            _ => (CommandOutcome::Unknown, None),
+        }
+    };
+    let outcome = |part: &NamedPart<'a>| match reported {
+        ToolOutcome::Exited(_) if !part.is_masked => {
+            (CommandOutcome::Passed, success.filter(|_| parts.len() == 1))
+        }
+        ToolOutcome::Exited(_) | ToolOutcome::Unknown => verdict(part),
+        ToolOutcome::TimedOut if parts.len() == 1 => (CommandOutcome::TimedOut, None),
+        _ => (CommandOutcome::Unknown, None),
+    };
+    parts
+        .iter()
+        .map(|part| {
+            let (outcome, shown) = outcome(part);
+            run(part, outcome, shown)
+        })
+        .collect()
+}
+
+fn name_parts<'a>(chain: &[ChainPart<'a>]) -> Vec<NamedPart<'a>> {
+    let keeps_codes = chain.iter().any(|part| {
+        part.stages
+            .first()
+            .is_some_and(|stage| stage.starts_with("set ") && stage.contains("pipefail"))
+    });
+    let mut parts = Vec::new();
+    for (place, part) in chain.iter().enumerate() {
+        let Some(text) = part.stages.first() else { continue };
+        let Some((name, is_major)) = name_command(text) else { continue };
+        let hidden = chain.iter().skip(place + 1).any(|next| next.joint != ChainJoint::And);
+        let piped = part.stages.len() > 1 && !keeps_codes;
+        parts.push(NamedPart { text, name, is_major, is_masked: hidden || piped });
+    }
+    parts
+}
+
+/// Finds the part of a chain that ended with a failure: the only one that could have, or the only
+/// one that the failure line names.
+fn find_failed<'p, 'a>(
+    chain: &[ChainPart<'a>],
+    parts: &'p [NamedPart<'a>],
+    failure: Option<(&str, u32)>,
+) -> Option<&'p NamedPart<'a>> {
+    if let [only] = parts {
+        // `ls x && cargo test`: `ls` may have failed; the output then shows no failure of the test.
+        let sure = chain.len() == 1
+            || failure.is_some()
+            || chain.iter().all(|part| {
+                part.stages.first().is_some_and(|stage| *stage == only.text || rarely_fails(stage))
+            });
+        return sure.then_some(only);
+    }
+    let (line, _) = failure?;
+    let lower = line.to_lowercase();
+    let names = |part: &&NamedPart<'a>| {
+        part.name.rsplit([' ', ':']).next().is_some_and(|word| {
+            word.len() > 2 && lower.split(|c: char| !c.is_alphanumeric()).any(|other| other == word)
+        })
+    };
+    let mut named = parts.iter().filter(names);
+    named.next().filter(|_| named.next().is_none())
+}
+
+fn rarely_fails(stage: &str) -> bool {
+    [
+        "cd ", "echo ", "export ", "set ", "mkdir -p", "printf ", "source ", "rm -f", "rm -rf",
+        "sleep ",
+    ]
+    .iter()
+    .any(|start| stage.starts_with(start))
+}
+
+/// A chain that failed somewhere: it is named as a whole.
+fn chain_failure<'a>(
+    at: usize,
+    line: &'a str,
+    parts: &[NamedPart<'a>],
+    failure: Option<(&'a str, u32)>,
+) -> CommandRun<'a> {
+    let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    names.dedup();
+    CommandRun {
+        event: at,
+        command_line: line,
+        command: line,
+        name: names.join(" && "),
+        outcome: CommandOutcome::Failed,
+        line: failure.map(|(line, _)| line),
+        is_major: parts.iter().any(|part| part.is_major),
+    }
 }
 
 /// Whether a test runner or compiler only prints such a line when it fails.
-fn is_failure_verdict(line: &str) -> bool {
+fn is_verdict(failure: Option<(&str, u32)>) -> bool {
     const STARTS: [&str; 6] = ["--- FAIL", "FAIL\t", "FAILED ", "npm ERR!", "error[E", "FAIL "];
     const HOLDS: [&str; 4] = ["test result: FAILED", "error TS", "BUILD FAIL", "... FAILED"];
-    let bare = line.trim_start();
-    STARTS.iter().any(|start| bare.starts_with(start))
-        || HOLDS.iter().any(|mark| line.contains(mark))
+    failure.is_some_and(|(line, _)| {
+        let bare = line.trim_start();
+        STARTS.iter().any(|start| bare.starts_with(start))
+            || HOLDS.iter().any(|mark| line.contains(mark))
+    })
 }
 
 fn best_match<'a>(
@@ -92,8 +213,7 @@ fn best_match<'a>(
 
 /// Returns the command line of a tool call, if the tool is a shell.
 pub(super) fn find_command_line(tool: &Tool) -> Option<&str> {
-    let name = tool.name.to_lowercase();
-    let shell = [
+    const SHELLS: [&str; 12] = [
         "bash",
         "shell",
         "run_shell_command",
@@ -107,7 +227,7 @@ pub(super) fn find_command_line(tool: &Tool) -> Option<&str> {
         "exec",
         "run_command",
     ];
-    if !shell.contains(&name.as_str()) {
+    if !SHELLS.iter().any(|shell| tool.name.eq_ignore_ascii_case(shell)) {
         return None;
     }
     let input = &tool.input;
@@ -116,73 +236,4 @@ pub(super) fn find_command_line(tool: &Tool) -> Option<&str> {
         let parts = input.get("command").or_else(|| input.get("cmd"))?.as_array()?;
         parts.iter().rev().find_map(Value::as_str)
     })
-}
-
-/// Finds the exit code, if the agent reports one.
-fn find_exit_code(event: &Event, tool: &Tool) -> Option<i64> {
-    if event.meta.get("failed").and_then(Value::as_bool) == Some(true) {
-        return Some(1);
-    }
-    let places = [Some(&tool.output), tool.output.get("metadata"), event.meta.get("metadata")];
-    let field = places.into_iter().flatten().find_map(|place| {
-        ["exitCode", "exit_code", "exit", "returncode", "code"]
-            .iter()
-            .find_map(|name| place.get(name)?.as_i64())
-    });
-    let is_error = tool.output.get("is_error").and_then(Value::as_bool) == Some(true);
-    let failed_kind = find_text_field(&tool.output, &["resultType"]) == Some("failure");
-    // Claude Code reports failures differently: an output with streams means success.
-    let streams = tool.output.get("stdout").is_some()
-        && tool.output.get("interrupted").and_then(Value::as_bool) != Some(true);
-    field
-        .or_else(|| (is_error || failed_kind).then_some(1))
-        .or_else(|| output_texts(event).into_iter().find_map(parse_exit_code))
-        .or_else(|| streams.then_some(0))
-}
-
-/// Parses `Exit code 1`, `Process exited with code 0`, `<… completed with exit code 0>` near either
-/// end of a text.
-fn parse_exit_code(text: &str) -> Option<i64> {
-    first_and_last_bytes(text, 240).iter().find_map(|part| {
-        let lower = part.to_ascii_lowercase();
-        ["exit code", "exited with code"].iter().find_map(|mark| {
-            let (_, after) = lower.rsplit_once(mark)?;
-            let number = after.trim_start_matches([':', ' ', '=']);
-            let digits: String =
-                number.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
-            digits.parse().ok()
-        })
-    })
-}
-
-/// Returns the message of a `git commit`, verbatim from the command line.
-pub(super) fn parse_commit_message(typed: &str) -> Option<&str> {
-    let (_, after) = typed.split_once("git commit")?;
-    let (_, after) = after.split_once("-m ").or_else(|| after.split_once("-am "))?;
-    let after = after.trim_start();
-    let body = match after.split_once("<<") {
-        // `-m "$(cat <<'EOF' …`: the message begins on the next line.
-        Some((before, heredoc)) if before.trim().trim_matches('"') == "$(cat" => {
-            heredoc.split_once('\n')?.1
-        }
-        _ => after.trim_start_matches(['"', '\'']),
-    };
-    let first = body.lines().find(|line| !line.trim().is_empty())?.trim();
-    let quoted = after.starts_with(['"', '\'']) && !after.starts_with("\"$(");
-    let message = if quoted {
-        first
-            .split(['"', '\''])
-            .next()
-            .filter(|_| first.contains('"') || !first.contains('\''))
-            .unwrap_or(first)
-    } else {
-        first
-    };
-    let message = message.trim_end_matches(['"', '\'', ')']).trim();
-    (message.chars().count() >= 3).then_some(message)
-}
-
-/// Renders the count in a success line: `42 passed`.
-pub(super) fn render_passed_count(line: &str) -> Option<String> {
-    parse_passed_count(line).filter(|count| *count > 0).map(|count| format!("{count} passed"))
 }

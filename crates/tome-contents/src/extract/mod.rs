@@ -1,34 +1,48 @@
-//! The built-in summarizer: extractive, deterministic, without a model. It separates prose from
-//! code and logs and assembles the result from fixed phrases.
+//! The built-in summarizer: extractive, deterministic, without a model. It reads the turns of a
+//! segment, collects their facts, and writes pages from them in fixed phrases.
 //!
-//! Guarantees: the same events give the same summary; a bullet states what its verbatim excerpts
-//! state; a huge text costs no more than its head and tail.
+//! Guarantees: the same events give the same summary; a statement says what its verbatim excerpts
+//! say; a huge text costs no more than its head and tail.
 
-mod actions;
+mod answer;
 mod bullets;
+mod chain;
+mod changes;
 mod clause;
 mod command_name;
 mod commands;
+mod commits;
 mod courtesy;
 mod cues;
-mod digest;
+mod facts;
 mod failures;
 mod files;
 mod keywords;
+mod outcome;
 mod prose;
+mod reaction;
 mod request;
 mod rollup;
+mod session;
 mod terms;
 mod text;
 mod title;
+mod turn;
 
-use tome_model::{Event, EventKind};
+use tome_model::{Event, EventKind, FactKind};
 
-use self::digest::{SegmentDigest, StatementAuthor};
-use self::files::FileTouchKind;
+use self::changes::changed_files;
+use self::facts::SegmentFacts;
 use self::keywords::KeywordCounter;
 use self::terms::{TermKind, base_name};
-use super::{RollupInput, SegmentInput, Summarizer, Summary, SummaryError};
+use super::{
+    RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
+};
+
+pub use session::FileChange;
+pub(crate) use session::{SessionFacts, read_session};
+pub use turn::cut_turns;
+pub(crate) use turn::is_prompt;
 
 /// The built-in extractive summarizer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,11 +54,16 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let story = digest::build_digest(input.events);
+        let found = facts::collect_facts(input.events, input.overlap);
+        let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
         Ok(Summary {
-            title: title::build_title(&story, input.events, input.overlap),
-            bullets: bullets::build_bullets(&story, input.events),
-            keywords: collect_keywords(&story, input.events),
+            title: title.map_or_else(
+                || title::title_from_kinds(input.events).to_owned(),
+                |title| title.text.clone(),
+            ),
+            bullets: bullets::build_bullets(&found.facts),
+            keywords: collect_keywords(&found, input.events),
+            work: build_work(found, input.events).into_iter().collect(),
         })
     }
 
@@ -53,28 +72,67 @@ impl Summarizer for Extractive {
     }
 }
 
-/// Requests and changed files weigh most, then messages, commands and files read.
-fn collect_keywords(story: &SegmentDigest<'_>, events: &[Event]) -> Vec<String> {
+/// The work of a segment; none if nothing was found in it.
+fn build_work(found: SegmentFacts<'_>, events: &[Event]) -> Option<SummaryWork> {
+    let session = events.first()?.session.clone();
+    let has_facts = !found.facts.is_empty();
+    let commits = found.facts.iter().filter(|fact| fact.kind == FactKind::Commit).count() as u64;
+    let changes = changed_files(&found.turns).len() as u64;
+    let turns = found.turns.iter().filter(|turn| turn.prompt.is_some()).count() as u64;
+    let facts = found.facts.into_iter().filter_map(|fact| {
+        Some(SummaryFact {
+            kind: fact.kind,
+            text: fact.text,
+            at: events.get(fact.event)?.at,
+            weight: fact.weight,
+            support: Support::Excerpts(fact.evidence),
+        })
+    });
+    has_facts.then(|| SummaryWork {
+        branch: found.branch.map(str::to_owned),
+        sessions: vec![session],
+        turns,
+        commits,
+        weight: (events.len() as u64).min(400) + turns * 4 + changes * 6 + commits * 20,
+        facts: facts.collect(),
+    })
+}
+
+/// Requests, commits and changed files weigh most, then answers and files read.
+fn collect_keywords(found: &SegmentFacts<'_>, events: &[Event]) -> Vec<String> {
     let mut keywords = KeywordCounter::default();
-    for ask in &story.requests {
-        keywords.count_text(&ask.text, 3);
-        if let Some(trouble) = ask.failure {
-            keywords.count_text(trouble, 2);
+    for turn in &found.turns {
+        if let Some(request) = &turn.request {
+            keywords.count_text(&request.text, 3);
+            if let Some(failure) = request.failure {
+                keywords.count_text(failure, 2);
+            }
+        }
+        for file in &turn.files {
+            let is_read = file.action == files::FileTouchKind::Read;
+            let worth = if is_read { 1 } else { 3 + file.times.min(4) };
+            keywords.add_term(base_name(file.path), TermKind::File, worth, true);
+        }
+        for commit in &turn.commits {
+            keywords.count_text(commit.subject, 3);
         }
     }
-    for file in &story.files {
-        let worth = if file.action == FileTouchKind::Read { 1 } else { 3 + file.times.min(4) };
-        keywords.add_term(base_name(file.path), TermKind::File, worth, true);
-    }
-    for said in &story.statements {
-        let worth = match (said.who, said.filler) {
-            (StatementAuthor::User, _) | (_, true) => 1,
-            (_, false) => 2,
+    for fact in &found.facts {
+        let worth = match fact.kind {
+            FactKind::Outcome | FactKind::Decision => 2,
+            _ => 1,
         };
-        keywords.count_text(&said.text, worth);
+        keywords.count_text(&fact.text, worth);
     }
-    for line in story.runs.iter().filter_map(|ran| ran.line) {
-        keywords.count_text(line, 1);
+    for turn in &found.turns {
+        if let Some((_, answer)) = turn.final_answer(events) {
+            text::first_and_last_bytes(answer, 2_000)
+                .iter()
+                .for_each(|part| keywords.count_text(part, 1));
+        }
+        for line in turn.runs.iter().filter_map(|run| run.line) {
+            keywords.count_text(line, 1);
+        }
     }
     let spoken = events.iter().any(|event| {
         matches!(

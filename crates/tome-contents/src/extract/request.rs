@@ -21,13 +21,8 @@ pub(super) struct UserRequest<'a> {
     pub(super) weight: u32,
     /// Whether the message consists of pasted text only.
     pub(super) pasted: bool,
-    /// Whether it asks for something rather than states something.
-    pub(super) is_request: bool,
     /// Whether it is an order rather than a question or a remark.
     pub(super) is_order: bool,
-    /// The sentence that asks for something, if `raw` only describes the problem: verbatim and
-    /// plain.
-    pub(super) wish: Option<(&'a str, String)>,
     /// The line of a pasted log or trace that explains the failure.
     pub(super) failure: Option<&'a str>,
 }
@@ -40,16 +35,14 @@ pub(super) fn parse_request(event: usize, text: &str) -> Option<UserRequest<'_>>
     let parts = split_message(text);
     let trouble = find_failure(&parts);
     let chosen = choose_sentence(&parts.sentences);
-    let Some((raw, text, wish)) = chosen else {
+    let Some((raw, text)) = chosen else {
         let raw = trouble.or_else(|| parts.others.first().copied())?;
         return Some(UserRequest {
             event,
             raw,
             text: render_failure_message(raw),
             weight: 2,
-            wish: None,
             pasted: true,
-            is_request: false,
             is_order: false,
             failure: trouble,
         });
@@ -65,15 +58,12 @@ pub(super) fn parse_request(event: usize, text: &str) -> Option<UserRequest<'_>>
     };
     let weight = weigh_request(&text) + u32::from(trouble.is_some()) * 2;
     let orders = is_order(&text) || is_polite(&plain_text(raw));
-    let requests = orders || wish.is_some() || is_request(&text, raw);
     Some(UserRequest {
         event,
         raw,
         text,
         weight,
-        wish,
         pasted: false,
-        is_request: requests,
         is_order: orders,
         failure: trouble,
     })
@@ -107,13 +97,9 @@ fn is_source_code(line: &str) -> bool {
         || line.starts_with("//")
 }
 
-/// A sentence verbatim, its plain text, and the wish that goes with it.
-type ChosenSentence<'a> = (&'a str, String, Option<(&'a str, String)>);
-
-/// Chooses the sentence that carries the request and, if that one only describes a problem, the
-/// sentence that asks for something.
-fn choose_sentence<'a>(sentences: &[ProseSentence<'a>]) -> Option<ChosenSentence<'a>> {
-    let mut ranked: Vec<(i32, &'a str, String, bool)> = Vec::new();
+/// Chooses the sentence that carries the request: verbatim, and its plain text.
+fn choose_sentence<'a>(sentences: &[ProseSentence<'a>]) -> Option<(&'a str, String)> {
+    let mut ranked: Vec<(i32, &'a str, String)> = Vec::new();
     let mut led_in = false;
     for sentence in sentences.iter().take(40) {
         let text = strip_to_request(&plain_text(sentence.raw));
@@ -134,14 +120,11 @@ fn choose_sentence<'a>(sentences: &[ProseSentence<'a>]) -> Option<ChosenSentence
         if led_in {
             score -= 4;
         }
-        ranked.push((score, sentence.raw, text, requests));
+        ranked.push((score, sentence.raw, text));
     }
     let best = ranked.iter().map(|one| one.0).max()?;
-    let (_, raw, text, requests) = ranked.iter().find(|one| one.0 == best)?.clone();
-    let wish = ranked.iter().find(|one| {
-        one.3 && !requests && one.1 != raw && count_words(&one.2) >= 3 && !is_vague(&one.2)
-    });
-    Some((raw, text, wish.map(|one| (one.1, one.2.clone()))))
+    let (_, raw, text) = ranked.iter().find(|one| one.0 == best)?.clone();
+    Some((raw, text))
 }
 
 /// Whether a text refers to its subject ("fix it") instead of naming it.

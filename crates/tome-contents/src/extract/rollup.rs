@@ -1,368 +1,314 @@
-//! Summarizes a period from its child nodes: main themes, most important bullets, and keywords by
-//! weight. Linear in the number of children.
+//! Writes the page of a period from the work of its children: merged by branch or session, heaviest
+//! first. Linear in the number of children.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, HashMap};
 
-use tome_model::{Level, Node};
+use tome_model::{Fact, FactKind, GripId, Level, Node, SessionId, Work};
 use tome_text::truncate_words;
 
-use super::bullets::{BULLET_CHARS_MAX, BULLETS_MAX, strip_label};
-use super::digest::{content_terms, overlap_percent};
+use super::bullets::{BULLET_CHARS_MAX, is_similar, label_fact, rank_kind};
+use super::facts::QUESTION_END;
 use super::keywords::KEYWORDS_MAX;
-use crate::{RollupInput, Summary, SummaryBullet, Support};
+use crate::{RollupInput, Summary, SummaryBullet, SummaryWork, Support};
 
-/// Themes named in a title.
-const THEMES_MAX: usize = 3;
-/// Only the heaviest themes are compared pairwise; a year has few that matter.
-const COMPARED_MAX: usize = 40;
+/// Pieces of work that a node keeps; the lightest are dropped.
+const WORK_MAX: usize = 40;
+/// Facts of one kind that a piece of work keeps, the latest.
+const FACTS_PER_KIND_MAX: usize = 6;
+const SESSIONS_MAX: usize = 8;
+const BULLETS_MAX: usize = 6;
 const TITLE_CHARS_MAX: usize = 120;
-/// Percentage of shared terms at which two themes are merged.
-const SAME_THEME_PERCENT: usize = 60;
-
-/// A topic of a child, from its title.
-#[derive(Debug)]
-struct PeriodTheme<'a> {
-    text: &'a str,
-    about: BTreeSet<String>,
-    weight: u64,
-    child: usize,
-    /// All children with this theme, this one included.
-    children: BTreeSet<usize>,
-}
 
 /// Summarizes a period.
 pub(super) fn summarize_period(input: &RollupInput<'_>) -> Summary {
-    if let [only] = input.children {
-        return copy_summary(only);
+    let work = merge_work(input.children);
+    let keywords = top_keywords(input.children);
+    if work.is_empty() {
+        let idle = input.children.iter().map(|child| child.title.trim());
+        let title = idle.into_iter().find(|title| !title.is_empty()).unwrap_or("Nothing said");
+        return Summary {
+            title: title.to_owned(),
+            bullets: Vec::new(),
+            keywords,
+            work: Vec::new(),
+        };
     }
-    let keywords = collect_keywords(input.children);
-    let themes = collect_themes(input.children);
     let bullets = match input.level {
-        Level::Day => choose_day_bullets(input.children, &themes, &keywords),
-        _ => choose_period_bullets(input.children, &keywords),
+        Level::Year => describe_months(input.children),
+        _ => describe_work(&work),
     };
-    Summary { title: render_title(&themes, input), bullets, keywords: top_keywords(&keywords) }
+    let title = render_title(&work);
+    let work = work.into_iter().map(SummaryWork::from).collect();
+    Summary { title, bullets, keywords, work }
 }
 
-/// Copies the summary of an only child.
-fn copy_summary(only: &Node) -> Summary {
-    let bullets = only.bullets.iter().take(BULLETS_MAX).enumerate();
-    Summary {
-        title: only.title.clone(),
-        bullets: bullets
-            .map(|(place, bullet)| SummaryBullet {
-                text: bullet.text.clone(),
-                support: Support::Bullets(vec![(0, place)]),
-            })
-            .collect(),
-        keywords: only.keywords.iter().take(KEYWORDS_MAX).cloned().collect(),
-    }
-}
-
-/// Weighs a child by its size and its outcomes.
-fn weigh_node(node: &Node) -> u64 {
-    let outcomes: u64 = node
-        .bullets
-        .iter()
-        .map(|bullet| u64::try_from(bullet_importance(&bullet.text)).unwrap_or(0))
-        .sum();
-    10 + node.events.min(400) + (node.tokens / 100).min(400) + outcomes * 4
-}
-
-/// Importance of a bullet by its label: decisions and outcomes outlast requests.
-fn bullet_importance(text: &str) -> i64 {
-    if text.starts_with("Decided: ") {
-        6
-    } else if text.starts_with("Found: ") || text.starts_with("Ended: ") {
-        5
-    } else if text.starts_with("Committed: ") {
-        4
-    } else if text.starts_with("Changed ") || text.starts_with("Created ") || text.starts_with('`')
-    {
-        3
-    } else if text.starts_with("Also asked: ") || text.starts_with("Left open: ") {
-        0
-    } else {
-        2
-    }
-}
-
-/// Maps lowercase keywords to their weight, the index of the first child that has them, and their
-/// spelling.
-fn collect_keywords(children: &[Node]) -> BTreeMap<String, (u64, usize, String)> {
-    let mut found: BTreeMap<String, (u64, usize, String)> = BTreeMap::new();
-    for (at, child) in children.iter().enumerate() {
-        let heavy = weigh_node(child);
-        for (place, word) in child.keywords.iter().take(KEYWORDS_MAX).enumerate() {
-            let share = heavy * u64::try_from(KEYWORDS_MAX + 3 - place).unwrap_or(1);
-            let entry = found.entry(word.to_lowercase()).or_insert_with(|| (0, at, word.clone()));
-            entry.0 += share;
+/// Merges the work of nodes, in order of time, and sorts it by weight. Work belongs together if it is
+/// on one branch; a session without a known branch continues what it did before.
+fn merge_work(children: &[Node]) -> Vec<Work> {
+    let mut merged: Vec<Work> = Vec::new();
+    let mut by_branch: HashMap<&str, usize> = HashMap::new();
+    let mut by_session: HashMap<&SessionId, usize> = HashMap::new();
+    for work in children.iter().flat_map(|child| &child.work) {
+        let known = match work.branch.as_deref() {
+            Some(branch) => by_branch.get(branch),
+            None => work.sessions.iter().find_map(|session| by_session.get(session)),
+        };
+        let place = known.copied().unwrap_or(merged.len());
+        match merged.get_mut(place) {
+            Some(known) => extend_work(known, work),
+            None => merged.push(work.clone()),
         }
+        by_branch.extend(work.branch.as_deref().map(|branch| (branch, place)));
+        by_session.extend(work.sessions.iter().map(|session| (session, place)));
     }
-    found
-}
-
-fn top_keywords(keywords: &BTreeMap<String, (u64, usize, String)>) -> Vec<String> {
-    let mut ranked: Vec<&(u64, usize, String)> = keywords.values().collect();
-    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(&b.2)));
-    ranked.into_iter().take(KEYWORDS_MAX).map(|(.., word)| word.clone()).collect()
-}
-
-/// Collects the themes of the children, merges near-duplicates, and sorts by weight.
-fn collect_themes(children: &[Node]) -> Vec<PeriodTheme<'_>> {
-    let mut all: Vec<PeriodTheme<'_>> = Vec::new();
-    for (at, child) in children.iter().enumerate() {
-        let heavy = weigh_node(child);
-        // A period's title lists its themes, heaviest first.
-        for (place, part) in child.title.split("; ").take(THEMES_MAX).enumerate() {
-            let share = heavy / (u64::try_from(place).unwrap_or(0) + 1);
-            let text = part.trim();
-            if is_action_title(text) {
-                add_to_previous_theme(&mut all, children, at, share);
-            } else if !text.is_empty() && !is_idle_title(text) {
-                let about = content_terms(text);
-                all.push(PeriodTheme {
-                    text,
-                    about,
-                    weight: share,
-                    child: at,
-                    children: BTreeSet::from([at]),
-                });
-            }
-        }
-    }
-    all.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.child.cmp(&b.child)));
-    let mut merged: Vec<PeriodTheme<'_>> = Vec::new();
-    for theme in all {
-        let room = merged.len() < COMPARED_MAX;
-        match merged.iter_mut().find(|other| {
-            other.text == theme.text
-                || overlap_percent(&other.about, &theme.about) >= SAME_THEME_PERCENT
-        }) {
-            Some(other) => {
-                other.weight += theme.weight;
-                other.children.extend(theme.children);
-            }
-            None if room => merged.push(theme),
-            None => {}
-        }
-    }
-    for theme in &mut merged {
-        // A title that names little ("Investigate 3 and 7") is hardly a theme.
-        theme.weight =
-            theme.weight * (u64::try_from(theme.about.len().min(5)).unwrap_or(0) + 1) / 6;
-    }
-    merged.sort_by(|a, b| b.weight.cmp(&a.weight).then(a.child.cmp(&b.child)));
+    merged.iter_mut().for_each(limit_facts);
+    merged.sort_by_key(|work| std::cmp::Reverse(work.weight));
+    merged.truncate(WORK_MAX);
     merged
 }
 
-/// Adds the weight of a segment that only has actions to the preceding theme of its session;
-/// without one it becomes a theme of its own.
-fn add_to_previous_theme<'a>(
-    all: &mut Vec<PeriodTheme<'a>>,
-    children: &'a [Node],
-    at: usize,
-    share: u64,
-) {
-    let Some(child) = children.get(at) else { return };
-    let before = all.iter_mut().rev().take(COMPARED_MAX).find(|theme| {
-        children.get(theme.child).is_some_and(|other| {
-            other.sessions == child.sessions
-                || other.keywords.iter().filter(|word| child.keywords.contains(word)).count() >= 2
+fn extend_work(work: &mut Work, later: &Work) {
+    work.turns += later.turns;
+    work.commits += later.commits;
+    work.weight += later.weight;
+    for session in &later.sessions {
+        work.sessions.retain(|known| known != session);
+        work.sessions.push(session.clone());
+    }
+    // What was open before the later part is not open any more.
+    work.facts.retain(|fact| fact.kind != FactKind::Open);
+    work.facts.extend(later.facts.iter().cloned());
+}
+
+/// Keeps the latest facts of each kind, and the best titles and outcomes.
+fn limit_facts(work: &mut Work) {
+    let from = work.sessions.len().saturating_sub(SESSIONS_MAX);
+    work.sessions.drain(..from);
+    let mut by_kind: BTreeMap<FactKind, Vec<&Fact>> = BTreeMap::new();
+    for fact in &work.facts {
+        by_kind.entry(fact.kind).or_default().push(fact);
+    }
+    let mut kept: Vec<Fact> = Vec::new();
+    for (kind, mut facts) in by_kind {
+        match kind {
+            FactKind::Title | FactKind::Outcome | FactKind::Request => {
+                facts.sort_by_key(|fact| std::cmp::Reverse((fact.weight, fact.at)));
+            }
+            _ => facts.reverse(),
+        }
+        let mut texts: Vec<&str> = Vec::new();
+        for fact in facts {
+            if texts.len() < FACTS_PER_KIND_MAX && !texts.contains(&fact.text.as_str()) {
+                texts.push(&fact.text);
+                kept.push(fact.clone());
+            }
+        }
+    }
+    kept.sort_by_key(|fact| fact.at);
+    work.facts = kept;
+}
+
+fn title_of(work: &Work) -> &str {
+    work.best_fact(FactKind::Title).map_or("", |fact| fact.text.as_str())
+}
+
+/// Renders the titles of the heaviest work, whole ones only.
+fn render_title(work: &[Work]) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    let heaviest = work.first().map_or(0, |work| work.weight);
+    let mut length = 0;
+    for one in work {
+        let text = title_of(one);
+        let fits = length + text.chars().count() <= TITLE_CHARS_MAX;
+        let similar = parts.iter().any(|part| is_similar(part, text));
+        if text.is_empty() || similar {
+            continue;
+        }
+        if !parts.is_empty() && (!fits || one.weight * 4 < heaviest || parts.len() >= 3) {
+            break;
+        }
+        length += text.chars().count() + 2;
+        parts.push(text);
+    }
+    truncate_words(&parts.join("; "), TITLE_CHARS_MAX)
+}
+
+/// Describes each piece of work by what came out of it; the rest of the room is for decisions,
+/// corrections, problems and what is open.
+fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
+    if let [only] = all {
+        return describe_only(only);
+    }
+    let shown: Vec<&Work> =
+        all.iter().filter(|work| !title_of(work).is_empty()).take(BULLETS_MAX).collect();
+    let mut bullets: Vec<SummaryBullet> = shown.iter().map(|work| describe_one(work)).collect();
+    let mut more: Vec<(&Fact, &Work)> = shown
+        .iter()
+        .flat_map(|work| work.facts.iter().map(move |fact| (fact, *work)))
+        .filter(|(fact, _)| {
+            matches!(
+                fact.kind,
+                FactKind::Decision
+                    | FactKind::Correction
+                    | FactKind::Convention
+                    | FactKind::Outcome
+            )
         })
-    });
-    match before {
-        Some(theme) => {
-            theme.weight += share;
-            theme.children.insert(at);
-        }
-        None => all.push(PeriodTheme {
-            text: child.title.split("; ").next().unwrap_or_default(),
-            about: content_terms(&child.title),
-            weight: share / 3,
-            child: at,
-            children: BTreeSet::from([at]),
-        }),
-    }
-}
-
-/// Titles made from actions, because no request was found.
-fn is_action_title(title: &str) -> bool {
-    ["Changed ", "Created ", "Deleted ", "Read ", "Ran ", "Used "]
-        .iter()
-        .any(|start| title.starts_with(start))
-        || title.ends_with(" passed")
-        || title.ends_with(" failed")
-}
-
-/// Titles of segments in which nothing happened.
-fn is_idle_title(title: &str) -> bool {
-    ["Session opened", "Session closed", "Context compacted", "Nothing said"]
-        .iter()
-        .any(|start| title.starts_with(start))
-}
-
-fn render_title(themes: &[PeriodTheme<'_>], input: &RollupInput<'_>) -> String {
-    let Some(first) = themes.first() else {
-        let said =
-            input.children.iter().map(|child| child.title.trim()).find(|title| !title.is_empty());
-        return said.unwrap_or("Nothing said").to_owned();
-    };
-    // Themes far lighter than the first are left out.
-    let main: Vec<&str> = themes
-        .iter()
-        .filter(|theme| theme.weight * 5 >= first.weight)
-        .take(THEMES_MAX)
-        .map(|theme| theme.text)
         .collect();
-    let each = match main.len() {
-        1 => TITLE_CHARS_MAX,
-        2 => 58,
-        _ => 44,
-    };
-    main.iter().map(|text| truncate_words(text, each)).collect::<Vec<_>>().join("; ")
-}
-
-/// Chooses the bullets of a day: the result of each main theme, in order of time.
-fn choose_day_bullets(
-    children: &[Node],
-    themes: &[PeriodTheme<'_>],
-    keywords: &BTreeMap<String, (u64, usize, String)>,
-) -> Vec<SummaryBullet> {
-    let mut taken: Vec<ChosenBullet> = Vec::new();
-    for theme in themes.iter().take(BULLETS_MAX) {
-        let candidates = theme.children.iter().flat_map(|at| list_bullets(children, *at));
-        if let Some(one) = best_bullet(candidates, keywords, &taken) {
-            // With a single theme, the day's title names it already.
-            let alone = themes.len() == 1;
-            let text = if alone { one.text } else { compose_bullet(theme.text, &one.text) };
-            taken.push(ChosenBullet { text, ..one });
+    more.sort_by_key(|(fact, _)| {
+        std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
+    });
+    for (fact, _) in more {
+        let text = label_fact(fact.kind, &fact.text);
+        if bullets.len() < BULLETS_MAX.min(5)
+            && !bullets.iter().any(|known| contains_text(&known.text, &text))
+        {
+            bullets.push(bullet(&text, fact.grips().to_vec()));
         }
     }
-    while taken.len() < 3 {
-        let all = (0..children.len()).flat_map(|at| list_bullets(children, at));
-        match best_bullet(all, keywords, &taken) {
-            Some(one) if themes.len() == 1 => taken.push(one),
-            Some(one) => taken.push(add_context(one, children)),
-            None => break,
-        }
-    }
-    finish_bullets(taken)
-}
-
-/// Renders `title: outcome`, or only the outcome if it repeats the title.
-fn compose_bullet(title: &str, bullet: &str) -> String {
-    let said = strip_label(bullet);
-    if overlap_percent(&content_terms(title), &content_terms(said)) >= 50
-        || bullet.starts_with("Asked: ")
-        || bullet.starts_with("Said: ")
+    let hidden = all.len().saturating_sub(shown.len());
+    if hidden > 0
+        && let Some(last) = bullets.last_mut()
     {
-        return truncate_words(&super::clause::capitalize(said), BULLET_CHARS_MAX);
+        last.text = format!("{} (and {hidden} more pieces of work)", last.text);
     }
-    let title = truncate_words(title.trim_end_matches(['?', '？', '.']), 56);
-    truncate_words(&format!("{title}: {said}"), BULLET_CHARS_MAX)
-}
-
-/// Chooses the bullets of a week, month or year: the most important, at most two per child.
-fn choose_period_bullets(
-    children: &[Node],
-    keywords: &BTreeMap<String, (u64, usize, String)>,
-) -> Vec<SummaryBullet> {
-    let mut order: Vec<usize> = (0..children.len()).collect();
-    order
-        .sort_by_cached_key(|at| (std::cmp::Reverse(children.get(*at).map_or(0, weigh_node)), *at));
-    let mut taken: Vec<ChosenBullet> = Vec::new();
-    for _round in 0..2 {
-        for at in order.iter().take(COMPARED_MAX) {
-            if taken.len() >= BULLETS_MAX {
-                break;
-            }
-            if let Some(one) = best_bullet(list_bullets(children, *at), keywords, &taken) {
-                taken.push(add_context(one, children));
-            }
-        }
-    }
-    finish_bullets(taken)
-}
-
-/// Prefixes a segment's bullet with its title, which it needs to be understood. A day of several
-/// segments has done so already.
-fn add_context(one: ChosenBullet, children: &[Node]) -> ChosenBullet {
-    let Some(child) = children.get(one.at.0) else { return one };
-    let title = child.title.as_str();
-    let bare = strip_label(&one.text).len() < one.text.len()
-        || ["`", "Changed ", "Created "].iter().any(|start| one.text.starts_with(start));
-    let whole =
-        title.is_empty() || title.contains("; ") || is_action_title(title) || is_idle_title(title);
-    if whole || !(bare || child.children.len() <= 1) {
-        return one;
-    }
-    ChosenBullet { text: compose_bullet(title, &one.text), ..one }
-}
-
-/// A chosen bullet and its (child, bullet) indexes.
-#[derive(Debug)]
-struct ChosenBullet {
-    at: (usize, usize),
-    text: String,
-    about: BTreeSet<String>,
-}
-
-fn list_bullets(children: &[Node], at: usize) -> impl Iterator<Item = (usize, usize, &str)> {
-    let bullets = children.get(at).map(|child| child.bullets.as_slice()).unwrap_or_default();
     bullets
-        .iter()
-        .take(BULLETS_MAX)
-        .enumerate()
-        .map(move |(place, bullet)| (at, place, bullet.text.as_str()))
 }
 
-/// Returns the best bullet that is neither taken nor similar to a taken one.
-fn best_bullet<'a>(
-    candidates: impl Iterator<Item = (usize, usize, &'a str)>,
-    keywords: &BTreeMap<String, (u64, usize, String)>,
-    taken: &[ChosenBullet],
-) -> Option<ChosenBullet> {
-    let heaviest = keywords.values().map(|(weight, ..)| *weight).max().unwrap_or(1).max(1);
-    let mut best: Option<(i64, ChosenBullet)> = None;
-    for (at, place, text) in candidates {
-        let about = content_terms(text);
-        let central: u64 = about
-            .iter()
-            .filter_map(|word| keywords.get(word))
-            .map(|(weight, ..)| weight * 4 / heaviest)
-            .sum();
-        let score = bullet_importance(text) * 3
-            + i64::try_from(central.min(8)).unwrap_or(0)
-            + i64::try_from(about.len().min(12) / 2).unwrap_or(0)
-            - if about.len() < 4 { 8 } else { 0 };
-        // Prefer another theme to more of the same.
-        let again = taken
-            .iter()
-            .any(|one| find_theme(&one.text).is_some_and(|theme| text.starts_with(theme)));
-        let score = score - if again { 8 } else { 0 };
-        let new = !taken.iter().any(|one| {
-            one.at == (at, place) || overlap_percent(&one.about, &about) >= SAME_THEME_PERCENT
-        });
-        if new && best.as_ref().is_none_or(|(so_far, _)| score > *so_far) {
-            best = Some((score, ChosenBullet { at: (at, place), text: text.to_owned(), about }));
+fn contains_text(known: &str, text: &str) -> bool {
+    is_similar(known, text)
+        || known.contains(
+            text.get(..text.len().min(40)).filter(|part| part.len() >= 20).unwrap_or(text),
+        )
+}
+
+/// A period with one piece of work: its facts, in order of time.
+fn describe_only(work: &Work) -> Vec<SummaryBullet> {
+    let title = title_of(work);
+    let mut ranked: Vec<&Fact> =
+        work.facts.iter().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
+    ranked.sort_by_key(|fact| {
+        std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
+    });
+    let mut chosen: Vec<&Fact> = Vec::new();
+    for fact in ranked {
+        let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
+        let repeats = chosen.iter().any(|one| is_similar(&one.text, &fact.text))
+            || fact.kind == FactKind::Request && is_similar(title, &fact.text);
+        if chosen.len() < BULLETS_MAX && of_kind < rank_kind(fact.kind).1 + 1 && !repeats {
+            chosen.push(fact);
         }
     }
-    best.map(|(_, one)| one)
-}
-
-/// Returns the title that a composed bullet begins with.
-fn find_theme(text: &str) -> Option<&str> {
-    text.split_once(": ").map(|(theme, _)| theme).filter(|theme| theme.chars().count() >= 8)
-}
-
-fn finish_bullets(mut taken: Vec<ChosenBullet>) -> Vec<SummaryBullet> {
-    taken.sort_by_key(|one| one.at);
-    taken
+    chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.at));
+    chosen
         .into_iter()
-        .map(|one| SummaryBullet {
-            text: truncate_words(&one.text, BULLET_CHARS_MAX),
-            support: Support::Bullets(vec![one.at]),
+        .map(|fact| bullet(&label_fact(fact.kind, &fact.text), fact.grips().to_vec()))
+        .collect()
+}
+
+/// Renders "Title (2 commits, PR #7). Request — conclusion. Open: question".
+fn describe_one(work: &Work) -> SummaryBullet {
+    let Some(title) = work.best_fact(FactKind::Title) else { return bullet("", Vec::new()) };
+    let mut grips = title.grips().to_vec();
+    let mut counts = Vec::new();
+    match work.commits {
+        0 => {}
+        1 => counts.push("1 commit".to_owned()),
+        many => counts.push(format!("{many} commits")),
+    }
+    if let Some(commit) = work.facts_of(FactKind::Commit).next_back() {
+        grips.extend(commit.grips().iter().cloned());
+    }
+    if let Some(pull) = work.facts_of(FactKind::PullRequest).next_back() {
+        let name = pull.text.split(": ").next().unwrap_or_default();
+        counts.push(name.replace("Opened PR", "opened PR"));
+        grips.extend(pull.grips().iter().cloned());
+    }
+    let counts =
+        if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
+    let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
+    let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
+    let asked = outcome.filter(|fact| fact.grips().len() > 1 && fact.text.contains(QUESTION_END));
+    let mut text = match asked.filter(|_| title.weight <= super::title::FROM_REQUEST) {
+        // The title is a request, too: this one comes with its answer.
+        Some(asked) => {
+            grips = asked.grips().to_vec();
+            format!("{}{counts}", asked.text)
+        }
+        None => format!("{}{counts}", title.text),
+    };
+    if let Some(outcome) = outcome.filter(|outcome| !text.starts_with(&outcome.text)) {
+        // A title that was cut from the conclusion gives way to it.
+        let same = is_similar(&outcome.text, &title.text);
+        text = match same && title.weight == super::title::FROM_CONCLUSION {
+            true => format!("{}{counts}", outcome.text),
+            false if same => text,
+            false => format!("{} {}", end_sentence(&text), outcome.text),
+        };
+        grips.extend(outcome.grips().iter().cloned());
+    }
+    if let Some(open) = work.facts_of(FactKind::Open).next_back() {
+        let room = BULLET_CHARS_MAX.saturating_sub(open.text.chars().count() + 8);
+        text = truncate_words(&text, room.max(80));
+        text = format!("{} Open: {}", end_sentence(&text), open.text);
+        grips.extend(open.grips().iter().cloned());
+    }
+    bullet(&text, grips)
+}
+
+fn end_sentence(text: &str) -> String {
+    match text.ends_with(['.', '!', '?', '…', '。', '！', '？']) {
+        true => text.to_owned(),
+        false => format!("{}.", text.trim_end_matches([';', ',', ':'])),
+    }
+}
+
+/// One bullet per month of a year: what it was about.
+fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
+    months
+        .iter()
+        .filter(|month| !month.work.is_empty())
+        .map(|month| {
+            let name = month.id.period().map(|period| period.title()).unwrap_or_default();
+            let commits: u64 = month.work.iter().map(|work| work.commits).sum();
+            let counts = match (month.session_count, commits) {
+                (sessions, 0) => count(sessions, "session"),
+                (sessions, commits) => {
+                    format!("{}, {}", count(sessions, "session"), count(commits, "commit"))
+                }
+            };
+            let titles: Vec<&str> =
+                month.work.iter().map(title_of).filter(|title| !title.is_empty()).take(3).collect();
+            let grips = month
+                .work
+                .iter()
+                .take(3)
+                .filter_map(|work| work.best_fact(FactKind::Title))
+                .filter_map(|fact| fact.grips().first().cloned());
+            bullet(&format!("{name} ({counts}): {}", titles.join("; ")), grips.collect())
         })
         .collect()
+}
+
+fn count(number: u64, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
+fn bullet(text: &str, grips: Vec<GripId>) -> SummaryBullet {
+    SummaryBullet { text: truncate_words(text, BULLET_CHARS_MAX), support: Support::Grips(grips) }
+}
+
+/// Keywords by the weight of the nodes that have them.
+fn top_keywords(children: &[Node]) -> Vec<String> {
+    let mut found: BTreeMap<String, (u64, usize, &str)> = BTreeMap::new();
+    for (at, child) in children.iter().enumerate() {
+        let heavy = 10 + child.events.min(400);
+        for (place, word) in child.keywords.iter().take(KEYWORDS_MAX).enumerate() {
+            let share = heavy * u64::try_from(KEYWORDS_MAX + 3 - place).unwrap_or(1);
+            found.entry(word.to_lowercase()).or_insert((0, at, word)).0 += share;
+        }
+    }
+    let mut ranked: Vec<(u64, usize, &str)> = found.into_values().collect();
+    ranked.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then_with(|| a.2.cmp(b.2)));
+    ranked.into_iter().take(KEYWORDS_MAX).map(|(.., word)| word.to_owned()).collect()
 }

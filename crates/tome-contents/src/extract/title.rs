@@ -1,162 +1,304 @@
-//! Builds the title of a segment.
+//! Chooses the title of a segment. In order of preference: a commit's subject, the heading of a
+//! plan, the agent's own summary, the conclusion of the turn with the most work, the branch in
+//! words, the request. The result of a command is never a title.
 
-use tome_model::{Event, EventKind};
+use tome_model::{Event, EventKind, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::actions::{render_changes, render_file_name, render_reads};
+use super::answer::{begins_with_pronoun, find_conclusion, is_check_report, strip_verdict};
+use super::changes::{changed_files, render_changes_without_counts};
 use super::clause::{capitalize, render_title};
-use super::commands::CommandOutcome;
-use super::digest::{SegmentDigest, StatementAuthor};
+use super::commands::find_command_line;
+use super::cues::is_filler;
+use super::facts::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
+use super::files::FileTouchKind;
 use super::request::{UserRequest, parse_request, refers_without_naming};
-use super::terms::{TermKind, extract_terms};
-use super::text::{output_texts, plain_text};
+use super::terms::{TermKind, base_name, extract_terms};
+use super::text::{plain_text, strip_prefix_ignoring_case};
+use super::turn::Turn;
+use crate::Evidence;
 
 const TITLE_CHARS_MAX: usize = 96;
 
-/// Builds the title from the request, else from the one before the segment, else from actions.
-pub(super) fn build_title(
-    story: &SegmentDigest<'_>,
+/// Preference of a source; stored with the title, so that a period can choose among those of its
+/// segments.
+const FROM_COMMIT: u32 = 60;
+const FROM_PLAN: u32 = 50;
+const FROM_SUMMARY: u32 = 45;
+pub(super) const FROM_CONCLUSION: u32 = 40;
+const FROM_BRANCH: u32 = 30;
+pub(super) const FROM_REQUEST: u32 = 20;
+const FROM_EARLIER_REQUEST: u32 = 15;
+const FROM_VAGUE_REQUEST: u32 = 10;
+const FROM_FILES: u32 = 5;
+
+/// Chooses the title of a segment, with its evidence.
+pub(super) fn choose_title(
+    turns: &[Turn<'_>],
     events: &[Event],
     overlap: &[Event],
-) -> String {
-    let asked =
-        story.main_request(events.len()).filter(|ask| ask.weight > 0 && !ask.text.is_empty());
-    let before = overlap.iter().rev().filter(|event| event.kind == EventKind::UserMessage);
-    let committed = story.commits.last().map(|(_, message)| render_title(&plain_text(message)));
-    let text = match asked.filter(|ask| ask.weight > 1) {
-        // The commit message tells what "address them" meant.
-        Some(ask) if !is_specific(ask) && committed.is_some() => committed.unwrap_or_default(),
-        Some(ask) => render_request_title(ask, story),
-        None => match before
-            .filter_map(|event| parse_request(0, &event.text))
-            .find(|ask| ask.weight >= 4)
-        {
-            Some(ask) => render_request_title(&ask, story),
-            None => committed
-                .or_else(|| render_actions_title(story))
-                .or_else(|| asked.map(|ask| render_request_title(ask, story)))
-                .unwrap_or_else(|| render_fallback_title(story, events)),
-        },
-    };
+    branch: Option<&str>,
+) -> Option<DraftFact> {
+    title_from_commit(turns)
+        .or_else(|| title_from_plan(turns))
+        .or_else(|| title_from_summary(events))
+        .or_else(|| title_from_conclusion(turns, events))
+        .or_else(|| title_from_branch(turns, events, branch))
+        .or_else(|| title_from_request(turns, FROM_REQUEST))
+        .or_else(|| title_from_earlier_request(overlap, events, turns))
+        .or_else(|| title_from_request(turns, FROM_VAGUE_REQUEST))
+        .or_else(|| title_from_files(turns, events))
+}
+
+fn title(text: &str, source: u32, evidence: Vec<Evidence>) -> Option<DraftFact> {
     let text = truncate_words(text.replace("; ", ", ").trim(), TITLE_CHARS_MAX);
-    if text.chars().any(char::is_alphanumeric) { text } else { title_from_kinds(story) }
+    DraftFact::new(FactKind::Title, &text, source, evidence)
 }
 
-/// Whether a request names its subject rather than referring to it.
-fn is_specific(ask: &UserRequest<'_>) -> bool {
-    !refers_without_naming(&ask.text) && ask.weight >= 4
+/// Subjects of commits that say nothing about the work.
+fn is_chore(subject: &str) -> bool {
+    #[rustfmt::skip]
+    const CHORES: &[&str] = &[
+        "merge", "wip", "fixup!", "squash!", "fmt", "format", "lint", "fix lint", "fix tests",
+        "fix test", "typo", "fix typo", "bump", "update", "address review", "address comments",
+        "address pr", "cleanup", "clean up", "chore: bump", "chore: format", "push", "commit",
+        "checkpoint", "initial commit", "continue", "test",
+    ];
+    let words = count_words(subject);
+    words < 2
+        || words <= 4
+            && CHORES.iter().any(|chore| strip_prefix_ignoring_case(subject, chore).is_some())
+        || strip_prefix_ignoring_case(subject, "merge branch").is_some()
+        || strip_prefix_ignoring_case(subject, "merge pull request").is_some()
 }
 
-/// Renders a request as a title; if it names nothing, adds the failure or the most edited file.
-fn render_request_title(ask: &UserRequest<'_>, story: &SegmentDigest<'_>) -> String {
-    let title = render_title(&ask.text);
-    let named = extract_terms(&title).iter().any(|term| {
-        matches!(term.kind, TermKind::File | TermKind::Identifier | TermKind::ErrorCode)
-    });
-    let words = count_words(&title);
-    if let (Some(trouble), true) = (ask.failure, !named && (words < 6 || !is_specific(ask))) {
-        let said = truncate_words(&render_failure_message(trouble), 60);
-        return if is_specific(ask) { format!("{title}: {said}") } else { capitalize(&said) };
-    }
-    let changed = story.changed_files();
-    match changed.first() {
-        Some(file) if !named && words <= 7 => {
-            format!("{title} ({})", render_file_name(file.path, &changed))
+fn title_from_commit(turns: &[Turn<'_>]) -> Option<DraftFact> {
+    let commits = turns.iter().flat_map(|turn| &turn.commits);
+    let commit = commits.rev().find(|commit| !is_chore(commit.subject))?;
+    let subject = plain_text(commit.subject);
+    title(&capitalize(&subject), FROM_COMMIT, vec![build_evidence(commit.event, commit.raw)])
+}
+
+fn title_from_plan(turns: &[Turn<'_>]) -> Option<DraftFact> {
+    let plan = turns.iter().rev().find_map(|turn| turn.plan)?;
+    let text = capitalize(&plain_text(plan.text));
+    title(&text, FROM_PLAN, vec![build_evidence(plan.event, plan.raw)])
+}
+
+/// The title that the agent gave the session itself.
+fn title_from_summary(events: &[Event]) -> Option<DraftFact> {
+    let (at, raw) = events.iter().enumerate().rev().find_map(|(at, event)| {
+        let raw = event.meta.get("session_title")?.as_str()?;
+        (count_words(raw) >= 2).then_some((at, raw))
+    })?;
+    title(&capitalize(&plain_text(raw)), FROM_SUMMARY, vec![build_evidence(at, raw)])
+}
+
+/// The conclusion of the turn with the most work, if it can stand alone.
+fn title_from_conclusion(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
+    let mut best: Option<(usize, DraftFact)> = None;
+    for turn in turns {
+        let Some((at, answer)) = turn.final_answer(events) else { continue };
+        let Some(conclusion) = find_conclusion(answer) else { continue };
+        let text = render_title(strip_subject(strip_verdict(&conclusion.text)));
+        // The answer to a question is no title, and one item of a list is not the whole. A pasted
+        // log is no title either.
+        let is_pasted = turn.request.as_ref().is_some_and(|request| request.pasted);
+        if !turn.has_work() && !is_pasted
+            || conclusion.is_item
+            || conclusion.score < 8
+            || !stands_alone(&text)
+        {
+            continue;
         }
-        _ => title,
+        let work = turn.events.len();
+        if best.as_ref().is_none_or(|(most, _)| work > *most)
+            && let Some(fact) =
+                title(&text, FROM_CONCLUSION, vec![build_evidence(at, conclusion.raw)])
+        {
+            best = Some((work, fact));
+        }
     }
+    best.map(|(_, fact)| fact)
 }
 
-/// Renders files and commands as a title, else the best statement.
-fn render_actions_title(story: &SegmentDigest<'_>) -> Option<String> {
-    let mut parts = Vec::new();
-    parts.extend(render_changes(&story.changed_files(), 2).map(|words| strip_edit_counts(&words)));
-    parts.extend(render_run_title(story));
-    if !parts.is_empty() {
-        return Some(parts.join(", "));
-    }
-    story
-        .statements
+/// Removes "I have", "I've" and "We": titles have no subject.
+fn strip_subject(text: &str) -> &str {
+    ["i have", "i've", "i", "we have", "we've", "we"]
         .iter()
-        .filter(|said| said.who != StatementAuthor::User && !said.filler && said.score() > 4)
-        .max_by_key(|said| (said.score(), std::cmp::Reverse(said.event)))
-        .map(|said| render_title(&said.text))
+        .find_map(|word| strip_prefix_ignoring_case(text, word))
+        .map_or(text, str::trim_start)
 }
 
-/// Removes the counts from `changed a.rs (3 edits)`.
-fn strip_edit_counts(words: &str) -> String {
-    let mut out = String::new();
-    let mut rest = words;
-    while let Some((before, after)) = rest.split_once(" (") {
-        out.push_str(before);
-        rest = match after.split_once(')') {
-            Some((inside, behind)) if inside.ends_with("edits") => behind,
-            _ => {
-                out.push_str(" (");
-                after
-            }
-        };
-    }
-    out.push_str(rest);
-    out
+/// Whether a clause says something without the conversation around it.
+fn stands_alone(text: &str) -> bool {
+    let terms = extract_terms(text);
+    let names = terms.iter().any(|term| term.kind != TermKind::Word);
+    !text.ends_with('…')
+        && (4..=14).contains(&count_words(text))
+        && !begins_with_pronoun(text)
+        && !is_check_report(text)
+        && !is_filler(text)
+        && !text.starts_with(|c: char| c.is_ascii_digit())
+        && (names || terms.len() >= 3)
+        && is_main_clause(text)
 }
 
-fn render_run_title(story: &SegmentDigest<'_>) -> Option<String> {
-    let weighty: Vec<_> = story
-        .runs
-        .iter()
-        .filter(|ran| ran.is_major && ran.outcome != CommandOutcome::Unclear)
+/// Whether a text is a clause of its own, and no fragment, quotation, label or outburst.
+pub(super) fn is_main_clause(text: &str) -> bool {
+    #[rustfmt::skip]
+    const FRAGMENTS: &[&str] = &[
+        "when", "if", "because", "since", "while", "although", "as", "which", "that", "whether",
+        "after", "before", "unless", "until", "once", "and", "or", "but", "so", "with", "without",
+        "for", "from", "by", "also", "plus", "e.g.", "i.e.", "like", "such",
+    ];
+    #[rustfmt::skip]
+    const OUTBURSTS: &[&str] = &[
+        "wtf", "omg", "damn", "ugh", "argh", "wow", "lol", "hmm", "fuck", "shit", "what the hell",
+        "oh no", "come on", "seriously",
+    ];
+    let bare = text.trim();
+    let quoted = bare.starts_with(['"', '“', '>', '«', '「', '|', '<', '{', '[', '$', '❯']);
+    let begins =
+        |words: &[&str]| words.iter().any(|word| strip_prefix_ignoring_case(bare, word).is_some());
+    let has_main = bare.split_once(", ").is_some_and(|(_, main)| count_words(main) >= 3);
+    !quoted
+        && !begins(OUTBURSTS)
+        && (!begins(FRAGMENTS) || has_main)
+        && !bare.ends_with([':', '：'])
+}
+
+/// The branch in words: `user/ent-109-text-output-flag` is "Text output flag".
+fn title_from_branch(
+    turns: &[Turn<'_>],
+    events: &[Event],
+    branch: Option<&str>,
+) -> Option<DraftFact> {
+    let branch = branch?;
+    let mut evidence = turns.iter().flat_map(|turn| turn.events.clone()).filter_map(|at| {
+        let shows = crate::evidence::contains_excerpt(events.get(at)?, branch);
+        shows.then(|| build_evidence(at, branch))
+    });
+    let text = words_of_branch(branch)?;
+    title(&text, FROM_BRANCH, vec![evidence.next()?])
+}
+
+pub(super) fn words_of_branch(branch: &str) -> Option<String> {
+    let name = base_name(branch);
+    let words: Vec<&str> = name
+        .split(['-', '_', '.'])
+        .filter(|word| !word.is_empty())
+        .skip_while(|word| {
+            word.chars().all(|c| c.is_ascii_digit())
+                || matches!(*word, "ent" | "issue" | "gh" | "pr")
+        })
         .collect();
-    let last = weighty.last()?;
-    let failed = weighty.iter().find(|ran| ran.outcome == CommandOutcome::Failed);
-    let named = failed.unwrap_or(last);
-    let end = weighty.iter().rev().find(|ran| ran.name == named.name)?;
-    Some(match (failed.is_some(), end.outcome) {
-        (true, CommandOutcome::Passed) => format!("{} failed, then passed", named.name),
-        (true, _) => format!("{} failed", named.name),
-        _ => format!("{} passed", named.name),
+    let worded =
+        words.iter().filter(|word| word.len() >= 3 && word.chars().all(char::is_alphabetic));
+    (words.len() >= 2 && worded.count() >= 2).then(|| capitalize(&words.join(" ")))
+}
+
+/// The request that most of the segment was about.
+fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
+    let mut best: Option<(u32, &UserRequest<'_>)> = None;
+    for (place, turn) in turns.iter().enumerate() {
+        let Some(request) = &turn.request else { continue };
+        let specific = request.weight >= 4 && !refers_without_naming(&request.text);
+        let fits = !request.pasted
+            && is_main_clause(&request.text)
+            && (source == FROM_VAGUE_REQUEST && request.weight > 1 || specific);
+        let followed = u32::try_from(turn.events.len().min(16)).unwrap_or(0);
+        let score = request.weight.min(9) * 2
+            + followed
+            + u32::from(request.is_order) * 6
+            + if place == 0 { 4 } else { 0 };
+        if fits && best.is_none_or(|(most, _)| score > most) {
+            best = Some((score, request));
+        }
+    }
+    let (_, request) = best?;
+    let text = render_title(&request.text);
+    title(&text, source, vec![build_evidence(request.event, request.raw)])
+}
+
+/// The request before the segment, if the segment only continues it. Its evidence is what was done.
+fn title_from_earlier_request(
+    overlap: &[Event],
+    events: &[Event],
+    turns: &[Turn<'_>],
+) -> Option<DraftFact> {
+    let before = overlap.iter().rev().filter(|event| event.kind == EventKind::UserMessage);
+    let request = before
+        .filter_map(|event| parse_request(0, &event.text))
+        .find(|request| request.weight >= 4 && is_main_clause(&request.text))?;
+    let evidence = first_evidence(events, turns)?;
+    title(&render_title(&request.text), FROM_EARLIER_REQUEST, vec![evidence])
+}
+
+fn first_evidence(events: &[Event], turns: &[Turn<'_>]) -> Option<Evidence> {
+    let files = turns.iter().flat_map(|turn| &turn.files);
+    let file = files.map(|file| build_evidence(file.event, file.raw)).next();
+    let run = turns.iter().flat_map(|turn| &turn.runs);
+    let run = run.map(|run| build_evidence(run.event, first_line(run.command_line))).next();
+    file.or(run).or_else(|| {
+        events.iter().enumerate().find_map(|(at, event)| {
+            let line = event.text.lines().find(|line| !line.trim().is_empty())?;
+            Some(build_evidence(at, line))
+        })
     })
 }
 
-/// Renders a title from reads, failures, any first line, or tools.
-fn render_fallback_title(story: &SegmentDigest<'_>, events: &[Event]) -> String {
-    if let Some((words, _)) = render_reads(story) {
-        return words;
+/// The files that were changed, or else read.
+fn title_from_files(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
+    let changed = changed_files(turns);
+    if let Some(text) = render_changes_without_counts(&changed, 2) {
+        let evidence = changed.iter().take(2).map(|file| build_evidence(file.event, file.raw));
+        return title(&text, FROM_FILES, evidence.collect());
     }
-    let trouble = events
+    let read: Vec<_> = turns
         .iter()
-        .flat_map(output_texts)
-        .filter_map(find_failure_line)
-        .max_by_key(|(_, sure)| *sure);
-    if let Some((line, _)) = trouble {
-        return capitalize(&truncate_words(&render_failure_message(line), 80));
-    }
-    let first_said = events
-        .iter()
-        .map(|event| {
-            plain_text(event.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default())
-        })
-        .find(|text| !text.is_empty());
-    if let Some(said) = first_said {
-        return render_title(&truncate_words(&said, 80));
-    }
-    let tools: Vec<&str> = events
-        .iter()
-        .filter_map(|event| event.tool.as_ref())
-        .map(|tool| tool.name.as_str())
-        .filter(|name| !name.is_empty())
+        .flat_map(|turn| &turn.files)
+        .filter(|file| file.action == FileTouchKind::Read)
         .collect();
-    if let Some(tool) = tools.first() {
-        return format!("Used {}", truncate_words(tool, 60));
+    if let Some(first) = read.first() {
+        let names: Vec<&str> = read.iter().take(3).map(|file| base_name(file.path)).collect();
+        let text = format!("Read {}", names.join(", "));
+        return title(&text, FROM_FILES, vec![build_evidence(first.event, first.raw)]);
     }
-    title_from_kinds(story)
+    title_from_command(events).or_else(|| title_from_text(events))
 }
 
-/// Title for a segment without any text.
-fn title_from_kinds(story: &SegmentDigest<'_>) -> String {
-    let has = |kind| story.kinds.contains_key(&kind);
-    let what = if has(EventKind::Compaction) {
+/// The first command, if nothing was said and no file touched.
+fn title_from_command(events: &[Event]) -> Option<DraftFact> {
+    let (at, line) = events.iter().enumerate().find_map(|(at, event)| {
+        let line = find_command_line(event.tool.as_ref()?)?;
+        Some((at, first_line(line)))
+    })?;
+    let text = format!("Ran {}", truncate_words(&plain_text(line), 80));
+    title(&text, FROM_FILES, vec![build_evidence(at, line)])
+}
+
+/// The line of a log that reports a failure, or else the first words of anybody.
+fn title_from_text(events: &[Event]) -> Option<DraftFact> {
+    let failure = events.iter().enumerate().find_map(|(at, event)| {
+        let (line, _) = find_failure_line(&event.text)?;
+        Some((at, line, render_failure_message(line)))
+    });
+    let said = || {
+        events.iter().enumerate().find_map(|(at, event)| {
+            let line = event.text.lines().find(|line| line.chars().any(char::is_alphanumeric))?;
+            Some((at, line, render_title(&truncate_words(&plain_text(line), 80))))
+        })
+    };
+    let (at, line, text) = failure.or_else(said)?;
+    title(&capitalize(&text), 1, vec![build_evidence(at, line)])
+}
+
+/// Title of a segment without any fact.
+pub(super) fn title_from_kinds(events: &[Event]) -> &'static str {
+    let has = |kind| events.iter().any(|event| event.kind == kind);
+    if has(EventKind::Compaction) {
         "Context compacted"
     } else if has(EventKind::SubagentStart) || has(EventKind::SubagentStop) {
         "A subagent at work"
@@ -168,6 +310,5 @@ fn title_from_kinds(story: &SegmentDigest<'_>) -> String {
         "Session closed"
     } else {
         "Nothing said"
-    };
-    what.to_owned()
+    }
 }

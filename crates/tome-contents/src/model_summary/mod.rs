@@ -114,6 +114,7 @@ fn build_summary(answer: ModelSummary, support: impl Fn(&str) -> Support) -> Sum
         title: answer.title,
         bullets: bullets.map(|text| SummaryBullet { support: support(&text), text }).collect(),
         keywords: answer.keywords,
+        work: Vec::new(),
     }
 }
 

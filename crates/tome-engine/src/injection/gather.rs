@@ -11,6 +11,7 @@ use tome_notebook::{
 };
 
 use super::Injector;
+use super::known::KnownFacts;
 use super::resume::ResumeParts;
 use super::session_state::SessionState;
 use super::start::{FactFile, NoteLine, StartParts};
@@ -27,8 +28,13 @@ const HEADING_BYTES_MAX: u64 = 100;
 const HITS_MAX: usize = 12;
 
 /// The sources of the start text, in the order they are read.
-pub(super) const START_SOURCES: [&str; 4] =
-    ["notes", "overview", "lessons from all projects", "where the last session stopped"];
+pub(super) const START_SOURCES: [&str; 5] = [
+    "notes",
+    "overview",
+    "lessons from all projects",
+    "what the contents know",
+    "where the last session stopped",
+];
 
 /// The session that starts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,6 +67,7 @@ impl Injector {
             &|parts| self.read_notes(starting, parts),
             &|parts| self.read_overview(starting, parts),
             &|parts| self.read_insights(parts),
+            &|parts| self.read_known_facts(starting, parts),
             &|parts| self.read_last_session(starting, parts),
         ];
         for (name, step) in START_SOURCES.iter().zip(steps) {
@@ -117,6 +124,16 @@ impl Injector {
         Ok(())
     }
 
+    fn read_known_facts(
+        &self,
+        starting: &StartRequest,
+        parts: &mut StartParts,
+    ) -> Result<(), HomeError> {
+        let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
+        parts.known = self.load_known_facts(&starting.project, own.as_ref())?;
+        Ok(())
+    }
+
     fn read_last_session(
         &self,
         starting: &StartRequest,
@@ -135,12 +152,28 @@ impl Injector {
                 };
                 state.map(|state| SessionState { is_own: true, ..state })
             }
-            (_, own) => self.load_last_session(&starting.project, own.as_ref())?,
+            (_, own) => self.load_last_session_here(&starting.project, own.as_ref())?,
         };
         if let Some(state) = &mut parts.last {
             self.redact_state(state);
         }
         Ok(())
+    }
+
+    /// The last session on the branch that the project's folder is on, or else the last one.
+    fn load_last_session_here(
+        &self,
+        project: &str,
+        own: Option<&SessionId>,
+    ) -> Result<Option<SessionState>, HomeError> {
+        let on_branch = self.load_known_facts(project, own)?.session;
+        if let (Some(session), Some(path)) = (on_branch, self.stores.find_store_path(project))
+            && let Some(state) =
+                self.load_session_state(&*self.stores.open(&path)?, project, &session)?
+        {
+            return Ok(Some(state));
+        }
+        self.load_last_session(project, own)
     }
 
     /// Collects the changes since a session was last active; `None` if it was never active before
@@ -234,12 +267,15 @@ impl StartParts {
 
     /// Merges the result of one step.
     fn merge(&mut self, read: Self) {
-        let Self { facts, notes, notes_from, overview, insights, last, late: _ } = read;
+        let Self { facts, notes, notes_from, overview, insights, known, last, late: _ } = read;
         self.facts.extend(facts);
         self.notes.extend(notes);
         self.insights.extend(insights);
         self.notes_from = notes_from.or(self.notes_from.take());
         self.overview = overview.or(self.overview.take());
+        if known != KnownFacts::default() {
+            self.known = known;
+        }
         self.last = last.or(self.last.take());
     }
 }

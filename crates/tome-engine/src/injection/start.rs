@@ -3,6 +3,7 @@
 use tome_model::Millis;
 
 use super::compose::{InjectionText, TextFrame, compose};
+use super::known::KnownFacts;
 use super::rules::memory_rules;
 use super::section::{TextBlock, TextSection};
 use super::session_state::SessionState;
@@ -24,6 +25,8 @@ pub struct StartParts {
     pub overview: Option<String>,
     /// The files of the coder's notebook, the newest first.
     pub insights: Vec<NoteLine>,
+    /// What the contents know of the project.
+    pub known: KnownFacts,
     /// The state of the last session; after a compaction, of this one.
     pub last: Option<SessionState>,
     /// Sources that could not be read in time.
@@ -90,6 +93,9 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
         facts_section(parts),
         overview_section(parts),
         last_session_section(parts),
+        branch_section(parts),
+        how_to_work_section(parts),
+        open_section(parts),
         notes_section(parts),
         insights_section(parts),
     ];
@@ -122,7 +128,7 @@ fn facts_section(parts: &StartParts) -> TextSection {
         noun: ("fact file", "fact files"),
         rest: "memory_read reads one; `tome memory list` lists them",
         quoted: parts.notes_from.clone(),
-        share: 28,
+        share: 20,
     }
 }
 
@@ -138,7 +144,7 @@ fn overview_section(parts: &StartParts) -> TextSection {
         noun: ("overview", "overviews"),
         rest: "memory_read overview.md with scope session",
         quoted: None,
-        share: 20,
+        share: 15,
     }
 }
 
@@ -155,8 +161,37 @@ fn last_session_section(parts: &StartParts) -> TextSection {
             true => "the record of this session".to_owned(),
             false => "the record of that session".to_owned(),
         }),
-        share: 24,
+        share: 16,
     }
+}
+
+/// Statements of the contents, each a line with its evidence.
+fn known_section(name: &'static str, about: String, lines: &[String], share: u64) -> TextSection {
+    TextSection {
+        name,
+        about,
+        blocks: lines.iter().map(|line| TextBlock::from_line(line)).collect(),
+        noun: ("statement", "statements"),
+        rest: "`tome toc` and recall_memory find them",
+        quoted: None,
+        share,
+    }
+}
+
+fn branch_section(parts: &StartParts) -> TextSection {
+    let about = parts.known.branch.as_ref().map_or(String::new(), |branch| {
+        format!("Branch {}. Continue from here.", quote_line(branch, NAME_CHARS_MAX))
+    });
+    known_section("Work on this branch", about, &parts.known.on_branch, 12)
+}
+
+fn how_to_work_section(parts: &StartParts) -> TextSection {
+    let about = "Learned from earlier sessions; memory_show opens a citation.".to_owned();
+    known_section("How to work here", about, &parts.known.how_to_work, 14)
+}
+
+fn open_section(parts: &StartParts) -> TextSection {
+    known_section("Open in other work", String::new(), &parts.known.open_elsewhere, 5)
 }
 
 /// A session in a few lines: time, requests, the agent's final message, open items.
@@ -219,7 +254,7 @@ fn notes_section(parts: &StartParts) -> TextSection {
         noun: ("note", "notes"),
         rest: "recall_memory finds them; `tome memory list` lists them",
         quoted: parts.notes_from.clone(),
-        share: 17,
+        share: 11,
     }
 }
 
@@ -231,7 +266,7 @@ fn insights_section(parts: &StartParts) -> TextSection {
         noun: ("file", "files"),
         rest: "recall_memory with scope coder finds them",
         quoted: None,
-        share: 11,
+        share: 7,
     }
 }
 

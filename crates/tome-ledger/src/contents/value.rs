@@ -1,17 +1,20 @@
-//! Values of the contents, packed as in codec.rs. Version 1 of each is the postcard encoding of its
-//! struct below, with the fields in that order. Times are milliseconds; kinds and reasons are codes.
+//! Values of the contents, packed as in codec.rs. Each is the postcard encoding of its struct below,
+//! with the fields in that order; a node of version 1 ends before `work`. Times are milliseconds; kinds and reasons are codes.
 //! Data in the key is not repeated.
 
 use serde::{Deserialize, Serialize};
 use tome_model::{
-    Agent, Bullet, EventId, EventKind, Grip, GripId, Level, Millis, Node, NodeId, SessionId,
+    Agent, Bullet, EventId, EventKind, Fact, FactKind, Grip, GripId, Level, Millis, Node, NodeId,
+    SessionId, Work,
 };
 
 use super::{NodeHeader, SegmentEntry, SegmentStartReason};
 use crate::codec::{KvLocation, decode, pack, unpack};
 use crate::{LedgerError, OrderKey};
 
-const NODE_VERSION: u8 = 1;
+const NODE_VERSION: u8 = 2;
+/// Nodes without facts, written before version 2.
+const NODE_VERSION_WITHOUT_WORK: u8 = 1;
 const HEADER_VERSION: u8 = 1;
 const SEGMENT_VERSION: u8 = 1;
 const GRIP_VERSION: u8 = 1;
@@ -33,7 +36,18 @@ struct StoredNodeRef<'a> {
     source: &'a Option<(EventId, EventId)>,
     summarizer: &'a str,
     made_at: u64,
+    work: Vec<StoredWorkRef<'a>>,
 }
+
+/// Branch, sessions, turns, commits, weight and facts.
+type StoredWorkRef<'a> = (Option<&'a str>, &'a [SessionId], u64, u64, u64, Vec<StoredFactRef<'a>>);
+
+/// Kind, text, time, weight and grips.
+type StoredFactRef<'a> = (u8, &'a str, u64, u32, &'a [GripId]);
+
+type StoredWork = (Option<String>, Vec<SessionId>, u64, u64, u64, Vec<StoredFact>);
+
+type StoredFact = (u8, String, u64, u32, Vec<GripId>);
 
 /// `StoredNodeRef` for reading.
 #[derive(Deserialize)]
@@ -74,6 +88,7 @@ pub(super) fn encode_node(node: &Node) -> Result<Vec<u8>, LedgerError> {
         source: &node.source,
         summarizer: &node.summarizer,
         made_at: node.made_at.0,
+        work: node.work.iter().map(work_ref).collect(),
     };
     pack(NODE_VERSION, &out).map_err(|problem| rejected_error(node.id.as_str(), problem))
 }
@@ -84,8 +99,13 @@ pub(super) fn decode_node(
     version: u32,
     bytes: &[u8],
 ) -> Result<Node, LedgerError> {
-    let (_, body) = unpack(place, &[NODE_VERSION], bytes)?;
-    let read: StoredNode = decode(place, &body)?;
+    let known = [NODE_VERSION, NODE_VERSION_WITHOUT_WORK];
+    let (format, body) = unpack(place, &known, bytes)?;
+    let (read, work): (StoredNode, Vec<StoredWork>) = match format {
+        NODE_VERSION_WITHOUT_WORK => (decode(place, &body)?, Vec::new()),
+        _ => decode(place, &body)?,
+    };
+    let work = work.into_iter().map(|work| decode_work(place, work));
     let bullets = read.bullets.into_iter();
     let bullets = bullets.map(|(text, grips, unsupported)| Bullet { text, grips, unsupported });
     Ok(Node {
@@ -106,7 +126,27 @@ pub(super) fn decode_node(
         source: read.source,
         summarizer: read.summarizer,
         made_at: Millis(read.made_at),
+        work: work.collect::<Result<_, _>>()?,
     })
+}
+
+fn work_ref(work: &Work) -> StoredWorkRef<'_> {
+    let facts = work
+        .facts
+        .iter()
+        .map(|fact| (fact.kind.code(), fact.text.as_str(), fact.at.0, fact.weight, fact.grips()));
+    let branch = work.branch.as_deref();
+    (branch, &work.sessions, work.turns, work.commits, work.weight, facts.collect())
+}
+
+fn decode_work(place: KvLocation<'_>, stored: StoredWork) -> Result<Work, LedgerError> {
+    let (branch, sessions, turns, commits, weight, facts) = stored;
+    let facts = facts.into_iter().map(|(kind, text, at, weight, grips)| {
+        FactKind::from_code(kind)
+            .and_then(|kind| Fact::new(kind, text, Millis(at), weight, grips))
+            .ok_or_else(|| place.corrupt("it holds a fact of no known kind or without evidence"))
+    });
+    Ok(Work { branch, sessions, turns, commits, weight, facts: facts.collect::<Result<_, _>>()? })
 }
 
 #[derive(Serialize, Deserialize)]

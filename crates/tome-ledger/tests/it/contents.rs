@@ -6,7 +6,8 @@ use tome_ledger::{
     SegmentEntry, SegmentStartReason, SegmentWrite, WorkerCommit,
 };
 use tome_model::{
-    Agent, Bullet, EventKind, Grip, GripId, Level, Millis, Node, NodeId, Period, SessionId,
+    Agent, Bullet, EventKind, Fact, FactKind, Grip, GripId, Level, Millis, Node, NodeId, Period,
+    SessionId, Work,
 };
 
 use crate::scene::*;
@@ -59,6 +60,20 @@ pub(crate) fn node(of: &NodeId, version: u32, open: bool, title: &str) -> Node {
         source: Some((id("e1"), id("e2"))),
         summarizer: "extractive".into(),
         made_at: Millis(9),
+        work: vec![Work {
+            branch: Some("feature/ключ".into()),
+            sessions: vec![session("s1")],
+            turns: 3,
+            commits: 1,
+            weight: 70,
+            facts: FactKind::ALL
+                .into_iter()
+                .map(|kind| {
+                    let grips = vec![grip_of("續", of).id];
+                    Fact::new(kind, "直した".into(), Millis(7), 5, grips).unwrap()
+                })
+                .collect(),
+        }],
     }
 }
 

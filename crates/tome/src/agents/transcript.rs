@@ -158,6 +158,8 @@ pub(super) struct RecordContext {
     pub(super) session: Value,
     pub(super) cwd: String,
     pub(super) at: Millis,
+    /// The branch that the transcript names, if any.
+    pub(super) branch: Option<String>,
 }
 
 impl RecordContext {
@@ -167,6 +169,7 @@ impl RecordContext {
             session: Value::String(origin.session.clone()),
             cwd: origin.cwd.clone(),
             at: origin.at,
+            branch: None,
         }
     }
 
@@ -183,6 +186,13 @@ impl RecordContext {
         }
     }
 
+    /// Sets the branch, if the value names one.
+    pub(super) fn update_branch(&mut self, branch: Option<&Value>) {
+        if let Some(branch) = branch.and_then(Value::as_str).filter(|name| !name.is_empty()) {
+            self.branch = Some(branch.to_owned());
+        }
+    }
+
     /// Sets the time, if the value is one. A record without a time gets the previous record's.
     pub(super) fn update_time(&mut self, stamp: Option<&Value>) {
         if let Some(at) = stamp.and_then(parse_timestamp) {
@@ -195,8 +205,11 @@ impl RecordContext {
         &self,
         text: &str,
         native: Option<&str>,
-        fields: PayloadFields,
+        mut fields: PayloadFields,
     ) -> RecordOutcome {
+        if let Some(branch) = &self.branch {
+            fields.set("branch", branch.clone());
+        }
         match (classify_prompt(text), self.hook_context()) {
             (PromptAuthor::User(text), Some(scene)) => {
                 let identity = scene.identities().for_prompt(native, &text);

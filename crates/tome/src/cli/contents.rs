@@ -1,4 +1,4 @@
-//! The command lines of `tome toc` and `tome show`.
+//! The command lines of `tome toc`, `tome session` and `tome show`.
 
 use std::path::PathBuf;
 
@@ -40,6 +40,29 @@ pub struct TocArgs {
     pub all_projects: bool,
     /// Show at most the latest N children of each node; 0 for all
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    pub limit: u32,
+}
+
+const SESSION_HELP: &str = "\
+Examples:
+  tome session              the latest sessions of this project
+  tome session 419f         the page of one; a unique beginning of its id is enough";
+
+/// `tome session`
+#[derive(Debug, Args)]
+#[command(after_help = SESSION_HELP)]
+pub struct SessionArgs {
+    /// Id of a session, or its beginning [default: list the latest sessions]
+    pub id: Option<String>,
+    /// Only this project [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
+    pub project: Option<PathBuf>,
+    /// Sessions of all projects
+    #[arg(long)]
+    pub all_projects: bool,
+    /// List at most the latest N sessions
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20,
+          value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub limit: u32,
 }
 

@@ -29,6 +29,7 @@ mod rebuild_messages;
 mod recall;
 mod reflect;
 mod repair;
+mod session;
 mod setup;
 mod show;
 mod start;
@@ -110,6 +111,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Recall(asked)) => recall::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
+        Some(Command::Session(asked)) => session::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
         Some(Command::Injections(asked)) => injections::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),

@@ -7,10 +7,10 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_contents::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
-    ProjectNode, ProjectShare, StoreRebuildResult, StoreVerifyResult,
+    ProjectNode, ProjectShare, SessionListing, SessionPage, StoreRebuildResult, StoreVerifyResult,
 };
 use tome_home::HomeError;
-use tome_model::{Agent, Grip, Level, ModelError, NodeId};
+use tome_model::{Agent, EventId, Grip, Level, ModelError, NodeId};
 use tome_proto::v1::contents_server::Contents;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
@@ -26,6 +26,10 @@ pub struct ContentsService(pub Arc<Daemon>);
 
 /// Results of stores buffered for a client that reads slowly.
 const PROGRESS_QUEUE_MAX: usize = 16;
+
+/// Sessions in one list.
+const SESSIONS_DEFAULT: u32 = 20;
+const SESSIONS_MAX: u32 = 1_000;
 
 impl ContentsService {
     /// Drains the spool and runs a query on the calendar. `read` also gets a notice if events are
@@ -140,6 +144,37 @@ impl Contents for ContentsService {
         .await
     }
 
+    async fn list_sessions(
+        &self,
+        request: Request<v1::ListSessionsRequest>,
+    ) -> Result<Response<v1::ListSessionsResponse>, Status> {
+        let request = request.into_inner();
+        let limit = match request.limit {
+            0 => SESSIONS_DEFAULT,
+            limit => limit.min(SESSIONS_MAX),
+        };
+        self.query(move |calendar, waiting| {
+            let project = non_empty(&request.project);
+            let (sessions, mut skipped) = calendar.list_sessions(project, limit as usize)?;
+            skipped.extend(waiting);
+            let sessions = sessions.into_iter().map(session_to_wire).collect();
+            Ok(v1::ListSessionsResponse { sessions, skipped })
+        })
+        .await
+    }
+
+    async fn get_session(
+        &self,
+        request: Request<v1::GetSessionRequest>,
+    ) -> Result<Response<v1::GetSessionResponse>, Status> {
+        let request = request.into_inner();
+        self.query(move |calendar, _| {
+            let page = calendar.session_page(&request.id, non_empty(&request.project))?;
+            Ok(session_page_to_wire(page))
+        })
+        .await
+    }
+
     async fn verify_contents(
         &self,
         request: Request<v1::VerifyContentsRequest>,
@@ -183,6 +218,54 @@ impl Contents for ContentsService {
             reports.map(|report| store_workers(daemon, report)).collect()
         });
         Ok(Response::new(v1::GetWorkersResponse { stores: stores.await? }))
+    }
+}
+
+fn session_to_wire(session: SessionListing) -> v1::Session {
+    v1::Session {
+        resume: session.resume_command().unwrap_or_default(),
+        id: session.id.into(),
+        agent: session.agent.into(),
+        project: session.project,
+        title: session.title,
+        branch: session.branch.unwrap_or_default(),
+        first_at_ms: session.first_at.0,
+        last_at_ms: session.last_at.0,
+        events: session.events,
+        prompts: session.prompts,
+        commits: session.commits,
+    }
+}
+
+fn session_page_to_wire(page: SessionPage) -> v1::GetSessionResponse {
+    let id = |event: Option<EventId>| event.map(String::from).unwrap_or_default();
+    let turns = page.turns.into_iter().map(|turn| v1::SessionTurn {
+        at_ms: turn.at.0,
+        prompt: turn.prompt,
+        prompt_event: id(turn.prompt_event),
+        conclusion: turn.conclusion.unwrap_or_default(),
+        answer_event: id(turn.answer_event),
+        events: turn.events,
+        changed_files: turn.changed_files,
+        commits: turn.commits,
+        interrupted: turn.is_interrupted,
+    });
+    let files = page.files.into_iter().map(|file| v1::FileChange {
+        path: file.path,
+        action: file.action.to_owned(),
+        edits: file.edits,
+    });
+    let facts = page.facts.into_iter().map(|fact| v1::SessionFact {
+        kind: fact.kind.as_str().to_owned(),
+        text: fact.text,
+        event: fact.event.into(),
+    });
+    v1::GetSessionResponse {
+        session: Some(session_to_wire(page.session)),
+        turns: turns.collect(),
+        files: files.collect(),
+        facts: facts.collect(),
+        truncated: page.is_truncated,
     }
 }
 

@@ -60,7 +60,12 @@ impl Summarizer for EchoSummarizer {
             let evidence = Evidence { event, excerpt: text.clone() };
             Some(SummaryBullet { text, support: Support::Excerpts(vec![evidence]) })
         });
-        Ok(Summary { title, bullets: bullets.collect(), keywords: vec!["plain".into()] })
+        Ok(Summary {
+            title,
+            bullets: bullets.collect(),
+            keywords: vec!["plain".into()],
+            work: Vec::new(),
+        })
     }
 
     fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
@@ -73,6 +78,7 @@ impl Summarizer for EchoSummarizer {
             title: format!("{}: {}", input.period, titles.join("; ")),
             bullets: bullets.take(5).collect(),
             keywords: Vec::new(),
+            work: Vec::new(),
         })
     }
 }
@@ -144,7 +150,7 @@ pub(crate) fn latest(ledger: &Ledger) -> BTreeMap<(String, NodeId), (Node, Vec<G
             };
             assert!(head.matches_node(&node), "{head:?} {node:?}");
             (node.version, node.made_at) = (0, Millis(0));
-            let grips = node.bullets.iter().flat_map(|bullet| &bullet.grips);
+            let grips = node.grips();
             let grips = grips.map(|grip| ledger.grip(&project, grip).unwrap().unwrap());
             let grips = grips.collect();
             found.insert((project.clone(), head.id), (node, grips));

@@ -14,7 +14,7 @@ const EVENTS: &str = "s1 2026-03-02T09:00:00Z parser
 
 fn summary(title: &str, support: Support) -> Summary {
     let bullets = vec![SummaryBullet { text: title.into(), support }];
-    Summary { title: title.into(), bullets, keywords: vec!["k".into()] }
+    Summary { title: title.into(), bullets, keywords: vec!["k".into()], work: Vec::new() }
 }
 
 fn polish(ledger: &Ledger, found: &ProjectNode, title: &str) -> ReplaceOutcome {

@@ -1,7 +1,7 @@
 //! Segment boundaries.
 
 use proptest::prelude::*;
-use tome_contents::{EventSegment, cut_segments, weigh_event};
+use tome_contents::{EventSegment, cut_segments, cut_turns, weigh_event};
 use tome_ledger::SegmentStartReason;
 use tome_model::Period;
 
@@ -36,12 +36,17 @@ fn random_events() -> impl Strategy<Value = Vec<Event>> {
                 0 => EventKind::SessionEnd,
                 1 => EventKind::Compaction,
                 2..5 => EventKind::ToolResult,
+                5..7 => EventKind::UserMessage,
                 _ => EventKind::AssistantMessage,
             };
             events.push(event(n, Millis(now), kind, &"some words ".repeat(words)));
         }
         events
     })
+}
+
+fn is_prompt(event: &Event) -> bool {
+    event.kind == EventKind::UserMessage
 }
 
 fn counted(events: &[Event]) -> u64 {
@@ -51,7 +56,11 @@ fn counted(events: &[Event]) -> u64 {
 fn check_limits(events: &[Event], segment: &EventSegment, settings: &ContentsSettings) {
     let own = &events[segment.events.clone()];
     let (first, last) = (own.first().unwrap(), own.last().unwrap());
-    assert!(counted(own) <= settings.tokens_max || own.len() == 1);
+    assert!(counted(own) <= settings.tokens_max * 4 || own.len() == 1);
+    // A prompt joins a segment only if it fits; the rest of its turn follows it.
+    for (place, _) in own.iter().enumerate().skip(1).filter(|(_, event)| is_prompt(event)) {
+        assert!(counted(&own[..=place]) <= settings.tokens_max);
+    }
     assert!(own.windows(2).all(|two| two[0].at.distance_ms(two[1].at) <= settings.gap_ms));
     let day = |event: &Event| Period::day_containing(event.at, &settings.zone);
     assert_eq!(day(first), day(last));
@@ -83,7 +92,8 @@ fn check_reason(events: &[Event], two: &[EventSegment], settings: &ContentsSetti
     {
         SegmentStartReason::Midnight
     } else {
-        assert!(counted(own) + weigh_event(first).capped_tokens > settings.tokens_max);
+        let most = settings.tokens_max * if is_prompt(first) { 1 } else { 4 };
+        assert!(counted(own) + weigh_event(first).capped_tokens > most);
         SegmentStartReason::Full
     };
     assert_eq!(next.began, expected);
@@ -143,4 +153,43 @@ fn the_weight_of_a_tool_result_is_capped() {
     });
     assert!(weigh_event(&quiet).capped_tokens > 2_500);
     assert!(weigh_event(&loud).tokens > 60_000 && weigh_event(&loud).capped_tokens < 300);
+}
+
+#[test]
+fn every_event_is_in_exactly_one_turn() {
+    let kinds = [
+        EventKind::SessionStart,
+        EventKind::UserMessage,
+        EventKind::AssistantMessage,
+        EventKind::ToolResult,
+        EventKind::AssistantStop,
+        EventKind::SessionStart,
+        EventKind::UserMessage,
+        EventKind::UserMessage,
+        EventKind::SessionEnd,
+    ];
+    let all: Vec<Event> = kinds
+        .into_iter()
+        .enumerate()
+        .map(|(n, kind)| event(n, Millis(n as u64), kind, "words"))
+        .collect();
+    assert_eq!(cut_turns(&all), [0..5, 5..7, 7..9]);
+    assert!(cut_turns(&[]).is_empty());
+}
+
+proptest! {
+    #[test]
+    fn turns_cover_all_events_and_begin_with_prompts(events in random_events(), upto in 0..80usize) {
+        let turns = cut_turns(&events);
+        prop_assert_eq!(turns.first().map(|turn| turn.start), events.first().map(|_| 0));
+        prop_assert_eq!(turns.last().map_or(0, |turn| turn.end), events.len());
+        for two in turns.windows(2) {
+            prop_assert_eq!(two[0].end, two[1].start);
+            prop_assert!(is_prompt(&events[two[1].start]));
+        }
+        let prompts = events.iter().filter(|event| is_prompt(event)).count();
+        prop_assert!(turns.len() == prompts || turns.len() == prompts + 1);
+        let some = cut_turns(&events[..upto.min(events.len())]);
+        prop_assert!(some.iter().zip(&turns).all(|(a, b)| a.start == b.start && a.end <= b.end));
+    }
 }

@@ -296,10 +296,20 @@ fn evidence_that_is_not_verbatim_is_rejected() {
                 bullet("too long", &[(0, "one".repeat(100))]),
                 bullet("true", &[(0, "ne".into()), (0, "never".into())]),
             ];
-            Ok(Summary { title: "t".repeat(9_000), bullets, keywords: Vec::new() })
+            Ok(Summary {
+                title: "t".repeat(9_000),
+                bullets,
+                keywords: Vec::new(),
+                work: Vec::new(),
+            })
         }
         fn summarize_period(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {
-            Ok(Summary { title: String::new(), bullets: Vec::new(), keywords: Vec::new() })
+            Ok(Summary {
+                title: String::new(),
+                bullets: Vec::new(),
+                keywords: Vec::new(),
+                work: Vec::new(),
+            })
         }
     }
     let ledger = Memory::default().open();

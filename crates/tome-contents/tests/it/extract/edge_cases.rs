@@ -75,14 +75,14 @@ fn tool_calls_alone_are_summarized_as_actions() {
             bash("cargo test", "test result: ok. 7 passed; 0 failed"),
         ],
         &expect![[r##"
-            # Changed lexer.rs, cargo test failed, then passed
-            - Changed lexer.rs (2 edits)
-                0 "/home/dev/app/src/lexer.rs"
-            - `cargo test` failed (error[E0425]: cannot find value `end` in this scope), then passed (7 passed)
-                3 "cargo test"
+            # Changed lexer.rs
+            - `cargo test` failed: error[E0425]: cannot find value `end` in this scope — passed after changes to lexer.rs
                 1 "error[E0425]: cannot find value `end` in this scope"
                 3 "test result: ok. 7 passed; 0 failed"
-            [lexer.rs, E0425, scope]
+                0 "/home/dev/app/src/lexer.rs"
+            - Changed lexer.rs (2 edits)
+                0 "/home/dev/app/src/lexer.rs"
+            [lexer.rs, E0425, cargo, scope]
         "##]],
     );
 }
@@ -94,21 +94,17 @@ fn reads_alone_are_summarized_as_reads() {
             json!({"kind": "tool_result", "tool": {"name": "Read", "input": {"file_path": "/home/dev/app/src/lib.rs"}, "output": "…"}}),
             bash("git log --oneline -5", "4be21d7 lexer: fix"),
         ],
-        &expect![[r##"
-            # Read src/lib.rs
-            - Read src/lib.rs
-                0 "/home/dev/app/src/lib.rs"
+        &expect![[r#"
+            # Read lib.rs
             [lib.rs]
-        "##]],
+        "#]],
     );
     check_summary(
         &[bash("git diff main...HEAD --stat", " src/a.rs | 4 +-\n")],
-        &expect![[r##"
-        # Ran git diff main...HEAD --stat
-        - Ran git diff main...HEAD --stat
-            0 "git diff main...HEAD --stat"
-        []
-    "##]],
+        &expect![[r#"
+            # Ran git diff main...HEAD --stat
+            [diff, HEAD, stat]
+        "#]],
     );
 }
 
@@ -119,12 +115,10 @@ fn logs_alone_are_summarized_by_their_failure() {
             "unknown",
             "2026-03-02T10:00:00Z INFO  starting\n2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)",
         )],
-        &expect![[r##"
+        &expect![[r#"
             # ERROR db: connection refused (os error 111)
-            - Reported: ERROR db: connection refused (os error 111)
-                0 "2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)"
             [connection, refused]
-        "##]],
+        "#]],
     );
 }
 
@@ -143,11 +137,9 @@ fn a_pasted_log_is_not_a_request() {
         ],
         &expect![[r##"
             # Error: failed to push some refs to 'origin'
-            - Pasted: Error: failed to push some refs to 'origin'
-                0 "error: failed to push some refs to 'origin'"
-            - Ended: Run `git pull --rebase` first, then push again.
+            - Run `git pull --rebase` first, then push again.
                 1 "Run `git pull --rebase` first, then push again."
-            [push, refs, origin]
+            [push, refs, origin, pull, rebase]
         "##]],
     );
 }
@@ -167,14 +159,13 @@ fn injections_and_reminders_are_ignored() {
             ),
         ],
         &expect![[r##"
-            # Rename the flag --fast to --quick in cli.rs
-            - Asked: Rename the flag `--fast` to `--quick` in cli.rs
-                0 "Rename the flag `--fast` to `--quick` in cli.rs"
+            # Renamed --fast to --quick, the old name still works and warns
             - Changed cli.rs
                 1 "/home/dev/app/src/cli.rs"
-            - Ended: Renamed `--fast` to `--quick`; the old name still works and warns.
+            - Rename the flag `--fast` to `--quick` in cli.rs — Renamed `--fast` to `--quick`; the old name still works and warns.
+                0 "Rename the flag `--fast` to `--quick` in cli.rs"
                 2 "\u{1b}[32mRenamed\u{1b}[0m `--fast` to `--quick`; the old name still works and warns."
-            [cli.rs, fast, Rename, flag]
+            [cli.rs, fast, Rename, flag, name, warns]
         "##]],
     );
 }
@@ -194,7 +185,7 @@ fn an_acknowledgment_is_not_a_title() {
                 1 "/home/dev/app/src/retry.rs"
             - Committed: retry: back off exponentially
                 2 "retry: back off exponentially"
-            [retry.rs]
+            [retry.rs, exponentially]
         "##]],
     );
 }
@@ -211,10 +202,7 @@ fn the_request_before_a_split_gives_the_title() {
         # Move the session cache from Redis to Postgres
         - Changed cache.go
             0 "/home/dev/app/cache.go"
-        - `go test` passed
-            1 "go test ./..."
-            1 "ok  \tapp/cache\t0.2s"
-        [cache.go]
+        [cache.go, session, Redis]
     "##]]
     .assert_eq(&rendered(&summary));
 }
@@ -231,14 +219,9 @@ fn huge_texts_are_read_at_head_and_tail() {
         ],
         &expect![[r##"
             # Run the whole suite against the export
-            - Asked: Run the whole suite against the export
-                0 "Run the whole suite against the export"
-            - `cargo test` failed (test result: FAILED. 3 passed; 1 failed)
-                1 "cargo test --test export"
+            - `cargo test` failed: test result: FAILED. 3 passed; 1 failed
                 1 "test result: FAILED. 3 passed; 1 failed"
-            - Ended: The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very…
-                2 "The export is too big: very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very very ve"
-            [export, suite]
+            [export, suite, cargo]
         "##]],
     );
 }

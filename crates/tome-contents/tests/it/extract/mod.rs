@@ -46,6 +46,7 @@ pub fn rendered(summary: &Summary) -> String {
                 of.iter().for_each(|one| out += &format!("    {} {:?}\n", one.event, one.excerpt));
             }
             Support::Bullets(of) => out += &format!("    {of:?}\n"),
+            Support::Grips(of) => out += &format!("    {of:?}\n"),
         }
     }
     out + &format!("[{}]\n", summary.keywords.join(", "))
@@ -58,7 +59,7 @@ pub fn check(summary: &Summary, events: &[Event]) {
     assert!(!summary.title.contains('\n') && !summary.title.contains("; "));
     assert!(summary.bullets.len() <= 5 && summary.keywords.len() <= 7);
     for bullet in &summary.bullets {
-        assert!(bullet.text.chars().count() <= 160, "{:?} is too long", bullet.text);
+        assert!(bullet.text.chars().count() <= 220, "{:?} is too long", bullet.text);
         assert!(!bullet.text.contains('\n') && !bullet.text.trim().is_empty());
         let Support::Excerpts(excerpts) = &bullet.support else { panic!("a segment has excerpts") };
         assert!(!excerpts.is_empty(), "{:?} has no evidence", bullet.text);

@@ -35,7 +35,7 @@ fn sample_summaries_match_the_recorded_ones() {
         let events = events(&lines_of(&name));
         let summary = summarize(&events);
         check(&summary, &events);
-        assert!(summary.bullets.len() >= 3, "{name} has too few bullets");
+        assert!(!summary.bullets.is_empty(), "{name} has no bullets");
         assert!(summary.keywords.len() >= 3, "{name} has too few keywords");
         expect_file![folder().join(format!("{name}.md"))].assert_eq(&rendered(&summary));
     }
@@ -74,8 +74,11 @@ fn excerpts_contain_most_words_of_their_bullet() {
                 .split_whitespace()
                 .map(|word| word.trim_matches(|c: char| !c.is_alphanumeric()));
             let fixed = |word: &&str| {
-                ["", "Changed", "created", "edits", "passed", "failed", "then", "and", "more"]
-                    .contains(word)
+                [
+                    "", "Changed", "created", "edits", "passed", "failed", "then", "and", "more",
+                    "after", "changes", "to", "files",
+                ]
+                .contains(word)
             };
             let words: Vec<&str> = words.filter(|word| !fixed(word)).collect();
             let held = |word: &&&str| {

@@ -121,15 +121,9 @@ fn commands_get_short_names() {
     .map(|(command, output)| ran(command, output))
     .collect();
     expect![[r#"
-        `cargo test` passed (3 passed)
-        `git push` failed (error: failed to push some refs)
-        `npm run build:prod` passed
-        `pytest` failed (FAILED tests/unit/test_a.py::test_b - AssertionError: 1 != 2)
-        `uv run ruff` passed
-        `kubectl rollout status` passed
-        Ran gh api repos/a/b --jq '.[] | select(.x == 1)'
-        `./gradlew :core:test` passed
-        `terraform plan` failed (Error: Invalid provider configuration)
+        `git push` failed: error: failed to push some refs
+        `pytest` failed: FAILED tests/unit/test_a.py::test_b - AssertionError: 1 != 2
+        `terraform plan` failed: Error: Invalid provider configuration
     "#]]
     .assert_eq(&all);
 }

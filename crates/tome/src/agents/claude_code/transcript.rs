@@ -21,7 +21,7 @@ use crate::agents::transcript::{
 };
 
 /// Prefixes of text that Claude Code itself inserts as user messages.
-const HARNESS_PREFIXES: [&str; 8] = [
+const HARNESS_PREFIXES: [&str; 7] = [
     "<local-command-",
     "<command-name>",
     "<command-message>",
@@ -29,8 +29,10 @@ const HARNESS_PREFIXES: [&str; 8] = [
     "<bash-stdout>",
     "<bash-stderr>",
     "Caveat: The messages below were generated",
-    "[Request interrupted by user",
 ];
+
+/// Prefix of the message that Claude Code writes when the user stops it.
+const INTERRUPTION_PREFIX: &str = "[Request interrupted by user";
 
 /// Old versions mix a subagent's records with its parent's and do not name it.
 const UNNAMED_SUBAGENT: &str = "sidechain";
@@ -82,6 +84,7 @@ impl ClaudeTranscriptReader {
         }
         self.context.update_cwd(record.get("cwd"));
         self.context.update_time(record.get("timestamp"));
+        self.context.update_branch(record.get("gitBranch"));
         self.subagent = match record.get_str("agentId") {
             Some(id) => id.to_owned(),
             None if record.is_true("isSidechain") => UNNAMED_SUBAGENT.to_owned(),
@@ -174,6 +177,9 @@ impl ClaudeTranscriptReader {
             "[image]".clone_into(&mut text);
         }
         let source = record.get_str("promptSource").unwrap_or_default();
+        if text.starts_with(INTERRUPTION_PREFIX) {
+            return steps.push(self.interruption_event(record, text));
+        }
         let is_harness = record.is_true("isMeta")
             || record.is_true("isVisibleInTranscriptOnly")
             || HARNESS_PREFIXES.iter().any(|mark| text.trim_start().starts_with(mark))
@@ -187,6 +193,14 @@ impl ClaudeTranscriptReader {
         let turn = Some(self.turn.clone()).filter(|turn| !turn.is_empty());
         let turn = turn.filter(|_| record.get_str("promptId").is_some());
         steps.push(self.context.prompt_event(&text, turn.as_deref(), self.base_fields()));
+    }
+
+    /// The user stopped the agent. Hooks do not report it.
+    fn interruption_event(&self, record: &PayloadFields, text: String) -> RecordOutcome {
+        let mut fields = self.base_fields();
+        fields.set("event", "interrupted");
+        let id = record.get_str("uuid").unwrap_or_default();
+        self.context.lifecycle_event(EventKind::Unknown, &["interrupted", id], text, fields)
     }
 
     /// A prompt to a subagent; the first one starts it.
@@ -288,6 +302,7 @@ impl ClaudeTranscriptReader {
             session: self.context.session.clone(),
             cwd: self.context.cwd.clone(),
             at: self.context.at,
+            branch: self.context.branch.clone(),
         }
     }
 

@@ -155,6 +155,7 @@ impl RolloutReader {
             self.context.session = session;
         }
         self.context.update_cwd(about.get("cwd"));
+        self.context.update_branch(about.get("git").and_then(|git| git.get("branch")));
         if let Some(copies) = &mut self.copies {
             copies.until = Some(self.context.at);
         }
@@ -166,6 +167,7 @@ impl RolloutReader {
         let mut fields = PayloadFields::default();
         fields.set("transcript", self.path.clone());
         fields.set("version", about.take_value("cli_version"));
+        fields.set("branch", self.context.branch.clone().unwrap_or_default());
         fields.set("forked_from", about.take_value("forked_from_id"));
         fields.set("parent", about.take_value("parent_thread_id"));
         let mut kind = EventKind::SessionStart;

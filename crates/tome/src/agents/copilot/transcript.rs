@@ -49,6 +49,7 @@ impl CopilotLogReader {
         }
         let mut context = about.take_object("context");
         self.context.update_cwd(context.get("cwd"));
+        self.context.update_branch(context.get("branch"));
         // A resumed log repeats the start record.
         if std::mem::replace(&mut self.started, true) {
             return RecordOutcome::Skipped(RecordSkipReason::Bookkeeping);

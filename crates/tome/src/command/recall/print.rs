@@ -23,7 +23,7 @@ use tome_proto::limits::RECALL_HITS_MAX;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_count, format_counted, one_line,
-    replace_control_chars,
+    replace_control_chars, wrap_lines,
 };
 
 use super::highlight::Highlighter;
@@ -123,7 +123,8 @@ impl ResponsePrinter<'_> {
             out,
             "{BOLD}{number:>2}{RESET}  {GREEN}{source}{RESET}{title}  {DIM}{about}{RESET}"
         )?;
-        for line in wrap_lines(&replace_control_chars(&hit.text), self.width) {
+        let room = self.width.saturating_sub(INDENT.len()).clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
+        for line in wrap_lines(&replace_control_chars(&hit.text), room) {
             writeln!(out, "{INDENT}{}", marks.highlight(&line))?;
         }
         writeln!(out, "{INDENT}{GREEN}{}{RESET}", quote_citation(&hit.citation))?;
@@ -243,27 +244,4 @@ fn render_also(hit: &v1::RecallHit) -> String {
         hit.also.iter().take(ALSO_MAX).map(|one| quote_citation(one)).collect();
     let rest = if hit.also.len() > ALSO_MAX { ", …" } else { "" };
     format!("{} more in this {place}: {}{rest}", hit.also.len(), named.join(", "))
-}
-
-/// Wraps a text at its spaces.
-fn wrap_lines(text: &str, width: usize) -> Vec<String> {
-    let room = width.saturating_sub(INDENT.len());
-    let chars_max = room.clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
-    let mut lines: Vec<String> = Vec::new();
-    let mut used = 0;
-    for word in text.split_whitespace() {
-        let chars = word.chars().count();
-        match lines.last_mut() {
-            Some(line) if used + 1 + chars <= chars_max => {
-                line.push(' ');
-                line.push_str(word);
-                used += 1 + chars;
-            }
-            _ => {
-                lines.push(word.to_owned());
-                used = chars;
-            }
-        }
-    }
-    lines
 }

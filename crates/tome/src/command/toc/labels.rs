@@ -43,6 +43,11 @@ impl TimeLabels {
         self.format_time(ms, "%a %Y-%m-%d %H:%M")
     }
 
+    /// Formats the hour and minute of a time.
+    pub fn format_hour(&self, ms: u64) -> String {
+        self.format_time(ms, "%H:%M")
+    }
+
     /// Formats a time range; repeats the date only if the range ends on another day.
     pub fn format_span(&self, first_ms: u64, last_ms: u64) -> String {
         let day = |ms| self.format_time(ms, "%Y-%m-%d");

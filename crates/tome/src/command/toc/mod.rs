@@ -253,7 +253,7 @@ pub fn print_nodes(
 }
 
 /// Warns about stores that could not be read.
-fn warn_skipped(skipped: &[String]) -> Result<()> {
+pub(super) fn warn_skipped(skipped: &[String]) -> Result<()> {
     for store in skipped {
         writeln!(tome_terminal::stderr(), "skipped: {store}")?;
     }

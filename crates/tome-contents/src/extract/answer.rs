@@ -1,0 +1,216 @@
+//! The conclusion of an agent's final answer: the sentence that says what came out, and the question
+//! that it leaves to the user.
+
+use tome_text::count_words;
+
+use super::cues::{Cue, find_cue, is_announcement, is_filler};
+use super::prose::{SentenceShape, split_message};
+use super::terms::{TermKind, extract_terms};
+use super::text::{plain_text, strip_prefix_ignoring_case};
+
+/// A sentence of an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct AnswerSentence<'a> {
+    /// Verbatim.
+    pub(super) raw: &'a str,
+    /// Without Markdown and without the words that tie it to its neighbours.
+    pub(super) text: String,
+    pub(super) score: i32,
+    /// Whether it is an item of a list or a table: one result among several.
+    pub(super) is_item: bool,
+}
+
+/// Removes the label before a conclusion: `Root cause: …`.
+pub(super) fn strip_verdict(text: &str) -> &str {
+    VERDICTS
+        .iter()
+        .find_map(|label| strip_prefix_ignoring_case(text, label)?.strip_prefix([':', '：']))
+        .map_or(text, str::trim_start)
+}
+
+/// Labels that agents put before a conclusion.
+#[rustfmt::skip]
+const VERDICTS: &[&str] = &[
+    "verdict", "conclusion", "root cause", "the root cause", "recommendation", "my recommendation",
+    "bottom line", "tl;dr", "in short", "result", "the fix", "the problem", "the issue", "the bug",
+    "the cause", "the reason", "answer", "short answer", "problem", "fix", "solution", "结论", "原因", "結論", "вывод", "причина",
+    "fazit", "ursache",
+];
+
+/// Words before a conclusion that say nothing by themselves.
+#[rustfmt::skip]
+const OPENINGS: &[&str] = &[
+    "done", "fixed", "perfect", "great", "good news", "all set", "all done", "all green",
+    "you're right", "you are right", "good catch", "good question", "great question", "excellent",
+    "interesting", "because", "so", "and", "but", "actually", "then", "indeed", "confirmed", "agreed",
+    "here's the thing", "in summary", "to summarize", "summary", "готово", "完成", "好的", "fertig",
+];
+
+/// Finds the sentence that states the conclusion of an answer, or else the first row of its table.
+pub(super) fn find_conclusion(answer: &str) -> Option<AnswerSentence<'_>> {
+    let parts = split_message(answer);
+    let mut best: Option<AnswerSentence<'_>> = None;
+    for (place, sentence) in parts.sentences.iter().enumerate() {
+        let text = strip_opening(&plain_text(sentence.raw));
+        let Some(score) = score_conclusion(&text, place, sentence.shape) else { continue };
+        if score > 0 && best.as_ref().is_none_or(|best| score > best.score) {
+            let is_item = sentence.shape == SentenceShape::Item;
+            best = Some(AnswerSentence { raw: sentence.raw, text, score, is_item });
+        }
+    }
+    let sure = best.as_ref().is_some_and(|best| best.score >= SURE);
+    if sure { best } else { find_table_row(&parts.others).or(best) }
+}
+
+/// A conclusion with at least this score says what came out.
+pub(super) const SURE: i32 = 6;
+
+/// The longest cell of the first row of a table.
+fn find_table_row<'a>(lines: &[&'a str]) -> Option<AnswerSentence<'a>> {
+    let is_rule = |line: &&str| line.starts_with('|') && line.chars().all(|c| "|-: ".contains(c));
+    let rule = lines.iter().position(|line| is_rule(&line))?;
+    let row = lines.get(rule + 1).filter(|row| row.starts_with('|'))?;
+    let cell = row.split('|').map(str::trim).max_by_key(|cell| count_words(cell))?;
+    let text = strip_opening(&plain_text(cell));
+    let fits = (4..=40).contains(&count_words(&text)) && !is_generic(&text) && !text.ends_with('?');
+    fits.then_some(AnswerSentence { raw: cell, text, score: SURE, is_item: true })
+}
+
+/// Whether a sentence says only that something is done, and not what.
+fn is_generic(text: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "fix", "fixes", "fixed", "complete", "completed", "done", "committed", "commit", "pushed",
+        "push", "bug", "change", "changes", "changed", "ready", "work", "works", "working",
+        "updated", "update", "test", "tests", "pass", "passes", "passing", "lint", "linting",
+        "clean", "build", "implementation", "implemented", "task", "successfully", "everything",
+        "review", "issue", "issues", "problem", "comment", "comments", "file", "files", "code",
+        "correct", "correctly", "expected", "yes", "addressed", "resolved",
+    ];
+    let terms = extract_terms(text);
+    let says = |term: &&super::terms::TextTerm<'_>| {
+        term.kind != TermKind::Word || !WORDS.contains(&term.text.to_lowercase().as_str())
+    };
+    terms.iter().filter(says).count() < 2 && !text.chars().any(tome_text::is_han_or_kana)
+}
+
+/// Scores how well a sentence states a conclusion; `None` if it cannot.
+fn score_conclusion(text: &str, place: usize, shape: SentenceShape) -> Option<i32> {
+    let words = count_words(text);
+    if words < 3
+        || text.ends_with(['?', '？'])
+        || is_announcement(text)
+        || shape == SentenceShape::Heading
+    {
+        return None;
+    }
+    let verdict = VERDICTS.iter().any(|label| strip_prefix_ignoring_case(text, label).is_some());
+    let lead_in = text.ends_with([':', '：']);
+    if lead_in && !verdict && words < 12 {
+        return None;
+    }
+    let length = match words {
+        0..=4 => -3,
+        5..=6 => 0,
+        7..=36 => 3,
+        _ => 0,
+    };
+    let names = extract_terms(text).iter().filter(|term| term.kind != TermKind::Word).count();
+    let cue = match find_cue(text) {
+        Some((Cue::Cause, sure)) => i32::try_from(sure).unwrap_or(0) + 2,
+        Some((Cue::Outcome | Cue::Decision, sure)) => i32::try_from(sure).unwrap_or(0),
+        None => 0,
+    };
+    let first = match place {
+        0 => 5,
+        1 => 3,
+        2 => 1,
+        _ => 0,
+    };
+    let item = if shape == SentenceShape::Item { -2 } else { 1 };
+    // "All 15 tests pass." is true and says nothing about the work.
+    let checks = is_check_report(text);
+    Some(
+        length
+            + cue
+            + first
+            + item
+            + i32::try_from(names.min(2)).unwrap_or(0) * 2
+            + i32::from(verdict) * 6
+            - i32::from(lead_in) * 4
+            - i32::from(checks) * 7
+            - i32::from(!verdict && is_generic(text)) * 8
+            - i32::from(is_filler(text)) * 5
+            - i32::from(begins_with_pronoun(text)) * 3,
+    )
+}
+
+/// Whether a sentence only reports that checks passed.
+pub(super) fn is_check_report(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let passes = ["pass", "green", "clean", "succeed", "0 issues", "no errors", "build is fine"]
+        .iter()
+        .any(|word| lower.contains(word));
+    let of = ["test", "lint", "build", "check", "ci ", "all ", "everything"]
+        .iter()
+        .any(|word| lower.contains(word));
+    passes && of && count_words(text) <= 14
+}
+
+/// Whether a sentence begins by pointing at something said before.
+pub(super) fn begins_with_pronoun(text: &str) -> bool {
+    const WORDS: [&str; 14] = [
+        "it", "this", "that", "these", "those", "they", "both", "he", "she", "its", "there",
+        "here", "which", "each",
+    ];
+    WORDS.iter().any(|word| {
+        strip_prefix_ignoring_case(text, word)
+            .is_some_and(|rest| rest.starts_with([' ', '\'', '’', ',']))
+    })
+}
+
+/// Removes openings such as "Done." or "Done —" if a sentence follows them.
+fn strip_opening(text: &str) -> String {
+    let mut rest = text;
+    for _ in 0..3 {
+        let cut = OPENINGS.iter().find_map(|word| {
+            let after = strip_prefix_ignoring_case(rest, word)?;
+            let bare = after.trim_start_matches([' ', '.', ',', '!', '-', '–', '—', ':']);
+            let ended = after.starts_with(['.', ',', '!', ':'])
+                || after.starts_with(" —")
+                || after.starts_with(" - ")
+                || after.starts_with(" –");
+            let tie = matches!(*word, "because" | "so" | "and" | "but" | "then");
+            ((ended || tie && after.starts_with(' ')) && count_words(bare) >= 3).then_some(bare)
+        });
+        match cut {
+            Some(cut) => rest = cut,
+            None => break,
+        }
+    }
+    super::clause::capitalize(rest)
+}
+
+/// Finds the question that an answer ends with: the longest among its last sentences.
+pub(super) fn find_closing_question(answer: &str) -> Option<AnswerSentence<'_>> {
+    const LAST: usize = 3;
+    let parts = split_message(answer);
+    let last = parts.sentences.last()?;
+    if !plain_text(last.raw).ends_with(['?', '？']) {
+        return None;
+    }
+    let from = parts.sentences.len().saturating_sub(LAST);
+    parts
+        .sentences
+        .iter()
+        .skip(from)
+        .map(|sentence| (sentence.raw, plain_text(sentence.raw)))
+        .filter(|(_, text)| text.ends_with(['?', '？']) && count_words(text) >= 4)
+        .map(|(raw, text)| AnswerSentence {
+            raw,
+            score: i32::try_from(count_words(&text)).unwrap_or(0),
+            text,
+            is_item: false,
+        })
+        .max_by_key(|sentence| sentence.score)
+}

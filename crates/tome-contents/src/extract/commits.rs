@@ -1,0 +1,236 @@
+//! Finds commits and pull requests in shell tool calls: what git and the hosting tools printed, else
+//! what they were told.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+use tome_model::{Event, Tool};
+
+use super::chain::{ChainJoint, split_chain, unquote};
+use super::command_name::strip_wrappers;
+use super::commands::find_command_line;
+use super::outcome::{ToolOutcome, read_outcome};
+use super::text::{head_and_tail, output_texts};
+
+/// Commits of one tool call that are read.
+const COMMITS_MAX: usize = 20;
+
+/// A commit that a tool call made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct MadeCommit<'a> {
+    pub(super) event: usize,
+    /// The short hash, if git printed it.
+    pub(super) hash: Option<&'a str>,
+    pub(super) branch: Option<&'a str>,
+    /// The first line of the message.
+    pub(super) subject: &'a str,
+    /// The line that shows it, verbatim.
+    pub(super) raw: &'a str,
+    /// Whether it replaces the commit before it.
+    pub(super) is_amended: bool,
+}
+
+/// A pull request that a tool call opened or looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct NamedPull<'a> {
+    pub(super) event: usize,
+    pub(super) number: u64,
+    pub(super) title: Option<&'a str>,
+    /// The text that shows it, verbatim.
+    pub(super) raw: &'a str,
+    pub(super) is_opened: bool,
+}
+
+/// Flags of git itself whose value is the next word.
+const GIT_FLAGS_WITH_VALUE: [&str; 6] =
+    ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path"];
+
+/// The subcommand of a call of git, after its own flags: `git -C dir commit`.
+pub(super) fn find_git_verb<'a>(arguments: &[&'a str]) -> Option<&'a str> {
+    let mut words = arguments.iter().copied();
+    while let Some(word) = words.next() {
+        if GIT_FLAGS_WITH_VALUE.contains(&word) {
+            words.next();
+        } else if !word.starts_with('-') {
+            return Some(word);
+        }
+    }
+    None
+}
+
+/// Finds the commits that a tool call made.
+pub(super) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec<MadeCommit<'a>> {
+    let Some(line) = find_command_line(tool) else { return Vec::new() };
+    if !line.contains("git") {
+        return Vec::new();
+    }
+    let chain = split_chain(line);
+    let mut calls = Vec::new();
+    for (place, part) in chain.iter().enumerate() {
+        for stage in &part.stages {
+            let Some(words) = strip_wrappers(stage) else { continue };
+            let Some((program, arguments)) = words.split_first() else { continue };
+            if program.rsplit('/').next() == Some("git")
+                && let Some(verb) = find_git_verb(arguments)
+            {
+                let hidden = chain.iter().skip(place + 1).any(|next| next.joint != ChainJoint::And)
+                    || part.stages.len() > 1;
+                calls.push((verb, *stage, words, hidden));
+            }
+        }
+    }
+    if calls.is_empty() {
+        return Vec::new();
+    }
+    let outcome = read_outcome(event, tool);
+    if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun) {
+        return Vec::new();
+    }
+    let is_amended =
+        calls.iter().any(|(verb, _, words, _)| *verb == "commit" && words.contains(&"--amend"));
+    let printed = read_printed_commits(at, event, is_amended);
+    if !printed.is_empty() {
+        return printed;
+    }
+    let passed = outcome == ToolOutcome::Exited(0);
+    calls
+        .iter()
+        .filter(|(verb, _, words, hidden)| {
+            let dry = words.iter().any(|word| matches!(*word, "--dry-run" | "--help" | "-h"));
+            *verb == "commit" && passed && !hidden && !dry
+        })
+        .filter_map(|(_, stage, ..)| {
+            let subject = parse_message(stage)?;
+            let commit = MadeCommit {
+                event: at,
+                hash: None,
+                branch: None,
+                subject,
+                raw: subject,
+                is_amended,
+            };
+            Some(commit)
+        })
+        .take(COMMITS_MAX)
+        .collect()
+}
+
+/// Reads the lines that git prints for new commits: `[main 1a2b3c4] Subject`.
+fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Vec<MadeCommit<'a>> {
+    static PRINTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?m)^\[([^\s\]]+(?: HEAD)?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (\S[^\r\n]*)",
+        )
+        .ok()
+    });
+    let Some(pattern) = PRINTED.as_ref() else { return Vec::new() };
+    let mut found: Vec<MadeCommit<'a>> = Vec::new();
+    for text in output_texts(event) {
+        for part in head_and_tail(text, 16 * 1024, 16 * 1024) {
+            for groups in pattern.captures_iter(part).take(COMMITS_MAX) {
+                let (Some(raw), Some(branch), Some(hash), Some(subject)) =
+                    (groups.get(0), groups.get(1), groups.get(2), groups.get(3))
+                else {
+                    continue;
+                };
+                let known = found.iter().any(|commit| commit.hash == Some(hash.as_str()));
+                if !known && found.len() < COMMITS_MAX {
+                    let branch = branch.as_str();
+                    found.push(MadeCommit {
+                        event: at,
+                        hash: Some(hash.as_str()),
+                        branch: (!branch.contains("HEAD")).then_some(branch),
+                        subject: subject.as_str().trim_end(),
+                        raw: raw.as_str().trim_end(),
+                        is_amended,
+                    });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The first line of a commit message, from `-m`, `--message`, `-am` or a here-document.
+fn parse_message(call: &str) -> Option<&str> {
+    static MESSAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?s)\s(?:-[a-zA-Z]*m|--message)[ =]?\s*(?:"\$\(cat <<-?\s*['"]?\w+['"]?\s*\n([^\n]+)|"((?:[^"\\]|\\.)+)|'([^']+)|(\S+))"#).ok()
+    });
+    let groups = MESSAGE.as_ref()?.captures(call)?;
+    let text = (1..=4).find_map(|group| groups.get(group))?.as_str();
+    let first = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    (first.chars().count() >= 3 && !first.starts_with("$(")).then_some(first)
+}
+
+/// Finds pull requests that a tool call opened or looked at.
+pub(super) fn find_pulls<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec<NamedPull<'a>> {
+    static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"https?://[^\s\x22']+/(?:pull|merge_requests)/(\d{1,9})").ok()
+    });
+    static TITLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r#"(?:"title":\s*"((?:[^"\\]|\\.){3,200})"|(?m)^title:\t([^\n]{3,200}))"#).ok()
+    });
+    let Some(line) = find_command_line(tool) else { return Vec::new() };
+    if !["gh pr", "glab mr"].iter().any(|tool| line.contains(tool)) {
+        return Vec::new();
+    }
+    if !matches!(read_outcome(event, tool), ToolOutcome::Exited(0) | ToolOutcome::Unknown) {
+        return Vec::new();
+    }
+    let is_opened = ["gh pr create", "glab mr create"].iter().any(|verb| line.contains(verb));
+    let looks = ["pr view", "mr view", "pr checkout"].iter().any(|verb| line.contains(verb));
+    if !is_opened && !looks {
+        return Vec::new();
+    }
+    let output = output_texts(event);
+    let Some(address) = ADDRESS.as_ref() else { return Vec::new() };
+    let found = output.iter().find_map(|text| {
+        let groups = address.captures(text)?;
+        Some((groups.get(0)?.as_str(), groups.get(1)?.as_str().parse::<u64>().ok()?))
+    });
+    let Some((raw, number)) = found else { return Vec::new() };
+    let printed = output.iter().find_map(|text| {
+        let groups = TITLE.as_ref()?.captures(text)?;
+        groups.get(1).or_else(|| groups.get(2)).map(|title| title.as_str())
+    });
+    let title = if is_opened { find_title_flag(line) } else { printed };
+    vec![NamedPull { event: at, number, title, raw, is_opened }]
+}
+
+/// The value of `--title` or `-t`.
+fn find_title_flag(line: &str) -> Option<&str> {
+    let chain = split_chain(line);
+    let call = chain
+        .iter()
+        .flat_map(|part| part.stages.iter())
+        .find(|stage| stage.contains("pr create") || stage.contains("mr create"))?;
+    let words = super::chain::split_words(call);
+    let mut rest = words.iter().skip_while(|word| !matches!(**word, "--title" | "-t"));
+    rest.next()?;
+    rest.next().map(|word| unquote(word)).filter(|title| title.chars().count() >= 3)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_subcommand_of_git_is_found_after_its_flags() {
+        assert_eq!(find_git_verb(&["-C", "dir", "commit", "-m", "x"]), Some("commit"));
+        assert_eq!(find_git_verb(&["-c", "user.name=x", "--no-pager", "log"]), Some("log"));
+        assert_eq!(find_git_verb(&["--git-dir=x", "push"]), Some("push"));
+        assert_eq!(find_git_verb(&["--version"]), None);
+    }
+
+    #[test]
+    fn messages_are_read_in_every_form() {
+        assert_eq!(parse_message("git commit -m \"fix: a 'b'\""), Some("fix: a 'b'"));
+        assert_eq!(parse_message("git commit -am 'fix: a'"), Some("fix: a"));
+        assert_eq!(parse_message("git commit --message=\"fix (it)\""), Some("fix (it)"));
+        assert_eq!(
+            parse_message("git commit -q -m \"$(cat <<'EOF'\nSubject (1)\n\nbody\nEOF\n)\""),
+            Some("Subject (1)")
+        );
+        assert_eq!(parse_message("git commit --amend --no-edit"), None);
+    }
+}

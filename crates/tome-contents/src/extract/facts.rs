@@ -1,0 +1,424 @@
+//! Collects the facts of a segment from its turns. Every fact has a verbatim excerpt that shows it.
+
+use std::collections::BTreeSet;
+
+use tome_model::{Event, FactKind};
+use tome_text::{count_words, truncate_words};
+
+use super::answer::{SURE, find_closing_question, find_conclusion, is_check_report};
+use super::bullets::{content_terms, overlap_percent};
+use super::changes::{changed_files, render_changes};
+use super::clause::capitalize;
+use super::commands::{CommandOutcome, CommandRun};
+use super::cues::{Cue, find_cue};
+use super::failures::render_failure_message;
+use super::files::FileTouchKind;
+use super::prose::split_message;
+use super::reaction::{Reaction, is_convention};
+use super::request::{UserRequest, refers_without_naming};
+use super::terms::{TermKind, base_name, extract_terms};
+use super::text::{cut_excerpt, plain_text};
+use super::turn::{FileActivity, Turn, read_turns};
+use crate::Evidence;
+
+/// Characters of a fact's text.
+pub(super) const FACT_CHARS_MAX: usize = 200;
+/// A longer request is not repeated before its conclusion.
+const QUESTION_CHARS_MAX: usize = 80;
+/// Separates a request from its conclusion.
+pub(super) const QUESTION_END: &str = " — ";
+/// Facts of one segment or session.
+const FACTS_MAX: usize = 400;
+
+/// A fact before its excerpts have been checked.
+#[derive(Debug, Clone)]
+pub(super) struct DraftFact {
+    pub(super) kind: FactKind,
+    pub(super) text: String,
+    /// The event that shows it.
+    pub(super) event: usize,
+    pub(super) weight: u32,
+    pub(super) evidence: Vec<Evidence>,
+}
+
+impl DraftFact {
+    pub(super) fn new(
+        kind: FactKind,
+        text: &str,
+        weight: u32,
+        evidence: Vec<Evidence>,
+    ) -> Option<Self> {
+        let event = evidence.last()?.event;
+        let text = truncate_words(text.trim(), FACT_CHARS_MAX);
+        let says = text.chars().any(char::is_alphanumeric)
+            && evidence.iter().all(|one| !one.excerpt.is_empty());
+        says.then_some(Self { kind, text, event, weight, evidence })
+    }
+}
+
+pub(super) fn build_evidence(event: usize, raw: &str) -> Evidence {
+    Evidence { event, excerpt: cut_excerpt(raw) }
+}
+
+/// The turns of a segment and the facts found in them.
+#[derive(Debug)]
+pub(super) struct SegmentFacts<'a> {
+    pub(super) turns: Vec<Turn<'a>>,
+    pub(super) branch: Option<&'a str>,
+    /// In order of time; the title comes first.
+    pub(super) facts: Vec<DraftFact>,
+}
+
+/// Reads the turns of a segment and collects their facts.
+pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> SegmentFacts<'a> {
+    let turns = read_turns(events);
+    let branch = turns.iter().rev().find_map(|turn| turn.branch).filter(|name| !is_main(name));
+    let mut facts = Vec::new();
+    for turn in &turns {
+        add_turn_facts(turn, events, &mut facts);
+    }
+    add_problems(&turns, &mut facts);
+    add_checks(&turns, &mut facts);
+    let changed = changed_files(&turns);
+    let named: Vec<Evidence> =
+        changed.iter().take(3).map(|file| build_evidence(file.event, file.raw)).collect();
+    facts.extend(
+        render_changes(&changed, 4)
+            .and_then(|text| DraftFact::new(FactKind::Change, &text, 1, named)),
+    );
+    if let Some(last) = turns.last() {
+        facts.extend(find_open_end(last, events, &facts));
+    }
+    facts.truncate(FACTS_MAX);
+    facts.sort_by_key(|fact| fact.event);
+    drop_refuted(&mut facts);
+    let title = super::title::choose_title(&turns, events, overlap, branch);
+    facts.splice(0..0, title);
+    SegmentFacts { turns, branch, facts }
+}
+
+/// Drops conclusions that a later one takes back.
+fn drop_refuted(facts: &mut Vec<DraftFact>) {
+    const REFUTATIONS: [&str; 10] = [
+        " actually ",
+        "turns out",
+        "turned out",
+        "after all",
+        " was wrong",
+        "not the cause",
+        "wasn't the",
+        "not true",
+        " in fact ",
+        "i was mistaken",
+    ];
+    let takes_back = |fact: &DraftFact| {
+        let lower = fact.text.to_lowercase();
+        REFUTATIONS.iter().any(|mark| lower.contains(mark))
+    };
+    let later: Vec<(usize, BTreeSet<String>)> = facts
+        .iter()
+        .filter(|fact| fact.kind == FactKind::Outcome && takes_back(fact))
+        .map(|fact| (fact.event, content_terms(&fact.text)))
+        .collect();
+    facts.retain(|fact| {
+        let about = content_terms(&fact.text);
+        fact.kind != FactKind::Outcome
+            || !later
+                .iter()
+                .any(|(event, terms)| *event > fact.event && overlap_percent(&about, terms) >= 20)
+    });
+}
+
+/// Branches that do not tell one piece of work from another.
+fn is_main(branch: &str) -> bool {
+    matches!(branch, "main" | "master" | "trunk" | "develop" | "dev" | "HEAD" | "")
+}
+
+fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>) {
+    for commit in &turn.commits {
+        let text = match commit.hash {
+            Some(hash) => format!("{} ({})", commit.subject, tome_text::first_chars(hash, 8)),
+            None => commit.subject.to_owned(),
+        };
+        let evidence = vec![build_evidence(commit.event, commit.raw)];
+        facts.extend(DraftFact::new(FactKind::Commit, &text, 10, evidence));
+    }
+    for pull in &turn.pulls {
+        let title = pull.title.map_or(String::new(), |title| format!(": {}", plain_text(title)));
+        let opened = if pull.is_opened { "Opened PR" } else { "PR" };
+        let evidence = vec![build_evidence(pull.event, pull.raw)];
+        facts.extend(DraftFact::new(
+            FactKind::PullRequest,
+            &format!("{opened} #{}{title}", pull.number),
+            if pull.is_opened { 10 } else { 5 },
+            evidence,
+        ));
+    }
+    if let Some(prompt) = turn.prompt.and_then(|at| Some((at, events.get(at)?))) {
+        add_prompt_facts(turn, prompt.0, &prompt.1.text, facts);
+    }
+    facts.extend(find_outcome(turn, events).or_else(|| find_request(turn)));
+    facts.extend(find_agent_decision(turn, events));
+}
+
+/// What the user decided, corrected or laid down.
+fn add_prompt_facts(turn: &Turn<'_>, at: usize, prompt: &str, facts: &mut Vec<DraftFact>) {
+    let is_plan = turn.plan.is_some_and(|plan| plan.event == at);
+    if is_plan || is_pasted(prompt) {
+        return;
+    }
+    let sentences = split_message(prompt).sentences;
+    for (place, sentence) in sentences.iter().take(20).enumerate() {
+        let text = plain_text(sentence.raw);
+        let words = count_words(&text);
+        let evidence = vec![build_evidence(at, sentence.raw)];
+        if place == 0 && turn.reaction == Reaction::Correction && (4..=40).contains(&words) {
+            facts.extend(DraftFact::new(FactKind::Correction, &capitalize(&text), 8, evidence));
+        } else if is_convention(&text) {
+            facts.extend(DraftFact::new(FactKind::Convention, &capitalize(&text), 8, evidence));
+        } else if is_choice(&text, turn.reaction)
+            && (5..=40).contains(&words)
+            && !text.ends_with('?')
+            && names_something(&text)
+        {
+            facts.extend(DraftFact::new(FactKind::Decision, &capitalize(&text), 8, evidence));
+        }
+    }
+}
+
+/// Whether a sentence of the user chooses: "let's go with …", or "agreed, …".
+fn is_choice(text: &str, reaction: Reaction) -> bool {
+    let least = if reaction == Reaction::Confirmation { 3 } else { 4 };
+    matches!(find_cue(text), Some((Cue::Decision, sure)) if sure >= least)
+}
+
+/// Whether a text names what it is about: an identifier, a file, or several content words.
+fn names_something(text: &str) -> bool {
+    let terms = extract_terms(text);
+    terms.iter().any(|term| term.kind != TermKind::Word)
+        || terms.len() >= 4 && !refers_without_naming(text)
+}
+
+/// Whether most of a message is pasted: logs, review comments, code.
+fn is_pasted(prompt: &str) -> bool {
+    let parts = split_message(prompt);
+    parts.others.len() > parts.sentences.len() * 2
+}
+
+/// A request and the conclusion of its answer.
+fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
+    let (at, answer) = turn.final_answer(events)?;
+    let conclusion = find_conclusion(answer).filter(|conclusion| conclusion.score >= SURE)?;
+    let asked = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
+    let mut evidence = Vec::new();
+    let text = match asked {
+        Some(request) => {
+            evidence.push(build_evidence(request.event, request.raw));
+            let question = request.text.trim_end_matches(['.', '。', ':', '：', ' ']);
+            let question = capitalize(&question.replace(QUESTION_END, ", "));
+            format!("{question}{QUESTION_END}{}", conclusion.text)
+        }
+        None => conclusion.text.clone(),
+    };
+    evidence.push(build_evidence(at, conclusion.raw));
+    let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
+    let said = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
+    let work = if turn.has_work() { 8 } else { 0 };
+    let checks = is_check_report(&conclusion.text);
+    let weight = if checks { 2 } else { 4 + size + said + work };
+    DraftFact::new(FactKind::Outcome, &text, weight, evidence)
+}
+
+fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
+    !request.pasted
+        && turn.plan.is_none()
+        && turn.reaction != Reaction::Confirmation
+        && request.weight >= 2
+        && request.text.chars().count() <= QUESTION_CHARS_MAX
+        && count_words(&request.text) >= 3
+        && super::title::is_main_clause(&request.text)
+}
+
+/// A request without a conclusion.
+fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
+    let request = turn.request.as_ref()?;
+    let says =
+        request.weight >= 4 && !request.pasted && super::title::is_main_clause(&request.text);
+    let evidence = vec![build_evidence(request.event, request.raw)];
+    let text = capitalize(&request.text);
+    says.then(|| DraftFact::new(FactKind::Request, &text, request.weight, evidence)).flatten()
+}
+
+/// A choice of the agent that its final answer gives a reason for.
+fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
+    const REASONS: [&str; 7] =
+        ["because", " since ", "so that", " to avoid ", "due to", "原因", "因为"];
+    const CHOICES: [&str; 8] = [
+        "decided",
+        "chose",
+        "opted",
+        "went with",
+        "going with",
+        "instead of",
+        "rather than",
+        "改用",
+    ];
+    let (at, answer) = turn.final_answer(events)?;
+    let parts = split_message(answer);
+    parts.sentences.iter().find_map(|sentence| {
+        let text = plain_text(sentence.raw);
+        let lower = text.to_lowercase();
+        let fits = CHOICES.iter().any(|word| lower.contains(word))
+            && REASONS.iter().any(|word| lower.contains(word))
+            && matches!(find_cue(&text), Some((Cue::Decision | Cue::Cause, 4..)))
+            && (7..=40).contains(&count_words(&text))
+            && !text.ends_with(['?', ':'])
+            && !super::answer::begins_with_pronoun(&text);
+        let evidence = vec![build_evidence(at, sentence.raw)];
+        fits.then(|| DraftFact::new(FactKind::Decision, &capitalize(&text), 5, evidence)).flatten()
+    })
+}
+
+/// Failures of commands that build or check, with whether the same command passed later.
+fn add_problems(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
+    const PROBLEMS_MAX: usize = 6;
+    let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
+    let mut told: Vec<(&str, &str)> = Vec::new();
+    for run in &runs {
+        let Some(line) = run.line.filter(|_| run.outcome == CommandOutcome::Failed && run.is_major)
+        else {
+            continue;
+        };
+        if told.contains(&(run.name.as_str(), line)) || told.len() >= PROBLEMS_MAX {
+            continue;
+        }
+        told.push((&run.name, line));
+        // The last time that it failed so, and the first success of that very command after it.
+        let alike = |other: &&&CommandRun<'_>| {
+            other.name == run.name
+                && other.outcome == CommandOutcome::Failed
+                && other.line == run.line
+        };
+        let last = runs.iter().rev().find(alike).unwrap_or(run);
+        let passed = runs.iter().find(|other| {
+            other.event > last.event
+                && other.outcome == CommandOutcome::Passed
+                && command_key(other) == command_key(last)
+        });
+        let why = truncate_words(&render_failure_message(line), 110);
+        let mut evidence = vec![build_evidence(run.event, line)];
+        let fixed = match passed {
+            Some(passed) => {
+                let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
+                evidence.push(build_evidence(passed.event, shows));
+                let between = changed_between(turns, run.event, passed.event);
+                evidence.extend(between.first().map(|file| build_evidence(file.event, file.raw)));
+                format!(" — passed after {}", describe_changes(&between))
+            }
+            None => String::new(),
+        };
+        let text = format!("`{}` failed: {}{fixed}", run.name, why.trim_end_matches('.'));
+        let weight = if passed.is_some() { 8 } else { 6 };
+        facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
+    }
+}
+
+/// Two runs of the same command, whatever is done with their output.
+fn command_key<'a>(run: &CommandRun<'a>) -> &'a str {
+    run.command.trim_end_matches("2>&1").trim()
+}
+
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or(text)
+}
+
+/// The files that were changed between two events.
+fn changed_between<'t, 'a>(
+    turns: &'t [Turn<'a>],
+    after: usize,
+    before: usize,
+) -> Vec<&'t FileActivity<'a>> {
+    let mut found: Vec<&FileActivity<'a>> = Vec::new();
+    for file in turns.iter().flat_map(|turn| &turn.files) {
+        if file.action != FileTouchKind::Read
+            && file.event < before
+            && file.last_event > after
+            && !found.iter().any(|known| known.path == file.path)
+        {
+            found.push(file);
+        }
+    }
+    found
+}
+
+fn describe_changes(files: &[&FileActivity<'_>]) -> String {
+    match files {
+        [] => "a later run".to_owned(),
+        [only] => format!("changes to {}", base_name(only.path)),
+        [first, second] => {
+            format!("changes to {} and {}", base_name(first.path), base_name(second.path))
+        }
+        [first, rest @ ..] => {
+            format!("changes to {} and {} more files", base_name(first.path), rest.len())
+        }
+    }
+}
+
+/// Commands that build, test or check, and passed.
+fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
+    const WORDS: [&str; 14] = [
+        "test",
+        "tests",
+        "build",
+        "check",
+        "clippy",
+        "lint",
+        "fmt",
+        "vet",
+        "tsc",
+        "pytest",
+        "mypy",
+        "ruff",
+        "typecheck",
+        "verify",
+    ];
+    let mut told: Vec<&str> = Vec::new();
+    for run in turns.iter().flat_map(|turn| &turn.runs).rev() {
+        let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word));
+        let command = command_key(run);
+        let short = command.chars().count() <= 80 && !command.contains('\n');
+        let passed = run.outcome == CommandOutcome::Passed;
+        if checks && short && passed && run.is_major && !told.contains(&command) && told.len() < 6 {
+            told.push(command);
+            let mut evidence = vec![build_evidence(run.event, command)];
+            evidence.extend(run.line.map(|line| build_evidence(run.event, line)));
+            facts.extend(DraftFact::new(FactKind::Check, command, 1, evidence));
+        }
+    }
+}
+
+/// What is open after the last turn: a question to the user, an interrupted request, or a failing
+/// check.
+fn find_open_end(last: &Turn<'_>, events: &[Event], facts: &[DraftFact]) -> Option<DraftFact> {
+    if let Some((at, answer)) = last.final_answer(events) {
+        if let Some(question) = find_closing_question(answer) {
+            let evidence = vec![build_evidence(at, question.raw)];
+            return DraftFact::new(FactKind::Open, &question.text, 5, evidence);
+        }
+    } else if last.is_interrupted {
+        let request = last.request.as_ref().filter(|request| request.weight >= 3)?;
+        let evidence = vec![build_evidence(request.event, request.raw)];
+        let text = format!("Interrupted: {}", capitalize(&request.text));
+        return DraftFact::new(FactKind::Open, &text, 5, evidence);
+    }
+    let failing = last.runs.iter().rev().find(|run| run.is_major)?;
+    let line = failing.line.filter(|_| failing.outcome == CommandOutcome::Failed)?;
+    let known = facts.iter().any(|fact| {
+        fact.kind == FactKind::Problem
+            && fact.event == failing.event
+            && !fact.text.contains(" — passed")
+    });
+    let text = format!("`{}` fails: {}", failing.name, render_failure_message(line));
+    let evidence = vec![build_evidence(failing.event, line)];
+    known.then(|| DraftFact::new(FactKind::Open, &text, 6, evidence)).flatten()
+}

@@ -1,0 +1,119 @@
+//! The outcome of a tool call, as its payload reports it. Without evidence it is unknown.
+
+use serde_json::Value;
+use tome_model::{Event, Tool, truncate_to};
+
+use super::files::find_text_field;
+use super::text::{first_and_last_bytes, output_texts};
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ToolOutcome {
+    /// It ended with an exit code, or with a flag that says as much.
+    Exited(i64),
+    /// The user or a rule did not allow it.
+    Rejected,
+    /// The user stopped it.
+    Interrupted,
+    /// It ran into a time limit.
+    TimedOut,
+    /// The agent did not run it: its arguments were wrong, or a call beside it failed.
+    NotRun,
+    /// The payload does not tell.
+    Unknown,
+}
+
+/// Beginnings of outputs that agents write when a call was not allowed.
+const REJECTED: [&str; 12] = [
+    "The user doesn't want to proceed with this tool use",
+    "The user doesn't want to take this action right now",
+    "User rejected",
+    "User denied",
+    "User declined",
+    "The user rejected",
+    "The user denied",
+    "The user declined",
+    "rejected by user",
+    "rejected by the user",
+    "exec command rejected",
+    "Permission to use",
+];
+const INTERRUPTED: [&str; 6] = [
+    "[Request interrupted by user",
+    "Interrupted by user",
+    "aborted by user",
+    "Command was aborted",
+    "Tool execution aborted",
+    "[Operation Cancelled]",
+];
+const TIMED_OUT: [&str; 4] =
+    ["Command timed out after", "command timed out", "timed out after", "Timeout: "];
+const NOT_RUN: [&str; 3] =
+    ["<tool_use_error>", "Sibling tool call errored", "Cancelled: parallel tool call"];
+
+/// Reads the outcome of a tool call.
+pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
+    let is_set = |value: Option<&Value>| value.and_then(Value::as_bool) == Some(true);
+    let failed = is_set(event.meta.get("failed")) || is_set(tool.output.get("is_error"));
+    let result = find_text_field(&tool.output, &["resultType"]);
+    let texts = output_texts(event);
+    let first = texts.iter().map(|text| text.trim_start()).find(|text| !text.is_empty());
+    let head = truncate_to(first.unwrap_or_default(), 400);
+    let begins = |marks: &[&str]| marks.iter().any(|mark| head.starts_with(mark));
+    if matches!(result, Some("denied" | "rejected")) || begins(&REJECTED) {
+        return ToolOutcome::Rejected;
+    }
+    if is_set(event.meta.get("is_interrupt"))
+        || is_set(tool.output.get("interrupted"))
+        || begins(&INTERRUPTED)
+    {
+        return ToolOutcome::Interrupted;
+    }
+    if begins(&NOT_RUN) {
+        return ToolOutcome::NotRun;
+    }
+    let code = find_exit_code(event, tool, &texts);
+    if code.is_none_or(|code| code != 0) && (begins(&TIMED_OUT) || has_timed_out(tool)) {
+        return ToolOutcome::TimedOut;
+    }
+    // Claude Code reports failures as text: an output with streams means exit code 0.
+    let streams = tool.output.get("stdout").is_some();
+    match code {
+        Some(code) => ToolOutcome::Exited(code),
+        None if failed || result == Some("failure") => ToolOutcome::Exited(1),
+        None if streams => ToolOutcome::Exited(0),
+        None => ToolOutcome::Unknown,
+    }
+}
+
+fn has_timed_out(tool: &Tool) -> bool {
+    ["timed_out", "timedOut"]
+        .iter()
+        .any(|name| tool.output.get(name).and_then(Value::as_bool) == Some(true))
+}
+
+/// Finds the exit code, if the agent reports one.
+fn find_exit_code(event: &Event, tool: &Tool, texts: &[&str]) -> Option<i64> {
+    let places = [Some(&tool.output), tool.output.get("metadata"), event.meta.get("metadata")];
+    let field = places.into_iter().flatten().find_map(|place| {
+        ["exitCode", "exit_code", "exit", "returncode", "code"]
+            .iter()
+            .find_map(|name| place.get(name)?.as_i64())
+    });
+    field.or_else(|| texts.iter().find_map(|text| parse_exit_code(text)))
+}
+
+/// Parses `Exit code 1`, `Process exited with code 0`, `<… completed with exit code 0>` on a line of
+/// its own near either end of a text.
+fn parse_exit_code(text: &str) -> Option<i64> {
+    first_and_last_bytes(text, 240).iter().flat_map(|part| part.lines()).find_map(|line| {
+        let lower = line.trim().trim_start_matches('<').to_ascii_lowercase();
+        let (before, after) =
+            ["exit code", "exited with code"].iter().find_map(|mark| lower.split_once(mark))?;
+        let is_label = before.split_whitespace().count() <= 4;
+        let number = after.trim_start_matches([':', ' ', '=']);
+        let digits: String =
+            number.chars().take_while(|c| c.is_ascii_digit() || *c == '-').collect();
+        digits.parse().ok().filter(|_| is_label)
+    })
+}

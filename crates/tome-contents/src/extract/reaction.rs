@@ -1,0 +1,109 @@
+//! How a user reacts to the agent's last turn, and the rules that they state.
+
+use super::text::strip_prefix_ignoring_case;
+use tome_text::count_words;
+
+/// How a prompt reacts to the turn before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reaction {
+    /// Nothing tells.
+    None,
+    /// "yes", "looks good": the answer was accepted.
+    Confirmation,
+    /// "no, …", "that's wrong": the answer or the work was not what the user wanted.
+    Correction,
+}
+
+/// Beginnings of a correction.
+#[rustfmt::skip]
+const CORRECTIONS: &[&str] = &[
+    "no,", "no.", "no -", "no —", "no!", "nope", "wrong", "that's wrong", "that is wrong",
+    "this is wrong", "that's not", "that is not", "this is not what", "not what i", "you forgot",
+    "you missed", "you broke", "why did you", "please don't", "don't", "do not", "stop", "undo",
+    "revert", "i said", "i told you", "i meant", "i didn't ask", "that doesn't work",
+    "this doesn't work", "it doesn't work", "still failing", "still fails", "still broken",
+    "that's incorrect", "incorrect", "不对", "不是", "错了", "違います", "нет,", "не так", "nein",
+    "falsch",
+];
+
+/// Whole confirmations, or their beginnings.
+#[rustfmt::skip]
+const CONFIRMATIONS: &[&str] = &[
+    "yes", "yeah", "yep", "yup", "ok", "okay", "sure", "great", "perfect", "thanks", "thank you",
+    "looks good", "lgtm", "nice", "good", "awesome", "sounds good", "go ahead", "do it", "please do",
+    "correct", "exactly", "agreed", "好的", "可以", "はい", "да", "хорошо", "ja", "genau",
+];
+
+/// Classifies a prompt by its first words.
+pub(super) fn classify_reaction(prompt: &str) -> Reaction {
+    let first = prompt.trim_start();
+    let begins = |marks: &[&str]| {
+        marks.iter().any(|mark| match mark.ends_with(|c: char| !c.is_alphanumeric()) {
+            true => starts_with_ignoring_case(first, mark),
+            false => strip_prefix_ignoring_case(first, mark).is_some(),
+        })
+    };
+    if begins(CORRECTIONS) {
+        Reaction::Correction
+    } else if begins(CONFIRMATIONS) && count_words(first) <= 12 {
+        Reaction::Confirmation
+    } else {
+        Reaction::None
+    }
+}
+
+fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
+    text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
+}
+
+/// Whether a sentence of the user states a lasting rule.
+pub(super) fn is_convention(sentence: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "always", "never", "from now on", "in this project", "in this repo", "we always", "we never",
+        "we use", "we don't use", "we do not use", "please always", "please never", "don't ever",
+        "make sure to always", "make sure you always", "remember to", "remember that",
+        "i prefer", "i always want", "i never want", "以后", "永远不要", "总是", "今後は", "必ず", "всегда",
+        "никогда", "immer", "niemals",
+    ];
+    const INSIDE: &[&str] = &[
+        " should always ",
+        " should never ",
+        " must always ",
+        " must never ",
+        ", always ",
+        ", never ",
+        " from now on",
+        " going forward",
+    ];
+    let lower = sentence.to_lowercase();
+    let words = count_words(sentence);
+    let asks = lower.trim_end().ends_with('?');
+    !asks
+        && (4..=40).contains(&words)
+        && (STARTS.iter().any(|start| strip_prefix_ignoring_case(sentence, start).is_some())
+            || INSIDE.iter().any(|mark| lower.contains(mark)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reactions_are_told_by_the_first_words() {
+        assert_eq!(classify_reaction("no, use tabs"), Reaction::Correction);
+        assert_eq!(classify_reaction("No idea why this fails"), Reaction::None);
+        assert_eq!(classify_reaction("Now add tests"), Reaction::None);
+        assert_eq!(classify_reaction("yes, all four"), Reaction::Confirmation);
+        assert_eq!(classify_reaction("don't touch the lock file"), Reaction::Correction);
+        assert_eq!(classify_reaction("Add a flag"), Reaction::None);
+    }
+
+    #[test]
+    fn conventions_are_rules_and_not_questions() {
+        assert!(is_convention("Always run the linter before you commit"));
+        assert!(is_convention("we use pnpm here, not npm"));
+        assert!(!is_convention("Should we always retry here?"));
+        assert!(!is_convention("it never worked"));
+    }
+}

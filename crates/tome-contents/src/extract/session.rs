@@ -1,0 +1,94 @@
+//! The facts of a whole session, for its page.
+
+use std::ops::Range;
+
+use tome_model::{Event, FactKind};
+
+use super::answer::{SURE, find_conclusion};
+use super::changes::changed_files;
+use super::facts::collect_facts;
+use super::files::FileTouchKind;
+use super::title::title_from_kinds;
+
+/// Turns, facts and files of a session, as indexes into its events.
+#[derive(Debug)]
+pub(crate) struct SessionFacts {
+    pub(crate) title: String,
+    pub(crate) branch: Option<String>,
+    pub(crate) turns: Vec<TurnFacts>,
+    pub(crate) facts: Vec<FactLine>,
+    pub(crate) files: Vec<FileChange>,
+}
+
+/// A turn of a session.
+#[derive(Debug)]
+pub(crate) struct TurnFacts {
+    pub(crate) events: Range<usize>,
+    pub(crate) prompt: Option<usize>,
+    pub(crate) answer: Option<usize>,
+    pub(crate) conclusion: Option<String>,
+    pub(crate) changed_files: u64,
+    pub(crate) commits: u64,
+    pub(crate) is_interrupted: bool,
+}
+
+/// A fact and the event that shows it.
+#[derive(Debug)]
+pub(crate) struct FactLine {
+    pub(crate) kind: FactKind,
+    pub(crate) text: String,
+    pub(crate) event: usize,
+}
+
+/// A file that a session changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// Its path, as the agent named it.
+    pub path: String,
+    /// `created`, `changed` or `deleted`.
+    pub action: &'static str,
+    /// Number of edits.
+    pub edits: u64,
+}
+
+/// Reads a session from its ordered events.
+pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
+    let found = collect_facts(events, &[]);
+    let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
+    let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
+    let turns = found.turns.iter().map(|turn| {
+        let answer = turn.final_answer(events);
+        let conclusion = answer.and_then(|(_, text)| find_conclusion(text));
+        let changed = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
+        TurnFacts {
+            events: turn.events.clone(),
+            prompt: turn.prompt,
+            answer: answer.map(|(at, _)| at),
+            conclusion: conclusion.filter(|found| found.score >= SURE).map(|found| found.text),
+            changed_files: changed.count() as u64,
+            commits: turn.commits.len() as u64,
+            is_interrupted: turn.is_interrupted,
+        }
+    });
+    let files = changed_files(&found.turns).into_iter().map(|file| FileChange {
+        path: file.path.to_owned(),
+        action: match file.action {
+            FileTouchKind::Created => "created",
+            FileTouchKind::Deleted => "deleted",
+            FileTouchKind::Changed | FileTouchKind::Read => "changed",
+        },
+        edits: u64::from(file.times),
+    });
+    let facts = found.facts.iter().map(|fact| FactLine {
+        kind: fact.kind,
+        text: fact.text.clone(),
+        event: fact.event,
+    });
+    SessionFacts {
+        title,
+        branch: found.turns.iter().rev().find_map(|turn| turn.branch).map(str::to_owned),
+        turns: turns.collect(),
+        facts: facts.collect(),
+        files: files.collect(),
+    }
+}

@@ -1,0 +1,256 @@
+//! Turns: a prompt, the work it caused, and the final answer.
+
+use std::ops::Range;
+
+use serde_json::Value;
+use tome_model::{Event, EventKind, Role};
+
+use super::commands::{CommandRun, parse_command_runs};
+use super::commits::{MadeCommit, NamedPull, find_commits, find_pulls};
+use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
+use super::outcome::{ToolOutcome, read_outcome};
+use super::reaction::{Reaction, classify_reaction};
+use super::request::{UserRequest, is_harness_message, parse_request};
+
+/// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
+/// begins a turn depends only on earlier events.
+pub fn cut_turns(events: &[Event]) -> Vec<Range<usize>> {
+    let mut turns: Vec<Range<usize>> = Vec::new();
+    // Whether the current turn holds more than the start of its session.
+    let mut begun = false;
+    for (at, event) in events.iter().enumerate() {
+        let opens = is_prompt(event) || event.kind == EventKind::SessionStart;
+        match turns.last_mut() {
+            Some(turn) if !(opens && begun) => turn.end = at + 1,
+            _ => {
+                turns.push(at..at + 1);
+                begun = false;
+            }
+        }
+        begun |= event.kind != EventKind::SessionStart;
+    }
+    turns
+}
+
+/// Whether an event is a prompt of the user, which begins a turn.
+pub(crate) fn is_prompt(event: &Event) -> bool {
+    event.kind == EventKind::UserMessage
+        && event.role == Role::User
+        && !is_harness_message(&event.text)
+}
+
+/// A file that a turn touched.
+#[derive(Debug, Clone)]
+pub(super) struct FileActivity<'a> {
+    pub(super) path: &'a str,
+    /// The verbatim text that names it.
+    pub(super) raw: &'a str,
+    /// The first and the last event that touched it so.
+    pub(super) event: usize,
+    pub(super) last_event: usize,
+    pub(super) action: FileTouchKind,
+    pub(super) times: u32,
+}
+
+/// The facts of one turn, as indexes into the segment's events.
+#[derive(Debug)]
+pub(super) struct Turn<'a> {
+    pub(super) events: Range<usize>,
+    pub(super) prompt: Option<usize>,
+    pub(super) request: Option<UserRequest<'a>>,
+    /// How the prompt reacts to the turn before it.
+    pub(super) reaction: Reaction,
+    /// The agent's last message.
+    pub(super) answer: Option<usize>,
+    /// Whether no tool was called after that message.
+    pub(super) is_answered: bool,
+    pub(super) plan: Option<PlanHeading<'a>>,
+    pub(super) files: Vec<FileActivity<'a>>,
+    pub(super) runs: Vec<CommandRun<'a>>,
+    pub(super) commits: Vec<MadeCommit<'a>>,
+    pub(super) pulls: Vec<NamedPull<'a>>,
+    pub(super) branch: Option<&'a str>,
+    /// Whether the user stopped or rejected its last tool call.
+    pub(super) is_interrupted: bool,
+}
+
+/// The heading of a plan that the user approved or gave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct PlanHeading<'a> {
+    pub(super) event: usize,
+    pub(super) raw: &'a str,
+    pub(super) text: &'a str,
+}
+
+/// Reads the turns of a segment.
+pub(super) fn read_turns(events: &[Event]) -> Vec<Turn<'_>> {
+    cut_turns(events).into_iter().map(|range| read_turn(events, range)).collect()
+}
+
+fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
+    let mut turn = Turn {
+        events: range.clone(),
+        prompt: None,
+        request: None,
+        reaction: Reaction::None,
+        answer: None,
+        is_answered: false,
+        plan: None,
+        files: Vec::new(),
+        runs: Vec::new(),
+        commits: Vec::new(),
+        pulls: Vec::new(),
+        branch: None,
+        is_interrupted: false,
+    };
+    for at in range {
+        if let Some(event) = events.get(at) {
+            turn.add_event(at, event);
+        }
+    }
+    turn
+}
+
+impl<'a> Turn<'a> {
+    fn add_event(&mut self, at: usize, event: &'a Event) {
+        let field = |name: &str| event.meta.get(name).and_then(Value::as_str);
+        let branch = field("branch");
+        self.branch = branch.filter(|branch| !branch.is_empty()).or(self.branch);
+        let is_subagents = event.meta.contains_key("agent_id");
+        match event.kind {
+            EventKind::UserMessage if is_prompt(event) && self.prompt.is_none() => {
+                self.prompt = Some(at);
+                self.request = parse_request(at, &event.text);
+                self.reaction = classify_reaction(&event.text);
+                self.plan = find_given_plan(&event.text).map(|(raw, text)| PlanHeading {
+                    event: at,
+                    raw,
+                    text,
+                });
+            }
+            EventKind::AssistantMessage | EventKind::AssistantStop
+                if !is_subagents && !event.text.trim().is_empty() =>
+            {
+                self.answer = Some(at);
+                self.is_answered = true;
+                self.is_interrupted = false;
+            }
+            EventKind::ToolResult => self.add_tool_result(at, event, is_subagents),
+            EventKind::Unknown if field("event") == Some("interrupted") => {
+                self.is_answered = false;
+                self.is_interrupted = true;
+            }
+            _ => {}
+        }
+    }
+
+    fn add_tool_result(&mut self, at: usize, event: &'a Event, is_subagents: bool) {
+        let Some(tool) = &event.tool else { return };
+        let outcome = read_outcome(event, tool);
+        if !is_subagents && !is_bookkeeping(&tool.name) {
+            self.is_answered = false;
+            self.is_interrupted =
+                matches!(outcome, ToolOutcome::Rejected | ToolOutcome::Interrupted);
+        }
+        if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun) {
+            return;
+        }
+        if tool.name == "ExitPlanMode"
+            && let Some((raw, text)) =
+                find_text_field(&tool.input, &["plan"]).and_then(find_heading)
+        {
+            self.plan = Some(PlanHeading { event: at, raw, text });
+        }
+        for one in parse_touched_files(event, tool) {
+            self.add_file(at, one.path, one.raw, one.action);
+        }
+        let runs = parse_command_runs(at, event, tool);
+        if let Some(line) = super::commands::find_command_line(tool)
+            && line.contains("*** Begin Patch")
+        {
+            for one in parse_patch_files(line) {
+                self.add_file(at, one.path, one.raw, one.action);
+            }
+            return;
+        }
+        self.runs.extend(runs);
+        self.pulls.extend(find_pulls(at, event, tool));
+        for commit in find_commits(at, event, tool) {
+            self.branch = commit.branch.or(self.branch);
+            self.add_commit(commit);
+        }
+    }
+
+    fn add_commit(&mut self, commit: MadeCommit<'a>) {
+        if commit.is_amended {
+            self.commits.pop();
+        }
+        self.commits.push(commit);
+    }
+
+    fn add_file(&mut self, at: usize, path: &'a str, raw: &'a str, action: FileTouchKind) {
+        let is_read = action == FileTouchKind::Read;
+        let known = self
+            .files
+            .iter_mut()
+            .find(|file| file.path == path && (file.action == FileTouchKind::Read) == is_read);
+        match known {
+            Some(file) => {
+                file.times += 1;
+                file.last_event = at;
+                if action == FileTouchKind::Deleted {
+                    file.action = action;
+                }
+            }
+            None => self.files.push(FileActivity {
+                path,
+                raw,
+                event: at,
+                last_event: at,
+                action,
+                times: 1,
+            }),
+        }
+    }
+
+    /// Whether it changed files, made commits or ran more than inspections.
+    pub(super) fn has_work(&self) -> bool {
+        !self.commits.is_empty()
+            || self.files.iter().any(|file| file.action != FileTouchKind::Read)
+            || self.runs.iter().any(|run| run.is_major)
+    }
+
+    /// The final answer: the last message, if nothing was called after it.
+    pub(super) fn final_answer(&self, events: &'a [Event]) -> Option<(usize, &'a str)> {
+        let at = self.answer.filter(|_| self.is_answered)?;
+        events.get(at).map(|event| (at, event.text.as_str()))
+    }
+}
+
+/// Tools that only keep the agent's own list of tasks.
+fn is_bookkeeping(name: &str) -> bool {
+    matches!(
+        name,
+        "TodoWrite" | "todowrite" | "update_plan" | "write_todos" | "TaskCreate" | "TaskUpdate"
+    )
+}
+
+/// Finds the heading of a plan that a prompt asks to implement.
+fn find_given_plan(text: &str) -> Option<(&str, &str)> {
+    let (first, rest) = text.trim_start().split_once('\n')?;
+    let lower = first.to_lowercase();
+    (lower.contains("implement") && lower.contains("plan")).then(|| find_heading(rest)).flatten()
+}
+
+/// The first Markdown heading of a plan that says more than "Plan": the line and its text.
+fn find_heading(text: &str) -> Option<(&str, &str)> {
+    text.lines().take(40).find_map(|line| {
+        let raw = line.trim();
+        let text = raw.strip_prefix('#')?.trim_start_matches('#').trim();
+        let bare = ["implementation plan", "plan", "the plan"]
+            .iter()
+            .find_map(|word| super::text::strip_prefix_ignoring_case(text, word));
+        let text = bare.map_or(text, |rest| rest.trim_start_matches([':', '-', '–', '—', ' ']));
+        (text.split_whitespace().count() >= 3).then_some((raw, text))
+    })
+}

@@ -1,0 +1,239 @@
+//! The page of a session: its turns from prompt to conclusion, what it changed and committed, what
+//! went wrong, and what is open. Built from the session's events when it is requested.
+
+use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
+use tome_model::{Agent, Event, EventId, FactKind, Millis, SessionId, SessionStats};
+use tome_text::truncate_words;
+
+use super::event_text::event_texts;
+use super::extract::{FileChange, SessionFacts, read_session};
+use tome_home::HomeError;
+
+/// Events that are read for one page, the latest of the session.
+const EVENTS_MAX: usize = 20_000;
+/// Bytes of text that are read for one page.
+const TEXT_BYTES_MAX: usize = 32 * 1024 * 1024;
+/// Characters of a prompt or conclusion on the page.
+const TURN_CHARS_MAX: usize = 300;
+
+/// The page of a session in one project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionPage {
+    /// Its id, agent, project, times and numbers of events.
+    pub session: SessionListing,
+    /// The turns, in order.
+    pub turns: Vec<SessionTurn>,
+    /// Files that were created, changed or deleted, most edited first.
+    pub files: Vec<FileChange>,
+    /// Commits, pull requests, decisions, corrections, problems and what is open, in order.
+    pub facts: Vec<SessionFact>,
+    /// Whether the beginning of a very long session was left out.
+    pub is_truncated: bool,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionListing {
+    /// The session's id.
+    pub id: SessionId,
+    /// The agent that ran it.
+    pub agent: Agent,
+    /// The root of its project.
+    pub project: String,
+    /// What it was about.
+    pub title: String,
+    /// The branch that it was last on, if known.
+    pub branch: Option<String>,
+    /// Time of the first event.
+    pub first_at: Millis,
+    /// Time of the last event.
+    pub last_at: Millis,
+    /// Number of events.
+    pub events: u64,
+    /// Number of prompts.
+    pub prompts: u64,
+    /// Number of commits.
+    pub commits: u64,
+}
+
+impl SessionListing {
+    /// The command that continues the session in its agent.
+    pub fn resume_command(&self) -> Option<String> {
+        let id = self.id.as_str();
+        match self.agent.as_str() {
+            "claude-code" => Some(format!("claude --resume {id}")),
+            "codex" => Some(format!("codex resume {id}")),
+            "gemini" => Some(format!("gemini --resume {id}")),
+            "copilot" => Some(format!("copilot --resume {id}")),
+            "opencode" => Some(format!("opencode --session {id}")),
+            _ => None,
+        }
+    }
+}
+
+/// A turn on the page of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionTurn {
+    /// Time of its first event.
+    pub at: Millis,
+    /// The user's words, shortened; empty if the session began without any.
+    pub prompt: String,
+    /// The event of the prompt.
+    pub prompt_event: Option<EventId>,
+    /// The sentence of the final answer that says what came out.
+    pub conclusion: Option<String>,
+    /// The event of the final answer.
+    pub answer_event: Option<EventId>,
+    /// Number of events.
+    pub events: u64,
+    /// Number of files it changed.
+    pub changed_files: u64,
+    /// Number of commits it made.
+    pub commits: u64,
+    /// Whether the user stopped it.
+    pub is_interrupted: bool,
+}
+
+/// A fact on the page of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFact {
+    /// The kind of fact.
+    pub kind: FactKind,
+    /// One line.
+    pub text: String,
+    /// The event that shows it.
+    pub event: EventId,
+}
+
+/// Builds the page of a session; `None` if the project has no events of it.
+pub(super) fn build_session_page(
+    ledger: &Ledger,
+    project: &str,
+    session: &SessionId,
+) -> Result<Option<SessionPage>, HomeError> {
+    let (events, is_truncated) = load_events(ledger, project, session)?;
+    let (Some(first), Some(last)) = (events.first(), events.last()) else { return Ok(None) };
+    let read = read_session(&events);
+    let stats = ledger.session_stats(session, project)?;
+    let listing = SessionListing {
+        id: session.clone(),
+        agent: first.agent.clone(),
+        project: project.to_owned(),
+        title: read.title.clone(),
+        branch: read.branch.clone(),
+        first_at: stats.as_ref().map_or(first.at, |stats| stats.first_at),
+        last_at: last.at,
+        events: stats.as_ref().map_or(events.len() as u64, |stats| stats.events),
+        prompts: read.turns.iter().filter(|turn| turn.prompt.is_some()).count() as u64,
+        commits: read.facts.iter().filter(|fact| fact.kind == FactKind::Commit).count() as u64,
+    };
+    Ok(Some(write_page(listing, read, &events, is_truncated)))
+}
+
+fn write_page(
+    session: SessionListing,
+    read: SessionFacts,
+    events: &[Event],
+    is_truncated: bool,
+) -> SessionPage {
+    let id_at = |at: usize| events.get(at).map(|event| event.id.clone());
+    let one_line = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().take(120).collect();
+        truncate_words(&words.join(" "), TURN_CHARS_MAX)
+    };
+    let turns = read.turns.iter().map(|turn| SessionTurn {
+        at: events.get(turn.events.start).map_or(Millis(0), |event| event.at),
+        prompt: turn
+            .prompt
+            .and_then(|at| events.get(at))
+            .map(|event| one_line(&event.text))
+            .unwrap_or_default(),
+        prompt_event: turn.prompt.and_then(id_at),
+        conclusion: turn.conclusion.as_deref().map(one_line),
+        answer_event: turn.answer.and_then(id_at),
+        events: turn.events.len() as u64,
+        changed_files: turn.changed_files,
+        commits: turn.commits,
+        is_interrupted: turn.is_interrupted,
+    });
+    let shown = |kind: FactKind| {
+        !matches!(kind, FactKind::Title | FactKind::Outcome | FactKind::Request | FactKind::Change)
+    };
+    let facts = read.facts.iter().filter(|fact| shown(fact.kind)).filter_map(|fact| {
+        Some(SessionFact { kind: fact.kind, text: fact.text.clone(), event: id_at(fact.event)? })
+    });
+    SessionPage {
+        session,
+        turns: turns.filter(|turn| turn.prompt_event.is_some() || turn.events > 1).collect(),
+        facts: facts.collect(),
+        files: read.files,
+        is_truncated,
+    }
+}
+
+/// Loads the latest events of a session, in order, and whether earlier ones were left out.
+fn load_events(
+    ledger: &Ledger,
+    project: &str,
+    session: &SessionId,
+) -> Result<(Vec<Event>, bool), HomeError> {
+    let range = EventRange {
+        session: Some(session.clone()),
+        direction: ScanDirection::Backward,
+        ..EventRange::default()
+    };
+    let (mut events, mut bytes) = (Vec::new(), 0);
+    let mut is_truncated = false;
+    for event in ledger.events(&range) {
+        let (_, event) = event?;
+        if event.project != project {
+            continue;
+        }
+        bytes += event_texts(&event).map(|text| text.len()).sum::<usize>();
+        if events.len() >= EVENTS_MAX || bytes > TEXT_BYTES_MAX && !events.is_empty() {
+            is_truncated = true;
+            break;
+        }
+        events.push(event);
+    }
+    events.reverse();
+    Ok((events, is_truncated))
+}
+
+/// Lists a session from its stored segments, without reading its events.
+pub(super) fn list_session(
+    ledger: &Ledger,
+    stats: &SessionStats,
+) -> Result<SessionListing, HomeError> {
+    let mut listing = SessionListing {
+        id: stats.session.clone(),
+        agent: stats.agent.clone(),
+        project: stats.project.clone(),
+        title: String::new(),
+        branch: None,
+        first_at: stats.first_at,
+        last_at: stats.last_at,
+        events: stats.events,
+        prompts: stats.user_messages,
+        commits: 0,
+    };
+    let first = OrderKey { at: Millis(0), seq: 0 };
+    let mut best = 0;
+    for segment in ledger.segments(&stats.project, &stats.session, first) {
+        let Some(node) = ledger.node(&stats.project, &segment?.id, None)? else { continue };
+        for work in &node.work {
+            listing.commits += work.commits;
+            listing.branch = work.branch.clone().or(listing.branch);
+            if let Some(title) = work.best_fact(FactKind::Title)
+                && title.weight >= best
+            {
+                best = title.weight;
+                listing.title.clone_from(&title.text);
+            }
+        }
+        if listing.title.is_empty() {
+            listing.title = node.title;
+        }
+    }
+    Ok(listing)
+}

@@ -1,0 +1,151 @@
+//! What the contents know of a project, as short instructions for the start text: the work on the
+//! current branch, what is open, decisions, rules and corrections of the user, and the commands that
+//! pass here. Each line cites its evidence.
+
+use std::collections::BTreeSet;
+
+use tome_model::{Fact, FactKind, Millis, Node, SessionId, Work};
+
+use super::Injector;
+use crate::quote::quote_line;
+use tome_home::HomeError;
+
+/// Years whose pages are read: this one and the last, around New Year.
+const YEARS_READ: usize = 2;
+const TEXT_CHARS_MAX: usize = 220;
+/// Lines per group.
+const OUTCOMES_MAX: usize = 3;
+const DECISIONS_MAX: usize = 4;
+const RULES_MAX: usize = 6;
+const CHECKS_MAX: usize = 5;
+const OPEN_MAX: usize = 3;
+
+/// Lines for the start text, from the contents of a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct KnownFacts {
+    /// The branch that the project's folder is on, if it is not the main branch.
+    pub branch: Option<String>,
+    /// The work on that branch so far.
+    pub on_branch: Vec<String>,
+    /// What is open in other work, latest first.
+    pub open_elsewhere: Vec<String>,
+    /// Rules, corrections and decisions of the user, and commands that pass.
+    pub how_to_work: Vec<String>,
+    /// The last session on the branch.
+    pub session: Option<SessionId>,
+}
+
+impl Injector {
+    /// Collects what the contents know of a project.
+    pub(super) fn load_known_facts(
+        &self,
+        project: &str,
+        own: Option<&SessionId>,
+    ) -> Result<KnownFacts, HomeError> {
+        let Some(path) = self.stores.find_store_path(project) else {
+            return Ok(KnownFacts::default());
+        };
+        let head = self.stores.projects().read_git_head(project);
+        let store = self.stores.open(&path)?;
+        let mut years = Vec::new();
+        for header in store.node_headers(project, "toc:year:", None) {
+            let header = header?;
+            if !header.removed {
+                years.push(header.id);
+            }
+        }
+        let mut nodes: Vec<Node> = Vec::new();
+        for id in years.iter().rev().take(YEARS_READ) {
+            nodes.extend(store.node(project, id, None)?);
+        }
+        let work: Vec<&Work> = nodes.iter().flat_map(|node| &node.work).collect();
+        let branch = head.and_then(|head| head.branch);
+        let mut known = summarize_work(&work, branch.as_deref());
+        known.session = known.session.filter(|session| Some(session) != own);
+        let redact = |lines: Vec<String>| lines.iter().map(|line| self.redact_text(line)).collect();
+        known.on_branch = redact(known.on_branch);
+        known.open_elsewhere = redact(known.open_elsewhere);
+        known.how_to_work = redact(known.how_to_work);
+        Ok(known)
+    }
+}
+
+fn summarize_work(all: &[&Work], branch: Option<&str>) -> KnownFacts {
+    let here = branch
+        .and_then(|name| all.iter().copied().find(|work| work.branch.as_deref() == Some(name)));
+    let mut known = KnownFacts { branch: branch.map(str::to_owned), ..KnownFacts::default() };
+    if let Some(work) = here {
+        known.on_branch = describe_branch(work);
+        known.session = work.sessions.last().cloned();
+    }
+    let mut open: Vec<&Fact> = all
+        .iter()
+        .filter(|work| here.is_none_or(|here| !std::ptr::eq(**work, here)))
+        .flat_map(|work| work.facts_of(FactKind::Open))
+        .collect();
+    open.sort_by_key(|fact| std::cmp::Reverse(fact.at));
+    known.open_elsewhere = open
+        .iter()
+        .take(OPEN_MAX)
+        .map(|fact| cite(&format!("- {}: ", day(fact.at)), fact))
+        .collect();
+    let latest = |kind: FactKind, most: usize| {
+        let mut facts: Vec<&Fact> = all.iter().flat_map(|work| work.facts_of(kind)).collect();
+        facts.sort_by_key(|fact| std::cmp::Reverse(fact.at));
+        let mut seen = BTreeSet::new();
+        facts.retain(|fact| seen.insert(fact.text.as_str()));
+        facts.truncate(most);
+        facts
+    };
+    let quoted = |label: &str, fact: &Fact| {
+        let text = quote_line(&fact.text, TEXT_CHARS_MAX).replace('"', "'");
+        format!("- {label}: \"{text}\"{}", citation(fact))
+    };
+    let rules = latest(FactKind::Convention, RULES_MAX);
+    known.how_to_work.extend(rules.iter().map(|fact| quoted("The user's rule", fact)));
+    let corrections = latest(FactKind::Correction, RULES_MAX - rules.len().min(RULES_MAX - 2));
+    known.how_to_work.extend(corrections.iter().map(|fact| quoted("The user corrected", fact)));
+    let decisions = latest(FactKind::Decision, DECISIONS_MAX);
+    known
+        .how_to_work
+        .extend(decisions.iter().map(|fact| cite(&format!("- Decided {}: ", day(fact.at)), fact)));
+    known.how_to_work.extend(latest(FactKind::Check, CHECKS_MAX).iter().map(|fact| {
+        let command = quote_line(&fact.text, TEXT_CHARS_MAX);
+        format!("- Check with `{command}` (passed {}){}", day(fact.at), citation(fact))
+    }));
+    known
+}
+
+/// The work on a branch: what it is about, its latest results, and what is open.
+fn describe_branch(work: &Work) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(title) = work.best_fact(FactKind::Title) {
+        let commits = match work.commits {
+            0 => String::new(),
+            1 => " (1 commit)".to_owned(),
+            many => format!(" ({many} commits)"),
+        };
+        let text = quote_line(&title.text, TEXT_CHARS_MAX);
+        lines.push(format!("- So far{commits}: {text}{}", citation(title)));
+    }
+    let mut outcomes: Vec<&Fact> = work.facts_of(FactKind::Outcome).collect();
+    outcomes.sort_by_key(|fact| std::cmp::Reverse(fact.at));
+    outcomes.truncate(OUTCOMES_MAX);
+    outcomes.reverse();
+    lines.extend(outcomes.iter().map(|fact| cite(&format!("- {}: ", day(fact.at)), fact)));
+    lines
+        .extend(work.facts_of(FactKind::Open).next_back().map(|fact| cite("- Still open: ", fact)));
+    lines
+}
+
+fn cite(label: &str, fact: &Fact) -> String {
+    format!("{label}{}{}", quote_line(&fact.text, TEXT_CHARS_MAX), citation(fact))
+}
+
+fn citation(fact: &Fact) -> String {
+    fact.grips().last().map_or(String::new(), |grip| format!(" [{grip}]"))
+}
+
+fn day(at: Millis) -> String {
+    at.to_string().chars().take(10).collect()
+}
