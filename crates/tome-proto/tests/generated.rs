@@ -1,6 +1,6 @@
 //! The generated code in `src/generated` is committed, so that building Tome needs no code
 //! generator. It must match the .proto files; after a change to them,
-//! `UPDATE_EXPECT=1 cargo test -p tome-proto` regenerates it.
+//! `UPDATE_EXPECT=1 cargo test -p tome-proto` regenerates it, before anything uses the new messages.
 
 use prost::Message;
 

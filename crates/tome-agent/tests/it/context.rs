@@ -39,7 +39,7 @@ impl Summarizer for Brief {
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
         let title = format!("{} events", input.events.len());
-        Ok(Summary { title, bullets: Vec::new(), keywords: Vec::new() })
+        Ok(Summary { title, bullets: Vec::new(), keywords: Vec::new(), work: Vec::new() })
     }
 
     fn summarize_period(&self, _: &RollupInput<'_>) -> Result<Summary, SummaryError> {

@@ -890,6 +890,124 @@ pub struct Worker {
     #[prost(string, tag = "7")]
     pub problem: ::prost::alloc::string::String,
 }
+/// A session in a list.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Session {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub agent: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub project: ::prost::alloc::string::String,
+    /// What it was about.
+    #[prost(string, tag = "4")]
+    pub title: ::prost::alloc::string::String,
+    /// The branch that it was last on; empty if unknown.
+    #[prost(string, tag = "5")]
+    pub branch: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "6")]
+    pub first_at_ms: u64,
+    #[prost(uint64, tag = "7")]
+    pub last_at_ms: u64,
+    #[prost(uint64, tag = "8")]
+    pub events: u64,
+    #[prost(uint64, tag = "9")]
+    pub prompts: u64,
+    #[prost(uint64, tag = "10")]
+    pub commits: u64,
+    /// The command that continues it in its agent; empty if there is none.
+    #[prost(string, tag = "11")]
+    pub resume: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListSessionsRequest {
+    /// The project's root; empty for all.
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    /// Limit of sessions; 0 means 20.
+    #[prost(uint32, tag = "2")]
+    pub limit: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListSessionsResponse {
+    /// Latest first.
+    #[prost(message, repeated, tag = "1")]
+    pub sessions: ::prost::alloc::vec::Vec<Session>,
+    /// Stores that could not be read, with the reason.
+    #[prost(string, repeated, tag = "2")]
+    pub skipped: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetSessionRequest {
+    /// Empty for all.
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    /// An id, or a unique prefix of it.
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetSessionResponse {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<Session>,
+    #[prost(message, repeated, tag = "2")]
+    pub turns: ::prost::alloc::vec::Vec<SessionTurn>,
+    #[prost(message, repeated, tag = "3")]
+    pub files: ::prost::alloc::vec::Vec<FileChange>,
+    /// Commits, pull requests, decisions, corrections, problems and what is open, in order.
+    #[prost(message, repeated, tag = "4")]
+    pub facts: ::prost::alloc::vec::Vec<SessionFact>,
+    /// Whether the beginning of a very long session was left out.
+    #[prost(bool, tag = "5")]
+    pub truncated: bool,
+}
+/// A prompt, the work it caused, and the conclusion of the final answer.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionTurn {
+    #[prost(uint64, tag = "1")]
+    pub at_ms: u64,
+    /// Shortened.
+    #[prost(string, tag = "2")]
+    pub prompt: ::prost::alloc::string::String,
+    /// The id of its event.
+    #[prost(string, tag = "3")]
+    pub prompt_event: ::prost::alloc::string::String,
+    /// Empty if there is none.
+    #[prost(string, tag = "4")]
+    pub conclusion: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub answer_event: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "6")]
+    pub events: u64,
+    #[prost(uint64, tag = "7")]
+    pub changed_files: u64,
+    #[prost(uint64, tag = "8")]
+    pub commits: u64,
+    /// Whether the user stopped it.
+    #[prost(bool, tag = "9")]
+    pub interrupted: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FileChange {
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    /// created, changed or deleted.
+    #[prost(string, tag = "2")]
+    pub action: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub edits: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionFact {
+    /// commit, pull_request, decision, problem, open, check, convention or correction.
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    /// The id of the event that shows it.
+    #[prost(string, tag = "3")]
+    pub event: ::prost::alloc::string::String,
+}
 /// Generated client implementations.
 pub mod contents_client {
     #![allow(
@@ -1093,6 +1211,56 @@ pub mod contents_client {
                 .insert(GrpcMethod::new("tome.v1.Contents", "GetVersions"));
             self.inner.unary(req, path, codec).await
         }
+        /// Returns the latest sessions of a project, or of all.
+        pub async fn list_sessions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListSessionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Contents/ListSessions",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Contents", "ListSessions"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns the page of a session: its turns, files, commits, problems and what is open.
+        pub async fn get_session(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetSessionResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Contents/GetSession",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Contents", "GetSession"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Verifies every node and grip against the events.
         pub async fn verify_contents(
             &mut self,
@@ -1219,6 +1387,22 @@ pub mod contents_server {
             request: tonic::Request<super::GetVersionsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::GetVersionsResponse>,
+            tonic::Status,
+        >;
+        /// Returns the latest sessions of a project, or of all.
+        async fn list_sessions(
+            &self,
+            request: tonic::Request<super::ListSessionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListSessionsResponse>,
+            tonic::Status,
+        >;
+        /// Returns the page of a session: its turns, files, commits, problems and what is open.
+        async fn get_session(
+            &self,
+            request: tonic::Request<super::GetSessionRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetSessionResponse>,
             tonic::Status,
         >;
         /// Verifies every node and grip against the events.
@@ -1536,6 +1720,96 @@ pub mod contents_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = GetVersionsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Contents/ListSessions" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListSessionsSvc<T: Contents>(pub Arc<T>);
+                    impl<
+                        T: Contents,
+                    > tonic::server::UnaryService<super::ListSessionsRequest>
+                    for ListSessionsSvc<T> {
+                        type Response = super::ListSessionsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListSessionsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Contents>::list_sessions(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListSessionsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Contents/GetSession" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetSessionSvc<T: Contents>(pub Arc<T>);
+                    impl<
+                        T: Contents,
+                    > tonic::server::UnaryService<super::GetSessionRequest>
+                    for GetSessionSvc<T> {
+                        type Response = super::GetSessionResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetSessionRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Contents>::get_session(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetSessionSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
