@@ -282,6 +282,13 @@ fn any_parts() -> impl Strategy<Value = StartParts> {
         let (overview, in_repository, is_own) = rest;
         let facts = facts.iter().map(|(name, text)| fact(&format!("facts/{name}.md"), text));
         StartParts {
+            known: KnownFacts {
+                branch: notes.first().map(|note| note.name.clone()),
+                on_branch: notes.iter().take(3).map(|note| note.summary.clone()).collect(),
+                how_to_work: insights.iter().take(9).map(|note| note.summary.clone()).collect(),
+                open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
+                session: None,
+            },
             facts: facts.collect(),
             notes,
             insights,
