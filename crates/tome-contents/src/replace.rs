@@ -77,7 +77,7 @@ impl NodeSource {
     pub fn summarize(&self, summarizer: &dyn Summarizer) -> Result<Summary, SummaryError> {
         match self {
             Self::Segment { events, overlap } => {
-                summarizer.summarize_segment(&SegmentInput { events, overlap })
+                summarizer.summarize_segment(&SegmentInput { events, overlap, is_followed: false })
             }
             Self::Period { level, title, children } => {
                 summarizer.summarize_period(&RollupInput { level: *level, period: title, children })

@@ -112,6 +112,17 @@ struct SegmentBuilder {
     tokens: u64,
 }
 
+/// What follows a segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum SegmentEnd {
+    /// Another segment of its session.
+    Followed,
+    /// Nothing, and its last event ended it.
+    Closed,
+    /// Nothing yet.
+    Open,
+}
+
 #[derive(PartialEq, Eq)]
 enum SegmentStep {
     Continue,
@@ -175,14 +186,15 @@ impl<'a> Resegmenter<'a> {
             }
             let next = self.begin_segment(began, cut.as_ref(), event, mark, weight)?;
             if let Some(done) = cut.replace(next)
-                && self.finish_segment(&done, false, changes)? == SegmentStep::Unchanged
+                && self.finish_segment(&done, SegmentEnd::Followed, changes)?
+                    == SegmentStep::Unchanged
             {
                 return Ok(());
             }
         }
         if let Some(done) = cut {
-            let open = !done.is_closed();
-            self.finish_segment(&done, open, changes)?;
+            let end = if done.is_closed() { SegmentEnd::Closed } else { SegmentEnd::Open };
+            self.finish_segment(&done, end, changes)?;
         }
         self.new.clear();
         self.remove_stale_before(LAST_MARK, changes)
@@ -225,7 +237,7 @@ impl<'a> Resegmenter<'a> {
     fn finish_segment(
         &mut self,
         cut: &SegmentBuilder,
-        open: bool,
+        end: SegmentEnd,
         changes: &mut PendingChanges<'_>,
     ) -> Result<SegmentStep, HomeError> {
         let SessionReader { project, session, .. } = self.part;
@@ -238,7 +250,7 @@ impl<'a> Resegmenter<'a> {
         if let Some(known) = known.as_ref().filter(|known| known.id != stretch.id) {
             self.remove_segment(known, changes)?;
         }
-        let made = self.part.build_node(self.summarizer, cut, &stretch, open)?;
+        let made = self.part.build_node(self.summarizer, cut, &stretch, end)?;
         if changes.put_node(project, made)? {
             changes.changed_days.extend(changed_day(project, &stretch.id));
         }
@@ -407,9 +419,10 @@ impl SessionReader<'_> {
         summarizer: &dyn Summarizer,
         cut: &SegmentBuilder,
         stretch: &SegmentEntry,
-        open: bool,
+        end: SegmentEnd,
     ) -> Result<BuiltNode, HomeError> {
-        let input = SegmentInput { events: &cut.events, overlap: &cut.overlap };
+        let is_followed = end == SegmentEnd::Followed;
+        let input = SegmentInput { events: &cut.events, overlap: &cut.overlap, is_followed };
         let name = summarizer.name();
         let told = evidence::check_segment_summary(
             summarizer.summarize_segment(&input)?,
@@ -424,7 +437,7 @@ impl SessionReader<'_> {
         let node = Node {
             id: stretch.id.clone(),
             version: 0,
-            open,
+            open: end == SegmentEnd::Open,
             title: told.title,
             bullets: told.bullets,
             keywords: told.keywords,

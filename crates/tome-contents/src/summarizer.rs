@@ -21,6 +21,8 @@ pub struct SegmentInput<'a> {
     pub events: &'a [Event],
     /// Events right before, as context only: no bullet may cite them.
     pub overlap: &'a [Event],
+    /// Whether the session goes on after the segment, so that nothing in it is open.
+    pub is_followed: bool,
 }
 
 /// A period and its child nodes, in order.

@@ -1,10 +1,10 @@
-//! Verifies stored contents: excerpts are verbatim, grips and children exist, times and counts add
-//! up.
+//! Verifies stored contents: excerpts are verbatim, facts have evidence of the right kind, grips and
+//! children exist, times and counts add up.
 
 use std::collections::BTreeSet;
 
 use tome_ledger::{Ledger, NodeHeader};
-use tome_model::{Event, EventId, Grip, Level, Node};
+use tome_model::{Event, EventId, EventKind, Fact, FactKind, Grip, Level, Node};
 
 use super::ContentsSettings;
 use super::evidence::{contains_excerpt, hash_excerpt, is_excerpt_short};
@@ -117,9 +117,25 @@ impl ContentsCheck<'_> {
                 self.report.add_problem(format!("{id}: grip {grip} is missing"));
             }
         }
+        for fact in node.work.iter().flat_map(|work| &work.facts) {
+            self.check_fact(&node, fact);
+        }
         match id.level() {
             Level::Segment => self.check_segment(&node),
             _ => self.check_period(&node),
+        }
+    }
+
+    /// Checks that a fact's evidence is of the kind that can show it.
+    fn check_fact(&mut self, node: &Node, fact: &Fact) {
+        let grips: Vec<Grip> = fact
+            .grips()
+            .iter()
+            .filter_map(|id| self.ledger.grip(self.project, id).ok().flatten())
+            .collect();
+        if !is_shown(fact, &grips) {
+            let (kind, text) = (fact.kind.as_str(), &fact.text);
+            self.report.add_problem(format!("{}: no evidence for the {kind} {text:?}", node.id));
         }
     }
 
@@ -171,5 +187,28 @@ impl ContentsCheck<'_> {
             self.report.add_problem(format!("{}: open or closed, unlike its children", node.id));
         }
         Ok(())
+    }
+}
+
+/// The rule of each kind of fact: who must have written its evidence, and what it must hold.
+fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
+    const AGENT: [EventKind; 2] = [EventKind::AssistantMessage, EventKind::AssistantStop];
+    let from = |kinds: &[EventKind]| grips.iter().any(|grip| kinds.contains(&grip.kind));
+    match fact.kind {
+        FactKind::Commit => {
+            let subject = fact.text.rsplit_once(" (").map_or(fact.text.as_str(), |(text, _)| text);
+            let start: String = subject.chars().take(60).collect();
+            from(&[EventKind::ToolResult])
+                && grips.iter().any(|grip| grip.excerpt.contains(start.trim_end_matches('…')))
+        }
+        FactKind::PullRequest | FactKind::Problem | FactKind::Check | FactKind::Change => {
+            from(&[EventKind::ToolResult])
+        }
+        FactKind::Convention | FactKind::Correction | FactKind::Request => {
+            from(&[EventKind::UserMessage])
+        }
+        FactKind::Outcome => from(&AGENT),
+        FactKind::Decision => from(&[EventKind::UserMessage]) || from(&AGENT),
+        FactKind::Open | FactKind::Title => !grips.is_empty(),
     }
 }

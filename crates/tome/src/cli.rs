@@ -38,7 +38,10 @@ pub struct Cli {
 
 /// The order and grouping of commands in the help. Commands not listed here come last, under "More".
 const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
-    ("What happened", &["recall", "toc", "events", "show", "injections", "ingest", "import"]),
+    (
+        "What happened",
+        &["recall", "toc", "session", "events", "show", "injections", "ingest", "import"],
+    ),
     ("Notes", &["memory", "coder", "reflect", "init"]),
     ("Chat", &["chat"]),
     (

@@ -121,7 +121,8 @@ impl Calendar {
             lists.push(list(store, project)?);
             Ok(())
         })?;
-        let (entries, total) = merge_entries(lists, ask.depth, ask.below_max);
+        let (mut entries, total) = merge_entries(lists, ask.depth, ask.below_max);
+        self.close_past(&mut entries);
         Ok(CalendarListing { entries, total, skipped, ..CalendarListing::default() })
     }
 }

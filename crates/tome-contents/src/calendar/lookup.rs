@@ -44,8 +44,10 @@ impl Calendar {
     ) -> Result<Vec<LocatedNode>, HomeError> {
         let (id, mut found) = (self.resolve_node_id(id, project)?, Vec::new());
         self.for_each_project(project, |store, project| {
-            if let Some(node) = store.node(project, &id, version)? {
-                let children = load_children(store, project, &node)?;
+            if let Some(mut node) = store.node(project, &id, version)? {
+                node.open &= self.is_current(&node.id, node.last_at);
+                let mut children = load_children(store, project, &node)?;
+                self.close_past(&mut children);
                 let parent = parent_id(&node.id);
                 found.push(LocatedNode { project: project.to_owned(), node, parent, children });
             }

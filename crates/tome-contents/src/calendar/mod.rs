@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError};
 
 use tome_ledger::Ledger;
-use tome_model::{Clock, Zone};
+use tome_model::{Clock, Level, Millis, NodeId, Zone};
 
 use crate::{ContentsSettings, Summarizer};
 use tome_home::{HomeError, Projection, Stores};
@@ -54,6 +54,23 @@ impl Calendar {
     /// Time zone in which days begin and end.
     pub fn zone(&self) -> &Zone {
         &self.settings.zone
+    }
+
+    /// Marks entries as closed that nothing can be added to any more, whether or not their sessions
+    /// were ended properly.
+    fn close_past(&self, entries: &mut [CalendarEntry]) {
+        for entry in entries {
+            entry.open &= self.is_current(&entry.id, entry.last_at);
+            self.close_past(&mut entry.entries);
+        }
+    }
+
+    /// Whether a period is not over, or a segment not idle for longer than a pause that ends it.
+    fn is_current(&self, id: &NodeId, last_at: Millis) -> bool {
+        let now = self.clock.now();
+        let active = last_at.distance_ms(now) <= self.settings.gap_ms || last_at > now;
+        let period = id.period().filter(|_| id.level() != Level::Segment);
+        active || period.is_some_and(|period| period.range(&self.settings.zone).1 > now)
     }
 
     /// Paths of the stores that hold a project's contents, or of all stores.

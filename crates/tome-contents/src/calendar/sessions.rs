@@ -7,7 +7,7 @@ use crate::session_page::{build_session_page, list_session};
 use crate::{SessionListing, SessionPage};
 use tome_home::{HomeError, catch_up_session_stats};
 use tome_ledger::Ledger;
-use tome_model::{SessionId, SessionStats};
+use tome_model::{SessionId, SessionStats, truncate_to};
 
 /// Candidates named when a prefix is ambiguous.
 const CANDIDATES_MAX: usize = 4;
@@ -55,13 +55,9 @@ impl Calendar {
         let exact: Vec<_> = like.iter().filter(|(id, _)| id.as_str() == wanted).collect();
         let found: Vec<_> = if exact.is_empty() { like.iter().collect() } else { exact };
         let ids: BTreeSet<&SessionId> = found.iter().map(|(id, _)| id).collect();
-        if wanted.is_empty() || ids.len() > 1 {
-            let some: Vec<&str> = ids.iter().take(CANDIDATES_MAX).map(|id| id.as_str()).collect();
-            return Err(HomeError::NotFound(format!(
-                "{} sessions begin with {wanted:?}, such as {}",
-                ids.len(),
-                some.join(", ")
-            )));
+        if ids.len() > 1 {
+            let some = ids.iter().take(CANDIDATES_MAX).map(ToString::to_string).collect();
+            return Err(HomeError::Ambiguous { prefix: wanted.to_owned(), some });
         }
         // A session that was split over projects is shown where it belongs: in the first with a page.
         for (session, project) in found {
@@ -71,7 +67,7 @@ impl Calendar {
                 return Ok(page);
             }
         }
-        Err(HomeError::NotFound(format!("no session {wanted}")))
+        Err(HomeError::NotFound(format!("no session {}", truncate_to(wanted, 120))))
     }
 }
 

@@ -4,15 +4,15 @@
 use tome_text::count_words;
 
 use super::cues::{Cue, find_cue, is_announcement, is_filler};
-use super::prose::{SentenceShape, split_message};
+use super::prose::{ProseSentence, SentenceShape, split_message};
 use super::terms::{TermKind, extract_terms};
 use super::text::{plain_text, strip_prefix_ignoring_case};
 
 /// A sentence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct AnswerSentence<'a> {
-    /// Verbatim.
-    pub(super) raw: &'a str,
+    /// Verbatim: the sentence, and the first items of the list that it introduces.
+    pub(super) raws: Vec<&'a str>,
     /// Without Markdown and without the words that tie it to its neighbours.
     pub(super) text: String,
     pub(super) score: i32,
@@ -51,15 +51,43 @@ pub(super) fn find_conclusion(answer: &str) -> Option<AnswerSentence<'_>> {
     let parts = split_message(answer);
     let mut best: Option<AnswerSentence<'_>> = None;
     for (place, sentence) in parts.sentences.iter().enumerate() {
-        let text = strip_opening(&plain_text(sentence.raw));
+        let mut text = strip_opening(&plain_text(sentence.raw));
+        let mut raws = vec![sentence.raw];
+        if text.ends_with([':', '：']) {
+            let items = list_items(&parts.sentences, place + 1);
+            if items.len() >= 2 && !is_filler(&text) {
+                let heads: Vec<String> = items.iter().map(|raw| item_head(raw)).collect();
+                text = format!("{text} {}", heads.join("; "));
+                raws.extend(items.iter().take(2));
+            }
+        }
         let Some(score) = score_conclusion(&text, place, sentence.shape) else { continue };
         if score > 0 && best.as_ref().is_none_or(|best| score > best.score) {
             let is_item = sentence.shape == SentenceShape::Item;
-            best = Some(AnswerSentence { raw: sentence.raw, text, score, is_item });
+            best = Some(AnswerSentence { raws, text, score, is_item });
         }
     }
     let sure = best.as_ref().is_some_and(|best| best.score >= SURE);
     if sure { best } else { find_table_row(&parts.others).or(best) }
+}
+
+/// The first items of the list that begins at a place.
+fn list_items<'a>(sentences: &[ProseSentence<'a>], from: usize) -> Vec<&'a str> {
+    const ITEMS_MAX: usize = 4;
+    let items = sentences.iter().skip(from);
+    items
+        .take_while(|sentence| sentence.shape == SentenceShape::Item)
+        .map(|sentence| sentence.raw)
+        .take(ITEMS_MAX)
+        .collect()
+}
+
+/// What an item is about: its words before a dash or colon, or its first ones.
+fn item_head(raw: &str) -> String {
+    let text = plain_text(raw);
+    let cut = [" — ", " – ", " - ", ": "].iter().filter_map(|mark| text.find(mark)).min();
+    let head = cut.and_then(|at| text.get(..at)).filter(|head| count_words(head) >= 2);
+    tome_text::truncate_words(head.unwrap_or(&text), 60).trim_end_matches('.').to_owned()
 }
 
 /// A conclusion with at least this score says what came out.
@@ -73,7 +101,7 @@ fn find_table_row<'a>(lines: &[&'a str]) -> Option<AnswerSentence<'a>> {
     let cell = row.split('|').map(str::trim).max_by_key(|cell| count_words(cell))?;
     let text = strip_opening(&plain_text(cell));
     let fits = (4..=40).contains(&count_words(&text)) && !is_generic(&text) && !text.ends_with('?');
-    fits.then_some(AnswerSentence { raw: cell, text, score: SURE, is_item: true })
+    fits.then_some(AnswerSentence { raws: vec![cell], text, score: SURE, is_item: true })
 }
 
 /// Whether a sentence says only that something is done, and not what.
@@ -140,9 +168,26 @@ fn score_conclusion(text: &str, place: usize, shape: SentenceShape) -> Option<i3
             - i32::from(lead_in) * 4
             - i32::from(checks) * 7
             - i32::from(!verdict && is_generic(text)) * 8
+            - i32::from(names == 0 && counts_only(text)) * 6
+            - i32::from(is_step(text)) * 6
             - i32::from(is_filler(text)) * 5
             - i32::from(begins_with_pronoun(text)) * 3,
     )
+}
+
+/// Whether a sentence refers to things by their numbers: "Fix items 1, 2 and 5".
+fn counts_only(text: &str) -> bool {
+    let numbers = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()));
+    numbers.count() >= 3
+}
+
+/// Whether a sentence leads on to the next step.
+fn is_step(text: &str) -> bool {
+    ["now for", "now the", "next", "next up", "now we", "the next"]
+        .iter()
+        .any(|start| strip_prefix_ignoring_case(text, start).is_some())
 }
 
 /// Whether a sentence only reports that checks passed.
@@ -207,7 +252,7 @@ pub(super) fn find_closing_question(answer: &str) -> Option<AnswerSentence<'_>> 
         .map(|sentence| (sentence.raw, plain_text(sentence.raw)))
         .filter(|(_, text)| text.ends_with(['?', '？']) && count_words(text) >= 4)
         .map(|(raw, text)| AnswerSentence {
-            raw,
+            raws: vec![raw],
             score: i32::try_from(count_words(&text)).unwrap_or(0),
             text,
             is_item: false,

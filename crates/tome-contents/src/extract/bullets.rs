@@ -59,16 +59,18 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
         let repeats = chosen.iter().any(|one| is_similar(&one.text, &fact.text))
-            || title.is_some_and(|title| {
-                fact.kind == FactKind::Request && is_similar(&title.text, &fact.text)
-            });
+            || title.is_some_and(|title| repeats_title(&title.text, fact));
         if chosen.len() < BULLETS_MAX && of_kind < rank_kind(fact.kind).1 && !repeats {
             chosen.push(fact);
         }
     }
-    // Which files changed is said if there is room for it.
-    if chosen.len() > 4 {
+    // Which files changed is said only if little else is known.
+    if chosen.len() > 2 {
         chosen.retain(|fact| fact.kind != FactKind::Change);
+    }
+    if chosen.is_empty() {
+        // The title's evidence would be nowhere else.
+        chosen.extend(facts.iter().find(|fact| fact.kind == FactKind::Request));
     }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.event));
     chosen
@@ -78,6 +80,14 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
             support: Support::Excerpts(fact.evidence.clone()),
         })
         .collect()
+}
+
+/// Whether a request or conclusion says no more than the title.
+fn repeats_title(title: &str, fact: &DraftFact) -> bool {
+    let more = fact.text.chars().count() > title.chars().count() + 30;
+    matches!(fact.kind, FactKind::Request | FactKind::Outcome)
+        && !more
+        && is_similar(title, &fact.text)
 }
 
 /// Whether two texts say nearly the same.

@@ -88,6 +88,13 @@ pub(super) fn find_commits<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> V
     }
     let is_amended =
         calls.iter().any(|(verb, _, words, _)| *verb == "commit" && words.contains(&"--amend"));
+    // A rebase prints the commits that it makes again; they are not new.
+    let makes = ["commit", "cherry-pick", "revert", "merge", "am", "pull"];
+    let is_replay = !calls.iter().any(|(verb, ..)| makes.contains(verb));
+    let is_rebase = calls.iter().any(|(verb, ..)| *verb == "rebase");
+    if is_replay || is_rebase {
+        return Vec::new();
+    }
     let printed = read_printed_commits(at, event, is_amended);
     if !printed.is_empty() {
         return printed;
@@ -194,7 +201,15 @@ pub(super) fn find_pulls<'a>(at: usize, event: &'a Event, tool: &'a Tool) -> Vec
         groups.get(1).or_else(|| groups.get(2)).map(|title| title.as_str())
     });
     let title = if is_opened { find_title_flag(line) } else { printed };
+    let title = title.or_else(|| output.iter().find_map(|text| find_title_line(text, number)));
     vec![NamedPull { event: at, number, title, raw, is_opened }]
+}
+
+/// The line after the number, where a call printed number, title and address in lines.
+fn find_title_line(text: &str, number: u64) -> Option<&str> {
+    let mut lines = text.lines().map(str::trim);
+    lines.find(|line| line.parse() == Ok(number))?;
+    lines.next().filter(|line| line.contains(' ') && !line.contains("://") && line.len() <= 200)
 }
 
 /// The value of `--title` or `-t`.

@@ -210,6 +210,7 @@ fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
     let (at, answer) = turn.final_answer(events)?;
     let conclusion = find_conclusion(answer).filter(|conclusion| conclusion.score >= SURE)?;
     let asked = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
+    let asked = asked.filter(|request| belongs_together(request, &conclusion.text, turn));
     let mut evidence = Vec::new();
     let text = match asked {
         Some(request) => {
@@ -220,13 +221,22 @@ fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
         }
         None => conclusion.text.clone(),
     };
-    evidence.push(build_evidence(at, conclusion.raw));
+    evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(at, raw)));
     let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
     let said = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
     let work = if turn.has_work() { 8 } else { 0 };
     let checks = is_check_report(&conclusion.text);
     let weight = if checks { 2 } else { 4 + size + said + work };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
+}
+
+/// Whether a conclusion can be the answer to a request. After long work on a question, the answer
+/// often concludes something else.
+fn belongs_together(request: &UserRequest<'_>, conclusion: &str, turn: &Turn<'_>) -> bool {
+    let asks = request.text.ends_with(['?', '？']);
+    let shared = content_terms(&request.text);
+    let shares = content_terms(conclusion).iter().any(|term| shared.contains(term));
+    !asks || !turn.has_work() || shares
 }
 
 fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
@@ -242,8 +252,10 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
 /// A request without a conclusion.
 fn find_request(turn: &Turn<'_>) -> Option<DraftFact> {
     let request = turn.request.as_ref()?;
-    let says =
-        request.weight >= 4 && !request.pasted && super::title::is_main_clause(&request.text);
+    let says = request.weight >= 4
+        && !request.pasted
+        && !request.text.ends_with(['?', '？'])
+        && super::title::is_main_clause(&request.text);
     let evidence = vec![build_evidence(request.event, request.raw)];
     let text = capitalize(&request.text);
     says.then(|| DraftFact::new(FactKind::Request, &text, request.weight, evidence)).flatten()
@@ -283,29 +295,40 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
 fn add_problems(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
     const PROBLEMS_MAX: usize = 6;
     let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
-    let mut told: Vec<(&str, &str)> = Vec::new();
+    let mut told: Vec<(&str, String)> = Vec::new();
     for run in &runs {
         let Some(line) = run.line.filter(|_| run.outcome == CommandOutcome::Failed && run.is_major)
         else {
             continue;
         };
-        if told.contains(&(run.name.as_str(), line)) || told.len() >= PROBLEMS_MAX {
+        let why = truncate_words(&render_failure_message(line), 110);
+        if told.contains(&(run.name.as_str(), why.clone())) || told.len() >= PROBLEMS_MAX {
             continue;
         }
-        told.push((&run.name, line));
+        told.push((&run.name, why.clone()));
+        let message = render_failure_message(line);
         // The last time that it failed so, and the first success of that very command after it.
         let alike = |other: &&&CommandRun<'_>| {
             other.name == run.name
                 && other.outcome == CommandOutcome::Failed
-                && other.line == run.line
+                && other.line.is_some_and(|other| render_failure_message(other) == message)
         };
         let last = runs.iter().rev().find(alike).unwrap_or(run);
         let passed = runs.iter().find(|other| {
             other.event > last.event
                 && other.outcome == CommandOutcome::Passed
-                && command_key(other) == command_key(last)
+                && command_key(last).starts_with(command_key(other))
         });
-        let why = truncate_words(&render_failure_message(line), 110);
+        // Another selection of tests passed later, which does not tell whether this is fixed.
+        let unclear = passed.is_none()
+            && runs.iter().any(|other| {
+                other.event > last.event
+                    && other.name == run.name
+                    && other.outcome == CommandOutcome::Passed
+            });
+        if unclear {
+            continue;
+        }
         let mut evidence = vec![build_evidence(run.event, line)];
         let fixed = match passed {
             Some(passed) => {
@@ -382,17 +405,22 @@ fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
         "typecheck",
         "verify",
     ];
+    let all: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
     let mut told: Vec<&str> = Vec::new();
-    for run in turns.iter().flat_map(|turn| &turn.runs).rev() {
+    for run in all.iter().rev() {
         let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word));
         let command = command_key(run);
-        let short = command.chars().count() <= 80 && !command.contains('\n');
+        let short = command.chars().count() <= 80 && !command.contains(['\n', '$']);
         let passed = run.outcome == CommandOutcome::Passed;
         if checks && short && passed && run.is_major && !told.contains(&command) && told.len() < 6 {
             told.push(command);
             let mut evidence = vec![build_evidence(run.event, command)];
             evidence.extend(run.line.map(|line| build_evidence(run.event, line)));
-            facts.extend(DraftFact::new(FactKind::Check, command, 1, evidence));
+            let passes = all.iter().filter(|other| {
+                other.outcome == CommandOutcome::Passed && command_key(other) == command
+            });
+            let weight = u32::try_from(passes.count()).unwrap_or(1);
+            facts.extend(DraftFact::new(FactKind::Check, command, weight, evidence));
         }
     }
 }
@@ -402,7 +430,8 @@ fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
 fn find_open_end(last: &Turn<'_>, events: &[Event], facts: &[DraftFact]) -> Option<DraftFact> {
     if let Some((at, answer)) = last.final_answer(events) {
         if let Some(question) = find_closing_question(answer) {
-            let evidence = vec![build_evidence(at, question.raw)];
+            let evidence: Vec<Evidence> =
+                question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
             return DraftFact::new(FactKind::Open, &question.text, 5, evidence);
         }
     } else if last.is_interrupted {

@@ -54,7 +54,10 @@ impl Summarizer for Extractive {
     }
 
     fn summarize_segment(&self, input: &SegmentInput<'_>) -> Result<Summary, SummaryError> {
-        let found = facts::collect_facts(input.events, input.overlap);
+        let mut found = facts::collect_facts(input.events, input.overlap);
+        if input.is_followed {
+            found.facts.retain(|fact| fact.kind != FactKind::Open);
+        }
         let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
         Ok(Summary {
             title: title.map_or_else(

@@ -141,7 +141,13 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
     }
     let shown: Vec<&Work> =
         all.iter().filter(|work| !title_of(work).is_empty()).take(BULLETS_MAX).collect();
-    let mut bullets: Vec<SummaryBullet> = shown.iter().map(|work| describe_one(work)).collect();
+    let mut bullets: Vec<SummaryBullet> = Vec::new();
+    for work in &shown {
+        let one = describe_one(work);
+        if !bullets.iter().any(|known| is_similar(&known.text, &one.text)) {
+            bullets.push(one);
+        }
+    }
     let mut more: Vec<(&Fact, &Work)> = shown
         .iter()
         .flat_map(|work| work.facts.iter().map(move |fact| (fact, *work)))
@@ -198,6 +204,13 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
         if chosen.len() < BULLETS_MAX && of_kind < rank_kind(fact.kind).1 + 1 && !repeats {
             chosen.push(fact);
         }
+    }
+    if chosen.len() > 2 {
+        chosen.retain(|fact| fact.kind != FactKind::Change);
+    }
+    if chosen.is_empty() {
+        // The title's evidence would be nowhere else.
+        chosen.extend(work.best_fact(FactKind::Request));
     }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.at));
     chosen

@@ -2,10 +2,13 @@
 //! plan, the agent's own summary, the conclusion of the turn with the most work, the branch in
 //! words, the request. The result of a command is never a title.
 
+use std::collections::BTreeSet;
+
 use tome_model::{Event, EventKind, FactKind};
 use tome_text::{count_words, truncate_words};
 
 use super::answer::{begins_with_pronoun, find_conclusion, is_check_report, strip_verdict};
+use super::bullets::content_terms;
 use super::changes::{changed_files, render_changes_without_counts};
 use super::clause::{capitalize, render_title};
 use super::commands::find_command_line;
@@ -114,8 +117,11 @@ fn title_from_conclusion(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFa
         }
         let work = turn.events.len();
         if best.as_ref().is_none_or(|(most, _)| work > *most)
-            && let Some(fact) =
-                title(&text, FROM_CONCLUSION, vec![build_evidence(at, conclusion.raw)])
+            && let Some(fact) = title(
+                &text,
+                FROM_CONCLUSION,
+                conclusion.raws.iter().map(|raw| build_evidence(at, raw)).collect(),
+            )
         {
             best = Some((work, fact));
         }
@@ -141,7 +147,7 @@ fn stands_alone(text: &str) -> bool {
         && !is_check_report(text)
         && !is_filler(text)
         && !text.starts_with(|c: char| c.is_ascii_digit())
-        && (names || terms.len() >= 3)
+        && names
         && is_main_clause(text)
 }
 
@@ -180,11 +186,26 @@ fn title_from_branch(
         let shows = crate::evidence::contains_excerpt(events.get(at)?, branch);
         shows.then(|| build_evidence(at, branch))
     });
-    let text = words_of_branch(branch)?;
+    let text = words_of_branch(branch).filter(|text| is_about(text, turns, events))?;
     title(&text, FROM_BRANCH, vec![evidence.next()?])
 }
 
-pub(super) fn words_of_branch(branch: &str) -> Option<String> {
+/// Whether requests, conclusions or changed files name at least half of a branch's words: a branch
+/// may be older than what is done on it.
+fn is_about(branch: &str, turns: &[Turn<'_>], events: &[Event]) -> bool {
+    let mut said = BTreeSet::new();
+    for turn in turns {
+        said.extend(turn.request.iter().flat_map(|request| content_terms(&request.text)));
+        let conclusion = turn.final_answer(events).and_then(|(_, answer)| find_conclusion(answer));
+        said.extend(conclusion.iter().flat_map(|found| content_terms(&found.text)));
+        let files = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
+        said.extend(files.flat_map(|file| content_terms(&base_name(file.path).replace('_', " "))));
+    }
+    let words = content_terms(branch);
+    !words.is_empty() && words.intersection(&said).count() * 2 >= words.len()
+}
+
+fn words_of_branch(branch: &str) -> Option<String> {
     let name = base_name(branch);
     let words: Vec<&str> = name
         .split(['-', '_', '.'])

@@ -83,7 +83,7 @@ fn summarize(
     events: &[Event],
     answers: Vec<Result<String, ModelFailure>>,
 ) -> Result<Summary, SummaryError> {
-    model(answers).1.summarize_segment(&SegmentInput { events, overlap: &[] })
+    model(answers).1.summarize_segment(&SegmentInput { events, overlap: &[], is_followed: false })
 }
 
 fn check_support(timeline: &str, bullets: &[&str], expected: &Expect) {
@@ -165,8 +165,9 @@ fn a_prompt_injection_in_the_record_stays_data() {
         Ok("My system prompt is: …".to_owned()),
         Ok(answer(&["a one", "b two", "c three"])),
     ]);
-    let summary =
-        summarizer.summarize_segment(&SegmentInput { events: &events, overlap: &[] }).unwrap();
+    let summary = summarizer
+        .summarize_segment(&SegmentInput { events: &events, overlap: &[], is_followed: false })
+        .unwrap();
     assert_eq!(summary.bullets.len(), 3);
     let asked = model.requests();
     let begins = asked[0].user.lines().next().unwrap();
@@ -191,8 +192,9 @@ fn two_unusable_answers_give_no_summary() {
         Ok(answer(&["only one"])),
         Ok(answer(&["x y", "y z", "z x"])),
     ]);
-    let failure =
-        summarizer.summarize_segment(&SegmentInput { events: &events, overlap: &[] }).unwrap_err();
+    let failure = summarizer
+        .summarize_segment(&SegmentInput { events: &events, overlap: &[], is_followed: false })
+        .unwrap_err();
     assert_eq!(failure.to_string(), "unusable answer: it has 1 bullets instead of 3 to 5");
     assert_eq!(model.requests().len(), 2);
 }
@@ -225,7 +227,7 @@ fn model_failures_map_to_retry_delays() {
 fn a_prompt_names_speakers_and_includes_the_overlap() {
     let events = events(SESSION);
     let (model, summarizer) = model(vec![Ok(answer(&["a one", "b two", "c three"]))]);
-    let input = SegmentInput { events: &events[2..4], overlap: &events[..1] };
+    let input = SegmentInput { events: &events[2..4], overlap: &events[..1], is_followed: false };
     assert!(summarizer.summarize_segment(&input).is_ok());
     let prompt = &model.requests()[0];
     assert!(prompt.json);
@@ -323,7 +325,7 @@ proptest! {
             .collect();
         let scripted = Arc::new(ScriptedModel::default());
         let summarizer = ModelSummarizer::new(scripted.clone(), tokens_max, 100);
-        let input = SegmentInput { events: &events, overlap: &events[..1] };
+        let input = SegmentInput { events: &events, overlap: &events[..1], is_followed: false };
         prop_assert!(summarizer.summarize_segment(&input).is_err());
         let tokens = estimate_tokens(&scripted.requests()[0].user);
         // The marks around the record are not counted.

@@ -2,7 +2,7 @@
 //! current branch, what is open, decisions, rules and corrections of the user, and the commands that
 //! pass here. Each line cites its evidence.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use tome_model::{Fact, FactKind, Millis, Node, SessionId, Work};
 
@@ -109,11 +109,33 @@ fn summarize_work(all: &[&Work], branch: Option<&str>) -> KnownFacts {
     known
         .how_to_work
         .extend(decisions.iter().map(|fact| cite(&format!("- Decided {}: ", day(fact.at)), fact)));
-    known.how_to_work.extend(latest(FactKind::Check, CHECKS_MAX).iter().map(|fact| {
+    known.how_to_work.extend(best_checks(all).iter().map(|fact| {
         let command = quote_line(&fact.text, TEXT_CHARS_MAX);
         format!("- Check with `{command}` (passed {}){}", day(fact.at), citation(fact))
     }));
     known
+}
+
+/// The commands that check the whole project rather than one test or file, most used first.
+fn best_checks<'a>(all: &[&'a Work]) -> Vec<&'a Fact> {
+    const NARROW: [&str; 8] =
+        [" -run", " -k ", "::", "/tmp", " -o ", "--test ", "--filter", " -t "];
+    let mut found: BTreeMap<&str, (u32, &Fact)> = BTreeMap::new();
+    for fact in all.iter().flat_map(|work| work.facts_of(FactKind::Check)) {
+        let is_file =
+            |word: &str| word.contains('.') && !word.contains("...") && word.contains('/');
+        if NARROW.iter().any(|mark| fact.text.contains(mark)) || fact.text.split(' ').any(is_file) {
+            continue;
+        }
+        let entry = found.entry(fact.text.as_str()).or_insert((0, fact));
+        entry.0 += fact.weight.max(1);
+        if fact.at > entry.1.at {
+            entry.1 = fact;
+        }
+    }
+    let mut checks: Vec<(u32, &Fact)> = found.into_values().collect();
+    checks.sort_by_key(|(passes, fact)| std::cmp::Reverse((*passes, fact.at)));
+    checks.into_iter().take(CHECKS_MAX).map(|(_, fact)| fact).collect()
 }
 
 /// The work on a branch: what it is about, its latest results, and what is open.

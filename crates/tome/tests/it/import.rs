@@ -421,8 +421,8 @@ fn since_agent_and_path_limit_an_import() {
     let world = world();
     settle(&world, MORNING_MS);
     let late = import(&world, &["--agent", "claude", "--since", "2026-11-15T09:30:03Z"]);
-    // The picture and the compaction.
-    assert_eq!(counts(&late), (2, 0), "{late}");
+    // The picture, the compaction and the interruption.
+    assert_eq!(counts(&late), (3, 0), "{late}");
     let person = world.folder("person");
     let path = |name: &str| person.join(name).to_string_lossy().into_owned();
     let one = import(&world, &[&path(".copilot"), &path(".gemini/tmp")]);

@@ -195,8 +195,9 @@ fn the_request_before_a_split_gives_the_title() {
     let before = lines(&[said("user_message", "Move the session cache from Redis to Postgres")]);
     let events =
         lines(&[edit("/home/dev/app/cache.go"), bash("go test ./...", "ok  \tapp/cache\t0.2s")]);
-    let summary =
-        Extractive.summarize_segment(&SegmentInput { events: &events, overlap: &before }).unwrap();
+    let summary = Extractive
+        .summarize_segment(&SegmentInput { events: &events, overlap: &before, is_followed: false })
+        .unwrap();
     check(&summary, &events);
     expect![[r##"
         # Move the session cache from Redis to Postgres

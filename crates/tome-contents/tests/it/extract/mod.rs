@@ -34,7 +34,9 @@ pub fn events(lines: &str) -> Vec<Event> {
 }
 
 pub fn summarize(events: &[Event]) -> Summary {
-    Extractive.summarize_segment(&SegmentInput { events, overlap: &[] }).unwrap()
+    Extractive
+        .summarize_segment(&SegmentInput { events, overlap: &[], is_followed: false })
+        .unwrap()
 }
 
 pub fn rendered(summary: &Summary) -> String {
