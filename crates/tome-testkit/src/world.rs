@@ -19,6 +19,12 @@ const HOOK_HANGS: Duration = Duration::from_secs(5);
 const PATIENCE: &str = "8";
 /// Bytes that a pipe buffers at least.
 const PIPE_HOLDS_BYTES: usize = 32 * 1024;
+/// A folder in memory, on Linux.
+#[cfg(unix)]
+const MEMORY_FOLDER: &str = "/dev/shm";
+/// Free space that it must have; containers often get 64 MiB.
+#[cfg(unix)]
+const MEMORY_BYTES_MIN: u64 = 2 * 1024 * 1024 * 1024;
 /// A command that takes longer hangs.
 const COMMAND_HANGS: Duration = Duration::from_secs(60);
 
@@ -48,7 +54,7 @@ impl World {
     /// # Panics
     /// If no temporary folder can be created.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        let folder = tempfile::Builder::new().prefix("tome-world").tempdir();
+        let folder = tempfile::Builder::new().prefix("tome-world").tempdir_in(parent_folder());
         #[expect(clippy::expect_used, reason = "a test needs a folder")]
         let folder = folder.expect("a temporary folder");
         let home = folder.path().join("home");
@@ -281,6 +287,28 @@ impl World {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// The folder for the folders of tests: in memory if there is room, because a test syncs hundreds of
+/// times, and each takes milliseconds on a disk. A killed process loses nothing there either. `TMPDIR`
+/// overrides it.
+fn parent_folder() -> PathBuf {
+    #[cfg(unix)]
+    if std::env::var_os("TMPDIR").is_none() && can_hold_worlds(Path::new(MEMORY_FOLDER)) {
+        return PathBuf::from(MEMORY_FOLDER);
+    }
+    std::env::temp_dir()
+}
+
+/// Whether files in this folder can be written and run, with space to spare.
+#[cfg(unix)]
+fn can_hold_worlds(folder: &Path) -> bool {
+    use rustix::fs::{Access, StatVfsMountFlags, access, statvfs};
+    statvfs(folder).is_ok_and(|system| {
+        let free_bytes = system.f_bavail.saturating_mul(system.f_frsize);
+        let is_runnable = !system.f_flag.contains(StatVfsMountFlags::NOEXEC);
+        is_runnable && free_bytes >= MEMORY_BYTES_MIN
+    }) && access(folder, Access::WRITE_OK | Access::EXEC_OK).is_ok()
 }
 
 impl Drop for World {

@@ -31,6 +31,9 @@ impl Recall for RecallService {
             let waiting = drain(daemon);
             let mut answer = daemon.engine.recall().search(&query)?;
             answer.unread.extend(waiting);
+            if answer.behind > 0 || (query.tier.is_none() && answer.tier < Tier::Fused) {
+                daemon.scheduler.indexes_lag();
+            }
             Ok::<_, RecallError>(answer)
         });
         let answer = tokio::time::timeout(limits::RECALL_TIMEOUT, answer).await.map_err(|_| {

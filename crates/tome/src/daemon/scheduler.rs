@@ -45,6 +45,8 @@ pub struct Scheduler {
     /// Projects with new events.
     pending: Mutex<BTreeSet<String>>,
     arrived: Notify,
+    /// A query met an index that is behind or missing.
+    lagging: Notify,
     /// Stores that are being visited, or are queued for it.
     busy: Mutex<HashSet<PathBuf>>,
     visits: Semaphore,
@@ -57,6 +59,7 @@ impl Scheduler {
         Self {
             pending: Mutex::default(),
             arrived: Notify::new(),
+            lagging: Notify::new(),
             busy: Mutex::default(),
             visits: Semaphore::new(VISITS_MAX),
             problems: Mutex::default(),
@@ -67,6 +70,12 @@ impl Scheduler {
     pub fn events_stored(&self, roots: BTreeSet<String>) {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner).extend(roots);
         self.arrived.notify_one();
+    }
+
+    /// Schedules visits to the open stores: a query has met an index that is behind or missing, and
+    /// the next one should not wait for the interval.
+    pub fn indexes_lag(&self) {
+        self.lagging.notify_one();
     }
 
     fn take_pending(&self) -> BTreeSet<String> {
@@ -115,15 +124,18 @@ pub async fn run(daemon: Arc<Daemon>) {
                 }
                 debounce.set(daemon.scheduler.debounce());
             }
-            _ = tick.tick() => {
-                for store in daemon.engine.stores().open_stores() {
-                    schedule_visit(&daemon, store.path().to_path_buf());
-                }
-                index_notes(&daemon);
-            }
+            _ = tick.tick() => visit_open_stores(&daemon),
+            () = daemon.scheduler.lagging.notified() => visit_open_stores(&daemon),
         }
     }
     at_start.abort();
+}
+
+fn visit_open_stores(daemon: &Arc<Daemon>) {
+    for store in daemon.engine.stores().open_stores() {
+        schedule_visit(daemon, store.path().to_path_buf());
+    }
+    index_notes(daemon);
 }
 
 /// Schedules a visit to a store, unless there is one already.

@@ -65,6 +65,7 @@ impl TcpConnections {
                 }
             };
             tokio::select! { () = accepting => {}, () = stop_requested => {} }
+            connections.close_pending();
         });
         ReceiverStream::new(incoming)
     }
@@ -93,6 +94,14 @@ impl TcpConnections {
             }),
             deadline: Box::pin(tokio::time::sleep(ADMISSION_TIMEOUT)),
             closed: Some(closed),
+        }
+    }
+
+    /// Closes the connections without the token: they have no call to finish, and a stopping daemon
+    /// would wait for their deadline.
+    fn close_pending(&self) {
+        for (_, close) in std::mem::take(&mut *self.pending()) {
+            let _ = close.send(());
         }
     }
 

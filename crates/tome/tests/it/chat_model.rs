@@ -1,8 +1,10 @@
 //! `tome chat` with a model, streaming in both protocols: facts survive a restart, and a killed
 //! chat can be resumed.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex};
 
 use serde_json::{Value, json};
 use tome_testkit::{
@@ -173,22 +175,28 @@ fn a_fix_is_known_in_the_next_chat() {
 #[test]
 fn a_chat_killed_during_a_tool_call_can_be_resumed() {
     for provider in BOTH {
-        let server = ModelServer::directed(|asked| {
+        // Locked once the model has the prompt, so that the call of `memory_write` blocks.
+        let notebook: Arc<Mutex<Option<File>>> = Arc::default();
+        let to_lock = Arc::clone(&notebook);
+        let server = ModelServer::directed(move |asked| {
             check_calls(asked);
-            match last(asked).contains("go on") {
-                true => ScriptedAnswer::text("Going on."),
-                false => ScriptedAnswer::call("list_files", &json!({}))
-                    .and_call("memory_write", &json!({"path": "facts/a.md", "content": "x"})),
+            if last(asked).contains("go on") {
+                return ScriptedAnswer::text("Going on.");
             }
+            if let Some(folder) = &*to_lock.lock().unwrap() {
+                folder.lock().unwrap();
+            }
+            ScriptedAnswer::call("list_files", &json!({}))
+                .and_call("memory_write", &json!({"path": "facts/a.md", "content": "x"}))
         });
         let world = configured(&server, provider, "");
         project(&world);
-        // An existing note creates the folder; holding its lock blocks writers.
+        // An existing note creates the folder.
         let note = ["tool", "memory_write", r#"{"path": "facts/b.md", "content": "b"}"#];
         assert_eq!(World::run(&mut at(&world, &note), b"").code, 0);
         let located = World::run(&mut at(&world, &["init", "--json"]), b"").json();
-        let folder = std::fs::File::open(located["folder"].as_str().unwrap()).unwrap();
-        folder.lock().unwrap();
+        let folder = File::open(located["folder"].as_str().unwrap()).unwrap();
+        *notebook.lock().unwrap() = Some(folder);
         let mut child = at(&world, &["chat", "--session", "s", "do it"])
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -202,7 +210,7 @@ fn a_chat_killed_during_a_tool_call_can_be_resumed() {
         }
         send_signal(child.id(), Signal::Kill);
         child.wait().unwrap();
-        drop(folder);
+        drop(notebook.lock().unwrap().take());
         let resumed = chat(&world, &["--continue", "--no-reflect", "go on"], "");
         assert_eq!((resumed.code, resumed.stdout.as_str()), (0, "Going on.\n"), "{resumed:?}");
         let asked = server.requests();

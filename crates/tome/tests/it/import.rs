@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
@@ -45,7 +45,12 @@ pub fn fixture(name: &str, base_ms: u64) -> String {
 
 /// Writes the transcripts of all agents to their default locations.
 pub fn settle(world: &World, base_ms: u64) {
-    let write = |path: &str, name: &str| world.write(path, &fixture(name, base_ms));
+    let write = |path: &str, name: &str| {
+        let file = world.write(path, &fixture(name, base_ms));
+        // Complete: the daemon leaves a file alone that an agent may still be writing.
+        let written = SystemTime::now() - Duration::from_secs(10);
+        std::fs::File::options().write(true).open(file).unwrap().set_modified(written).unwrap();
+    };
     let claude = "person/.claude/projects/-home-dev-app/4b7d1c52-6a0e-4f3a-9d15-0c2e8f9a1b40";
     write(&format!("{claude}.jsonl"), "claude-code.jsonl");
     write(&format!("{claude}/subagents/agent-7f3e21.jsonl"), "claude-code.subagent.jsonl");

@@ -14,7 +14,7 @@ mod service;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -29,6 +29,7 @@ use tome_llm::{ChatModel, ModelFailure};
 use tome_model::{Clock, Event, ModelError, SessionId};
 use tome_proto::v1;
 
+use super::drain::drain;
 use super::maintenance::run_periodically;
 use super::models::ChatHandle;
 use super::state::Daemon;
@@ -146,6 +147,10 @@ pub async fn run(daemon: Arc<Daemon>) {
 fn reflect_on_next(daemon: &Daemon) {
     let Some(model) = active_model(daemon) else { return };
     let _guard = daemon.reflector.reflect_lock.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(path) = with_now(daemon, |now| daemon.reflector.queue.next_store(now)) {
+        // An unreadable store fails the attempt below, which is then delayed.
+        let _ = queue_spooled_events(daemon, &path);
+    }
     let begun = with_now(daemon, |now| daemon.reflector.queue.begin_next(now));
     let waiting = match begun {
         Ok(Some(waiting)) => waiting,
@@ -166,6 +171,17 @@ fn reflect_on_next(daemon: &Daemon) {
     let now_ms = daemon.engine.clock().now().0;
     if let Err(error) = daemon.reflector.queue.finish(&waiting, outcome, now_ms) {
         daemon.log.write(&format!("cannot save the reflection queue: {error}"));
+    }
+}
+
+/// Queues the events of a store that are still in the spool: the last ones of a session may have
+/// missed the daemon.
+fn queue_spooled_events(daemon: &Daemon, path: &Path) -> Result<(), HomeError> {
+    drain(daemon);
+    let store = daemon.engine.stores().open(path)?;
+    match daemon.reflector.is_behind(&store)? {
+        true => daemon.reflector.catch_up(&store, &|| daemon.is_stopping()),
+        false => Ok(()),
     }
 }
 

@@ -30,9 +30,8 @@ pub const FRESH_MS: u64 = 24 * 60 * 60 * 1000;
 const HELD_MAX_AGE_MS: u64 = 7 * FRESH_MS;
 /// Delay after a failure.
 const RETRY_AFTER_MS: u64 = 600_000;
-/// Delay after the end of a session: events may still be in the spool, which is drained every two
-/// seconds.
-const SETTLE_MS: u64 = 3_000;
+/// Delay after the end of a session: hooks of its last events may still be running.
+const SETTLE_MS: u64 = 1_000;
 
 /// A session with events that were not reflected on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,6 +145,12 @@ impl ReflectionQueue {
         }
         state.evict_oldest();
         if is_changed { self.save(&state) } else { Ok(()) }
+    }
+
+    /// The store of the next session to reflect on, if one is due.
+    pub fn next_store(&self, now: &Conditions<'_>) -> Option<PathBuf> {
+        let state = self.lock();
+        state.sessions.iter().find(|one| one.is_due(now)).map(|one| one.store.clone())
     }
 
     /// Returns the next session to reflect on, with the attempt already counted. Abandons sessions
