@@ -157,6 +157,10 @@ fn strip_credentials(url: &str) -> String {
 mod tests {
     use super::*;
 
+    fn write(path: &Path, text: &str) {
+        crate::durable::write_atomic(path, text.as_bytes()).unwrap();
+    }
+
     const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
 
     #[test]
@@ -165,22 +169,21 @@ mod tests {
         let git = folder.path().join(".git");
         std::fs::create_dir_all(git.join("refs/heads/fix")).unwrap();
         assert_eq!(read_head(folder.path()), None);
-        std::fs::write(git.join("HEAD"), "ref: refs/heads/fix/lexer\n").unwrap();
+        write(&git.join("HEAD"), "ref: refs/heads/fix/lexer\n");
         let on = |commit: Option<&str>| {
             let (branch, commit) = (Some("fix/lexer".to_owned()), commit.map(str::to_owned));
             Some(GitHead { branch, commit })
         };
         assert_eq!(read_head(folder.path()), on(None));
-        std::fs::write(git.join("packed-refs"), format!("# pack\n{COMMIT} refs/heads/fix/lexer\n"))
-            .unwrap();
+        write(&git.join("packed-refs"), &format!("# pack\n{COMMIT} refs/heads/fix/lexer\n"));
         assert_eq!(read_head(folder.path()), on(Some(COMMIT)));
         let newer = COMMIT.replace('0', "f");
-        std::fs::write(git.join("refs/heads/fix/lexer"), format!("{newer}\n")).unwrap();
+        write(&git.join("refs/heads/fix/lexer"), &format!("{newer}\n"));
         assert_eq!(read_head(folder.path()), on(Some(&newer)));
-        std::fs::write(git.join("HEAD"), COMMIT).unwrap();
+        write(&git.join("HEAD"), COMMIT);
         let detached = GitHead { branch: None, commit: Some(COMMIT.to_owned()) };
         assert_eq!(read_head(folder.path()), Some(detached));
-        std::fs::write(git.join("HEAD"), "ref: refs/heads/../../etc\n").unwrap();
+        write(&git.join("HEAD"), "ref: refs/heads/../../etc\n");
         assert_eq!(read_head(folder.path()), None);
     }
 
@@ -192,10 +195,10 @@ mod tests {
         std::fs::create_dir_all(&record).unwrap();
         std::fs::create_dir_all(main.join(".git/refs/heads")).unwrap();
         std::fs::create_dir_all(&linked).unwrap();
-        std::fs::write(linked.join(".git"), format!("gitdir: {}\n", record.display())).unwrap();
-        std::fs::write(record.join("commondir"), "../..\n").unwrap();
-        std::fs::write(record.join("HEAD"), "ref: refs/heads/side\n").unwrap();
-        std::fs::write(main.join(".git/refs/heads/side"), COMMIT).unwrap();
+        write(&linked.join(".git"), &format!("gitdir: {}\n", record.display()));
+        write(&record.join("commondir"), "../..\n");
+        write(&record.join("HEAD"), "ref: refs/heads/side\n");
+        write(&main.join(".git/refs/heads/side"), COMMIT);
         let (branch, commit) = (Some("side".to_owned()), Some(COMMIT.to_owned()));
         assert_eq!(read_head(&linked), Some(GitHead { branch, commit }));
     }

@@ -70,13 +70,26 @@ impl FactKind {
     }
 
     /// The code on disk. Never reused.
-    pub fn code(self) -> u8 {
-        Self::ALL.iter().position(|kind| *kind == self).map_or(0, |place| place as u8)
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Title => 0,
+            Self::Commit => 1,
+            Self::PullRequest => 2,
+            Self::Decision => 3,
+            Self::Problem => 4,
+            Self::Outcome => 5,
+            Self::Open => 6,
+            Self::Check => 7,
+            Self::Convention => 8,
+            Self::Correction => 9,
+            Self::Request => 10,
+            Self::Change => 11,
+        }
     }
 
     /// The kind of a code on disk.
     pub fn from_code(code: u8) -> Option<Self> {
-        Self::ALL.get(usize::from(code)).copied()
+        Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 }
 

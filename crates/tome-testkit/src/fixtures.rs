@@ -10,6 +10,7 @@ use tome_model::{Agent, Clock, Draft, EventId, EventKind, Identity, Millis, Role
 /// # Panics
 ///
 /// If an id is not valid.
+#[expect(clippy::unwrap_used, reason = "ids are literals of tests")]
 pub fn prompt_draft(id: &str, session: &str, at: Millis, text: &str) -> Draft {
     Draft {
         identity: Identity::Fixed(EventId::parse(id).unwrap()),

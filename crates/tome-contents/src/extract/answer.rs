@@ -93,10 +93,13 @@ fn item_head(raw: &str) -> String {
 /// A conclusion with at least this score says what came out.
 pub(super) const SURE: i32 = 6;
 
+fn is_rule_line(line: &&str) -> bool {
+    line.starts_with('|') && line.chars().all(|c| "|-: ".contains(c))
+}
+
 /// The longest cell of the first row of a table.
 fn find_table_row<'a>(lines: &[&'a str]) -> Option<AnswerSentence<'a>> {
-    let is_rule = |line: &&str| line.starts_with('|') && line.chars().all(|c| "|-: ".contains(c));
-    let rule = lines.iter().position(|line| is_rule(&line))?;
+    let rule = lines.iter().position(is_rule_line)?;
     let row = lines.get(rule + 1).filter(|row| row.starts_with('|'))?;
     let cell = row.split('|').map(str::trim).max_by_key(|cell| count_words(cell))?;
     let text = strip_opening(&plain_text(cell));

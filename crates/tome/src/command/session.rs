@@ -36,7 +36,7 @@ pub fn run(context: &CommandContext, args: &SessionArgs) -> Result<Outcome> {
 }
 
 fn list_sessions(context: &CommandContext, args: &SessionArgs, project: String) -> Result<Outcome> {
-    let request = v1::ListSessionsRequest { project: project.clone(), limit: args.limit };
+    let request = v1::ListSessionsRequest { project, limit: args.limit };
     let found = context.block_on(async {
         let call = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
             client.list_sessions(request.clone()).await

@@ -272,7 +272,11 @@ fn check_after_hooks(agent: &str, missed: &[&str]) {
 fn events_of_claude_codes_hooks_are_not_imported_again() {
     check_after_hooks(
         "claude-code",
-        &["I will read the tokenizer first.", "Searching for callers."],
+        &[
+            "I will read the tokenizer first.",
+            "Searching for callers.",
+            "[Request interrupted by user for tool use]",
+        ],
     );
 }
 

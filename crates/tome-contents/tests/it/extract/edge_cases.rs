@@ -159,7 +159,7 @@ fn injections_and_reminders_are_ignored() {
             ),
         ],
         &expect![[r##"
-            # Renamed --fast to --quick, the old name still works and warns
+            # Rename the flag --fast to --quick in cli.rs
             - Changed cli.rs
                 1 "/home/dev/app/src/cli.rs"
             - Rename the flag `--fast` to `--quick` in cli.rs — Renamed `--fast` to `--quick`; the old name still works and warns.
