@@ -69,8 +69,9 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         chosen.retain(|fact| fact.kind != FactKind::Change);
     }
     if chosen.is_empty() {
-        // The title's evidence would be nowhere else.
-        chosen.extend(facts.iter().find(|fact| fact.kind == FactKind::Request));
+        // The evidence of the title would be shown nowhere else.
+        let request = facts.iter().find(|fact| fact.kind == FactKind::Request);
+        chosen.extend(request.or(title));
     }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.event));
     chosen

@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, HashMap};
 use tome_model::{Fact, FactKind, GripId, Level, Node, SessionId, Work};
 use tome_text::truncate_words;
 
-use super::bullets::{BULLET_CHARS_MAX, is_similar, label_fact, rank_kind};
+use super::bullets::{
+    BULLET_CHARS_MAX, content_terms, is_similar, label_fact, overlap_percent, rank_kind,
+};
 use super::facts::QUESTION_END;
 use super::keywords::KEYWORDS_MAX;
 use crate::{RollupInput, Summary, SummaryBullet, SummaryWork, Support};
@@ -120,7 +122,7 @@ fn render_title(work: &[Work]) -> String {
     for one in work {
         let text = title_of(one);
         let fits = length + text.chars().count() <= TITLE_CHARS_MAX;
-        let similar = parts.iter().any(|part| is_similar(part, text));
+        let similar = parts.iter().any(|part| repeats(part, text, one));
         if text.is_empty() || similar {
             continue;
         }
@@ -144,7 +146,7 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
     let mut bullets: Vec<SummaryBullet> = Vec::new();
     for work in &shown {
         let one = describe_one(work);
-        if !bullets.iter().any(|known| is_similar(&known.text, &one.text)) {
+        if !bullets.iter().any(|known| repeats(&known.text, &one.text, work)) {
             bullets.push(one);
         }
     }
@@ -181,6 +183,16 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
     bullets
 }
 
+/// Whether a text says again what is known. A request without a result needs less to be the same.
+fn repeats(known: &str, text: &str, work: &Work) -> bool {
+    let only_asked = work
+        .facts
+        .iter()
+        .all(|fact| matches!(fact.kind, FactKind::Title | FactKind::Request | FactKind::Open));
+    let same = overlap_percent(&content_terms(known), &content_terms(text));
+    same >= if only_asked { 60 } else { 70 }
+}
+
 fn contains_text(known: &str, text: &str) -> bool {
     is_similar(known, text)
         || known.contains(
@@ -209,8 +221,9 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
         chosen.retain(|fact| fact.kind != FactKind::Change);
     }
     if chosen.is_empty() {
-        // The title's evidence would be nowhere else.
-        chosen.extend(work.best_fact(FactKind::Request));
+        // The evidence of the title would be shown nowhere else.
+        let request = work.best_fact(FactKind::Request);
+        chosen.extend(request.or_else(|| work.best_fact(FactKind::Title)));
     }
     chosen.sort_by_key(|fact| (fact.kind == FactKind::Open, fact.at));
     chosen

@@ -139,20 +139,21 @@ fn claude_code_transcripts_become_events() {
     check(
         "claude-code",
         &expect![[r#"
-        +100 session_start
-        +100 user_message "the tokenizer drops the last line of a file, find out why"
-        +1000 assistant_message "I will read the tokenizer first."
-        +1100 tool_result Read({"file_path":"/home/dev/app/src/tokens.rs"}) -> {"type":"text","file":{"filePath":"/home/dev/app/src/tokens.rs","content":"fn tokens() {}\n","numLines":1,"startLine":1,"totalLines":1}}
-        +1510 subagent_start [agent-7f3e21] "Find every caller of tokens()."
-        +1520 assistant_message [agent-7f3e21] "Searching for callers."
-        +1540 tool_result [agent-7f3e21] Grep({"pattern":"tokens\\("}) -> "src/main.rs"
-        +1550 subagent_stop [agent-7f3e21] "Only src/main.rs calls it."
-        +1600 tool_result Bash({"command":"cargo test tokens","description":"Run the tests"}) failed -> "Exit code 101\nlast_line panicked"
-        +2000 assistant_message "The loop ends at the last newline,\nso a line without one is dropped. "
-        +2500 assistant_message "Saved the lesson."
-        +3000 user_message "here is a picture of it"
-        +4000 compaction "This session is being continued from a previous conversation.\n\nThe tokenizer ended at the last newline."
-    "#]],
+            +100 session_start
+            +100 user_message "the tokenizer drops the last line of a file, find out why"
+            +1000 assistant_message "I will read the tokenizer first."
+            +1100 tool_result Read({"file_path":"/home/dev/app/src/tokens.rs"}) -> {"type":"text","file":{"filePath":"/home/dev/app/src/tokens.rs","content":"fn tokens() {}\n","numLines":1,"startLine":1,"totalLines":1}}
+            +1510 subagent_start [agent-7f3e21] "Find every caller of tokens()."
+            +1520 assistant_message [agent-7f3e21] "Searching for callers."
+            +1540 tool_result [agent-7f3e21] Grep({"pattern":"tokens\\("}) -> "src/main.rs"
+            +1550 subagent_stop [agent-7f3e21] "Only src/main.rs calls it."
+            +1600 tool_result Bash({"command":"cargo test tokens","description":"Run the tests"}) failed -> "Exit code 101\nlast_line panicked"
+            +2000 assistant_message "The loop ends at the last newline,\nso a line without one is dropped. "
+            +2500 assistant_message "Saved the lesson."
+            +3000 user_message "here is a picture of it"
+            +3600 unknown "[Request interrupted by user for tool use]"
+            +4000 compaction "This session is being continued from a previous conversation.\n\nThe tokenizer ended at the last newline."
+        "#]],
     );
 }
 

@@ -94,17 +94,21 @@ fn reads_alone_are_summarized_as_reads() {
             json!({"kind": "tool_result", "tool": {"name": "Read", "input": {"file_path": "/home/dev/app/src/lib.rs"}, "output": "…"}}),
             bash("git log --oneline -5", "4be21d7 lexer: fix"),
         ],
-        &expect![[r#"
+        &expect![[r##"
             # Read lib.rs
+            - Read lib.rs
+                0 "/home/dev/app/src/lib.rs"
             [lib.rs]
-        "#]],
+        "##]],
     );
     check_summary(
         &[bash("git diff main...HEAD --stat", " src/a.rs | 4 +-\n")],
-        &expect![[r#"
+        &expect![[r##"
             # Ran git diff main...HEAD --stat
+            - Ran git diff main...HEAD --stat
+                0 "git diff main...HEAD --stat"
             [diff, HEAD, stat]
-        "#]],
+        "##]],
     );
 }
 
@@ -115,10 +119,12 @@ fn logs_alone_are_summarized_by_their_failure() {
             "unknown",
             "2026-03-02T10:00:00Z INFO  starting\n2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)",
         )],
-        &expect![[r#"
+        &expect![[r##"
             # ERROR db: connection refused (os error 111)
+            - ERROR db: connection refused (os error 111)
+                0 "2026-03-02T10:00:03Z ERROR db: connection refused (os error 111)"
             [connection, refused]
-        "#]],
+        "##]],
     );
 }
 
