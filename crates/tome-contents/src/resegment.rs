@@ -112,7 +112,7 @@ struct SegmentBuilder {
     tokens: u64,
 }
 
-/// What follows a segment.
+/// How a segment ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SegmentEnd {
     /// Another segment of its session.

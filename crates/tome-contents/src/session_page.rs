@@ -40,7 +40,7 @@ pub struct SessionListing {
     pub agent: Agent,
     /// The root of its project.
     pub project: String,
-    /// What it was about.
+    /// The title.
     pub title: String,
     /// The branch that it was last on, if known.
     pub branch: Option<String>,

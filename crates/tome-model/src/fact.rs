@@ -8,7 +8,7 @@ use crate::{GripId, Millis, SessionId};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FactKind {
-    /// What the work is about.
+    /// The subject of the work.
     Title,
     /// A commit that was made.
     Commit,

@@ -82,7 +82,7 @@ fn list_items<'a>(sentences: &[ProseSentence<'a>], from: usize) -> Vec<&'a str> 
         .collect()
 }
 
-/// What an item is about: its words before a dash or colon, or its first ones.
+/// The subject of an item: its words before a dash or colon, or its first ones.
 fn item_head(raw: &str) -> String {
     let text = plain_text(raw);
     let cut = [" — ", " – ", " - ", ": "].iter().filter_map(|mark| text.find(mark)).min();

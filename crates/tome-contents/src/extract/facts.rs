@@ -161,7 +161,7 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
     facts.extend(find_agent_decision(turn, events));
 }
 
-/// What the user decided, corrected or laid down.
+/// Adds the decisions, corrections and rules in a prompt.
 fn add_prompt_facts(turn: &Turn<'_>, at: usize, prompt: &str, facts: &mut Vec<DraftFact>) {
     let is_plan = turn.plan.is_some_and(|plan| plan.event == at);
     if is_plan || is_pasted(prompt) {
@@ -425,7 +425,7 @@ fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
     }
 }
 
-/// What is open after the last turn: a question to the user, an interrupted request, or a failing
+/// Finds the open end of the last turn: a question to the user, an interrupted request, or a failing
 /// check.
 fn find_open_end(last: &Turn<'_>, events: &[Event], facts: &[DraftFact]) -> Option<DraftFact> {
     if let Some((at, answer)) = last.final_answer(events) {

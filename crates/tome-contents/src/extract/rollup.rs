@@ -20,6 +20,8 @@ const FACTS_PER_KIND_MAX: usize = 6;
 const SESSIONS_MAX: usize = 8;
 const BULLETS_MAX: usize = 6;
 const TITLE_CHARS_MAX: usize = 120;
+/// Pieces of work named for a month of a year.
+const MONTH_WORK_MAX: usize = 3;
 
 /// Summarizes a period.
 pub(super) fn summarize_period(input: &RollupInput<'_>) -> Summary {
@@ -303,12 +305,17 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
                     format!("{}, {}", count(sessions, "session"), count(commits, "commit"))
                 }
             };
-            let titles: Vec<&str> =
-                month.work.iter().map(title_of).filter(|title| !title.is_empty()).take(3).collect();
-            let grips = month
-                .work
+            let mut named: Vec<&Work> = Vec::new();
+            for work in month.work.iter().filter(|work| !title_of(work).is_empty()) {
+                let known =
+                    named.iter().any(|other| repeats(title_of(other), title_of(work), work));
+                if named.len() < MONTH_WORK_MAX && !known {
+                    named.push(work);
+                }
+            }
+            let titles: Vec<&str> = named.iter().map(|work| title_of(work)).collect();
+            let grips = named
                 .iter()
-                .take(3)
                 .filter_map(|work| work.best_fact(FactKind::Title))
                 .filter_map(|fact| fact.grips().first().cloned());
             bullet(&format!("{name} ({counts}): {}", titles.join("; ")), grips.collect())

@@ -1,6 +1,6 @@
 //! Chooses the title of a segment. In order of preference: a commit's subject, the heading of a
-//! plan, the agent's own summary, the conclusion of the turn with the most work, the branch in
-//! words, the request. The result of a command is never a title.
+//! plan, the agent's own summary, the pull request, the conclusion of the turn with the most work,
+//! the branch in words, the request. The result of a command is never a title.
 
 use std::collections::BTreeSet;
 
@@ -29,6 +29,7 @@ const TITLE_CHARS_MAX: usize = 96;
 const FROM_COMMIT: u32 = 60;
 const FROM_PLAN: u32 = 50;
 const FROM_SUMMARY: u32 = 45;
+const FROM_PULL: u32 = 44;
 pub(super) const FROM_CONCLUSION: u32 = 40;
 const FROM_BRANCH: u32 = 30;
 pub(super) const FROM_REQUEST: u32 = 20;
@@ -46,6 +47,7 @@ pub(super) fn choose_title(
     title_from_commit(turns)
         .or_else(|| title_from_plan(turns))
         .or_else(|| title_from_summary(events))
+        .or_else(|| title_from_pull(turns))
         .or_else(|| title_from_conclusion(turns, events))
         .or_else(|| title_from_branch(turns, events, branch))
         .or_else(|| title_from_request(turns, FROM_REQUEST))
@@ -96,6 +98,16 @@ fn title_from_summary(events: &[Event]) -> Option<DraftFact> {
         (count_words(raw) >= 2).then_some((at, raw))
     })?;
     title(&capitalize(&plain_text(raw)), FROM_SUMMARY, vec![build_evidence(at, raw)])
+}
+
+/// The pull request that the work was about, if there is only one.
+fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
+    let pulls = || turns.iter().flat_map(|turn| &turn.pulls);
+    let pull = pulls().find(|pull| pull.title.is_some())?;
+    let named = pull.title.filter(|_| pulls().all(|other| other.number == pull.number))?;
+    let text = format!("PR #{}: {}", pull.number, plain_text(named));
+    let evidence = vec![build_evidence(pull.event, pull.raw), build_evidence(pull.event, named)];
+    title(&text, FROM_PULL, evidence)
 }
 
 /// The conclusion of the turn with the most work, if it can stand alone.

@@ -1,4 +1,4 @@
-//! What the contents know of a project, as short instructions for the start text: the work on the
+//! Facts about a project from its contents, as short instructions for the start text: the work on the
 //! current branch, what is open, decisions, rules and corrections of the user, and the commands that
 //! pass here. Each line cites its evidence.
 
@@ -27,7 +27,7 @@ pub struct KnownFacts {
     pub branch: Option<String>,
     /// The work on that branch so far.
     pub on_branch: Vec<String>,
-    /// What is open in other work, latest first.
+    /// Open ends of other work, latest first.
     pub open_elsewhere: Vec<String>,
     /// Rules, corrections and decisions of the user, and commands that pass.
     pub how_to_work: Vec<String>,

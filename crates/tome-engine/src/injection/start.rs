@@ -25,7 +25,7 @@ pub struct StartParts {
     pub overview: Option<String>,
     /// The files of the coder's notebook, the newest first.
     pub insights: Vec<NoteLine>,
-    /// What the contents know of the project.
+    /// Facts about the project, from its contents.
     pub known: KnownFacts,
     /// The state of the last session; after a compaction, of this one.
     pub last: Option<SessionState>,
