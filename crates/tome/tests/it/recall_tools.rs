@@ -124,14 +124,15 @@ fn a_result_stays_within_its_token_budget_and_explains_how_to_get_more() {
             let text = format!("deploy step {n}: {}", "roll the deploy forward ".repeat(9));
             let at = MORNING_MS + n * 86_400_000;
             line_with(&json!({
-                "id": format!("e{n}"), "at": at, "text": text, "session_id": format!("s{n}"),
+                "id": format!("e{n}"), "at": at, "text": text, "session_id": format!("run-{n}"),
             }))
         })
         .collect();
     world.ingest(&lines);
     let mut before = 0;
     for tokens in [200_u64, 400, 800, 8_000] {
-        let arguments = json!({"query": "deploy", "limit": 50, "tokens": tokens});
+        let arguments =
+            json!({"query": "deploy", "limit": 50, "tokens": tokens, "scope": "messages"});
         let found = answer(&world, "recall_memory", arguments.clone());
         assert!(found["tokens"].as_u64().unwrap() <= tokens, "{found}");
         let shown = found["hits"].as_array().unwrap().len();
