@@ -1,4 +1,4 @@
-//! What the benchmark takes from the program that it measures.
+//! The interface to the program under test.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,4 @@
-//! What a chat takes from the program that starts it.
+//! Dependencies of a chat, passed in by the program that starts it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use tome_redact::CustomPattern;
 pub type BuildModel<'a> =
     dyn Fn(Option<&str>) -> Result<Option<Arc<dyn ChatModel>>, ModelFailure> + 'a;
 
-/// What a chat takes from the program that starts it.
+/// Dependencies of a chat.
 pub struct ChatSetup<'a> {
     /// Reaches the daemon; its settings also name Tome's home and the clock.
     pub connector: DaemonConnector,
@@ -30,7 +30,7 @@ pub struct ChatSetup<'a> {
     pub window_tokens: u64,
     /// Prices of the model.
     pub prices: Prices,
-    /// What the agent is told between turns.
+    /// Settings of the reminders between turns.
     pub triggers: TriggerSettings,
     /// The user's own redaction patterns.
     pub redact: &'a [CustomPattern],

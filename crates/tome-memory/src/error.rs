@@ -14,7 +14,7 @@ pub enum MemoryError {
     /// A redaction pattern is not a valid regular expression.
     #[error(transparent)]
     Pattern(#[from] PatternError),
-    /// What was handed over cannot be taken.
+    /// The input is invalid.
     #[error(transparent)]
     Invalid(#[from] ModelError),
     /// The memory cannot be reached, opened or written.

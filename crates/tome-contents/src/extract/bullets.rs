@@ -64,7 +64,7 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
             chosen.push(fact);
         }
     }
-    // Which files changed is said only if little else is known.
+    // List changed files only if there is little else to show.
     if chosen.len() > 2 {
         chosen.retain(|fact| fact.kind != FactKind::Change);
     }

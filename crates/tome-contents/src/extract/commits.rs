@@ -1,5 +1,5 @@
-//! Finds commits and pull requests in shell tool calls: what git and the hosting tools printed, else
-//! what they were told.
+//! Finds commits and pull requests in shell tool calls, from the output of git and of the hosting
+//! tools, or else from their arguments.
 
 use std::sync::LazyLock;
 

@@ -79,7 +79,7 @@ fn extend_work(work: &mut Work, later: &Work) {
         work.sessions.retain(|known| known != session);
         work.sessions.push(session.clone());
     }
-    // What was open before the later part is not open any more.
+    // The later part settles whatever was open before it.
     work.facts.retain(|fact| fact.kind != FactKind::Open);
     work.facts.extend(later.facts.iter().cloned());
 }
