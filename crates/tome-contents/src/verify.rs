@@ -207,7 +207,10 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
         FactKind::Convention | FactKind::Correction | FactKind::Request => {
             from(&[EventKind::UserMessage])
         }
-        FactKind::Outcome => from(&AGENT),
+        FactKind::Outcome => {
+            let is_rebased = |grip: &Grip| grip.excerpt.starts_with("Successfully rebased");
+            from(&AGENT) || from(&[EventKind::ToolResult]) && grips.iter().any(is_rebased)
+        }
         FactKind::Decision => from(&[EventKind::UserMessage]) || from(&AGENT),
         FactKind::Open | FactKind::Title => !grips.is_empty(),
     }

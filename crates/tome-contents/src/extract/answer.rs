@@ -1,10 +1,12 @@
 //! The conclusion of an agent's final answer: the sentence that says what came out, and the question
 //! that it leaves to the user.
 
+use std::collections::BTreeSet;
+
 use tome_text::count_words;
 
 use super::cues::{Cue, find_cue, is_announcement, is_filler};
-use super::prose::{ProseSentence, SentenceShape, split_message};
+use super::prose::{MessageParts, SentenceShape, split_message};
 use super::terms::{TermKind, extract_terms};
 use super::text::{plain_text, strip_prefix_ignoring_case};
 
@@ -15,8 +17,10 @@ pub(super) struct AnswerSentence<'a> {
     pub(super) raws: Vec<&'a str>,
     /// Without Markdown and without the words that tie it to its neighbours.
     pub(super) text: String,
+    /// The sentence alone, without the list.
+    pub(super) lead: String,
     pub(super) score: i32,
-    /// Whether it is an item of a list or a table: one result among several.
+    /// Whether it is an item of a list: one result among several.
     pub(super) is_item: bool,
 }
 
@@ -46,44 +50,109 @@ const OPENINGS: &[&str] = &[
     "here's the thing", "in summary", "to summarize", "summary", "готово", "完成", "好的", "fertig",
 ];
 
-/// Finds the sentence that states the conclusion of an answer, or else the first row of its table.
+/// Finds the sentence that states the conclusion of an answer, with the list that it introduces.
 pub(super) fn find_conclusion(answer: &str) -> Option<AnswerSentence<'_>> {
     let parts = split_message(answer);
     let mut best: Option<AnswerSentence<'_>> = None;
     for (place, sentence) in parts.sentences.iter().enumerate() {
-        let mut text = strip_opening(&plain_text(sentence.raw));
+        let lead = strip_announcement(&strip_opening(&plain_text(sentence.raw)));
+        let mut text = lead.clone();
         let mut raws = vec![sentence.raw];
-        if text.ends_with([':', '：']) {
-            let items = list_items(&parts.sentences, place + 1);
-            if items.len() >= 2 && !is_filler(&text) {
+        let mut shape = sentence.shape;
+        if shape != SentenceShape::Item && lead.ends_with([':', '：']) {
+            let items = list_items(&parts, place, &lead);
+            if items.len() >= 2 && !is_filler(&lead) {
                 let heads: Vec<String> = items.iter().map(|raw| item_head(raw)).collect();
-                text = format!("{text} {}", heads.join("; "));
+                text = format!("{lead} {}", heads.join("; "));
                 raws.extend(items.iter().take(2));
+                shape = SentenceShape::Running;
             }
         }
-        let Some(score) = score_conclusion(&text, place, sentence.shape) else { continue };
+        let Some(score) = score_conclusion(&text, place, shape) else { continue };
+        // A heading over a list says less than a sentence.
+        let score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
         if score > 0 && best.as_ref().is_none_or(|best| score > best.score) {
-            let is_item = sentence.shape == SentenceShape::Item;
-            best = Some(AnswerSentence { raws, text, score, is_item });
+            let is_item = shape == SentenceShape::Item;
+            best = Some(AnswerSentence { raws, text, lead, score, is_item });
         }
     }
-    let sure = best.as_ref().is_some_and(|best| best.score >= SURE);
-    if sure { best } else { find_table_row(&parts.others).or(best) }
+    best
 }
 
-/// The first items of the list that begins at a place.
-fn list_items<'a>(sentences: &[ProseSentence<'a>], from: usize) -> Vec<&'a str> {
+/// Whether a text has a word of its own beside "fixed", "change" and the names of files.
+pub(super) fn says_what(text: &str) -> bool {
+    let terms = extract_terms(text);
+    let says = |term: &&super::terms::TextTerm<'_>| {
+        term.kind != TermKind::File && !is_generic_word(&term.text.to_lowercase())
+    };
+    terms.iter().any(|term| says(&term)) || text.chars().any(tome_text::is_han_or_kana)
+}
+
+/// The first items of the list, or rows of the table, that a sentence introduces.
+fn list_items<'a>(parts: &MessageParts<'a>, place: usize, lead: &str) -> Vec<&'a str> {
     const ITEMS_MAX: usize = 4;
-    let items = sentences.iter().skip(from);
-    items
+    let rows = parts.rows.iter().filter(|(before, _)| *before == place + 1);
+    let rows: Vec<Vec<&str>> = rows
+        .take(ITEMS_MAX)
+        .map(|(_, row)| row.trim_matches('|').split('|').map(str::trim).collect())
+        .collect();
+    // A table of results; any other compares or lists things that were not done.
+    if !rows.is_empty() {
+        let is_result = matches!(find_cue(lead), Some((Cue::Outcome, 2..)));
+        return if is_result { choose_column(&rows) } else { Vec::new() };
+    }
+    parts
+        .sentences
+        .iter()
+        .skip(place + 1)
         .take_while(|sentence| sentence.shape == SentenceShape::Item)
+        .filter(|sentence| begins_item(sentence.raw))
         .map(|sentence| sentence.raw)
         .take(ITEMS_MAX)
         .collect()
 }
 
+/// The column with the most words among those whose cells all differ.
+fn choose_column<'a>(rows: &[Vec<&'a str>]) -> Vec<&'a str> {
+    let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
+    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column).copied());
+    let is_distinct = |column: &usize| {
+        let heads: BTreeSet<String> = cells(*column).map(item_head).collect();
+        heads.len() == rows.len()
+    };
+    let words = |column: &usize| cells(*column).map(count_words).sum::<usize>();
+    let best = (0..columns).filter(is_distinct).max_by_key(words);
+    best.map(|column| cells(column).collect()).unwrap_or_default()
+}
+
+/// Removes "Here's a summary of" before a list: "Here's a summary of what was fixed:" is "Fixed:".
+fn strip_announcement(lead: &str) -> String {
+    const STARTS: [&str; 4] = ["here's", "here is", "here’s", "here are"];
+    const KINDS: [&str; 6] =
+        ["summary of ", "overview of ", "breakdown of ", "recap of ", "list of ", "status of "];
+    let announces = STARTS.iter().any(|start| strip_prefix_ignoring_case(lead, start).is_some());
+    let rest = KINDS.iter().find_map(|kind| Some(lead.split_once(kind)?.1));
+    let Some(rest) = rest.filter(|_| announces) else { return lead.to_owned() };
+    let done = ["what was ", "what i ", "what we ", "what has been ", "what "]
+        .iter()
+        .find_map(|start| rest.strip_prefix(start));
+    super::clause::capitalize(done.unwrap_or(rest))
+}
+
+/// Whether a sentence begins an item; an item may have several.
+fn begins_item(raw: &str) -> bool {
+    let bare = raw.trim_start();
+    bare.starts_with(['-', '*', '•', '·'])
+        || bare.starts_with(|c: char| c.is_ascii_digit())
+            && bare.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')'])
+}
+
 /// The subject of an item: its words before a dash or colon, or its first ones.
 fn item_head(raw: &str) -> String {
+    let bold = raw.split_once("**").and_then(|(_, rest)| rest.split_once("**"));
+    if let Some((bold, _)) = bold.filter(|(bold, _)| count_words(bold) >= 3) {
+        return tome_text::truncate_words(plain_text(bold).trim_end_matches(['.', ':']), 70);
+    }
     let text = plain_text(raw);
     let cut = [" — ", " – ", " - ", ": "].iter().filter_map(|mark| text.find(mark)).min();
     let head = cut.and_then(|at| text.get(..at)).filter(|head| count_words(head) >= 2);
@@ -93,22 +162,17 @@ fn item_head(raw: &str) -> String {
 /// A conclusion with at least this score says what came out.
 pub(super) const SURE: i32 = 6;
 
-fn is_rule_line(line: &&str) -> bool {
-    line.starts_with('|') && line.chars().all(|c| "|-: ".contains(c))
-}
-
-/// The longest cell of the first row of a table.
-fn find_table_row<'a>(lines: &[&'a str]) -> Option<AnswerSentence<'a>> {
-    let rule = lines.iter().position(is_rule_line)?;
-    let row = lines.get(rule + 1).filter(|row| row.starts_with('|'))?;
-    let cell = row.split('|').map(str::trim).max_by_key(|cell| count_words(cell))?;
-    let text = strip_opening(&plain_text(cell));
-    let fits = (4..=40).contains(&count_words(&text)) && !is_generic(&text) && !text.ends_with('?');
-    fits.then_some(AnswerSentence { raws: vec![cell], text, score: SURE, is_item: true })
-}
-
 /// Whether a sentence says only that something is done, and not what.
 fn is_generic(text: &str) -> bool {
+    let terms = extract_terms(text);
+    let says = |term: &&super::terms::TextTerm<'_>| {
+        term.kind != TermKind::Word || !is_generic_word(&term.text.to_lowercase())
+    };
+    terms.iter().filter(says).count() < 2 && !text.chars().any(tome_text::is_han_or_kana)
+}
+
+/// Words that any work is reported with.
+fn is_generic_word(lower: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
         "fix", "fixes", "fixed", "complete", "completed", "done", "committed", "commit", "pushed",
@@ -118,11 +182,7 @@ fn is_generic(text: &str) -> bool {
         "review", "issue", "issues", "problem", "comment", "comments", "file", "files", "code",
         "correct", "correctly", "expected", "yes", "addressed", "resolved",
     ];
-    let terms = extract_terms(text);
-    let says = |term: &&super::terms::TextTerm<'_>| {
-        term.kind != TermKind::Word || !WORDS.contains(&term.text.to_lowercase().as_str())
-    };
-    terms.iter().filter(says).count() < 2 && !text.chars().any(tome_text::is_han_or_kana)
+    WORDS.contains(&lower)
 }
 
 /// Scores how well a sentence states a conclusion; `None` if it cannot.
@@ -152,6 +212,10 @@ fn score_conclusion(text: &str, place: usize, shape: SentenceShape) -> Option<i3
         Some((Cue::Outcome | Cue::Decision, sure)) => i32::try_from(sure).unwrap_or(0),
         None => 0,
     };
+    // An item that reports nothing is one finding among several.
+    if shape == SentenceShape::Item && cue == 0 {
+        return None;
+    }
     let first = match place {
         0 => 5,
         1 => 3,
@@ -160,22 +224,29 @@ fn score_conclusion(text: &str, place: usize, shape: SentenceShape) -> Option<i3
     };
     let item = if shape == SentenceShape::Item { -2 } else { 1 };
     // "All 15 tests pass." is true and says nothing about the work.
-    let checks = is_check_report(text);
+    let checks = is_check_report(text) && names == 0;
     Some(
         length
             + cue
             + first
             + item
             + i32::try_from(names.min(2)).unwrap_or(0) * 2
-            + i32::from(verdict) * 6
+            + i32::from(verdict) * if is_complaint(text) { 3 } else { 6 }
             - i32::from(lead_in) * 4
             - i32::from(checks) * 7
-            - i32::from(!verdict && is_generic(text)) * 8
+            - i32::from(!(verdict && text.contains([':', '：'])) && is_generic(text)) * 8
             - i32::from(names == 0 && counts_only(text)) * 6
             - i32::from(is_step(text)) * 6
             - i32::from(is_filler(text)) * 5
             - i32::from(begins_with_pronoun(text)) * 3,
     )
+}
+
+/// Whether a labelled sentence tells the problem; the one about its solution says more.
+fn is_complaint(text: &str) -> bool {
+    ["problem", "the problem", "the issue", "the bug"]
+        .iter()
+        .any(|label| strip_prefix_ignoring_case(text, label).is_some())
 }
 
 /// Whether a sentence refers to things by their numbers: "Fix items 1, 2 and 5".
@@ -195,14 +266,18 @@ fn is_step(text: &str) -> bool {
 
 /// Whether a sentence only reports that checks passed.
 pub(super) fn is_check_report(text: &str) -> bool {
+    const PASSES: [&str; 7] = ["pass", "passes", "passed", "passing", "green", "clean", "succeed"];
+    const CHECKS: [&str; 9] =
+        ["test", "tests", "lint", "linter", "build", "check", "checks", "ci", "everything"];
+    const PHRASES: [&str; 3] = ["0 issues", "no errors", "build is fine"];
     let lower = text.to_lowercase();
-    let passes = ["pass", "green", "clean", "succeed", "0 issues", "no errors", "build is fine"]
-        .iter()
-        .any(|word| lower.contains(word));
-    let of = ["test", "lint", "build", "check", "ci ", "all ", "everything"]
-        .iter()
-        .any(|word| lower.contains(word));
-    passes && of && count_words(text) <= 14
+    let mut passes = PHRASES.iter().any(|phrase| lower.contains(phrase));
+    let mut checks = false;
+    for word in lower.split(|c: char| !c.is_alphanumeric() && c != '_') {
+        passes |= PASSES.contains(&word);
+        checks |= CHECKS.contains(&word) || word == "all";
+    }
+    passes && checks && count_words(text) <= 14
 }
 
 /// Whether a sentence begins by pointing at something said before.
@@ -212,8 +287,10 @@ pub(super) fn begins_with_pronoun(text: &str) -> bool {
         "here", "which", "each",
     ];
     WORDS.iter().any(|word| {
-        strip_prefix_ignoring_case(text, word)
-            .is_some_and(|rest| rest.starts_with([' ', '\'', '’', ',']))
+        strip_prefix_ignoring_case(text, word).is_some_and(|rest| {
+            // "Both `a` and `b`" names what it is about.
+            rest.starts_with([' ', '\'', '’', ',']) && !rest.starts_with(" `")
+        })
     })
 }
 
@@ -257,6 +334,7 @@ pub(super) fn find_closing_question(answer: &str) -> Option<AnswerSentence<'_>> 
         .map(|(raw, text)| AnswerSentence {
             raws: vec![raw],
             score: i32::try_from(count_words(&text)).unwrap_or(0),
+            lead: text.clone(),
             text,
             is_item: false,
         })

@@ -64,10 +64,15 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
             chosen.push(fact);
         }
     }
-    // List changed files only if there is little else to show.
-    if chosen.len() > 2 {
+    // List changed files only if there is nothing else to show.
+    if chosen.len() > 1 {
         chosen.retain(|fact| fact.kind != FactKind::Change);
     }
+    let texts: Vec<String> = chosen.iter().map(|fact| fact.text.clone()).collect();
+    let shown = title.map_or("", |title| title.text.as_str());
+    chosen.retain(|fact| {
+        fact.kind != FactKind::Commit || !is_told_elsewhere(&fact.text, shown, &texts)
+    });
     if chosen.is_empty() {
         // The evidence of the title would be shown nowhere else.
         let request = facts.iter().find(|fact| fact.kind == FactKind::Request);
@@ -83,10 +88,18 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
         .collect()
 }
 
+/// Whether the title is a commit's subject and another bullet names its hash.
+pub(super) fn is_told_elsewhere(commit: &str, title: &str, bullets: &[String]) -> bool {
+    let Some((subject, hash)) = commit.rsplit_once(" (") else { return false };
+    let hash = tome_text::first_chars(hash.trim_end_matches(')'), 7);
+    let same = is_similar(title, subject);
+    same && bullets.iter().any(|text| text != commit && text.contains(hash))
+}
+
 /// Whether a request or conclusion says no more than the title.
 fn repeats_title(title: &str, fact: &DraftFact) -> bool {
     let more = fact.text.chars().count() > title.chars().count() + 30;
-    matches!(fact.kind, FactKind::Request | FactKind::Outcome)
+    matches!(fact.kind, FactKind::Request | FactKind::Outcome | FactKind::PullRequest)
         && !more
         && is_similar(title, &fact.text)
 }

@@ -105,6 +105,12 @@ fn first_spaced_clause(text: &str) -> String {
         }
     }
     let mut kept: Vec<&str> = words.into_iter().take(TITLE_WORDS_MAX).collect();
+    // Rather one half of "do this and say "…"" than a cut in the middle of the quotation.
+    let joint = kept.iter().rposition(|word| matches!(*word, "and" | "or" | "und"));
+    if let Some(place) = joint.filter(|place| *place >= 5 && !is_balanced(&kept)) {
+        kept.truncate(place);
+        return kept.join(" ").trim_end_matches([',', ';', ':', '.']).to_owned();
+    }
     while kept.len() > 4 && kept.last().is_some_and(|word| is_dangling(word)) {
         kept.pop();
     }
@@ -117,7 +123,8 @@ fn is_balanced(words: &[&str]) -> bool {
     count('"') % 2 == 0 && count('(') == count(')') && count('“') == count('”')
 }
 
-fn is_dangling(word: &str) -> bool {
+/// Whether a text cannot end with this word.
+pub(super) fn is_dangling(word: &str) -> bool {
     is_stop_word(&word.to_lowercase(), StopClass::DANGLING)
 }
 

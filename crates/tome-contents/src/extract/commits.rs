@@ -158,6 +158,28 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
     found
 }
 
+/// Finds git's word that a rebase is finished: the line, and the branch if it was on one.
+pub(super) fn find_finished_rebase<'a>(
+    event: &'a Event,
+    tool: &'a Tool,
+) -> Option<(&'a str, Option<&'a str>)> {
+    const DONE: &str = "Successfully rebased and updated ";
+    let line = find_command_line(tool)?;
+    if !line.contains("git") || !["rebase", "pull"].iter().any(|verb| line.contains(verb)) {
+        return None;
+    }
+    let mut parts = output_texts(event).into_iter().flat_map(|text| {
+        let [head, tail] = super::text::first_and_last_bytes(text, 16 * 1024);
+        [head, tail]
+    });
+    let raw = parts.find_map(|part| {
+        let from = part.find(DONE)?;
+        part.get(from..)?.lines().next()
+    })?;
+    let branch = raw.strip_prefix(DONE)?.trim_end_matches('.').strip_prefix("refs/heads/");
+    Some((raw, branch))
+}
+
 /// The first line of a commit message, from `-m`, `--message`, `-am` or a here-document.
 fn parse_message(call: &str) -> Option<&str> {
     static MESSAGE: LazyLock<Option<Regex>> = LazyLock::new(|| {

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{SURE, find_closing_question, find_conclusion, is_check_report};
+use super::answer::{find_closing_question, is_check_report};
 use super::bullets::{content_terms, overlap_percent};
 use super::changes::{changed_files, render_changes};
 use super::clause::capitalize;
 use super::commands::{CommandOutcome, CommandRun};
 use super::cues::{Cue, find_cue};
 use super::failures::render_failure_message;
-use super::files::FileTouchKind;
+use super::files::{FileTouchKind, find_text_field};
 use super::prose::split_message;
 use super::reaction::{Reaction, is_convention};
 use super::request::{UserRequest, refers_without_naming};
@@ -77,7 +77,7 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     for turn in &turns {
         add_turn_facts(turn, events, &mut facts);
     }
-    add_problems(&turns, &mut facts);
+    add_problems(&turns, events, &mut facts);
     add_checks(&turns, &mut facts);
     let changed = changed_files(&turns);
     let named: Vec<Evidence> =
@@ -154,6 +154,14 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
             evidence,
         ));
     }
+    if let Some((at, raw, branch)) = turn.rebase {
+        let text = match branch {
+            Some(branch) => format!("Rebased the branch {branch}"),
+            None => "Finished a rebase without a branch".to_owned(),
+        };
+        let evidence = vec![build_evidence(at, raw)];
+        facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
+    }
     if let Some(prompt) = turn.prompt.and_then(|at| Some((at, events.get(at)?))) {
         add_prompt_facts(turn, prompt.0, &prompt.1.text, facts);
     }
@@ -207,15 +215,16 @@ fn is_pasted(prompt: &str) -> bool {
 
 /// A request and the conclusion of its answer.
 fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
-    let (at, answer) = turn.final_answer(events)?;
-    let conclusion = find_conclusion(answer).filter(|conclusion| conclusion.score >= SURE)?;
+    let (at, conclusion) = turn.find_conclusion(events)?;
     let asked = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
     let asked = asked.filter(|request| belongs_together(request, &conclusion.text, turn));
+    let asked = asked.map(|request| (request.event, request.raw, request.text.clone()));
+    let asked = asked.or_else(|| find_pasted_failure(turn, &conclusion.text));
     let mut evidence = Vec::new();
     let text = match asked {
-        Some(request) => {
-            evidence.push(build_evidence(request.event, request.raw));
-            let question = request.text.trim_end_matches(['.', '。', ':', '：', ' ']);
+        Some((event, raw, text)) => {
+            evidence.push(build_evidence(event, raw));
+            let question = text.trim_end_matches(['.', '。', ':', '：', ' ']);
             let question = capitalize(&question.replace(QUESTION_END, ", "));
             format!("{question}{QUESTION_END}{}", conclusion.text)
         }
@@ -228,6 +237,15 @@ fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
     let checks = is_check_report(&conclusion.text);
     let weight = if checks { 2 } else { 4 + size + said + work };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
+}
+
+/// The failure in a pasted log, if the conclusion speaks of "the issue" and names nothing.
+fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, &'a str, String)> {
+    let request = turn.request.as_ref()?;
+    let line = request.failure?;
+    let is_named = extract_terms(conclusion).iter().any(|term| term.kind != TermKind::Word);
+    let text = truncate_words(&render_failure_message(line), QUESTION_CHARS_MAX);
+    (!is_named).then_some((request.event, line, text))
 }
 
 /// Whether a conclusion can be the answer to a request. After long work on a question, the answer
@@ -246,7 +264,20 @@ fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
         && request.weight >= 2
         && request.text.chars().count() <= QUESTION_CHARS_MAX
         && count_words(&request.text) >= 3
-        && super::title::is_main_clause(&request.text)
+        && !refers_by_number(&request.text)
+        && super::title::is_main_clause(request.text.trim_end_matches([':', '：']))
+}
+
+/// Whether a request names its subject by numbers only: "Investigate 3 and 7".
+fn refers_by_number(text: &str) -> bool {
+    let is_number = |word: &&str| {
+        let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_digit())
+    };
+    const NOUNS: [&str; 6] = ["item", "items", "comment", "comments", "point", "points"];
+    let mut rest = text.split_whitespace().skip(1).skip_while(|word| NOUNS.contains(word));
+    let named = extract_terms(text).iter().any(|term| term.kind != TermKind::Word);
+    !named && rest.next().is_some_and(|word| is_number(&word))
 }
 
 /// A request without a conclusion.
@@ -292,7 +323,7 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
 }
 
 /// Failures of commands that build or check, with whether the same command passed later.
-fn add_problems(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
+fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec<DraftFact>) {
     const PROBLEMS_MAX: usize = 6;
     let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
     let mut told: Vec<(&str, String)> = Vec::new();
@@ -336,7 +367,9 @@ fn add_problems(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
                 evidence.push(build_evidence(passed.event, shows));
                 let between = changed_between(turns, run.event, passed.event);
                 evidence.extend(between.first().map(|file| build_evidence(file.event, file.raw)));
-                format!(" — passed after {}", describe_changes(&between))
+                let word =
+                    if is_reverted(events, run.event, passed.event) { "taking back " } else { "" };
+                format!(" — passed after {word}{}", describe_changes(&between))
             }
             None => String::new(),
         };
@@ -344,6 +377,24 @@ fn add_problems(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
         let weight = if passed.is_some() { 8 } else { 6 };
         facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
     }
+}
+
+/// Whether an edit between two events undoes an earlier one.
+fn is_reverted(events: &[Event], after: usize, before: usize) -> bool {
+    const EDITS_MAX: usize = 200;
+    let edits = events.iter().enumerate().take(before).filter_map(|(at, event)| {
+        let input = &event.tool.as_ref()?.input;
+        let field = |names: &[&str]| find_text_field(input, names);
+        let old = field(&["old_string", "oldString", "old_str"])?;
+        let new = field(&["new_string", "newString", "new_str"])?;
+        Some((at, old, new))
+    });
+    let edits: Vec<(usize, &str, &str)> = edits.collect();
+    let from = edits.len().saturating_sub(EDITS_MAX);
+    let edits = edits.get(from..).unwrap_or_default();
+    edits.iter().filter(|(at, ..)| *at > after).any(|(at, old, new)| {
+        edits.iter().any(|(earlier, was, became)| earlier < at && was == new && became == old)
+    })
 }
 
 /// Two runs of the same command, whatever is done with their output.
@@ -425,6 +476,28 @@ fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
     }
 }
 
+/// Whether a question only offers the next step: "Want me to commit this?"
+fn is_chore_offer(question: &str) -> bool {
+    const CHORES: [&str; 8] =
+        ["commit", "push", "pr", "merge", "continue", "proceed", "start", "implement"];
+    let terms = extract_terms(question);
+    let named = terms.iter().any(|term| term.kind != TermKind::Word);
+    let of_chore = |word: &str| CHORES.contains(&word.to_lowercase().as_str());
+    let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    !named && words.clone().count() <= 14 && words.clone().any(of_chore)
+}
+
+/// The files that a turn changed and did not commit, if its last word offers to.
+fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
+    let committed = turn.commits.iter().map(|commit| commit.event).max().unwrap_or(0);
+    let changed: Vec<&FileActivity<'_>> = turn
+        .files
+        .iter()
+        .filter(|file| file.action != FileTouchKind::Read && file.last_event > committed)
+        .collect();
+    (!changed.is_empty()).then(|| format!("{} not committed", describe_changes(&changed)))
+}
+
 /// Finds the open end of the last turn: a question to the user, an interrupted request, or a failing
 /// check.
 fn find_open_end(last: &Turn<'_>, events: &[Event], facts: &[DraftFact]) -> Option<DraftFact> {
@@ -432,7 +505,11 @@ fn find_open_end(last: &Turn<'_>, events: &[Event], facts: &[DraftFact]) -> Opti
         if let Some(question) = find_closing_question(answer) {
             let evidence: Vec<Evidence> =
                 question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
-            return DraftFact::new(FactKind::Open, &question.text, 5, evidence);
+            let text = match is_chore_offer(&question.text) {
+                true => describe_uncommitted(last)?,
+                false => question.text,
+            };
+            return DraftFact::new(FactKind::Open, &text, 5, evidence);
         }
     } else if last.is_interrupted {
         let request = last.request.as_ref().filter(|request| request.weight >= 3)?;

@@ -11,6 +11,7 @@ const TAIL_BYTES_MAX: usize = 6 * 1024;
 /// Limits per message.
 const SENTENCES_MAX: usize = 160;
 const OTHERS_MAX: usize = 240;
+const ROWS_MAX: usize = 80;
 
 /// A sentence, verbatim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +32,8 @@ pub(super) struct MessageParts<'a> {
     pub(super) sentences: Vec<ProseSentence<'a>>,
     /// Lines that are not prose, where error messages are found.
     pub(super) others: Vec<&'a str>,
+    /// Rows of tables without their headings, each with the number of sentences before it.
+    pub(super) rows: Vec<(usize, &'a str)>,
 }
 
 pub(super) fn split_message(text: &str) -> MessageParts<'_> {
@@ -38,12 +41,24 @@ pub(super) fn split_message(text: &str) -> MessageParts<'_> {
     for part in head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
         for seen in strip_injected(part) {
             let mut fenced = false;
+            let mut is_row = false;
             for line in join_wrapped_lines(seen) {
                 add_line(line, &mut fenced, &mut parts);
+                let bare = line.trim();
+                let place = parts.sentences.len();
+                if is_row && bare.starts_with('|') && parts.rows.len() < ROWS_MAX {
+                    parts.rows.push((place, bare));
+                }
+                is_row = bare.starts_with('|') && (is_row || is_table_rule(bare));
             }
         }
     }
     parts
+}
+
+/// Whether a line separates the heading of a table from its rows: `|---|:--|`.
+fn is_table_rule(line: &str) -> bool {
+    line.contains("--") && line.chars().all(|c| "|-: ".contains(c))
 }
 
 fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) {

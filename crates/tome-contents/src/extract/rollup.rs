@@ -7,10 +7,12 @@ use tome_model::{Fact, FactKind, GripId, Level, Node, SessionId, Work};
 use tome_text::truncate_words;
 
 use super::bullets::{
-    BULLET_CHARS_MAX, content_terms, is_similar, label_fact, overlap_percent, rank_kind,
+    BULLET_CHARS_MAX, content_terms, is_similar, is_told_elsewhere, label_fact, overlap_percent,
+    rank_kind,
 };
 use super::facts::QUESTION_END;
 use super::keywords::KEYWORDS_MAX;
+use super::title::{FROM_BRANCH, FROM_CONCLUSION, FROM_REQUEST};
 use crate::{RollupInput, Summary, SummaryBullet, SummaryWork, Support};
 
 /// Pieces of work that a node keeps; the lightest are dropped.
@@ -38,7 +40,8 @@ pub(super) fn summarize_period(input: &RollupInput<'_>) -> Summary {
         };
     }
     let bullets = match input.level {
-        Level::Year => describe_months(input.children),
+        // A year of one month says what the month says.
+        Level::Year if input.children.len() > 1 => describe_months(input.children),
         _ => describe_work(&work),
     };
     let title = render_title(&work);
@@ -162,6 +165,7 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
                     | FactKind::Correction
                     | FactKind::Convention
                     | FactKind::Outcome
+                    | FactKind::Open
             )
         })
         .collect();
@@ -214,14 +218,19 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
         let repeats = chosen.iter().any(|one| is_similar(&one.text, &fact.text))
-            || fact.kind == FactKind::Request && is_similar(title, &fact.text);
+            || matches!(fact.kind, FactKind::Request | FactKind::PullRequest)
+                && is_similar(title, &fact.text);
         if chosen.len() < BULLETS_MAX && of_kind < rank_kind(fact.kind).1 + 1 && !repeats {
             chosen.push(fact);
         }
     }
-    if chosen.len() > 2 {
+    if chosen.len() > 1 {
         chosen.retain(|fact| fact.kind != FactKind::Change);
     }
+    let texts: Vec<String> = chosen.iter().map(|fact| fact.text.clone()).collect();
+    chosen.retain(|fact| {
+        fact.kind != FactKind::Commit || !is_told_elsewhere(&fact.text, title, &texts)
+    });
     if chosen.is_empty() {
         // The evidence of the title would be shown nowhere else.
         let request = work.best_fact(FactKind::Request);
@@ -234,9 +243,24 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
         .collect()
 }
 
-/// Renders "Title (2 commits, PR #7). Request — conclusion. Open: question".
+/// Describes a piece of work by one statement: its commit, plan or pull request with counts, or else
+/// its weightiest conclusion. Two statements of different turns are never joined.
 fn describe_one(work: &Work) -> SummaryBullet {
     let Some(title) = work.best_fact(FactKind::Title) else { return bullet("", Vec::new()) };
+    let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
+    let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
+    let heaviest = outcome.map_or(0, |outcome| outcome.weight);
+    if let Some(answer) = find_answer(work, title).filter(|fact| fact.weight + 5 >= heaviest) {
+        let text = match answer.text.contains(QUESTION_END) || is_similar(&answer.text, &title.text)
+        {
+            true => answer.text.clone(),
+            false => format!("{}{QUESTION_END}{}", title.text, answer.text),
+        };
+        return bullet(&text, [title.grips(), answer.grips()].concat());
+    }
+    if let Some(outcome) = outcome.filter(|_| title.weight <= FROM_CONCLUSION) {
+        return bullet(&outcome.text, outcome.grips().to_vec());
+    }
     let mut grips = title.grips().to_vec();
     let mut counts = Vec::new();
     match work.commits {
@@ -249,46 +273,24 @@ fn describe_one(work: &Work) -> SummaryBullet {
     }
     if let Some(pull) = work.facts_of(FactKind::PullRequest).next_back() {
         let name = pull.text.split(": ").next().unwrap_or_default();
-        counts.push(name.replace("Opened PR", "opened PR"));
-        grips.extend(pull.grips().iter().cloned());
+        if !title.text.contains(name) {
+            counts.push(name.replace("Opened PR", "opened PR"));
+            grips.extend(pull.grips().iter().cloned());
+        }
     }
     let counts =
         if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };
-    let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
-    let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
-    let asked = outcome.filter(|fact| fact.grips().len() > 1 && fact.text.contains(QUESTION_END));
-    let mut text = match asked.filter(|_| title.weight <= super::title::FROM_REQUEST) {
-        // The title is a request, too: this one comes with its answer.
-        Some(asked) => {
-            grips = asked.grips().to_vec();
-            format!("{}{counts}", asked.text)
-        }
-        None => format!("{}{counts}", title.text),
-    };
-    if let Some(outcome) = outcome.filter(|outcome| !text.starts_with(&outcome.text)) {
-        // A title that was cut from the conclusion gives way to it.
-        let same = is_similar(&outcome.text, &title.text);
-        text = match same && title.weight == super::title::FROM_CONCLUSION {
-            true => format!("{}{counts}", outcome.text),
-            false if same => text,
-            false => format!("{} {}", end_sentence(&text), outcome.text),
-        };
-        grips.extend(outcome.grips().iter().cloned());
-    }
-    if let Some(open) = work.facts_of(FactKind::Open).next_back() {
-        let room = BULLET_CHARS_MAX.saturating_sub(open.text.chars().count() + 8);
-        text = truncate_words(&text, room.max(80));
-        text = format!("{} Open: {}", end_sentence(&text), open.text);
-        grips.extend(open.grips().iter().cloned());
-    }
-    bullet(&text, grips)
+    bullet(&format!("{}{counts}", title.text), grips)
 }
 
-fn end_sentence(text: &str) -> String {
-    match text.ends_with(['.', '!', '?', '…', '。', '！', '？']) {
-        true => text.to_owned(),
-        false => format!("{}.", text.trim_end_matches([';', ',', ':'])),
-    }
+/// The conclusion of the turn whose request is the title: no other turn lies between them.
+fn find_answer<'a>(work: &'a Work, title: &Fact) -> Option<&'a Fact> {
+    let is_request = (FROM_REQUEST..FROM_BRANCH).contains(&title.weight);
+    let mut later = work.facts.iter().filter(|fact| {
+        matches!(fact.kind, FactKind::Outcome | FactKind::Request) && fact.at >= title.at
+    });
+    let first = later.next().filter(|_| is_request && !title.text.ends_with('?'))?;
+    (first.kind == FactKind::Outcome && first.weight > 2).then_some(first)
 }
 
 /// One bullet per month of a year: what it was about.

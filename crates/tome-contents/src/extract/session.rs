@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use tome_model::{Event, FactKind};
 
-use super::answer::{SURE, find_conclusion};
 use super::changes::changed_files;
 use super::facts::collect_facts;
 use super::files::FileTouchKind;
@@ -58,13 +57,13 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
     let turns = found.turns.iter().map(|turn| {
         let answer = turn.final_answer(events);
-        let conclusion = answer.and_then(|(_, text)| find_conclusion(text));
+        let conclusion = turn.find_conclusion(events);
         let changed = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
         TurnFacts {
             events: turn.events.clone(),
             prompt: turn.prompt,
             answer: answer.map(|(at, _)| at),
-            conclusion: conclusion.filter(|found| found.score >= SURE).map(|found| found.text),
+            conclusion: conclusion.map(|(_, found)| found.text),
             changed_files: changed.count() as u64,
             commits: turn.commits.len() as u64,
             is_interrupted: turn.is_interrupted,

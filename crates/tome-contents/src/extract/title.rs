@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use tome_model::{Event, EventKind, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{begins_with_pronoun, find_conclusion, is_check_report, strip_verdict};
+use super::answer::{begins_with_pronoun, is_check_report, says_what, strip_verdict};
 use super::bullets::content_terms;
 use super::changes::{changed_files, render_changes_without_counts};
-use super::clause::{capitalize, render_title};
+use super::clause::{capitalize, is_dangling, render_title};
 use super::commands::find_command_line;
 use super::cues::is_filler;
 use super::facts::{DraftFact, build_evidence, first_line};
@@ -31,7 +31,7 @@ const FROM_PLAN: u32 = 50;
 const FROM_SUMMARY: u32 = 45;
 const FROM_PULL: u32 = 44;
 pub(super) const FROM_CONCLUSION: u32 = 40;
-const FROM_BRANCH: u32 = 30;
+pub(super) const FROM_BRANCH: u32 = 30;
 pub(super) const FROM_REQUEST: u32 = 20;
 const FROM_EARLIER_REQUEST: u32 = 15;
 const FROM_VAGUE_REQUEST: u32 = 10;
@@ -114,9 +114,8 @@ fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
 fn title_from_conclusion(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
     let mut best: Option<(usize, DraftFact)> = None;
     for turn in turns {
-        let Some((at, answer)) = turn.final_answer(events) else { continue };
-        let Some(conclusion) = find_conclusion(answer) else { continue };
-        let text = render_title(strip_subject(strip_verdict(&conclusion.text)));
+        let Some((at, conclusion)) = turn.find_conclusion(events) else { continue };
+        let text = render_title(strip_subject(strip_verdict(&conclusion.lead)));
         // The answer to a question is no title, and one item of a list is not the whole. A pasted
         // log is no title either.
         let is_pasted = turn.request.as_ref().is_some_and(|request| request.pasted);
@@ -153,13 +152,16 @@ fn strip_subject(text: &str) -> &str {
 fn stands_alone(text: &str) -> bool {
     let terms = extract_terms(text);
     let names = terms.iter().any(|term| term.kind != TermKind::Word);
+    let is_cut = text.split_whitespace().last().is_some_and(is_dangling);
     !text.ends_with('…')
+        && !is_cut
         && (4..=14).contains(&count_words(text))
         && !begins_with_pronoun(text)
         && !is_check_report(text)
         && !is_filler(text)
         && !text.starts_with(|c: char| c.is_ascii_digit())
         && names
+        && says_what(text)
         && is_main_clause(text)
 }
 
@@ -208,8 +210,8 @@ fn is_about(branch: &str, turns: &[Turn<'_>], events: &[Event]) -> bool {
     let mut said = BTreeSet::new();
     for turn in turns {
         said.extend(turn.request.iter().flat_map(|request| content_terms(&request.text)));
-        let conclusion = turn.final_answer(events).and_then(|(_, answer)| find_conclusion(answer));
-        said.extend(conclusion.iter().flat_map(|found| content_terms(&found.text)));
+        let conclusion = turn.find_conclusion(events);
+        said.extend(conclusion.iter().flat_map(|(_, found)| content_terms(&found.text)));
         let files = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
         said.extend(files.flat_map(|file| content_terms(&base_name(file.path).replace('_', " "))));
     }
@@ -229,7 +231,7 @@ fn words_of_branch(branch: &str) -> Option<String> {
         .collect();
     let worded =
         words.iter().filter(|word| word.len() >= 3 && word.chars().all(char::is_alphabetic));
-    (words.len() >= 2 && worded.count() >= 2).then(|| capitalize(&words.join(" ")))
+    (words.len() >= 3 && worded.count() >= 2).then(|| capitalize(&words.join(" ")))
 }
 
 /// The request that most of the segment was about.
@@ -252,7 +254,27 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
     }
     let (_, request) = best?;
     let text = render_title(&request.text);
-    title(&text, source, vec![build_evidence(request.event, request.raw)])
+    // A remark of the user is a claim; only the answer tells whether it is true.
+    let text = if is_report(request) { format!("Reported: {text}") } else { text };
+    // Among the requests of a day, the one that led to the most changes names it.
+    let changed: u32 = changed_files(turns)
+        .iter()
+        .map(|file| if file.action == FileTouchKind::Created { 2 } else { 1 })
+        .sum();
+    let weight = source + if source == FROM_REQUEST { changed.min(4) } else { 0 };
+    title(&text, weight, vec![build_evidence(request.event, request.raw)])
+}
+
+/// Whether a request is a statement about the code: "The parser drops comments".
+fn is_report(request: &UserRequest<'_>) -> bool {
+    let speaks = ["i", "i'm", "i've", "i'd", "we", "we're", "let's", "lets", "you", "my"]
+        .iter()
+        .any(|word| strip_prefix_ignoring_case(&request.text, word).is_some());
+    let is_latin = request.text.chars().all(|c| !tome_text::is_han_or_kana(c));
+    let begins = ["the", "this", "there", "it", "when"]
+        .iter()
+        .any(|word| strip_prefix_ignoring_case(&request.text, word).is_some());
+    !request.is_order && !speaks && is_latin && begins && !request.text.ends_with('?')
 }
 
 /// The request before the segment, if the segment only continues it. Its evidence is what was done.

@@ -5,8 +5,9 @@ use std::ops::Range;
 use serde_json::Value;
 use tome_model::{Event, EventKind, Role};
 
+use super::answer::{AnswerSentence, SURE, find_conclusion};
 use super::commands::{CommandRun, parse_command_runs};
-use super::commits::{MadeCommit, NamedPull, find_commits, find_pulls};
+use super::commits::{MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls};
 use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
 use super::reaction::{Reaction, classify_reaction};
@@ -69,6 +70,8 @@ pub(super) struct Turn<'a> {
     pub(super) runs: Vec<CommandRun<'a>>,
     pub(super) commits: Vec<MadeCommit<'a>>,
     pub(super) pulls: Vec<NamedPull<'a>>,
+    /// The last rebase that it finished: the event, git's line, and the branch.
+    pub(super) rebase: Option<(usize, &'a str, Option<&'a str>)>,
     pub(super) branch: Option<&'a str>,
     /// Whether the user stopped or rejected its last tool call.
     pub(super) is_interrupted: bool,
@@ -100,6 +103,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
         runs: Vec::new(),
         commits: Vec::new(),
         pulls: Vec::new(),
+        rebase: None,
         branch: None,
         is_interrupted: false,
     };
@@ -175,6 +179,8 @@ impl<'a> Turn<'a> {
         }
         self.runs.extend(runs);
         self.pulls.extend(find_pulls(at, event, tool));
+        let rebase = find_finished_rebase(event, tool);
+        self.rebase = rebase.map(|(raw, branch)| (at, raw, branch)).or(self.rebase);
         for commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
             self.add_commit(commit);
@@ -224,6 +230,31 @@ impl<'a> Turn<'a> {
     pub(super) fn final_answer(&self, events: &'a [Event]) -> Option<(usize, &'a str)> {
         let at = self.answer.filter(|_| self.is_answered)?;
         events.get(at).map(|event| (at, event.text.as_str()))
+    }
+
+    /// The conclusion of the final answer and the event that holds it. "All 7 pass." only closes:
+    /// then it is looked for in the message before it.
+    pub(super) fn find_conclusion(
+        &self,
+        events: &'a [Event],
+    ) -> Option<(usize, AnswerSentence<'a>)> {
+        const CLOSING_WORDS_MAX: usize = 12;
+        let (at, answer) = self.final_answer(events)?;
+        let sure = |text, least| find_conclusion(text).filter(|found| found.score >= least);
+        if let Some(found) = sure(answer, SURE) {
+            return Some((at, found));
+        }
+        if tome_text::count_words(answer) > CLOSING_WORDS_MAX {
+            return None;
+        }
+        let said = events.get(self.events.start..at)?;
+        let before = said.iter().rposition(|event| {
+            matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
+                && !event.meta.contains_key("agent_id")
+                && !event.text.trim().is_empty()
+        })?;
+        let event = said.get(before)?;
+        Some((self.events.start + before, sure(&event.text, SURE + 2)?))
     }
 }
 

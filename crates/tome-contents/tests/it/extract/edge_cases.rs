@@ -80,8 +80,6 @@ fn tool_calls_alone_are_summarized_as_actions() {
                 1 "error[E0425]: cannot find value `end` in this scope"
                 3 "test result: ok. 7 passed; 0 failed"
                 0 "/home/dev/app/src/lexer.rs"
-            - Changed lexer.rs (2 edits)
-                0 "/home/dev/app/src/lexer.rs"
             [lexer.rs, E0425, cargo, scope]
         "##]],
     );
@@ -143,7 +141,8 @@ fn a_pasted_log_is_not_a_request() {
         ],
         &expect![[r##"
             # Error: failed to push some refs to 'origin'
-            - Run `git pull --rebase` first, then push again.
+            - Error: failed to push some refs to 'origin' — Run `git pull --rebase` first, then push again.
+                0 "error: failed to push some refs to 'origin'"
                 1 "Run `git pull --rebase` first, then push again."
             [push, refs, origin, pull, rebase]
         "##]],
@@ -166,8 +165,6 @@ fn injections_and_reminders_are_ignored() {
         ],
         &expect![[r##"
             # Rename the flag --fast to --quick in cli.rs
-            - Changed cli.rs
-                1 "/home/dev/app/src/cli.rs"
             - Rename the flag `--fast` to `--quick` in cli.rs — Renamed `--fast` to `--quick`; the old name still works and warns.
                 0 "Rename the flag `--fast` to `--quick` in cli.rs"
                 2 "\u{1b}[32mRenamed\u{1b}[0m `--fast` to `--quick`; the old name still works and warns."
@@ -187,8 +184,6 @@ fn an_acknowledgment_is_not_a_title() {
         ],
         &expect![[r##"
             # Retry: back off exponentially
-            - Changed retry.rs
-                1 "/home/dev/app/src/retry.rs"
             - Committed: retry: back off exponentially
                 2 "retry: back off exponentially"
             [retry.rs, exponentially]

@@ -41,11 +41,11 @@ fn courtesies_are_removed_from_titles() {
             Fix the flaky test in upload_test.go
             Add retries to the S3 client, with jitter
             Why does cargo build rebuild everything when I only touch a test?
-            The tooltip of the chart is cut off in Safari
+            Reported: The tooltip of the chart is cut off in Safari
             Rate limiting per API key
             Make the login page not look like 1998
             Rename UserSvc to UserService everywhere
-            The exported function TruncateRunes is never used
+            Reported: The exported function TruncateRunes is never used
             /review
             Yes
         "#]],
