@@ -346,8 +346,18 @@ pub fn resolve_project_root(cwd: &str) -> String {
 
 fn resolve_missing_folder(cwd: &str) -> String {
     let repository = project::locate_missing_folder(Path::new(cwd));
-    repository
-        .map_or_else(|| normalize_path(cwd), |found| found.root.to_string_lossy().into_owned())
+    repository.map_or_else(
+        || strip_worktree(&normalize_path(cwd)).to_owned(),
+        |found| found.root.to_string_lossy().into_owned(),
+    )
+}
+
+/// The repository above a worktree that is gone, by the folders that tools put worktrees into. Also
+/// for transcripts of another machine.
+fn strip_worktree(path: &str) -> &str {
+    const FOLDERS: [&str; 3] = ["/.worktrees/", "/.claude/worktrees/", "/.git/worktrees/"];
+    let cut = FOLDERS.iter().filter_map(|folder| path.find(folder)).min();
+    cut.filter(|at| *at > 0).and_then(|at| path.get(..at)).unwrap_or(path)
 }
 
 /// Normalizes a path lexically: removes trailing separators, `.` and `..`.
@@ -366,5 +376,19 @@ fn normalize_path(path: &str) -> String {
         format!("/{}", parts.join("/"))
     } else {
         path.trim_end_matches('\\').to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_worktree_that_is_gone_belongs_to_the_repository_above_it() {
+        assert_eq!(strip_worktree("/gone/app/.worktrees/4/src"), "/gone/app");
+        assert_eq!(strip_worktree("/gone/app/.claude/worktrees/x"), "/gone/app");
+        assert_eq!(strip_worktree("/gone/app/worktrees"), "/gone/app/worktrees");
+        assert_eq!(strip_worktree("/.worktrees/4"), "/.worktrees/4");
+        assert_eq!(resolve_missing_folder("/gone/app/.worktrees/4"), "/gone/app");
     }
 }

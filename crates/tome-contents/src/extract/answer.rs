@@ -68,7 +68,7 @@ pub(super) fn find_conclusion(answer: &str) -> Option<AnswerSentence<'_>> {
                 shape = SentenceShape::Running;
             }
         }
-        let Some(score) = score_conclusion(&text, place, shape) else { continue };
+        let Some(score) = score_conclusion(&text, &lead, place, shape) else { continue };
         // A heading over a list says less than a sentence.
         let score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
         if score > 0 && best.as_ref().is_none_or(|best| score > best.score) {
@@ -186,7 +186,7 @@ fn is_generic_word(lower: &str) -> bool {
 }
 
 /// Scores how well a sentence states a conclusion; `None` if it cannot.
-fn score_conclusion(text: &str, place: usize, shape: SentenceShape) -> Option<i32> {
+fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) -> Option<i32> {
     let words = count_words(text);
     if words < 3
         || text.ends_with(['?', '？'])
@@ -224,7 +224,7 @@ fn score_conclusion(text: &str, place: usize, shape: SentenceShape) -> Option<i3
     };
     let item = if shape == SentenceShape::Item { -2 } else { 1 };
     // "All 15 tests pass." is true and says nothing about the work.
-    let checks = is_check_report(text) && names == 0;
+    let checks = is_check_report(lead) && !names_subject(lead);
     Some(
         length
             + cue
@@ -238,6 +238,8 @@ fn score_conclusion(text: &str, place: usize, shape: SentenceShape) -> Option<i3
             - i32::from(names == 0 && counts_only(text)) * 6
             - i32::from(is_step(text)) * 6
             - i32::from(is_filler(text)) * 5
+            - i32::from(is_about_layout(text)) * 8
+            - i32::from(shape == SentenceShape::Item && text.contains(" already ")) * 4
             - i32::from(begins_with_pronoun(text)) * 3,
     )
 }
@@ -255,6 +257,19 @@ fn counts_only(text: &str) -> bool {
         .split(|c: char| !c.is_alphanumeric())
         .filter(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_digit()));
     numbers.count() >= 3
+}
+
+/// Whether a text names a function, type or test, and not only files.
+pub(super) fn names_subject(text: &str) -> bool {
+    extract_terms(text).iter().any(|term| term.kind == TermKind::Identifier)
+}
+
+/// Whether a sentence is about spaces and the order of lines.
+fn is_about_layout(text: &str) -> bool {
+    const WORDS: [&str; 7] =
+        ["formatting", "alignment", "whitespace", "indentation", "gofmt", "prettier", "rustfmt"];
+    let lower = text.to_lowercase();
+    WORDS.iter().any(|word| lower.contains(word)) && !names_subject(text)
 }
 
 /// Whether a sentence leads on to the next step.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tome_model::FactKind;
 use tome_text::{is_han_or_kana, stem, truncate_words};
 
-use super::facts::DraftFact;
+use super::facts::{DraftFact, PASSING_TROUBLE};
 use super::terms::is_stop;
 use crate::{SummaryBullet, Support};
 
@@ -67,6 +67,15 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     // List changed files only if there is nothing else to show.
     if chosen.len() > 1 {
         chosen.retain(|fact| fact.kind != FactKind::Change);
+    }
+    if chosen.len() > 2 {
+        chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
+    }
+    // What is open is worth a line whatever else there is.
+    let open = facts.iter().rfind(|fact| fact.kind == FactKind::Open);
+    if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
+        chosen.truncate(BULLETS_MAX - 1);
+        chosen.push(open);
     }
     let texts: Vec<String> = chosen.iter().map(|fact| fact.text.clone()).collect();
     let shown = title.map_or("", |title| title.text.as_str());

@@ -30,6 +30,17 @@ pub(super) struct MadeCommit<'a> {
     pub(super) is_amended: bool,
 }
 
+/// A rebase that a tool call finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FinishedRebase<'a> {
+    pub(super) event: usize,
+    /// Git's line, verbatim.
+    pub(super) raw: &'a str,
+    pub(super) branch: Option<&'a str>,
+    /// The commit that it made again, if it was a single one.
+    pub(super) commit: Option<MadeCommit<'a>>,
+}
+
 /// A pull request that a tool call opened or looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct NamedPull<'a> {
@@ -158,26 +169,30 @@ fn read_printed_commits<'a>(at: usize, event: &'a Event, is_amended: bool) -> Ve
     found
 }
 
-/// Finds git's word that a rebase is finished: the line, and the branch if it was on one.
+/// Finds git's word that a rebase is finished.
 pub(super) fn find_finished_rebase<'a>(
+    at: usize,
     event: &'a Event,
     tool: &'a Tool,
-) -> Option<(&'a str, Option<&'a str>)> {
+) -> Option<FinishedRebase<'a>> {
     const DONE: &str = "Successfully rebased and updated ";
     let line = find_command_line(tool)?;
     if !line.contains("git") || !["rebase", "pull"].iter().any(|verb| line.contains(verb)) {
         return None;
     }
-    let mut parts = output_texts(event).into_iter().flat_map(|text| {
-        let [head, tail] = super::text::first_and_last_bytes(text, 16 * 1024);
-        [head, tail]
-    });
-    let raw = parts.find_map(|part| {
-        let from = part.find(DONE)?;
-        part.get(from..)?.lines().next()
+    let raw = output_texts(event).into_iter().find_map(|text| {
+        head_and_tail(text, 16 * 1024, 16 * 1024).into_iter().find_map(|part| {
+            let from = part.find(DONE)?;
+            part.get(from..)?.lines().next()
+        })
     })?;
     let branch = raw.strip_prefix(DONE)?.trim_end_matches('.').strip_prefix("refs/heads/");
-    Some((raw, branch))
+    // The commits that it made again, if git printed them.
+    let commit = match read_printed_commits(at, event, false).as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    };
+    Some(FinishedRebase { event: at, raw, branch, commit })
 }
 
 /// The first line of a commit message, from `-m`, `--message`, `-am` or a here-document.

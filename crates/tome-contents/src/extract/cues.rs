@@ -26,7 +26,7 @@ const DECISIONS: CuePhrases = &[
     ("decided", 4), ("decision", 3), ("let's go with", 5), ("lets go with", 5), ("go with", 4),
     ("going with", 4), ("instead of", 3), ("rather than", 3), ("opted", 4), ("we chose", 4),
     ("i chose", 4), ("i'd choose", 3), ("we'll use", 3), ("we will use", 3), ("let's use", 4),
-    ("let's keep", 4), ("let's not", 3), ("agreed", 3), ("so we", 2), ("i'd recommend", 3),
+    ("let's keep", 4), ("let's not", 3), ("let's try", 4), ("agreed", 3), ("so we", 2), ("i'd recommend", 3),
     ("i recommend", 3), ("the plan is", 2), ("trade-off", 3), ("tradeoff", 3), ("prefer", 2),
     ("should stay", 2), ("we keep", 3), ("we don't want", 3), ("option a", 2), ("option b", 2),
     ("stick with", 4), ("settled on", 4), ("on purpose", 2), ("by design", 2), ("决定", 4), ("改用", 4),

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{find_closing_question, is_check_report};
+use super::answer::{find_closing_question, is_check_report, names_subject};
 use super::bullets::{content_terms, overlap_percent};
 use super::changes::{changed_files, render_changes};
 use super::clause::capitalize;
@@ -27,6 +27,8 @@ pub(super) const FACT_CHARS_MAX: usize = 200;
 const QUESTION_CHARS_MAX: usize = 80;
 /// Separates a request from its conclusion.
 pub(super) const QUESTION_END: &str = " — ";
+/// Weight of a failure on the way, which the same turn fixed: shown if little else is.
+pub(super) const PASSING_TROUBLE: u32 = 1;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
 
@@ -74,8 +76,14 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     let turns = read_turns(events);
     let branch = turns.iter().rev().find_map(|turn| turn.branch).filter(|name| !is_main(name));
     let mut facts = Vec::new();
-    for turn in &turns {
+    for (place, turn) in turns.iter().enumerate() {
+        let from = facts.len();
         add_turn_facts(turn, events, &mut facts);
+        let next = turns.get(place + 1);
+        if next.is_some_and(|next| is_superseded(turn, next, events)) {
+            let own = facts.split_off(from);
+            facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
+        }
     }
     add_problems(&turns, events, &mut facts);
     add_checks(&turns, &mut facts);
@@ -95,6 +103,17 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     let title = super::title::choose_title(&turns, events, overlap, branch);
     facts.splice(0..0, title);
     SegmentFacts { turns, branch, facts }
+}
+
+/// Whether a turn only proposed or assessed, and the next one carried it out: then the result tells
+/// more, and may differ.
+fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -> bool {
+    let points = |request: &UserRequest<'_>| {
+        refers_without_naming(&request.text) && !request.text.ends_with('?')
+    };
+    let follows =
+        next.reaction == Reaction::Confirmation || next.request.as_ref().is_some_and(points);
+    !turn.has_work() && next.has_work() && follows && next.find_conclusion(events).is_some()
 }
 
 /// Drops conclusions that a later one takes back.
@@ -154,12 +173,12 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
             evidence,
         ));
     }
-    if let Some((at, raw, branch)) = turn.rebase {
-        let text = match branch {
+    if let Some(rebase) = &turn.rebase {
+        let text = match rebase.branch {
             Some(branch) => format!("Rebased the branch {branch}"),
             None => "Finished a rebase without a branch".to_owned(),
         };
-        let evidence = vec![build_evidence(at, raw)];
+        let evidence = vec![build_evidence(rebase.event, rebase.raw)];
         facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
     }
     if let Some(prompt) = turn.prompt.and_then(|at| Some((at, events.get(at)?))) {
@@ -204,7 +223,7 @@ fn is_choice(text: &str, reaction: Reaction) -> bool {
 fn names_something(text: &str) -> bool {
     let terms = extract_terms(text);
     terms.iter().any(|term| term.kind != TermKind::Word)
-        || terms.len() >= 4 && !refers_without_naming(text)
+        || terms.len() >= 3 && !refers_without_naming(text)
 }
 
 /// Whether most of a message is pasted: logs, review comments, code.
@@ -234,7 +253,12 @@ fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
     let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
     let said = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
     let work = if turn.has_work() { 8 } else { 0 };
-    let checks = is_check_report(&conclusion.text);
+    // A conclusion about "3 and 7" needs a name of its own.
+    let by_number = turn.request.as_ref().is_some_and(|request| refers_by_number(&request.text));
+    if by_number && !names_subject(&conclusion.text) {
+        return None;
+    }
+    let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);
     let weight = if checks { 2 } else { 4 + size + said + work };
     DraftFact::new(FactKind::Outcome, &text, weight, evidence)
 }
@@ -374,9 +398,41 @@ fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec<DraftFact>
             None => String::new(),
         };
         let text = format!("`{}` failed: {}{fixed}", run.name, why.trim_end_matches('.'));
-        let weight = if passed.is_some() { 8 } else { 6 };
+        let asked = turns.iter().find(|turn| turn.events.contains(&run.event));
+        let weight = match passed {
+            None => 6,
+            Some(_)
+                if !is_bare_failure(&why)
+                    || asked.is_some_and(|turn| is_asked_about(turn, run, &why)) =>
+            {
+                8
+            }
+            Some(_) => PASSING_TROUBLE,
+        };
         facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
     }
+}
+
+/// Whether a message only says that a test failed, and not why.
+fn is_bare_failure(message: &str) -> bool {
+    let lower = message.to_lowercase();
+    let counts = lower.contains("failed") && lower.contains(|c: char| c.is_ascii_digit());
+    let named = lower.contains("fail") && count_words(message) <= 3;
+    counts && count_words(message) <= 9 || named || lower.contains("some tests failed")
+}
+
+/// Whether a request is about a failure: it names the command, or pasted the message.
+fn is_asked_about(turn: &Turn<'_>, run: &CommandRun<'_>, why: &str) -> bool {
+    turn.request.as_ref().is_some_and(|request| {
+        let said = content_terms(&request.text);
+        let of_failure = content_terms(why);
+        request.failure.is_some()
+            || request.text.contains(run.name.as_str())
+            || of_failure.intersection(&said).count() >= 2
+            || ["fail", "ci ", "broken", "red"]
+                .iter()
+                .any(|word| request.text.to_lowercase().contains(word))
+    })
 }
 
 /// Whether an edit between two events undoes an earlier one.

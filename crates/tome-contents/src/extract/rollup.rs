@@ -10,7 +10,7 @@ use super::bullets::{
     BULLET_CHARS_MAX, content_terms, is_similar, is_told_elsewhere, label_fact, overlap_percent,
     rank_kind,
 };
-use super::facts::QUESTION_END;
+use super::facts::{PASSING_TROUBLE, QUESTION_END};
 use super::keywords::KEYWORDS_MAX;
 use super::title::{FROM_BRANCH, FROM_CONCLUSION, FROM_REQUEST};
 use crate::{RollupInput, Summary, SummaryBullet, SummaryWork, Support};
@@ -149,8 +149,9 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
     let shown: Vec<&Work> =
         all.iter().filter(|work| !title_of(work).is_empty()).take(BULLETS_MAX).collect();
     let mut bullets: Vec<SummaryBullet> = Vec::new();
+    let title = render_title(all);
     for work in &shown {
-        let one = describe_one(work);
+        let one = describe_one(work, &title);
         if !bullets.iter().any(|known| repeats(&known.text, &one.text, work)) {
             bullets.push(one);
         }
@@ -179,6 +180,13 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
         {
             bullets.push(bullet(&text, fact.grips().to_vec()));
         }
+    }
+    let open = shown.iter().flat_map(|work| work.facts_of(FactKind::Open));
+    if let Some(open) = open.max_by_key(|fact| fact.at)
+        && bullets.len() < BULLETS_MAX
+        && !bullets.iter().any(|known| known.text.contains(&open.text))
+    {
+        bullets.push(bullet(&label_fact(open.kind, &open.text), open.grips().to_vec()));
     }
     let hidden = all.len().saturating_sub(shown.len());
     if hidden > 0
@@ -227,6 +235,15 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
     if chosen.len() > 1 {
         chosen.retain(|fact| fact.kind != FactKind::Change);
     }
+    if chosen.len() > 2 {
+        chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
+    }
+    // What is open is worth a line whatever else there is.
+    let open = work.facts_of(FactKind::Open).next_back();
+    if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
+        chosen.truncate(BULLETS_MAX - 1);
+        chosen.push(open);
+    }
     let texts: Vec<String> = chosen.iter().map(|fact| fact.text.clone()).collect();
     chosen.retain(|fact| {
         fact.kind != FactKind::Commit || !is_told_elsewhere(&fact.text, title, &texts)
@@ -245,7 +262,7 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
 
 /// Describes a piece of work by one statement: its commit, plan or pull request with counts, or else
 /// its weightiest conclusion. Two statements of different turns are never joined.
-fn describe_one(work: &Work) -> SummaryBullet {
+fn describe_one(work: &Work, page: &str) -> SummaryBullet {
     let Some(title) = work.best_fact(FactKind::Title) else { return bullet("", Vec::new()) };
     let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
     let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
@@ -258,7 +275,9 @@ fn describe_one(work: &Work) -> SummaryBullet {
         };
         return bullet(&text, [title.grips(), answer.grips()].concat());
     }
-    if let Some(outcome) = outcome.filter(|_| title.weight <= FROM_CONCLUSION) {
+    // A commit that names the page needs no second line if its work came to more.
+    let is_told = title.weight <= FROM_CONCLUSION || page.contains(&title.text);
+    if let Some(outcome) = outcome.filter(|_| is_told) {
         return bullet(&outcome.text, outcome.grips().to_vec());
     }
     let mut grips = title.grips().to_vec();

@@ -7,7 +7,9 @@ use std::collections::BTreeSet;
 use tome_model::{Event, EventKind, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{begins_with_pronoun, is_check_report, says_what, strip_verdict};
+use super::answer::{
+    begins_with_pronoun, is_check_report, names_subject, says_what, strip_verdict,
+};
 use super::bullets::content_terms;
 use super::changes::{changed_files, render_changes_without_counts};
 use super::clause::{capitalize, is_dangling, render_title};
@@ -30,6 +32,7 @@ const FROM_COMMIT: u32 = 60;
 const FROM_PLAN: u32 = 50;
 const FROM_SUMMARY: u32 = 45;
 const FROM_PULL: u32 = 44;
+const FROM_REBASE: u32 = 42;
 pub(super) const FROM_CONCLUSION: u32 = 40;
 pub(super) const FROM_BRANCH: u32 = 30;
 pub(super) const FROM_REQUEST: u32 = 20;
@@ -48,6 +51,7 @@ pub(super) fn choose_title(
         .or_else(|| title_from_plan(turns))
         .or_else(|| title_from_summary(events))
         .or_else(|| title_from_pull(turns))
+        .or_else(|| title_from_rebase(turns))
         .or_else(|| title_from_conclusion(turns, events))
         .or_else(|| title_from_branch(turns, events, branch))
         .or_else(|| title_from_request(turns, FROM_REQUEST))
@@ -110,26 +114,36 @@ fn title_from_pull(turns: &[Turn<'_>]) -> Option<DraftFact> {
     title(&text, FROM_PULL, evidence)
 }
 
+/// The commit that a rebase made again, if there was only one.
+fn title_from_rebase(turns: &[Turn<'_>]) -> Option<DraftFact> {
+    let commit = turns.iter().rev().find_map(|turn| turn.rebase.as_ref()?.commit.as_ref())?;
+    let text = format!("Rebase: {}", plain_text(commit.subject));
+    title(&text, FROM_REBASE, vec![build_evidence(commit.event, commit.raw)])
+}
+
 /// The conclusion of the turn with the most work, if it can stand alone.
 fn title_from_conclusion(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
     let mut best: Option<(usize, DraftFact)> = None;
     for turn in turns {
         let Some((at, conclusion)) = turn.find_conclusion(events) else { continue };
-        let text = render_title(strip_subject(strip_verdict(&conclusion.lead)));
+        let is_list = count_words(&conclusion.lead) <= 2 && conclusion.raws.len() > 1;
+        let said = if is_list { &conclusion.text } else { &conclusion.lead };
+        let text = render_title(strip_subject(strip_verdict(said)));
+        let text = text.trim_end_matches('…').trim();
         // The answer to a question is no title, and one item of a list is not the whole. A pasted
         // log is no title either.
         let is_pasted = turn.request.as_ref().is_some_and(|request| request.pasted);
         if !turn.has_work() && !is_pasted
             || conclusion.is_item
             || conclusion.score < 8
-            || !stands_alone(&text)
+            || !is_list && !stands_alone(text)
         {
             continue;
         }
         let work = turn.events.len();
         if best.as_ref().is_none_or(|(most, _)| work > *most)
             && let Some(fact) = title(
-                &text,
+                text,
                 FROM_CONCLUSION,
                 conclusion.raws.iter().map(|raw| build_evidence(at, raw)).collect(),
             )
@@ -157,7 +171,7 @@ fn stands_alone(text: &str) -> bool {
         && !is_cut
         && (4..=14).contains(&count_words(text))
         && !begins_with_pronoun(text)
-        && !is_check_report(text)
+        && (!is_check_report(text) || names_subject(text))
         && !is_filler(text)
         && !text.starts_with(|c: char| c.is_ascii_digit())
         && names

@@ -7,7 +7,9 @@ use tome_model::{Event, EventKind, Role};
 
 use super::answer::{AnswerSentence, SURE, find_conclusion};
 use super::commands::{CommandRun, parse_command_runs};
-use super::commits::{MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls};
+use super::commits::{
+    FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
+};
 use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
 use super::reaction::{Reaction, classify_reaction};
@@ -70,8 +72,8 @@ pub(super) struct Turn<'a> {
     pub(super) runs: Vec<CommandRun<'a>>,
     pub(super) commits: Vec<MadeCommit<'a>>,
     pub(super) pulls: Vec<NamedPull<'a>>,
-    /// The last rebase that it finished: the event, git's line, and the branch.
-    pub(super) rebase: Option<(usize, &'a str, Option<&'a str>)>,
+    /// The last rebase that it finished.
+    pub(super) rebase: Option<FinishedRebase<'a>>,
     pub(super) branch: Option<&'a str>,
     /// Whether the user stopped or rejected its last tool call.
     pub(super) is_interrupted: bool,
@@ -179,8 +181,7 @@ impl<'a> Turn<'a> {
         }
         self.runs.extend(runs);
         self.pulls.extend(find_pulls(at, event, tool));
-        let rebase = find_finished_rebase(event, tool);
-        self.rebase = rebase.map(|(raw, branch)| (at, raw, branch)).or(self.rebase);
+        self.rebase = find_finished_rebase(at, event, tool).or(self.rebase.take());
         for commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
             self.add_commit(commit);

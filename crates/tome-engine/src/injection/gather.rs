@@ -1,6 +1,7 @@
 //! Reads the sources of an injection: notebooks, contents, recall. A step may wait for the disk or
 //! a lock; each publishes its result at once, so that a deadline only loses the steps not yet done.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -63,12 +64,18 @@ impl Injector {
     /// Reads the sources of the start text into `parts`, one by one. A source that cannot be read
     /// stays listed as late.
     pub fn gather_start(&self, starting: &StartRequest, parts: &Mutex<StartParts>) {
+        // The last session on this branch, which the facts tell.
+        let on_branch = RefCell::new(None);
         let steps: [GatherStep<'_>; START_SOURCES.len()] = [
             &|parts| self.read_notes(starting, parts),
             &|parts| self.read_overview(starting, parts),
             &|parts| self.read_insights(parts),
-            &|parts| self.read_known_facts(starting, parts),
-            &|parts| self.read_last_session(starting, parts),
+            &|parts| {
+                self.read_known_facts(starting, parts)?;
+                on_branch.replace(parts.known.session.clone());
+                Ok(())
+            },
+            &|parts| self.read_last_session(starting, on_branch.take(), parts),
         ];
         for (name, step) in START_SOURCES.iter().zip(steps) {
             let mut read = StartParts::default();
@@ -137,6 +144,7 @@ impl Injector {
     fn read_last_session(
         &self,
         starting: &StartRequest,
+        on_branch: Option<SessionId>,
         parts: &mut StartParts,
     ) -> Result<(), HomeError> {
         let own = starting.session.as_deref().and_then(|id| SessionId::parse(id).ok());
@@ -152,7 +160,7 @@ impl Injector {
                 };
                 state.map(|state| SessionState { is_own: true, ..state })
             }
-            (_, own) => self.load_last_session_here(&starting.project, own.as_ref())?,
+            (_, own) => self.load_last_session_here(&starting.project, own.as_ref(), on_branch)?,
         };
         if let Some(state) = &mut parts.last {
             self.redact_state(state);
@@ -165,8 +173,8 @@ impl Injector {
         &self,
         project: &str,
         own: Option<&SessionId>,
+        on_branch: Option<SessionId>,
     ) -> Result<Option<SessionState>, HomeError> {
-        let on_branch = self.load_known_facts(project, own)?.session;
         if let (Some(session), Some(path)) = (on_branch, self.stores.find_store_path(project))
             && let Some(state) =
                 self.load_session_state(&*self.stores.open(&path)?, project, &session)?

@@ -22,6 +22,9 @@ const SESSIONS_MAX: usize = 24;
 const HEAD_EVENTS_MAX: usize = 60;
 const TAIL_EVENTS_MAX: usize = 400;
 const REQUESTS_MAX: usize = 3;
+/// The agent of `tome chat`, and how many of its sessions are passed over.
+const CHAT_AGENT: &str = "tome";
+const CHATS_SKIPPED_MAX: usize = 8;
 /// A shorter prompt ("yes", "go on") means nothing by itself; a shorter final message states no
 /// result.
 const REQUEST_WORDS_MIN: usize = 3;
@@ -62,7 +65,15 @@ impl Injector {
         project: &str,
         own: Option<&SessionId>,
     ) -> Result<Option<SessionState>, HomeError> {
-        Ok(self.load_sessions_since(project, own, Millis(0), 1)?.pop())
+        let last = self.load_sessions_since(project, own, Millis(0), 1)?.pop();
+        let is_chat = |state: &SessionState| state.agent == CHAT_AGENT;
+        if !last.as_ref().is_some_and(is_chat) {
+            return Ok(last);
+        }
+        // A chat with Tome itself is not where the work stopped; tell of it only if nothing else is
+        // there.
+        let earlier = self.load_sessions_since(project, own, Millis(0), CHATS_SKIPPED_MAX)?;
+        Ok(earlier.into_iter().find(|state| !is_chat(state)).or(last))
     }
 
     /// Returns the states of sessions active after `since`, the latest first.

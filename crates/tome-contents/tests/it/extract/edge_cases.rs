@@ -223,6 +223,8 @@ fn huge_texts_are_read_at_head_and_tail() {
             # Run the whole suite against the export
             - `cargo test` failed: test result: FAILED. 3 passed; 1 failed
                 1 "test result: FAILED. 3 passed; 1 failed"
+            - Open: `cargo test` fails: test result: FAILED. 3 passed; 1 failed
+                1 "test result: FAILED. 3 passed; 1 failed"
             [export, suite, cargo]
         "##]],
     );

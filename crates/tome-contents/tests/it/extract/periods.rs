@@ -116,11 +116,11 @@ fn a_day_of_two_sessions_names_both_themes() {
     let summary = rollup(Level::Day, &[sample("rust-bug-hunt"), sample("python-refactor")]);
     expect![[r#"
         # Lexer: slice identifiers at character boundaries; Get rid of the global settings object in ledgerly
-        - Lexer: slice identifiers at character boundaries (1 commit)
+        - `Lexer::ident` now slices at the byte offset that `ident_end` returns instead of adding one per character, so identifiers such as `größe` lex without a panic.
         - `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
         - I'd recommend keeping the source as written and comparing normalised forms only in the resolver, because spans must point at the original bytes.
         - Get rid of the global `settings` object in ledgerly — There are 37 imports of the global.
-        - Decided: Agreed, let's leave normalisation to the resolver.
+        - Decided: Let's go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us.
         [lexer.rs, unicode_ident.rs, identifiers, resolver, matcher.py, config.py, character]
     "#]].assert_eq(&page(&summary));
 }
