@@ -1,7 +1,7 @@
 //! How long contents take: of some events at once, and of one more event on a large ledger.
 //!
 //! ```text
-//! cargo bench -p tome-engine --bench contents
+//! cargo bench -p tome-contents --bench contents
 //! ```
 //!
 //! Events are prompts, replies and tool calls of about a kilobyte, 40 to a session, a minute apart,

@@ -191,6 +191,7 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
     if words < 3
         || text.ends_with(['?', '？'])
         || is_announcement(text)
+        || is_about_layout(text)
         || shape == SentenceShape::Heading
     {
         return None;
@@ -238,7 +239,6 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
             - i32::from(names == 0 && counts_only(text)) * 6
             - i32::from(is_step(text)) * 6
             - i32::from(is_filler(text)) * 5
-            - i32::from(is_about_layout(text)) * 8
             - i32::from(shape == SentenceShape::Item && text.contains(" already ")) * 4
             - i32::from(begins_with_pronoun(text)) * 3,
     )

@@ -100,6 +100,7 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     facts.truncate(FACTS_MAX);
     facts.sort_by_key(|fact| fact.event);
     drop_refuted(&mut facts);
+    drop_repeated_answers(&mut facts);
     let title = super::title::choose_title(&turns, events, overlap, branch);
     facts.splice(0..0, title);
     SegmentFacts { turns, branch, facts }
@@ -145,6 +146,21 @@ fn drop_refuted(facts: &mut Vec<DraftFact>) {
             || !later
                 .iter()
                 .any(|(event, terms)| *event > fact.event && overlap_percent(&about, terms) >= 20)
+    });
+}
+
+/// Keeps the last of several answers to one question.
+fn drop_repeated_answers(facts: &mut Vec<DraftFact>) {
+    let question_of = |fact: &DraftFact| {
+        let asked = fact.text.split_once(QUESTION_END)?.0;
+        (fact.kind == FactKind::Outcome && fact.evidence.len() > 1).then(|| asked.to_owned())
+    };
+    let questions: Vec<Option<String>> = facts.iter().map(question_of).collect();
+    let mut place = 0;
+    facts.retain(|_| {
+        let own = questions.get(place).cloned().flatten();
+        place += 1;
+        own.is_none() || !questions.iter().skip(place).any(|later| *later == own)
     });
 }
 

@@ -105,8 +105,11 @@ fn limit_facts(work: &mut Work) {
         }
         let mut texts: Vec<&str> = Vec::new();
         for fact in facts {
-            if texts.len() < FACTS_PER_KIND_MAX && !texts.contains(&fact.text.as_str()) {
-                texts.push(&fact.text);
+            // Of several answers to one question, one is enough.
+            let asked = fact.text.split_once(QUESTION_END).filter(|_| kind == FactKind::Outcome);
+            let text = asked.map_or(fact.text.as_str(), |(question, _)| question);
+            if texts.len() < FACTS_PER_KIND_MAX && !texts.contains(&text) {
+                texts.push(text);
                 kept.push(fact.clone());
             }
         }
