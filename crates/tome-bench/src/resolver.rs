@@ -59,6 +59,7 @@ impl<'a> CitationResolver<'a> {
             citation: citation.to_owned(),
             project: root,
             session_id: String::new(),
+            ..v1::OpenRequest::default()
         };
         Ok(match self.client.open_citation(request).await?.place {
             Some(Place::Event(event)) => vec![event.id],

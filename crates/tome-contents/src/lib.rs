@@ -7,6 +7,7 @@ mod event_text;
 mod evidence;
 mod expand;
 mod extract;
+mod instructions;
 mod limits;
 mod model_summary;
 mod rebuild;
@@ -29,7 +30,10 @@ pub use changes::CONTENTS_WORKER;
 pub use event_text::event_texts;
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
-pub use extract::{Extractive, FileChange, cut_turns};
+pub use extract::{Extractive, FileChange, cut_turns, find_conclusion, is_prompt};
+pub use instructions::{
+    INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, rank_instructions,
+};
 pub use model_summary::ModelSummarizer;
 pub use rebuild::ContentsRebuildReport;
 pub use replace::{

@@ -55,6 +55,8 @@ pub struct EventQuery {
 pub struct EventPage {
     /// The events, in order.
     pub events: Vec<Event>,
+    /// The numbers of the events in their stores, in the same order.
+    pub numbers: Vec<u64>,
     /// Continuation if there may be more. Never expires, since events never change.
     pub more_after: Option<String>,
     /// Stores that could not be read, with the reason.
@@ -101,11 +103,13 @@ impl Stores {
             let store = store_name(paths.get(place.which)?);
             Some(PageEnd { mark: OrderKey { at: place.at, seq: place.seq }, store }.to_string())
         });
-        let mut events: Vec<Event> = page.found.into_values().collect();
+        let mut found: Vec<(u64, Event)> =
+            page.found.into_iter().map(|(place, event)| (place.seq, event)).collect();
         if question.newest_first {
-            events.reverse();
+            found.reverse();
         }
-        Ok(EventPage { events, more_after, skipped: page.skipped })
+        let (numbers, events) = found.into_iter().unzip();
+        Ok(EventPage { events, numbers, more_after, skipped: page.skipped })
     }
 
     /// Opens a wave of stores; `first` is the index of the first one. Stores that fail to open are

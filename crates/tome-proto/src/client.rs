@@ -53,6 +53,8 @@ pub struct EventListQuery {
 pub struct EventListPage {
     /// The events, in the query's order.
     pub events: Vec<Event>,
+    /// The numbers of the events in their projects, in the same order.
+    pub numbers: Vec<u64>,
     /// Continuation for the next page; `None` on the last.
     pub continuation: Option<String>,
     /// Stores that could not be read, with the reason.
@@ -130,6 +132,7 @@ impl Client {
         let events =
             page.events.into_iter().map(convert::event_from_wire).collect::<Result<_, _>>();
         Ok(EventListPage {
+            numbers: page.numbers,
             events: events.map_err(|error| ClientError::Malformed(error.to_string()))?,
             continuation: Some(page.continuation).filter(|token| !token.is_empty()),
             skipped: page.skipped,

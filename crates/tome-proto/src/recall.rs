@@ -16,4 +16,14 @@ impl Client {
             .max_decoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
         call_with_deadline(limits::RECALL_TIMEOUT, recall.recall(request)).await
     }
+
+    /// Lists the standing instructions of the user in a project.
+    pub async fn list_instructions(
+        &self,
+        request: v1::ListInstructionsRequest,
+    ) -> Result<v1::ListInstructionsResponse, ClientError> {
+        let mut recall = RecallClient::new(self.wire.clone())
+            .max_decoding_message_size(limits::RECALL_MESSAGE_BYTES_MAX);
+        call_with_deadline(limits::RECALL_TIMEOUT, recall.list_instructions(request)).await
+    }
 }

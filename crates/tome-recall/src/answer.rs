@@ -5,7 +5,7 @@ use std::time::Duration;
 use tome_finder::EntrySource;
 use tome_model::Millis;
 
-use super::Tier;
+use super::{HitTurn, OtherStatement, Tier};
 
 /// The result of a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -32,6 +32,12 @@ pub struct RecallAnswer {
 /// A hit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecallHit {
+    /// Short name: the number of an event such as `#123`, or else the citation. Opens with `tome show`.
+    pub id: String,
+    /// The turn around a hit in messages.
+    pub turn: HitTurn,
+    /// What was said about the same subject at other times.
+    pub others: Vec<OtherStatement>,
     /// Kind of record.
     pub source: EntrySource,
     /// Opens with `tome show`.
@@ -40,7 +46,7 @@ pub struct RecallHit {
     pub file: Option<String>,
     /// Line in that file or in `messages.jsonl`.
     pub line: Option<u32>,
-    /// Excerpt around the match: at most 300 characters, white space collapsed.
+    /// Excerpt around the match: at most 400 characters, white space collapsed.
     pub text: String,
     /// A node's title, or a note's name.
     pub title: String,

@@ -34,6 +34,17 @@ impl CitationContext<'_> {
         }
     }
 
+    /// The number of an event, which is shorter than its place in a file; else the citation.
+    pub(super) fn short_id(&self, candidate: &RecallCandidate) -> String {
+        match &candidate.body {
+            Some(body) if body.mark().is_some() => {
+                let number = body.mark().map_or(0, |mark| mark.seq);
+                format!("{}#{number}", self.project_prefix(&body.project))
+            }
+            _ => self.cite(candidate),
+        }
+    }
+
     /// The citation of a file, without a line.
     pub(super) fn cite_file(&self, page: &PageKey) -> String {
         match page {

@@ -17,11 +17,13 @@ mod error;
 mod event_search;
 mod excluded_prompt;
 mod fuse;
+mod hit_turn;
 mod index_query;
 mod indexer;
 pub(crate) mod literal;
 mod neighbors;
 mod other_projects;
+mod other_statements;
 mod pack;
 mod page_search;
 mod parallel;
@@ -66,11 +68,13 @@ pub use answer::{OtherProjectHits, RecallAnswer, RecallHit, SearchStage, source_
 pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCitation, Viewpoint};
 pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
+pub use hit_turn::{HitTurn, TurnPart};
 pub use indexer::{IndexReport, IndexUpdate};
+pub use other_statements::{OtherStatement, StatementRelation};
 pub use proactive::is_worth_searching;
 pub use query::{
-    Across, ExcludedPrompt, QueryOrigin, QuerySyntax, RecallFilter, RecallLimits, RecallQuery,
-    RecallScope, ThresholdPolicy, Tier,
+    Across, ExcludedPrompt, HitOrder, QueryOrigin, QuerySyntax, RecallFilter, RecallLimits,
+    RecallQuery, RecallScope, ThresholdPolicy, Tier,
 };
 pub use transcript::{
     SessionTranscriptLine, TRANSCRIPT_WORKER, TranscriptUpdate, Transcripts, TranscriptsRebuilt,
@@ -209,7 +213,13 @@ impl Recall {
             SearchEffort::Full => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
         }
         let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.limits.tokens);
+        if plan.effort.is_full() {
+            self.add_turns(&ranked, &chosen, &gathered, plan, &mut packed.hits)?;
+        }
         repeated_prompts::drop_query_echoes(question, &mut packed.hits);
+        if question.order == HitOrder::Time {
+            packed.hits.sort_by_key(|hit| hit.at);
+        }
         let report = gathered.report;
         let mut answer = RecallAnswer {
             tier: report.tier.unwrap_or(Tier::Literal),
@@ -271,6 +281,40 @@ impl Recall {
             self.calendar.catch_up(&store, &|| false)?;
         }
         behind()
+    }
+
+    /// Adds to the hits in messages the turn around them, and what was said about the same subject at
+    /// other times.
+    fn add_turns(
+        &self,
+        ranked: &[RankedCandidate],
+        chosen: &[ChosenHit],
+        gathered: &CandidatePool,
+        plan: &RecallPlan,
+        hits: &mut [RecallHit],
+    ) -> Result<(), RecallError> {
+        let said = pack::collect_statements(ranked, plan);
+        let words = other_statements::query_words(&plan.text);
+        for (hit, one) in hits.iter_mut().zip(chosen) {
+            let Some(candidate) = ranked.get(one.at()).map(|one| &one.candidate) else { continue };
+            let Some(body) = &candidate.body else { continue };
+            let (Some(mark), Some(set)) = (body.mark(), gathered.sets.get(candidate.set_index))
+            else {
+                continue;
+            };
+            if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref() {
+                hit.turn = hit_turn::load_turn(ledger, body, mark, &plan.matcher)?;
+            }
+            if let Some(own) = said.get(&(candidate.set_index, mark.seq)) {
+                let others: Vec<&other_statements::Statement> = said
+                    .iter()
+                    .filter(|((set, _), _)| *set == candidate.set_index)
+                    .map(|(_, statement)| statement)
+                    .collect();
+                hit.others = other_statements::find_others(own, &others, &words);
+            }
+        }
+        Ok(())
     }
 
     /// Looks up the transcript lines of cited events that no index provided.

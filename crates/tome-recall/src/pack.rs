@@ -4,20 +4,25 @@
 //! group names the others. Every kind of source with a good hit is represented. Redundant hits are
 //! dropped: a source excerpt, or the node of a segment whose events are listed.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
-use tome_model::Millis;
+use tome_model::{EventKind, Millis};
 use tome_text::estimate_tokens;
 
 use super::candidate::{CandidateRecord, SourceKind, source_kind};
 use super::cite::CitationContext;
 use super::indexer::PageKey;
+use super::other_statements::Statement;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
-use super::{Across, RecallHit, RecallScope, literal};
+use super::{Across, HitTurn, RecallHit, RecallScope, literal};
 
-const SNIPPET_CHARS: usize = 300;
+const SNIPPET_CHARS: usize = 400;
+/// Statements that are compared with the hits.
+const STATEMENTS_MAX: usize = 60;
+/// Kind of the events that people wrote.
+const USER_MESSAGE: &str = EventKind::UserMessage.as_str();
 /// Maximum number of further citations in a hit.
 const ALSO_MAX: usize = 5;
 /// Approximate tokens of a hit besides its text.
@@ -75,6 +80,11 @@ pub(super) struct ChosenHit {
 }
 
 impl ChosenHit {
+    /// Index of the listed candidate.
+    pub(super) fn at(&self) -> usize {
+        self.at
+    }
+
     pub(super) fn cited_indexes(&self) -> impl Iterator<Item = usize> {
         std::iter::once(self.at).chain(self.also.iter().copied().take(ALSO_MAX))
     }
@@ -192,6 +202,9 @@ fn hit_group(at: usize, one: &RankedCandidate) -> HitGroup {
 fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -> RecallHit {
     let candidate = &one.candidate;
     let mut hit = RecallHit {
+        id: cite.short_id(candidate),
+        turn: HitTurn::default(),
+        others: Vec::new(),
         source: candidate.source,
         citation: cite.cite(candidate),
         file: None,
@@ -228,6 +241,27 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
         }
     }
     hit
+}
+
+/// The passages of the best candidates in messages that people wrote, by set and number, to compare
+/// what was said at different times.
+pub(super) fn collect_statements(
+    ranked: &[RankedCandidate],
+    plan: &RecallPlan,
+) -> BTreeMap<(usize, u64), Statement> {
+    let mut said = BTreeMap::new();
+    for one in ranked.iter().take(STATEMENTS_MAX) {
+        let Some(body) = one.candidate.body.as_ref().filter(|body| body.kind == USER_MESSAGE)
+        else {
+            continue;
+        };
+        let Some(mark) = body.mark() else { continue };
+        let range = find_shown_range(one, &body.text, plan);
+        let passage = tome_text::excerpt_around(&body.text, &range, SNIPPET_CHARS / 2);
+        let statement = Statement::new(mark.seq, one.candidate.at, &passage);
+        said.insert((one.candidate.set_index, mark.seq), statement);
+    }
+    said
 }
 
 /// Range to show: around the query's words, or else the best chunk. Starts at a word.

@@ -20,6 +20,30 @@ pub struct RecallQuery {
     pub tier: Option<Tier>,
     /// Whether irrelevant hits are dropped.
     pub threshold: ThresholdPolicy,
+    /// The order of the hits.
+    pub order: HitOrder,
+}
+
+/// The order of the hits. The same hits are chosen either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HitOrder {
+    /// The best first.
+    #[default]
+    Relevance,
+    /// The earliest first.
+    Time,
+}
+
+impl std::str::FromStr for HitOrder {
+    type Err = tome_model::ModelError;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "relevance" => Ok(Self::Relevance),
+            "time" => Ok(Self::Time),
+            _ => Err(tome_model::ModelError::invalid("sort", "must be relevance or time")),
+        }
+    }
 }
 
 /// How to read the text of a query.

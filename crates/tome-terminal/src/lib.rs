@@ -21,6 +21,6 @@ pub use output::{
 pub use progress::progress_bar;
 pub use render::{
     BOLD, DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
-    format_span, format_tokens, json_to_text, one_line, print_table, replace_control_chars,
-    summarize_event, wrap_lines,
+    format_span, format_tokens, json_to_text, name_side, one_line, print_table,
+    replace_control_chars, summarize_event, wrap_lines,
 };

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use serde_json::Value;
-use tome_model::{Event, Millis};
+use tome_model::{Event, EventKind, Millis};
 use tome_text::{collapse_whitespace, truncate_chars};
 
 /// Bold.
@@ -122,6 +122,16 @@ pub fn replace_control_chars(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() && c != '\n' && c != '\t' { '\u{fffd}' } else { c })
         .collect()
+}
+
+/// Who said or did it: the user, the agent, or a tool by its name.
+pub fn name_side(event: &Event) -> String {
+    match event.kind {
+        EventKind::UserMessage => "user".to_owned(),
+        EventKind::AssistantMessage | EventKind::AssistantStop => event.agent.to_string(),
+        EventKind::ToolResult => "tool".to_owned(),
+        kind => kind.as_str().replace('_', " "),
+    }
 }
 
 /// Summarizes an event in one line: tool call, text or metadata.

@@ -40,7 +40,17 @@ pub struct Cli {
 const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     (
         "What happened",
-        &["recall", "toc", "session", "events", "show", "injections", "ingest", "import"],
+        &[
+            "recall",
+            "toc",
+            "session",
+            "events",
+            "show",
+            "instructions",
+            "injections",
+            "ingest",
+            "import",
+        ],
     ),
     ("Notes", &["memory", "coder", "reflect", "init"]),
     ("Chat", &["chat"]),
@@ -142,6 +152,8 @@ pub enum Command {
     Toc(contents::TocArgs),
     /// List sessions, or show one: its turns, files, commits, problems and what is open
     Session(contents::SessionArgs),
+    /// List the standing instructions and preferences of the user
+    Instructions(recall::InstructionsArgs),
     /// List events, filtered by time, session, agent or kind
     Events(EventsArgs),
     /// Show an event, a node, a source (grip) or a citation
@@ -239,6 +251,12 @@ pub struct EventsArgs {
     /// Only this kind; repeatable
     #[arg(long, value_name = "KIND")]
     pub kind: Vec<String>,
+    /// Only what this side said or did; repeatable
+    #[arg(long, value_name = "ROLE", value_parser = ["user", "assistant", "tool"])]
+    pub role: Vec<String>,
+    /// Show whole texts instead of one line each
+    #[arg(long)]
+    pub full: bool,
     /// Only this project [default: the current project if known, otherwise all]
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,

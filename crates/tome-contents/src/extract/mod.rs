@@ -41,8 +41,7 @@ use super::{
 
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
-pub use turn::cut_turns;
-pub(crate) use turn::is_prompt;
+pub use turn::{cut_turns, is_prompt};
 
 /// The built-in extractive summarizer.
 #[derive(Debug, Clone, Copy, Default)]
@@ -73,6 +72,21 @@ impl Summarizer for Extractive {
     fn summarize_period(&self, input: &RollupInput<'_>) -> Result<Summary, SummaryError> {
         Ok(rollup::summarize_period(input))
     }
+}
+
+/// Finds the sentence of an answer that says what came out, if one does.
+pub fn find_conclusion(answer: &str) -> Option<String> {
+    answer::find_conclusion(answer).filter(|found| found.score >= answer::SURE).map(|one| one.text)
+}
+
+/// Finds the standing instructions and preferences in a prompt, verbatim.
+pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
+    let parts = prose::split_message(prompt);
+    if parts.others.len() > parts.sentences.len() * 2 {
+        return Vec::new();
+    }
+    let sentences = parts.sentences.iter().map(|sentence| text::plain_text(sentence.raw));
+    sentences.filter(|sentence| reaction::is_instruction(sentence)).collect()
 }
 
 /// The work of a segment; none if nothing was found in it.

@@ -85,6 +85,38 @@ pub(super) fn is_convention(sentence: &str) -> bool {
             || INSIDE.iter().any(|mark| lower.contains(mark)))
 }
 
+/// Whether a sentence of the user asks for something from now on, or tells what they prefer.
+pub(super) fn is_instruction(sentence: &str) -> bool {
+    #[rustfmt::skip]
+    const STARTS: &[&str] = &[
+        "i prefer", "i'd prefer", "i would prefer", "i'd rather", "i would rather", "please don't",
+        "please do not", "i don't like", "i like my", "i want you to always", "whenever i",
+        "every time i", "when i ask", "please remember", "keep in mind that i", "by default",
+    ];
+    const INSIDE: &[&str] = &[
+        " i prefer ",
+        " i'd prefer ",
+        " i'd rather ",
+        " whenever i ",
+        " when i ask ",
+        " every time i ",
+        " always include ",
+        " always use ",
+        " always provide ",
+        " always mention ",
+        " never use ",
+        " in the future",
+        " my preference is ",
+    ];
+    let lower = format!(" {} ", sentence.to_lowercase());
+    let asks = lower.trim_end().ends_with('?');
+    is_convention(sentence)
+        || (4..=60).contains(&count_words(sentence))
+            && (STARTS.iter().any(|start| strip_prefix_ignoring_case(sentence, start).is_some())
+                || !asks && INSIDE.iter().any(|mark| lower.contains(mark))
+                || asks && lower.contains(" i prefer "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -36,7 +36,7 @@ pub fn cut_turns(events: &[Event]) -> Vec<Range<usize>> {
 }
 
 /// Whether an event is a prompt of the user, which begins a turn.
-pub(crate) fn is_prompt(event: &Event) -> bool {
+pub fn is_prompt(event: &Event) -> bool {
     event.kind == EventKind::UserMessage
         && event.role == Role::User
         && !is_harness_message(&event.text)

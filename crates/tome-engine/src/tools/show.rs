@@ -28,6 +28,10 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
     let projects = call.calendar()?.stores().projects();
     let project = call.cwd().map(|cwd| projects.resolve_project_or_guess(cwd, None));
     let session = call.session().map(str::to_owned);
+    // Bare digits are the number of an event, unless they are its id.
+    let is_digits = !cited.is_empty() && cited.bytes().all(|byte| byte.is_ascii_digit());
+    let numbered = format!("#{cited}");
+    let cited = if is_digits { numbered.as_str() } else { cited };
     let opened = match cited.parse::<Citation>() {
         Ok(parsed) => {
             let from = Viewpoint { project: project.clone(), session };

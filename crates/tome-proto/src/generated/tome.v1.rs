@@ -2014,6 +2014,12 @@ pub struct OpenRequest {
     /// The current session; empty for the newest of the project.
     #[prost(string, tag = "3")]
     pub session_id: ::prost::alloc::string::String,
+    /// With an event: also its turn.
+    #[prost(bool, tag = "4")]
+    pub with_turn: bool,
+    /// Instead of the turn, so many events of its session before and after it.
+    #[prost(uint32, tag = "5")]
+    pub around: u32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct OpenResponse {
@@ -2030,6 +2036,14 @@ pub struct OpenResponse {
     pub file: ::prost::alloc::string::String,
     #[prost(uint32, tag = "5")]
     pub line: u32,
+    /// The events around the cited one, in order, and their numbers.
+    #[prost(message, repeated, tag = "11")]
+    pub turn: ::prost::alloc::vec::Vec<Event>,
+    #[prost(uint64, repeated, tag = "12")]
+    pub turn_numbers: ::prost::alloc::vec::Vec<u64>,
+    /// Number of the cited event; 0 if it is none.
+    #[prost(uint64, tag = "13")]
+    pub number: u64,
     #[prost(oneof = "open_response::Place", tags = "6, 7, 8, 9, 10")]
     pub place: ::core::option::Option<open_response::Place>,
 }
@@ -3902,6 +3916,9 @@ pub struct GetEventsResponse {
     /// Stores of other projects that could not be read, with the reason.
     #[prost(string, repeated, tag = "3")]
     pub skipped: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The numbers of the events in their projects, in the same order.
+    #[prost(uint64, repeated, tag = "4")]
+    pub numbers: ::prost::alloc::vec::Vec<u64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetEventRequest {
@@ -6468,6 +6485,9 @@ pub struct RecallRequest {
     /// Disable the relevance threshold; for measurements.
     #[prost(bool, tag = "14")]
     pub no_floor: bool,
+    /// The order of the hits: relevance or time; empty means relevance.
+    #[prost(string, tag = "20")]
+    pub sort: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallResponse {
@@ -6496,6 +6516,9 @@ pub struct RecallResponse {
     /// The stages of the search, in order.
     #[prost(message, repeated, tag = "8")]
     pub stages: ::prost::alloc::vec::Vec<RecallStage>,
+    /// Standing instructions of the user that concern the query.
+    #[prost(message, repeated, tag = "20")]
+    pub instructions: ::prost::alloc::vec::Vec<Instruction>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallHit {
@@ -6538,6 +6561,79 @@ pub struct RecallHit {
     /// Citations of further hits in the same session or file.
     #[prost(string, repeated, tag = "14")]
     pub also: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Short name: the number of an event such as #123, or else the citation.
+    #[prost(string, tag = "20")]
+    pub id: ::prost::alloc::string::String,
+    /// Number of the prompt of its turn; 0 if unknown. Hits of one turn have the same.
+    #[prost(uint64, tag = "21")]
+    pub turn: u64,
+    /// The prompt, unless it is the hit itself.
+    #[prost(message, optional, tag = "22")]
+    pub asked: ::core::option::Option<TurnPart>,
+    /// What the agent said in the end, unless that is the hit itself.
+    #[prost(message, optional, tag = "23")]
+    pub answered: ::core::option::Option<TurnPart>,
+    /// What was said about the same subject at other times.
+    #[prost(message, repeated, tag = "24")]
+    pub others: ::prost::alloc::vec::Vec<OtherStatement>,
+}
+/// A message of the turn around a hit, in short.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TurnPart {
+    /// Number of the event.
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+}
+/// A statement about the same subject at another time.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct OtherStatement {
+    /// newer, earlier or "contradicted by".
+    #[prost(string, tag = "1")]
+    pub relation: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub at_ms: u64,
+    /// Number of the event.
+    #[prost(uint64, tag = "4")]
+    pub number: u64,
+}
+/// A standing instruction or preference of the user.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Instruction {
+    /// Number of the event that says it.
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+    #[prost(string, tag = "2")]
+    pub event_id: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub at_ms: u64,
+    #[prost(string, tag = "4")]
+    pub session_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub project: ::prost::alloc::string::String,
+    /// The sentence, verbatim.
+    #[prost(string, tag = "6")]
+    pub text: ::prost::alloc::string::String,
+    /// Number of the event with a later instruction on the same subject; 0 for none.
+    #[prost(uint64, tag = "7")]
+    pub replaced_by: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListInstructionsRequest {
+    /// The root of the project.
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    /// Only those that share words with this text, best first; empty for all, the latest first.
+    #[prost(string, tag = "2")]
+    pub query: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListInstructionsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub instructions: ::prost::alloc::vec::Vec<Instruction>,
 }
 /// The rank of a hit in one tier.
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -6666,6 +6762,31 @@ pub mod recall_client {
             req.extensions_mut().insert(GrpcMethod::new("tome.v1.Recall", "Recall"));
             self.inner.unary(req, path, codec).await
         }
+        /// Returns the standing instructions and preferences of the user in a project.
+        pub async fn list_instructions(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListInstructionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListInstructionsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Recall/ListInstructions",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Recall", "ListInstructions"));
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -6686,6 +6807,14 @@ pub mod recall_server {
             &self,
             request: tonic::Request<super::RecallRequest>,
         ) -> std::result::Result<tonic::Response<super::RecallResponse>, tonic::Status>;
+        /// Returns the standing instructions and preferences of the user in a project.
+        async fn list_instructions(
+            &self,
+            request: tonic::Request<super::ListInstructionsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListInstructionsResponse>,
+            tonic::Status,
+        >;
     }
     #[derive(Debug)]
     pub struct RecallServer<T> {
@@ -6791,6 +6920,51 @@ pub mod recall_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = RecallSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Recall/ListInstructions" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListInstructionsSvc<T: Recall>(pub Arc<T>);
+                    impl<
+                        T: Recall,
+                    > tonic::server::UnaryService<super::ListInstructionsRequest>
+                    for ListInstructionsSvc<T> {
+                        type Response = super::ListInstructionsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListInstructionsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Recall>::list_instructions(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListInstructionsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -1,6 +1,7 @@
 //! Citations: stable names for events, notes and nodes, which recall returns and `tome show` opens.
 //!
 //! ```text
+//! #123                                            an event by its number in the project
 //! messages.jsonl#L45                              an event in the transcript of the current session
 //! detail/x.md#L10   overview.md#L3                notes of the current session
 //! sessions/<folder>/messages.jsonl#L45            the same in another session of the project
@@ -35,6 +36,8 @@ pub struct Citation {
 /// The cited record.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CitationTarget {
+    /// An event by its number in the project's ledger.
+    Event(u64),
     /// A line of a session's transcript.
     Message {
         /// Folder of the session; `None` for the current one.

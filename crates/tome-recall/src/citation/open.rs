@@ -7,13 +7,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use tome_ledger::{EventRange, ScanDirection};
 use tome_model::{Event, ModelError, Scope, SessionId};
 
 use super::viewpoint::find_project_root;
 use super::{Citation, CitationTarget, Viewpoint};
 use crate::transcript::parse_session_folder;
 use crate::{SessionTranscriptLine, Transcripts};
-use tome_contents::{Calendar, ExpandedGrip, LocatedNode};
+use tome_contents::{Calendar, ExpandedGrip, LocatedNode, is_prompt};
 use tome_home::{EventQuery, HomeError, NotebookOwner, Notebooks, Store};
 
 /// Lines shown around the cited line of a note.
@@ -21,6 +22,8 @@ const LINES_BEFORE: u32 = 3;
 const LINES_AFTER: u32 = 10;
 /// Events shown before and after a source excerpt.
 const GRIP_EVENTS: usize = 3;
+/// Events read on either side of a cited one to find its turn.
+const TURN_EVENTS_MAX: usize = 200;
 
 /// Opens citations of events, notes and nodes.
 pub struct Citations {
@@ -87,6 +90,10 @@ impl Citations {
     /// Opens a citation, relative to a viewpoint.
     pub fn open(&self, citation: &Citation, from: &Viewpoint) -> Result<OpenedCitation, HomeError> {
         match &citation.target {
+            CitationTarget::Event(number) => {
+                let root = self.resolve_project(citation, from)?;
+                self.open_numbered(root, *number)
+            }
             CitationTarget::Message { session, line } => {
                 let root = self.resolve_project(citation, from)?;
                 self.open_message(
@@ -132,6 +139,61 @@ impl Citations {
                 ))
             }
         }
+    }
+
+    /// Reads the turn of an event, or so many events of its session on either side, in order and with
+    /// their numbers.
+    pub fn load_around(
+        &self,
+        event: &Event,
+        around: Option<usize>,
+    ) -> Result<Vec<(u64, Event)>, HomeError> {
+        let store = self.open_store(&event.project)?;
+        let Some(own) = store.position(&event.id)? else { return Ok(Vec::new()) };
+        let mark = own.order_key();
+        let most = around.unwrap_or(TURN_EVENTS_MAX);
+        let scan = |direction| EventRange {
+            session: Some(event.session.clone()),
+            after: Some(mark),
+            direction,
+            ..EventRange::default()
+        };
+        let mut before = Vec::new();
+        let is_begun = around.is_none() && is_prompt(event);
+        for pair in store.events(&scan(ScanDirection::Backward)).take(most).filter(|_| !is_begun) {
+            let (position, earlier) = pair?;
+            let is_first = around.is_none() && is_prompt(&earlier);
+            before.push((position.order_key().seq, earlier));
+            if is_first {
+                break;
+            }
+        }
+        before.reverse();
+        before.push((mark.seq, event.clone()));
+        for pair in store.events(&scan(ScanDirection::Forward)).take(most) {
+            let (position, later) = pair?;
+            if around.is_none() && is_prompt(&later) {
+                break;
+            }
+            before.push((position.order_key().seq, later));
+        }
+        Ok(before)
+    }
+
+    fn open_numbered(&self, root: String, number: u64) -> Result<OpenedCitation, HomeError> {
+        let store = self.open_store(&root)?;
+        let entry = store.read_outbox(number.saturating_sub(1), 1)?.pop();
+        let entry = entry.filter(|entry| entry.seq == number);
+        let event = match entry {
+            Some(entry) => store.event_at(&entry.position)?,
+            None => None,
+        };
+        let event = event.ok_or_else(|| {
+            HomeError::NotFound(format!("no event #{number} in {root}: `tome events` lists them"))
+        })?;
+        let session = Some(event.session.clone());
+        let place = CitedContent::Event(Box::new(event));
+        Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, place) })
     }
 
     fn open_message(

@@ -17,14 +17,14 @@ const OVERVIEW: &str = "overview.md";
 const NODE: &str = "toc:";
 const GRIP: &str = "grip:";
 
-const CITATION_FORMS: &str = "messages.jsonl#L45, detail/x.md#L10, overview.md, sessions/<session>/messages.jsonl#L45, \
+const CITATION_FORMS: &str = "#123, messages.jsonl#L45, detail/x.md#L10, overview.md, sessions/<session>/messages.jsonl#L45, \
                      memory/x.md#L3, coder/x.md#L3, toc:day:2026-11-14, grip:…, optionally prefixed with projects/<project>/";
 
 impl Citation {
     /// Returns whether a text looks like a citation, valid or not, rather than an event id.
     pub fn looks_like_citation(text: &str) -> bool {
         let heads = [PROJECTS, SESSIONS, MEMORY, CODER, DETAIL, OVERVIEW, MESSAGES, NODE, GRIP];
-        heads.iter().any(|head| text.starts_with(head))
+        heads.iter().any(|head| text.starts_with(head)) || parse_event_number(text).is_some()
     }
 }
 
@@ -55,6 +55,9 @@ impl FromStr for Citation {
 
 /// Parses the part after the project. `text` is the whole citation, for error messages.
 fn parse_target(text: &str, rest: &str) -> Result<CitationTarget, ModelError> {
+    if let Some(number) = parse_event_number(rest) {
+        return Ok(CitationTarget::Event(number));
+    }
     if let Some(rest) = rest.strip_prefix(SESSIONS) {
         let (folder, rest) = split_folder(text, rest)?;
         let place = parse_session_target(text, rest, Some(folder))?;
@@ -78,6 +81,16 @@ fn parse_target(text: &str, rest: &str) -> Result<CitationTarget, ModelError> {
         id if id.starts_with(GRIP) => Ok(CitationTarget::Grip(GripId::parse(id)?)),
         _ => Err(invalid_citation(text, &format!("use one of {CITATION_FORMS}"))),
     }
+}
+
+/// Parses the number of an event: `#123`. Bare digits may be the id of an event.
+fn parse_event_number(text: &str) -> Option<u64> {
+    const DIGITS_MAX: usize = 12;
+    let digits = text.strip_prefix('#')?;
+    let is_number = (1..=DIGITS_MAX).contains(&digits.len())
+        && digits.bytes().all(|byte| byte.is_ascii_digit())
+        && !digits.starts_with('0');
+    digits.parse().ok().filter(|_| is_number)
 }
 
 /// Parses the part after the session. `None` if no session has such a file.
@@ -154,6 +167,7 @@ impl fmt::Display for Citation {
             write!(f, "{PROJECTS}{project}/")?;
         }
         match &self.target {
+            CitationTarget::Event(number) => write!(f, "#{number}"),
             CitationTarget::Message { session, line } => {
                 write_session_prefix(f, session.as_deref())?;
                 write!(f, "{MESSAGES}#L{line}")

@@ -69,7 +69,8 @@ pub struct SessionArgs {
 const SHOW_HELP: &str = "\
 Ids starting with toc: are nodes, grip: are sources; all others are events. A unique prefix is enough
 for events, sources and segments.
-A citation, as printed by recall, opens at the cited line:
+A number is an event of this project, as printed by recall and events; its turn is shown with it.
+A citation opens at the cited line:
   messages.jsonl#L45            an event of the current session (--session, or the newest)
   detail/x.md#L10, overview.md  a note of that session
   sessions/<session>/…          the same for another session of this project
@@ -80,8 +81,14 @@ A citation, as printed by recall, opens at the cited line:
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_HELP)]
 pub struct ShowArgs {
-    /// Id of an event, node or source (grip), or a citation
+    /// Number or id of an event, id of a node or source (grip), or a citation
     pub id: String,
+    /// Show so many events before and after an event instead of its turn
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub around: Option<u32>,
+    /// Show every text whole
+    #[arg(long)]
+    pub whole: bool,
     /// The session that short citations refer to [default: the newest of the project]
     #[arg(long, value_name = "ID")]
     pub session: Option<String>,

@@ -9,10 +9,11 @@ Examples:
   tome recall why did we choose fjall
   tome recall 'the lexer last week'          understands dates in the query
   tome recall E0502 --since 3d --agent codex
-  tome recall 'retry policy' --scope notes   or detail, messages, coder, contents
+  tome recall 'retry policy' --scope notes   or detail, messages, coder, contents, instructions
+  tome recall budget --sort time -n 20       what was said about it, in order
   tome recall 'fn parse_\\w+' --regex         matches line by line in the original texts
   tome recall deploy --all-projects --json
-Every hit has a citation; `tome show <citation>` opens it. Lessons for all projects are always searched.
+`tome show 123` opens hit #123 with the turn around it. Lessons for all projects are always searched.
 If nothing is relevant enough, there are no hits.";
 
 /// `tome recall`
@@ -27,7 +28,7 @@ pub struct RecallArgs {
         long,
         value_name = "SCOPE",
         default_value = "all",
-        value_parser = ["all", "detail", "messages", "notes", "coder", "contents"]
+        value_parser = ["all", "detail", "messages", "notes", "coder", "contents", "instructions"]
     )]
     pub scope: String,
     /// Maximum number of hits
@@ -69,6 +70,9 @@ pub struct RecallArgs {
     /// A folder of the project [default: the current project if known, otherwise all]
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
+    /// The order of the hits: the best first, or the earliest first as a timeline
+    #[arg(long, value_name = "ORDER", default_value = "relevance", value_parser = ["relevance", "time"])]
+    pub sort: String,
     /// Use only this tier (retrieval method) [default: the best available]
     #[arg(long, value_name = "TIER", value_parser = ["literal", "bm25", "vectors", "fused"])]
     pub tier: Option<String>,
@@ -81,6 +85,25 @@ pub struct RecallArgs {
     /// Show the stages of the search with timings, and each hit's rank and score per tier
     #[arg(long)]
     pub explain: bool,
+}
+
+const INSTRUCTIONS_HELP: &str = "\
+Recognized when the user says them: always, never, from now on, I prefer, please don't. A later one on
+the same subject replaces an earlier one. `tome show <number>` shows where it was said.";
+
+/// `tome instructions`
+#[derive(Debug, Args)]
+#[command(after_help = INSTRUCTIONS_HELP)]
+pub struct InstructionsArgs {
+    /// Only those that share words with this text
+    #[arg(value_name = "WORDS")]
+    pub words: Vec<String>,
+    /// Also those that a later one replaced
+    #[arg(long)]
+    pub all: bool,
+    /// A folder of the project [default: the current project]
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
 }
 
 /// Parses a count; values beyond `u32::MAX` saturate.

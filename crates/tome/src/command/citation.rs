@@ -5,13 +5,14 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_home::Projects;
+use tome_model::Event;
 use tome_proto::v1::open_response::Place;
 use tome_proto::{Client, event_from_wire, v1};
 use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET, format_counted};
 
 use super::events::resolve_project;
-use super::{CommandContext, CommandError, Outcome, show, toc};
+use super::{CommandContext, CommandError, Outcome, show, toc, turn};
 use crate::cli::contents::ShowArgs;
 
 /// Splits `projects/<folder>/<id>` into the id and the root of that project. Returns other ids
@@ -38,12 +39,14 @@ pub fn split_project_id<'a>(
 }
 
 /// Opens a citation and prints it.
-pub fn open_citation(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
-    let citation: Citation = asked.id.parse()?;
+pub fn open_citation(context: &CommandContext, asked: &ShowArgs, cited: &str) -> Result<Outcome> {
+    let citation: Citation = cited.parse()?;
     let request = v1::OpenRequest {
         citation: citation.to_string(),
         project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
         session_id: asked.session.clone().unwrap_or_default(),
+        with_turn: true,
+        around: asked.around.unwrap_or(0),
     };
     let open = async |client: &Client| client.open_citation(request.clone()).await;
     let opened = context.connector.call_blocking(open)?;
@@ -51,11 +54,22 @@ pub fn open_citation(context: &CommandContext, asked: &ShowArgs) -> Result<Outco
         context.print_json(&opened_json(&citation, opened)?)?;
         return Ok(Outcome::Done);
     }
-    print_opened(&citation, opened)
+    print_opened(&citation, opened, asked.whole)
 }
 
-fn print_opened(citation: &Citation, opened: v1::OpenResponse) -> Result<Outcome> {
+fn print_opened(
+    citation: &Citation,
+    mut opened: v1::OpenResponse,
+    is_whole: bool,
+) -> Result<Outcome> {
     let mut out = tome_terminal::stdout().lock();
+    if opened.number > 0 {
+        let events = std::mem::take(&mut opened.turn).into_iter().map(event_from_wire);
+        let events = events.collect::<Result<Vec<Event>, _>>()?;
+        let numbered: Vec<(u64, Event)> = opened.turn_numbers.iter().copied().zip(events).collect();
+        turn::print_turn(&mut out, &numbered, opened.number, is_whole)?;
+        return Ok(Outcome::Done);
+    }
     if !opened.file.is_empty() {
         writeln!(
             out,
@@ -111,7 +125,9 @@ fn print_numbered_line(out: &mut dyn Write, number: u32, text: &str, is_cited: b
     Ok(())
 }
 
-fn opened_json(citation: &Citation, opened: v1::OpenResponse) -> Result<Value> {
+fn opened_json(citation: &Citation, mut opened: v1::OpenResponse) -> Result<Value> {
+    let events = std::mem::take(&mut opened.turn).into_iter().map(event_from_wire);
+    let turn = events.collect::<Result<Vec<Event>, _>>()?;
     let (mut event, mut text, mut lines) = (None, None, None);
     match opened.place {
         Some(Place::Event(found)) => event = Some(event_from_wire(found)?),
@@ -124,7 +140,8 @@ fn opened_json(citation: &Citation, opened: v1::OpenResponse) -> Result<Value> {
         "project": non_empty(opened.project), "session_id": non_empty(opened.session_id),
         "session_assumed": opened.session_assumed, "file": non_empty(opened.file),
         "line": Some(opened.line).filter(|line| *line > 0),
-        "event": event, "text": text,
+        "event": event, "text": text, "number": Some(opened.number).filter(|number| *number > 0),
+        "turn": turn,
         "first": lines.as_ref().map(|lines| lines.first),
         "total": lines.as_ref().map(|lines| lines.total),
         "lines": lines.map(|lines| lines.lines),

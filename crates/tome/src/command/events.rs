@@ -23,7 +23,10 @@ pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
         let query_is_narrow = project.is_some();
         let query = build_query(context, asked, project)?;
         let shown = if asked.limit == 0 {
-            print_all(context, EventListQuery { newest_first: asked.newest_first, ..query }).await?
+            {
+                let query = EventListQuery { newest_first: asked.newest_first, ..query };
+                print_all(context, asked, query).await?
+            }
         } else {
             print_latest(context, asked, query).await?
         };
@@ -54,9 +57,23 @@ fn build_query(
         session: asked.session.clone(),
         project,
         agents: asked.agent.clone(),
-        kinds: asked.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?,
+        kinds: collect_kinds(asked)?,
         ..EventListQuery::default()
     })
+}
+
+/// The kinds of events that are asked for, by name or by who said or did it.
+fn collect_kinds(asked: &EventsArgs) -> Result<Vec<EventKind>> {
+    let mut kinds =
+        asked.kind.iter().map(|kind| kind.parse()).collect::<Result<Vec<EventKind>, _>>()?;
+    for role in &asked.role {
+        kinds.extend_from_slice(match role.as_str() {
+            "user" => &[EventKind::UserMessage],
+            "assistant" => &[EventKind::AssistantMessage, EventKind::AssistantStop],
+            _ => &[EventKind::ToolResult],
+        });
+    }
+    Ok(kinds)
 }
 
 /// Resolves the project filter of `tome events`.
@@ -85,23 +102,30 @@ async fn print_latest(
     mut query: EventListQuery,
 ) -> Result<usize> {
     query.newest_first = true;
-    let mut events: Vec<Event> = Vec::new();
+    let mut events: Vec<(u64, Event)> = Vec::new();
     let mut skipped = BTreeSet::new();
     let wanted = asked.limit as usize;
-    loop {
+    let has_more = loop {
         let missing = u32::try_from(wanted - events.len()).unwrap_or(u32::MAX);
         query.limit = missing.min(PAGE_EVENTS);
         let page = fetch_page(context, &query, &mut skipped).await?;
-        events.extend(page.events);
+        events.extend(page.numbers.into_iter().zip(page.events));
         match page.continuation {
             Some(next) if events.len() < wanted => query.continuation = next,
-            _ => break,
+            more => break more.is_some(),
         }
-    }
+    };
     if !asked.newest_first {
         events.reverse();
     }
-    print_events(context, &events)?;
+    print_events(context, asked, &events)?;
+    if has_more && !context.json {
+        writeln!(
+            tome_terminal::stderr(),
+            "the latest {} are shown; -n 0 shows all, --since and --until a part",
+            events.len()
+        )?;
+    }
     Ok(events.len())
 }
 
@@ -124,14 +148,19 @@ async fn fetch_page(
 }
 
 /// Prints all events page by page, in constant memory.
-async fn print_all(context: &CommandContext, mut query: EventListQuery) -> Result<usize> {
+async fn print_all(
+    context: &CommandContext,
+    asked: &EventsArgs,
+    mut query: EventListQuery,
+) -> Result<usize> {
     let mut shown = 0;
     let mut skipped = BTreeSet::new();
     query.limit = PAGE_EVENTS;
     loop {
         let page = fetch_page(context, &query, &mut skipped).await?;
         shown += page.events.len();
-        print_events(context, &page.events)?;
+        let events: Vec<(u64, Event)> = page.numbers.into_iter().zip(page.events).collect();
+        print_events(context, asked, &events)?;
         match page.continuation {
             Some(next) => query.continuation = next,
             None => return Ok(shown),
@@ -139,25 +168,34 @@ async fn print_all(context: &CommandContext, mut query: EventListQuery) -> Resul
     }
 }
 
-fn print_events(context: &CommandContext, events: &[Event]) -> Result<()> {
+fn print_events(
+    context: &CommandContext,
+    asked: &EventsArgs,
+    events: &[(u64, Event)],
+) -> Result<()> {
     if context.json {
-        return events.iter().try_for_each(|event| context.print_json(event));
+        return events.iter().try_for_each(|(_, event)| context.print_json(event));
     }
     let mut out = tome_terminal::stdout().lock();
     let width = tome_terminal::terminal_width();
-    for event in events {
-        let id: String = event.id.as_str().chars().take(8).collect();
+    // Across projects a number does not tell which event it is.
+    let is_one_project = !asked.all_projects;
+    for (number, event) in events {
+        let id = match is_one_project {
+            true => format!("#{number}"),
+            false => event.id.as_str().chars().take(8).collect(),
+        };
+        let (at, side) = (time::format_local_time(event.at), tome_terminal::name_side(event));
+        if asked.full {
+            writeln!(out, "{DIM}{id}  {at}{RESET}  {side}")?;
+            writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
+            continue;
+        }
         let gist = tome_terminal::one_line(
             &tome_terminal::summarize_event(event),
-            width.saturating_sub(62).max(24),
+            width.saturating_sub(44).max(24),
         );
-        writeln!(
-            out,
-            "{DIM}{}{RESET}  {:<11}  {:<17}  {DIM}{id:<8}{RESET}  {gist}",
-            time::format_local_time(event.at),
-            event.agent,
-            event.kind
-        )?;
+        writeln!(out, "{DIM}{id:<8}{at}{RESET}  {side:<10}  {gist}")?;
     }
     Ok(())
 }

@@ -19,6 +19,7 @@ mod index_status;
 mod ingest;
 mod init;
 mod injections;
+mod instructions;
 mod mcp;
 mod memory;
 mod merge_sessions;
@@ -37,6 +38,7 @@ mod status;
 mod time;
 mod toc;
 mod tool;
+mod turn;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -112,6 +114,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Session(asked)) => session::run(&context, &asked),
+        Some(Command::Instructions(asked)) => instructions::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
         Some(Command::Injections(asked)) => injections::run(&context, &asked),
         Some(Command::Ingest(asked)) => ingest::run(&context, asked.file.as_deref()),

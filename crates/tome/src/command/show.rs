@@ -35,7 +35,12 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
     match id {
         id if id.starts_with(toc::NODE_PREFIX) => show_node(context, id, project),
         id if id.starts_with(toc::GRIP_PREFIX) => show_grip(context, id, asked, project),
-        id if Citation::looks_like_citation(id) => citation::open_citation(context, asked),
+        id if Citation::looks_like_citation(id) => citation::open_citation(context, asked, id),
+        // A shell takes `#123` for a comment. Digits may also begin the id of an event.
+        id if id.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let opened = citation::open_citation(context, asked, &format!("#{id}"));
+            opened.or_else(|error| show_event(context, id, &project).map_err(|_| error))
+        }
         id if asked.session.is_some() => {
             let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
             Err(CommandError::bad_input(said).into())

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
-use tome_contents::{ExpandedGrip, LocatedNode};
+use tome_contents::{ExpandedGrip, LocatedNode, event_texts};
 use tome_home::HomeError;
+use tome_model::Event;
 use tome_proto::v1::citations_server::Citations;
 use tome_proto::v1::open_response::Place;
 use tome_proto::{event_to_wire, v1};
@@ -28,6 +29,9 @@ pub struct CitationsService(pub Arc<Daemon>);
 
 /// Results of stores buffered for a client that reads slowly.
 const PROGRESS_QUEUE_MAX: usize = 16;
+/// Events on either side of a cited one, and bytes of the texts around it.
+const AROUND_EVENTS_MAX: usize = 50;
+const TURN_BYTES_MAX: usize = 2 << 20;
 
 #[tonic::async_trait]
 impl Citations for CitationsService {
@@ -46,12 +50,28 @@ impl Citations for CitationsService {
             project: non_empty_owned(request.project),
             session: non_empty_owned(request.session_id),
         };
+        let (with_turn, around) = (request.with_turn, request.around as usize);
         let opening = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             drain(daemon);
-            citations(daemon).open(&citation, &from)
+            let citations = citations(daemon);
+            let opened = citations.open(&citation, &from)?;
+            let turn = match &opened.content {
+                CitedContent::Event(event) if with_turn => citations
+                    .load_around(event, (around > 0).then_some(around.min(AROUND_EVENTS_MAX)))?,
+                _ => Vec::new(),
+            };
+            Ok((opened, turn))
         });
-        let opened = opening.await?.map_err(|error| status_of(&error))?;
-        Ok(Response::new(opened_to_wire(opened)))
+        let (opened, turn) = opening.await?.map_err(|error: HomeError| status_of(&error))?;
+        let cited = match &opened.content {
+            CitedContent::Event(event) => Some(event.id.clone()),
+            _ => None,
+        };
+        let number = turn.iter().find(|(_, event)| Some(&event.id) == cited.as_ref());
+        let number = number.map_or(0, |(number, _)| *number);
+        let (turn_numbers, turn) = fit_events(turn);
+        let opened = opened_to_wire(opened);
+        Ok(Response::new(v1::OpenResponse { turn, turn_numbers, number, ..opened }))
     }
 
     /// Rebuilds store by store, and continues if the client disconnects.
@@ -146,7 +166,22 @@ fn opened_to_wire(opened: OpenedCitation) -> v1::OpenResponse {
             CitedContent::Nodes(nodes) => Place::Nodes(nodes_to_wire(nodes)),
             CitedContent::Grip(grip) => Place::Grip(expanded_to_wire(*grip)),
         }),
+        turn: Vec::new(),
+        turn_numbers: Vec::new(),
+        number: 0,
     }
+}
+
+/// The events of a turn as far as a message holds them; long texts are cut.
+fn fit_events(turn: Vec<(u64, Event)>) -> (Vec<u64>, Vec<v1::Event>) {
+    let mut bytes = 0;
+    turn.into_iter()
+        .take_while(|(_, event)| {
+            bytes += event_texts(event).map(|text| text.len()).sum::<usize>();
+            bytes <= TURN_BYTES_MAX
+        })
+        .map(|(number, event)| (number, event_to_wire(event)))
+        .unzip()
 }
 
 fn nodes_to_wire(nodes: Vec<LocatedNode>) -> v1::GetNodeResponse {

@@ -37,6 +37,7 @@ impl Events for EventsService {
             events: page.events.into_iter().map(event_to_wire).collect(),
             continuation: page.more_after.unwrap_or_default(),
             skipped: page.skipped,
+            numbers: page.numbers,
         }))
     }
 

@@ -3,20 +3,26 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
+use tome_contents::{Instruction, ListedInstruction, rank_instructions};
+use tome_home::HomeError;
 use tome_model::{Agent, EventKind, Millis, ModelError};
 use tome_proto::v1::recall_server::Recall;
 use tome_proto::{limits, v1};
 use tome_recall::{
-    Across, OtherProjectHits, QueryOrigin, QuerySyntax, RecallAnswer, RecallError, RecallFilter,
-    RecallHit, RecallLimits, RecallQuery, SearchStage, ThresholdPolicy, Tier, source_name,
+    Across, OtherProjectHits, OtherStatement, QueryOrigin, QuerySyntax, RecallAnswer, RecallError,
+    RecallFilter, RecallHit, RecallLimits, RecallQuery, SearchStage, ThresholdPolicy, Tier,
+    TurnPart, source_name,
 };
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
 use super::drain::drain;
-use super::grpc_status::{invalid_argument, recall_status};
+use super::grpc_status::{invalid_argument, recall_status, status_of};
 use super::request_fields::{non_empty, non_empty_owned};
 use super::state::Daemon;
+
+/// Instructions that an answer repeats.
+const INSTRUCTIONS_MAX: usize = 2;
 
 pub struct RecallService(pub Arc<Daemon>);
 
@@ -34,14 +40,59 @@ impl Recall for RecallService {
             if answer.behind > 0 || (query.tier.is_none() && answer.tier < Tier::Fused) {
                 daemon.scheduler.indexes_lag();
             }
-            Ok::<_, RecallError>(answer)
+            let instructions = find_instructions(daemon, &query);
+            Ok::<_, RecallError>((answer, instructions))
         });
         let answer = tokio::time::timeout(limits::RECALL_TIMEOUT, answer).await.map_err(|_| {
             let within = limits::RECALL_TIMEOUT.as_secs();
             Status::deadline_exceeded(format!("recall did not finish within {within} s"))
         })?;
-        let answer = answer?.map_err(|error| recall_status(&error))?;
-        Ok(Response::new(answer_to_wire(answer)))
+        let (answer, instructions) = answer?.map_err(|error| recall_status(&error))?;
+        let instructions = instructions.into_iter().map(instruction_to_wire).collect();
+        Ok(Response::new(v1::RecallResponse { instructions, ..answer_to_wire(answer) }))
+    }
+
+    async fn list_instructions(
+        &self,
+        request: Request<v1::ListInstructionsRequest>,
+    ) -> Result<Response<v1::ListInstructionsResponse>, Status> {
+        let v1::ListInstructionsRequest { project, query } = request.into_inner();
+        let listed = self.0.run_blocking(CallKind::Ledger, move |daemon| {
+            drain(daemon);
+            let all = daemon.engine.list_instructions(&project)?;
+            let kept = match query.trim() {
+                "" => all,
+                query => rank_instructions(&all, query).into_iter().cloned().collect(),
+            };
+            Ok(kept)
+        });
+        let listed = listed.await?.map_err(|error: HomeError| status_of(&error))?;
+        let instructions = listed.into_iter().map(instruction_to_wire).collect();
+        Ok(Response::new(v1::ListInstructionsResponse { instructions }))
+    }
+}
+
+/// The instructions that concern a query of one project. A failure to read them is no failure of the
+/// search.
+fn find_instructions(daemon: &Daemon, query: &RecallQuery) -> Vec<ListedInstruction> {
+    let Some(project) = query.filter.project.as_deref() else { return Vec::new() };
+    if query.limits.hits == 0 || query.syntax == QuerySyntax::Regex || query.tier.is_some() {
+        return Vec::new();
+    }
+    let all = daemon.engine.list_instructions(project).unwrap_or_default();
+    rank_instructions(&all, &query.text).into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
+}
+
+fn instruction_to_wire(listed: ListedInstruction) -> v1::Instruction {
+    let Instruction { number, event, at, session, project, text } = listed.instruction;
+    v1::Instruction {
+        number,
+        event_id: event.to_string(),
+        at_ms: at.0,
+        session_id: session.as_str().to_owned(),
+        project,
+        text,
+        replaced_by: listed.replaced_by.unwrap_or(0),
     }
 }
 
@@ -99,6 +150,7 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
             true => ThresholdPolicy::Ignore,
             false => ThresholdPolicy::Enforce,
         },
+        order: parse_name(&request.sort)?.unwrap_or_default(),
     })
 }
 
@@ -137,6 +189,7 @@ fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
         elsewhere: answer.other_projects.into_iter().map(other_project).collect(),
         time: answer.time.unwrap_or_default(),
         stages: answer.stages.into_iter().map(stage).collect(),
+        instructions: Vec::new(),
     }
 }
 
@@ -146,7 +199,19 @@ fn hit_to_wire(hit: RecallHit) -> v1::RecallHit {
         rank: u32::try_from(rank).unwrap_or(u32::MAX),
         score,
     };
+    let part = |part: TurnPart| v1::TurnPart { number: part.number, text: part.text };
+    let other = |other: OtherStatement| v1::OtherStatement {
+        relation: other.relation.as_str().to_owned(),
+        text: other.text,
+        at_ms: other.at.0,
+        number: other.number,
+    };
     v1::RecallHit {
+        id: hit.id,
+        turn: hit.turn.prompt.unwrap_or(0),
+        asked: hit.turn.asked.map(part),
+        answered: hit.turn.answered.map(part),
+        others: hit.others.into_iter().map(other).collect(),
         source: source_name(hit.source).to_owned(),
         citation: hit.citation,
         file: hit.file.unwrap_or_default(),

@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 use tome_model::Millis;
 use tome_proto::v1;
 
+use crate::command::instructions::instruction_json;
+
 pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) -> Value {
     let hits: Vec<Value> = answer.hits.iter().map(|found| hit_json(found, explain)).collect();
     let elsewhere = answer.elsewhere.iter();
@@ -13,6 +15,7 @@ pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) ->
         "query": query, "tier": answer.tier, "behind": answer.behind, "hits": hits,
         "more": answer.more, "elsewhere": elsewhere, "time": non_empty(&answer.time),
         "unread": answer.unread,
+        "instructions": answer.instructions.iter().map(instruction_json).collect::<Vec<_>>(),
     }));
     if explain {
         let stages = answer.stages.iter();
@@ -31,6 +34,9 @@ fn hit_json(hit: &v1::RecallHit, explain: bool) -> Value {
         "at": hit.at_ms.map(Millis), "score": hit.score, "title": hit.title,
         "session": non_empty(&hit.session_id), "agent": non_empty(&hit.agent), "project": hit.project,
         "kind": hit.kind, "file": non_empty(&hit.file), "line": line, "also": hit.also,
+        "id": hit.id, "turn": Some(hit.turn).filter(|number| *number > 0),
+        "asked": hit.asked.as_ref().map(part_json), "answered": hit.answered.as_ref().map(part_json),
+        "others": hit.others.iter().map(other_json).collect::<Vec<_>>(),
     }));
     if explain {
         let ranks = hit.ranks.iter();
@@ -40,6 +46,17 @@ fn hit_json(hit: &v1::RecallHit, explain: bool) -> Value {
         all.insert("ranks".to_owned(), ranks.into());
     }
     all.into()
+}
+
+fn part_json(part: &v1::TurnPart) -> Value {
+    json!({"number": part.number, "text": part.text})
+}
+
+fn other_json(other: &v1::OtherStatement) -> Value {
+    json!({
+        "relation": other.relation, "text": other.text, "at": Millis(other.at_ms),
+        "number": other.number,
+    })
 }
 
 fn non_empty(text: &str) -> Option<&str> {

@@ -25,6 +25,10 @@ use tome_terminal::{one_line, terminal_width};
 const QUERY_CHARS_MAX: usize = 80;
 
 pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
+    if asked.scope == "instructions" {
+        let words = asked.query.join(" ");
+        return super::instructions::list(context, &words, asked.project.as_deref(), false);
+    }
     let request = build_request(context, asked)?;
     let begun = Instant::now();
     let recall = async |client: &Client| client.recall(request.clone()).await;
@@ -40,7 +44,6 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     let shown = print::ResponsePrinter {
         request: &request,
         labels: &TimeLabels::from_settings(&context.settings),
-        now: SystemClock.now(),
         show_project: resolve_show_project(asked, &request.project),
         width: terminal_width(),
         explain: asked.explain,
@@ -97,6 +100,7 @@ fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::Rec
         tier: asked.tier.clone().unwrap_or_default(),
         regex: asked.regex,
         no_floor: false,
+        sort: asked.sort.clone(),
     })
 }
 

@@ -1,29 +1,28 @@
-//! Prints hits for people:
+//! Prints hits for people and agents:
 //!
 //! ```text
 //! 2 hits for unicode identifiers
 //!
-//!  1  messages  Sun 2026-11-15 09:31, 3 d ago · codex · user_message
+//!  1  #12  2026-11-15 09:31  user
 //!     Please make it accept unicode identifiers.
-//!     sessions/s1/messages.jsonl#L2
-//!     1 more in this session: sessions/s1/messages.jsonl#L4
+//!     answered #17: Identifiers now follow the XID rules.
+//!     newer #40 (2026-11-18): Accept emoji in identifiers, too.
 //!
-//!  2  notes  Lexer  Mon 2026-11-16 10:00, 2 d ago
+//!  2  memory/lexer.md#L3  2026-11-16 10:00
 //!     Identifiers follow the XID rules.
-//!     memory/lexer.md#L3
 //!
-//! Matched by keywords and meaning
-//! Open the first: tome show sessions/s1/messages.jsonl#L2
+//! tome show 12 opens #12 with the turn around it
 //! ```
+//!
+//! Hits of one turn are listed below the first of them.
 
 use std::io::Write;
 
-use tome_model::Millis;
 use tome_proto::limits::RECALL_HITS_MAX;
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_count, format_counted, one_line,
-    replace_control_chars, wrap_lines,
+    BOLD, DIM, GREEN, RESET, YELLOW, format_count, format_counted, one_line, replace_control_chars,
+    wrap_lines,
 };
 
 use super::highlight::Highlighter;
@@ -33,24 +32,21 @@ use crate::command::toc::TimeLabels;
 
 const INDENT: &str = "    ";
 
+/// Characters of a standing instruction below the hits.
+const INSTRUCTION_CHARS_MAX: usize = 200;
+
 /// Line length limits for snippets, whatever the width of the terminal.
 const LINE_CHARS_MAX: usize = 100;
 const LINE_CHARS_MIN: usize = 30;
 
 const TITLE_CHARS_MAX: usize = 60;
-const SESSION_CHARS_MAX: usize = 12;
-
-/// Prefixes of citations that are relative to the current session.
-const RELATIVE_CITATIONS: [&str; 3] = ["messages.jsonl", "detail/", "overview.md"];
-
-/// Further hits of the same session or file that are listed by citation.
-const ALSO_MAX: usize = 3;
+/// The project of a hit elsewhere.
+const PROJECT_CHARS_MAX: usize = 60;
 
 /// Everything that rendering a response needs.
 pub struct ResponsePrinter<'a> {
     pub request: &'a v1::RecallRequest,
     pub labels: &'a TimeLabels,
-    pub now: Millis,
     /// The `--project` argument for the suggested `tome show` command.
     pub show_project: Option<String>,
     /// Terminal width in characters.
@@ -66,9 +62,9 @@ impl ResponsePrinter<'_> {
             true => Highlighter::disabled(),
             false => Highlighter::from_query(&self.request.query),
         };
-        for (number, hit) in (1..).zip(&answer.hits) {
+        for (number, turn) in (1..).zip(group_by_turn(&answer.hits)) {
             writeln!(out)?;
-            self.print_hit(out, number, hit, &marks)?;
+            self.print_turn(out, number, &turn, &marks)?;
         }
         writeln!(out)?;
         self.print_footer(out, answer)
@@ -107,52 +103,85 @@ impl ResponsePrinter<'_> {
         one_line(&self.request.query, QUERY_CHARS_MAX)
     }
 
-    fn print_hit(
+    /// Prints a hit and the further hits of its turn.
+    fn print_turn(
         &self,
         out: &mut dyn Write,
         number: usize,
-        hit: &v1::RecallHit,
+        turn: &[&v1::RecallHit],
         marks: &Highlighter,
     ) -> std::io::Result<()> {
-        let title = match hit.title.as_str() {
+        let Some((first, rest)) = turn.split_first() else { return Ok(()) };
+        let title = match first.title.as_str() {
             "" => String::new(),
             title => format!("  {BOLD}{}{RESET}", one_line(title, TITLE_CHARS_MAX)),
         };
-        let (source, about) = (&hit.source, self.render_details(hit));
-        writeln!(
-            out,
-            "{BOLD}{number:>2}{RESET}  {GREEN}{source}{RESET}{title}  {DIM}{about}{RESET}"
-        )?;
-        let room = self.width.saturating_sub(INDENT.len()).clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
-        for line in wrap_lines(&replace_control_chars(&hit.text), room) {
-            writeln!(out, "{INDENT}{}", marks.highlight(&line))?;
+        let (id, about) = (quote_citation(&first.id), self.render_details(first));
+        writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
+        self.print_text(out, "", &first.text, marks)?;
+        let is_shown = |part: &v1::TurnPart| {
+            let id = format!("#{}", part.number);
+            turn.iter().any(|hit| hit.id.ends_with(&id))
+        };
+        if let Some(asked) = first.asked.as_ref().filter(|asked| !is_shown(asked)) {
+            self.print_text(out, &format!("asked #{}: ", asked.number), &asked.text, marks)?;
         }
-        writeln!(out, "{INDENT}{GREEN}{}{RESET}", quote_citation(&hit.citation))?;
-        if !hit.also.is_empty() {
-            writeln!(out, "{INDENT}{DIM}{}{RESET}", render_also(hit))?;
+        for hit in rest {
+            let side = name_side(hit);
+            self.print_text(out, &format!("{} {side}: ", hit.id), &hit.text, marks)?;
+        }
+        let last = rest.last().unwrap_or(first);
+        if let Some(answered) = last.answered.as_ref().filter(|part| !is_shown(part)) {
+            let label = format!("answered #{}: ", answered.number);
+            self.print_text(out, &label, &answered.text, marks)?;
+        }
+        for other in &first.others {
+            let day = self.labels.format_day(other.at_ms);
+            let label = format!("{} #{} ({day}): ", other.relation, other.number);
+            self.print_text(out, &label, &other.text, marks)?;
         }
         if self.explain {
-            writeln!(out, "{INDENT}{DIM}{}{RESET}", explain::render_ranks(hit))?;
+            for hit in turn {
+                writeln!(out, "{INDENT}{DIM}{}{RESET}", explain::render_ranks(hit))?;
+            }
         }
         Ok(())
     }
 
-    /// Renders time, agent, kind, session and project, leaving out what the request already fixes.
+    /// Prints a text in lines, after a label.
+    fn print_text(
+        &self,
+        out: &mut dyn Write,
+        label: &str,
+        text: &str,
+        marks: &Highlighter,
+    ) -> std::io::Result<()> {
+        let room = self.width.saturating_sub(INDENT.len()).clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
+        let whole = format!("{label}{}", replace_control_chars(text));
+        for (place, line) in wrap_lines(&whole, room).iter().enumerate() {
+            let text = line.strip_prefix(label).filter(|_| place == 0 && !label.is_empty());
+            match text {
+                Some(text) => {
+                    writeln!(out, "{INDENT}{DIM}{label}{RESET}{}", marks.highlight(text))?;
+                }
+                None => writeln!(out, "{INDENT}{}", marks.highlight(line))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Renders time, speaker and, if it is another one, the project.
     fn render_details(&self, hit: &v1::RecallHit) -> String {
-        let when = hit.at_ms.map(|ms| {
-            format!("{}, {}", self.labels.format_minute(ms), format_ago(self.now, Millis(ms)))
-        });
-        let given = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let is_here = hit.session_id == self.request.session_id;
-        let session = given(&hit.session_id).filter(|_| !is_here);
-        let session = session.map(|id| format!("session {}", one_line(&id, SESSION_CHARS_MAX)));
-        let project = given(&hit.project).filter(|project| *project != self.request.project);
-        let all = [when, given(&hit.agent), given(&hit.kind), session, project];
+        let when = hit.at_ms.map(|ms| self.labels.format_date_minute(ms));
+        let given = |text: String| Some(text).filter(|text| !text.is_empty());
+        let project = given(hit.project.clone()).filter(|project| *project != self.request.project);
+        let project = project.map(|project| one_line(&project, PROJECT_CHARS_MAX));
+        let all = [when, given(name_side(hit)), project];
         all.into_iter()
             .flatten()
             .map(|one| replace_control_chars(&one))
             .collect::<Vec<_>>()
-            .join(" · ")
+            .join("  ")
     }
 
     fn print_footer(
@@ -160,26 +189,30 @@ impl ResponsePrinter<'_> {
         out: &mut dyn Write,
         answer: &v1::RecallResponse,
     ) -> std::io::Result<()> {
+        for one in &answer.instructions {
+            let day = self.labels.format_day(one.at_ms);
+            let text = one_line(&one.text, INSTRUCTION_CHARS_MAX);
+            writeln!(out, "{YELLOW}Standing instruction{RESET} #{} ({day}): {text}", one.number)?;
+        }
         if answer.more > 0 {
             writeln!(out, "{} more: {}", format_count(answer.more), self.hint_for_more(answer))?;
         }
         self.print_search_info(out, answer)?;
         if let Some(first) = answer.hits.first() {
-            let citation = quote_citation(&first.citation);
-            let flags = self.render_show_flags(&first.citation);
-            writeln!(out, "{DIM}Open the first: tome show {citation}{flags}{RESET}")?;
+            let id = quote_citation(&first.id);
+            let number = id.strip_prefix('#');
+            let flags =
+                self.show_project.as_ref().map(|root| format!(" --project {}", quote_shell(root)));
+            let flags = flags.unwrap_or_default();
+            let opens = match number {
+                Some(number) => {
+                    format!("tome show {number}{flags} opens {id} with the turn around it")
+                }
+                None => format!("tome show {id}{flags} opens the first"),
+            };
+            writeln!(out, "{DIM}{opens}{RESET}")?;
         }
         Ok(())
-    }
-
-    /// The flags `tome show` needs to open a citation. Only relative citations need a session.
-    fn render_show_flags(&self, citation: &str) -> String {
-        let is_short = RELATIVE_CITATIONS.iter().any(|file| citation.starts_with(file));
-        let session = Some(&self.request.session_id).filter(|id| is_short && !id.is_empty());
-        let flag = |name: &str, value: Option<&String>| {
-            value.map(|value| format!(" {name} {}", quote_shell(value))).unwrap_or_default()
-        };
-        flag("--session", session) + &flag("--project", self.show_project.as_ref())
     }
 
     fn hint_for_more(&self, answer: &v1::RecallResponse) -> String {
@@ -204,7 +237,7 @@ impl ResponsePrinter<'_> {
         if !answer.time.is_empty() {
             writeln!(out, "{DIM}Preferred: {}{RESET}", one_line(&answer.time, QUERY_CHARS_MAX))?;
         }
-        if answer.behind > 0 {
+        if answer.behind > 0 && (self.explain || !answer.unread.is_empty()) {
             let behind = format_counted(answer.behind, "event", "events");
             let looked = match answer.unread.is_empty() {
                 true => "; those events were scanned directly",
@@ -212,7 +245,7 @@ impl ResponsePrinter<'_> {
             };
             writeln!(out, "{YELLOW}The index is {behind} behind{looked}{RESET}")?;
         }
-        if !answer.hits.is_empty() || self.explain {
+        if self.explain {
             let matched = match answer.tier.as_str() {
                 "fused" => "keywords and meaning",
                 "bm25" => "keywords",
@@ -233,15 +266,32 @@ fn quote_citation(citation: &str) -> String {
     if is_plain { citation } else { quote_shell(&citation) }
 }
 
-/// Lists further hits of the same session or file.
-fn render_also(hit: &v1::RecallHit) -> String {
-    let place = match hit.source.as_str() {
-        "messages" | "grips" => "session",
-        "contents" => "part of the contents",
-        _ => "file",
-    };
-    let named: Vec<String> =
-        hit.also.iter().take(ALSO_MAX).map(|one| quote_citation(one)).collect();
-    let rest = if hit.also.len() > ALSO_MAX { ", …" } else { "" };
-    format!("{} more in this {place}: {}{rest}", hit.also.len(), named.join(", "))
+/// Groups hits by their turn, in the order of the first of each.
+fn group_by_turn(hits: &[v1::RecallHit]) -> Vec<Vec<&v1::RecallHit>> {
+    let mut turns: Vec<Vec<&v1::RecallHit>> = Vec::new();
+    for hit in hits {
+        let same = |turn: &&mut Vec<&v1::RecallHit>| {
+            turn.first().is_some_and(|first| {
+                hit.turn > 0
+                    && first.turn == hit.turn
+                    && first.project == hit.project
+                    && first.session_id == hit.session_id
+            })
+        };
+        match turns.iter_mut().find(same) {
+            Some(turn) => turn.push(hit),
+            None => turns.push(vec![hit]),
+        }
+    }
+    turns
+}
+
+/// Who said it: the user, the agent, or a tool. Empty for notes and contents.
+fn name_side(hit: &v1::RecallHit) -> String {
+    match hit.kind.as_str() {
+        "user_message" => "user".to_owned(),
+        "assistant_message" | "assistant_stop" => hit.agent.clone(),
+        "tool_result" => "tool".to_owned(),
+        kind => kind.replace('_', " "),
+    }
 }

@@ -43,6 +43,16 @@ impl TimeLabels {
         self.format_time(ms, "%a %Y-%m-%d %H:%M")
     }
 
+    /// Formats a time to the minute, without the day of the week.
+    pub fn format_date_minute(&self, ms: u64) -> String {
+        self.format_time(ms, "%Y-%m-%d %H:%M")
+    }
+
+    /// Formats the day of a time.
+    pub fn format_day(&self, ms: u64) -> String {
+        self.format_time(ms, "%Y-%m-%d")
+    }
+
     /// Formats the hour and minute of a time.
     pub fn format_hour(&self, ms: u64) -> String {
         self.format_time(ms, "%H:%M")

@@ -1,0 +1,225 @@
+//! Standing instructions and preferences of the user: "always …", "never …", "from now on …", "I
+//! prefer …". A projection of a store's events, kept in one small file beside the indexes.
+//!
+//! The file holds the number of the last event that was read. While nothing is found it is written
+//! only now and then, so after a crash some events are read again.
+
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tome_home::{HomeError, Projection, Store, layout, write_atomic};
+use tome_model::{EventId, Millis, SessionId};
+use tome_text::{StopClass, is_stop_word, stem, truncate_words};
+
+use crate::extract::{find_instructions, is_prompt};
+
+/// The name of the projection.
+pub const INSTRUCTIONS_WORKER: &str = "instructions";
+const FILE: &str = "instructions.json";
+/// Raised when other sentences are recognized; the file is then made again.
+const FORMAT: u32 = 1;
+const BATCH_MAX: usize = 1_000;
+/// Events after which the file is written although nothing was found.
+const UNSAVED_MAX: u64 = 2_000;
+/// Instructions kept per store, the latest.
+const KEPT_MAX: usize = 500;
+const TEXT_CHARS_MAX: usize = 300;
+
+/// A standing instruction or preference.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Number of the event that says it; `tome show` opens it.
+    pub number: u64,
+    /// Its id.
+    pub event: EventId,
+    /// When it was said.
+    pub at: Millis,
+    /// The session.
+    pub session: SessionId,
+    /// The root of the project.
+    pub project: String,
+    /// Verbatim: the sentence.
+    pub text: String,
+}
+
+/// An instruction, and whether a later one on the same subject replaced it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedInstruction {
+    /// The instruction.
+    pub instruction: Instruction,
+    /// Number of the event that replaced it.
+    pub replaced_by: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct InstructionFile {
+    format: u32,
+    /// Number of the last event that was read.
+    cursor: u64,
+    instructions: Vec<Instruction>,
+    #[serde(skip)]
+    saved_cursor: u64,
+}
+
+/// The instructions in every store of a home.
+#[derive(Debug, Default)]
+pub struct Instructions {
+    files: Mutex<HashMap<PathBuf, InstructionFile>>,
+}
+
+impl Instructions {
+    /// Lists the instructions of a project, the latest first. Reads the events that have just come.
+    pub fn list(&self, store: &Store, project: &str) -> Result<Vec<ListedInstruction>, HomeError> {
+        self.read_new(store, &|| false)?;
+        let files = self.lock();
+        let all = files.get(store.path()).map(|file| file.instructions.as_slice());
+        let mut found: Vec<Instruction> =
+            all.unwrap_or_default().iter().filter(|one| one.project == project).cloned().collect();
+        found.sort_by_key(|one| std::cmp::Reverse((one.at, one.number)));
+        Ok(mark_replaced(found))
+    }
+
+    fn read_new(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        let path = file_path(store.path());
+        let mut files = self.lock();
+        let file = files.entry(store.path().to_owned()).or_insert_with(|| load(&path));
+        // A store that was made again begins with smaller numbers.
+        if file.cursor > store.last_seq() {
+            *file = InstructionFile { format: FORMAT, ..InstructionFile::default() };
+        }
+        let known = file.instructions.len();
+        while !stop() {
+            let entries = store.read_outbox(file.cursor, BATCH_MAX)?;
+            let Some(last) = entries.last().map(|entry| entry.seq) else { break };
+            for entry in &entries {
+                let Some(event) = store.event_at(&entry.position)? else { continue };
+                if !is_prompt(&event) {
+                    continue;
+                }
+                for text in find_instructions(&event.text) {
+                    file.instructions.push(Instruction {
+                        number: entry.seq,
+                        event: event.id.clone(),
+                        at: event.at,
+                        session: event.session.clone(),
+                        project: event.project.clone(),
+                        text: truncate_words(&text, TEXT_CHARS_MAX),
+                    });
+                }
+            }
+            file.cursor = last;
+        }
+        let surplus = file.instructions.len().saturating_sub(KEPT_MAX);
+        file.instructions.drain(..surplus);
+        let has_new = file.instructions.len() != known || surplus > 0;
+        if has_new || file.cursor > file.saved_cursor + UNSAVED_MAX {
+            save(&path, file)?;
+            file.saved_cursor = file.cursor;
+        }
+        Ok(())
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PathBuf, InstructionFile>> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Projection for Instructions {
+    fn name(&self) -> &'static str {
+        INSTRUCTIONS_WORKER
+    }
+
+    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        let mut files = self.lock();
+        let path = file_path(store.path());
+        let file = files.entry(store.path().to_owned()).or_insert_with(|| load(&path));
+        Ok(file.cursor != store.last_seq())
+    }
+
+    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        self.read_new(store, stop)
+    }
+
+    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
+        let empty = InstructionFile { format: FORMAT, ..InstructionFile::default() };
+        self.lock().insert(store.path().to_owned(), empty);
+        self.read_new(store, &|| false)
+    }
+}
+
+/// Ranks instructions by the words that they share with a text, best first; without the replaced
+/// ones and those that share none.
+pub fn rank_instructions<'a>(
+    all: &'a [ListedInstruction],
+    text: &str,
+) -> Vec<&'a ListedInstruction> {
+    let asked = content_words(text);
+    let mut found: Vec<(usize, &ListedInstruction)> = all
+        .iter()
+        .filter(|one| one.replaced_by.is_none())
+        .map(|one| (content_words(&one.instruction.text).intersection(&asked).count(), one))
+        .filter(|(shared, _)| *shared > 0)
+        .collect();
+    found.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+    found.into_iter().map(|(_, one)| one).collect()
+}
+
+/// Marks the instructions that a later one on the same subject replaces. `all` is sorted, the latest
+/// first.
+fn mark_replaced(all: Vec<Instruction>) -> Vec<ListedInstruction> {
+    let words: Vec<BTreeSet<String>> = all.iter().map(|one| content_words(&one.text)).collect();
+    let mut listed: Vec<ListedInstruction> = Vec::with_capacity(all.len());
+    for (place, instruction) in all.iter().enumerate() {
+        let own = words.get(place);
+        let later = all.iter().zip(&words).take(place).find(|(_, other)| {
+            own.is_some_and(|own| {
+                let shared = own.intersection(other).count();
+                shared >= 3 && shared * 4 >= own.len().min(other.len()) * 3
+            })
+        });
+        listed.push(ListedInstruction {
+            instruction: instruction.clone(),
+            replaced_by: later.map(|(later, _)| later.number),
+        });
+    }
+    listed
+}
+
+/// The stems of the words that say what an instruction is about.
+fn content_words(text: &str) -> BTreeSet<String> {
+    #[rustfmt::skip]
+    const SAID_BY_EVERY: [&str; 24] = [
+        "always", "never", "please", "prefer", "include", "make", "sure", "ask", "asking", "answer",
+        "want", "like", "use", "remember", "whenever", "when", "about", "provide", "give", "keep",
+        "need", "help", "can", "would",
+    ];
+    text.to_lowercase()
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() >= 3)
+        .filter(|word| !is_stop_word(word, StopClass::FUNCTION) && !SAID_BY_EVERY.contains(word))
+        .map(|word| stem(word).into_owned())
+        .collect()
+}
+
+fn file_path(store: &Path) -> PathBuf {
+    layout::index_dir(store).join(FILE)
+}
+
+/// Reads the file; an unreadable one is made again.
+fn load(path: &Path) -> InstructionFile {
+    let read = std::fs::read(path).ok();
+    let file = read.and_then(|bytes| serde_json::from_slice::<InstructionFile>(&bytes).ok());
+    let file = file.filter(|file| file.format == FORMAT);
+    let file = file.unwrap_or(InstructionFile { format: FORMAT, ..InstructionFile::default() });
+    InstructionFile { saved_cursor: file.cursor, ..file }
+}
+
+fn save(path: &Path, file: &InstructionFile) -> Result<(), HomeError> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(HomeError::file("create", folder))?;
+    }
+    let bytes = serde_json::to_vec(file).unwrap_or_default();
+    write_atomic(path, &bytes)
+}

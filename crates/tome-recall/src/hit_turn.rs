@@ -1,0 +1,100 @@
+//! Finds the turn around a hit in the messages: the prompt that led to it, and what the agent said in
+//! the end. A hit is often the question, or a step on the way.
+
+use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
+use tome_model::{Event, EventKind};
+
+use super::candidate::CandidateBody;
+use super::literal::Matcher;
+use crate::RecallError;
+
+/// Events read before and after a hit; a longer turn is shown without its other end.
+const EVENTS_MAX: usize = 120;
+const ASKED_CHARS_MAX: usize = 140;
+const ANSWERED_CHARS_MAX: usize = 280;
+
+/// The turn around a hit.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HitTurn {
+    /// Number of its prompt, by which hits of one turn are recognized.
+    pub prompt: Option<u64>,
+    /// The prompt, unless it is the hit itself.
+    pub asked: Option<TurnPart>,
+    /// What the agent said in the end, unless that is the hit itself.
+    pub answered: Option<TurnPart>,
+}
+
+/// A message of a turn, in short.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TurnPart {
+    /// Number of the event; `tome show` opens it.
+    pub number: u64,
+    /// One line.
+    pub text: String,
+}
+
+/// Reads the turn around an event.
+pub(super) fn load_turn(
+    ledger: &Ledger,
+    body: &CandidateBody,
+    mark: OrderKey,
+    matcher: &Matcher,
+) -> Result<HitTurn, RecallError> {
+    let Some(session) = &body.session else { return Ok(HitTurn::default()) };
+    let session = tome_model::SessionId::parse(session)?;
+    let scan = |direction| EventRange {
+        session: Some(session.clone()),
+        after: Some(mark),
+        direction,
+        ..EventRange::default()
+    };
+    let Some(own) = ledger.event_by_order(mark)? else { return Ok(HitTurn::default()) };
+    let mut turn = HitTurn::default();
+    if tome_contents::is_prompt(&own) {
+        turn.prompt = Some(mark.seq);
+    } else {
+        for pair in ledger.events(&scan(ScanDirection::Backward)).take(EVENTS_MAX) {
+            let (position, event) = pair?;
+            if tome_contents::is_prompt(&event) {
+                let number = position.order_key().seq;
+                let text = tome_text::collapse_whitespace(&event.text);
+                let text = tome_text::truncate_words(&text, ASKED_CHARS_MAX);
+                turn.prompt = Some(number);
+                turn.asked = Some(TurnPart { number, text });
+                break;
+            }
+        }
+    }
+    let mut last: Option<(u64, Event)> = None;
+    for pair in ledger.events(&scan(ScanDirection::Forward)).take(EVENTS_MAX) {
+        let (position, event) = pair?;
+        if tome_contents::is_prompt(&event) {
+            break;
+        }
+        if is_answer(&event) {
+            last = Some((position.order_key().seq, event));
+        }
+    }
+    turn.answered = last.and_then(|(number, event)| {
+        Some(TurnPart { number, text: choose_passage(&event.text, matcher)? })
+    });
+    Ok(turn)
+}
+
+fn is_answer(event: &Event) -> bool {
+    matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
+        && !event.meta.contains_key("agent_id")
+        && !event.text.trim().is_empty()
+}
+
+/// The conclusion of an answer, or else the passage that the query matches. `None` if it has neither:
+/// the beginning of an answer says little.
+fn choose_passage(answer: &str, matcher: &Matcher) -> Option<String> {
+    let conclusion = tome_contents::find_conclusion(answer);
+    let matched = || {
+        let found = matcher.match_text(answer).filter(|found| found.coverage >= 0.5)?;
+        Some(tome_text::excerpt_around(answer, &found.range, ANSWERED_CHARS_MAX))
+    };
+    let text = conclusion.or_else(matched)?;
+    Some(tome_text::truncate_words(&tome_text::collapse_whitespace(&text), ANSWERED_CHARS_MAX))
+}

@@ -1,0 +1,200 @@
+//! Finds statements that say something else about the same subject at another time: a newer value, an
+//! earlier one, or the opposite. Needs no model: the same words beside other numbers, dates or
+//! versions, or with and without a negation.
+
+use std::collections::BTreeSet;
+
+use tome_model::Millis;
+use tome_text::{StopClass, is_stop_word, stem};
+
+/// Statements of other times that a hit names.
+const OTHERS_MAX: usize = 2;
+/// Words that two statements must share beside those of the query, or in all.
+const SHARED_MIN: usize = 3;
+const TEXT_CHARS_MAX: usize = 160;
+
+/// How another statement relates to a hit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatementRelation {
+    /// Said later, with another value.
+    Newer,
+    /// Said before, with another value.
+    Earlier,
+    /// Says the opposite.
+    Opposite,
+}
+
+impl StatementRelation {
+    /// The word in answers.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Newer => "newer",
+            Self::Earlier => "earlier",
+            Self::Opposite => "contradicted by",
+        }
+    }
+}
+
+/// A statement about the same subject at another time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtherStatement {
+    /// How it relates to the hit.
+    pub relation: StatementRelation,
+    /// The passage, on one line.
+    pub text: String,
+    /// When it was said.
+    pub at: Millis,
+    /// Number of its event.
+    pub number: u64,
+}
+
+/// A statement in the form that is compared.
+#[derive(Debug)]
+pub(super) struct Statement {
+    number: u64,
+    at: Millis,
+    text: String,
+    words: BTreeSet<String>,
+    values: BTreeSet<String>,
+    is_negated: bool,
+}
+
+impl Statement {
+    pub(super) fn new(number: u64, at: Millis, passage: &str) -> Self {
+        let mut words = BTreeSet::new();
+        let mut values = BTreeSet::new();
+        let mut is_negated = false;
+        let lower = passage.to_lowercase();
+        for raw in lower.split_whitespace() {
+            let word = raw.trim_matches(|c: char| !c.is_alphanumeric() && c != '%' && c != '$');
+            is_negated |= is_negation(word);
+            if word.chars().any(|c| c.is_ascii_digit()) {
+                values.insert(word.trim_start_matches('$').to_owned());
+            } else if is_month(word) {
+                values.insert(word.to_owned());
+            } else if word.chars().count() >= 3 && !is_stop_word(word, StopClass::FUNCTION) {
+                words.insert(stem(word).into_owned());
+            }
+        }
+        let text =
+            tome_text::truncate_words(&tome_text::collapse_whitespace(passage), TEXT_CHARS_MAX);
+        Self { number, at, text, words, values, is_negated }
+    }
+
+    /// How another statement relates to this one; `None` if it is about something else, or agrees.
+    fn compare(&self, other: &Self, query: &BTreeSet<String>) -> Option<StatementRelation> {
+        let shared: BTreeSet<&String> = self.words.intersection(&other.words).collect();
+        let asked = shared.iter().filter(|word| query.contains(**word)).count();
+        let smaller = self.words.len().min(other.words.len()).max(1);
+        let is_same_subject = asked * 3 >= query.len() * 2
+            && shared.len() >= SHARED_MIN
+            && shared.len() * 3 >= smaller;
+        if !is_same_subject || self.number == other.number {
+            return None;
+        }
+        if self.is_negated != other.is_negated {
+            return Some(StatementRelation::Opposite);
+        }
+        let differs = !self.values.is_empty()
+            && !other.values.is_empty()
+            && other.values.difference(&self.values).next().is_some()
+            && self.values.difference(&other.values).next().is_some();
+        differs.then_some(match other.at > self.at {
+            true => StatementRelation::Newer,
+            false => StatementRelation::Earlier,
+        })
+    }
+}
+
+/// The content words of a query, for `find_others`.
+pub(super) fn query_words(query: &str) -> BTreeSet<String> {
+    Statement::new(0, Millis(0), query).words
+}
+
+/// Finds the statements that say something else than one of them: the newest one, and one that says
+/// the opposite.
+pub(super) fn find_others(
+    own: &Statement,
+    all: &[&Statement],
+    query: &BTreeSet<String>,
+) -> Vec<OtherStatement> {
+    if query.len() < 2 {
+        return Vec::new();
+    }
+    let mut found: Vec<(StatementRelation, &Statement)> =
+        all.iter().filter_map(|other| Some((own.compare(other, query)?, *other))).collect();
+    // The newest first: it is what holds now.
+    found.sort_by_key(|(_, other)| std::cmp::Reverse(other.at));
+    let mut chosen: Vec<OtherStatement> = Vec::new();
+    for (relation, other) in found {
+        let known = chosen.iter().any(|one| one.relation == relation);
+        if !known && chosen.len() < OTHERS_MAX {
+            let Statement { at, number, text, .. } = other;
+            chosen.push(OtherStatement { relation, text: text.clone(), at: *at, number: *number });
+        }
+    }
+    chosen
+}
+
+fn is_negation(word: &str) -> bool {
+    matches!(
+        word,
+        "never"
+            | "not"
+            | "no"
+            | "none"
+            | "without"
+            | "cannot"
+            | "nothing"
+            | "neither"
+            | "haven"
+            | "没有"
+            | "不"
+    ) || word.ends_with("n't")
+        || word.ends_with("n’t")
+}
+
+fn is_month(word: &str) -> bool {
+    #[rustfmt::skip]
+    const MONTHS: [&str; 11] = [
+        "january", "february", "march", "april", "june", "july", "august", "september", "october",
+        "november", "december",
+    ];
+    MONTHS.contains(&word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn relation(query: &str, own: (&str, u64), other: (&str, u64)) -> Option<StatementRelation> {
+        let own = Statement::new(1, Millis(own.1), own.0);
+        let other = Statement::new(2, Millis(other.1), other.0);
+        own.compare(&other, &query_words(query))
+    }
+
+    #[test]
+    fn another_value_of_the_same_thing_is_newer_or_earlier() {
+        let first = ("the deploy timeout of the search service is 30 seconds", 1);
+        let second = ("we raised the deploy timeout of the search service to 90 seconds", 2);
+        let query = "deploy timeout search service";
+        assert_eq!(relation(query, first, second), Some(StatementRelation::Newer));
+        assert_eq!(relation(query, second, first), Some(StatementRelation::Earlier));
+        assert_eq!(relation(query, first, (first.0, 2)), None, "the same value");
+    }
+
+    #[test]
+    fn a_negation_is_the_opposite() {
+        let has = ("I obtained the key of the weather service on March 10", 1);
+        let lacks = ("I have never obtained a key of the weather service", 2);
+        let query = "did I obtain the key of the weather service";
+        assert_eq!(relation(query, has, lacks), Some(StatementRelation::Opposite));
+    }
+
+    #[test]
+    fn another_subject_says_nothing() {
+        let one = ("the deploy timeout is 30 seconds", 1);
+        let other = ("the lexer test takes 90 seconds on the slow machine", 2);
+        assert_eq!(relation("deploy timeout seconds", one, other), None);
+    }
+}

@@ -1,0 +1,84 @@
+//! Prints the turn around a cited event: what the user asked, the tool calls in one line each, and what
+//! the agent answered. The cited event is marked.
+
+use std::io::Write;
+
+use tome_model::{Event, EventKind};
+use tome_terminal::{BOLD, DIM, GREEN, RESET, name_side, one_line, replace_control_chars};
+
+use super::time;
+
+/// Characters shown of the cited text and of the other texts; `--whole` shows all.
+const CITED_CHARS_MAX: usize = 4_000;
+const OTHER_CHARS_MAX: usize = 600;
+const TOOL_CHARS_MAX: usize = 160;
+
+/// Prints events in order, with their numbers.
+pub fn print_turn(
+    out: &mut dyn Write,
+    events: &[(u64, Event)],
+    cited: u64,
+    is_whole: bool,
+) -> std::io::Result<()> {
+    if let Some((_, first)) = events.first() {
+        let branch = first.meta.get("branch").and_then(serde_json::Value::as_str);
+        let branch = branch.map(|name| format!(", branch {name}")).unwrap_or_default();
+        let session = one_line(first.session.as_str(), 80);
+        writeln!(out, "{DIM}session {session}{branch}{RESET}")?;
+    }
+    for (number, event) in events {
+        let is_cited = *number == cited;
+        let mark = if is_cited { ">" } else { " " };
+        let (at, side) = (time::format_local_time(event.at), name_side(event));
+        let head = format!("{GREEN}{mark} #{number}{RESET}  {DIM}{at}{RESET}  {BOLD}{side}{RESET}");
+        if !is_cited && !is_said(event) {
+            let gist = one_line(&tome_terminal::summarize_event(event), TOOL_CHARS_MAX);
+            writeln!(out, "{head}  {gist}")?;
+            continue;
+        }
+        writeln!(out, "\n{head}")?;
+        let text = match (event.text.trim(), &event.tool) {
+            ("", Some(_)) => tome_terminal::summarize_event(event),
+            (text, _) => text.to_owned(),
+        };
+        let most = if is_cited { CITED_CHARS_MAX } else { OTHER_CHARS_MAX };
+        let shown = if is_whole { text.clone() } else { cut_middle(&text, most) };
+        writeln!(out, "{}", replace_control_chars(&shown))?;
+    }
+    Ok(())
+}
+
+/// Whether an event is a message rather than a step.
+fn is_said(event: &Event) -> bool {
+    matches!(
+        event.kind,
+        EventKind::UserMessage | EventKind::AssistantMessage | EventKind::AssistantStop
+    )
+}
+
+/// Keeps the beginning and the end of a long text: answers conclude at their end.
+fn cut_middle(text: &str, most: usize) -> String {
+    let length = text.chars().count();
+    if length <= most {
+        return text.to_owned();
+    }
+    let (head, tail) = (most * 3 / 5, most * 2 / 5);
+    let first: String = text.chars().take(head).collect();
+    let last: String = text.chars().skip(length - tail).collect();
+    let cut = length - head - tail;
+    format!("{first}\n  … {cut} characters, --whole shows them …\n{last}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_text_keeps_its_beginning_and_end() {
+        assert_eq!(cut_middle("short", 10), "short");
+        let text: String = ('a'..='z').collect();
+        let cut = cut_middle(&text, 10);
+        assert!(cut.starts_with("abcdef\n") && cut.ends_with("\nwxyz"), "{cut}");
+        assert!(cut.contains("16 characters"), "{cut}");
+    }
+}
