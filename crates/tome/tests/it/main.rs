@@ -54,7 +54,6 @@ mod import_order;
 mod ingest;
 mod injections;
 mod injections_late;
-mod many_projects;
 mod many_stores;
 mod mcp;
 mod mcp_budget;
