@@ -20,4 +20,4 @@ pub use model::{ModelRequest, ModelServer, ScriptedAnswer};
 pub use process::{Signal, is_alive, send_signal};
 pub use rng::SeededRng;
 pub use wait::{eventually, eventually_within, pause};
-pub use world::{CommandResult, World};
+pub use world::{CommandResult, World, temporary_folder};

@@ -54,9 +54,7 @@ impl World {
     /// # Panics
     /// If no temporary folder can be created.
     pub fn new(program: impl Into<PathBuf>) -> Self {
-        let folder = tempfile::Builder::new().prefix("tome-world").tempdir_in(parent_folder());
-        #[expect(clippy::expect_used, reason = "a test needs a folder")]
-        let folder = folder.expect("a temporary folder");
+        let folder = temporary_folder();
         let home = folder.path().join("home");
         Self { home, folder, program: program.into(), reads_transcripts: false }
     }
@@ -287,6 +285,16 @@ impl World {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// Creates a folder that is deleted when dropped, in memory if possible.
+///
+/// # Panics
+/// If it cannot be created.
+#[expect(clippy::expect_used, reason = "a test needs a folder")]
+pub fn temporary_folder() -> TempDir {
+    let folder = tempfile::Builder::new().prefix("tome-world").tempdir_in(parent_folder());
+    folder.expect("a temporary folder")
 }
 
 /// The folder for the folders of tests: in memory if there is room, because a test syncs hundreds of

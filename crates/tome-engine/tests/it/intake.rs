@@ -24,7 +24,7 @@ fn said(id: &str) -> EventLine {
 
 #[test]
 fn after_the_reply_a_store_can_be_closed_and_reopened() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let open = || {
         let home = Home::at(folder.path());

@@ -17,7 +17,7 @@ struct Scene {
 }
 
 fn scene(mode: StoreMode) -> Scene {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
     let stores =
         Arc::new(Stores::new(Home::at(folder.path()), mode, Engine::DEFAULT, Arc::clone(&clock)));

@@ -1,80 +1,16 @@
 //! Recall over a whole engine: answers depend on what is stored, not on what is indexed already.
 
-use std::sync::Arc;
-use std::time::Duration;
-
 use serde_json::json;
-use tome_engine::{Engine, EngineSettings};
-use tome_home::{Home, NotebookOwner};
-use tome_model::{Clock, EventLine, Millis, Scope, Zone};
-use tome_notebook::{Actor, Author};
-use tome_recall::{
-    Across, QueryOrigin, QuerySyntax, RecallAnswer, RecallFilter, RecallLimits, RecallQuery,
-    RecallScope, Tier,
-};
+use tome_model::Scope;
+use tome_recall::{Across, QueryOrigin, QuerySyntax, RecallLimits, RecallQuery, RecallScope, Tier};
 
-/// 2026-03-25T10:00:00Z.
-const NOW: Millis = Millis(1_774_432_800_000);
-const MINUTE: u64 = 60_000;
-const DAY: u64 = 24 * 60 * MINUTE;
+use crate::scene::{MINUTE_MS, NOW, ROOT, Scene};
 
-struct Fixed;
+const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
 
-impl Clock for Fixed {
-    fn now(&self) -> Millis {
-        NOW
-    }
-}
-
-/// An engine over a home of its own, and the root of a project.
-struct Scene {
-    engine: Engine,
-    root: String,
-    _folder: tempfile::TempDir,
-}
-
-impl Scene {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let settings = EngineSettings::new(Home::at(folder.path().join("home")), Zone::utc());
-        let engine = Engine::open(settings, Arc::new(Fixed)).unwrap();
-        let root = folder.path().join("app").to_str().unwrap().to_owned();
-        Self { engine, root, _folder: folder }
-    }
-
-    fn store_event(&self, session: &str, number: u64, at: u64, kind: &str, text: &str) {
-        let line = json!({
-            "id": format!("{session}-{number}"), "session_id": session, "agent": "codex",
-            "cwd": self.root, "kind": kind, "at": at, "text": text,
-        });
-        let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
-        assert!(self.engine.intake().ingest(vec![draft]).iter().all(Result::is_ok));
-    }
-
-    fn write_note(&self, scope: Scope, path: &str, text: &str) {
-        let cwd = (scope != Scope::Coder).then(|| self.root.clone());
-        let owner = NotebookOwner { scope, cwd, session: None };
-        let who = Actor::Agent { agent: "codex".into(), session: None };
-        let by = Author { who, tool: "memory_write".into() };
-        let notebook = self.engine.notebooks().open(&owner).unwrap();
-        notebook.write_note(&by, path, text, None, None).unwrap();
-    }
-
-    fn query(&self, text: &str) -> RecallQuery {
-        RecallQuery {
-            text: text.to_owned(),
-            filter: RecallFilter { project: Some(self.root.clone()), ..RecallFilter::default() },
-            limits: RecallLimits { hits: 5, tokens: None },
-            ..RecallQuery::default()
-        }
-    }
-
-    /// The answer without the time that its steps took.
-    fn search(&self, query: &RecallQuery) -> RecallAnswer {
-        let mut answer = self.engine.recall().search(query).unwrap();
-        answer.stages.iter_mut().for_each(|stage| stage.took = Duration::ZERO);
-        answer
-    }
+fn store_event(scene: &Scene, session: &str, number: u64, at: u64, kind: &str, text: &str) {
+    let id = format!("{session}-{number}");
+    scene.ingest([json!({"id": id, "session_id": session, "kind": kind, "at": at, "text": text})]);
 }
 
 #[test]
@@ -83,17 +19,17 @@ fn answers_are_identical_after_a_rebuild() {
     let topics = ["refresh tokens", "the lexer cache", "retry limits", "the release notes"];
     for (day, topic) in (1..).zip(topics) {
         for turn in 0..6_u64 {
-            let at = NOW.0 - day * DAY + turn * MINUTE;
+            let at = NOW.0 - day * DAY_MS + turn * MINUTE_MS;
             let session = format!("session-{day}");
             let (number, answer) = (turn * 2, turn * 2 + 1);
             let asked = format!("how do we rotate {topic} in step {turn} of the deployment?");
-            scene.store_event(&session, number, at, "user_message", &asked);
+            store_event(&scene, &session, number, at, "user_message", &asked);
             let said =
                 format!("step {turn}: {topic} are rotated by the deployment of stage {turn}");
-            scene.store_event(&session, answer, at + 1_000, "assistant_message", &said);
+            store_event(&scene, &session, answer, at + 1_000, "assistant_message", &said);
         }
         // In steps, as a daemon would: a rebuild then has to arrive at the same by one long step.
-        scene.engine.catch_up_project(&scene.root).unwrap();
+        scene.engine.catch_up_project(ROOT).unwrap();
     }
     let facts = "# Facts\n\n<!-- META: - keywords: [\"rotation\"] -->\n\nTokens are rotated weekly.\n\n## Deployment\n\nThe deployment has six steps.\n";
     scene.write_note(Scope::Project, "facts/project.md", facts);
@@ -105,7 +41,7 @@ fn answers_are_identical_after_a_rebuild() {
     let explicit = scene.query("rotate refresh tokens during the deployment");
     // A query notices which notes are not indexed yet.
     scene.search(&explicit);
-    scene.engine.catch_up_project(&scene.root).unwrap();
+    scene.engine.catch_up_project(ROOT).unwrap();
     scene.engine.recall().catch_up_note_indexes(&|| false).unwrap();
 
     let mut queries = vec![explicit.clone(), scene.query("last week"), scene.query("rotation")];
@@ -140,7 +76,7 @@ fn answers_are_identical_after_a_rebuild() {
     }
     assert!(before.iter().flat_map(|answer| &answer.hits).any(|hit| !hit.also.is_empty()));
 
-    let store = scene.engine.stores().open_project(&scene.root).unwrap();
+    let store = scene.engine.stores().open_project(ROOT).unwrap();
     scene.engine.rebuild(&store).unwrap();
     for ((query, before), after) in queries.iter().zip(&before).zip(answers()) {
         assert_eq!(after, *before, "{query:?}");
@@ -150,8 +86,8 @@ fn answers_are_identical_after_a_rebuild() {
 #[test]
 fn notes_are_quoted_alike_before_and_after_they_are_indexed() {
     let scene = Scene::new();
-    scene.store_event("session-1", 0, NOW.0, "user_message", "what about the harbour?");
-    scene.engine.catch_up_project(&scene.root).unwrap();
+    store_event(&scene, "session-1", 0, NOW.0, "user_message", "what about the harbour?");
+    scene.engine.catch_up_project(ROOT).unwrap();
     let note = "# Harbour\n\nShips enter at high tide.\n\n<!-- META: - created: 2026-01-15T10:30:00Z - keywords: [\"anchorage\"] -->\n\nThe pilot boards at the lighthouse.\n";
     scene.write_note(Scope::Project, "facts/harbour.md", note);
 
@@ -172,6 +108,6 @@ fn notes_are_quoted_alike_before_and_after_they_are_indexed() {
         assert_eq!(found("2026-01-15T10:30:00Z created").1, Vec::new());
     };
     check(1);
-    scene.engine.catch_up_project(&scene.root).unwrap();
+    scene.engine.catch_up_project(ROOT).unwrap();
     check(0);
 }

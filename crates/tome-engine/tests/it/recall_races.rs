@@ -100,7 +100,7 @@ fn open_recall(
 /// A project with an index must not rank higher than one without.
 #[test]
 fn stores_with_and_without_an_index_rank_alike() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let (recall, stores, _) = open_recall(folder.path(), Arc::new(PotionEmbedder));
     let root = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for name in ["one", "two", "three"] {
@@ -127,7 +127,7 @@ fn stores_with_and_without_an_index_rank_alike() {
 
 #[test]
 fn notes_are_found_during_an_index_rebuild() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let (reached, at_gate) = channel();
     let (open_gate, opened) = channel();
     let embedder = Gated {

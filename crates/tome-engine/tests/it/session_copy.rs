@@ -26,7 +26,7 @@ const ROOT: &str = "/nowhere/app";
 
 impl Scene {
     fn new(mode: StoreMode) -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tome_testkit::temporary_folder();
         let clock: Arc<dyn Clock> = Arc::new(TickingClock::starting_at(Millis(1_000_000)));
         let home = Home::at(folder.path());
         let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));

@@ -37,7 +37,7 @@ fn drain(spool: &Spool) -> (Vec<String>, usize) {
 
 #[test]
 fn reading_an_empty_spool_creates_no_files() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let spool = Spool::new(&Home::at(folder.path()));
     assert!(!spool.has_work(Millis(7)));
     assert!(spool.take_files(Millis(1)).unwrap().is_empty());
@@ -46,7 +46,7 @@ fn reading_an_empty_spool_creates_no_files() {
 
 #[test]
 fn a_batch_taken_by_a_crashed_daemon_is_taken_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let spool = Spool::new(&Home::at(folder.path()));
     spool.append(vec![draft("first", 1)]).unwrap();
     // The daemon dies after it took the batch and before it deleted the file.
@@ -59,7 +59,7 @@ fn a_batch_taken_by_a_crashed_daemon_is_taken_again() {
 
 #[test]
 fn held_events_are_retried_with_backoff() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let home = Home::at(folder.path());
     let spool = Spool::new(&home);
     spool.append(vec![draft("held", 1)]).unwrap();
@@ -88,7 +88,7 @@ fn held_events_are_retried_with_backoff() {
 
 #[test]
 fn a_stuck_lock_delays_only_the_files_it_protects() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let home = Home::at(folder.path());
     let spool = Spool::new(&home);
     spool.append(vec![draft("first", 1)]).unwrap();
@@ -109,7 +109,7 @@ proptest! {
         texts in proptest::collection::vec("\\PC{0,40}", 1..6),
         cut in any::<proptest::sample::Index>(),
     ) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = tome_testkit::temporary_folder();
         let home = Home::at(folder.path());
         let spool = Spool::new(&home);
         for (at, text) in (1..).zip(&texts) {

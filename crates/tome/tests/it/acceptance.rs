@@ -59,6 +59,21 @@ pub fn wire(world: &World, tool: &str, arguments: &Value) -> v1::CallToolRespons
     world.with_client(async |client| client.call_tool(request).await).unwrap()
 }
 
+/// Calls tools over one connection; returns each call with its response. The daemon must be running.
+pub fn wire_all(
+    world: &World,
+    calls: Vec<(&'static str, Value)>,
+) -> Vec<((&'static str, Value), v1::CallToolResponse)> {
+    world.with_client(async |client| {
+        let mut answered = Vec::new();
+        for (tool, arguments) in calls {
+            let answer = client.call_tool(request(world, tool, &arguments)).await.unwrap();
+            answered.push(((tool, arguments), answer));
+        }
+        answered
+    })
+}
+
 /// Replaces the date in a text.
 fn dateless(text: &str) -> String {
     let mut parts = text.split("updated: ");

@@ -1,11 +1,15 @@
 //! The daemon: how it starts, stops and cleans up, and who has access.
 
+use std::io::Write;
 use std::process::{Child, Stdio};
 
 use serde_json::json;
 use tome_testkit::{CommandResult, Signal, World, eventually, send_signal};
 
 use crate::scene::{daemon_gone, daemon_up, ids, line, list, prompt, status, texts, world};
+
+/// Several batches of `tome ingest`.
+const STREAMED: u64 = 4_000;
 
 /// Runs the daemon in the foreground as a child of the test.
 fn foreground(world: &World, args: &[&str]) -> Child {
@@ -122,20 +126,26 @@ fn sigterm_finishes_cleanly_and_removes_the_socket() {
 fn sigterm_finishes_work_in_flight() {
     let world = world();
     let child = foreground(&world, &[]);
-    let lines: String = (0..20_000)
+    let lines: Vec<String> = (0..STREAMED)
         .map(|n| line(&format!("n{n}"), n, "some words of an event that is on its way"))
         .collect();
-    let (ran, ended) = std::thread::scope(|scope| {
-        let ingest = scope.spawn(|| {
-            world.tome_with(&["ingest", "--json", "--set", "daemon.autostart=false"], &lines)
-        });
-        eventually("the first events", || {
-            let created = status(&world)["daemon"]["created"].as_u64();
-            created.filter(|created| *created > 0)
-        });
-        send_signal(child.id(), Signal::Term);
-        (ingest.join().unwrap(), CommandResult::from(child.wait_with_output().unwrap()))
+    let (before, after) = lines.split_at(lines.len() / 2);
+    let (input, mut pen) = std::io::pipe().unwrap();
+    let args = ["ingest", "--json", "--set", "daemon.autostart=false"];
+    let ingest =
+        world.command(&args).stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    pen.write_all(before.concat().as_bytes()).unwrap();
+    eventually("the first events", || {
+        let created = status(&world)["daemon"]["created"].as_u64();
+        created.filter(|created| *created > 0)
     });
+    // The input is still open, so the stream is under way.
+    send_signal(child.id(), Signal::Term);
+    // The rest meets a daemon that stops, and `ingest` may have given up.
+    let _ = pen.write_all(after.concat().as_bytes());
+    drop(pen);
+    let ran = CommandResult::from(ingest.unwrap().wait_with_output().unwrap());
+    let ended = CommandResult::from(child.wait_with_output().unwrap());
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     let told = if ran.code == 0 {
         ran.json()["created"].as_u64().unwrap()
@@ -145,8 +155,8 @@ fn sigterm_finishes_work_in_flight() {
     };
     let stored = list(&world, &["--limit", "0"]).len() as u64;
     assert!(stored >= told, "{told} were acknowledged, {stored} are there");
-    world.ingest(&lines);
-    assert_eq!(list(&world, &["--limit", "0"]).len(), 20_000);
+    world.ingest(&lines.concat());
+    assert_eq!(list(&world, &["--limit", "0"]).len(), lines.len());
 }
 
 /// A client that arrives during shutdown gets the next daemon.

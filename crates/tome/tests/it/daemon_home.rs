@@ -175,8 +175,11 @@ fn a_store_locked_by_another_process_is_reported() {
     assert_eq!(ids(&world.events()), ["a"]);
 }
 
-/// Requests counts continuously while 4,000 events arrive; returns the daemon's refusals.
-fn ask_while_events_come(world: &World) -> Vec<String> {
+/// Counting happens in the background and on request: no request fails while events arrive, and each
+/// event is counted once.
+#[test]
+fn each_event_is_counted_once_whenever_counts_are_requested() {
+    let world = world();
     world.tome(&["start"]);
     let over = AtomicBool::new(false);
     let refused = Mutex::new(Vec::new());
@@ -199,21 +202,8 @@ fn ask_while_events_come(world: &World) -> Vec<String> {
         }
         over.store(true, Ordering::SeqCst);
     });
-    refused.into_inner().unwrap()
-}
-
-/// Counting happens in the background and on request; each event is counted once.
-#[test]
-fn each_event_is_counted_once() {
-    let world = world();
-    ask_while_events_come(&world);
+    assert_eq!(refused.into_inner().unwrap(), Vec::<String>::new());
     let overview = world.tome(&["--json"]).json();
     assert_eq!(overview["events"], 4_000);
     assert_eq!(overview["daemon"]["stores"][0]["events"], 4_000);
-}
-
-#[test]
-fn counts_never_fail_while_events_arrive() {
-    let world = world();
-    assert_eq!(ask_while_events_come(&world), Vec::<String>::new());
 }

@@ -126,7 +126,7 @@ fn files_that_are_not_transcripts_break_nothing() {
 }
 
 /// Enough prompts to keep an import busy.
-const SAID: u64 = 6_000;
+const SAID: u64 = 3_000;
 
 #[test]
 fn a_killed_import_can_be_repeated() {

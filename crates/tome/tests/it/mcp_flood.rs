@@ -13,11 +13,12 @@ use tome_testkit::eventually_within;
 
 use crate::scene::world;
 
-const REQUESTS: usize = 12_000;
-
-/// Enough for the program and the requests in flight. The responses to all requests are a multiple
-/// of that.
-const MEMORY_KIB_MAX: u64 = 400 * 1024;
+/// More than fit into the pipe and into the server's queue together.
+const REQUESTS: usize = 3_000;
+/// Polls without a further request after which the writer is blocked.
+const BLOCKED_POLLS: usize = 50;
+/// Twice what the program and the requests in flight take.
+const MEMORY_KIB_MAX: u64 = 100 * 1024;
 
 fn peak_memory_kib(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
@@ -62,13 +63,14 @@ fn unread_responses_take_bounded_memory() {
         // Standard input stays open until all responses have arrived.
         Ok::<_, std::io::Error>(stdin)
     });
-    // Nothing is read until the server has accepted all requests, or none for a while.
+    // Nothing is read until the server accepts no more.
     let mut before = (usize::MAX, 0);
-    eventually_within(Duration::from_secs(40), || {
+    let accepted = eventually_within(Duration::from_secs(40), || {
         let now = sent.load(Ordering::Relaxed);
         before = if now == before.0 { (now, before.1 + 1) } else { (now, 0) };
-        (now == REQUESTS || (now > 0 && before.1 > 150)).then_some(())
+        (now == REQUESTS || (now > 0 && before.1 > BLOCKED_POLLS)).then_some(now)
     });
+    assert!(accepted.unwrap() < REQUESTS, "the client is not blocked");
     // Only the first response is parsed: all others must be the same but for their id.
     let mut answered = BTreeSet::new();
     let mut expected = None;

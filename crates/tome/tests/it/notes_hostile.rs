@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tome_proto::v1;
 use tome_testkit::World;
 
-use crate::acceptance::{agent, file, notebook, refused, run_tool, wire};
+use crate::acceptance::{agent, file, notebook, refused, run_tool, wire, wire_all};
 use crate::notes_cli::memory;
 use crate::notes_safety::{check_whole, files_below};
 use crate::scene::{daemon_up, world};
@@ -82,8 +82,7 @@ fn calls(path: &str) -> Vec<(&'static str, Value)> {
 /// Checks that every tool rejects a path without disclosing its target, and that nothing changes.
 fn check_path(world: &World, path: &str) {
     let before = everything(world);
-    for (tool, arguments) in calls(path) {
-        let answer = wire(world, tool, &arguments);
+    for ((tool, arguments), answer) in wire_all(world, calls(path)) {
         assert!(answer.is_error, "{tool} {arguments}: {answer:?}");
         assert!(!answer.text.contains("secret words"), "{tool} {arguments}: {answer:?}");
         assert!(!answer.text.is_empty() && answer.text.len() < 2_000, "{}", answer.text.len());

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
 use crate::contents::{check_node, lexer_session, lines};
-use crate::scene::world;
+use crate::scene::{in_parallel, world};
 
 const DAY: &str = "toc:day:2026-11-15";
 
@@ -153,7 +153,7 @@ fn a_failing_model_changes_nothing() {
     let nonsense_server = server(vec![ScriptedAnswer::http(200, "{\"choices\": 5}")]);
     let down_server = server(vec![ScriptedAnswer::http(400, "{}")]);
     let (nonsense, down) = (nonsense_server.url(), down_server.url());
-    for (settings, said) in [
+    let cases = [
         (format!("kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{nonsense}\""), ""),
         (format!("kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{down}\""), ""),
         ("kind = \"anthropic\"".to_owned(), "summarizer.model"),
@@ -162,7 +162,8 @@ fn a_failing_model_changes_nothing() {
             format!("kind = \"openai\"\nmodel = \"m\"\nbase_url = \"{down}\"\ndaily_tokens = 10"),
             "budget",
         ),
-    ] {
+    ];
+    in_parallel(cases, |(settings, said)| {
         let world = configured(&settings);
         world.ingest(&lexer_session("s1", 0));
         let meter = eventually("a problem", || {
@@ -172,7 +173,7 @@ fn a_failing_model_changes_nothing() {
         assert!(meter["problem"].as_str().unwrap().contains(said), "{settings}: {meter}");
         assert_eq!(check_node(&world, DAY)["summarizer"], "extractive");
         assert_eq!(world.tome(&["admin", "verify"]).code, 0);
-    }
+    });
 }
 
 /// An agent with hooks that serves as a model must not be recorded.

@@ -191,25 +191,6 @@ fn another_project_with_hits_is_named() {
 }
 
 #[test]
-fn of_many_other_projects_the_most_recent_are_searched_and_the_rest_reported() {
-    let world = remembered();
-    let of = |n: u64| {
-        let said = json!({
-            "id": format!("p{n}"), "session_id": format!("p{n}"), "cwd": format!("/many/{n}"),
-            "at": MORNING_MS + n, "text": "Nothing to see here.",
-        });
-        line_with(&said)
-    };
-    world.ingest(&(0..40).map(of).collect::<String>());
-    let found = answer(&world, &["quarterly", "dividends"]);
-    assert_eq!(hits(&found), [] as [Value; 0], "{found}");
-    assert!(found["unread"][0].as_str().unwrap().contains("other projects"), "{found}");
-    let all = world.tome(&["recall", "zebra", "labels", "--all-projects", "--json"]).json();
-    assert_eq!(strings(hits(&all), "project").first(), Some(&"/other"), "{all}");
-    assert_eq!(all["unread"], json!([]), "{all}");
-}
-
-#[test]
 fn results_can_be_filtered() {
     let world = remembered();
     let of = |args: &[&str], field: &str| {

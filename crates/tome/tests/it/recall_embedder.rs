@@ -7,7 +7,7 @@ use tome_testkit::{World, eventually};
 
 use crate::embeddings::{Embeddings, Mood};
 use crate::recall_indexes::{finder, listed, recall};
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::scene::{MORNING_MS, in_parallel, line_with, world};
 
 /// Name of the embedder for vectors of its length plus this much.
 fn name(longer: usize) -> String {
@@ -120,7 +120,7 @@ fn another_embedder_rebuilds_the_vectors() {
     let before = settled(&world, query);
     let of = |world: &World| index(world, "vectors/events")["embedder"].clone();
     let builtin = of(&world);
-    for _ in 0..2 {
+    let check_endpoint = || {
         assert_eq!(world.tome(&["stop"]).code, 0);
         set(&world, &endpoint.settings());
         let far = settled(&world, query);
@@ -130,15 +130,14 @@ fn another_embedder_rebuilds_the_vectors() {
         );
         assert!(texts(&settled(&world, "car"))[0].contains("automobile"));
         assert_eq!(world.tome(&["stop"]).code, 0);
-        set(&world, "");
-        assert_eq!(listed(&settled(&world, query)), listed(&before));
-        assert_eq!(of(&world), builtin);
-    }
+    };
+    check_endpoint();
+    set(&world, "");
+    assert_eq!(listed(&settled(&world, query)), listed(&before));
+    assert_eq!(of(&world), builtin);
+    // And once more, over what is left of both.
+    check_endpoint();
     // Other dimensions count as another embedder.
-    assert_eq!(world.tome(&["stop"]).code, 0);
-    set(&world, &endpoint.settings());
-    settled(&world, query);
-    assert_eq!(world.tome(&["stop"]).code, 0);
     endpoint.becomes(Mood::Longer);
     let longer = format!("dimensions = {}", Embeddings::DIMENSIONS + Embeddings::LONGER);
     let usual = format!("dimensions = {}", Embeddings::DIMENSIONS);
@@ -151,11 +150,12 @@ fn another_embedder_rebuilds_the_vectors() {
 /// reason, and they are computed once the endpoint recovers.
 #[test]
 fn a_failing_endpoint_affects_only_its_vectors() {
-    for (mood, said) in [
+    let cases = [
         (Mood::Refusing(500), "not today"),
         (Mood::Refusing(401), "rejected the API key"),
         (Mood::Longer, "embed.dimensions"),
-    ] {
+    ];
+    in_parallel(cases, |(mood, said)| {
         let endpoint = Embeddings::start(mood);
         let world = configured(&endpoint.settings());
         remember(&world);
@@ -181,7 +181,7 @@ fn a_failing_endpoint_affects_only_its_vectors() {
         assert!(texts(&settled(&world, "car"))[0].contains("automobile"));
         assert!(status(&world)["endpoint"]["problem"].is_null());
         assert_eq!(log(&world).matches("no vectors for now").count(), 1, "{}", log(&world));
-    }
+    });
 }
 
 #[test]

@@ -5,7 +5,7 @@ use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
 use crate::import::{import, settle};
 use crate::notes_cli::{memory, memory_json};
-use crate::scene::{status, world};
+use crate::scene::{in_parallel, status, world};
 
 pub const FACT: &str = "# User\n\n> Summary: name, language\n\n- Name: Zhang San\n- Language: discusses in Chinese, codes in English\n";
 const EPISODE: &str = "## Logger leak fixed\n- Summary: pipeline leaked to stdout, own transport\n- Date: 2026-02-24\n- Problem: the pretty printer leaks to stdout\n- Solution: a transport of its own\n- Lesson: worker threads load no TypeScript";
@@ -82,7 +82,7 @@ pub fn writes_fact() -> ScriptedAnswer {
 /// Facts and episodes are files of the project, in the index, with their author in the history.
 #[test]
 fn a_finished_session_is_reflected_on_in_either_protocol() {
-    for protocol in ["anthropic", "openai"] {
+    in_parallel(["anthropic", "openai"], |protocol| {
         let append = json!({"path": "episodes/2026-02.md", "entry": EPISODE});
         let server = ModelServer::start([
             writes_fact().and_call("memory_append", &append),
@@ -112,7 +112,7 @@ fn a_finished_session_is_reflected_on_in_either_protocol() {
         let model = status(&world)["daemon"]["model"].clone();
         assert_eq!((&model["calls"], &model["tokens"]), (&json!(2), &json!(240)), "{model}");
         assert_eq!(model["chat_name"], format!("{protocol}/m"));
-    }
+    });
 }
 
 /// The model sees what is known, so that it updates a file instead of writing another.

@@ -8,7 +8,7 @@ use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
 
 use crate::notes_cli::{memory, memory_json};
 use crate::reflect::{configure, configured, done, reflections, restart, session, writes_fact};
-use crate::scene::{status, world};
+use crate::scene::{in_parallel, status, world};
 
 fn waits_until_asked(server: &ModelServer, times: usize) {
     eventually("a question", || (server.requests().len() >= times).then_some(()));
@@ -278,7 +278,7 @@ fn a_wrong_key_is_reported_but_not_shown() {
 /// An expired key or a missing model is waited for: no model has seen the session.
 #[test]
 fn a_failure_before_any_model_is_not_an_attempt() {
-    for status in [401, 404, 503] {
+    in_parallel([401, 404, 503], |status| {
         let server = ModelServer::directed(move |_| ScriptedAnswer::status(status, "not today"));
         let world = configured(&server, "anthropic", "");
         session(&world, "s1", "first");
@@ -287,5 +287,5 @@ fn a_failure_before_any_model_is_not_an_attempt() {
         let book = std::fs::read_to_string(world.home().join("run/reflections.json")).unwrap();
         let book: Value = serde_json::from_str(&book).unwrap();
         assert_eq!(book["sessions"][0]["tries"], 0, "{status}: {book}");
-    }
+    });
 }

@@ -94,3 +94,12 @@ pub fn daemon_up(world: &World) -> u32 {
 pub fn daemon_gone(world: &World) {
     eventually("the daemon to be gone", || world.daemon_pid().is_none().then_some(()));
 }
+
+/// Runs a check for each case on a thread of its own: most of them wait for a daemon of their own.
+pub fn in_parallel<T: Send>(cases: impl IntoIterator<Item = T>, check: impl Fn(T) + Send + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases {
+            scope.spawn(|| check(case));
+        }
+    });
+}

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use tome_testkit::{Signal, World, eventually, send_signal};
 
-use crate::scene::{daemon_up, line, prompt, status, texts, tool_result, world};
+use crate::scene::{daemon_up, in_parallel, line, prompt, status, texts, tool_result, world};
 
 /// A world whose daemon is started only by `tome start`.
 fn quiet_world() -> World {
@@ -93,12 +93,12 @@ fn commands_do_not_hang_with_a_hung_daemon() {
     start(&world);
     let pid = world.daemon_pid().unwrap();
     assert!(send_signal(pid, Signal::Stop));
-    for args in [&["status", "--json"][..], &["doctor", "--json"]] {
+    in_parallel([&["status", "--json"][..], &["doctor", "--json"]], |args| {
         let ran =
             World::run_within(&mut world.command(args), b"", std::time::Duration::from_secs(20));
         assert_eq!(ran.code, 1, "{args:?}");
         assert!(ran.stdout.contains(&pid.to_string()), "{}", ran.stdout);
-    }
+    });
     send_signal(pid, Signal::Continue);
 }
 

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tome_testkit::{World, eventually_within};
 
 use crate::import::{hooks, import, now_ms, settle};
-use crate::scene::{line_with, world};
+use crate::scene::{in_parallel, line_with, world};
 
 /// Time limit for a busy machine.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -52,30 +52,15 @@ fn run_hooks(world: &World, agent: &str) {
     start_reading(world, "1s");
 }
 
-fn check_healed(agent: &str) {
-    let world = world();
-    run_hooks(&world, agent);
-    check_complete(&world, agent);
-}
-
+/// Sessions that no hook reported, here those of the other agents, are left to `tome import`.
 #[test]
-fn transcripts_of_claude_code_are_completed() {
-    check_healed("claude-code");
-}
-
-#[test]
-fn transcripts_of_codex_are_completed() {
-    check_healed("codex");
-}
-
-#[test]
-fn transcripts_of_gemini_are_completed() {
-    check_healed("gemini");
-}
-
-#[test]
-fn transcripts_of_copilot_are_completed() {
-    check_healed("copilot");
+fn transcripts_of_reported_sessions_are_completed() {
+    in_parallel(["claude-code", "codex", "gemini", "copilot"], |agent| {
+        let world = world();
+        run_hooks(&world, agent);
+        check_complete(&world, agent);
+        assert!(world.events().iter().all(|event| event["agent"] == agent), "{agent}");
+    });
 }
 
 /// Copilot CLI's hooks report the session's end, so nothing waits for silence.
@@ -100,15 +85,6 @@ fn transcripts_of_opencode_are_completed() {
         gaps.as_array().unwrap().iter().all(|gap| gap["session"] != told.as_str()).then_some(())
     });
     assert!(healed.is_some(), "{}", coverage(&world, "opencode"));
-}
-
-/// Sessions that no hook reported are left to `tome import`.
-#[test]
-fn sessions_unknown_to_hooks_are_not_read() {
-    let world = world();
-    run_hooks(&world, "gemini");
-    check_complete(&world, "gemini");
-    assert!(world.events().iter().all(|event| event["agent"] == "gemini"));
 }
 
 /// The same event under two ids.

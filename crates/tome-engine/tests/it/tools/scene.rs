@@ -30,7 +30,7 @@ pub struct Scene {
 }
 
 pub fn scene() -> Scene {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = tome_testkit::temporary_folder();
     let top = folder.path().canonicalize().unwrap();
     let (home, repo) = (top.join("home"), top.join("repo"));
     std::fs::create_dir_all(repo.join(".git")).unwrap();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tome_testkit::{World, eventually};
 
 use super::{done, one, read, run, world};
-use crate::scene::{daemon_up, strings};
+use crate::scene::{daemon_up, in_parallel, strings};
 
 fn files(folder: &Path) -> BTreeMap<PathBuf, String> {
     let all = super::tree(folder).into_iter().filter(|(path, _)| path.is_file());
@@ -230,7 +230,7 @@ process.stdin.on("end", () => {
 /// Without Tome, or with invalid responses, OpenCode behaves as without the plugin.
 #[test]
 fn opencodes_plugin_breaks_nothing() {
-    for nonsense in ["", "not json", "7", "{\"context\": 7}", "{\"context\": \"\"}"] {
+    in_parallel(["", "not json", "7", "{\"context\": 7}", "{\"context\": \"\"}"], |nonsense| {
         let Some(mut node) = node() else { return };
         let world = one("opencode");
         done(&world, &[]);
@@ -243,5 +243,5 @@ fn opencodes_plugin_breaks_nothing() {
         assert_eq!(did["parts"].as_array().unwrap().len(), 1);
         assert_eq!(did["tool"]["output"], "a.rs");
         assert_eq!(did["prompted"], json!([]));
-    }
+    });
 }

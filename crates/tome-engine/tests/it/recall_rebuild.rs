@@ -1,18 +1,17 @@
 //! Results do not depend on how an index came to be: one that grew through commits, edits,
-//! deletions and late events and one built from scratch give identical results, byte by byte.
+//! deletions and late events and one built from scratch give identical results.
 
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
-use tome_testkit::{World, eventually_within};
+use tome_recall::{RecallAnswer, RecallQuery, Tier};
 
-use crate::recall_indexes::{delete, finder};
-use crate::scene::{MORNING_MS, line_with, world};
+use crate::scene::{MINUTE_MS, MORNING_MS, Scene};
 
 /// Every query runs in each tier.
-const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
+const TIERS: [Tier; 4] = [Tier::Literal, Tier::Bm25, Tier::Vectors, Tier::Fused];
 
 const QUESTIONS: [&str; 10] = [
     "the cache is cold",
@@ -29,10 +28,8 @@ const QUESTIONS: [&str; 10] = [
 
 /// Number of small commits.
 const ROUNDS: u64 = 5;
-/// Time limit for a rebuild on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
 
-fn said(round: u64, n: u64) -> Value {
+fn event(round: u64, n: u64) -> Value {
     let words = ["cache", "socket", "retry", "ledger", "snapshot", "deploy", "index"];
     let word = |by: u64| words[usize::try_from((round * 5 + n) * by % 7).unwrap()];
     let text = match n {
@@ -48,7 +45,7 @@ fn said(round: u64, n: u64) -> Value {
         ),
     };
     // Later rounds contain earlier events, so that segments are cut again.
-    let at = MORNING_MS + if n % 4 == 3 { 40 - round } else { round * 50 + n } * 60_000;
+    let at = MORNING_MS + if n % 4 == 3 { 40 - round } else { round * 50 + n } * MINUTE_MS;
     let mut event = json!({
         "id": format!("r{round}-{n}"), "at": at, "session_id": format!("s{}", n % 3),
         "kind": if n.is_multiple_of(2) { "user_message" } else { "assistant_message" }, "text": text,
@@ -67,9 +64,8 @@ fn write(path: &Path, text: &str) {
 }
 
 /// Changes notes by hand, as an editor or a checkout does.
-fn edit(world: &World, round: u64) {
-    let project = finder(world).parent().unwrap().to_path_buf();
-    let notes = project.join("memory/facts");
+fn edit_notes(scene: &Scene, round: u64) {
+    let notes = scene.project().join("memory/facts");
     write(
         &notes.join("birds.md"),
         &format!("# Birds\n\nThe herons nest in March, seen {round} times.\n"),
@@ -86,52 +82,42 @@ fn edit(world: &World, round: u64) {
     write(&same, "# Same\n\nThe same words again, in a note.\n");
     let touched = SystemTime::UNIX_EPOCH + Duration::from_millis(MORNING_MS + round * 1_000);
     fs::File::options().write(true).open(&same).unwrap().set_modified(touched).unwrap();
-    let detail = project.join("sessions/s1/working-memory/detail");
+    let detail = scene.project().join("sessions/s1/working-memory/detail");
     write(&detail.join("plan.md"), &format!("# Plan\n\nDeploy number {round} in the evening.\n"));
 }
 
-fn ask(world: &World, query: &str, tier: &str) -> Value {
-    let args = ["recall", query, "--project", "/app", "--limit", "8", "--tier", tier, "--json"];
-    let ran = world.tome(&args);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{query}");
-    ran.json()
-}
-
-/// Waits until every index has read everything.
-fn settle(world: &World) {
-    let is_settled = || {
-        let answer = ask(world, "the cache", "fused");
-        (answer["tier"] == "fused" && answer["behind"] == 0).then_some(())
+/// The answers of every tier, without their stages, which count what was read.
+fn answers(scene: &Scene) -> Vec<RecallAnswer> {
+    let ask = |(question, tier)| {
+        let answer = scene.search(&RecallQuery { tier: Some(tier), ..scene.query(question) });
+        RecallAnswer { stages: Vec::new(), ..answer }
     };
-    assert!(eventually_within(PATIENCE, is_settled).is_some(), "the indexes are still behind");
-}
-
-fn answers(world: &World) -> Vec<Value> {
-    let each = |query| TIERS.map(|tier| ask(world, query, tier));
-    QUESTIONS.into_iter().flat_map(each).collect()
+    let queries = QUESTIONS.into_iter().flat_map(|question| TIERS.map(|tier| (question, tier)));
+    queries.map(ask).collect()
 }
 
 #[test]
 fn a_grown_index_and_a_rebuilt_one_give_the_same_results() {
-    let world = world();
+    let scene = Scene::new();
+    let any = scene.query("the cache");
     for round in 0..ROUNDS {
-        let events = (0..9).map(|n| line_with(&said(round, n)));
-        world.ingest(&events.collect::<String>());
-        edit(&world, round);
-        settle(&world);
+        scene.ingest((0..9).map(|n| event(round, n)));
+        edit_notes(&scene, round);
+        scene.search_indexed(&any);
     }
-    let grown = answers(&world);
-    let found = grown.iter().filter(|answer| answer["hits"] != json!([])).count();
+    let grown = answers(&scene);
+    let found = grown.iter().filter(|answer| !answer.hits.is_empty()).count();
     assert!(found > grown.len() / 2, "{found} of {} questions find something", grown.len());
-    delete(&finder(&world));
-    settle(&world);
-    for (grown, made) in grown.iter().zip(answers(&world)) {
-        assert_eq!(*grown, made, "made again while the daemon runs");
+    fs::remove_dir_all(scene.project().join("finder")).unwrap();
+    scene.search_indexed(&any);
+    for (grown, rebuilt) in grown.iter().zip(answers(&scene)) {
+        assert_eq!(*grown, rebuilt, "rebuilt while the home is open");
     }
-    assert_eq!(world.tome(&["stop"]).code, 0);
-    delete(&finder(&world));
-    settle(&world);
-    for (grown, made) in grown.iter().zip(answers(&world)) {
-        assert_eq!(*grown, made, "made again by another daemon");
+    let scene = scene.reopen(|scene| {
+        fs::remove_dir_all(scene.project().join("finder")).unwrap();
+    });
+    scene.search_indexed(&any);
+    for (grown, rebuilt) in grown.iter().zip(answers(&scene)) {
+        assert_eq!(*grown, rebuilt, "rebuilt after the home was opened again");
     }
 }
