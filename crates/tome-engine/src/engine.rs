@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use tome_contents::{Calendar, ContentsSettings, Extractive, Instructions, ListedInstruction};
+use tome_contents::{Calendar, ContentsSettings, Extractive};
 use tome_finder::{Embedder, PotionEmbedder};
 use tome_home::{
     Home, HomeError, Notebooks, Projection, SessionStatistics, Store, StoreMode, Stores,
@@ -70,7 +70,6 @@ pub struct Engine {
     calendar: Arc<Calendar>,
     transcripts: Arc<Transcripts>,
     recall: Arc<Recall>,
-    instructions: Arc<Instructions>,
     intake: Intake,
     spool: Spool,
     projections: Vec<Arc<dyn Projection>>,
@@ -119,7 +118,6 @@ impl Engine {
             settings.embedder,
             Arc::clone(&clock),
         ));
-        let instructions = Arc::new(Instructions::default());
         // The order matters: indexes refer to transcript lines, and events must be searchable before
         // their contents are built.
         let projections: Vec<Arc<dyn Projection>> = vec![
@@ -127,7 +125,7 @@ impl Engine {
             Arc::clone(&transcripts) as _,
             Arc::clone(&recall) as _,
             Arc::clone(&calendar) as _,
-            Arc::clone(&instructions) as _,
+            Arc::clone(calendar.instructions()) as _,
         ];
         Ok(Self {
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
@@ -139,7 +137,6 @@ impl Engine {
             calendar,
             transcripts,
             recall,
-            instructions,
             projections,
             redact,
             redactor: OnceLock::new(),
@@ -252,14 +249,6 @@ impl Engine {
     /// Search over events, contents and notes.
     pub fn recall(&self) -> &Arc<Recall> {
         &self.recall
-    }
-
-    /// The standing instructions of the user in a project, the latest first.
-    pub fn list_instructions(&self, project: &str) -> Result<Vec<ListedInstruction>, HomeError> {
-        match self.stores.find_store_path(project) {
-            Some(path) => self.instructions.list(&self.stores.open(&path)?, project),
-            None => Ok(Vec::new()),
-        }
     }
 
     /// Stores events.

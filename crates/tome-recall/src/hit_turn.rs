@@ -5,7 +5,6 @@ use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventKind};
 
 use super::candidate::CandidateBody;
-use super::literal::Matcher;
 use crate::RecallError;
 
 /// Events read before and after a hit; a longer turn is shown without its other end.
@@ -38,7 +37,6 @@ pub(super) fn load_turn(
     ledger: &Ledger,
     body: &CandidateBody,
     mark: OrderKey,
-    matcher: &Matcher,
 ) -> Result<HitTurn, RecallError> {
     let Some(session) = &body.session else { return Ok(HitTurn::default()) };
     let session = tome_model::SessionId::parse(session)?;
@@ -76,7 +74,9 @@ pub(super) fn load_turn(
         }
     }
     turn.answered = last.and_then(|(number, event)| {
-        Some(TurnPart { number, text: choose_passage(&event.text, matcher)? })
+        let text = tome_contents::find_conclusion(&event.text)?;
+        let text = tome_text::collapse_whitespace(&text);
+        Some(TurnPart { number, text: tome_text::truncate_words(&text, ANSWERED_CHARS_MAX) })
     });
     Ok(turn)
 }
@@ -85,16 +85,4 @@ fn is_answer(event: &Event) -> bool {
     matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
         && !event.meta.contains_key("agent_id")
         && !event.text.trim().is_empty()
-}
-
-/// The conclusion of an answer, or else the passage that the query matches. `None` if it has neither:
-/// the beginning of an answer says little.
-fn choose_passage(answer: &str, matcher: &Matcher) -> Option<String> {
-    let conclusion = tome_contents::find_conclusion(answer);
-    let matched = || {
-        let found = matcher.match_text(answer).filter(|found| found.coverage >= 0.5)?;
-        Some(tome_text::excerpt_around(answer, &found.range, ANSWERED_CHARS_MAX))
-    };
-    let text = conclusion.or_else(matched)?;
-    Some(tome_text::truncate_words(&tome_text::collapse_whitespace(&text), ANSWERED_CHARS_MAX))
 }

@@ -303,7 +303,7 @@ impl Recall {
                 continue;
             };
             if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref() {
-                hit.turn = hit_turn::load_turn(ledger, body, mark, &plan.matcher)?;
+                hit.turn = hit_turn::load_turn(ledger, body, mark)?;
             }
             if let Some(own) = said.get(&(candidate.set_index, mark.seq)) {
                 let others: Vec<&other_statements::Statement> = said

@@ -72,7 +72,7 @@ impl Statement {
                 values.insert(word.trim_start_matches('$').to_owned());
             } else if is_month(word) {
                 values.insert(word.to_owned());
-            } else if word.chars().count() >= 3 && !is_stop_word(word, StopClass::FUNCTION) {
+            } else if word.chars().count() >= 3 && !is_said_anyway(word) {
                 words.insert(stem(word).into_owned());
             }
         }
@@ -88,7 +88,9 @@ impl Statement {
         let smaller = self.words.len().min(other.words.len()).max(1);
         let is_same_subject = asked * 3 >= query.len() * 2
             && shared.len() >= SHARED_MIN
-            && shared.len() * 3 >= smaller;
+            // The words of the query alone do not make two statements speak of one thing.
+            && shared.len() > asked
+            && shared.len() * 2 >= smaller;
         if !is_same_subject || self.number == other.number {
             return None;
         }
@@ -134,6 +136,18 @@ pub(super) fn find_others(
         }
     }
     chosen
+}
+
+/// Whether a word tells nothing about the subject.
+fn is_said_anyway(word: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: [&str; 16] = [
+        "help", "kinda", "curious", "wondering", "worried", "stressed", "want", "need", "like", "think",
+        "know", "trying", "sure", "still", "now", "currently",
+    ];
+    is_stop_word(word, StopClass::FUNCTION)
+        || is_stop_word(word, StopClass::SMALL_TALK)
+        || WORDS.contains(&word)
 }
 
 fn is_negation(word: &str) -> bool {

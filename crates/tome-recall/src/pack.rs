@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use tome_finder::EntrySource;
 use tome_model::{EventKind, Millis};
 use tome_text::estimate_tokens;
 
@@ -19,6 +20,8 @@ use super::rank::RankedCandidate;
 use super::{Across, HitTurn, RecallHit, RecallScope, literal};
 
 const SNIPPET_CHARS: usize = 400;
+/// The same for long texts of agents and tools, which repeat much.
+const AGENT_SNIPPET_CHARS: usize = 280;
 /// Statements that are compared with the hits.
 const STATEMENTS_MAX: usize = 60;
 /// Kind of the events that people wrote.
@@ -223,7 +226,9 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
     };
     let Some(body) = &candidate.body else { return hit };
     let place = find_shown_range(one, &body.text, plan);
-    hit.text = tome_text::excerpt_around(&body.text, &place, SNIPPET_CHARS);
+    let is_agents = candidate.source == EntrySource::Event && body.kind != USER_MESSAGE;
+    let chars_max = if is_agents { AGENT_SNIPPET_CHARS } else { SNIPPET_CHARS };
+    hit.text = tome_text::excerpt_around(&body.text, &place, chars_max);
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);

@@ -16,7 +16,7 @@ use std::sync::{Arc, PoisonError};
 use tome_ledger::Ledger;
 use tome_model::{Clock, Level, Millis, NodeId, Zone};
 
-use crate::{ContentsSettings, Summarizer};
+use crate::{ContentsSettings, Instructions, ListedInstruction, Summarizer};
 use tome_home::{HomeError, Projection, Stores};
 
 pub use entry::{CalendarEntry, Depth, ProjectShare};
@@ -33,6 +33,7 @@ pub struct Calendar {
     settings: ContentsSettings,
     summarizer: Arc<dyn Summarizer>,
     clock: Arc<dyn Clock>,
+    instructions: Arc<Instructions>,
 }
 
 impl Calendar {
@@ -43,7 +44,20 @@ impl Calendar {
         summarizer: Arc<dyn Summarizer>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        Self { stores, settings, summarizer, clock }
+        Self { stores, settings, summarizer, clock, instructions: Arc::default() }
+    }
+
+    /// The standing instructions of the user, as a projection of the stores.
+    pub fn instructions(&self) -> &Arc<Instructions> {
+        &self.instructions
+    }
+
+    /// The standing instructions of the user in a project, the latest first.
+    pub fn list_instructions(&self, project: &str) -> Result<Vec<ListedInstruction>, HomeError> {
+        match self.stores.find_store_path(project) {
+            Some(path) => self.instructions.list(&self.stores.open(&path)?, project),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// The underlying stores.

@@ -74,9 +74,13 @@ impl Summarizer for Extractive {
     }
 }
 
-/// Finds the sentence of an answer that says what came out, if one does.
+/// Finds the sentence of an answer that says what came out, if one does: a result, a cause or a
+/// decision, or something about a named part of the code.
 pub fn find_conclusion(answer: &str) -> Option<String> {
-    answer::find_conclusion(answer).filter(|found| found.score >= answer::SURE).map(|one| one.text)
+    let found = answer::find_conclusion(answer).filter(|found| found.score >= answer::SURE)?;
+    let says = cues::find_cue(&found.text).is_some_and(|(_, sure)| sure >= 2)
+        || answer::names_subject(&found.text);
+    says.then_some(found.text)
 }
 
 /// Finds the standing instructions and preferences in a prompt, verbatim.

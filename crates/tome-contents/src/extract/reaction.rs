@@ -79,10 +79,28 @@ pub(super) fn is_convention(sentence: &str) -> bool {
     let lower = sentence.to_lowercase();
     let words = count_words(sentence);
     let asks = lower.trim_end().ends_with('?');
-    !asks
-        && (4..=40).contains(&words)
-        && (STARTS.iter().any(|start| strip_prefix_ignoring_case(sentence, start).is_some())
-            || INSIDE.iter().any(|mark| lower.contains(mark)))
+    let orders = |after: &str| !is_told(after.trim_start());
+    let starts = |start: &&str| {
+        strip_prefix_ignoring_case(sentence, start).is_some_and(|rest| {
+            !matches!(**start, "always" | "never") || orders(&rest.to_lowercase())
+        })
+    };
+    let holds = |mark: &&str| lower.split_once(*mark).is_some_and(|(_, rest)| orders(rest));
+    !asks && (4..=40).contains(&words) && (STARTS.iter().any(starts) || INSIDE.iter().any(holds))
+}
+
+/// Whether the words after "never" or "always" tell of the past or of a state instead of ordering:
+/// "never been there", "always a pleasure".
+fn is_told(rest: &str) -> bool {
+    #[rustfmt::skip]
+    const WORDS: &[&str] = &[
+        "a", "an", "the", "my", "our", "been", "had", "has", "have", "was", "were", "is", "are", "be",
+        "in", "at", "on", "to", "so", "such", "there", "here", "up", "thought", "knew", "seen", "gone",
+        "done", "felt", "said", "heard", "got", "great", "good", "nice", "fun", "happy", "really",
+        "quite", "too", "very", "know", "feel",
+    ];
+    let first = rest.split(|c: char| !c.is_alphanumeric() && c != '\'').next().unwrap_or_default();
+    WORDS.contains(&first) || first.ends_with("ed") && first.len() > 4 || first.ends_with("ing")
 }
 
 /// Whether a sentence of the user asks for something from now on, or tells what they prefer.
@@ -137,5 +155,10 @@ mod tests {
         assert!(is_convention("we use pnpm here, not npm"));
         assert!(!is_convention("Should we always retry here?"));
         assert!(!is_convention("it never worked"));
+        assert!(!is_convention("Never been on a sports team"));
+        assert!(!is_convention("Thanks, always a pleasure to talk"));
+        assert!(is_convention("Never commit to main"));
+        assert!(is_instruction("I prefer short answers with code first"));
+        assert!(is_instruction("Please include units whenever I ask about sizes"));
     }
 }

@@ -155,6 +155,9 @@ fn what_is_late_or_cut_is_said() {
 
 fn hit(citation: &str, file: Option<&str>, session: Option<&str>, text: &str) -> RecallHit {
     RecallHit {
+        id: citation.to_owned(),
+        turn: tome_recall::HitTurn::default(),
+        others: Vec::new(),
         source: if file.is_some() { EntrySource::Note } else { EntrySource::Event },
         citation: citation.to_owned(),
         file: file.map(str::to_owned),

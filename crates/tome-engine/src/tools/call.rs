@@ -9,7 +9,7 @@ use tome_notebook::{Actor, Author, Notebook, NotebookError};
 
 use super::answer::ToolError;
 use super::{Caller, ToolAnswer, ToolFailure, Tools};
-use tome_contents::Calendar;
+use tome_contents::{Calendar, ListedInstruction};
 use tome_home::{NotebookOwner, Notebooks};
 use tome_recall::Recall;
 use tome_redact::Redactor;
@@ -55,6 +55,14 @@ impl<'c> ToolInvocation<'c> {
         self.recall.ok_or_else(|| {
             ToolError::new(ToolFailure::Failed, "recall is not available here: it needs the daemon")
         })
+    }
+
+    /// The standing instructions of the user in a project, the latest first.
+    pub(super) fn list_instructions(
+        &self,
+        project: &str,
+    ) -> Result<Vec<ListedInstruction>, ToolError> {
+        Ok(self.calendar()?.list_instructions(project)?)
     }
 
     pub(super) fn session(&self) -> Option<&'c str> {

@@ -19,7 +19,9 @@ use tome_contents::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
 };
 
-pub(super) use events::{expand_grip, get_events, render_events, render_expanded_grip};
+pub(super) use events::{
+    expand_grip, get_events, render_events, render_expanded_grip, render_numbered,
+};
 
 type Result<T> = std::result::Result<T, ToolError>;
 

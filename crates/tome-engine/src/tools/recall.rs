@@ -17,9 +17,9 @@ use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::quoting::FENCE_TOKENS;
-use tome_contents::Calendar;
+use tome_contents::{Calendar, Instruction, ListedInstruction, rank_instructions};
 use tome_recall::{
-    Across, QueryOrigin, RecallAnswer, RecallFilter, RecallHit, RecallQuery, RecallScope,
+    Across, HitOrder, QueryOrigin, RecallAnswer, RecallFilter, RecallHit, RecallQuery, RecallScope,
     source_name,
 };
 
@@ -32,16 +32,27 @@ const HITS_DEFAULT: usize = 5;
 const HITS_MAX: usize = 50;
 
 /// Default, minimum and maximum token budget of a text answer.
-const TOKENS_DEFAULT: usize = 800;
+const TOKENS_DEFAULT: usize = 400;
 const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
+
+/// Standing instructions below the hits, and in their own list.
+const INSTRUCTIONS_MAX: usize = 2;
+const INSTRUCTIONS_LISTED_MAX: usize = 20;
+const INSTRUCTION_CHARS_MAX: usize = 240;
 
 /// Bytes of a query repeated in JSON.
 const QUERY_BYTES_MAX: usize = 500;
 
 pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let scope = args.take_text(&["scope"])?.filter(|scope| !scope.is_empty());
+    if scope.as_deref() == Some("instructions") {
+        return list_instructions(call, args);
+    }
     let query = require_query(args)?;
-    let within: RecallScope = take_named(args, &["scope"])?.unwrap_or_default();
+    let within = scope.map(|scope| scope.parse::<RecallScope>()).transpose();
+    let within = within.map_err(|error| ToolError::invalid(error.to_string()))?.unwrap_or_default();
+    let order: HitOrder = take_named(args, &["sort"])?.unwrap_or_default();
     let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(HITS_DEFAULT);
     let across: Option<Across> = take_named(args, &["across"])?;
     let tokens_max =
@@ -50,6 +61,7 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     args.reject_unknown()?;
     let mut question = resolve_caller(call, across)?.into_query(query, narrow);
     question.filter.scope = within;
+    question.order = order;
     // The budget covers the whole text answer; recall itself would count only the hits' texts.
     question.limits.hits = limit;
     let answer = call.recall()?.search(&question)?;
@@ -61,7 +73,8 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
         tokens_max: tokens_max - fence,
         is_quoted,
     };
-    let packed = pack::pack_answer(&answer, &format);
+    let instructions = find_instructions(call, &question);
+    let packed = pack::pack_answer(&answer, &instructions, &format);
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
     let mut json = answer_json(&answer, &question.text);
     let more = answer.more + (answer.hits.len() - shown.len());
@@ -69,6 +82,50 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     insert_field(&mut json, "more", more.into());
     insert_field(&mut json, "tokens", (packed.tokens + fence as u64).into());
     Ok(ToolAnswer::from_text(packed.text, json))
+}
+
+/// Lists the standing instructions of the user in the caller's project.
+fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let query = args.take_text(&["query", "question"])?.unwrap_or_default();
+    args.reject_unknown()?;
+    let projects = call.calendar()?.stores().projects();
+    let Some(cwd) = call.cwd() else {
+        return Err(ToolError::invalid("scope instructions needs a working directory"));
+    };
+    let all = call.list_instructions(&projects.resolve_project_or_guess(cwd, None))?;
+    let about = rank_instructions(&all, &query);
+    // Words that no instruction shares do not hide what the user always wants.
+    let shown: Vec<&ListedInstruction> = match about.is_empty() {
+        true => all.iter().filter(|one| one.replaced_by.is_none()).collect(),
+        false => about,
+    };
+    let lines: Vec<String> =
+        shown.iter().take(INSTRUCTIONS_LISTED_MAX).map(|one| render_instruction(one)).collect();
+    let text = match lines.is_empty() {
+        true => "No standing instructions.".to_owned(),
+        false => lines.join("\n"),
+    };
+    let json: Vec<Value> = shown
+        .iter()
+        .take(INSTRUCTIONS_LISTED_MAX)
+        .map(|one| json!({ "id": format!("#{}", one.instruction.number), "at": one.instruction.at, "text": one.instruction.text }))
+        .collect();
+    Ok(ToolAnswer::from_text(text, json!({ "instructions": json })))
+}
+
+/// The instructions that concern a query, as lines; none if they cannot be read.
+fn find_instructions(call: &ToolInvocation<'_>, query: &RecallQuery) -> Vec<String> {
+    let Some(project) = query.filter.project.as_deref() else { return Vec::new() };
+    let all = call.list_instructions(project).unwrap_or_default();
+    let about = rank_instructions(&all, &query.text);
+    about.into_iter().take(INSTRUCTIONS_MAX).map(render_instruction).collect()
+}
+
+fn render_instruction(one: &ListedInstruction) -> String {
+    let Instruction { number, at, text, .. } = &one.instruction;
+    let text = crate::quote::quote_line(text, INSTRUCTION_CHARS_MAX);
+    let day: String = at.to_string().chars().take(10).collect();
+    format!("Standing instruction of the user (#{number}, {day}): {text}")
 }
 
 fn require_query(args: &mut ToolArgs) -> Result<String> {
@@ -208,6 +265,6 @@ fn hit_json(hit: &RecallHit) -> Value {
         "source": source_name(hit.source), "citation": hit.citation, "text": hit.text,
         "at": hit.at, "score": hit.score, "title": hit.title, "session": hit.session,
         "agent": hit.agent, "project": hit.project, "kind": hit.kind, "file": hit.file,
-        "line": hit.line, "also": hit.also,
+        "line": hit.line, "also": hit.also, "id": hit.id,
     })
 }

@@ -1,14 +1,14 @@
 //! `memory_show`: opens a citation of an event, a note, a node or a grip.
 
 use serde_json::{Value, json};
-use tome_model::EventId;
+use tome_model::{Event, EventId, EventKind};
 use tome_text::estimate_tokens;
 
 use super::ToolAnswer;
 use super::answer::{ToolError, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
-use super::contents::{render_events, render_expanded_grip, render_node};
+use super::contents::{render_events, render_expanded_grip, render_node, render_numbered};
 use tome_home::HomeError;
 use tome_recall::{Citation, CitedContent, OpenedCitation, Viewpoint};
 
@@ -19,6 +19,10 @@ const SHOWN_BYTES_MAX: usize = 16_000;
 /// Bytes shown of the cited event, and of the citation.
 const EVENT_BYTES_MAX: usize = 12_000;
 const CITATION_BYTES_MAX: usize = 300;
+/// Bytes shown of the events of a turn: the cited one, other messages, other steps.
+const CITED_BYTES_MAX: usize = 4_000;
+const SAID_BYTES_MAX: usize = 700;
+const STEP_BYTES_MAX: usize = 160;
 
 pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let citation = args.require_text(&["citation", "id"])?;
@@ -40,7 +44,14 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
         Err(problem) => open_event(call, cited, project.as_deref())
             .map_err(|_| ToolError::invalid(problem.to_string()))?,
     };
-    let lines = render_opened(&opened);
+    let turn = match &opened.content {
+        CitedContent::Event(event) => call.recall()?.citations().load_around(event, None)?,
+        _ => Vec::new(),
+    };
+    let lines = match &opened.content {
+        CitedContent::Event(event) if turn.len() > 1 => render_turn(&turn, &event.id),
+        _ => render_opened(&opened),
+    };
     let text = truncate_bytes(&lines.join("\n"), SHOWN_BYTES_MAX);
     let tokens = estimate_tokens(&text);
     let json = json!({
@@ -65,6 +76,26 @@ fn open_event(
     let (session, root) = (Some(event.session.clone()), event.project.clone());
     let place = CitedContent::Event(Box::new(event));
     Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, place) })
+}
+
+/// Renders a turn, with the cited event marked; the other texts are cut.
+fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (number, event) in turn {
+        let is_cited = event.id == *cited;
+        let is_said = matches!(
+            event.kind,
+            EventKind::UserMessage | EventKind::AssistantMessage | EventKind::AssistantStop
+        );
+        let bytes_max = match (is_cited, is_said) {
+            (true, _) => CITED_BYTES_MAX,
+            (false, true) => SAID_BYTES_MAX,
+            (false, false) => STEP_BYTES_MAX,
+        };
+        let mark = if is_cited { "> " } else { "" };
+        lines.push(format!("{mark}{}", render_numbered(*number, event, bytes_max)));
+    }
+    lines
 }
 
 fn render_opened(opened: &OpenedCitation) -> Vec<String> {

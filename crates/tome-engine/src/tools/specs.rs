@@ -27,15 +27,19 @@ fn recall_specs() -> Vec<ToolSpec> {
     vec![
         tool(
             "recall_memory",
-            "Search earlier sessions, notes and lessons; returns cited excerpts. Use specific \
-             words: names, paths, error codes. Times (last week) work too.",
+            "Search earlier sessions, notes and lessons. Use specific words: names, paths, error \
+             codes; times (last week) work too. Then open the hit that matters with memory_show. \
+             sort time gives a timeline; scope instructions lists what the user always wants.",
             json!({
                 "query": string_schema(),
                 "scope": {
                     "type": "string",
-                    "enum": ["all", "detail", "messages", "notes", "coder", "contents"],
+                    "enum": [
+                        "all", "detail", "messages", "notes", "coder", "contents", "instructions",
+                    ],
                     "default": "all",
                 },
+                "sort": { "type": "string", "enum": ["relevance", "time"] },
                 "limit": { "type": "integer", "default": 5 },
                 "across": {
                     "type": "string",
@@ -45,14 +49,15 @@ fn recall_specs() -> Vec<ToolSpec> {
                 "since": described_string_schema("such as 2026-11-14, last week"),
                 "until": described_string_schema("exclusive"),
                 "agent": string_schema(),
-                "tokens": { "type": "integer", "default": 800 },
+                "tokens": { "type": "integer", "default": 400 },
             }),
         ),
         ToolSpec {
             name: "memory_show",
             toolset: "recall",
-            description: "Open a citation from recall_memory in full: a message, note, summary \
-                          or excerpt. Also a day, week or month: toc:day:2026-11-14.",
+            description: "Open a citation from recall_memory, such as #123: a message with its \
+                          turn, a note, summary or excerpt. Also a day, week or month: \
+                          toc:day:2026-11-14.",
             schema: object_schema(&["citation"], json!({ "citation": string_schema() })),
             effect: ToolEffect::Reads,
         },

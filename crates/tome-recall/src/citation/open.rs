@@ -177,6 +177,10 @@ impl Citations {
             }
             before.push((position.order_key().seq, later));
         }
+        // A message without an answer, as among people: its neighbors are its context.
+        if around.is_none() && before.len() == 1 {
+            return self.load_around(event, Some(1));
+        }
         Ok(before)
     }
 

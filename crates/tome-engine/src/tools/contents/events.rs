@@ -124,6 +124,12 @@ pub(in crate::tools) fn render_events(events: &[Event], bytes_max: usize) -> Vec
     lines
 }
 
+/// Renders one event by its number: time, who, and its text.
+pub(in crate::tools) fn render_numbered(number: u64, event: &Event, bytes_max: usize) -> String {
+    let (at, text) = (render_minute(event.at), render_event_text(event, bytes_max));
+    format!("#{number} {at} {} {}: {text}", event.agent, event.kind)
+}
+
 fn render_event(event: &Event, bytes_max: usize) -> String {
     let (at, text) = (render_minute(event.at), render_event_text(event, bytes_max));
     format!("{} {at} {} {}: {text}", event.id, event.agent, event.kind)

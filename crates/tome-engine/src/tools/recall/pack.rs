@@ -18,6 +18,9 @@ const QUERY_SHARE: usize = 4;
 /// Lengths, in characters, to which the first hit is shortened step by step.
 const SHORTENED_CHARS: [usize; 5] = [240, 160, 120, 80, 40];
 
+/// Lengths, in characters, to which all hits are shortened before some are left out.
+const LISTED_CHARS: [usize; 3] = [280, 220, 160];
+
 /// Shorter words of a query are unlikely to be the match.
 const WORD_CHARS_MIN: usize = 3;
 
@@ -41,12 +44,16 @@ pub(super) struct AnswerFormat<'a> {
 }
 
 /// Renders an answer within its token budget.
-pub(super) fn pack_answer(answer: &RecallAnswer, format: &AnswerFormat<'_>) -> PackedAnswer {
+pub(super) fn pack_answer(
+    answer: &RecallAnswer,
+    instructions: &[String],
+    format: &AnswerFormat<'_>,
+) -> PackedAnswer {
     let draft = AnswerPacker {
         answer,
         format,
         query: shorten_query(format.query, format.tokens_max / QUERY_SHARE),
-        notes: render::render_notes(answer),
+        notes: instructions.iter().cloned().chain(render::render_notes(answer)).collect(),
     };
     draft.pack_complete().or_else(|| draft.pack_shortened()).unwrap_or_else(|| draft.pack_minimal())
 }
@@ -59,17 +66,33 @@ struct AnswerPacker<'a> {
 }
 
 impl AnswerPacker<'_> {
-    /// As many complete hits as fit, with the other hits of their sessions if those fit too.
+    /// As many hits as fit. Rather all of them with shorter texts than fewer whole ones.
     fn pack_complete(&self) -> Option<PackedAnswer> {
         let hits = &self.answer.hits;
-        (1..=hits.len()).rev().find_map(|count| {
-            let shown: Vec<(&RecallHit, &str)> =
-                hits.iter().take(count).map(|hit| (hit, hit.text.as_str())).collect();
-            let also = render::render_also(shown.iter().map(|(hit, _)| *hit));
-            let longer =
-                also.and_then(|also| self.fit(self.render_list(&shown, Some(also)), count));
-            longer.or_else(|| self.fit(self.render_list(&shown, None), count))
-        })
+        let whole = self.fit_hits(hits, usize::MAX);
+        let shorter = || LISTED_CHARS.iter().find_map(|chars_max| self.fit_hits(hits, *chars_max));
+        let fewer = || {
+            let chars_max = LISTED_CHARS.last().copied().unwrap_or(usize::MAX);
+            (1..hits.len()).rev().find_map(|count| self.fit_hits(hits.get(..count)?, chars_max))
+        };
+        whole.or_else(shorter).or_else(fewer)
+    }
+
+    /// Renders hits with texts of a length, if they fit.
+    fn fit_hits(&self, hits: &[RecallHit], chars_max: usize) -> Option<PackedAnswer> {
+        let texts: Vec<String> = hits
+            .iter()
+            .map(|hit| match hit.text.chars().count() > chars_max {
+                true => excerpt_around_match(&hit.text, self.format.query, chars_max),
+                false => hit.text.clone(),
+            })
+            .collect();
+        let shown: Vec<(&RecallHit, &str)> =
+            hits.iter().zip(texts.iter().map(String::as_str)).collect();
+        if shown.is_empty() {
+            return None;
+        }
+        self.fit(self.render_list(&shown), hits.len())
     }
 
     /// The first hit with a shortened text.
@@ -77,7 +100,7 @@ impl AnswerPacker<'_> {
         let hit = self.answer.hits.first()?;
         SHORTENED_CHARS.iter().find_map(|chars_max| {
             let content = excerpt_around_match(&hit.text, self.format.query, *chars_max);
-            self.fit(self.render_list(&[(hit, &content)], None), 1)
+            self.fit(self.render_list(&[(hit, &content)]), 1)
         })
     }
 
@@ -100,7 +123,7 @@ impl AnswerPacker<'_> {
     }
 
     /// Renders the hits and the notes below them.
-    fn render_list(&self, shown: &[(&RecallHit, &str)], also: Option<String>) -> String {
+    fn render_list(&self, shown: &[(&RecallHit, &str)]) -> String {
         let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
         for (number, (hit, content)) in (1..).zip(shown) {
             text.push('\n');
@@ -113,7 +136,7 @@ impl AnswerPacker<'_> {
         let dates = (!self.format.is_quoted)
             .then(|| render::render_dates(shown.iter().map(|(hit, _)| *hit)));
         let dates = dates.flatten();
-        let below = [dates, also, self.render_more(shown.len())].into_iter().flatten();
+        let below = [dates, self.render_more(shown.len())].into_iter().flatten();
         let below: Vec<String> = below.chain(self.notes.iter().cloned()).collect();
         if !below.is_empty() {
             text.push('\n');

@@ -31,17 +31,36 @@ const LISTED_MAX: usize = 3;
 
 /// Renders one hit with its number and the given content.
 pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> String {
-    let source = source_name(hit.source);
-    let (citation, place) = (&hit.citation, render_location(hit));
-    format!(
-        "[{number}] Source: {source}\n    {place}\n    Content: {content}\n    Citation: {citation}\n"
-    )
+    let (source, id) = (source_name(hit.source), &hit.id);
+    let place = match hit.source {
+        // The number of an event says it all.
+        EntrySource::Event if hit.id != hit.citation => String::new(),
+        _ => format!("    {}\n", render_location(hit)),
+    };
+    let mut text = format!("[{number}] Source: {source}\n{place}    Content: {content}\n");
+    if let Some(answered) = &hit.turn.answered {
+        let (number, said) = (answered.number, one_line(&answered.text));
+        text.push_str(&format!("    Answered #{number}: {said}\n"));
+    }
+    for other in &hit.others {
+        let (relation, number) = (other.relation.as_str(), other.number);
+        let (day, said) = (render_day(other.at), one_line(&other.text));
+        text.push_str(&format!("    {relation} #{number} ({day}): {said}\n"));
+    }
+    text.push_str(&format!("    Citation: {id}\n"));
+    text
 }
 
 /// The same for a model: with speaker and date.
 pub(super) fn render_quoted_hit(number: usize, hit: &RecallHit, content: &str) -> String {
     let at = hit.at.map(|at| format!(", {} UTC", render_minute(at))).unwrap_or_default();
-    let listed = render_hit(number, hit, &quote_line(content, usize::MAX));
+    let quote = |text: &str| quote_line(text, usize::MAX);
+    let mut quoted = hit.clone();
+    if let Some(answered) = &mut quoted.turn.answered {
+        answered.text = quote(&answered.text);
+    }
+    quoted.others.iter_mut().for_each(|other| other.text = quote(&other.text));
+    let listed = render_hit(number, &quoted, &quote(content));
     format!("{listed}    Said by: {}{at}\n", name_speaker(hit))
 }
 
@@ -81,13 +100,9 @@ pub(super) fn render_dates<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Opt
     (!dates.is_empty()).then(|| format!("Dates (UTC): {}", dates.join(", ")))
 }
 
-/// Renders the citations of other hits in the same session or file.
-pub(super) fn render_also<'h>(hits: impl Iterator<Item = &'h RecallHit>) -> Option<String> {
-    let others = (1..).zip(hits).filter(|(_, hit)| !hit.also.is_empty());
-    let also: Vec<String> = others
-        .map(|(number, hit): (usize, _)| format!("[{number}] {}", hit.also.join(", ")))
-        .collect();
-    (!also.is_empty()).then(|| format!("Also: {}", also.join("; ")))
+/// Renders the day of a time.
+fn render_day(at: Millis) -> String {
+    at.to_string().chars().take(10).collect()
 }
 
 /// Renders a time to the minute.

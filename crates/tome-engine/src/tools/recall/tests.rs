@@ -18,6 +18,9 @@ fn hit(source: EntrySource, citation: &str, text: &str) -> RecallHit {
     let (file, line) = citation.split_once("#L").unwrap_or((citation, ""));
     let is_file = matches!(source, EntrySource::Note | EntrySource::Detail | EntrySource::Insight);
     RecallHit {
+        id: citation.to_owned(),
+        turn: tome_recall::HitTurn::default(),
+        others: Vec::new(),
         source,
         citation: citation.to_owned(),
         file: is_file.then(|| file.to_owned()),
@@ -54,7 +57,7 @@ fn format(query: &str, tokens_max: usize) -> AnswerFormat<'_> {
 }
 
 fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
-    let packed = pack_answer(answer, &format(query, TOKENS_DEFAULT));
+    let packed = pack_answer(answer, &[], &format(query, TOKENS_DEFAULT));
     assert_eq!(packed.hits, answer.hits.len());
     expected.assert_eq(&packed.text);
 }
@@ -85,9 +88,9 @@ fn hits_are_rendered_in_the_documented_format() {
             Line: 45\n    \
             Content: User asked about auth flow, discussed OAuth2 vs JWT...\n    \
             Citation: messages.jsonl#L45";
-    let packed = pack_answer(&answer(hits), &format("authentication", TOKENS_DEFAULT));
+    let packed = pack_answer(&answer(hits), &[], &format("authentication", TOKENS_DEFAULT));
     assert_eq!(packed.text, expected);
-    let none = pack_answer(&answer(Vec::new()), &format("authentication", TOKENS_DEFAULT));
+    let none = pack_answer(&answer(Vec::new()), &[], &format("authentication", TOKENS_DEFAULT));
     assert_eq!(none.text, "No results found for: \"authentication\"");
 }
 
@@ -107,35 +110,33 @@ fn every_source_shows_its_location() {
         &answer(hits),
         "jwt\nrotation",
         &expect![[r#"
-        Found 5 result(s) for: "jwt rotation"
+            Found 5 result(s) for: "jwt rotation"
 
-        [1] Source: notes
-            File: memory/auth.md:3
-            Content: JWT
-            Citation: memory/auth.md#L3
+            [1] Source: notes
+                File: memory/auth.md:3
+                Content: JWT
+                Citation: memory/auth.md#L3
 
-        [2] Source: coder
-            File: coder/semantic/tokens.md:7
-            Content: Rotate them.
-            Citation: coder/semantic/tokens.md#L7
+            [2] Source: coder
+                File: coder/semantic/tokens.md:7
+                Content: Rotate them.
+                Citation: coder/semantic/tokens.md#L7
 
-        [3] Source: contents
-            Node: toc:day:2026-11-14
-            Content: Auth
-            Citation: projects/--x--/toc:day:2026-11-14
+            [3] Source: contents
+                Node: toc:day:2026-11-14
+                Content: Auth
+                Citation: projects/--x--/toc:day:2026-11-14
 
-        [4] Source: grips
-            Grip: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
-            Content: we rotate
-            Citation: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
+            [4] Source: grips
+                Grip: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
+                Content: we rotate
+                Citation: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
 
-        [5] Source: messages
-            Line: 9
-            Content: rotate
-            Citation: sessions/s2/messages.jsonl#L9
+            [5] Source: messages
+                Content: rotate
+                Citation: sessions/s2/messages.jsonl#L9
 
-        Dates (UTC): [1] 2026-11-15 09:30, [5] 2026-11-15 09:31
-        Also: [5] sessions/s2/messages.jsonl#L12"#]],
+            Dates (UTC): [1] 2026-11-15 09:30, [5] 2026-11-15 09:31"#]],
     );
 }
 
@@ -149,16 +150,15 @@ fn notes_about_the_answer_follow_the_list() {
         &known,
         "jwt",
         &expect![[r#"
-        Found 1 result(s) for: "jwt"
+            Found 1 result(s) for: "jwt"
 
-        [1] Source: messages
-            Line: 45
-            Content: we chose JWT
-            Citation: messages.jsonl#L45
+            [1] Source: messages
+                Content: we chose JWT
+                Citation: messages.jsonl#L45
 
-        (3 more; call again with limit 10)
-        (the index is 12 events behind; those were scanned directly)
-        (preferred time: last week)"#]],
+            (3 more; call again with limit 10)
+            (the index is 12 events behind; those were scanned directly)
+            (preferred time: last week)"#]],
     );
     let mut unknown = answer(Vec::new());
     unknown.behind = 1;
@@ -183,13 +183,13 @@ fn an_answer_that_is_cut_says_how_to_get_more() {
     let hits = (1..=30).map(|n| hit(EntrySource::Event, &format!("messages.jsonl#L{n}"), &text));
     let mut answer = answer(hits.collect());
     let shown = |answer: &RecallAnswer, format: &AnswerFormat<'_>| {
-        let packed = pack_answer(answer, format);
+        let packed = pack_answer(answer, &[], format);
         let last = packed.text.lines().last().unwrap().to_owned();
         (packed.hits, last)
     };
     assert_eq!(
         shown(&answer, &format("refresh", 800)),
-        (9, "(21 more; call again with tokens 1600)".to_owned())
+        (16, "(14 more; call again with tokens 1600)".to_owned())
     );
     assert_eq!(
         shown(&answer, &format("refresh", 100)),
@@ -296,7 +296,7 @@ proptest! {
         answer.more = more;
         answer.behind = behind;
         answer.unread = unread;
-        let packed = pack_answer(&answer, &format(&query, tokens_max));
+        let packed = pack_answer(&answer, &[], &format(&query, tokens_max));
         prop_assert_eq!(packed.tokens, estimate_tokens(&packed.text));
         prop_assert!(packed.tokens <= tokens_max as u64, "{} of {}", packed.tokens, tokens_max);
         prop_assert!(packed.hits <= answer.hits.len());

@@ -32,6 +32,8 @@ use crate::command::toc::TimeLabels;
 
 const INDENT: &str = "    ";
 
+/// Characters of a hit in a timeline.
+const TIMELINE_CHARS_MAX: usize = 220;
 /// Characters of a standing instruction below the hits.
 const INSTRUCTION_CHARS_MAX: usize = 200;
 
@@ -63,7 +65,9 @@ impl ResponsePrinter<'_> {
             false => Highlighter::from_query(&self.request.query),
         };
         for (number, turn) in (1..).zip(group_by_turn(&answer.hits)) {
-            writeln!(out)?;
+            if self.request.sort != "time" {
+                writeln!(out)?;
+            }
             self.print_turn(out, number, &turn, &marks)?;
         }
         writeln!(out)?;
@@ -116,8 +120,15 @@ impl ResponsePrinter<'_> {
             "" => String::new(),
             title => format!("  {BOLD}{}{RESET}", one_line(title, TITLE_CHARS_MAX)),
         };
-        let (id, about) = (quote_citation(&first.id), self.render_details(first));
+        let (id, about) = (replace_control_chars(&first.id), self.render_details(first));
         writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
+        if self.request.sort == "time" {
+            // A timeline is read for its order: one short text each.
+            return turn.iter().try_for_each(|hit| {
+                let text = tome_text::truncate_words(&hit.text, TIMELINE_CHARS_MAX);
+                self.print_text(out, "", &text, marks)
+            });
+        }
         self.print_text(out, "", &first.text, marks)?;
         let is_shown = |part: &v1::TurnPart| {
             let id = format!("#{}", part.number);
@@ -199,7 +210,7 @@ impl ResponsePrinter<'_> {
         }
         self.print_search_info(out, answer)?;
         if let Some(first) = answer.hits.first() {
-            let id = quote_citation(&first.id);
+            let id = &first.id;
             let number = id.strip_prefix('#');
             let flags =
                 self.show_project.as_ref().map(|root| format!(" --project {}", quote_shell(root)));
@@ -208,7 +219,7 @@ impl ResponsePrinter<'_> {
                 Some(number) => {
                     format!("tome show {number}{flags} opens {id} with the turn around it")
                 }
-                None => format!("tome show {id}{flags} opens the first"),
+                None => format!("tome show {}{flags} opens the first", quote_citation(id)),
             };
             writeln!(out, "{DIM}{opens}{RESET}")?;
         }

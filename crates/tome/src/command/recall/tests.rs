@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{BOLD, DIM, GREEN, RESET, YELLOW};
 
@@ -33,6 +32,15 @@ fn message() -> v1::RecallHit {
             v1::TierRank { tier: "vectors".into(), rank: 4, score: 0.5 },
         ],
         also: vec!["sessions/s1/messages.jsonl#L4".into()],
+        id: "#12".into(),
+        turn: 12,
+        answered: Some(v1::TurnPart { number: 17, text: "Identifiers follow the XID rules.".into() }),
+        others: vec![v1::OtherStatement {
+            relation: "newer".into(),
+            text: "Accept emoji in identifiers, too.".into(),
+            at_ms: MORNING_MS + 2 * DAY_MS,
+            number: 40,
+        }],
         ..v1::RecallHit::default()
     }
 }
@@ -48,6 +56,7 @@ fn note() -> v1::RecallHit {
         at_ms: Some(MORNING_MS + DAY_MS),
         project: "/other".into(),
         score: 0.016,
+        id: "memory/lexer rules.md#L3".into(),
         ..v1::RecallHit::default()
     }
 }
@@ -83,9 +92,8 @@ fn check(
     expected: &Expect,
 ) {
     let labels = TimeLabels::utc();
-    let now = Millis(MORNING_MS + 3 * DAY_MS);
     let show_project = Some("/app".to_owned());
-    let shown = ResponsePrinter { request, labels: &labels, now, show_project, width: 60, explain };
+    let shown = ResponsePrinter { request, labels: &labels, show_project, width: 60, explain };
     let mut out = Vec::new();
     match answer.hits.is_empty() {
         true => shown.print_no_hits(&mut out, answer).unwrap(),
@@ -123,7 +131,12 @@ fn hits_for_a_person() {
 fn what_there_is_to_know_of_an_answer() {
     let mut answer = answer();
     answer.hits.truncate(1);
-    answer.hits[0].also.extend(["a", "b", "c"].map(str::to_owned));
+    answer.instructions = vec![v1::Instruction {
+        number: 3,
+        at_ms: MORNING_MS,
+        text: "Always keep spans.".into(),
+        ..v1::Instruction::default()
+    }];
     answer.more = 7;
     answer.behind = 120;
     answer.time = "last week".into();
@@ -171,6 +184,22 @@ fn what_there_is_to_know_of_an_answer() {
         <d:Open the first: tome show sessions/s1/messages.jsonl#L2 --project /app>
     "#]],
     );
+}
+
+#[test]
+fn hits_of_one_turn_stand_together() {
+    let reply = v1::RecallHit {
+        id: "#14".into(),
+        kind: "assistant_message".into(),
+        text: "The lexer reads bytes.".into(),
+        asked: Some(v1::TurnPart { number: 12, text: "Please …".into() }),
+        others: Vec::new(),
+        ..message()
+    };
+    let answer = v1::RecallResponse { hits: vec![message(), note(), reply], ..answer() };
+    check(&request(), &answer, false, &expect![[""]]);
+    let timeline = v1::RecallRequest { sort: "time".into(), ..request() };
+    check(&timeline, &answer, false, &expect![[""]]);
 }
 
 #[test]
@@ -224,6 +253,7 @@ fn no_hit_steers_a_terminal() {
         hit.text = "\u{1b}[2J".into();
         hit.title = "\u{1b}[31m".into();
         hit.citation = "memory/\u{1b}.md#L1".into();
+        hit.id.clone_from(&hit.citation);
         hit.agent = "\u{7}".into();
         hit.also = vec!["\u{1b}".into()];
     }
@@ -231,7 +261,6 @@ fn no_hit_steers_a_terminal() {
     let shown = ResponsePrinter {
         request: &request(),
         labels: &labels,
-        now: Millis(0),
         show_project: None,
         width: 60,
         explain: true,
@@ -273,7 +302,7 @@ fn an_answer_for_a_program() {
     let short = json::response_json("unicode", &answer(), false);
     assert_eq!(
         keys(&short),
-        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread"]
+        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread", "instructions"]
     );
     assert_eq!(
         short["hits"][1],
@@ -282,7 +311,8 @@ fn an_answer_for_a_program() {
             "text": "Identifiers follow the XID rules.", "at": "2026-11-16T09:30:00.000Z",
             "score": 0.016, "title": "Lexer rules", "session": null, "agent": null,
             "project": "/other", "kind": "", "file": "memory/lexer rules.md", "line": 3,
-            "also": [],
+            "also": [], "id": "memory/lexer rules.md#L3", "turn": null, "asked": null,
+            "answered": null, "others": [],
         })
     );
     let long = json::response_json("unicode", &answer(), true);
