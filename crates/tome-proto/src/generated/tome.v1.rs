@@ -6496,6 +6496,9 @@ pub struct RecallResponse {
     /// The stages of the search, in order.
     #[prost(message, repeated, tag = "8")]
     pub stages: ::prost::alloc::vec::Vec<RecallStage>,
+    /// How likely the best hit is relevant: strong, likely or weak; empty if there are no hits.
+    #[prost(string, tag = "9")]
+    pub confidence: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallHit {
@@ -6538,6 +6541,9 @@ pub struct RecallHit {
     /// Citations of further hits in the same session or file.
     #[prost(string, repeated, tag = "14")]
     pub also: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How likely it is relevant: strong, likely or weak.
+    #[prost(string, tag = "15")]
+    pub confidence: ::prost::alloc::string::String,
 }
 /// The rank of a hit in one tier.
 #[derive(Clone, PartialEq, ::prost::Message)]

@@ -12,7 +12,7 @@ pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) ->
     let mut all = object_fields(json!({
         "query": query, "tier": answer.tier, "behind": answer.behind, "hits": hits,
         "more": answer.more, "elsewhere": elsewhere, "time": non_empty(&answer.time),
-        "unread": answer.unread,
+        "unread": answer.unread, "confidence": non_empty(&answer.confidence),
     }));
     if explain {
         let stages = answer.stages.iter();
@@ -31,6 +31,7 @@ fn hit_json(hit: &v1::RecallHit, explain: bool) -> Value {
         "at": hit.at_ms.map(Millis), "score": hit.score, "title": hit.title,
         "session": non_empty(&hit.session_id), "agent": non_empty(&hit.agent), "project": hit.project,
         "kind": hit.kind, "file": non_empty(&hit.file), "line": line, "also": hit.also,
+        "confidence": non_empty(&hit.confidence),
     }));
     if explain {
         let ranks = hit.ranks.iter();
