@@ -13,6 +13,7 @@
 
 mod args;
 mod dataset;
+mod fts5;
 mod indexing_wait;
 mod metrics;
 mod print;

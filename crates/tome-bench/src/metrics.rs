@@ -8,18 +8,35 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+/// The labels of a hit's confidence that count.
+const STRONG: &str = "strong";
+const LIKELY: &str = "likely";
+const WEAK: &str = "weak";
+
 /// The score of one query.
 pub struct QueryScore {
     /// Ranks of the relevant documents, starting at 1.
     pub ranks: Vec<usize>,
     /// Number of relevant documents; 0 if the query has no answer.
     pub gold: usize,
-    pub hits: usize,
+    pub hits: Vec<HitScore>,
     pub tokens: u64,
     pub took: Duration,
 }
 
+/// A hit, in order.
+pub struct HitScore {
+    /// Strong, likely or weak; empty if the tier does not say.
+    pub confidence: String,
+    pub is_relevant: bool,
+}
+
 impl QueryScore {
+    /// Returns whether there is no hit that claims to be an answer.
+    fn is_refused(&self) -> bool {
+        self.hits.iter().all(|hit| hit.confidence == WEAK)
+    }
+
     /// Computes the ranks of the relevant documents. Each hit is given as the documents that it opens.
     pub fn find_ranks(hits: &[Vec<String>], gold: &BTreeSet<String>) -> Vec<usize> {
         let mut seen = BTreeSet::new();
@@ -80,10 +97,15 @@ pub struct TierScores {
     pub hit5: Option<f64>,
     pub ndcg10: Option<f64>,
     pub mrr10: Option<f64>,
-    /// Share of queries without an answer that got no hits.
+    /// Share of queries without an answer that got no hits, or only weak ones.
     pub abstention_accuracy: Option<f64>,
     /// Share of queries with an answer that got no hits.
     pub false_refusals: Option<f64>,
+    /// Share of all hits that are strong or likely, and how many of those are relevant.
+    pub strong_hits: Option<f64>,
+    pub strong_relevant: Option<f64>,
+    pub likely_hits: Option<f64>,
+    pub likely_relevant: Option<f64>,
     pub tokens: Option<f64>,
     pub p50_ms: Option<f64>,
     pub p99_ms: Option<f64>,
@@ -97,7 +119,14 @@ impl TierScores {
         let mean = |of: &dyn Fn(&QueryScore) -> f64| {
             compute_mean(answerable.iter().map(|query| of(query)))
         };
-        let refused = |query: &&QueryScore| f64::from(query.hits == 0);
+        let hits: Vec<&HitScore> = all.iter().flat_map(|query| &query.hits).collect();
+        let has_label = |label: &'static str| {
+            compute_mean(hits.iter().map(|hit| f64::from(hit.confidence == label)))
+        };
+        let is_right = |label: &str| {
+            let labelled: Vec<_> = hits.iter().filter(|hit| hit.confidence == label).collect();
+            compute_mean(labelled.into_iter().map(|hit| f64::from(hit.is_relevant)))
+        };
         let mut times: Vec<Duration> = all.iter().map(|query| query.took).collect();
         times.sort_unstable();
         Self {
@@ -111,8 +140,14 @@ impl TierScores {
             hit5: mean(&|query| query.has_any_at(5)),
             ndcg10: mean(&|query| query.ndcg_at(10)),
             mrr10: mean(&|query| query.reciprocal_rank_at(10)),
-            abstention_accuracy: compute_mean(others.iter().map(refused)),
-            false_refusals: compute_mean(answerable.iter().map(refused)),
+            abstention_accuracy: compute_mean(
+                others.iter().map(|query| f64::from(query.is_refused())),
+            ),
+            false_refusals: mean(&|query| f64::from(query.hits.is_empty())),
+            strong_hits: has_label(STRONG),
+            strong_relevant: is_right(STRONG),
+            likely_hits: has_label(LIKELY),
+            likely_relevant: is_right(LIKELY),
             tokens: compute_mean(all.iter().map(|query| query.tokens as f64)),
             p50_ms: percentile(&times, 50),
             p99_ms: percentile(&times, 99),
@@ -146,9 +181,15 @@ mod tests {
         QueryScore {
             ranks: QueryScore::find_ranks(&hits, &gold),
             gold: gold.len(),
-            hits: hits.len(),
             tokens: 10,
             took: Duration::from_millis(hits.len() as u64),
+            hits: hits
+                .iter()
+                .map(|documents| HitScore {
+                    confidence: STRONG.to_owned(),
+                    is_relevant: documents.iter().any(|document| gold.contains(document)),
+                })
+                .collect(),
         }
     }
 
@@ -188,6 +229,20 @@ mod tests {
         assert!(is_near(scores.abstention_accuracy, 0.5), "{scores:?}");
         assert!(is_near(scores.false_refusals, 1.0 / 3.0), "{scores:?}");
         assert!(is_near(scores.p50_ms, 1.0) && is_near(scores.p99_ms, 3.0), "{scores:?}");
+    }
+
+    #[test]
+    fn weak_hits_claim_nothing() {
+        let mut asked = scored(&[&["a"], &["b"]], &["b"]);
+        let mut unanswerable = scored(&[&["a"]], &[]);
+        unanswerable.hits[0].confidence = WEAK.to_owned();
+        asked.hits[0].confidence = LIKELY.to_owned();
+        let scores = TierScores::average([&asked, &unanswerable]);
+        assert!(is_near(scores.abstention_accuracy, 1.0), "{scores:?}");
+        assert!(is_near(scores.false_refusals, 0.0), "{scores:?}");
+        assert!(is_near(scores.strong_relevant, 1.0), "{scores:?}");
+        assert!(is_near(scores.likely_relevant, 0.0), "{scores:?}");
+        assert!(is_near(scores.strong_hits, 1.0 / 3.0), "{scores:?}");
     }
 
     #[test]

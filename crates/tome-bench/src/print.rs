@@ -24,7 +24,7 @@ pub struct SetReport {
     pub warnings: Vec<String>,
 }
 
-const TABLE_HEADERS: [&str; 15] = [
+const TABLE_HEADERS: [&str; 17] = [
     "tier",
     ">queries",
     ">R@1",
@@ -37,6 +37,8 @@ const TABLE_HEADERS: [&str; 15] = [
     ">MRR@10",
     ">abstained",
     ">refused",
+    ">strong",
+    ">likely",
     ">tokens",
     ">p50 ms",
     ">p99 ms",
@@ -44,8 +46,9 @@ const TABLE_HEADERS: [&str; 15] = [
 
 /// Explains the less obvious columns.
 pub const LEGEND: &str = "\
-all@k: share of queries with all answers in the top k. abstained: no hits for queries without an answer.
-refused: no hits for queries with one. tokens: citations and texts of all hits. ms: client-side latency.";
+all@k: share of queries with all answers in the top k. abstained: no hits, or only weak
+ones, for queries without an answer. refused: no hits for queries with one. strong, likely: share of
+such hits that are relevant. tokens: citations and texts of all hits. ms: client-side latency.";
 
 impl SetReport {
     pub fn print(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -115,6 +118,8 @@ fn render_row(tier: &str, scores: &TierScores) -> Vec<String> {
         scores.mrr10,
         scores.abstention_accuracy,
         scores.false_refusals,
+        scores.strong_relevant,
+        scores.likely_relevant,
     ];
     let decimals = |figure: Option<f64>, decimals: usize| {
         figure.map_or("–".to_owned(), |figure| format!("{figure:.decimals$}"))

@@ -10,11 +10,15 @@ use tome_proto::{Client, ClientError, v1};
 use tome_text::estimate_tokens;
 
 use crate::dataset::{BenchQuery, DataSet};
-use crate::metrics::QueryScore;
+use crate::fts5::Fts5Baseline;
+use crate::metrics::{HitScore, QueryScore};
 use crate::resolver::CitationResolver;
 use crate::timeline::EventTimeline;
 
-pub const TIERS: [&str; 4] = ["literal", "bm25", "vectors", "fused"];
+/// The tiers of recall, and the baseline.
+pub const TIERS: [&str; 5] = ["literal", "bm25", "vectors", "fused", FTS5];
+/// The tier that is not recall's: the full-text search of `SQLite`.
+const FTS5: &str = "fts5";
 
 /// The scores of all queries in one tier.
 pub struct TierResult {
@@ -44,6 +48,9 @@ impl QueryRunner<'_> {
         tier: &str,
         rows: &mut Option<Box<dyn Write>>,
     ) -> Result<TierResult> {
+        if tier == FTS5 {
+            return self.run_baseline(rows);
+        }
         let mut resolver = CitationResolver::new(self.client, self.timeline);
         let mut asked = TierResult {
             tier: tier.to_owned(),
@@ -67,14 +74,14 @@ impl QueryRunner<'_> {
             let scored = QueryScore {
                 ranks: QueryScore::find_ranks(&hits, &query.gold),
                 gold: query.gold.len(),
-                hits: hits.len(),
+                hits: score_hits(&answer, &hits, query),
                 tokens: answer.hits.iter().map(count_hit_tokens).sum(),
                 took,
             };
-            if let Some(rows) = rows {
-                let row = self.build_row(tier, query, &scored, &answer, &hits);
-                writeln!(rows, "{row}").context("cannot write the rows")?;
-            }
+            let found = answer.hits.iter().zip(&hits).map(|(hit, documents)| {
+                json!({"citation": hit.citation, "confidence": hit.confidence, "documents": documents})
+            });
+            self.write_row(rows, tier, query, &scored, found.collect())?;
             asked.scored.push(scored);
             self.bar.inc(1);
         }
@@ -107,25 +114,64 @@ impl QueryRunner<'_> {
         }
     }
 
-    fn build_row(
+    /// Runs every query against the baseline, whose hits are documents rather than citations.
+    fn run_baseline(&self, rows: &mut Option<Box<dyn Write>>) -> Result<TierResult> {
+        self.bar.set_message(format!("querying {FTS5}"));
+        let baseline = Fts5Baseline::build(self.set)?;
+        let mut scored = Vec::with_capacity(self.set.queries.len());
+        for query in &self.set.queries {
+            let begun = Instant::now();
+            let found = baseline.search(&query.group, &query.text, self.limit)?;
+            let took = begun.elapsed();
+            let hits: Vec<Vec<String>> = found.into_iter().map(|document| vec![document]).collect();
+            let score = QueryScore {
+                ranks: QueryScore::find_ranks(&hits, &query.gold),
+                gold: query.gold.len(),
+                hits: hits.iter().map(|documents| score_hit("", documents, query)).collect(),
+                tokens: 0,
+                took,
+            };
+            let found = hits.iter().map(|documents| json!({"documents": documents}));
+            self.write_row(rows, FTS5, query, &score, found.collect())?;
+            scored.push(score);
+            self.bar.inc(1);
+        }
+        let tier = FTS5.to_owned();
+        Ok(TierResult { tier, scored, from_other_tiers: 0, rejected: 0, unresolved: 0 })
+    }
+
+    fn write_row(
         &self,
+        rows: &mut Option<Box<dyn Write>>,
         tier: &str,
         query: &BenchQuery,
         scored: &QueryScore,
-        answer: &v1::RecallResponse,
-        hits: &[Vec<String>],
-    ) -> Value {
-        let hits: Vec<Value> = answer
-            .hits
-            .iter()
-            .zip(hits)
-            .map(|(hit, documents)| json!({"citation": hit.citation, "documents": documents}))
-            .collect();
-        json!({
+        hits: Vec<Value>,
+    ) -> Result<()> {
+        let Some(rows) = rows else { return Ok(()) };
+        let row = json!({
             "set": self.set.name, "id": query.id, "type": query.kind, "tier": tier,
             "gold": query.gold, "ranks": scored.ranks, "hits": hits, "tokens": scored.tokens,
             "latency_ms": scored.took.as_secs_f64() * 1e3,
-        })
+        });
+        writeln!(rows, "{row}").context("cannot write the rows")
+    }
+}
+
+/// Scores the hits of a response, given the documents that each of them opens.
+fn score_hits(
+    answer: &v1::RecallResponse,
+    documents: &[Vec<String>],
+    query: &BenchQuery,
+) -> Vec<HitScore> {
+    let hits = answer.hits.iter().zip(documents);
+    hits.map(|(hit, documents)| score_hit(&hit.confidence, documents, query)).collect()
+}
+
+fn score_hit(confidence: &str, documents: &[String], query: &BenchQuery) -> HitScore {
+    HitScore {
+        confidence: confidence.to_owned(),
+        is_relevant: documents.iter().any(|document| query.gold.contains(document)),
     }
 }
 

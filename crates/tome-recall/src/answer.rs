@@ -5,6 +5,7 @@ use std::time::Duration;
 use tome_finder::EntrySource;
 use tome_model::Millis;
 
+use super::confidence::Confidence;
 use super::{HitTurn, OtherStatement, Tier};
 
 /// The result of a query.
@@ -19,6 +20,8 @@ pub struct RecallAnswer {
     pub unread: Vec<String>,
     /// Best first.
     pub hits: Vec<RecallHit>,
+    /// How likely the answer is among the hits; `None` without hits.
+    pub confidence: Option<Confidence>,
     /// Number of further relevant hits beyond the limit or the token budget.
     pub more: usize,
     /// Other projects with hits, if this one has none.
@@ -62,8 +65,10 @@ pub struct RecallHit {
     pub kind: String,
     /// Name of the tool that produced the event.
     pub tool: Option<String>,
-    /// Fused score; comparable only within one answer.
+    /// Fused score.
     pub score: f64,
+    /// How likely it is relevant.
+    pub confidence: Confidence,
     /// Tier, rank (from 1) and score for each tier that found it.
     pub ranks: Vec<(Tier, usize, f32)>,
     /// Citations of further hits in the same session or file.

@@ -23,7 +23,7 @@ pub(super) struct RecallCandidate {
     pub range: ByteRange,
     pub at: Millis,
     pub line: u32,
-    /// Best BM25 score.
+    /// Best BM25 score, as a share of the highest possible one.
     pub bm25_score: Option<f32>,
     /// Chunks that an index returned.
     pub chunks: Vec<ByteRange>,

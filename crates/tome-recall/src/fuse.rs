@@ -1,6 +1,28 @@
-//! Reciprocal rank fusion.
+//! Combines the scores of the tiers.
+//!
+//! Scores are compared as they are, not by rank: each is an estimate of how much of the query a
+//! text answers, from 0 to about 1. A rank would hide that the best hit of a tier is a bad one.
 
-use super::weights::RRF_K;
+use super::weights::{LITERAL_WEIGHT, SIMILARITY_WEIGHT};
+
+/// The scores of one candidate, by tier.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct TierScores {
+    /// Share of the highest possible BM25 score.
+    pub words: Option<f32>,
+    /// Cosine similarity.
+    pub similarity: Option<f32>,
+    /// Score of the text scan, relative to the best one.
+    pub literal: Option<f32>,
+}
+
+impl TierScores {
+    /// The fused score. A tier that does not know the candidate adds nothing.
+    pub(super) fn fuse(self) -> f32 {
+        let of = |score: Option<f32>| score.unwrap_or(0.0).max(0.0);
+        of(self.words) + SIMILARITY_WEIGHT * of(self.similarity) + LITERAL_WEIGHT * of(self.literal)
+    }
+}
 
 /// Ranks all positive scores, starting from 1; ties keep the order of the candidates.
 pub(super) fn rank_scores(scores: &[Option<f32>]) -> Vec<Option<usize>> {
@@ -19,38 +41,39 @@ pub(super) fn rank_scores(scores: &[Option<f32>]) -> Vec<Option<usize>> {
     ranks
 }
 
-/// Returns the fused score of each candidate: the sum over all lists of weight / (k + rank).
-pub(super) fn fuse_ranks(lists: &[(f64, &[Option<usize>])], count: usize) -> Vec<f64> {
-    let mut scores = vec![0.0; count];
-    for (weight, ranks) in lists {
-        for (score, rank) in scores.iter_mut().zip(ranks.iter()) {
-            if let Some(rank) = rank {
-                *score += weight / (RRF_K + *rank as f64);
-            }
-        }
-    }
-    scores
+/// Scales scores so that the highest is 1.
+pub(super) fn relative_to_best(scores: Vec<Option<f32>>) -> Vec<Option<f32>> {
+    let best = scores.iter().copied().flatten().fold(f32::EPSILON, f32::max);
+    scores.into_iter().map(|score| score.map(|score| score / best)).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn fuse(words: f32, similarity: f32) -> f32 {
+        TierScores { words: Some(words), similarity: Some(similarity), literal: None }.fuse()
+    }
+
     #[test]
-    fn an_example_by_hand() {
-        let words = rank_scores(&[Some(3.0), Some(7.5), None, Some(0.0)]);
-        let meanings = rank_scores(&[Some(0.9), None, Some(0.5), None]);
-        assert_eq!(words, [Some(2), Some(1), None, None]);
-        assert_eq!(meanings, [Some(1), None, Some(2), None]);
-        let fused = fuse_ranks(&[(1.0, &words), (0.5, &meanings)], 4);
-        let expected = [1.0 / 62.0 + 0.5 / 61.0, 1.0 / 61.0, 0.5 / 62.0, 0.0];
-        for (fused, expected) in fused.iter().zip(expected) {
-            assert!((fused - expected).abs() < 1e-12);
-        }
+    fn a_merely_similar_text_does_not_beat_one_with_all_the_words() {
+        assert!(fuse(1.0, 0.3) > fuse(0.2, 0.9));
+        // Among texts with the same words, the more similar one comes first.
+        assert!(fuse(0.5, 0.6) > fuse(0.5, 0.4));
+        // A paraphrase beats a text that shares one common word.
+        assert!(fuse(0.0, 0.8) > fuse(0.1, 0.2));
+    }
+
+    #[test]
+    fn an_unknown_score_adds_nothing() {
+        let words = TierScores { words: Some(0.4), ..TierScores::default() };
+        assert_eq!(words.fuse(), fuse(0.4, -0.1));
+        assert_eq!(TierScores::default().fuse(), 0.0);
     }
 
     #[test]
     fn equal_scores_keep_their_order() {
         assert_eq!(rank_scores(&[Some(1.0), Some(1.0), Some(2.0)]), [Some(2), Some(3), Some(1)]);
+        assert_eq!(rank_scores(&[Some(0.0), None]), [None, None]);
     }
 }

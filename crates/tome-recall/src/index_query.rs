@@ -77,8 +77,13 @@ impl IndexQuery {
             }
             _ => {
                 let query = Bm25Query { text: text.to_owned() };
-                let found =
-                    self.bm25.as_ref().map(|it| it.search(&query, &self.filter, self.depths.bm25));
+                let found = self.bm25.as_ref().map(|index| {
+                    // Indexes of different stores have different statistics.
+                    let full = index.full_score(&query)?;
+                    let mut found = index.search(&query, &self.filter, self.depths.bm25)?;
+                    found.iter_mut().for_each(|hit| hit.score /= full);
+                    Ok(found)
+                });
                 PairReplies { bm25: found.map(|found| (found, since.elapsed())), vectors: None }
             }
         }

@@ -11,6 +11,7 @@ mod candidate_set;
 mod citation;
 mod cite;
 mod collect;
+mod confidence;
 mod effort;
 mod endpoint;
 mod error;
@@ -39,6 +40,7 @@ mod term_scores;
 mod threshold;
 mod time_query;
 mod transcript;
+mod turn_form;
 mod unindexed;
 mod weights;
 
@@ -66,6 +68,7 @@ use threshold::RelevanceEvidence;
 
 pub use answer::{OtherProjectHits, RecallAnswer, RecallHit, SearchStage, source_name};
 pub use citation::{Citation, CitationTarget, Citations, CitedContent, OpenedCitation, Viewpoint};
+pub use confidence::Confidence;
 pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
 pub use hit_turn::{HitTurn, TurnPart};
@@ -225,6 +228,7 @@ impl Recall {
             tier: report.tier.unwrap_or(Tier::Literal),
             behind: report.behind,
             unread: report.unread,
+            confidence: packed.hits.iter().map(|hit| hit.confidence).max(),
             hits: packed.hits,
             more: packed.more,
             other_projects: Vec::new(),

@@ -5,7 +5,8 @@
 
 use super::term_scores::TermMatch;
 use super::weights::{
-    NEIGHBOR_SIMILARITY_SHARES, NEIGHBOR_TERM_SHARES, NEIGHBOR_WORDS, SUB_QUESTION_WEIGHT,
+    ANSWER_SHARE, NEIGHBOR_SIMILARITY_SHARES, NEIGHBOR_TERM_SHARES, NEIGHBOR_WORDS,
+    SUB_QUESTION_WEIGHT,
 };
 
 /// Adds the contributions of neighbors to the scores. `near` returns the neighbor at a distance in
@@ -53,10 +54,41 @@ fn add_best_sub_question(scores: &[Option<(f32, Vec<f32>)>], parts: usize) -> Ve
     let most = tops.iter().copied().fold(0.0, f32::max);
     let whole = |(score, parts): &(f32, Vec<f32>)| {
         let shares = parts.iter().zip(&tops).filter(|(_, top)| **top > 0.0);
-        score
-            + SUB_QUESTION_WEIGHT * most * shares.map(|(part, top)| part / top).fold(0.0, f32::max)
+        let best = most * shares.map(|(part, top)| part / top).fold(0.0, f32::max);
+        (score + SUB_QUESTION_WEIGHT * best) / (1.0 + SUB_QUESTION_WEIGHT)
     };
+    if parts == 0 {
+        return scores.iter().map(|one| one.as_ref().map(|(score, _)| *score)).collect();
+    }
     scores.iter().map(|one| one.as_ref().map(whole)).collect()
+}
+
+/// The score that each turn gets for answering the question before it. Its own words count against
+/// it, because a turn that repeats the question is scored already.
+pub(super) fn score_answers(
+    matches: &[Option<TermMatch>],
+    near: impl Fn(usize, isize) -> Option<usize>,
+) -> Vec<f32> {
+    let own = |index: usize| matches.get(index).and_then(Option::as_ref);
+    let answer_score = |index: usize| {
+        let turn = own(index)?;
+        let before = own(near(index, -1)?).filter(|before| before.form.ends_in_question)?;
+        Some(ANSWER_SHARE * (before.score - 0.5 * turn.score).max(0.0))
+    };
+    (0..matches.len()).map(|index| answer_score(index).unwrap_or(0.0)).collect()
+}
+
+/// Returns whether a turn is part of a chat between people: nobody but people speaks around it.
+pub(super) fn is_between_people(
+    matches: &[Option<TermMatch>],
+    index: usize,
+    near: impl Fn(usize, isize) -> Option<usize>,
+) -> bool {
+    let is_by_person = |at: usize| {
+        matches.get(at).and_then(Option::as_ref).is_some_and(|turn| turn.form.is_by_person)
+    };
+    let mut around = [-1, 1].into_iter().filter_map(|distance| near(index, distance)).peekable();
+    around.peek().is_some() && is_by_person(index) && around.all(is_by_person)
 }
 
 /// Adds the similarity of neighbors. They never subtract: an unrelated neighbor does not make a
@@ -78,7 +110,7 @@ pub(super) fn add_neighbor_similarity(
 }
 
 /// Share of its neighbors' scores that a turn of this many words gets.
-fn neighbor_share(words: usize) -> f32 {
+pub(super) fn neighbor_share(words: usize) -> f32 {
     (NEIGHBOR_WORDS / words.max(1) as f32).min(1.0)
 }
 
@@ -94,6 +126,7 @@ mod tests {
             coverage: 0.0,
             best_chunk: tome_finder::ByteRange::default(),
             chunk_count: 1,
+            form: crate::turn_form::TurnForm::default(),
         })
     }
 
@@ -109,6 +142,26 @@ mod tests {
         // less.
         assert!((scores[1] - 2.2).abs() < 1e-6, "{scores:?}");
         assert!((scores[2] - 3.0).abs() < 1e-6, "{scores:?}");
+    }
+
+    #[test]
+    fn the_turn_after_a_question_answers_it() {
+        let mut matches = [says(&[2.0, 1.0]), says(&[0.0, 0.0]), says(&[3.0, 3.0])];
+        let near = |index: usize, distance: isize| index.checked_add_signed(distance);
+        assert_eq!(score_answers(&matches, near), [0.0, 0.0, 0.0]);
+        for asks in matches.iter_mut().flatten() {
+            asks.form.ends_in_question = true;
+        }
+        let scores = score_answers(&matches, near);
+        assert!((scores[1] - 0.6 * 3.0).abs() < 1e-6, "{scores:?}");
+        // It has the words itself.
+        assert_eq!((scores[0], scores[2]), (0.0, 0.0));
+        assert!(!is_between_people(&matches, 1, near));
+        for turn in matches.iter_mut().flatten() {
+            turn.form.is_by_person = true;
+        }
+        assert!(is_between_people(&matches, 1, near));
+        assert!(!is_between_people(&matches, 1, |_, _| None));
     }
 
     #[test]

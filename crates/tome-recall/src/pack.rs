@@ -221,6 +221,7 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
         kind: String::new(),
         tool: None,
         score: one.score,
+        confidence: one.confidence,
         ranks: one.ranks.clone(),
         also: Vec::new(),
     };

@@ -89,10 +89,10 @@ pub struct ExcludedPrompt {
 /// Whether hits below the relevance threshold are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ThresholdPolicy {
-    /// Returns no hits rather than irrelevant ones.
+    /// Returns no hits if nothing shares a telling word or a meaning with the query.
     #[default]
     Enforce,
-    /// Returns the best hits even if none is relevant; for measurements only.
+    /// Returns the best hits even then; for measurements only.
     Ignore,
 }
 

@@ -11,15 +11,19 @@ use super::candidate::{
     NeighborEvents, RecallCandidate, SourceKind, load_bodies, load_neighbors, source_kind,
 };
 use super::candidate_pool::CandidatePool;
-use super::fuse::{fuse_ranks, rank_scores};
+use super::confidence::{Confidence, Evidence};
+use super::fuse::{TierScores, rank_scores, relative_to_best};
 use super::indexer::Indexer;
 use super::literal::event_meta;
-use super::neighbors::{add_neighbor_similarity, add_neighbor_terms};
+use super::neighbors::{
+    add_neighbor_similarity, add_neighbor_terms, is_between_people, neighbor_share, score_answers,
+};
 use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
+use super::turn_form::TurnForm;
 use super::weights::{
-    BM25_WEIGHT, CLOSEST_CHUNKS, CONTENTS_WEIGHT, LITERAL_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY,
-    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT, VECTORS_WEIGHT,
+    CLOSEST_CHUNKS, CONTENTS_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX,
+    NEIGHBORS_READ_MAX, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -27,6 +31,9 @@ use crate::RecallError;
 /// Boost for hits within the time span that the query names: enough to put good hits first, but not
 /// everything else from that time.
 const TIME_SPAN_BOOST: f64 = 1.5;
+
+/// Assumed number of words per chunk where no index knows it.
+const AVERAGE_WORDS: f32 = 60.0;
 
 /// Minimum number of texts, or of turns with their neighbors, per thread.
 const TEXTS_PER_THREAD: usize = 16;
@@ -43,6 +50,9 @@ pub(super) struct RankedCandidate {
     pub coverage: f32,
     /// Highest cosine similarity, if known.
     pub cosine: Option<f32>,
+    /// Share of the highest possible BM25 score, including what its neighbors contribute.
+    pub words: f32,
+    pub confidence: Confidence,
     pub best_range: ByteRange,
     pub ranks: Vec<(Tier, usize, f32)>,
 }
@@ -84,7 +94,7 @@ impl CandidatePool {
         };
         let mut matches = self.read_candidates(0, keeper, look)?;
         let read = matches.len();
-        let turns = self.select_turns(plan, &matches);
+        let turns = self.select_turns(plan, &matches, terms.full_score());
         let near = self.add_neighbors(keeper, plan, &turns)?;
         matches.extend(self.read_candidates(read, keeper, look)?);
         let what = format!("{read} texts, {} neighbors", matches.len() - read);
@@ -93,7 +103,7 @@ impl CandidatePool {
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
         let wants_words = plan.tier != Some(Tier::Vectors);
         let words: Vec<Option<f32>> = match wants_words {
-            true => add_neighbor_terms(&matches, near, terms.query_terms.sub_questions()),
+            true => score_words(&matches, near, &terms),
             false => vec![None; matches.len()],
         };
         let own: Vec<Option<f32>> = match self.vectors.is_uniform() {
@@ -106,7 +116,7 @@ impl CandidatePool {
         let looked: Vec<Option<f32>> = match plan.tier {
             Some(Tier::Bm25 | Tier::Vectors) => vec![None; matches.len()],
             None | Some(Tier::Fused) if is_indexed => vec![None; matches.len()],
-            _ => self.score_literally(plan),
+            _ => relative_to_best(self.score_literally(plan)),
         };
         let kinds: Vec<SourceKind> =
             self.candidates.list.iter().map(|candidate| source_kind(candidate.source)).collect();
@@ -115,12 +125,15 @@ impl CandidatePool {
             rank_by_kind(&meanings, &kinds),
             rank_by_kind(&looked, &kinds),
         );
-        let lists = [
-            (BM25_WEIGHT, words_ranks.as_slice()),
-            (VECTORS_WEIGHT, meanings_ranks.as_slice()),
-            (LITERAL_WEIGHT, looked_ranks.as_slice()),
-        ];
-        let fused = fuse_ranks(&lists, self.candidates.list.len());
+        let at = |scores: &[Option<f32>], index: usize| scores.get(index).copied().flatten();
+        let fuse = |index: usize| {
+            let scores = TierScores {
+                words: at(&words, index),
+                similarity: at(&meanings, index),
+                literal: at(&looked, index),
+            };
+            scores.fuse() * turn_factor(&matches, index, near)
+        };
         let candidates = std::mem::take(&mut self.candidates.list);
         let mut ranked: Vec<RankedCandidate> = candidates
             .into_iter()
@@ -138,7 +151,9 @@ impl CandidatePool {
                 ];
                 let own = matches.get(index).and_then(Option::as_ref);
                 RankedCandidate {
-                    score: fused.get(index).copied().unwrap_or(0.0),
+                    score: f64::from(fuse(index) * kind_weight(candidate.source)),
+                    words: at(&words, index).unwrap_or(0.0),
+                    confidence: Confidence::Weak,
                     coverage: own.map_or(0.0, |own| own.coverage),
                     cosine: candidate.cosines.first().copied(),
                     best_range: own.map_or(ByteRange::default(), |own| own.best_chunk),
@@ -148,12 +163,12 @@ impl CandidatePool {
             })
             .filter(|ranked| ranked.score > 0.0)
             .collect();
-        weight_kinds(&mut ranked);
         ranked.sort_by(|a, b| {
             b.score
                 .total_cmp(&a.score)
                 .then_with(|| tie_break_key(&a.candidate).cmp(&tie_break_key(&b.candidate)))
         });
+        rate_confidence(&mut ranked);
         self.report.record_stage("rank", since, format!("{} candidates", ranked.len()));
         Ok((ranked, self))
     }
@@ -249,7 +264,12 @@ impl CandidatePool {
     }
 
     /// Selects the best events by their own text, whose neighbors are read too; best first.
-    fn select_turns(&self, plan: &RecallPlan, matches: &[Option<TermMatch>]) -> Vec<usize> {
+    fn select_turns(
+        &self,
+        plan: &RecallPlan,
+        matches: &[Option<TermMatch>],
+        full_score: f32,
+    ) -> Vec<usize> {
         // A hint is shown without its surroundings.
         if plan.tier == Some(Tier::Vectors)
             || !plan.filter.kinds.is_empty()
@@ -257,18 +277,16 @@ impl CandidatePool {
         {
             return Vec::new();
         }
-        let of_events = |score: fn((&RecallCandidate, &Option<TermMatch>)) -> Option<f32>| {
-            let events = self.candidates.list.iter().zip(matches);
-            let scores =
-                events.map(|one| score(one).filter(|_| one.0.source == EntrySource::Event));
-            rank_scores(&scores.collect::<Vec<_>>())
+        let fuse = |one: (&RecallCandidate, &Option<TermMatch>)| {
+            let words = one.1.as_ref().map(|own| own.score / full_score);
+            TierScores { words, similarity: event_similarity(one), literal: None }.fuse()
         };
-        let words = of_events(|(_, own)| Some(own.as_ref()?.score));
-        let lists =
-            [(BM25_WEIGHT, words.as_slice()), (VECTORS_WEIGHT, &of_events(event_similarity))];
-        let fused = fuse_ranks(&lists, self.candidates.list.len());
-        let mut order: Vec<(usize, f64)> =
-            fused.into_iter().enumerate().filter(|(_, score)| *score > 0.0).collect();
+        let all = self.candidates.list.iter().zip(matches).enumerate();
+        let mut order: Vec<(usize, f32)> = all
+            .filter(|(_, (candidate, _))| candidate.source == EntrySource::Event)
+            .map(|(index, one)| (index, fuse(one)))
+            .filter(|(_, score)| *score > 0.0)
+            .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
         order.truncate(NEIGHBORS_READ_MAX);
         order.into_iter().map(|(index, _)| index).collect()
@@ -350,11 +368,10 @@ impl CandidatePool {
 
     /// Builds the scorer for the query's terms, weighted by IDF.
     pub(super) fn build_term_scorer(&self, plan: &RecallPlan) -> TermScorer {
-        let usual = self.sets.stats.average_length;
         let question = QueryTerms::new(&plan.text);
         let weights = question.term_weights(|stem| self.sets.stats.idf(stem));
         let is_known = |letters: &str| self.sets.stats.has_character_pair(letters);
-        let usual = if usual > 0.0 { usual } else { 60.0 };
+        let usual = self.sets.stats.average_length().unwrap_or(AVERAGE_WORDS);
         TermScorer::new(question, weights, usual, plan.doubtful_time_phrase(), is_known)
     }
 }
@@ -382,17 +399,48 @@ fn load_sides(
     }
 }
 
-/// Weights the kinds of sources: a note counts as much as an equally relevant event, contents less
+/// Share of the highest possible BM25 score that each text gets, with the help of its neighbors.
+fn score_words(
+    matches: &[Option<TermMatch>],
+    near: impl Fn(usize, isize) -> Option<usize> + Copy,
+    terms: &TermScorer,
+) -> Vec<Option<f32>> {
+    let own = add_neighbor_terms(matches, near, terms.query_terms.sub_questions());
+    let answers = score_answers(matches, near);
+    let full = terms.full_score();
+    own.into_iter().zip(answers).map(|(own, answer)| Some((own? + answer) / full)).collect()
+}
+
+/// Factor for who speaks in a turn and whether it only asks.
+fn turn_factor(
+    matches: &[Option<TermMatch>],
+    index: usize,
+    near: impl Fn(usize, isize) -> Option<usize>,
+) -> f32 {
+    let Some(turn) = matches.get(index).and_then(Option::as_ref) else { return 1.0 };
+    turn.form.score_factor(is_between_people(matches, index, near), neighbor_share(turn.words))
+}
+
+/// Weight of a kind of source: a note counts as much as an equally relevant event, contents less
 /// than the events that they summarize.
-fn weight_kinds(ranked: &mut [RankedCandidate]) {
-    let evidence = |one: &RankedCandidate| one.coverage + one.cosine.unwrap_or(0.0).max(0.0);
-    let most = ranked.iter().map(evidence).fold(f32::EPSILON, f32::max);
+fn kind_weight(source: EntrySource) -> f32 {
+    match source_kind(source) {
+        SourceKind::Events | SourceKind::Files => 1.0,
+        SourceKind::Contents => CONTENTS_WEIGHT,
+    }
+}
+
+/// Rates how likely each hit is relevant. They must be sorted, best first.
+fn rate_confidence(ranked: &mut [RankedCandidate]) {
+    let best = ranked.first().map_or(0.0, |one| one.score);
     for one in ranked {
-        one.score *= match source_kind(one.candidate.source) {
-            SourceKind::Events => 1.0,
-            SourceKind::Files => f64::from(evidence(one) / most),
-            SourceKind::Contents => CONTENTS_WEIGHT * f64::from(evidence(one) / most),
+        let evidence = Evidence {
+            words: one.words,
+            coverage: one.coverage,
+            similarity: one.cosine,
+            behind: (best - one.score) as f32,
         };
+        one.confidence = evidence.confidence();
     }
 }
 
@@ -425,13 +473,19 @@ fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Opt
     let body = candidate.body.as_ref()?;
     let by_user = body.kind == EventKind::UserMessage.as_str();
     let worth = if by_user { USER_MESSAGE_WEIGHT } else { 1.0 };
-    Some(terms.score_text(
+    let is_event = candidate.source == EntrySource::Event;
+    let matched = terms.score_text(
         &body.text,
         &format!("{} {}", body.title, body.keywords),
         worth,
         // A page's candidate covers the whole text; an event's chunks are ranges of it.
-        if candidate.source == EntrySource::Event { &candidate.chunks } else { &[] },
-    ))
+        if is_event { &candidate.chunks } else { &[] },
+    );
+    let form = match is_event {
+        true => TurnForm::parse(&body.text, by_user, &terms.query_terms),
+        false => TurnForm::default(),
+    };
+    Some(TermMatch { form, ..matched })
 }
 
 /// Similarity of an event: the mean over its closest chunks, reduced for many chunks.

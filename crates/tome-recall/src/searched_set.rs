@@ -121,11 +121,12 @@ impl VectorCoverage {
 pub(super) struct TermStats {
     /// Number of BM25 indexes searched.
     pub indexes: usize,
-    /// Largest average text length of an index, in terms.
-    pub average_length: f32,
-    /// Lowest IDF of each stem over all indexes; an index without the stem would report a
-    /// meaningless maximum.
-    idf: HashMap<String, f32>,
+    /// Number of entries in all of them.
+    entries: u64,
+    /// Total length of their texts, in terms.
+    length: f64,
+    /// Number of entries with each stem.
+    frequencies: HashMap<String, u64>,
     /// Character pairs that occur in some text.
     known_pairs: HashSet<String>,
     terms: Option<StatsTerms>,
@@ -159,12 +160,12 @@ impl TermStats {
     /// Adds the statistics of an index.
     pub(super) fn add_index(&mut self, plan: &RecallPlan, words: &Bm25Index) {
         self.indexes += 1;
-        self.average_length = self.average_length.max(words.average_length());
+        self.entries += words.entry_count();
+        self.length += f64::from(words.average_length()) * words.entry_count() as f64;
         let wanted = self.terms.get_or_insert_with(|| StatsTerms::from_plan(plan));
         for stem in &wanted.stems {
-            let Ok(idf) = words.idf(stem) else { continue };
-            let lowest = self.idf.entry(stem.clone()).or_insert(idf);
-            *lowest = lowest.min(idf);
+            let frequency = words.doc_frequency(stem).unwrap_or_default();
+            *self.frequencies.entry(stem.clone()).or_default() += frequency;
         }
         for letters in &wanted.letters {
             if words.has_term(letters).unwrap_or(true) {
@@ -173,9 +174,17 @@ impl TermStats {
         }
     }
 
-    /// The lowest IDF of a stem over all indexes; 1 if no index was searched.
+    /// IDF of a stem, as if all indexes were one, so that the same text scores the same in every
+    /// project; 1 if no index was searched.
     pub(super) fn idf(&self, stem: &str) -> f32 {
-        self.idf.get(stem).copied().unwrap_or(1.0)
+        let Some(frequency) = self.frequencies.get(stem) else { return 1.0 };
+        let without = self.entries.saturating_sub(*frequency) as f32;
+        (1.0 + (without + 0.5) / (*frequency as f32 + 0.5)).ln()
+    }
+
+    /// Average length of a text, in terms.
+    pub(super) fn average_length(&self) -> Option<f32> {
+        (self.entries > 0).then(|| (self.length / self.entries as f64) as f32)
     }
 
     /// Returns whether a character pair occurs in some text, or no index was searched.

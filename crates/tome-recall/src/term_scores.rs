@@ -3,6 +3,7 @@
 use tome_finder::{ByteRange, QueryTerms};
 
 use super::indexer::{slice_text, split_chunks};
+use super::turn_form::TurnForm;
 use super::weights::{B, CHUNK_DECAY, CHUNKS_COUNTED, K1, MANY_CHUNKS_PENALTY};
 
 /// Scores texts against the weighted terms of a query.
@@ -28,6 +29,8 @@ pub(super) struct TermMatch {
     pub best_chunk: ByteRange,
     /// Number of chunks.
     pub chunk_count: usize,
+    /// Who speaks, and whether the text asks; set for events.
+    pub form: TurnForm,
 }
 
 impl TermScorer {
@@ -53,6 +56,11 @@ impl TermScorer {
         Self { query_terms: question, weights, counted, average_words: usual.max(1.0) }
     }
 
+    /// The score of a text that has every term once, at average length.
+    pub(super) fn full_score(&self) -> f32 {
+        self.weights.iter().sum::<f32>().max(f32::EPSILON)
+    }
+
     /// Scores a text. `beside` (title, date) belongs to its first chunk; `worth` scales the score.
     /// Of a long text, only the chunks that an index `found` are scored.
     pub(super) fn score_text(
@@ -70,6 +78,7 @@ impl TermScorer {
             coverage: 0.0,
             best_chunk: parts.first().copied().unwrap_or_default(),
             chunk_count: pieces,
+            form: TurnForm::default(),
         };
         let whole = [ByteRange::default()];
         let parts = if parts.is_empty() { whole.as_slice() } else { parts.as_slice() };

@@ -1,43 +1,32 @@
-//! The relevance threshold: below it, recall returns no hits rather than irrelevant ones.
+//! Decides whether there is anything to show.
 //!
-//! It applies to the result list as a whole: the best coverage of the query by one text, and the
-//! best similarity. Single hits need not pass it, because a turn is often relevant only through the
-//! turns around it.
+//! A query gets its best hits, however weak, unless nothing shares a telling word or a meaning with
+//! it. That is decided for the result list as a whole, because a turn is often relevant only through
+//! the turns around it. Hints that nobody asked for must be strong.
 
+use super::confidence::Confidence;
 use super::literal::ExactMatch;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
 
-/// Minimum of coverage plus similarity.
-const COVERAGE_PLUS_SIMILARITY_MIN: f32 = 0.66;
-/// Minimum coverage if there is no similarity score.
-const COVERAGE_MIN: f32 = 0.2;
+/// Lowest coverage of a text that shares a telling word with the query.
+const COVERAGE_MIN: f32 = 0.12;
 /// The same for scripts without spaces, where many character pairs of the query span two words.
-const PAIRS_COVERAGE_MIN: f32 = 0.14;
+const PAIRS_COVERAGE_MIN: f32 = 0.08;
+/// Lowest similarity of a text that shares a meaning with the query.
+const SIMILARITY_MIN: f32 = 0.4;
 
 /// A text with this coverage answers the whole query.
 const FULL_COVERAGE: f32 = 0.99;
 /// A text with this similarity may be a paraphrase.
 const PARAPHRASE_SIMILARITY_MIN: f32 = 0.65;
 
-/// Minimum of coverage plus similarity for a proactive hit.
-const PROACTIVE_SUM_MIN: f32 = 1.0;
-/// Minimum similarity for a proactive hit: in a small store, one or two words easily cover half of
-/// a query.
-const PROACTIVE_SIMILARITY_MIN: f32 = 0.4;
-/// Minimum coverage for a proactive hit if there is no similarity score.
-const PROACTIVE_COVERAGE_MIN: f32 = 0.6;
-
-/// Returns whether a hit is relevant enough to be shown without being asked for. Its surroundings
-/// do not count, because only one line is shown.
+/// Returns whether a hit is good enough to be shown without being asked for.
 pub(super) fn passes_proactive_threshold(one: &RankedCandidate) -> bool {
-    match one.cosine {
-        Some(near) => near >= PROACTIVE_SIMILARITY_MIN && one.coverage + near >= PROACTIVE_SUM_MIN,
-        None => one.coverage >= PROACTIVE_COVERAGE_MIN,
-    }
+    one.confidence == Confidence::Strong
 }
 
-/// Evidence that the results are relevant.
+/// Whether the results have anything to do with the query.
 pub(super) struct RelevanceEvidence {
     /// Best share of the query that one text covers, weighted by IDF.
     pub coverage: f32,
@@ -45,20 +34,15 @@ pub(super) struct RelevanceEvidence {
     pub similarity: Option<f32>,
     /// Whether a text contains the query verbatim. Only checked if the rest is not enough.
     pub exact: bool,
-    /// Minimum coverage if there is no similarity score.
     coverage_min: f32,
 }
 
 impl RelevanceEvidence {
     pub(super) fn from_ranked(ranked: &[RankedCandidate], plan: &RecallPlan) -> Self {
         let coverage = ranked.iter().map(|one| one.coverage).fold(0.0, f32::max);
-        let nearness = ranked.iter().filter_map(|one| one.cosine).reduce(f32::max);
-        let evidence = Self {
-            coverage,
-            similarity: nearness,
-            exact: false,
-            coverage_min: coverage_min(&plan.text),
-        };
+        let similarity = ranked.iter().filter_map(|one| one.cosine).reduce(f32::max);
+        let coverage_min = coverage_min(&plan.text);
+        let evidence = Self { coverage, similarity, exact: false, coverage_min };
         let is_exact = |one: &RankedCandidate| {
             let body = one.candidate.body.as_ref();
             let look = body.and_then(|body| plan.matcher.match_with_title(&body.title, &body.text));
@@ -69,20 +53,18 @@ impl RelevanceEvidence {
         Self { exact, ..evidence }
     }
 
-    /// Returns whether the results pass the threshold.
+    /// Returns whether anything shares a telling word or a meaning with the query.
     pub(super) fn passes_threshold(&self) -> bool {
-        let sum = match self.similarity {
-            Some(nearness) => self.coverage + nearness.max(0.0) >= COVERAGE_PLUS_SIMILARITY_MIN,
-            None => self.coverage >= self.coverage_min,
-        };
-        self.exact || sum
+        self.exact
+            || self.coverage >= self.coverage_min
+            || self.similarity.is_some_and(|similarity| similarity >= SIMILARITY_MIN)
     }
 
-    /// Returns whether a hit may be listed. If one text covers the whole query, hits that cover
-    /// none of it and are not similar enough are dropped.
+    /// Returns whether a hit may be listed. If one text covers the whole query, hits are dropped that
+    /// have none of its words, not even around them, and are not similar enough.
     pub(super) fn admits_hit(&self, one: &RankedCandidate) -> bool {
         self.coverage < FULL_COVERAGE
-            || one.coverage > 0.0
+            || one.words > 0.0
             || one.cosine.is_some_and(|near| near >= PARAPHRASE_SIMILARITY_MIN)
     }
 

@@ -12,6 +12,7 @@ use tome_model::{Millis, NodeId};
 
 use super::candidate::RecallCandidate;
 use super::candidate_pool::CandidatePool;
+use super::confidence::Confidence;
 use super::indexer::{IndexOwner, IndexSet, Indexer, PageKey};
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
@@ -84,6 +85,9 @@ impl CandidatePool {
             score: 1.0 / f64::from(rank),
             coverage: 1.0,
             cosine: None,
+            words: 1.0,
+            // Exactly what was asked for.
+            confidence: Confidence::Strong,
             best_range: ByteRange::default(),
             ranks: Vec::new(),
         };

@@ -82,7 +82,7 @@ pub(super) fn is_convention(sentence: &str) -> bool {
     let orders = |after: &str| !is_told(after.trim_start());
     let starts = |start: &&str| {
         strip_prefix_ignoring_case(sentence, start).is_some_and(|rest| {
-            !matches!(**start, "always" | "never") || orders(&rest.to_lowercase())
+            !["always", "never"].contains(start) || orders(&rest.to_lowercase())
         })
     };
     let holds = |mark: &&str| lower.split_once(*mark).is_some_and(|(_, rest)| orders(rest));

@@ -10,7 +10,7 @@ use tome_notebook::{InsightKind, RecalledInsight};
 use tome_text::estimate_tokens;
 
 use super::*;
-use tome_recall::RecallHit;
+use tome_recall::{Confidence, RecallHit};
 
 const ROOM: TokenBudget = TokenBudget { tokens: 2_000, bytes: 9_500 };
 /// 2026-11-15T09:30:00Z.
@@ -171,6 +171,7 @@ fn hit(citation: &str, file: Option<&str>, session: Option<&str>, text: &str) ->
         kind: if file.is_some() { "" } else { "assistant_message" }.to_owned(),
         tool: None,
         score: 1.0,
+        confidence: Confidence::Strong,
         ranks: Vec::new(),
         also: Vec::new(),
     }

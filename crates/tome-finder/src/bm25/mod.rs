@@ -242,6 +242,20 @@ impl Bm25Index {
         run_or_damaged(&self.folder, || query::idf(term, &self.fields, &snapshot))
     }
 
+    /// Number of entries that have a stem in their text, title or keywords, whichever is most.
+    pub fn doc_frequency(&self, term: &str) -> Result<u64, FinderError> {
+        let snapshot = self.snapshot();
+        run_or_damaged(&self.folder, || query::doc_frequency(term, &self.fields, &snapshot))
+    }
+
+    /// The score of an entry that has every word of a query once, at average length. Divided by it,
+    /// scores of different indexes can be compared.
+    pub fn full_score(&self, query: &Bm25Query) -> Result<f32, FinderError> {
+        let snapshot = self.snapshot();
+        let wanted = query::parse_query(&query.text);
+        run_or_damaged(&self.folder, || query::full_score(&wanted, &self.fields, &snapshot))
+    }
+
     /// Returns whether any entry has a stem in its text.
     pub fn has_term(&self, term: &str) -> Result<bool, FinderError> {
         let snapshot = self.snapshot();

@@ -133,9 +133,9 @@ pub(crate) fn build_clauses(
 ) -> tantivy::Result<Vec<TermClause>> {
     let mut found = Vec::new();
     for wanted in wanted {
-        let (idf, has) = find_fields(wanted.fields, &wanted.term, fields, snapshot)?;
+        let (frequency, has) = find_fields(wanted.fields, &wanted.term, fields, snapshot)?;
         if !has.is_empty() {
-            found.push((idf * wanted.weight, wanted.term, has));
+            found.push((snapshot.idf(frequency) * wanted.weight, wanted.term, has));
         }
     }
     found.sort_by(|one, other| other.0.total_cmp(&one.0));
@@ -158,7 +158,7 @@ fn find_fields(
     term: &str,
     fields: &IndexFields,
     snapshot: &IndexSnapshot,
-) -> tantivy::Result<(f32, Vec<FieldMatch>)> {
+) -> tantivy::Result<(u64, Vec<FieldMatch>)> {
     let places: &[FieldMatch] = match place {
         TermFields::Text => &[
             (fields.text, 1.0, true),
@@ -178,7 +178,7 @@ fn find_fields(
         }
         most = most.max(frequency);
     }
-    Ok((snapshot.idf(most), has))
+    Ok((most, has))
 }
 
 /// Inverse document frequency of a stem.
@@ -187,5 +187,27 @@ pub(crate) fn idf(
     fields: &IndexFields,
     snapshot: &IndexSnapshot,
 ) -> tantivy::Result<f32> {
+    Ok(snapshot.idf(doc_frequency(term, fields, snapshot)?))
+}
+
+/// Number of entries with a stem, in the field where it is most frequent.
+pub(crate) fn doc_frequency(
+    term: &str,
+    fields: &IndexFields,
+    snapshot: &IndexSnapshot,
+) -> tantivy::Result<u64> {
     Ok(find_fields(TermFields::Text, term, fields, snapshot)?.0)
+}
+
+/// Sum of the weights of all words, including those that occur nowhere.
+pub(crate) fn full_score(
+    wanted: &[SearchTerm],
+    fields: &IndexFields,
+    snapshot: &IndexSnapshot,
+) -> tantivy::Result<f32> {
+    let mut sum = f32::EPSILON;
+    for wanted in wanted.iter().filter(|wanted| wanted.fields == TermFields::Text) {
+        sum += wanted.weight * idf(&wanted.term, fields, snapshot)?;
+    }
+    Ok(sum)
 }

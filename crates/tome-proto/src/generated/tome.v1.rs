@@ -6516,6 +6516,9 @@ pub struct RecallResponse {
     /// The stages of the search, in order.
     #[prost(message, repeated, tag = "8")]
     pub stages: ::prost::alloc::vec::Vec<RecallStage>,
+    /// How likely the best hit is relevant: strong, likely or weak; empty if there are no hits.
+    #[prost(string, tag = "9")]
+    pub confidence: ::prost::alloc::string::String,
     /// Standing instructions of the user that concern the query.
     #[prost(message, repeated, tag = "20")]
     pub instructions: ::prost::alloc::vec::Vec<Instruction>,
@@ -6561,6 +6564,9 @@ pub struct RecallHit {
     /// Citations of further hits in the same session or file.
     #[prost(string, repeated, tag = "14")]
     pub also: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How likely it is relevant: strong, likely or weak.
+    #[prost(string, tag = "15")]
+    pub confidence: ::prost::alloc::string::String,
     /// Short name: the number of an event such as #123, or else the citation.
     #[prost(string, tag = "20")]
     pub id: ::prost::alloc::string::String,

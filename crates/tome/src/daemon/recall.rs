@@ -9,9 +9,9 @@ use tome_model::{Agent, EventKind, Millis, ModelError};
 use tome_proto::v1::recall_server::Recall;
 use tome_proto::{limits, v1};
 use tome_recall::{
-    Across, OtherProjectHits, OtherStatement, QueryOrigin, QuerySyntax, RecallAnswer, RecallError,
-    RecallFilter, RecallHit, RecallLimits, RecallQuery, SearchStage, ThresholdPolicy, Tier,
-    TurnPart, source_name,
+    Across, Confidence, OtherProjectHits, OtherStatement, QueryOrigin, QuerySyntax, RecallAnswer,
+    RecallError, RecallFilter, RecallHit, RecallLimits, RecallQuery, SearchStage, ThresholdPolicy,
+    Tier, TurnPart, source_name,
 };
 use tonic::{Request, Response, Status};
 
@@ -189,6 +189,7 @@ fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
         elsewhere: answer.other_projects.into_iter().map(other_project).collect(),
         time: answer.time.unwrap_or_default(),
         stages: answer.stages.into_iter().map(stage).collect(),
+        confidence: confidence_name(answer.confidence),
         instructions: Vec::new(),
     }
 }
@@ -226,5 +227,11 @@ fn hit_to_wire(hit: RecallHit) -> v1::RecallHit {
         score: hit.score,
         ranks: hit.ranks.into_iter().map(rank).collect(),
         also: hit.also,
+        confidence: confidence_name(Some(hit.confidence)),
     }
+}
+
+/// The name of a confidence; empty if there is none.
+fn confidence_name(confidence: Option<Confidence>) -> String {
+    confidence.map(Confidence::as_str).unwrap_or_default().to_owned()
 }

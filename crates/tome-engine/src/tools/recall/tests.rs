@@ -9,7 +9,7 @@ use tome_text::estimate_tokens;
 use super::pack::{AnswerFormat, excerpt_around_match, pack_answer};
 use super::pointers::render_pointers;
 use super::{HITS_MAX, TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
-use tome_recall::{OtherProjectHits, RecallAnswer, RecallHit, Tier};
+use tome_recall::{Confidence, OtherProjectHits, RecallAnswer, RecallHit, Tier};
 
 /// 2026-11-15T09:30:00Z.
 const MORNING: Millis = Millis(1_794_735_000_000);
@@ -34,6 +34,7 @@ fn hit(source: EntrySource, citation: &str, text: &str) -> RecallHit {
         kind: String::new(),
         tool: None,
         score: 0.5,
+        confidence: Confidence::Strong,
         ranks: Vec::new(),
         also: Vec::new(),
     }
@@ -44,6 +45,7 @@ fn answer(hits: Vec<RecallHit>) -> RecallAnswer {
         tier: Tier::Fused,
         behind: 0,
         unread: Vec::new(),
+        confidence: hits.iter().map(|hit| hit.confidence).max(),
         hits,
         more: 0,
         other_projects: Vec::new(),

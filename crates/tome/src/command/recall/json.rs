@@ -14,7 +14,7 @@ pub fn response_json(query: &str, answer: &v1::RecallResponse, explain: bool) ->
     let mut all = object_fields(json!({
         "query": query, "tier": answer.tier, "behind": answer.behind, "hits": hits,
         "more": answer.more, "elsewhere": elsewhere, "time": non_empty(&answer.time),
-        "unread": answer.unread,
+        "unread": answer.unread, "confidence": non_empty(&answer.confidence),
         "instructions": answer.instructions.iter().map(instruction_json).collect::<Vec<_>>(),
     }));
     if explain {
@@ -34,6 +34,7 @@ fn hit_json(hit: &v1::RecallHit, explain: bool) -> Value {
         "at": hit.at_ms.map(Millis), "score": hit.score, "title": hit.title,
         "session": non_empty(&hit.session_id), "agent": non_empty(&hit.agent), "project": hit.project,
         "kind": hit.kind, "file": non_empty(&hit.file), "line": line, "also": hit.also,
+        "confidence": non_empty(&hit.confidence),
         "id": hit.id, "turn": Some(hit.turn).filter(|number| *number > 0),
         "asked": hit.asked.as_ref().map(part_json), "answered": hit.answered.as_ref().map(part_json),
         "others": hit.others.iter().map(other_json).collect::<Vec<_>>(),

@@ -59,7 +59,11 @@ pub struct ResponsePrinter<'a> {
 impl ResponsePrinter<'_> {
     pub fn print(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
         let hits = format_counted(answer.hits.len() as u64, "hit", "hits");
-        writeln!(out, "{BOLD}{hits}{RESET} for {}", self.shown_query())?;
+        let weak = match answer.confidence.as_str() {
+            "weak" => ", none of them a close match",
+            _ => "",
+        };
+        writeln!(out, "{BOLD}{hits}{RESET}{weak} for {}", self.shown_query())?;
         let marks = match self.request.regex {
             true => Highlighter::disabled(),
             false => Highlighter::from_query(&self.request.query),
@@ -187,7 +191,9 @@ impl ResponsePrinter<'_> {
         let given = |text: String| Some(text).filter(|text| !text.is_empty());
         let project = given(hit.project.clone()).filter(|project| *project != self.request.project);
         let project = project.map(|project| one_line(&project, PROJECT_CHARS_MAX));
-        let all = [when, given(name_side(hit)), project];
+        // Strong hits are the rule; what is less sure says so.
+        let sure = given(hit.confidence.clone()).filter(|word| word != "strong");
+        let all = [when, given(name_side(hit)), sure, project];
         all.into_iter()
             .flatten()
             .map(|one| replace_control_chars(&one))

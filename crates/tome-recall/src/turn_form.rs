@@ -1,0 +1,129 @@
+//! The form of a turn: who speaks, and whether it asks or tells.
+//!
+//! In a chat between people, the turn that shares most words with a query is often a question, and
+//! the answer is the next turn, in other words. A prompt to an assistant is different: it tells
+//! what its author knows, so asking does not count against it.
+
+use tome_finder::QueryTerms;
+use tome_text::split_sentences;
+
+use super::weights::{QUESTION_PENALTY, SPEAKER_BONUS};
+
+/// Longer texts are documents, not turns.
+const TURN_BYTES_MAX: usize = 4_000;
+/// Maximum length of a speaker's name, in bytes.
+const SPEAKER_BYTES_MAX: usize = 32;
+const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
+
+/// The form of a turn, as far as the ranking needs it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct TurnForm {
+    /// Share of its words that belong to questions.
+    pub question_share: f32,
+    /// Whether it ends with a question.
+    pub ends_in_question: bool,
+    /// Whether the query names the one who speaks ("Ann: …").
+    pub is_by_named_speaker: bool,
+    /// Whether a person wrote it.
+    pub is_by_person: bool,
+}
+
+impl TurnForm {
+    pub(super) fn parse(text: &str, is_by_person: bool, query: &QueryTerms) -> Self {
+        let form = Self { is_by_person, ..Self::default() };
+        if text.len() > TURN_BYTES_MAX {
+            return form;
+        }
+        let (speaker, said) = split_speaker(text);
+        let (mut words, mut asking, mut ends_in_question) = (0, 0, false);
+        for sentence in strip_attachment(said).lines().flat_map(split_sentences) {
+            let count = sentence.split_whitespace().count();
+            let end = sentence.trim_end_matches(|c: char| {
+                c.is_whitespace() || matches!(c, '"' | '\'' | ')' | '*' | '_' | '`')
+            });
+            if count > 0 {
+                ends_in_question = end.ends_with(QUESTION_MARKS);
+                words += count;
+                asking += if ends_in_question { count } else { 0 };
+            }
+        }
+        Self {
+            question_share: asking as f32 / words.max(1) as f32,
+            ends_in_question,
+            is_by_named_speaker: speaker.is_some_and(|name| !query.find_terms_in(name).is_empty()),
+            ..form
+        }
+    }
+
+    /// Factor for the score of a turn. `share` is the share of its neighbors' scores that it gets,
+    /// which is less for a long turn.
+    pub(super) fn score_factor(self, is_between_people: bool, share: f32) -> f32 {
+        let asks = if is_between_people { self.question_share * share } else { 0.0 };
+        let speaker = if self.is_by_named_speaker { SPEAKER_BONUS } else { 0.0 };
+        (1.0 + speaker) * (1.0 - QUESTION_PENALTY * asks)
+    }
+}
+
+/// Splits off the name of the speaker, if a text begins with one.
+fn split_speaker(text: &str) -> (Option<&str>, &str) {
+    let text = text.trim_start();
+    let is_name = |name: &str| {
+        name.len() <= SPEAKER_BYTES_MAX
+            && name.split(' ').count() <= 2
+            && name.split(' ').all(|word| word.starts_with(char::is_alphabetic))
+    };
+    match text.split_once(": ").filter(|(name, _)| is_name(name)) {
+        Some((name, said)) => {
+            (Some(name).filter(|name| name.starts_with(char::is_uppercase)), said)
+        }
+        None => (None, text),
+    }
+}
+
+/// Removes a bracketed remark from the end, such as the caption of an image.
+fn strip_attachment(text: &str) -> &str {
+    let text = text.trim_end();
+    match text.strip_suffix(']').and_then(|inner| inner.rsplit_once('[')) {
+        Some((before, _)) => before.trim_end(),
+        None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(text: &str) -> TurnForm {
+        TurnForm::parse(text, true, &QueryTerms::new("Which team does Tim support?"))
+    }
+
+    #[test]
+    fn a_turn_asks_or_tells() {
+        assert_eq!(form("Ann: Who is your favorite?").question_share, 1.0);
+        assert_eq!(form("The wolves. They win.").question_share, 0.0);
+        let both = form("Cool! Who is your favorite player? [image: a ball]");
+        assert!(both.ends_in_question && (0.5..1.0).contains(&both.question_share), "{both:?}");
+        assert!(!form("Who? The wolves.").ends_in_question);
+        assert!(form("你喜欢哪个队？").ends_in_question);
+        assert_eq!(
+            form(&"Why? ".repeat(1_000)),
+            TurnForm { is_by_person: true, ..TurnForm::default() }
+        );
+    }
+
+    #[test]
+    fn the_speaker_is_named_before_a_colon() {
+        assert!(form("Tim: the wolves").is_by_named_speaker);
+        assert!(!form("Ann: Tim likes the wolves").is_by_named_speaker);
+        assert!(!form("I asked him who it is and Tim: the wolves").is_by_named_speaker);
+        assert!(!form("user: Tim likes the wolves").is_by_named_speaker);
+    }
+
+    #[test]
+    fn only_people_are_expected_to_answer_each_other() {
+        let asks = form("Who is your favorite?");
+        assert!(asks.score_factor(true, 1.0) < asks.score_factor(true, 0.2));
+        assert_eq!(asks.score_factor(false, 1.0), 1.0);
+        assert!(form("Tim: the wolves").score_factor(true, 1.0) > 1.0);
+    }
+}
