@@ -97,7 +97,8 @@ fn is_told(rest: &str) -> bool {
         "a", "an", "the", "my", "our", "been", "had", "has", "have", "was", "were", "is", "are", "be",
         "in", "at", "on", "to", "so", "such", "there", "here", "up", "thought", "knew", "seen", "gone",
         "done", "felt", "said", "heard", "got", "great", "good", "nice", "fun", "happy", "really",
-        "quite", "too", "very", "know", "feel",
+        "quite", "too", "very", "know", "feel", "saw", "went", "did", "met", "made", "took", "came",
+        "mind", "heard", "again",
     ];
     let first = rest.split(|c: char| !c.is_alphanumeric() && c != '\'').next().unwrap_or_default();
     WORDS.contains(&first) || first.ends_with("ed") && first.len() > 4 || first.ends_with("ing")

@@ -63,13 +63,6 @@ fn print_opened(
     is_whole: bool,
 ) -> Result<Outcome> {
     let mut out = tome_terminal::stdout().lock();
-    if opened.number > 0 {
-        let events = std::mem::take(&mut opened.turn).into_iter().map(event_from_wire);
-        let events = events.collect::<Result<Vec<Event>, _>>()?;
-        let numbered: Vec<(u64, Event)> = opened.turn_numbers.iter().copied().zip(events).collect();
-        turn::print_turn(&mut out, &numbered, opened.number, is_whole)?;
-        return Ok(Outcome::Done);
-    }
     if !opened.file.is_empty() {
         writeln!(
             out,
@@ -86,6 +79,13 @@ fn print_opened(
         )?;
     }
     match opened.place {
+        Some(Place::Event(_)) if opened.number > 0 => {
+            let events = std::mem::take(&mut opened.turn).into_iter().map(event_from_wire);
+            let events = events.collect::<Result<Vec<Event>, _>>()?;
+            let numbered: Vec<(u64, Event)> =
+                opened.turn_numbers.iter().copied().zip(events).collect();
+            turn::print_turn(&mut out, &numbered, opened.number, is_whole)?;
+        }
         Some(Place::Event(event)) => {
             writeln!(out)?;
             show::print_event(&event_from_wire(event)?, &mut out)?;

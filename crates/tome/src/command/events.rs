@@ -195,7 +195,7 @@ fn print_events(
             &tome_terminal::summarize_event(event),
             width.saturating_sub(44).max(24),
         );
-        writeln!(out, "{DIM}{id:<8}{at}{RESET}  {side:<10}  {gist}")?;
+        writeln!(out, "{DIM}{id:<8}  {at}{RESET}  {side:<11}  {gist}")?;
     }
     Ok(())
 }

@@ -128,9 +128,13 @@ impl ResponsePrinter<'_> {
         writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
         if self.request.sort == "time" {
             // A timeline is read for its order: one short text each.
-            return turn.iter().try_for_each(|hit| {
+            return turn.iter().enumerate().try_for_each(|(place, hit)| {
                 let text = tome_text::truncate_words(&hit.text, TIMELINE_CHARS_MAX);
-                self.print_text(out, "", &text, marks)
+                let label = match place {
+                    0 => String::new(),
+                    _ => format!("{} {}: ", hit.id, name_side(hit)),
+                };
+                self.print_text(out, &label, &text, marks)
             });
         }
         self.print_text(out, "", &first.text, marks)?;

@@ -109,21 +109,20 @@ fn hits_for_a_person() {
         &answer(),
         false,
         &expect![[r#"
-        <b:2 hits> for unicode identifiers
+            <b:2 hits> for unicode identifiers
 
-        <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
-            Please make the lexer accept <b:unicode> <b:identifiers> such as
-            café, and keep spans as they are in the source.
-            <g:sessions/s1/messages.jsonl#L2>
-            <d:1 more in this session: sessions/s1/messages.jsonl#L4>
+            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+                Please make the lexer accept <b:unicode> <b:identifiers> such as
+                café, and keep spans as they are in the source.
+                <d:answered #17: ><b:Identifiers> follow the XID rules.
+                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
+                too.
 
-        <b: 2>  <g:notes>  <b:Lexer rules>  <d:Mon 2026-11-16 09:30, 2 d ago · /other>
-            <b:Identifiers> follow the XID rules.
-            <g:'memory/lexer rules.md#L3'>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  /other>
+                <b:Identifiers> follow the XID rules.
 
-        <d:Matched by keywords and meaning>
-        <d:Open the first: tome show sessions/s1/messages.jsonl#L2 --project /app>
-    "#]],
+            <d:tome show 12 --project /app opens #12 with the turn around it>
+        "#]],
     );
 }
 
@@ -145,21 +144,23 @@ fn what_there_is_to_know_of_an_answer() {
         &answer,
         true,
         &expect![[r#"
-        <b:1 hit> for unicode identifiers
+            <b:1 hit> for unicode identifiers
 
-        <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
-            Please make the lexer accept <b:unicode> <b:identifiers> such as
-            café, and keep spans as they are in the source.
-            <g:sessions/s1/messages.jsonl#L2>
-            <d:4 more in this session: sessions/s1/messages.jsonl#L4, a, b, …>
-            <d:bm25 #1 (12.250) · vectors #4 (0.500) · score 0.0325>
+            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+                Please make the lexer accept <b:unicode> <b:identifiers> such as
+                café, and keep spans as they are in the source.
+                <d:answered #17: ><b:Identifiers> follow the XID rules.
+                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
+                too.
+                <d:bm25 #1 (12.250) · vectors #4 (0.500) · score 0.0325>
 
-        7 more: tome recall --limit 12 'unicode identifiers'
-        <d:Preferred: last week>
-        <y:The index is 120 events behind; those events were scanned directly>
-        <d:Matched by keywords and meaning>
-        <d:Open the first: tome show sessions/s1/messages.jsonl#L2 --project /app>
-    "#]],
+            <y:Standing instruction> #3 (2026-11-15): Always keep spans.
+            7 more: tome recall --limit 12 'unicode identifiers'
+            <d:Preferred: last week>
+            <y:The index is 120 events behind; those events were scanned directly>
+            <d:Matched by keywords and meaning>
+            <d:tome show 12 --project /app opens #12 with the turn around it>
+        "#]],
     );
     answer.unread = vec!["/app: the store is in use elsewhere".into()];
     answer.behind = 1;
@@ -169,20 +170,21 @@ fn what_there_is_to_know_of_an_answer() {
         &answer,
         false,
         &expect![[r#"
-        <b:1 hit> for unicode identifiers
+            <b:1 hit> for unicode identifiers
 
-        <b: 1>  <g:messages>  <d:Sun 2026-11-15 09:30, 3 d ago · codex · user_message · session s1>
-            Please make the lexer accept <b:unicode> <b:identifiers> such as
-            café, and keep spans as they are in the source.
-            <g:sessions/s1/messages.jsonl#L2>
-            <d:4 more in this session: sessions/s1/messages.jsonl#L4, a, b, …>
+            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+                Please make the lexer accept <b:unicode> <b:identifiers> such as
+                café, and keep spans as they are in the source.
+                <d:answered #17: ><b:Identifiers> follow the XID rules.
+                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
+                too.
 
-        7 more: drop --tokens to see them
-        <d:Preferred: last week>
-        <y:The index is 1 event behind>
-        <d:Matched by keywords and meaning>
-        <d:Open the first: tome show sessions/s1/messages.jsonl#L2 --project /app>
-    "#]],
+            <y:Standing instruction> #3 (2026-11-15): Always keep spans.
+            7 more: drop --tokens to see them
+            <d:Preferred: last week>
+            <y:The index is 1 event behind>
+            <d:tome show 12 --project /app opens #12 with the turn around it>
+        "#]],
     );
 }
 
@@ -197,9 +199,44 @@ fn hits_of_one_turn_stand_together() {
         ..message()
     };
     let answer = v1::RecallResponse { hits: vec![message(), note(), reply], ..answer() };
-    check(&request(), &answer, false, &expect![[""]]);
+    check(
+        &request(),
+        &answer,
+        false,
+        &expect![[r#"
+        <b:3 hits> for unicode identifiers
+
+        <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+            Please make the lexer accept <b:unicode> <b:identifiers> such as
+            café, and keep spans as they are in the source.
+            <d:#14 codex: >The lexer reads bytes.
+            <d:answered #17: ><b:Identifiers> follow the XID rules.
+            <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
+            too.
+
+        <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  /other>
+            <b:Identifiers> follow the XID rules.
+
+        <d:tome show 12 --project /app opens #12 with the turn around it>
+    "#]],
+    );
     let timeline = v1::RecallRequest { sort: "time".into(), ..request() };
-    check(&timeline, &answer, false, &expect![[""]]);
+    check(
+        &timeline,
+        &answer,
+        false,
+        &expect![[r#"
+        <b:3 hits> for unicode identifiers
+        <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+            Please make the lexer accept <b:unicode> <b:identifiers> such as
+            café, and keep spans as they are in the source.
+            The lexer reads bytes.
+        <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  /other>
+            <b:Identifiers> follow the XID rules.
+
+        <d:tome show 12 --project /app opens #12 with the turn around it>
+    "#]],
+    );
 }
 
 #[test]
@@ -240,9 +277,8 @@ fn nothing_is_said_plainly() {
         &answer,
         false,
         &expect![[r#"
-        No results: nothing relevant to unicode identifiers
-        <y:The index is 2 events behind; those events were scanned directly>
-    "#]],
+            No results: nothing relevant to unicode identifiers
+        "#]],
     );
 }
 
@@ -302,7 +338,18 @@ fn an_answer_for_a_program() {
     let short = json::response_json("unicode", &answer(), false);
     assert_eq!(
         keys(&short),
-        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread", "instructions"]
+        [
+            "query",
+            "tier",
+            "behind",
+            "hits",
+            "more",
+            "elsewhere",
+            "time",
+            "unread",
+            "confidence",
+            "instructions"
+        ]
     );
     assert_eq!(
         short["hits"][1],
@@ -312,7 +359,7 @@ fn an_answer_for_a_program() {
             "score": 0.016, "title": "Lexer rules", "session": null, "agent": null,
             "project": "/other", "kind": "", "file": "memory/lexer rules.md", "line": 3,
             "also": [], "id": "memory/lexer rules.md#L3", "turn": null, "asked": null,
-            "answered": null, "others": [],
+            "answered": null, "others": [], "confidence": null,
         })
     );
     let long = json::response_json("unicode", &answer(), true);
