@@ -29,8 +29,6 @@ pub(super) const NEIGHBOR_WORDS: f32 = 50.0;
 pub(super) const NEIGHBOR_BYTES_MAX: usize = 2_400;
 /// Still longer ones are documents rather than turns and have no neighbors.
 pub(super) const TURN_BYTES_MAX: usize = 16_000;
-/// Number of closest chunks that determine an event's similarity.
-pub(super) const CLOSEST_CHUNKS: usize = 3;
 /// Penalty for events with many chunks in the vector ranking.
 pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 
