@@ -38,7 +38,7 @@ pub(super) const SIMILARITY_WEIGHT: f32 = 0.6;
 /// Weight of a text scan: it only decides between texts that are otherwise equal.
 pub(super) const LITERAL_WEIGHT: f32 = 0.05;
 /// Weight of a node or source relative to the events that it summarizes.
-pub(super) const CONTENTS_WEIGHT: f32 = 0.6;
+pub(super) const CONTENTS_WEIGHT: f32 = 0.45;
 /// Share of a question's words that the turn after it gets, because it is the answer.
 pub(super) const ANSWER_SHARE: f32 = 0.6;
 /// How much less of the score a turn keeps that only asks, in a chat between people.

@@ -48,6 +48,7 @@ fn note() -> v1::RecallHit {
         at_ms: Some(MORNING_MS + DAY_MS),
         project: "/other".into(),
         score: 0.016,
+        confidence: "likely".into(),
         ..v1::RecallHit::default()
     }
 }
@@ -273,7 +274,7 @@ fn an_answer_for_a_program() {
     let short = json::response_json("unicode", &answer(), false);
     assert_eq!(
         keys(&short),
-        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread"]
+        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread", "confidence"]
     );
     assert_eq!(
         short["hits"][1],
@@ -282,7 +283,7 @@ fn an_answer_for_a_program() {
             "text": "Identifiers follow the XID rules.", "at": "2026-11-16T09:30:00.000Z",
             "score": 0.016, "title": "Lexer rules", "session": null, "agent": null,
             "project": "/other", "kind": "", "file": "memory/lexer rules.md", "line": 3,
-            "also": [],
+            "also": [], "confidence": "likely",
         })
     );
     let long = json::response_json("unicode", &answer(), true);
