@@ -26,27 +26,30 @@ impl Confidence {
 }
 
 /// Minimum probability of a strong and of a likely hit.
-const STRONG_MIN: f32 = 0.9;
+const STRONG_MIN: f32 = 0.93;
 const LIKELY_MIN: f32 = 0.6;
 
 /// Coefficients of the regression.
-const INTERCEPT: f32 = -5.0;
-const WORDS: f32 = 3.0;
-const COVERAGE: f32 = 2.0;
-const SIMILARITY: f32 = 3.0;
-const BEHIND: f32 = -6.0;
+const INTERCEPT: f32 = -2.5;
+const SIMILARITY: f32 = 1.2;
+const BEHIND: f32 = -3.0;
+const MARGIN: f32 = 7.8;
 
-/// What is known of a hit.
+/// Score that the third hit is assumed to have at least: with few records, being the only hit says
+/// nothing.
+const THIRD_SCORE_MIN: f32 = 0.25;
+
+/// What is known of a hit. Scores mean little by themselves, because queries differ in how well
+/// anything can match them; how far a hit stands out from the others says most. The third is the
+/// measure, because a good answer is often said twice.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Evidence {
-    /// Share of the highest possible BM25 score.
-    pub words: f32,
-    /// Share of the query's words that its best chunk has, weighted by IDF.
-    pub coverage: f32,
-    /// Highest cosine similarity, if known.
-    pub similarity: Option<f32>,
-    /// How much lower its score is than the best one.
-    pub behind: f32,
+    /// Fused score of the hit, of the best one and of the third.
+    pub score: f32,
+    pub best: f32,
+    pub third: f32,
+    /// Highest cosine similarity of the hit; 0 if unknown.
+    pub similarity: f32,
 }
 
 impl Evidence {
@@ -60,12 +63,36 @@ impl Evidence {
 
     /// Estimated probability that the hit is relevant.
     fn probability(self) -> f32 {
-        let similarity = self.similarity.unwrap_or(0.0).max(0.0);
-        let sum = INTERCEPT
-            + WORDS * self.words
-            + COVERAGE * self.coverage
-            + SIMILARITY * similarity
-            + BEHIND * self.behind;
+        let best = self.best.max(f32::EPSILON);
+        let margin = (self.score - self.third.max(THIRD_SCORE_MIN)).max(0.0) / best;
+        let behind = (best - self.score).max(0.0) / best;
+        let sum = INTERCEPT + SIMILARITY * self.similarity + BEHIND * behind + MARGIN * margin;
         1.0 / (1.0 + (-sum).exp())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rate(score: f32, best: f32, third: f32) -> Confidence {
+        Evidence { score, best, third, similarity: 0.6 }.confidence()
+    }
+
+    #[test]
+    fn a_hit_that_stands_out_is_strong() {
+        assert_eq!(rate(1.2, 1.2, 0.4), Confidence::Strong);
+        assert_eq!(rate(0.8, 0.8, 0.5), Confidence::Likely);
+        assert_eq!(rate(0.5, 0.5, 0.48), Confidence::Weak);
+        // Said twice.
+        assert_eq!(rate(1.15, 1.2, 0.4), Confidence::Strong);
+        // Of the others, none is.
+        assert_eq!(rate(0.4, 1.2, 0.4), Confidence::Weak);
+    }
+
+    #[test]
+    fn being_the_only_hit_says_nothing() {
+        assert_eq!(rate(0.28, 0.28, 0.0), Confidence::Weak);
+        assert_eq!(rate(0.9, 0.9, 0.0), Confidence::Strong);
     }
 }

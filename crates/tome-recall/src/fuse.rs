@@ -3,7 +3,7 @@
 //! Scores are compared as they are, not by rank: each is an estimate of how much of the query a
 //! text answers, from 0 to about 1. A rank would hide that the best hit of a tier is a bad one.
 
-use super::weights::{LITERAL_WEIGHT, SIMILARITY_WEIGHT};
+use super::weights::LITERAL_WEIGHT;
 
 /// The scores of one candidate, by tier.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -18,9 +18,9 @@ pub(super) struct TierScores {
 
 impl TierScores {
     /// The fused score. A tier that does not know the candidate adds nothing.
-    pub(super) fn fuse(self) -> f32 {
+    pub(super) fn fuse(self, similarity_weight: f32) -> f32 {
         let of = |score: Option<f32>| score.unwrap_or(0.0).max(0.0);
-        of(self.words) + SIMILARITY_WEIGHT * of(self.similarity) + LITERAL_WEIGHT * of(self.literal)
+        of(self.words) + similarity_weight * of(self.similarity) + LITERAL_WEIGHT * of(self.literal)
     }
 }
 
@@ -49,10 +49,12 @@ pub(super) fn relative_to_best(scores: Vec<Option<f32>>) -> Vec<Option<f32>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::weights::SIMILARITY_WEIGHT;
     use super::*;
 
     fn fuse(words: f32, similarity: f32) -> f32 {
-        TierScores { words: Some(words), similarity: Some(similarity), literal: None }.fuse()
+        TierScores { words: Some(words), similarity: Some(similarity), literal: None }
+            .fuse(SIMILARITY_WEIGHT)
     }
 
     #[test]
@@ -67,8 +69,8 @@ mod tests {
     #[test]
     fn an_unknown_score_adds_nothing() {
         let words = TierScores { words: Some(0.4), ..TierScores::default() };
-        assert_eq!(words.fuse(), fuse(0.4, -0.1));
-        assert_eq!(TierScores::default().fuse(), 0.0);
+        assert_eq!(words.fuse(SIMILARITY_WEIGHT), fuse(0.4, -0.1));
+        assert_eq!(TierScores::default().fuse(SIMILARITY_WEIGHT), 0.0);
     }
 
     #[test]

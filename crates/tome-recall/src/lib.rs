@@ -1,7 +1,7 @@
 //! Recall: a query in, cited hits out.
 //!
-//! Steps: parse the query, collect candidates from every available tier, read and rank them, fuse
-//! the ranks, cite, and pack. Every index may be missing or behind; recall then scans the texts
+//! Steps: parse the query, collect candidates from every available tier, read and score them,
+//! fuse the scores, rate the confidence, cite, and pack. Every index may be missing or behind; recall then scans the texts
 //! themselves.
 
 mod answer;
@@ -253,12 +253,15 @@ impl Recall {
         let (mut ranked, mut gathered) = gathered.rank(&self.indexer, plan)?;
         let since = Instant::now();
         if question.origin.is_proactive() {
-            ranked.retain(|one| {
-                threshold::passes_proactive_threshold(one) && !one.is_in_current_session(plan)
-            });
+            ranked.retain(|one| !one.is_in_current_session(plan));
         }
         self.drop_current_turn(question, &mut ranked)?;
         self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
+        // The prompt itself, which is no hit, must not make the others look weak.
+        rank::rate_confidence(&mut ranked, self.indexer.embedder.script_weight(&plan.text));
+        if question.origin.is_proactive() {
+            ranked.retain(threshold::passes_proactive_threshold);
+        }
         let evidence = RelevanceEvidence::from_ranked(&ranked, plan);
         if question.threshold == ThresholdPolicy::Enforce && !evidence.passes_threshold() {
             ranked.clear();

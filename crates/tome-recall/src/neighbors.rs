@@ -3,16 +3,38 @@
 //! A neighbor contributes only terms that the turn itself lacks, so that a turn with all terms
 //! stays ahead of its neighbors.
 
-use super::term_scores::TermMatch;
+use super::term_scores::{TermMatch, TermScorer};
 use super::weights::{
     ANSWER_SHARE, NEIGHBOR_SIMILARITY_SHARES, NEIGHBOR_TERM_SHARES, NEIGHBOR_WORDS,
     SUB_QUESTION_WEIGHT,
 };
 
+/// Share of the highest possible BM25 score that each text gets, with the help of its neighbors.
+pub(super) fn score_words(
+    matches: &[Option<TermMatch>],
+    near: impl Fn(usize, isize) -> Option<usize> + Copy,
+    terms: &TermScorer,
+) -> Vec<Option<f32>> {
+    let own = add_neighbor_terms(matches, near, terms.query_terms.sub_questions());
+    let answers = score_answers(matches, near);
+    let full = terms.full_score();
+    own.into_iter().zip(answers).map(|(own, answer)| Some((own? + answer) / full)).collect()
+}
+
+/// Factor for who speaks in a turn and whether it only asks.
+pub(super) fn turn_factor(
+    matches: &[Option<TermMatch>],
+    index: usize,
+    near: impl Fn(usize, isize) -> Option<usize>,
+) -> f32 {
+    let Some(turn) = matches.get(index).and_then(Option::as_ref) else { return 1.0 };
+    turn.form.score_factor(is_between_people(matches, index, near), neighbor_share(turn.words))
+}
+
 /// Adds the contributions of neighbors to the scores. `near` returns the neighbor at a distance in
 /// the same session. `parts` lists the terms of each question if the query contains several: a text
 /// may answer just one.
-pub(super) fn add_neighbor_terms(
+fn add_neighbor_terms(
     matches: &[Option<TermMatch>],
     near: impl Fn(usize, isize) -> Option<usize>,
     parts: &[Vec<usize>],
@@ -65,7 +87,7 @@ fn add_best_sub_question(scores: &[Option<(f32, Vec<f32>)>], parts: usize) -> Ve
 
 /// The score that each turn gets for answering the question before it. Its own words count against
 /// it, because a turn that repeats the question is scored already.
-pub(super) fn score_answers(
+fn score_answers(
     matches: &[Option<TermMatch>],
     near: impl Fn(usize, isize) -> Option<usize>,
 ) -> Vec<f32> {
@@ -78,8 +100,20 @@ pub(super) fn score_answers(
     (0..matches.len()).map(|index| answer_score(index).unwrap_or(0.0)).collect()
 }
 
+/// Returns whether a turn is part of a dialogue: somebody else speaks before or after it.
+pub(super) fn is_in_dialogue(
+    matches: &[Option<TermMatch>],
+    index: usize,
+    near: impl Fn(usize, isize) -> Option<usize>,
+) -> bool {
+    let speaker =
+        |at: usize| matches.get(at).and_then(Option::as_ref).map(|turn| turn.form.speaker.as_str());
+    let mut around = [-1, 1].into_iter().filter_map(|distance| near(index, distance));
+    around.any(|other| speaker(other).is_some_and(|other| Some(other) != speaker(index)))
+}
+
 /// Returns whether a turn is part of a chat between people: nobody but people speaks around it.
-pub(super) fn is_between_people(
+fn is_between_people(
     matches: &[Option<TermMatch>],
     index: usize,
     near: impl Fn(usize, isize) -> Option<usize>,
@@ -110,7 +144,7 @@ pub(super) fn add_neighbor_similarity(
 }
 
 /// Share of its neighbors' scores that a turn of this many words gets.
-pub(super) fn neighbor_share(words: usize) -> f32 {
+fn neighbor_share(words: usize) -> f32 {
     (NEIGHBOR_WORDS / words.max(1) as f32).min(1.0)
 }
 
@@ -162,6 +196,11 @@ mod tests {
         }
         assert!(is_between_people(&matches, 1, near));
         assert!(!is_between_people(&matches, 1, |_, _| None));
+        assert!(!is_in_dialogue(&matches, 1, near));
+        if let Some(turn) = &mut matches[0] {
+            turn.form.speaker = "Ann".to_owned();
+        }
+        assert!(is_in_dialogue(&matches, 1, near) && !is_in_dialogue(&matches, 2, near));
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub struct ExcludedPrompt {
     pub text: String,
 }
 
-/// Whether hits below the relevance threshold are dropped.
+/// Whether unrelated hits are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ThresholdPolicy {
     /// Returns no hits if nothing shares a telling word or a meaning with the query.
@@ -165,7 +165,7 @@ pub enum Tier {
     Bm25,
     /// Vector index.
     Vectors,
-    /// All of them, combined by rank fusion.
+    /// All of them, their scores combined.
     Fused,
 }
 

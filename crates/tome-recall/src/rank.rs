@@ -15,15 +15,13 @@ use super::confidence::{Confidence, Evidence};
 use super::fuse::{TierScores, rank_scores, relative_to_best};
 use super::indexer::Indexer;
 use super::literal::event_meta;
-use super::neighbors::{
-    add_neighbor_similarity, add_neighbor_terms, is_between_people, neighbor_share, score_answers,
-};
+use super::neighbors::{add_neighbor_similarity, is_in_dialogue, score_words, turn_factor};
 use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
 use super::turn_form::TurnForm;
 use super::weights::{
-    CLOSEST_CHUNKS, CONTENTS_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX,
-    NEIGHBORS_READ_MAX, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
+    CONTENTS_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX,
+    SIMILARITY_WEIGHT, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -94,13 +92,20 @@ impl CandidatePool {
         };
         let mut matches = self.read_candidates(0, keeper, look)?;
         let read = matches.len();
-        let turns = self.select_turns(plan, &matches, terms.full_score());
+        let similarity_weight = SIMILARITY_WEIGHT * keeper.embedder.script_weight(&plan.text);
+        let turns = self.select_turns(plan, &matches, terms.full_score(), similarity_weight);
         let near = self.add_neighbors(keeper, plan, &turns)?;
         matches.extend(self.read_candidates(read, keeper, look)?);
         let what = format!("{read} texts, {} neighbors", matches.len() - read);
         self.report.record_stage("read", since, what);
         let since = Instant::now();
         let near = |index: usize, distance: isize| near.get(&(index, distance)).copied();
+        // Records that merely follow each other are no help: only turns of a dialogue are.
+        let in_dialogue: Vec<bool> =
+            (0..matches.len()).map(|index| is_in_dialogue(&matches, index, near)).collect();
+        let near = |index: usize, distance: isize| {
+            near(index, distance).filter(|_| in_dialogue.get(index).copied().unwrap_or(false))
+        };
         let wants_words = plan.tier != Some(Tier::Vectors);
         let words: Vec<Option<f32>> = match wants_words {
             true => score_words(&matches, near, &terms),
@@ -132,7 +137,7 @@ impl CandidatePool {
                 similarity: at(&meanings, index),
                 literal: at(&looked, index),
             };
-            scores.fuse() * turn_factor(&matches, index, near)
+            scores.fuse(similarity_weight) * turn_factor(&matches, index, near)
         };
         let candidates = std::mem::take(&mut self.candidates.list);
         let mut ranked: Vec<RankedCandidate> = candidates
@@ -168,7 +173,6 @@ impl CandidatePool {
                 .total_cmp(&a.score)
                 .then_with(|| tie_break_key(&a.candidate).cmp(&tie_break_key(&b.candidate)))
         });
-        rate_confidence(&mut ranked);
         self.report.record_stage("rank", since, format!("{} candidates", ranked.len()));
         Ok((ranked, self))
     }
@@ -269,6 +273,7 @@ impl CandidatePool {
         plan: &RecallPlan,
         matches: &[Option<TermMatch>],
         full_score: f32,
+        similarity_weight: f32,
     ) -> Vec<usize> {
         // A hint is shown without its surroundings.
         if plan.tier == Some(Tier::Vectors)
@@ -277,14 +282,15 @@ impl CandidatePool {
         {
             return Vec::new();
         }
-        let fuse = |one: (&RecallCandidate, &Option<TermMatch>)| {
-            let words = one.1.as_ref().map(|own| own.score / full_score);
-            TierScores { words, similarity: event_similarity(one), literal: None }.fuse()
+        let fuse = |candidate: &RecallCandidate, own: &Option<TermMatch>| {
+            let words = own.as_ref().map(|own| own.score / full_score);
+            let similarity = event_similarity((candidate, own));
+            TierScores { words, similarity, literal: None }.fuse(similarity_weight)
         };
         let all = self.candidates.list.iter().zip(matches).enumerate();
         let mut order: Vec<(usize, f32)> = all
             .filter(|(_, (candidate, _))| candidate.source == EntrySource::Event)
-            .map(|(index, one)| (index, fuse(one)))
+            .map(|(index, (candidate, own))| (index, fuse(candidate, own)))
             .filter(|(_, score)| *score > 0.0)
             .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -399,28 +405,6 @@ fn load_sides(
     }
 }
 
-/// Share of the highest possible BM25 score that each text gets, with the help of its neighbors.
-fn score_words(
-    matches: &[Option<TermMatch>],
-    near: impl Fn(usize, isize) -> Option<usize> + Copy,
-    terms: &TermScorer,
-) -> Vec<Option<f32>> {
-    let own = add_neighbor_terms(matches, near, terms.query_terms.sub_questions());
-    let answers = score_answers(matches, near);
-    let full = terms.full_score();
-    own.into_iter().zip(answers).map(|(own, answer)| Some((own? + answer) / full)).collect()
-}
-
-/// Factor for who speaks in a turn and whether it only asks.
-fn turn_factor(
-    matches: &[Option<TermMatch>],
-    index: usize,
-    near: impl Fn(usize, isize) -> Option<usize>,
-) -> f32 {
-    let Some(turn) = matches.get(index).and_then(Option::as_ref) else { return 1.0 };
-    turn.form.score_factor(is_between_people(matches, index, near), neighbor_share(turn.words))
-}
-
 /// Weight of a kind of source: a note counts as much as an equally relevant event, contents less
 /// than the events that they summarize.
 fn kind_weight(source: EntrySource) -> f32 {
@@ -431,15 +415,12 @@ fn kind_weight(source: EntrySource) -> f32 {
 }
 
 /// Rates how likely each hit is relevant. They must be sorted, best first.
-fn rate_confidence(ranked: &mut [RankedCandidate]) {
-    let best = ranked.first().map_or(0.0, |one| one.score);
+pub(super) fn rate_confidence(ranked: &mut [RankedCandidate], script_weight: f32) {
+    let score_at = |rank: usize| ranked.get(rank).map_or(0.0, |one| one.score as f32);
+    let (best, third) = (score_at(0), score_at(2));
     for one in ranked {
-        let evidence = Evidence {
-            words: one.words,
-            coverage: one.coverage,
-            similarity: one.cosine,
-            behind: (best - one.score) as f32,
-        };
+        let similarity = script_weight * one.cosine.unwrap_or(0.0).max(0.0);
+        let evidence = Evidence { score: one.score as f32, similarity, best, third };
         one.confidence = evidence.confidence();
     }
 }
@@ -482,19 +463,16 @@ fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Opt
         if is_event { &candidate.chunks } else { &[] },
     );
     let form = match is_event {
-        true => TurnForm::parse(&body.text, by_user, &terms.query_terms),
+        true => TurnForm::parse(&body.text, &body.kind, &terms.query_terms),
         false => TurnForm::default(),
     };
     Some(TermMatch { form, ..matched })
 }
 
-/// Similarity of an event: the mean over its closest chunks, reduced for many chunks.
+/// Similarity of an event: that of its closest chunk, wherever in the text it is, reduced for many
+/// chunks.
 fn event_similarity((candidate, own): (&RecallCandidate, &Option<TermMatch>)) -> Option<f32> {
-    let counted = own.as_ref().map_or(1, |own| own.chunk_count).min(CLOSEST_CHUNKS);
-    let mut cosines = candidate.cosines.iter().take(counted).map(|cosine| cosine.max(0.0));
-    let least = candidate.cosines.last().copied()?.max(0.0);
-    // A chunk that was not returned is at most as similar as the last one that was.
-    let sum: f32 = (0..counted).map(|_| cosines.next().unwrap_or(least)).sum();
-    let pieces = own.as_ref().map_or(1, |own| own.chunk_count) as f32;
-    Some(sum / counted as f32 / (1.0 + MANY_CHUNKS_VECTORS_PENALTY * (1.0 - 1.0 / pieces)))
+    let closest = candidate.cosines.iter().copied().reduce(f32::max)?;
+    let chunks = own.as_ref().map_or(1, |own| own.chunk_count) as f32;
+    Some(closest.max(0.0) / (1.0 + MANY_CHUNKS_VECTORS_PENALTY * (1.0 - 1.0 / chunks)))
 }

@@ -2,28 +2,40 @@
 //!
 //! A query gets its best hits, however weak, unless nothing shares a telling word or a meaning with
 //! it. That is decided for the result list as a whole, because a turn is often relevant only through
-//! the turns around it. Hints that nobody asked for must be strong.
+//! the turns around it. Hints that nobody asked for must be relevant by themselves.
 
-use super::confidence::Confidence;
 use super::literal::ExactMatch;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
 
 /// Lowest coverage of a text that shares a telling word with the query.
-const COVERAGE_MIN: f32 = 0.12;
+const COVERAGE_MIN: f32 = 0.05;
 /// The same for scripts without spaces, where many character pairs of the query span two words.
-const PAIRS_COVERAGE_MIN: f32 = 0.08;
+const PAIRS_COVERAGE_MIN: f32 = 0.03;
 /// Lowest similarity of a text that shares a meaning with the query.
-const SIMILARITY_MIN: f32 = 0.4;
+const SIMILARITY_MIN: f32 = 0.5;
 
 /// A text with this coverage answers the whole query.
 const FULL_COVERAGE: f32 = 0.99;
 /// A text with this similarity may be a paraphrase.
 const PARAPHRASE_SIMILARITY_MIN: f32 = 0.65;
 
-/// Returns whether a hit is good enough to be shown without being asked for.
+/// Minimum of coverage plus similarity for a proactive hit.
+const PROACTIVE_SUM_MIN: f32 = 1.0;
+/// Minimum similarity for a proactive hit: in a small store, one or two words easily cover half of
+/// a query.
+const PROACTIVE_SIMILARITY_MIN: f32 = 0.4;
+/// Minimum coverage for a proactive hit if there is no similarity score.
+const PROACTIVE_COVERAGE_MIN: f32 = 0.6;
+
+/// Returns whether a hit is relevant enough to be shown without being asked for. Its surroundings
+/// do not count, because only one line is shown, nor does how far it stands out: of what is known
+/// about a prompt, several records may be worth a hint.
 pub(super) fn passes_proactive_threshold(one: &RankedCandidate) -> bool {
-    one.confidence == Confidence::Strong
+    match one.cosine {
+        Some(near) => near >= PROACTIVE_SIMILARITY_MIN && one.coverage + near >= PROACTIVE_SUM_MIN,
+        None => one.coverage >= PROACTIVE_COVERAGE_MIN,
+    }
 }
 
 /// Whether the results have anything to do with the query.

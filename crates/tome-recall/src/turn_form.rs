@@ -5,6 +5,7 @@
 //! what its author knows, so asking does not count against it.
 
 use tome_finder::QueryTerms;
+use tome_model::EventKind;
 use tome_text::split_sentences;
 
 use super::weights::{QUESTION_PENALTY, SPEAKER_BONUS};
@@ -16,8 +17,10 @@ const SPEAKER_BYTES_MAX: usize = 32;
 const QUESTION_MARKS: [char; 3] = ['?', '？', '؟'];
 
 /// The form of a turn, as far as the ranking needs it.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct TurnForm {
+    /// Name of the one who speaks, or else the kind of the event.
+    pub speaker: String,
     /// Share of its words that belong to questions.
     pub question_share: f32,
     /// Whether it ends with a question.
@@ -29,8 +32,9 @@ pub(super) struct TurnForm {
 }
 
 impl TurnForm {
-    pub(super) fn parse(text: &str, is_by_person: bool, query: &QueryTerms) -> Self {
-        let form = Self { is_by_person, ..Self::default() };
+    pub(super) fn parse(text: &str, kind: &str, query: &QueryTerms) -> Self {
+        let is_by_person = kind == EventKind::UserMessage.as_str();
+        let form = Self { is_by_person, speaker: kind.to_owned(), ..Self::default() };
         if text.len() > TURN_BYTES_MAX {
             return form;
         }
@@ -50,6 +54,7 @@ impl TurnForm {
         Self {
             question_share: asking as f32 / words.max(1) as f32,
             ends_in_question,
+            speaker: speaker.unwrap_or(kind).to_owned(),
             is_by_named_speaker: speaker.is_some_and(|name| !query.find_terms_in(name).is_empty()),
             ..form
         }
@@ -57,7 +62,7 @@ impl TurnForm {
 
     /// Factor for the score of a turn. `share` is the share of its neighbors' scores that it gets,
     /// which is less for a long turn.
-    pub(super) fn score_factor(self, is_between_people: bool, share: f32) -> f32 {
+    pub(super) fn score_factor(&self, is_between_people: bool, share: f32) -> f32 {
         let asks = if is_between_people { self.question_share * share } else { 0.0 };
         let speaker = if self.is_by_named_speaker { SPEAKER_BONUS } else { 0.0 };
         (1.0 + speaker) * (1.0 - QUESTION_PENALTY * asks)
@@ -70,7 +75,10 @@ fn split_speaker(text: &str) -> (Option<&str>, &str) {
     let is_name = |name: &str| {
         name.len() <= SPEAKER_BYTES_MAX
             && name.split(' ').count() <= 2
-            && name.split(' ').all(|word| word.starts_with(char::is_alphabetic))
+            && name.split(' ').all(|word| {
+                let is_part = |c: char| c.is_alphanumeric() || matches!(c, '.' | '\'' | '-');
+                word.starts_with(char::is_alphabetic) && word.chars().all(is_part)
+            })
     };
     match text.split_once(": ").filter(|(name, _)| is_name(name)) {
         Some((name, said)) => {
@@ -94,7 +102,7 @@ mod tests {
     use super::*;
 
     fn form(text: &str) -> TurnForm {
-        TurnForm::parse(text, true, &QueryTerms::new("Which team does Tim support?"))
+        TurnForm::parse(text, "user_message", &QueryTerms::new("Which team does Tim support?"))
     }
 
     #[test]
@@ -105,10 +113,7 @@ mod tests {
         assert!(both.ends_in_question && (0.5..1.0).contains(&both.question_share), "{both:?}");
         assert!(!form("Who? The wolves.").ends_in_question);
         assert!(form("你喜欢哪个队？").ends_in_question);
-        assert_eq!(
-            form(&"Why? ".repeat(1_000)),
-            TurnForm { is_by_person: true, ..TurnForm::default() }
-        );
+        assert_eq!(form(&"Why? ".repeat(1_000)).question_share, 0.0);
     }
 
     #[test]
@@ -116,6 +121,8 @@ mod tests {
         assert!(form("Tim: the wolves").is_by_named_speaker);
         assert!(!form("Ann: Tim likes the wolves").is_by_named_speaker);
         assert!(!form("I asked him who it is and Tim: the wolves").is_by_named_speaker);
+        assert_eq!(form("Ann: the wolves").speaker, "Ann");
+        assert_eq!(form("def tim(x): return").speaker, "user_message");
         assert!(!form("user: Tim likes the wolves").is_by_named_speaker);
     }
 

@@ -29,8 +29,6 @@ pub(super) const NEIGHBOR_WORDS: f32 = 50.0;
 pub(super) const NEIGHBOR_BYTES_MAX: usize = 2_400;
 /// Still longer ones are documents rather than turns and have no neighbors.
 pub(super) const TURN_BYTES_MAX: usize = 16_000;
-/// Number of closest chunks that determine an event's similarity.
-pub(super) const CLOSEST_CHUNKS: usize = 3;
 /// Penalty for events with many chunks in the vector ranking.
 pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 
@@ -40,7 +38,7 @@ pub(super) const SIMILARITY_WEIGHT: f32 = 0.6;
 /// Weight of a text scan: it only decides between texts that are otherwise equal.
 pub(super) const LITERAL_WEIGHT: f32 = 0.05;
 /// Weight of a node or source relative to the events that it summarizes.
-pub(super) const CONTENTS_WEIGHT: f32 = 0.6;
+pub(super) const CONTENTS_WEIGHT: f32 = 0.45;
 /// Share of a question's words that the turn after it gets, because it is the answer.
 pub(super) const ANSWER_SHARE: f32 = 0.6;
 /// How much less of the score a turn keeps that only asks, in a chat between people.

@@ -29,6 +29,12 @@ pub trait Embedder: Send + Sync {
         0.0
     }
 
+    /// How much its similarity to a text is worth: 1, or less for a script whose words it does not
+    /// know.
+    fn script_weight(&self, _text: &str) -> f32 {
+        1.0
+    }
+
     /// Returns one unit vector per text, or a zero vector if the text has no known token.
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError>;
 

@@ -6,12 +6,18 @@
 //! Tokenization matches the model's own tokenizer, except that special tokens in the text are plain
 //! text: `[MASK]` is a bracket, a word and a bracket. Unknown words are ignored.
 
+use tome_text::is_unspaced;
+
 use super::model::MODEL;
 use super::wordpiece::wordpiece_tokens;
 use super::{EmbedError, Embedder};
 
 /// Values are clipped at this multiple of their root mean square.
 const CLIP_RMS: f32 = 3.0;
+
+/// The vocabulary has single characters of scripts without spaces, not words: texts about different
+/// things look alike.
+const UNSPACED_WEIGHT: f32 = 0.2;
 
 /// The built-in embedder.
 #[derive(Debug, Clone, Copy, Default)]
@@ -28,6 +34,12 @@ impl Embedder for PotionEmbedder {
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
         Ok(texts.iter().map(|text| weighted_mean_vector(text, |_| 1.0)).collect())
+    }
+
+    fn script_weight(&self, text: &str) -> f32 {
+        let letters = || text.chars().filter(|letter| letter.is_alphanumeric());
+        let unspaced = letters().filter(|letter| is_unspaced(*letter)).count();
+        if 2 * unspaced > letters().count() { UNSPACED_WEIGHT } else { 1.0 }
     }
 
     fn token_ids(&self, text: &str) -> Vec<u32> {

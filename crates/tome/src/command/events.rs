@@ -23,10 +23,8 @@ pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
         let query_is_narrow = project.is_some();
         let query = build_query(context, asked, project)?;
         let shown = if asked.limit == 0 {
-            {
-                let query = EventListQuery { newest_first: asked.newest_first, ..query };
-                print_all(context, asked, query).await?
-            }
+            let query = EventListQuery { newest_first: asked.newest_first, ..query };
+            print_all(context, asked, query).await?
         } else {
             print_latest(context, asked, query).await?
         };
@@ -178,10 +176,10 @@ fn print_events(
     }
     let mut out = tome_terminal::stdout().lock();
     let width = tome_terminal::terminal_width();
-    // Across projects a number does not tell which event it is.
-    let is_one_project = !asked.all_projects;
+    // A number tells which event it is only within the current project.
+    let here = resolve_project(context, asked.project.as_deref())?;
     for (number, event) in events {
-        let id = match is_one_project {
+        let id = match here.as_ref() == Some(&event.project) {
             true => format!("#{number}"),
             false => event.id.as_str().chars().take(8).collect(),
         };

@@ -59,6 +59,10 @@ fn the_fixture_has_the_expected_scores() {
         panic!("one data set")
     };
     assert_eq!((&measured["documents"], &measured["projects"]), (&10.into(), &2.into()));
+    // The baseline has the words of every query, and says nothing of confidence.
+    let baseline = scores(measured, "fts5");
+    assert!(baseline["r5"].as_f64().unwrap() > 0.5, "{baseline}");
+    assert_eq!(baseline["strong_relevant"], Value::Null);
     for tier in ["literal", "bm25", "fused"] {
         let scores = scores(measured, tier);
         let whole: Vec<&Value> =
@@ -84,7 +88,7 @@ fn the_fixture_has_the_expected_scores() {
 fn check_rows(path: &Path) {
     let text = std::fs::read_to_string(path).unwrap();
     let rows: Vec<Value> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(rows.len(), 6 * 4);
+    assert_eq!(rows.len(), 6 * 5);
     let row = rows.iter().find(|row| row["id"] == "q5" && row["tier"] == "bm25").unwrap();
     assert_eq!(row["gold"], serde_json::json!(["a/1", "a/2"]));
     assert_eq!((&row["type"], row["ranks"].as_array().unwrap().len()), (&"words".into(), 2));

@@ -211,6 +211,6 @@ fn one_line_per_event_is_printed() {
     let ran = world.tome(&["events"]);
     assert_eq!(
         ran.stdout,
-        "abcdefgh2026-11-15 09:30:00  user        two lines \u{fffd}[31mred\n"
+        "abcdefgh  2026-11-15 09:30:00  user         two lines \u{fffd}[31mred\n"
     );
 }

@@ -90,7 +90,7 @@ fn an_earlier_message_is_found_with_its_citation() {
     let found = answer(&world, &["unicode", "identifiers"]);
     assert_eq!(
         keys(&found),
-        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread"]
+        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread", "confidence"]
     );
     assert_eq!(found["query"], "unicode identifiers");
     assert!(hits(&found).iter().any(|hit| hit["source"] == "messages"), "{found}");
@@ -99,13 +99,30 @@ fn an_earlier_message_is_found_with_its_citation() {
         assert_eq!(
             keys(hit),
             [
-                "source", "citation", "text", "at", "score", "title", "session", "agent",
-                "project", "kind", "file", "line", "also"
+                "source",
+                "citation",
+                "text",
+                "at",
+                "score",
+                "title",
+                "session",
+                "agent",
+                "project",
+                "kind",
+                "file",
+                "line",
+                "also",
+                "confidence"
             ]
         );
         assert!(hit["text"].as_str().unwrap().chars().count() <= 300, "{hit}");
         assert!(hit["score"].as_f64().unwrap() > 0.0, "{hit}");
+        assert!(
+            ["strong", "likely", "weak"].contains(&hit["confidence"].as_str().unwrap()),
+            "{hit}"
+        );
     }
+    assert_ne!(found["confidence"], Value::Null, "{found}");
     let message = hits(&found).iter().find(|hit| hit["source"] == "messages").unwrap();
     assert!(message["citation"].as_str().unwrap().contains("messages.jsonl#L"), "{message}");
     assert!(message["at"].as_str().unwrap().starts_with("2026-11-1"), "{message}");

@@ -57,6 +57,7 @@ fn note() -> v1::RecallHit {
         project: "/other".into(),
         score: 0.016,
         id: "memory/lexer rules.md#L3".into(),
+        confidence: "likely".into(),
         ..v1::RecallHit::default()
     }
 }
@@ -359,7 +360,7 @@ fn an_answer_for_a_program() {
             "score": 0.016, "title": "Lexer rules", "session": null, "agent": null,
             "project": "/other", "kind": "", "file": "memory/lexer rules.md", "line": 3,
             "also": [], "id": "memory/lexer rules.md#L3", "turn": null, "asked": null,
-            "answered": null, "others": [], "confidence": null,
+            "answered": null, "others": [], "confidence": "likely",
         })
     );
     let long = json::response_json("unicode", &answer(), true);
