@@ -242,6 +242,7 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
         hit.line = Some(line);
         hit.file = Some(cite.cite_file(page));
         hit.citation = format!("{}#L{line}", cite.cite_file(page));
+        hit.id.clone_from(&hit.citation);
         if let PageKey::Detail { .. } = page {
             hit.session.clone_from(&body.session);
         }

@@ -90,7 +90,18 @@ fn an_earlier_message_is_found_with_its_citation() {
     let found = answer(&world, &["unicode", "identifiers"]);
     assert_eq!(
         keys(&found),
-        ["query", "tier", "behind", "hits", "more", "elsewhere", "time", "unread", "confidence"]
+        [
+            "query",
+            "tier",
+            "behind",
+            "hits",
+            "more",
+            "elsewhere",
+            "time",
+            "unread",
+            "confidence",
+            "instructions"
+        ]
     );
     assert_eq!(found["query"], "unicode identifiers");
     assert!(hits(&found).iter().any(|hit| hit["source"] == "messages"), "{found}");
@@ -112,10 +123,15 @@ fn an_earlier_message_is_found_with_its_citation() {
                 "file",
                 "line",
                 "also",
-                "confidence"
+                "confidence",
+                "id",
+                "turn",
+                "asked",
+                "answered",
+                "others"
             ]
         );
-        assert!(hit["text"].as_str().unwrap().chars().count() <= 300, "{hit}");
+        assert!(hit["text"].as_str().unwrap().chars().count() <= 400, "{hit}");
         assert!(hit["score"].as_f64().unwrap() > 0.0, "{hit}");
         assert!(
             ["strong", "likely", "weak"].contains(&hit["confidence"].as_str().unwrap()),
@@ -140,8 +156,9 @@ fn every_citation_opens() {
     }
     // The text output shows the complete command.
     let ran = world.tome(&["recall", "unicode tables", "--session", "s2"]);
-    let (_, told) = ran.stdout.split_once("Open the first: tome ").unwrap();
-    let args: Vec<&str> = told.split_whitespace().collect();
+    let (_, told) = ran.stdout.split_once("\ntome show ").unwrap();
+    let (told, _) = told.split_once(" opens ").unwrap();
+    let args: Vec<&str> = std::iter::once("show").chain(told.split_whitespace()).collect();
     let shown = world.tome(&args);
     assert_eq!(shown.code, 0, "{args:?}: {}", shown.stderr);
 }
@@ -151,9 +168,7 @@ fn text_output_shows_dates_sources_and_next_steps() {
     let world = remembered();
     let ran = recall(&world, &["unicode", "identifiers"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for said in
-        ["for unicode identifiers", "messages", "Sun 2026-11-15 09:31", "codex", "tome show "]
-    {
+    for said in ["for unicode identifiers", "#2", "2026-11-15 09:31", "codex", "tome show "] {
         assert!(ran.stdout.contains(said), "{said} in {}", ran.stdout);
     }
     assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);

@@ -31,10 +31,13 @@ const LISTED_MAX: usize = 3;
 
 /// Renders one hit with its number and the given content.
 pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> String {
-    let (source, id) = (source_name(hit.source), &hit.id);
+    // Within the current session the line of the transcript is as short as the number.
+    let is_here = hit.citation.starts_with("messages.jsonl#");
+    let id = if is_here { &hit.citation } else { &hit.id };
+    let source = source_name(hit.source);
     let place = match hit.source {
         // The number of an event says it all.
-        EntrySource::Event if hit.id != hit.citation => String::new(),
+        EntrySource::Event if id != &hit.citation => String::new(),
         _ => format!("    {}\n", render_location(hit)),
     };
     let mut text = format!("[{number}] Source: {source}\n{place}    Content: {content}\n");

@@ -135,6 +135,7 @@ fn every_source_shows_its_location() {
                 Citation: grip:1794735000000:01M7F8NJE081NE5M6R663JJXQ2
 
             [5] Source: messages
+                Line: 9
                 Content: rotate
                 Citation: sessions/s2/messages.jsonl#L9
 
@@ -155,6 +156,7 @@ fn notes_about_the_answer_follow_the_list() {
             Found 1 result(s) for: "jwt"
 
             [1] Source: messages
+                Line: 45
                 Content: we chose JWT
                 Citation: messages.jsonl#L45
 
