@@ -81,7 +81,7 @@ impl QueryRunner<'_> {
             let found = answer.hits.iter().zip(&hits).map(|(hit, documents)| {
                 json!({"citation": hit.citation, "confidence": hit.confidence, "documents": documents})
             });
-            self.write_row(rows, tier, query, &scored, found.collect())?;
+            self.write_row(rows, tier, query, &scored, &found.collect::<Vec<Value>>())?;
             asked.scored.push(scored);
             self.bar.inc(1);
         }
@@ -132,7 +132,7 @@ impl QueryRunner<'_> {
                 took,
             };
             let found = hits.iter().map(|documents| json!({"documents": documents}));
-            self.write_row(rows, FTS5, query, &score, found.collect())?;
+            self.write_row(rows, FTS5, query, &score, &found.collect::<Vec<Value>>())?;
             scored.push(score);
             self.bar.inc(1);
         }
@@ -146,7 +146,7 @@ impl QueryRunner<'_> {
         tier: &str,
         query: &BenchQuery,
         scored: &QueryScore,
-        hits: Vec<Value>,
+        hits: &[Value],
     ) -> Result<()> {
         let Some(rows) = rows else { return Ok(()) };
         let row = json!({

@@ -78,7 +78,7 @@ impl Instructions {
         let mut found: Vec<Instruction> =
             all.unwrap_or_default().iter().filter(|one| one.project == project).cloned().collect();
         found.sort_by_key(|one| std::cmp::Reverse((one.at, one.number)));
-        Ok(mark_replaced(found))
+        Ok(mark_replaced(&found))
     }
 
     fn read_new(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
@@ -168,7 +168,7 @@ pub fn rank_instructions<'a>(
 
 /// Marks the instructions that a later one on the same subject replaces. `all` is sorted, the latest
 /// first.
-fn mark_replaced(all: Vec<Instruction>) -> Vec<ListedInstruction> {
+fn mark_replaced(all: &[Instruction]) -> Vec<ListedInstruction> {
     let words: Vec<BTreeSet<String>> = all.iter().map(|one| content_words(&one.text)).collect();
     let mut listed: Vec<ListedInstruction> = Vec::with_capacity(all.len());
     for (place, instruction) in all.iter().enumerate() {

@@ -24,6 +24,12 @@ impl TierScores {
     }
 }
 
+/// Rounds a score; sums are kept in `f64`.
+#[expect(clippy::cast_possible_truncation, reason = "a score needs no more precision")]
+pub(super) fn round_score(score: f64) -> f32 {
+    score as f32
+}
+
 /// Ranks all positive scores, starting from 1; ties keep the order of the candidates.
 pub(super) fn rank_scores(scores: &[Option<f32>]) -> Vec<Option<usize>> {
     let mut order: Vec<(usize, f32)> = scores

@@ -12,7 +12,7 @@ use super::candidate::{
 };
 use super::candidate_pool::CandidatePool;
 use super::confidence::{Confidence, Evidence};
-use super::fuse::{TierScores, rank_scores, relative_to_best};
+use super::fuse::{TierScores, rank_scores, relative_to_best, round_score};
 use super::indexer::Indexer;
 use super::literal::event_meta;
 use super::neighbors::{add_neighbor_similarity, is_in_dialogue, score_words, turn_factor};
@@ -416,11 +416,11 @@ fn kind_weight(source: EntrySource) -> f32 {
 
 /// Rates how likely each hit is relevant. They must be sorted, best first.
 pub(super) fn rate_confidence(ranked: &mut [RankedCandidate], script_weight: f32) {
-    let score_at = |rank: usize| ranked.get(rank).map_or(0.0, |one| one.score as f32);
+    let score_at = |rank: usize| ranked.get(rank).map_or(0.0, |one| round_score(one.score));
     let (best, third) = (score_at(0), score_at(2));
     for one in ranked {
         let similarity = script_weight * one.cosine.unwrap_or(0.0).max(0.0);
-        let evidence = Evidence { score: one.score as f32, similarity, best, third };
+        let evidence = Evidence { score: round_score(one.score), similarity, best, third };
         one.confidence = evidence.confidence();
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use tome_finder::{Bm25Index, QueryTerms, QueryVector, VectorIndex};
 
+use super::fuse::round_score;
 use super::indexer::{IndexSet, Indexer};
 use super::plan::RecallPlan;
 use crate::RecallError;
@@ -184,7 +185,7 @@ impl TermStats {
 
     /// Average length of a text, in terms.
     pub(super) fn average_length(&self) -> Option<f32> {
-        (self.entries > 0).then(|| (self.length / self.entries as f64) as f32)
+        (self.entries > 0).then(|| round_score(self.length / self.entries as f64))
     }
 
     /// Returns whether a character pair occurs in some text, or no index was searched.
