@@ -35,6 +35,9 @@ const SIMILARITY: f32 = 1.2;
 const BEHIND: f32 = -3.0;
 const MARGIN: f32 = 7.8;
 
+/// The best hit is likely if it has this share of the query's words, even if others do, too.
+const FULL_COVERAGE: f32 = 0.95;
+
 /// Score that the third hit is assumed to have at least: with few records, being the only hit says
 /// nothing.
 const THIRD_SCORE_MIN: f32 = 0.25;
@@ -50,6 +53,8 @@ pub(super) struct Evidence {
     pub third: f32,
     /// Highest cosine similarity of the hit; 0 if unknown.
     pub similarity: f32,
+    /// Share of the query's words that its best chunk has, weighted by IDF.
+    pub coverage: f32,
 }
 
 impl Evidence {
@@ -57,6 +62,7 @@ impl Evidence {
         match self.probability() {
             p if p >= STRONG_MIN => Confidence::Strong,
             p if p >= LIKELY_MIN => Confidence::Likely,
+            _ if self.score >= self.best && self.coverage >= FULL_COVERAGE => Confidence::Likely,
             _ => Confidence::Weak,
         }
     }
@@ -76,7 +82,7 @@ mod tests {
     use super::*;
 
     fn rate(score: f32, best: f32, third: f32) -> Confidence {
-        Evidence { score, best, third, similarity: 0.6 }.confidence()
+        Evidence { score, best, third, similarity: 0.6, coverage: 0.5 }.confidence()
     }
 
     #[test]
@@ -88,6 +94,13 @@ mod tests {
         assert_eq!(rate(1.15, 1.2, 0.4), Confidence::Strong);
         // Of the others, none is.
         assert_eq!(rate(0.4, 1.2, 0.4), Confidence::Weak);
+    }
+
+    #[test]
+    fn the_best_hit_with_every_word_is_likely() {
+        let best = Evidence { score: 0.5, best: 0.5, third: 0.48, similarity: 0.4, coverage: 1.0 };
+        assert_eq!(best.confidence(), Confidence::Likely);
+        assert_eq!(Evidence { score: 0.49, ..best }.confidence(), Confidence::Weak);
     }
 
     #[test]

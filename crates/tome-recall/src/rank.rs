@@ -420,7 +420,8 @@ pub(super) fn rate_confidence(ranked: &mut [RankedCandidate], script_weight: f32
     let (best, third) = (score_at(0), score_at(2));
     for one in ranked {
         let similarity = script_weight * one.cosine.unwrap_or(0.0).max(0.0);
-        let evidence = Evidence { score: round_score(one.score), similarity, best, third };
+        let (score, coverage) = (round_score(one.score), one.coverage);
+        let evidence = Evidence { score, best, third, similarity, coverage };
         one.confidence = evidence.confidence();
     }
 }
