@@ -155,6 +155,28 @@ pub fn rank_instructions<'a>(
     all: &'a [ListedInstruction],
     text: &str,
 ) -> Vec<&'a ListedInstruction> {
+    rate_instructions(all, text).into_iter().map(|(_, one)| one).collect()
+}
+
+/// The instructions that concern a question asked for another reason: an order needs one word in
+/// common, a preference two.
+pub fn find_concerned<'a>(all: &'a [ListedInstruction], text: &str) -> Vec<&'a ListedInstruction> {
+    let orders = |text: &str| {
+        let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+        matches!(first.as_str(), "always" | "never" | "from" | "whenever" | "please")
+    };
+    rate_instructions(all, text)
+        .into_iter()
+        .filter(|(shared, one)| *shared >= 2 || orders(&one.instruction.text))
+        .map(|(_, one)| one)
+        .collect()
+}
+
+/// Instructions that hold, with the number of words that they share with a text, best first.
+fn rate_instructions<'a>(
+    all: &'a [ListedInstruction],
+    text: &str,
+) -> Vec<(usize, &'a ListedInstruction)> {
     let asked = content_words(text);
     let mut found: Vec<(usize, &ListedInstruction)> = all
         .iter()
@@ -163,7 +185,7 @@ pub fn rank_instructions<'a>(
         .filter(|(shared, _)| *shared > 0)
         .collect();
     found.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
-    found.into_iter().map(|(_, one)| one).collect()
+    found
 }
 
 /// Marks the instructions that a later one on the same subject replaces. `all` is sorted, the latest

@@ -32,7 +32,8 @@ pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{Extractive, FileChange, cut_turns, find_conclusion, is_prompt};
 pub use instructions::{
-    INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, rank_instructions,
+    INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,
+    rank_instructions,
 };
 pub use model_summary::ModelSummarizer;
 pub use rebuild::ContentsRebuildReport;

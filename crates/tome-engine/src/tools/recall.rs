@@ -17,7 +17,7 @@ use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::quoting::FENCE_TOKENS;
-use tome_contents::{Calendar, Instruction, ListedInstruction, rank_instructions};
+use tome_contents::{Calendar, Instruction, ListedInstruction, find_concerned, rank_instructions};
 use tome_recall::{
     Across, HitOrder, QueryOrigin, RecallAnswer, RecallFilter, RecallHit, RecallQuery, RecallScope,
     source_name,
@@ -117,7 +117,7 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
 fn find_instructions(call: &ToolInvocation<'_>, query: &RecallQuery) -> Vec<String> {
     let Some(project) = query.filter.project.as_deref() else { return Vec::new() };
     let all = call.list_instructions(project).unwrap_or_default();
-    let about = rank_instructions(&all, &query.text);
+    let about = find_concerned(&all, &query.text);
     about.into_iter().take(INSTRUCTIONS_MAX).map(render_instruction).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use tome_contents::{Instruction, ListedInstruction, rank_instructions};
+use tome_contents::{Instruction, ListedInstruction, find_concerned, rank_instructions};
 use tome_home::HomeError;
 use tome_model::{Agent, EventKind, Millis, ModelError};
 use tome_proto::v1::recall_server::Recall;
@@ -80,7 +80,7 @@ fn find_instructions(daemon: &Daemon, query: &RecallQuery) -> Vec<ListedInstruct
         return Vec::new();
     }
     let all = daemon.engine.calendar().list_instructions(project).unwrap_or_default();
-    rank_instructions(&all, &query.text).into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
+    find_concerned(&all, &query.text).into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
 }
 
 fn instruction_to_wire(listed: ListedInstruction) -> v1::Instruction {

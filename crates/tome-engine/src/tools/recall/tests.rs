@@ -193,7 +193,7 @@ fn an_answer_that_is_cut_says_how_to_get_more() {
     };
     assert_eq!(
         shown(&answer, &format("refresh", 800)),
-        (16, "(14 more; call again with tokens 1600)".to_owned())
+        (15, "(15 more; call again with tokens 1600)".to_owned())
     );
     assert_eq!(
         shown(&answer, &format("refresh", 100)),

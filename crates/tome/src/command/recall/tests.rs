@@ -119,7 +119,7 @@ fn hits_for_a_person() {
                 <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
                 too.
 
-            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  /other>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
                 <b:Identifiers> follow the XID rules.
 
             <d:tome show 12 --project /app opens #12 with the turn around it>
@@ -205,21 +205,21 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-        <b:3 hits> for unicode identifiers
+            <b:3 hits> for unicode identifiers
 
-        <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
-            Please make the lexer accept <b:unicode> <b:identifiers> such as
-            café, and keep spans as they are in the source.
-            <d:#14 codex: >The lexer reads bytes.
-            <d:answered #17: ><b:Identifiers> follow the XID rules.
-            <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
-            too.
+            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+                Please make the lexer accept <b:unicode> <b:identifiers> such as
+                café, and keep spans as they are in the source.
+                <d:#14 codex: >The lexer reads bytes.
+                <d:answered #17: ><b:Identifiers> follow the XID rules.
+                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
+                too.
 
-        <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  /other>
-            <b:Identifiers> follow the XID rules.
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
+                <b:Identifiers> follow the XID rules.
 
-        <d:tome show 12 --project /app opens #12 with the turn around it>
-    "#]],
+            <d:tome show 12 --project /app opens #12 with the turn around it>
+        "#]],
     );
     let timeline = v1::RecallRequest { sort: "time".into(), ..request() };
     check(
@@ -227,16 +227,16 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-        <b:3 hits> for unicode identifiers
-        <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
-            Please make the lexer accept <b:unicode> <b:identifiers> such as
-            café, and keep spans as they are in the source.
-            The lexer reads bytes.
-        <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  /other>
-            <b:Identifiers> follow the XID rules.
+            <b:3 hits> for unicode identifiers
+            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+                Please make the lexer accept <b:unicode> <b:identifiers> such as
+                café, and keep spans as they are in the source.
+                <d:#14 codex: >The lexer reads bytes.
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
+                <b:Identifiers> follow the XID rules.
 
-        <d:tome show 12 --project /app opens #12 with the turn around it>
-    "#]],
+            <d:tome show 12 --project /app opens #12 with the turn around it>
+        "#]],
     );
 }
 
