@@ -175,7 +175,7 @@ fn check_hit(hit: &RecallHit, opened: &OpenedCitation, question: &str) {
     let shown = hit.text.strip_prefix('…').unwrap_or(&hit.text);
     let shown = folded(shown.strip_suffix('…').unwrap_or(shown));
     let (text, line) = cited_text(opened);
-    assert!(hit.text.chars().count() <= 300 && !shown.is_empty(), "{question}: {hit:?}");
+    assert!(hit.text.chars().count() <= 400 && !shown.is_empty(), "{question}: {hit:?}");
     assert!(text.contains(&shown), "{question}: {hit:#?}\nis not in\n{text}");
     if let Some((from, to)) = line {
         let overlaps = |(at, _): (usize, &str)| at <= to && from <= at + shown.len();

@@ -88,7 +88,8 @@ fn calls() -> Vec<(&'static str, Value)> {
         (
             "recall_memory",
             json!({"query": "the lexer", "scope": "messages", "limit": 3, "across": "session",
-            "since": "yesterday", "until": "2026-03-26", "agent": "codex", "tokens": 400}),
+            "since": "yesterday", "until": "2026-03-26", "agent": "codex", "tokens": 400,
+            "sort": "time"}),
         ),
         (
             "teleport_query",
