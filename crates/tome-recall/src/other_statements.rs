@@ -88,8 +88,6 @@ impl Statement {
         let smaller = self.words.len().min(other.words.len()).max(1);
         let is_same_subject = asked * 3 >= query.len() * 2
             && shared.len() >= SHARED_MIN
-            // The words of the query alone do not make two statements speak of one thing.
-            && shared.len() > asked
             && shared.len() * 2 >= smaller;
         if !is_same_subject || self.number == other.number {
             return None;
@@ -97,7 +95,9 @@ impl Statement {
         if self.is_negated != other.is_negated {
             return Some(StatementRelation::Opposite);
         }
-        let differs = !self.values.is_empty()
+        // The words of the query alone do not make two values those of one thing.
+        let differs = shared.len() > asked
+            && !self.values.is_empty()
             && !other.values.is_empty()
             && other.values.difference(&self.values).next().is_some()
             && self.values.difference(&other.values).next().is_some();

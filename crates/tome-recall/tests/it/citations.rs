@@ -38,7 +38,9 @@ fn every_form_parses_and_renders_unchanged() {
 #[test]
 fn invalid_citations_are_rejected_with_advice() {
     for (text, said) in [
-        ("", "use one of messages.jsonl#L45"),
+        ("", "use one of #123, messages.jsonl#L45"),
+        ("#0", "use one of"),
+        ("#12x", "use one of"),
         ("messages.jsonl", "say which line, from 1"),
         ("messages.jsonl#L0", "say which line, from 1"),
         ("messages.jsonl#L045", "say which line, from 1"),
@@ -68,6 +70,8 @@ fn invalid_citations_are_rejected_with_advice() {
         assert!(error.contains(said), "{text:?}: {error}");
     }
     assert!(!Citation::looks_like_citation("abcd1111"));
+    assert!(!Citation::looks_like_citation("1234"), "digits may be the id of an event");
+    assert!(Citation::looks_like_citation("#1234"));
 }
 
 fn place() -> impl Strategy<Value = CitationTarget> {
