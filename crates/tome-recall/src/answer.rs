@@ -39,7 +39,7 @@ pub struct RecallHit {
     pub id: String,
     /// The turn around a hit in messages.
     pub turn: HitTurn,
-    /// What was said about the same subject at other times.
+    /// Statements about the same subject at other times.
     pub others: Vec<OtherStatement>,
     /// Kind of record.
     pub source: EntrySource,

@@ -42,7 +42,7 @@ const FULL_COVERAGE: f32 = 0.95;
 /// nothing.
 const THIRD_SCORE_MIN: f32 = 0.25;
 
-/// What is known of a hit. Scores mean little by themselves, because queries differ in how well
+/// Scores that the confidence is estimated from. Scores mean little by themselves, because queries differ in how well
 /// anything can match them; how far a hit stands out from the others says most. The third is the
 /// measure, because a good answer is often said twice.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -19,7 +19,7 @@ pub struct HitTurn {
     pub prompt: Option<u64>,
     /// The prompt, unless it is the hit itself.
     pub asked: Option<TurnPart>,
-    /// What the agent said in the end, unless that is the hit itself.
+    /// The agent's conclusion, unless that is the hit itself.
     pub answered: Option<TurnPart>,
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use tome_model::FactKind;
 use tome_text::{is_han_or_kana, stem, truncate_words};
 
-use super::facts::{DraftFact, PASSING_TROUBLE};
+use super::draft_fact::{DraftFact, PASSING_TROUBLE};
 use super::terms::is_stop;
 use crate::{SummaryBullet, Support};
 
@@ -71,7 +71,7 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     if chosen.len() > 2 {
         chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
     }
-    // What is open is worth a line whatever else there is.
+    // Always show open work, even if that displaces another bullet.
     let open = facts.iter().rfind(|fact| fact.kind == FactKind::Open);
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);

@@ -5,62 +5,26 @@ use std::collections::BTreeSet;
 use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{find_closing_question, is_check_report, names_subject};
+use super::answer::{is_check_report, names_subject};
 use super::bullets::{content_terms, overlap_percent};
 use super::changes::{changed_files, render_changes};
 use super::clause::capitalize;
-use super::commands::{CommandOutcome, CommandRun};
 use super::cues::{Cue, find_cue};
+use super::draft_fact::{DraftFact, QUESTION_END, build_evidence};
 use super::failures::render_failure_message;
-use super::files::{FileTouchKind, find_text_field};
+use super::problems::{add_checks, add_problems, find_open_end};
 use super::prose::split_message;
 use super::reaction::{Reaction, is_convention};
 use super::request::{UserRequest, refers_without_naming};
-use super::terms::{TermKind, base_name, extract_terms};
-use super::text::{cut_excerpt, plain_text};
-use super::turn::{FileActivity, Turn, read_turns};
+use super::terms::{TermKind, extract_terms};
+use super::text::plain_text;
+use super::turn::{Turn, read_turns};
 use crate::Evidence;
 
-/// Characters of a fact's text.
-pub(super) const FACT_CHARS_MAX: usize = 200;
 /// A longer request is not repeated before its conclusion.
 const QUESTION_CHARS_MAX: usize = 80;
-/// Separates a request from its conclusion.
-pub(super) const QUESTION_END: &str = " — ";
-/// Weight of a failure on the way, which the same turn fixed: shown if little else is.
-pub(super) const PASSING_TROUBLE: u32 = 1;
 /// Facts of one segment or session.
 const FACTS_MAX: usize = 400;
-
-/// A fact before its excerpts have been checked.
-#[derive(Debug, Clone)]
-pub(super) struct DraftFact {
-    pub(super) kind: FactKind,
-    pub(super) text: String,
-    /// The event that shows it.
-    pub(super) event: usize,
-    pub(super) weight: u32,
-    pub(super) evidence: Vec<Evidence>,
-}
-
-impl DraftFact {
-    pub(super) fn new(
-        kind: FactKind,
-        text: &str,
-        weight: u32,
-        evidence: Vec<Evidence>,
-    ) -> Option<Self> {
-        let event = evidence.last()?.event;
-        let text = truncate_words(text.trim(), FACT_CHARS_MAX);
-        let says = text.chars().any(char::is_alphanumeric)
-            && evidence.iter().all(|one| !one.excerpt.is_empty());
-        says.then_some(Self { kind, text, event, weight, evidence })
-    }
-}
-
-pub(super) fn build_evidence(event: usize, raw: &str) -> Evidence {
-    Evidence { event, excerpt: cut_excerpt(raw) }
-}
 
 /// The turns of a segment and the facts found in them.
 #[derive(Debug)]
@@ -360,243 +324,4 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
         let evidence = vec![build_evidence(at, sentence.raw)];
         fits.then(|| DraftFact::new(FactKind::Decision, &capitalize(&text), 5, evidence)).flatten()
     })
-}
-
-/// Failures of commands that build or check, with whether the same command passed later.
-fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec<DraftFact>) {
-    const PROBLEMS_MAX: usize = 6;
-    let runs: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
-    let mut told: Vec<(&str, String)> = Vec::new();
-    for run in &runs {
-        let Some(line) = run.line.filter(|_| run.outcome == CommandOutcome::Failed && run.is_major)
-        else {
-            continue;
-        };
-        let why = truncate_words(&render_failure_message(line), 110);
-        if told.contains(&(run.name.as_str(), why.clone())) || told.len() >= PROBLEMS_MAX {
-            continue;
-        }
-        told.push((&run.name, why.clone()));
-        let message = render_failure_message(line);
-        // The last time that it failed so, and the first success of that very command after it.
-        let alike = |other: &&&CommandRun<'_>| {
-            other.name == run.name
-                && other.outcome == CommandOutcome::Failed
-                && other.line.is_some_and(|other| render_failure_message(other) == message)
-        };
-        let last = runs.iter().rev().find(alike).unwrap_or(run);
-        let passed = runs.iter().find(|other| {
-            other.event > last.event
-                && other.outcome == CommandOutcome::Passed
-                && command_key(last).starts_with(command_key(other))
-        });
-        // Another selection of tests passed later, which does not tell whether this is fixed.
-        let unclear = passed.is_none()
-            && runs.iter().any(|other| {
-                other.event > last.event
-                    && other.name == run.name
-                    && other.outcome == CommandOutcome::Passed
-            });
-        if unclear {
-            continue;
-        }
-        let mut evidence = vec![build_evidence(run.event, line)];
-        let fixed = match passed {
-            Some(passed) => {
-                let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
-                evidence.push(build_evidence(passed.event, shows));
-                let between = changed_between(turns, run.event, passed.event);
-                evidence.extend(between.first().map(|file| build_evidence(file.event, file.raw)));
-                let word =
-                    if is_reverted(events, run.event, passed.event) { "taking back " } else { "" };
-                format!(" — passed after {word}{}", describe_changes(&between))
-            }
-            None => String::new(),
-        };
-        let text = format!("`{}` failed: {}{fixed}", run.name, why.trim_end_matches('.'));
-        let asked = turns.iter().find(|turn| turn.events.contains(&run.event));
-        let weight = match passed {
-            None => 6,
-            Some(_)
-                if !is_bare_failure(&why)
-                    || asked.is_some_and(|turn| is_asked_about(turn, run, &why)) =>
-            {
-                8
-            }
-            Some(_) => PASSING_TROUBLE,
-        };
-        facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
-    }
-}
-
-/// Whether a message only says that a test failed, and not why.
-fn is_bare_failure(message: &str) -> bool {
-    let lower = message.to_lowercase();
-    let counts = lower.contains("failed") && lower.contains(|c: char| c.is_ascii_digit());
-    let named = lower.contains("fail") && count_words(message) <= 3;
-    counts && count_words(message) <= 9 || named || lower.contains("some tests failed")
-}
-
-/// Whether a request is about a failure: it names the command, or pasted the message.
-fn is_asked_about(turn: &Turn<'_>, run: &CommandRun<'_>, why: &str) -> bool {
-    turn.request.as_ref().is_some_and(|request| {
-        let said = content_terms(&request.text);
-        let of_failure = content_terms(why);
-        request.failure.is_some()
-            || request.text.contains(run.name.as_str())
-            || of_failure.intersection(&said).count() >= 2
-            || ["fail", "ci ", "broken", "red"]
-                .iter()
-                .any(|word| request.text.to_lowercase().contains(word))
-    })
-}
-
-/// Whether an edit between two events undoes an earlier one.
-fn is_reverted(events: &[Event], after: usize, before: usize) -> bool {
-    const EDITS_MAX: usize = 200;
-    let edits = events.iter().enumerate().take(before).filter_map(|(at, event)| {
-        let input = &event.tool.as_ref()?.input;
-        let field = |names: &[&str]| find_text_field(input, names);
-        let old = field(&["old_string", "oldString", "old_str"])?;
-        let new = field(&["new_string", "newString", "new_str"])?;
-        Some((at, old, new))
-    });
-    let edits: Vec<(usize, &str, &str)> = edits.collect();
-    let from = edits.len().saturating_sub(EDITS_MAX);
-    let edits = edits.get(from..).unwrap_or_default();
-    edits.iter().filter(|(at, ..)| *at > after).any(|(at, old, new)| {
-        edits.iter().any(|(earlier, was, became)| earlier < at && was == new && became == old)
-    })
-}
-
-/// Two runs of the same command, whatever is done with their output.
-fn command_key<'a>(run: &CommandRun<'a>) -> &'a str {
-    run.command.trim_end_matches("2>&1").trim()
-}
-
-pub(super) fn first_line(text: &str) -> &str {
-    text.lines().find(|line| !line.trim().is_empty()).unwrap_or(text)
-}
-
-/// The files that were changed between two events.
-fn changed_between<'t, 'a>(
-    turns: &'t [Turn<'a>],
-    after: usize,
-    before: usize,
-) -> Vec<&'t FileActivity<'a>> {
-    let mut found: Vec<&FileActivity<'a>> = Vec::new();
-    for file in turns.iter().flat_map(|turn| &turn.files) {
-        if file.action != FileTouchKind::Read
-            && file.event < before
-            && file.last_event > after
-            && !found.iter().any(|known| known.path == file.path)
-        {
-            found.push(file);
-        }
-    }
-    found
-}
-
-fn describe_changes(files: &[&FileActivity<'_>]) -> String {
-    match files {
-        [] => "a later run".to_owned(),
-        [only] => format!("changes to {}", base_name(only.path)),
-        [first, second] => {
-            format!("changes to {} and {}", base_name(first.path), base_name(second.path))
-        }
-        [first, rest @ ..] => {
-            format!("changes to {} and {} more files", base_name(first.path), rest.len())
-        }
-    }
-}
-
-/// Commands that build, test or check, and passed.
-fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
-    const WORDS: [&str; 14] = [
-        "test",
-        "tests",
-        "build",
-        "check",
-        "clippy",
-        "lint",
-        "fmt",
-        "vet",
-        "tsc",
-        "pytest",
-        "mypy",
-        "ruff",
-        "typecheck",
-        "verify",
-    ];
-    let all: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
-    let mut told: Vec<&str> = Vec::new();
-    for run in all.iter().rev() {
-        let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word));
-        let command = command_key(run);
-        let short = command.chars().count() <= 80 && !command.contains(['\n', '$']);
-        let passed = run.outcome == CommandOutcome::Passed;
-        if checks && short && passed && run.is_major && !told.contains(&command) && told.len() < 6 {
-            told.push(command);
-            let mut evidence = vec![build_evidence(run.event, command)];
-            evidence.extend(run.line.map(|line| build_evidence(run.event, line)));
-            let passes = all.iter().filter(|other| {
-                other.outcome == CommandOutcome::Passed && command_key(other) == command
-            });
-            let weight = u32::try_from(passes.count()).unwrap_or(1);
-            facts.extend(DraftFact::new(FactKind::Check, command, weight, evidence));
-        }
-    }
-}
-
-/// Whether a question only offers the next step: "Want me to commit this?"
-fn is_chore_offer(question: &str) -> bool {
-    const CHORES: [&str; 8] =
-        ["commit", "push", "pr", "merge", "continue", "proceed", "start", "implement"];
-    let terms = extract_terms(question);
-    let named = terms.iter().any(|term| term.kind != TermKind::Word);
-    let of_chore = |word: &str| CHORES.contains(&word.to_lowercase().as_str());
-    let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    !named && words.clone().count() <= 14 && words.clone().any(of_chore)
-}
-
-/// The files that a turn changed and did not commit, if its last word offers to.
-fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
-    let committed = turn.commits.iter().map(|commit| commit.event).max().unwrap_or(0);
-    let changed: Vec<&FileActivity<'_>> = turn
-        .files
-        .iter()
-        .filter(|file| file.action != FileTouchKind::Read && file.last_event > committed)
-        .collect();
-    (!changed.is_empty()).then(|| format!("{} not committed", describe_changes(&changed)))
-}
-
-/// Finds the open end of the last turn: a question to the user, an interrupted request, or a failing
-/// check.
-fn find_open_end(last: &Turn<'_>, events: &[Event], facts: &[DraftFact]) -> Option<DraftFact> {
-    if let Some((at, answer)) = last.final_answer(events) {
-        if let Some(question) = find_closing_question(answer) {
-            let evidence: Vec<Evidence> =
-                question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
-            let text = match is_chore_offer(&question.text) {
-                true => describe_uncommitted(last)?,
-                false => question.text,
-            };
-            return DraftFact::new(FactKind::Open, &text, 5, evidence);
-        }
-    } else if last.is_interrupted {
-        let request = last.request.as_ref().filter(|request| request.weight >= 3)?;
-        let evidence = vec![build_evidence(request.event, request.raw)];
-        let text = format!("Interrupted: {}", capitalize(&request.text));
-        return DraftFact::new(FactKind::Open, &text, 5, evidence);
-    }
-    let failing = last.runs.iter().rev().find(|run| run.is_major)?;
-    let line = failing.line.filter(|_| failing.outcome == CommandOutcome::Failed)?;
-    let known = facts.iter().any(|fact| {
-        fact.kind == FactKind::Problem
-            && fact.event == failing.event
-            && !fact.text.contains(" — passed")
-    });
-    let text = format!("`{}` fails: {}", failing.name, render_failure_message(line));
-    let evidence = vec![build_evidence(failing.event, line)];
-    known.then(|| DraftFact::new(FactKind::Open, &text, 6, evidence)).flatten()
 }

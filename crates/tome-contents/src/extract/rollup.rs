@@ -10,7 +10,7 @@ use super::bullets::{
     BULLET_CHARS_MAX, content_terms, is_similar, is_told_elsewhere, label_fact, overlap_percent,
     rank_kind,
 };
-use super::facts::{PASSING_TROUBLE, QUESTION_END};
+use super::draft_fact::{PASSING_TROUBLE, QUESTION_END};
 use super::keywords::KEYWORDS_MAX;
 use super::title::{FROM_BRANCH, FROM_CONCLUSION, FROM_REQUEST};
 use crate::{RollupInput, Summary, SummaryBullet, SummaryWork, Support};
@@ -241,7 +241,7 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
     if chosen.len() > 2 {
         chosen.retain(|fact| fact.kind != FactKind::Problem || fact.weight > PASSING_TROUBLE);
     }
-    // What is open is worth a line whatever else there is.
+    // Always show open work, even if that displaces another bullet.
     let open = work.facts_of(FactKind::Open).next_back();
     if let Some(open) = open.filter(|open| !chosen.iter().any(|fact| fact.kind == open.kind)) {
         chosen.truncate(BULLETS_MAX - 1);

@@ -15,7 +15,7 @@ use super::changes::{changed_files, render_changes_without_counts};
 use super::clause::{capitalize, is_dangling, render_title};
 use super::commands::find_command_line;
 use super::cues::is_filler;
-use super::facts::{DraftFact, build_evidence, first_line};
+use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
 use super::files::FileTouchKind;
 use super::request::{UserRequest, parse_request, refers_without_naming};

@@ -233,8 +233,8 @@ impl<'a> Turn<'a> {
         events.get(at).map(|event| (at, event.text.as_str()))
     }
 
-    /// The conclusion of the final answer and the event that holds it. "All 7 pass." only closes:
-    /// then it is looked for in the message before it.
+    /// The conclusion of the final answer and the event that holds it. If the answer only closes
+    /// the turn ("All 7 pass."), uses the message before it.
     pub(super) fn find_conclusion(
         &self,
         events: &'a [Event],

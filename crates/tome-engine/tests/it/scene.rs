@@ -19,8 +19,7 @@ pub const MINUTE_MS: u64 = 60_000;
 pub const MORNING_MS: u64 = NOW.0 - 6 * 60 * MINUTE_MS;
 /// The root of the project.
 pub const ROOT: &str = "/app";
-/// Rounds until the indexes are up to date: a query notices what is behind, and an index that turns
-/// out to be unusable is emptied first.
+/// Maximum rounds of catching up. One round may find another index outdated, so there are several.
 const ROUNDS_MAX: usize = 6;
 
 struct Fixed;

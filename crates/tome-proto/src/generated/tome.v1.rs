@@ -6576,10 +6576,10 @@ pub struct RecallHit {
     /// The prompt, unless it is the hit itself.
     #[prost(message, optional, tag = "22")]
     pub asked: ::core::option::Option<TurnPart>,
-    /// What the agent said in the end, unless that is the hit itself.
+    /// The agent's conclusion, unless that is the hit itself.
     #[prost(message, optional, tag = "23")]
     pub answered: ::core::option::Option<TurnPart>,
-    /// What was said about the same subject at other times.
+    /// Statements about the same subject at other times.
     #[prost(message, repeated, tag = "24")]
     pub others: ::prost::alloc::vec::Vec<OtherStatement>,
 }

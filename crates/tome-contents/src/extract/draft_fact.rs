@@ -1,0 +1,48 @@
+//! A fact as the extractors find it, before its excerpts are checked.
+
+use tome_model::FactKind;
+use tome_text::truncate_words;
+
+use super::text::cut_excerpt;
+use crate::Evidence;
+
+/// Characters of a fact's text.
+const FACT_CHARS_MAX: usize = 200;
+/// Separates a request from its conclusion.
+pub(super) const QUESTION_END: &str = " — ";
+/// Weight of a failure on the way, which the same turn fixed: shown if little else is.
+pub(super) const PASSING_TROUBLE: u32 = 1;
+
+/// A fact before its excerpts have been checked.
+#[derive(Debug, Clone)]
+pub(super) struct DraftFact {
+    pub(super) kind: FactKind,
+    pub(super) text: String,
+    /// The event that shows it.
+    pub(super) event: usize,
+    pub(super) weight: u32,
+    pub(super) evidence: Vec<Evidence>,
+}
+
+impl DraftFact {
+    pub(super) fn new(
+        kind: FactKind,
+        text: &str,
+        weight: u32,
+        evidence: Vec<Evidence>,
+    ) -> Option<Self> {
+        let event = evidence.last()?.event;
+        let text = truncate_words(text.trim(), FACT_CHARS_MAX);
+        let says = text.chars().any(char::is_alphanumeric)
+            && evidence.iter().all(|one| !one.excerpt.is_empty());
+        says.then_some(Self { kind, text, event, weight, evidence })
+    }
+}
+
+pub(super) fn build_evidence(event: usize, raw: &str) -> Evidence {
+    Evidence { event, excerpt: cut_excerpt(raw) }
+}
+
+pub(super) fn first_line(text: &str) -> &str {
+    text.lines().find(|line| !line.trim().is_empty()).unwrap_or(text)
+}
