@@ -72,5 +72,8 @@ pub const RECALL_HITS_DEFAULT: u32 = 5;
 /// Largest number of hits.
 pub const RECALL_HITS_MAX: u32 = 50;
 
+/// Largest number of hits that can be skipped.
+pub const RECALL_SKIP_MAX: u32 = 1_000;
+
 /// Timeout of recall: without an index it scans everything.
 pub const RECALL_TIMEOUT: Duration = Duration::from_secs(60);

@@ -34,6 +34,7 @@ mod projection;
 mod query;
 mod rank;
 mod repeated_prompts;
+mod retraction;
 mod search_report;
 mod searched_set;
 mod term_scores;
@@ -210,12 +211,15 @@ impl Recall {
         let projects = self.indexer.stores.projects();
         let cite = CitationContext { projects, project: plan.filter.project.as_deref(), session };
         let since = Instant::now();
-        let chosen = pack::choose_hits(&ranked, plan);
+        let mut chosen = pack::choose_hits(&ranked, plan, question.limits.skip);
+        if question.origin.is_proactive() {
+            self.drop_retracted(&ranked, &mut chosen, &gathered)?;
+        }
         match plan.effort {
             SearchEffort::Quick => clear_event_lines(&mut ranked),
             SearchEffort::Full => self.find_cited_lines(&mut ranked, &chosen, &gathered)?,
         }
-        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.limits.tokens);
+        let mut packed = pack::pack_hits(&ranked, &chosen, plan, &cite, question.limits);
         if plan.effort.is_full() {
             self.add_turns(&ranked, &chosen, &gathered, plan, &mut packed.hits)?;
         }

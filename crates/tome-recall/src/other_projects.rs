@@ -26,7 +26,7 @@ impl Recall {
     pub(super) fn count_other_projects(&self, question: &RecallQuery, answer: &mut RecallAnswer) {
         let mut question = question.clone();
         question.filter.across = Across::All;
-        question.limits = RecallLimits { hits: HITS_MAX, tokens: None };
+        question.limits = RecallLimits { hits: HITS_MAX, ..RecallLimits::default() };
         let Ok(plan) = RecallPlan::from_query(&question, &*self.clock, self.calendar.zone()) else {
             return;
         };

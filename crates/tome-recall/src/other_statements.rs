@@ -108,6 +108,49 @@ impl Statement {
     }
 }
 
+/// A statement that a later one may take back.
+#[derive(Debug)]
+pub(super) struct Claim(Statement);
+
+impl Claim {
+    /// Reads a sentence; `None` if it has too few telling words to be recognized again.
+    pub(super) fn read(sentence: &str) -> Option<Self> {
+        let statement = Statement::new(0, Millis(0), sentence);
+        (statement.words.len() >= SHARED_MIN && !sentence.contains('?')).then_some(Self(statement))
+    }
+
+    /// Whether a later sentence is about the same and says that it is wrong, or the opposite.
+    pub(super) fn is_taken_back_by(&self, later: &str) -> bool {
+        if later.contains('?') {
+            return false;
+        }
+        let lower = later.to_lowercase();
+        let other = Statement::new(1, Millis(1), &lower);
+        let shared = self.0.words.intersection(&other.words).count();
+        let smaller = self.0.words.len().min(other.words.len());
+        let says_wrong = RETRACTIONS.iter().any(|phrase| lower.contains(phrase));
+        shared >= SHARED_MIN
+            && shared * 2 >= smaller
+            && (says_wrong || self.0.is_negated != other.is_negated)
+    }
+}
+
+/// Phrases that take back what was said before.
+const RETRACTIONS: [&str; 12] = [
+    "was wrong",
+    "were wrong",
+    "is wrong",
+    "not the cause",
+    "not the problem",
+    "turned out",
+    "turns out",
+    "ruled out",
+    "was mistaken",
+    "false alarm",
+    "no longer true",
+    "i misread",
+];
+
 /// The content words of a query, for `find_others`.
 pub(super) fn query_words(query: &str) -> BTreeSet<String> {
     Statement::new(0, Millis(0), query).words
@@ -203,6 +246,26 @@ mod tests {
         let lacks = ("I have never obtained a key of the weather service", 2);
         let query = "did I obtain the key of the weather service";
         assert_eq!(relation(query, has, lacks), Some(StatementRelation::Opposite));
+    }
+
+    #[test]
+    fn a_later_sentence_takes_back_a_claim() {
+        let claim = Claim::read("The flaky lexer test fails because of the shared cache folder.")
+            .expect("a claim");
+        for later in [
+            "The shared cache folder is not why the lexer test fails.",
+            "Turns out the lexer test fails on a clock, the shared cache folder was a coincidence.",
+        ] {
+            assert!(claim.is_taken_back_by(later), "{later}");
+        }
+        for later in [
+            "The lexer test fails because of the shared cache folder, as expected.",
+            "Is the shared cache folder not why the lexer test fails?",
+            "The parser does not read comments.",
+        ] {
+            assert!(!claim.is_taken_back_by(later), "{later}");
+        }
+        assert!(Claim::read("ok then").is_none());
     }
 
     #[test]

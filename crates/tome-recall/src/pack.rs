@@ -4,7 +4,7 @@
 //! group names the others. Every kind of source with a good hit is represented. Redundant hits are
 //! dropped: a source excerpt, or the node of a segment whose events are listed.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use tome_finder::EntrySource;
@@ -17,7 +17,7 @@ use super::indexer::PageKey;
 use super::other_statements::Statement;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
-use super::{Across, HitTurn, RecallHit, RecallScope, literal};
+use super::{Across, HitTurn, RecallHit, RecallLimits, RecallScope, literal};
 
 const SNIPPET_CHARS: usize = 400;
 /// The same for long texts of agents and tools, which repeat much.
@@ -53,10 +53,10 @@ pub(super) fn pack_hits(
     chosen: &[ChosenHit],
     plan: &RecallPlan,
     cite: &CitationContext,
-    tokens_max: Option<usize>,
+    limits: RecallLimits,
 ) -> PackedHits {
     let mut hits = Vec::new();
-    let (mut tokens, mut left) = (0, ranked.len());
+    let (mut tokens, mut left) = (0, ranked.len().saturating_sub(limits.skip));
     for ChosenHit { at, also } in chosen {
         let Some(one) = ranked.get(*at) else { continue };
         let mut hit = build_hit(one, plan, cite);
@@ -67,7 +67,7 @@ pub(super) fn pack_hits(
             .collect();
         tokens += estimate_tokens(&hit.text) + TOKENS_PER_HIT;
         // Always return the first hit: an empty answer would be worse.
-        if tokens_max.is_some_and(|most| tokens > most as u64) && !hits.is_empty() {
+        if limits.tokens.is_some_and(|most| tokens > most as u64) && !hits.is_empty() {
             break;
         }
         left = left.saturating_sub(1 + also.len());
@@ -93,8 +93,31 @@ impl ChosenHit {
     }
 }
 
-/// Chooses the hits to list, in order.
-pub(super) fn choose_hits(ranked: &[RankedCandidate], plan: &RecallPlan) -> Vec<ChosenHit> {
+/// Chooses the hits to list, in order, after the first `skip` ones. A list is continued by choosing
+/// again from what it left, so that no hit is listed twice and none is left out.
+pub(super) fn choose_hits(
+    ranked: &[RankedCandidate],
+    plan: &RecallPlan,
+    skip: usize,
+) -> Vec<ChosenHit> {
+    let mut listed = HashSet::new();
+    loop {
+        let mut page = choose_page(ranked, plan, &listed);
+        let skipped = skip - listed.len();
+        if page.is_empty() || skipped < page.len() {
+            page.drain(..skipped.min(page.len()));
+            return page;
+        }
+        listed.extend(page.iter().map(ChosenHit::at));
+    }
+}
+
+/// Chooses a page of hits from those that are not listed yet.
+fn choose_page(
+    ranked: &[RankedCandidate],
+    plan: &RecallPlan,
+    listed: &HashSet<usize>,
+) -> Vec<ChosenHit> {
     let in_one_session = plan.filter.across == Across::Session;
     let of_contents = plan.filter.scope == RecallScope::Contents;
     let a_session_max =
@@ -102,7 +125,7 @@ pub(super) fn choose_hits(ranked: &[RankedCandidate], plan: &RecallPlan) -> Vec<
     let mut chosen: Vec<ChosenHit> = Vec::new();
     let mut groups: HashMap<HitGroup, (usize, usize)> = HashMap::new();
     let mut surplus = Vec::new();
-    for (at, one) in ranked.iter().enumerate() {
+    for (at, one) in ranked.iter().enumerate().filter(|(at, _)| !listed.contains(at)) {
         let group = if of_contents { HitGroup::Single(at) } else { hit_group(at, one) };
         let kind = source_kind(one.candidate.source);
         let max = match (&group, kind) {
@@ -140,7 +163,9 @@ pub(super) fn choose_hits(ranked: &[RankedCandidate], plan: &RecallPlan) -> Vec<
         chosen.iter_mut().for_each(|one| one.also.retain(|also| *also != at));
         chosen.push(ChosenHit { at, also: Vec::new() });
     }
-    ensure_source_variety(ranked, plan, &mut chosen);
+    if listed.is_empty() {
+        ensure_source_variety(ranked, plan, &mut chosen);
+    }
     chosen.sort_by_key(|one| one.at);
     chosen
 }

@@ -101,6 +101,8 @@ pub enum ThresholdPolicy {
 pub struct RecallLimits {
     /// Maximum number of hits.
     pub hits: usize,
+    /// Number of hits that were listed already: those after them are listed.
+    pub skip: usize,
     /// Approximate maximum number of tokens in the texts of all hits; `None`: unlimited.
     pub tokens: Option<usize>,
 }

@@ -245,7 +245,7 @@ impl Injector {
                 session: Some(session.to_owned()),
                 ..RecallFilter::default()
             },
-            limits: RecallLimits { hits: HITS_MAX, tokens: None },
+            limits: RecallLimits { hits: HITS_MAX, ..RecallLimits::default() },
             ..RecallQuery::default()
         };
         let mut hits = self.recall.search(&question)?.hits;

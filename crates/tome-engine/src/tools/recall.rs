@@ -30,6 +30,8 @@ type Result<T> = std::result::Result<T, ToolError>;
 /// Default and maximum hits.
 const HITS_DEFAULT: usize = 5;
 const HITS_MAX: usize = 50;
+/// Hits that can be passed over with a cursor.
+const SKIP_MAX: usize = 1_000;
 
 /// Default, minimum and maximum token budget of a text answer.
 const TOKENS_DEFAULT: usize = 400;
@@ -54,6 +56,7 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let within = within.map_err(|error| ToolError::invalid(error.to_string()))?.unwrap_or_default();
     let order: HitOrder = take_named(args, &["sort"])?.unwrap_or_default();
     let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(HITS_DEFAULT);
+    let skip = args.take_count(&["cursor"], SKIP_MAX)?.unwrap_or(0);
     let across: Option<Across> = take_named(args, &["across"])?;
     let tokens_max =
         args.take_count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS_DEFAULT, |n| n.max(TOKENS_MIN));
@@ -64,22 +67,28 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     question.order = order;
     // The budget covers the whole text answer; recall itself would count only the hits' texts.
     question.limits.hits = limit;
+    question.limits.skip = skip;
     let answer = call.recall()?.search(&question)?;
     let is_quoted = !call.is_for_person();
     let fence = if is_quoted { FENCE_TOKENS } else { 0 };
     let format = pack::AnswerFormat {
         query: &question.text,
-        limit,
+        skip,
         tokens_max: tokens_max - fence,
         is_quoted,
     };
-    let instructions = find_instructions(call, &question);
+    let instructions = match skip {
+        0 => find_instructions(call, &question),
+        _ => Vec::new(),
+    };
     let packed = pack::pack_answer(&answer, &instructions, &format);
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
     let mut json = answer_json(&answer, &question.text);
     let more = answer.more + (answer.hits.len() - shown.len());
     insert_field(&mut json, "hits", shown.iter().map(hit_json).collect());
     insert_field(&mut json, "more", more.into());
+    let cursor = (more > 0 && !shown.is_empty()).then_some(skip + shown.len());
+    insert_field(&mut json, "cursor", cursor.into());
     insert_field(&mut json, "tokens", (packed.tokens + fence as u64).into());
     Ok(ToolAnswer::from_text(packed.text, json))
 }

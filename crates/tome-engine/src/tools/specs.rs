@@ -41,6 +41,7 @@ fn recall_specs() -> Vec<ToolSpec> {
                 },
                 "sort": { "type": "string", "enum": ["relevance", "time"] },
                 "limit": { "type": "integer", "default": 5 },
+                "cursor": { "type": "integer", "description": "from the last answer" },
                 "across": {
                     "type": "string",
                     "enum": ["session", "project", "all"],

@@ -58,7 +58,7 @@ fn answers_are_identical_after_a_rebuild() {
     in_session.filter.session = Some("session-1".to_owned());
     queries.push(in_session);
     let mut few = explicit.clone();
-    few.limits = RecallLimits { hits: 2, tokens: Some(200) };
+    few.limits = RecallLimits { hits: 2, tokens: Some(200), skip: 0 };
     queries.push(few);
     let agent = QueryOrigin::Agent { prompts: Vec::new() };
     queries.push(RecallQuery { origin: agent, ..explicit.clone() });
@@ -110,4 +110,57 @@ fn notes_are_quoted_alike_before_and_after_they_are_indexed() {
     check(1);
     scene.engine.catch_up_project(ROOT).unwrap();
     check(0);
+}
+
+#[test]
+fn pages_of_an_answer_list_every_hit_once() {
+    let scene = Scene::new();
+    for number in 0..23_u64 {
+        let session = format!("session-{}", number % 4);
+        let text = format!("the deployment of stage {number} rotates the refresh tokens");
+        store_event(&scene, &session, number, NOW.0 - number * MINUTE_MS, "user_message", &text);
+    }
+    scene.engine.catch_up_project(ROOT).unwrap();
+    let mut query = scene.query("deployment rotates refresh tokens");
+    query.filter.scope = RecallScope::Messages;
+    let mut seen: Vec<String> = Vec::new();
+    loop {
+        query.limits = RecallLimits { hits: 5, tokens: None, skip: seen.len() };
+        let page = scene.search(&query);
+        if page.hits.is_empty() {
+            break;
+        }
+        for hit in page.hits {
+            assert!(!seen.contains(&hit.id), "{} is listed twice", hit.id);
+            seen.push(hit.id);
+        }
+    }
+    assert_eq!(seen.len(), 23, "{seen:?}");
+    // An answer cut short by its tokens is continued where it ended.
+    query.limits = RecallLimits { hits: 5, tokens: None, skip: 3 };
+    let continued: Vec<String> = scene.search(&query).hits.into_iter().map(|hit| hit.id).collect();
+    assert_eq!(continued, seen[3..5]);
+}
+
+#[test]
+fn a_claim_that_its_session_took_back_is_no_hint() {
+    let prompt = "why does the flaky lexer test fail on the build machine";
+    let claim = "The flaky lexer test fails on the build machine because of the shared cache.";
+    let hints = |correction: &str| {
+        let scene = Scene::new();
+        store_event(&scene, "old", 1, NOW.0 - DAY_MS, "user_message", "look at the lexer test");
+        store_event(&scene, "old", 2, NOW.0 - DAY_MS + 1, "assistant_message", claim);
+        let later = NOW.0 - DAY_MS + 17 * MINUTE_MS;
+        store_event(&scene, "old", 3, later, "assistant_message", correction);
+        scene.engine.catch_up_project(ROOT).unwrap();
+        let origin = QueryOrigin::Proactive { prompt: prompt.to_owned() };
+        let answer = scene.search(&RecallQuery { origin, ..scene.query(prompt) });
+        answer
+            .hits
+            .into_iter()
+            .filter(|hit| hit.text.contains("because of the shared cache"))
+            .count()
+    };
+    assert_eq!(hints("I updated the changelog."), 1);
+    assert_eq!(hints("The shared cache is not why the flaky lexer test fails."), 0);
 }

@@ -117,7 +117,7 @@ fn stores_with_and_without_an_index_rank_alike() {
             project: Some(root("one")),
             ..RecallFilter::default()
         },
-        limits: RecallLimits { hits: 3, tokens: None },
+        limits: RecallLimits { hits: 3, ..RecallLimits::default() },
         ..RecallQuery::default()
     };
     let answer = recall.search(&question).unwrap();
@@ -150,7 +150,7 @@ fn notes_are_found_during_an_index_rebuild() {
     let question = RecallQuery {
         text: "ninety days".into(),
         filter: RecallFilter { project: Some(root.clone()), ..RecallFilter::default() },
-        limits: RecallLimits { hits: 5, tokens: None },
+        limits: RecallLimits { hits: 5, ..RecallLimits::default() },
         ..RecallQuery::default()
     };
     let citations = || {

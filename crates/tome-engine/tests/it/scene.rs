@@ -115,7 +115,7 @@ impl Scene {
         RecallQuery {
             text: text.to_owned(),
             filter: RecallFilter { project: Some(ROOT.to_owned()), ..RecallFilter::default() },
-            limits: RecallLimits { hits: 10, tokens: None },
+            limits: RecallLimits { hits: 10, ..RecallLimits::default() },
             ..RecallQuery::default()
         }
     }

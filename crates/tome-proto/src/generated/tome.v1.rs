@@ -6488,6 +6488,9 @@ pub struct RecallRequest {
     /// The order of the hits: relevance or time; empty means relevance.
     #[prost(string, tag = "20")]
     pub sort: ::prost::alloc::string::String,
+    /// Number of hits of the same query that were listed already; the ones after them are returned.
+    #[prost(uint32, tag = "21")]
+    pub skip: u32,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallResponse {

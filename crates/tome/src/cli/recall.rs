@@ -41,6 +41,9 @@ pub struct RecallArgs {
         allow_negative_numbers = true
     )]
     pub limit: u32,
+    /// Continue after this many hits
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub skip: u32,
     /// Only since this time: 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or 90m, 2h, 3d ago
     #[arg(long, value_name = "TIME")]
     pub since: Option<String>,

@@ -143,6 +143,7 @@ fn parse_query(request: v1::RecallRequest) -> Result<RecallQuery, Status> {
         },
         limits: RecallLimits {
             hits: limit as usize,
+            skip: request.skip.min(limits::RECALL_SKIP_MAX) as usize,
             tokens: Some(request.tokens_max as usize).filter(|most| *most > 0),
         },
         tier: parse_name(&request.tier)?,

@@ -139,10 +139,19 @@ fn a_result_stays_within_its_token_budget_and_explains_how_to_get_more() {
         assert!(shown > before, "{shown} hits for {tokens} tokens");
         before = shown;
         let said = text(&world, "recall_memory", arguments);
-        assert_eq!(said.contains("more; call again with tokens"), shown < 40, "{said}");
+        assert_eq!(said.contains("more; cursor"), shown < 40, "{said}");
     }
-    let few = text(&world, "recall_memory", json!({"query": "deploy", "limit": 2}));
-    assert!(few.contains("more; call again with limit "), "{few}");
+    // A cursor leads through all of them, each once.
+    let mut seen: Vec<String> = Vec::new();
+    let mut cursor = json!(0);
+    while !cursor.is_null() {
+        let asked = json!({"query": "deploy", "limit": 9, "scope": "messages", "cursor": cursor});
+        let page = answer(&world, "recall_memory", asked);
+        seen.extend(page["hits"].as_array().unwrap().iter().map(|hit| hit["id"].to_string()));
+        cursor = page["cursor"].clone();
+    }
+    let distinct: std::collections::BTreeSet<&String> = seen.iter().collect();
+    assert_eq!((seen.len(), distinct.len()), (40, 40), "{seen:?}");
 }
 
 #[test]

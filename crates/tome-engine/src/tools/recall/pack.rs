@@ -5,8 +5,8 @@
 
 use tome_text::{estimate_tokens, excerpt_around, fold_char, is_unspaced};
 
+use super::TOKENS_MAX;
 use super::render::{self, one_line};
-use super::{HITS_DEFAULT, HITS_MAX, TOKENS_MAX};
 use crate::tools::answer::truncate_bytes;
 use crate::tools::quoting::FENCE_TOKENS;
 use tome_recall::{RecallAnswer, RecallHit};
@@ -35,8 +35,8 @@ pub(super) struct PackedAnswer {
 /// Limits of a text answer.
 pub(super) struct AnswerFormat<'a> {
     pub(super) query: &'a str,
-    /// Maximum number of hits that the query asked for.
-    pub(super) limit: usize,
+    /// Number of hits that earlier pages listed.
+    pub(super) skip: usize,
     /// Token budget of the whole text.
     pub(super) tokens_max: usize,
     /// For a model: hits name their speaker, and markers are broken.
@@ -125,7 +125,7 @@ impl AnswerPacker<'_> {
     /// Renders the hits and the notes below them.
     fn render_list(&self, shown: &[(&RecallHit, &str)]) -> String {
         let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
-        for (number, (hit, content)) in (1..).zip(shown) {
+        for (number, (hit, content)) in (self.format.skip + 1..).zip(shown) {
             text.push('\n');
             text.push_str(&match self.format.is_quoted {
                 true => render::render_quoted_hit(number, hit, content),
@@ -147,19 +147,9 @@ impl AnswerPacker<'_> {
 
     /// Says how to get the hits that are not shown.
     fn render_more(&self, count: usize) -> Option<String> {
-        let cut = self.answer.hits.len() - count;
-        let (more, limit) = (self.answer.more + cut, self.format.limit);
-        match more {
-            0 => None,
-            more if cut > 0 && self.format.tokens_max < TOKENS_MAX => {
-                Some(format!("({more} more; call again with tokens {})", self.suggest_tokens()))
-            }
-            more if limit < HITS_MAX => {
-                let next = (limit + more).clamp(2 * HITS_DEFAULT, HITS_MAX);
-                Some(format!("({more} more; call again with limit {next})"))
-            }
-            more => Some(format!("({more} more; narrow it with since, until, agent or scope)")),
-        }
+        let more = self.answer.more + self.answer.hits.len() - count;
+        let next = self.format.skip + count;
+        (more > 0).then(|| format!("({more} more; cursor {next} continues)"))
     }
 
     fn suggest_tokens(&self) -> usize {

@@ -8,7 +8,7 @@ use tome_text::estimate_tokens;
 
 use super::pack::{AnswerFormat, excerpt_around_match, pack_answer};
 use super::pointers::render_pointers;
-use super::{HITS_MAX, TOKENS_DEFAULT, TOKENS_MAX, TOKENS_MIN};
+use super::{TOKENS_DEFAULT, TOKENS_MIN};
 use tome_recall::{Confidence, OtherProjectHits, RecallAnswer, RecallHit, Tier};
 
 /// 2026-11-15T09:30:00Z.
@@ -55,7 +55,7 @@ fn answer(hits: Vec<RecallHit>) -> RecallAnswer {
 }
 
 fn format(query: &str, tokens_max: usize) -> AnswerFormat<'_> {
-    AnswerFormat { query, limit: 5, tokens_max, is_quoted: false }
+    AnswerFormat { query, skip: 0, tokens_max, is_quoted: false }
 }
 
 fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {
@@ -160,7 +160,7 @@ fn notes_about_the_answer_follow_the_list() {
                 Content: we chose JWT
                 Citation: messages.jsonl#L45
 
-            (3 more; call again with limit 10)
+            (3 more; cursor 1 continues)
             (the index is 12 events behind; those were scanned directly)
             (preferred time: last week)"#]],
     );
@@ -193,23 +193,17 @@ fn an_answer_that_is_cut_says_how_to_get_more() {
     };
     assert_eq!(
         shown(&answer, &format("refresh", 800)),
-        (15, "(15 more; call again with tokens 1600)".to_owned())
+        (15, "(15 more; cursor 15 continues)".to_owned())
     );
     assert_eq!(
         shown(&answer, &format("refresh", 100)),
-        (1, "(29 more; call again with tokens 200)".to_owned())
+        (1, "(29 more; cursor 1 continues)".to_owned())
     );
     answer.more = 2;
     answer.hits.truncate(5);
-    assert_eq!(
-        shown(&answer, &format("refresh", 800)),
-        (5, "(2 more; call again with limit 10)".to_owned())
-    );
-    let all = AnswerFormat { limit: HITS_MAX, ..format("refresh", TOKENS_MAX) };
-    assert_eq!(
-        shown(&answer, &all),
-        (5, "(2 more; narrow it with since, until, agent or scope)".to_owned())
-    );
+    let second = AnswerFormat { skip: 5, ..format("refresh", 800) };
+    assert_eq!(shown(&answer, &second), (5, "(2 more; cursor 10 continues)".to_owned()));
+    assert!(pack_answer(&answer, &[], &second).text.contains("[6] Source"), "numbers go on");
 }
 
 #[test]

@@ -91,6 +91,7 @@ fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::Rec
         across,
         limit: Some(asked.limit),
         tokens_max: asked.tokens.unwrap_or_default(),
+        skip: asked.skip,
         project,
         session_id: asked.session.clone().unwrap_or_default(),
         agents: asked.agent.clone(),

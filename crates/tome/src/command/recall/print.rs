@@ -18,7 +18,6 @@
 
 use std::io::Write;
 
-use tome_proto::limits::RECALL_HITS_MAX;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, format_count, format_counted, one_line, replace_control_chars,
@@ -237,16 +236,8 @@ impl ResponsePrinter<'_> {
     }
 
     fn hint_for_more(&self, answer: &v1::RecallResponse) -> String {
-        let (hits, hits_max) = (answer.hits.len() as u64, u64::from(RECALL_HITS_MAX));
-        let limit = u64::from(self.request.limit.unwrap_or_default());
-        if self.request.tokens_max > 0 && hits < limit {
-            return "drop --tokens to see them".to_owned();
-        }
-        if limit >= hits_max {
-            return "narrow the search with --since, --until, --agent or --scope".to_owned();
-        }
-        let limit = (limit + answer.more).min(hits_max);
-        render_command(&self.request.query, &format!("--limit {limit}"))
+        let next = u64::from(self.request.skip) + answer.hits.len() as u64;
+        render_command(&self.request.query, &format!("--skip {next}"))
     }
 
     /// Prints the preferred time range, the state of the index and the tier.

@@ -156,7 +156,7 @@ fn what_there_is_to_know_of_an_answer() {
                 <d:bm25 #1 (12.250) · vectors #4 (0.500) · score 0.0325>
 
             <y:Standing instruction> #3 (2026-11-15): Always keep spans.
-            7 more: tome recall --limit 12 'unicode identifiers'
+            7 more: tome recall --skip 1 'unicode identifiers'
             <d:Preferred: last week>
             <y:The index is 120 events behind; those events were scanned directly>
             <d:Matched by keywords and meaning>
@@ -181,7 +181,7 @@ fn what_there_is_to_know_of_an_answer() {
                 too.
 
             <y:Standing instruction> #3 (2026-11-15): Always keep spans.
-            7 more: drop --tokens to see them
+            7 more: tome recall --skip 1 'unicode identifiers'
             <d:Preferred: last week>
             <y:The index is 1 event behind>
             <d:tome show 12 --project /app opens #12 with the turn around it>
