@@ -348,6 +348,12 @@ impl Ledger {
         self.shared.write_failure().map(str::to_owned)
     }
 
+    /// The number of the last acknowledged event of a store that is not open, from its counts; 0 if
+    /// they are missing or damaged. After a power loss it may be too low, never too high.
+    pub fn read_last_seq(path: &Path) -> u64 {
+        counts::read_or_default(path).last_seq
+    }
+
     /// Damage found so far: differences from the counts when the store was opened, and everything that
     /// reads have skipped since. Empty for an intact store.
     pub fn damage(&self) -> Vec<String> {

@@ -27,15 +27,17 @@ use crate::RecallError;
 const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 
 impl CandidatePool {
-    /// Collects candidates from one index set.
+    /// Collects candidates from one index set. Does not open its store if that is `fully_indexed`,
+    /// with this number of events.
     pub(super) fn search_set(
         &mut self,
         keeper: &Indexer,
         plan: &RecallPlan,
         desk: &Arc<IndexSet>,
-        project: Option<&str>,
+        (project, fully_indexed): (Option<&str>, Option<u64>),
     ) -> Result<(), RecallError> {
-        let ledger = desk.ledger.as_ref().map(|path| keeper.stores.open(path)).transpose()?;
+        let path = desk.ledger.as_ref().filter(|_| fully_indexed.is_none());
+        let ledger = path.map(|path| keeper.stores.open(path)).transpose()?;
         let mut filter = plan.entry_filter.clone();
         if desk.owner == IndexOwner::Unified && plan.filter.across != Across::All {
             filter.project = project.map(str::to_owned);
@@ -45,7 +47,7 @@ impl CandidatePool {
             .with_open_set(desk, |desk| {
                 (desk.events.open_existing(embedder), desk.pages.open_existing(embedder))
             });
-        let last = ledger.as_ref().map_or(0, |ledger| ledger.last_seq());
+        let last = ledger.as_ref().map_or(fully_indexed.unwrap_or(0), |ledger| ledger.last_seq());
         let complete = words.clone().filter(|words| is_bm25_nearly_complete(words, last));
         if let Some(words) = &complete {
             self.sets.stats.add_index(plan, words);
@@ -53,9 +55,8 @@ impl CandidatePool {
         let held = OpenIndexSet { ledger: ledger.clone(), vectors: meanings.clone() };
         let number = self.sets.add(desk, held);
         let visit = SetSearch { indexer: keeper, plan, set_index: number, filter };
-        let events =
-            ledger.as_ref().filter(|ledger| plan.filter.includes_events() && ledger.last_seq() > 0);
-        let events = events.map(|ledger| EventSearch::prepare(&visit, ledger, (words, meanings)));
+        let events = (plan.filter.includes_events() && last > 0)
+            .then(|| EventSearch::prepare(&visit, ledger.as_deref(), last, (words, meanings)));
         let pages = (!plan.filter.page_sources().is_empty()).then(|| {
             PageSearch::prepare(&visit, desk, ledger.as_deref(), (pages_words, pages_meanings))
         });

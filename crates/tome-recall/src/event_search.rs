@@ -19,7 +19,8 @@ const BEHIND_MAX: u64 = 2_000;
 /// Search over events. The cursors are read before the search, because events indexed meanwhile are
 /// not in its results.
 pub(super) struct EventSearch<'a> {
-    ledger: &'a Ledger,
+    /// `None` if the indexes have read everything.
+    ledger: Option<&'a Ledger>,
     last: u64,
     bm25_cursor: u64,
     vectors_cursor: u64,
@@ -29,10 +30,10 @@ pub(super) struct EventSearch<'a> {
 impl<'a> EventSearch<'a> {
     pub(super) fn prepare(
         visit: &SetSearch<'_>,
-        ledger: &'a Ledger,
+        ledger: Option<&'a Ledger>,
+        last: u64,
         (words, meanings): OpenIndexes,
     ) -> Self {
-        let last = ledger.last_seq();
         let at_words = words.as_ref().map_or(0, |words| parse_cursor(&words.cursor()));
         let at_meanings = meanings.as_ref().map_or(0, |meanings| parse_cursor(&meanings.cursor()));
         let near = |at: u64| is_nearly_complete(at, last);
@@ -93,7 +94,9 @@ impl CandidatePool {
         if visit.plan.wants_tier(Tier::Vectors) {
             self.report_missing_vectors(visit.indexer, desk, last.saturating_sub(at_meanings));
         }
-        if from == 0 || (last > from && !alone) {
+        if let Some(ledger) = ledger
+            && (from == 0 || (last > from && !alone))
+        {
             self.report.record_behind(last - at_words.max(at_meanings).min(last));
             let since = Instant::now();
             let stop = || visit.plan.effort.is_scan_over(since);

@@ -182,12 +182,14 @@ impl Recall {
         desk: &Arc<IndexSet>,
         project: Option<&str>,
     ) -> Result<(), RecallError> {
-        if plan.effort.is_full() {
+        let is_wide = gathered.sets.is_wide && !plan.is_time_only();
+        let indexed = is_wide.then(|| self.indexer.fully_indexed(desk)).flatten();
+        if plan.effort.is_full() && indexed.is_none() {
             gathered.report.record_behind(self.catch_up_contents(plan, desk)?);
         }
         match plan.is_time_only() {
             true => gathered.collect_segments(&self.indexer, plan, desk, project),
-            false => gathered.search_set(&self.indexer, plan, desk, project),
+            false => gathered.search_set(&self.indexer, plan, desk, (project, indexed)),
         }
     }
 

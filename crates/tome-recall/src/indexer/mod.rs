@@ -108,6 +108,21 @@ impl Indexer {
         found
     }
 
+    /// The number of the last event of a store that is closed and completely indexed, so that a query
+    /// needs only its indexes. Opening a store takes far longer than searching its indexes.
+    pub(crate) fn fully_indexed(&self, set: &IndexSet) -> Option<u64> {
+        let path = set.ledger.as_ref().filter(|path| !self.stores.is_open(path))?;
+        let last = Some(Ledger::read_last_seq(path)).filter(|last| *last > 0)?;
+        let (events, pages) = self.with_open_set(set, |set| {
+            (set.events.open_existing(&self.embedder), set.pages.open_existing(&self.embedder))
+        });
+        let has_read_all = parse_cursor(&events.0?.cursor()) == last
+            && parse_cursor(&events.1?.cursor()) == last
+            && !pages.0?.cursor().is_empty()
+            && !pages.1?.cursor().is_empty();
+        has_read_all.then_some(last)
+    }
+
     /// The index sets used so far.
     pub(crate) fn used_sets(&self) -> Vec<Arc<IndexSet>> {
         let desks = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
