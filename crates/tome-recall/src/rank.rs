@@ -37,8 +37,12 @@ const AVERAGE_WORDS: f32 = 60.0;
 const TEXTS_PER_THREAD: usize = 16;
 const TURNS_PER_THREAD: usize = 4;
 
-/// The vector index of a candidate, and the query embedded for it.
-type CandidateVectors<'a> = (&'a VectorIndex, &'a QueryVector);
+/// The vector indexes of a candidate, each with the query embedded for it.
+#[derive(Clone, Copy)]
+struct CandidateVectors<'a> {
+    vectors: Option<(&'a VectorIndex, &'a QueryVector)>,
+    deep: Option<(&'a VectorIndex, &'a QueryVector)>,
+}
 
 /// A candidate with its scores.
 pub(super) struct RankedCandidate {
@@ -233,15 +237,18 @@ impl CandidatePool {
                 let opened = asked.map(|asked| {
                     let open = asked.open(keeper)?;
                     load_bodies(page, keeper, open.ledger.as_deref())?;
-                    Ok(open.vectors.zip(asked.query_vector.as_ref()))
+                    Ok((open, &asked.query_vectors))
                 });
-                let (vectors, problem) = match opened.transpose() {
-                    Ok(vectors) => (vectors.flatten(), None),
+                let (opened, problem) = match opened.transpose() {
+                    Ok(opened) => (opened, None),
                     // In a wide query, one unreadable store must not fail the others.
                     Err(error) if is_wide => (None, Some(error)),
                     Err(error) => return Err(error),
                 };
-                let vectors = vectors.as_ref().map(|(meanings, question)| (&**meanings, *question));
+                let vectors = opened.as_ref().map(|(open, question)| CandidateVectors {
+                    vectors: open.vectors.as_deref().zip(question.vectors.as_ref()),
+                    deep: open.deep.as_deref().zip(question.deep.as_ref()),
+                });
                 Ok((page.iter_mut().map(|candidate| look(candidate, vectors)).collect(), problem))
             };
         let candidates = self.candidates.list.get_mut(first..).unwrap_or_default();
@@ -383,14 +390,17 @@ impl CandidatePool {
 }
 
 /// Looks up the similarity of an event that the vector search did not return: the depth of that
-/// search must not decide what is known about BM25 hits. Errors leave it unknown.
-fn fill_similarity(candidate: &mut RecallCandidate, (meanings, question): CandidateVectors<'_>) {
+/// search must not decide what is known about BM25 hits. An event with a deep vector is compared by
+/// that alone. Errors leave it unknown.
+fn fill_similarity(candidate: &mut RecallCandidate, indexes: CandidateVectors<'_>) {
     let EntryKey::Event(seq) = candidate.key else { return };
-    if candidate.cosines.is_empty() {
-        let found = meanings.event_similarity(question, seq, &candidate.chunks);
-        let found = found.unwrap_or_default().into_iter();
-        candidate.cosines = found.map(|found| found.score).collect();
+    if !candidate.cosines.is_empty() {
+        return;
     }
+    let deep = indexes.deep.filter(|(deep, _)| deep.contains(&candidate.key));
+    let Some((index, question)) = deep.or(indexes.vectors) else { return };
+    let found = index.event_similarity(question, seq, &candidate.chunks);
+    candidate.cosines = found.unwrap_or_default().into_iter().map(|found| found.score).collect();
 }
 
 /// The turns on both sides of one, unless it is too long to have any.
