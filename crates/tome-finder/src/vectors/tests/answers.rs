@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use tome_model::Millis;
 
-use super::{Numbers, SENTENCES, event, note, builtin, put, with_sentences};
+use super::{Numbers, SENTENCES, builtin, event, note, put, with_sentences};
 use crate::{
     ByteRange, Embedder, EntryFilter, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit,
     StaticEmbedder, VectorIndex,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::{Numbers, SENTENCES, event, note, builtin, put, with_sentences};
+use super::{Numbers, SENTENCES, builtin, event, note, put, with_sentences};
 use crate::{EmbedError, Embedder, EntryFilter, FinderError, IndexBatch, IndexHit, VectorIndex};
 
 fn answer(meanings: &VectorIndex) -> Vec<IndexHit> {
