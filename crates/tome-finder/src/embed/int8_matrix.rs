@@ -276,7 +276,7 @@ fn multiply_tile<S: Simd, const BLOCK: usize>(simd: S, panel: &[i16], block: &[i
         for (sums, token) in sums.iter_mut().zip(tokens.chunks_exact(lanes)) {
             let token = S::i16s::from_slice(simd, token);
             for (sum, weights) in sums.iter_mut().zip(four) {
-                *sum = *sum + weights.pairwise_dot_product(token);
+                *sum += weights.pairwise_dot_product(token);
             }
         }
     }

@@ -59,7 +59,7 @@ pub(super) fn exp(x: f32) -> f32 {
 #[inline(always)]
 pub(super) fn gelu(values: &mut [f32]) {
     // 2 √(2/π)
-    const SLOPE: f32 = 1.595_769_1;
+    const SLOPE: f32 = 1.595_769;
     for value in values {
         let x = *value;
         *value = x / (1.0 + exp(-SLOPE * (x + 0.044_715 * x * x * x)));

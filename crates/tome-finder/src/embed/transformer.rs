@@ -260,7 +260,7 @@ fn score_keys<S: Simd>(simd: S, query: &[f32], keys: &[f32], scores: &mut [f32])
                 let keys = keys.get(from..from + VECTORS * lanes).unwrap_or_default();
                 let query = S::f32s::splat(simd, *query);
                 for (sum, keys) in sums.iter_mut().zip(keys.chunks_exact(lanes)) {
-                    *sum = *sum + query * S::f32s::from_slice(simd, keys);
+                    *sum += query * S::f32s::from_slice(simd, keys);
                 }
             }
             for (scores, sum) in scores.chunks_exact_mut(lanes).zip(sums) {
@@ -285,7 +285,7 @@ fn mix_values<S: Simd, const WIDE: usize>(
         let (one, other) = (S::f32s::splat(simd, *one), S::f32s::splat(simd, *other));
         for (n, (sum, values)) in sums.iter_mut().zip(values.chunks_exact(lanes)).enumerate() {
             let share = if 2 * n < WIDE { one } else { other };
-            *sum = *sum + share * S::f32s::from_slice(simd, values);
+            *sum += share * S::f32s::from_slice(simd, values);
         }
     }
     let (one, other) = sums.split_at(WIDE / 2);
