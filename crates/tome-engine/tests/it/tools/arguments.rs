@@ -89,7 +89,7 @@ fn calls() -> Vec<(&'static str, Value)> {
             "recall_memory",
             json!({"query": "the lexer", "scope": "messages", "limit": 3, "across": "session",
             "since": "yesterday", "until": "2026-03-26", "agent": "codex", "tokens": 400,
-            "sort": "time"}),
+            "sort": "time", "cursor": 0}),
         ),
         (
             "teleport_query",
