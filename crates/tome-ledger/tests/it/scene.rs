@@ -123,26 +123,42 @@ pub(crate) fn open_error(dir: &Path, engine: Option<Engine>) -> LedgerError {
 }
 
 /// Copies a file and keeps trailing zeros sparse: a journal has 64 MB of them.
-fn copy_file(from: &Path, to: &Path) {
-    let bytes = std::fs::read(from).unwrap();
+fn copy_file(from: &Path, to: &Path) -> std::io::Result<()> {
+    let bytes = std::fs::read(from)?;
     let mut content = bytes.as_slice();
     while let Some(rest) = content.strip_suffix(&[0; 4096]) {
         content = rest;
     }
-    let mut file = std::fs::File::create(to).unwrap();
-    std::io::Write::write_all(&mut file, content).unwrap();
-    file.set_len(bytes.len() as u64).unwrap();
+    let mut file = std::fs::File::create(to)?;
+    std::io::Write::write_all(&mut file, content)?;
+    file.set_len(bytes.len() as u64)
 }
 
-pub(crate) fn copy_dir(from: &Path, to: &Path) {
-    std::fs::create_dir_all(to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
+fn try_copy_dir(from: &Path, to: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(to)?;
+    for entry in std::fs::read_dir(from)? {
+        let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_dir(&entry.path(), &target);
+        if entry.file_type()?.is_dir() {
+            try_copy_dir(&entry.path(), &target)?;
         } else {
-            copy_file(&entry.path(), &target);
+            copy_file(&entry.path(), &target)?;
         }
     }
+    Ok(())
+}
+
+/// Copies a folder. An open store may delete a file meanwhile that it has replaced; the copy then
+/// begins again, because it would be of two moments.
+pub(crate) fn copy_dir(from: &Path, to: &Path) {
+    for _ in 0..20 {
+        match try_copy_dir(from, to) {
+            Ok(()) => return,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                std::fs::remove_dir_all(to).unwrap();
+            }
+            Err(error) => panic!("cannot copy {}: {error}", from.display()),
+        }
+    }
+    panic!("{} keeps changing", from.display());
 }
