@@ -34,7 +34,8 @@ impl CandidatePool {
         keeper: &Indexer,
         plan: &RecallPlan,
         desk: &Arc<IndexSet>,
-        (project, fully_indexed): (Option<&str>, Option<u64>),
+        project: Option<&str>,
+        fully_indexed: Option<u64>,
     ) -> Result<(), RecallError> {
         let path = desk.ledger.as_ref().filter(|_| fully_indexed.is_none());
         let ledger = path.map(|path| keeper.stores.open(path)).transpose()?;

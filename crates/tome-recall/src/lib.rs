@@ -148,7 +148,7 @@ impl Recall {
             }
         }
         let mut answer = self.build_answer(question, &plan, gathered)?;
-        let is_asked = plan.hits_max > 0 && plan.effort.is_full();
+        let is_asked = plan.hits_max > 0 && plan.effort.is_full() && question.limits.skip == 0;
         if answer.hits.is_empty() && is_asked && plan.filter.across == Across::Project {
             self.count_other_projects(question, &mut answer);
         }
@@ -189,7 +189,7 @@ impl Recall {
         }
         match plan.is_time_only() {
             true => gathered.collect_segments(&self.indexer, plan, desk, project),
-            false => gathered.search_set(&self.indexer, plan, desk, (project, indexed)),
+            false => gathered.search_set(&self.indexer, plan, desk, project, indexed),
         }
     }
 

@@ -150,6 +150,9 @@ fn a_result_stays_within_its_token_budget_and_explains_how_to_get_more() {
         seen.extend(page["hits"].as_array().unwrap().iter().map(|hit| hit["id"].to_string()));
         cursor = page["cursor"].clone();
     }
+    let past = json!({"query": "deploy", "scope": "messages", "cursor": 40});
+    let past = text(&world, "recall_memory", past);
+    assert!(past.contains("No more results for"), "{past}");
     let distinct: std::collections::BTreeSet<&String> = seen.iter().collect();
     assert_eq!((seen.len(), distinct.len()), (40, 40), "{seen:?}");
 }

@@ -108,6 +108,7 @@ impl AnswerPacker<'_> {
     fn pack_minimal(&self) -> PackedAnswer {
         let query = &self.query;
         let head = match self.answer.hits.len() {
+            0 if self.format.skip > 0 => format!("No more results for: \"{query}\"\n"),
             0 => format!("No results found for: \"{query}\"\n"),
             count => format!(
                 "Found {count} result(s) for: \"{query}\"\n(none fits; call again with tokens {})\n",

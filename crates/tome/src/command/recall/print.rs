@@ -57,7 +57,10 @@ pub struct ResponsePrinter<'a> {
 
 impl ResponsePrinter<'_> {
     pub fn print(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
-        let hits = format_counted(answer.hits.len() as u64, "hit", "hits");
+        let hits = match self.request.skip {
+            0 => format_counted(answer.hits.len() as u64, "hit", "hits"),
+            _ => format_counted(answer.hits.len() as u64, "more hit", "more hits"),
+        };
         let weak = match answer.confidence.as_str() {
             "weak" => ", none of them a close match",
             _ => "",
@@ -85,6 +88,9 @@ impl ResponsePrinter<'_> {
     ) -> std::io::Result<()> {
         if self.request.limit == Some(0) {
             return writeln!(out, "No results: --limit is 0");
+        }
+        if self.request.skip > 0 {
+            return writeln!(out, "No more hits for {}", self.shown_query());
         }
         let project = &self.request.project;
         let place = match self.request.across.as_str() {

@@ -252,6 +252,15 @@ fn nothing_is_said_plainly() {
         --all-projects searches all projects
     "#]],
     );
+    let past = v1::RecallRequest { skip: 40, ..request() };
+    check(
+        &past,
+        &answer,
+        false,
+        &expect![[r#"
+        No more hits for unicode identifiers
+    "#]],
+    );
     let none = v1::RecallRequest { limit: Some(0), ..request() };
     check(
         &none,
