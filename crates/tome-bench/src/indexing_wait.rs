@@ -17,6 +17,8 @@ const SETTLE_TIME: Duration = Duration::from_millis(500);
 
 /// The tiers that have an index.
 const INDEXED_TIERS: [&str; 2] = ["bm25", "vectors"];
+/// Beginning of the names of the workers that compute deep vectors.
+const DEEP_WORKERS: &str = "deep/";
 /// Query for checking the state of an index.
 const PROBE_QUERY: &str = "anything";
 /// Number of hits compared between two checks of the contents.
@@ -104,7 +106,8 @@ impl<'a> ProgressTimeout<'a> {
     }
 }
 
-/// Number of events that the contents workers of all stores have not processed yet.
+/// Number of events that the contents workers of all stores have not processed yet, or that lack deep
+/// vectors.
 async fn count_contents_backlog(client: &Client) -> Result<u64> {
     let stores = client.get_workers().await?;
     if let Some(bad) = stores.iter().find(|store| !store.problem.is_empty()) {
@@ -112,7 +115,10 @@ async fn count_contents_backlog(client: &Client) -> Result<u64> {
     }
     // Only the contents worker matters here; session statistics are computed on demand.
     let workers = stores.iter().flat_map(|store| &store.workers);
-    Ok(workers.filter(|worker| worker.name == CONTENTS_WORKER).map(|worker| worker.behind).sum())
+    let counts = |worker: &&v1::Worker| {
+        worker.name == CONTENTS_WORKER || worker.name.starts_with(DEEP_WORKERS)
+    };
+    Ok(workers.filter(counts).map(|worker| worker.behind).sum())
 }
 
 /// Number of events that an index has not read yet; `None` if it is up to date.

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use tome_contents::{Calendar, ContentsSettings, Extractive};
-use tome_finder::{Embedder, PotionEmbedder};
+use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::{
     Home, HomeError, Notebooks, Projection, SessionStatistics, Store, StoreMode, Stores,
 };
@@ -56,7 +56,7 @@ impl EngineSettings {
             redact: Vec::new(),
             notes: NotebookRules::default(),
             contents: ContentsSettings::in_zone(zone),
-            embedder: Arc::new(PotionEmbedder),
+            embedder: Arc::new(StaticEmbedder),
         }
     }
 }

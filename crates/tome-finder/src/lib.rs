@@ -17,7 +17,7 @@ mod vectors;
 
 pub use bm25::{Bm25Index, Bm25Query};
 pub use cores::available_cores;
-pub use embed::{EmbedError, Embedder, PotionEmbedder};
+pub use embed::{DeepEmbedder, EmbedError, Embedder, StaticEmbedder};
 pub use entry::{ByteRange, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit, IndexMeta};
 pub use error::FinderError;
 pub use filter::{EntryFilter, RecordMeta};

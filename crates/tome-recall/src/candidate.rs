@@ -27,8 +27,11 @@ pub(super) struct RecallCandidate {
     pub bm25_score: Option<f32>,
     /// Chunks that an index returned.
     pub chunks: Vec<ByteRange>,
-    /// Cosine similarities of its closest chunks, in descending order.
+    /// Cosine similarities of its closest chunks, in descending order: by deep vectors if it has
+    /// any.
     pub cosines: Vec<f32>,
+    /// Highest cosine similarity by static vectors, if it has deep ones, too.
+    pub static_cosine: Option<f32>,
     /// Score of the text scan, if that found it.
     pub literal_score: Option<f32>,
     /// Set once the text has been read.
@@ -102,6 +105,7 @@ impl RecallCandidate {
             bm25_score: None,
             chunks: Vec::new(),
             cosines: Vec::new(),
+            static_cosine: None,
             literal_score: None,
             body: None,
         }
@@ -119,6 +123,7 @@ impl RecallCandidate {
             bm25_score: None,
             chunks: Vec::new(),
             cosines: Vec::new(),
+            static_cosine: None,
             literal_score: None,
             body: Some(body),
         }
@@ -141,6 +146,7 @@ impl RecallCandidate {
             bm25_score: None,
             chunks: Vec::new(),
             cosines: Vec::new(),
+            static_cosine: None,
             literal_score: Some(seen.text_match.score()),
             body: None,
         }

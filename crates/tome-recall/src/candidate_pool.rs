@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use tome_finder::{Bm25Index, EntryFilter, FinderError, QueryVector, VectorIndex};
+use tome_finder::{Bm25Index, EntryFilter, EntryKey, FinderError, QueryVector, VectorIndex};
 
 use super::candidate_set::CandidateSet;
 use super::index_query::{IndexReply, PairReplies};
@@ -16,7 +16,27 @@ use super::searched_set::{SearchedSets, VectorCoverage};
 /// Maximum number of matches of a scan.
 const SCAN_MATCHES_MAX: usize = 200;
 /// The open indexes of a pair.
-pub(super) type OpenIndexes = (Option<Arc<Bm25Index>>, Option<Arc<VectorIndex>>);
+pub(super) struct OpenIndexes {
+    pub bm25: Option<Arc<Bm25Index>>,
+    pub vectors: Option<Arc<VectorIndex>>,
+    pub deep: Option<Arc<VectorIndex>>,
+}
+
+impl OpenIndexes {
+    /// Opens the indexes of a pair that exist.
+    pub(super) fn open(pair: &IndexPair, indexer: &Indexer) -> Self {
+        let (bm25, vectors) = pair.open_existing(&indexer.embedder);
+        let deep = indexer.deep.as_ref().and_then(|deep| pair.open_existing_deep(deep));
+        Self { bm25, vectors, deep }
+    }
+}
+
+/// The query as the vector indexes of a pair embedded it.
+#[derive(Default)]
+pub(super) struct QueryVectors {
+    pub vectors: Option<QueryVector>,
+    pub deep: Option<QueryVector>,
+}
 
 /// The candidates of a query, and where they come from.
 pub(super) struct CandidatePool {
@@ -68,29 +88,40 @@ impl CandidatePool {
     }
 
     /// Collects the results of a pair of indexes. A damaged index is closed, counts as missing, and
-    /// is rebuilt later. Returns whether BM25 responded, and the embedded query if the vector index
-    /// did.
+    /// is rebuilt later. Returns whether BM25 responded, and the embedded query of the vector indexes
+    /// that did.
     pub(super) fn collect_replies(
         &mut self,
         desk: usize,
         pair: &IndexPair,
+        deep: Option<&VectorIndex>,
         replies: PairReplies,
-    ) -> (bool, Option<QueryVector>) {
+    ) -> (bool, QueryVectors) {
         if let Some((Err(error), _)) = &replies.bm25 {
             pair.bm25.close_failed(error);
         }
         if let Some((Err(error), _)) = &replies.vectors {
             pair.vectors.close_failed(error);
         }
+        if let Some((Err(error), _)) = &replies.deep {
+            pair.deep.close_failed(error);
+        }
         let has_words = self.collect_reply(replies.bm25, |this, found, took| {
             this.report.record_stage_duration("bm25", took, format!("{} chunks", found.len()));
             this.candidates.add_bm25_hits(desk, &found);
         });
-        let mut understood = None;
+        let mut understood = QueryVectors::default();
+        self.collect_reply(replies.deep, |this, (found, question), took| {
+            this.report.record_stage_duration("deep", took, format!("{} chunks", found.len()));
+            this.candidates.add_vector_hits(desk, &found);
+            understood.deep = Some(question);
+        });
+        let deep = deep.filter(|_| understood.deep.is_some());
         self.collect_reply(replies.vectors, |this, (found, question), took| {
             this.report.record_stage_duration("vectors", took, format!("{} chunks", found.len()));
-            this.candidates.add_vector_hits(desk, &found);
-            understood = Some(question);
+            let has_deep = |key: &EntryKey| deep.is_some_and(|deep| deep.contains(key));
+            this.candidates.add_static_hits(desk, &found, has_deep);
+            understood.vectors = Some(question);
         });
         (has_words, understood)
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tome_finder::IndexHit;
+use tome_finder::{EntryKey, IndexHit};
 
 use super::candidate::{CandidateId, RecallCandidate};
 use super::literal::ScanMatch;
@@ -44,10 +44,34 @@ impl CandidateSet {
         }
     }
 
-    pub(super) fn add_vector_hits(&mut self, set_index: usize, hits: &[IndexHit]) {
+    pub(super) fn add_vector_hits<'a>(
+        &mut self,
+        set_index: usize,
+        hits: impl IntoIterator<Item = &'a IndexHit>,
+    ) {
         for hit in hits {
             if let Some(candidate) = self.add(RecallCandidate::from_hit(set_index, hit)) {
                 candidate.cosines.push(hit.score);
+                candidate.chunks.push(hit.range);
+            }
+        }
+    }
+
+    /// Adds results by static vectors. Records that `has_deep` says have deep vectors are compared
+    /// by those first.
+    pub(super) fn add_static_hits(
+        &mut self,
+        set_index: usize,
+        hits: &[IndexHit],
+        has_deep: impl Fn(&EntryKey) -> bool,
+    ) {
+        let (both, only): (Vec<&IndexHit>, Vec<&IndexHit>) =
+            hits.iter().partition(|hit| has_deep(&hit.key));
+        self.add_vector_hits(set_index, only);
+        for hit in both {
+            if let Some(candidate) = self.add(RecallCandidate::from_hit(set_index, hit)) {
+                let best = candidate.static_cosine.map_or(hit.score, |best| best.max(hit.score));
+                candidate.static_cosine = Some(best);
                 candidate.chunks.push(hit.range);
             }
         }

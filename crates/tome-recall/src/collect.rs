@@ -12,7 +12,7 @@ use tome_model::{EventId, SessionId};
 
 use super::Across;
 use super::candidate::RecallCandidate;
-use super::candidate_pool::{CandidatePool, SetSearch};
+use super::candidate_pool::{CandidatePool, OpenIndexes, SetSearch};
 use super::event_search::{EventSearch, is_bm25_nearly_complete};
 use super::index_query;
 use super::indexer::{IndexOwner, IndexSet, Indexer};
@@ -43,24 +43,25 @@ impl CandidatePool {
         if desk.owner == IndexOwner::Unified && plan.filter.across != Across::All {
             filter.project = project.map(str::to_owned);
         }
-        let embedder = &keeper.embedder;
-        let ((words, meanings), (pages_words, pages_meanings)) = keeper
-            .with_open_set(desk, |desk| {
-                (desk.events.open_existing(embedder), desk.pages.open_existing(embedder))
-            });
+        let (of_events, of_pages) = keeper.with_open_set(desk, |desk| {
+            (OpenIndexes::open(&desk.events, keeper), OpenIndexes::open(&desk.pages, keeper))
+        });
         let last = ledger.as_ref().map_or(fully_indexed.unwrap_or(0), |ledger| ledger.last_seq());
-        let complete = words.clone().filter(|words| is_bm25_nearly_complete(words, last));
+        let complete = of_events.bm25.clone().filter(|words| is_bm25_nearly_complete(words, last));
         if let Some(words) = &complete {
             self.sets.stats.add_index(plan, words);
         }
-        let held = OpenIndexSet { ledger: ledger.clone(), vectors: meanings.clone() };
+        let held = OpenIndexSet {
+            ledger: ledger.clone(),
+            vectors: of_events.vectors.clone(),
+            deep: of_events.deep.clone(),
+        };
         let number = self.sets.add(desk, held);
         let visit = SetSearch { indexer: keeper, plan, set_index: number, filter };
         let events = (plan.filter.includes_events() && last > 0)
-            .then(|| EventSearch::prepare(&visit, ledger.as_deref(), last, (words, meanings)));
-        let pages = (!plan.filter.page_sources().is_empty()).then(|| {
-            PageSearch::prepare(&visit, desk, ledger.as_deref(), (pages_words, pages_meanings))
-        });
+            .then(|| EventSearch::prepare(&visit, ledger.as_deref(), last, of_events));
+        let pages = (!plan.filter.page_sources().is_empty())
+            .then(|| PageSearch::prepare(&visit, desk, ledger.as_deref(), of_pages));
         let inquiries =
             [events.as_ref().map(|events| &events.query), pages.as_ref().map(|pages| &pages.query)];
         let rarest = complete

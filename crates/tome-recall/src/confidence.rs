@@ -31,16 +31,16 @@ const LIKELY_MIN: f32 = 0.6;
 
 /// Coefficients of the regression.
 const INTERCEPT: f32 = -2.5;
-const SIMILARITY: f32 = 1.2;
-const BEHIND: f32 = -3.0;
-const MARGIN: f32 = 7.8;
+const SIMILARITY: f32 = 1.3;
+const BEHIND: f32 = -3.6;
+const MARGIN: f32 = 9.0;
 
 /// The best hit is likely if it has this share of the query's words, even if others do, too.
 const FULL_COVERAGE: f32 = 0.95;
 
 /// Score that the third hit is assumed to have at least: with few records, being the only hit says
 /// nothing.
-const THIRD_SCORE_MIN: f32 = 0.25;
+const THIRD_SCORE_MIN: f32 = 0.4;
 
 /// Scores that the confidence is estimated from. Scores mean little by themselves, because queries differ in how well
 /// anything can match them; how far a hit stands out from the others says most. The third is the

@@ -32,7 +32,7 @@ impl<'a> EventSearch<'a> {
         visit: &SetSearch<'_>,
         ledger: Option<&'a Ledger>,
         last: u64,
-        (words, meanings): OpenIndexes,
+        OpenIndexes { bm25: words, vectors: meanings, deep }: OpenIndexes,
     ) -> Self {
         let at_words = words.as_ref().map_or(0, |words| parse_cursor(&words.cursor()));
         let at_meanings = meanings.as_ref().map_or(0, |meanings| parse_cursor(&meanings.cursor()));
@@ -40,6 +40,7 @@ impl<'a> EventSearch<'a> {
         let inquiry = IndexQuery {
             bm25: words.filter(|_| near(at_words) && visit.plan.wants_tier(Tier::Bm25)),
             vectors: meanings.filter(|_| near(at_meanings) && visit.plan.wants_tier(Tier::Vectors)),
+            deep: deep.filter(|_| visit.plan.wants_tier(Tier::Vectors)),
             filter: EntryFilter { sources: Vec::new(), ..visit.filter.clone() },
             depths: visit.plan.effort.event_depths(),
         };
@@ -73,9 +74,10 @@ impl CandidatePool {
             query: inquiry,
         } = events;
         let filter = inquiry.filter;
-        let (has_words, question) = self.collect_replies(visit.set_index, &desk.events, replies);
-        let has_meanings = question.is_some();
-        self.sets.set_query_vector(visit.set_index, question);
+        let (has_words, question) =
+            self.collect_replies(visit.set_index, &desk.events, inquiry.deep.as_deref(), replies);
+        let has_meanings = question.vectors.is_some();
+        self.sets.set_query_vectors(visit.set_index, question);
         self.report.record_tier(has_words, has_meanings);
         if visit.plan.wants_tier(Tier::Vectors) {
             self.vectors.count_store(has_meanings);

@@ -8,12 +8,13 @@ use tome_finder::{
 };
 
 use super::effort::IndexDepths;
-use super::{Tier, parallel};
+use super::parallel;
 
 /// A query to a pair of indexes.
 pub(super) struct IndexQuery {
     pub bm25: Option<Arc<Bm25Index>>,
     pub vectors: Option<Arc<VectorIndex>>,
+    pub deep: Option<Arc<VectorIndex>>,
     pub filter: EntryFilter,
     pub depths: IndexDepths,
 }
@@ -25,6 +26,15 @@ pub(super) type IndexReply<T> = (Result<T, FinderError>, Duration);
 pub(super) struct PairReplies {
     pub bm25: Option<IndexReply<Vec<IndexHit>>>,
     pub vectors: Option<IndexReply<(Vec<IndexHit>, QueryVector)>>,
+    pub deep: Option<IndexReply<(Vec<IndexHit>, QueryVector)>>,
+}
+
+/// The indexes of a pair.
+#[derive(Clone, Copy, PartialEq)]
+enum PairIndex {
+    Deep,
+    Vectors,
+    Bm25,
 }
 
 /// Searches several pairs of indexes in parallel: vectors with `text`, BM25 with the selected
@@ -34,48 +44,55 @@ pub(super) fn search_pairs<const N: usize>(
     words: &str,
     pairs: [Option<&IndexQuery>; N],
 ) -> [PairReplies; N] {
-    let of = |tier: Tier| {
+    let of = |index: PairIndex| {
         let pairs = pairs.iter().enumerate();
-        pairs.filter_map(move |(n, inquiry)| Some((n, (*inquiry)?, tier)))
+        pairs.filter_map(move |(n, inquiry)| Some((n, (*inquiry)?, index)))
     };
-    // Start with the slower tier.
-    let all = of(Tier::Vectors).chain(of(Tier::Bm25));
-    let all = all.filter(|(_, inquiry, tier)| inquiry.has_tier(*tier)).collect();
-    let mut replies = [const { PairReplies { bm25: None, vectors: None } }; N];
-    for (n, said) in parallel::map(all, 1, |(n, of, tier)| {
-        let text = if tier == Tier::Vectors { text } else { words };
-        (n, of.search_tier(text, tier))
+    // Start with the slowest.
+    let all = of(PairIndex::Deep).chain(of(PairIndex::Vectors)).chain(of(PairIndex::Bm25));
+    let all = all.filter(|(_, inquiry, index)| inquiry.has_index(*index)).collect();
+    let mut replies = [const { PairReplies { bm25: None, vectors: None, deep: None } }; N];
+    for (n, said) in parallel::map(all, 1, |(n, of, index)| {
+        let text = if index == PairIndex::Bm25 { words } else { text };
+        (n, of.search_index(text, index))
     }) {
         if let Some(replies) = replies.get_mut(n) {
             replies.bm25 = replies.bm25.take().or(said.bm25);
             replies.vectors = replies.vectors.take().or(said.vectors);
+            replies.deep = replies.deep.take().or(said.deep);
         }
     }
     replies
 }
 
 impl IndexQuery {
-    fn has_tier(&self, tier: Tier) -> bool {
-        match tier {
-            Tier::Vectors => self.vectors.is_some(),
-            _ => self.bm25.is_some(),
+    fn has_index(&self, index: PairIndex) -> bool {
+        match index {
+            PairIndex::Deep => self.deep.is_some(),
+            PairIndex::Vectors => self.vectors.is_some(),
+            PairIndex::Bm25 => self.bm25.is_some(),
         }
     }
 
-    fn search_tier(&self, text: &str, tier: Tier) -> PairReplies {
+    fn search_index(&self, text: &str, index: PairIndex) -> PairReplies {
         let since = Instant::now();
-        match tier {
-            Tier::Vectors => {
-                let found = self.vectors.as_ref().map(|meanings| {
-                    let question = meanings.embed_query(text)?;
-                    Ok((
-                        meanings.search_vector(&question, &self.filter, self.depths.vectors)?,
-                        question,
-                    ))
-                });
-                PairReplies { vectors: found.map(|found| (found, since.elapsed())), bm25: None }
+        let search = |vectors: &Arc<VectorIndex>| {
+            let question = vectors.embed_query(text)?;
+            let found = vectors.search_vector(&question, &self.filter, self.depths.vectors)?;
+            Ok((found, question))
+        };
+        match index {
+            PairIndex::Deep => {
+                let found = self.deep.as_ref().map(search);
+                let deep = found.map(|found| (found, since.elapsed()));
+                PairReplies { deep, vectors: None, bm25: None }
             }
-            _ => {
+            PairIndex::Vectors => {
+                let found = self.vectors.as_ref().map(search);
+                let vectors = found.map(|found| (found, since.elapsed()));
+                PairReplies { vectors, deep: None, bm25: None }
+            }
+            PairIndex::Bm25 => {
                 let query = Bm25Query { text: text.to_owned() };
                 let found = self.bm25.as_ref().map(|index| {
                     // Indexes of different stores have different statistics.
@@ -84,7 +101,8 @@ impl IndexQuery {
                     found.iter_mut().for_each(|hit| hit.score /= full);
                     Ok(found)
                 });
-                PairReplies { bm25: found.map(|found| (found, since.elapsed())), vectors: None }
+                let bm25 = found.map(|found| (found, since.elapsed()));
+                PairReplies { bm25, vectors: None, deep: None }
             }
         }
     }

@@ -60,7 +60,7 @@ use tome_home::{Home, Notebooks, Projection, Store, Stores};
 use candidate_pool::CandidatePool;
 use cite::CitationContext;
 use effort::SearchEffort;
-use indexer::{IndexSet, Indexer, SessionFiles};
+use indexer::{ActiveQueries, DeepIndexEmbedder, IndexSet, Indexer, SessionFiles};
 use pack::ChosenHit;
 use plan::RecallPlan;
 use rank::RankedCandidate;
@@ -109,7 +109,13 @@ impl Recall {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let desks = Mutex::new(HashMap::new());
+        let queries = Arc::new(ActiveQueries::default());
+        let deep = embedder.deep_embedder().map(|deep| {
+            Arc::new(DeepIndexEmbedder::new(deep, Arc::clone(&queries))) as Arc<dyn Embedder>
+        });
         let keeper = Indexer {
+            deep,
+            queries,
             home,
             stores,
             notebooks,
@@ -126,6 +132,7 @@ impl Recall {
     /// Answers a question.
     pub fn search(&self, question: &RecallQuery) -> Result<RecallAnswer, RecallError> {
         let began = Instant::now();
+        let _active = self.indexer.queries.begin();
         let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
         let desks = self.target_sets(&plan.filter)?;
         if !plan.is_time_only() && !self.has_events_in_span(&plan, &desks)? {
@@ -444,6 +451,36 @@ impl Recall {
             }
         }
         Ok(done)
+    }
+
+    /// Computes missing deep vectors of a store, the newest first. Takes long; gives way to queries.
+    pub fn catch_up_deep(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let set = self.indexer.ledger_set(store.path());
+        match set.filter(|set| self.indexer.is_deep_behind(set, Some(store))) {
+            Some(set) => self.indexer.catch_up_deep(&set, stop),
+            None => Ok(IndexUpdate::default()),
+        }
+    }
+
+    /// Like [`catch_up_deep`](Self::catch_up_deep), for the coder's notebook and projects without
+    /// events that were queried.
+    pub fn catch_up_note_deep(&self, stop: &dyn Fn() -> bool) -> Result<IndexUpdate, RecallError> {
+        let mut done = IndexUpdate::default();
+        for desk in self.indexer.used_sets() {
+            if desk.ledger.is_none() && self.indexer.is_deep_behind(&desk, None) {
+                done.pages += self.indexer.catch_up_deep(&desk, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Whether there is a deep embedder.
+    pub fn has_deep_vectors(&self) -> bool {
+        self.indexer.deep.is_some()
     }
 
     /// Releases the writers of the indexes over a store, which hold threads and memory. One that is

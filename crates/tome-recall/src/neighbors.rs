@@ -113,7 +113,7 @@ pub(super) fn is_in_dialogue(
 }
 
 /// Returns whether a turn is part of a chat between people: nobody but people speaks around it.
-fn is_between_people(
+pub(super) fn is_between_people(
     matches: &[Option<TermMatch>],
     index: usize,
     near: impl Fn(usize, isize) -> Option<usize>,

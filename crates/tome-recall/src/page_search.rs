@@ -29,7 +29,7 @@ impl PageSearch {
         visit: &SetSearch<'_>,
         desk: &IndexSet,
         ledger: Option<&Ledger>,
-        (words, meanings): OpenIndexes,
+        OpenIndexes { bm25: words, vectors: meanings, deep }: OpenIndexes,
     ) -> Self {
         let sources = visit.plan.filter.page_sources().to_vec();
         let filter = EntryFilter { sources, ..visit.filter.clone() };
@@ -58,6 +58,7 @@ impl PageSearch {
             query: IndexQuery {
                 bm25: words,
                 vectors: meanings,
+                deep: deep.filter(|_| visit.plan.wants_tier(Tier::Vectors)),
                 filter,
                 depths: visit.plan.effort.page_depths(),
             },
@@ -77,8 +78,9 @@ impl CandidatePool {
         let PageSearch { cursor, known, known_in_vectors: known_meanings, query: inquiry } = pages;
         let filter = inquiry.filter;
         visit.filter = filter.clone();
-        let (has_words, question) = self.collect_replies(visit.set_index, &desk.pages, replies);
-        let has_meanings = question.is_some();
+        let (has_words, question) =
+            self.collect_replies(visit.set_index, &desk.pages, inquiry.deep.as_deref(), replies);
+        let has_meanings = question.vectors.is_some();
         if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Bm25 | Tier::Vectors)) {
             return Ok(());
         }

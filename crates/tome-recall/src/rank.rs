@@ -15,13 +15,16 @@ use super::confidence::{Confidence, Evidence};
 use super::fuse::{TierScores, rank_scores, relative_to_best, round_score};
 use super::indexer::Indexer;
 use super::literal::event_meta;
-use super::neighbors::{add_neighbor_similarity, is_in_dialogue, score_words, turn_factor};
+use super::neighbors::{
+    add_neighbor_similarity, is_between_people, is_in_dialogue, score_words, turn_factor,
+};
 use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
 use super::turn_form::TurnForm;
 use super::weights::{
-    CONTENTS_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX,
-    SIMILARITY_WEIGHT, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
+    CHAT_SIMILARITY_WEIGHT, CONTENTS_WEIGHT, LONG_STATIC_SHARE, MANY_CHUNKS_VECTORS_PENALTY,
+    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SHORT_CHUNKS_MAX, SIMILARITY_WEIGHT, STATIC_SHARE,
+    TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -37,8 +40,12 @@ const AVERAGE_WORDS: f32 = 60.0;
 const TEXTS_PER_THREAD: usize = 16;
 const TURNS_PER_THREAD: usize = 4;
 
-/// The vector index of a candidate, and the query embedded for it.
-type CandidateVectors<'a> = (&'a VectorIndex, &'a QueryVector);
+/// The vector indexes of a candidate, each with the query embedded for it.
+#[derive(Clone, Copy)]
+struct CandidateVectors<'a> {
+    vectors: Option<(&'a VectorIndex, &'a QueryVector)>,
+    deep: Option<(&'a VectorIndex, &'a QueryVector)>,
+}
 
 /// A candidate with its scores.
 pub(super) struct RankedCandidate {
@@ -92,7 +99,8 @@ impl CandidatePool {
         };
         let mut matches = self.read_candidates(0, keeper, look)?;
         let read = matches.len();
-        let similarity_weight = SIMILARITY_WEIGHT * keeper.embedder.script_weight(&plan.text);
+        let script_weight = keeper.embedder.script_weight(&plan.text);
+        let similarity_weight = script_weight * SIMILARITY_WEIGHT;
         let turns = self.select_turns(plan, &matches, terms.full_score(), similarity_weight);
         let near = self.add_neighbors(keeper, plan, &turns)?;
         matches.extend(self.read_candidates(read, keeper, look)?);
@@ -105,6 +113,12 @@ impl CandidatePool {
             (0..matches.len()).map(|index| is_in_dialogue(&matches, index, near)).collect();
         let near = |index: usize, distance: isize| {
             near(index, distance).filter(|_| in_dialogue.get(index).copied().unwrap_or(false))
+        };
+        // Decided for all together, because the neighbors of only the best turns are known.
+        let chats = turns.iter().filter(|turn| is_between_people(&matches, **turn, near)).count();
+        let similarity_weight = match 2 * chats > turns.len() {
+            true => script_weight * CHAT_SIMILARITY_WEIGHT,
+            false => similarity_weight,
         };
         let wants_words = plan.tier != Some(Tier::Vectors);
         let words: Vec<Option<f32>> = match wants_words {
@@ -184,7 +198,7 @@ impl CandidatePool {
             for tier in [Tier::Bm25, Tier::Vectors, Tier::Literal] {
                 let score = |candidate: &RecallCandidate| match tier {
                     Tier::Bm25 => candidate.bm25_score,
-                    Tier::Vectors => candidate.cosines.first().copied(),
+                    Tier::Vectors => candidate.cosines.first().copied().or(candidate.static_cosine),
                     _ => candidate.literal_score,
                 };
                 let mut order: Vec<(usize, f32)> = self
@@ -233,15 +247,18 @@ impl CandidatePool {
                 let opened = asked.map(|asked| {
                     let open = asked.open(keeper)?;
                     load_bodies(page, keeper, open.ledger.as_deref())?;
-                    Ok(open.vectors.zip(asked.query_vector.as_ref()))
+                    Ok((open, &asked.query_vectors))
                 });
-                let (vectors, problem) = match opened.transpose() {
-                    Ok(vectors) => (vectors.flatten(), None),
+                let (opened, problem) = match opened.transpose() {
+                    Ok(opened) => (opened, None),
                     // In a wide query, one unreadable store must not fail the others.
                     Err(error) if is_wide => (None, Some(error)),
                     Err(error) => return Err(error),
                 };
-                let vectors = vectors.as_ref().map(|(meanings, question)| (&**meanings, *question));
+                let vectors = opened.as_ref().map(|(open, question)| CandidateVectors {
+                    vectors: open.vectors.as_deref().zip(question.vectors.as_ref()),
+                    deep: open.deep.as_deref().zip(question.deep.as_ref()),
+                });
                 Ok((page.iter_mut().map(|candidate| look(candidate, vectors)).collect(), problem))
             };
         let candidates = self.candidates.list.get_mut(first..).unwrap_or_default();
@@ -384,12 +401,20 @@ impl CandidatePool {
 
 /// Looks up the similarity of an event that the vector search did not return: the depth of that
 /// search must not decide what is known about BM25 hits. Errors leave it unknown.
-fn fill_similarity(candidate: &mut RecallCandidate, (meanings, question): CandidateVectors<'_>) {
+fn fill_similarity(candidate: &mut RecallCandidate, indexes: CandidateVectors<'_>) {
     let EntryKey::Event(seq) = candidate.key else { return };
+    let deep = indexes.deep.filter(|(deep, _)| deep.contains(&candidate.key));
+    let chunks = &candidate.chunks;
+    let cosines = |(index, question): (&VectorIndex, &QueryVector)| -> Vec<f32> {
+        let found = index.event_similarity(question, seq, chunks).unwrap_or_default();
+        found.into_iter().map(|found| found.score).collect()
+    };
+    if deep.is_some() && candidate.static_cosine.is_none() {
+        let found = indexes.vectors.map(cosines).unwrap_or_default();
+        candidate.static_cosine = found.into_iter().reduce(f32::max);
+    }
     if candidate.cosines.is_empty() {
-        let found = meanings.event_similarity(question, seq, &candidate.chunks);
-        let found = found.unwrap_or_default().into_iter();
-        candidate.cosines = found.map(|found| found.score).collect();
+        candidate.cosines = deep.or(indexes.vectors).map(cosines).unwrap_or_default();
     }
 }
 
@@ -473,7 +498,12 @@ fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Opt
 /// Similarity of an event: that of its closest chunk, wherever in the text it is, reduced for many
 /// chunks.
 fn event_similarity((candidate, own): (&RecallCandidate, &Option<TermMatch>)) -> Option<f32> {
-    let closest = candidate.cosines.iter().copied().reduce(f32::max)?;
-    let chunks = own.as_ref().map_or(1, |own| own.chunk_count) as f32;
-    Some(closest.max(0.0) / (1.0 + MANY_CHUNKS_VECTORS_PENALTY * (1.0 - 1.0 / chunks)))
+    let closest = candidate.cosines.iter().copied().reduce(f32::max)?.max(0.0);
+    let chunks = own.as_ref().map_or(1, |own| own.chunk_count);
+    let static_share = if chunks > SHORT_CHUNKS_MAX { LONG_STATIC_SHARE } else { STATIC_SHARE };
+    let similarity = match candidate.static_cosine {
+        Some(cosine) => (1.0 - static_share) * closest + static_share * cosine.max(0.0),
+        None => closest,
+    };
+    Some(similarity / (1.0 + MANY_CHUNKS_VECTORS_PENALTY * (1.0 - 1.0 / chunks as f32)))
 }

@@ -8,8 +8,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tome_finder::{Bm25Index, QueryTerms, QueryVector, VectorIndex};
+use tome_finder::{Bm25Index, QueryTerms, VectorIndex};
 
+use super::candidate_pool::{OpenIndexes, QueryVectors};
 use super::fuse::round_score;
 use super::indexer::{IndexSet, Indexer};
 use super::plan::RecallPlan;
@@ -24,8 +25,8 @@ pub(super) struct SearchedSet {
     set: Arc<IndexSet>,
     /// Stays open until the answer is ready; `None` if it is reopened when needed.
     kept_open: Option<OpenIndexSet>,
-    /// The query embedded for the vector index of events, if that was searched.
-    pub query_vector: Option<QueryVector>,
+    /// The query embedded for the vector indexes of events that were searched.
+    pub query_vectors: QueryVectors,
 }
 
 /// The open parts of an index set that reading and ranking need.
@@ -34,6 +35,8 @@ pub(super) struct OpenIndexSet {
     pub ledger: Option<Store>,
     /// Vector index of events, for their lines and similarity.
     pub vectors: Option<Arc<VectorIndex>>,
+    /// Deep vectors of events.
+    pub deep: Option<Arc<VectorIndex>>,
 }
 
 impl SearchedSet {
@@ -43,12 +46,12 @@ impl SearchedSet {
             return Ok(held.clone());
         }
         let ledger = self.set.ledger.as_ref().map(|path| keeper.stores.open(path)).transpose()?;
-        let meanings = match &self.query_vector {
-            Some(_) => keeper
-                .with_open_set(&self.set, |desk| desk.events.open_existing(&keeper.embedder).1),
-            None => None,
-        };
-        Ok(OpenIndexSet { ledger, vectors: meanings })
+        let QueryVectors { vectors, deep } = &self.query_vectors;
+        if vectors.is_none() && deep.is_none() {
+            return Ok(OpenIndexSet { ledger, vectors: None, deep: None });
+        }
+        let open = keeper.with_open_set(&self.set, |desk| OpenIndexes::open(&desk.events, keeper));
+        Ok(OpenIndexSet { ledger, vectors: open.vectors, deep: open.deep })
     }
 }
 
@@ -70,7 +73,7 @@ impl SearchedSets {
         self.sets.push(SearchedSet {
             set: Arc::clone(set),
             kept_open: Some(open).filter(|_| !self.is_wide),
-            query_vector: None,
+            query_vectors: QueryVectors::default(),
         });
         self.sets.len() - 1
     }
@@ -79,9 +82,9 @@ impl SearchedSets {
         self.sets.get(set_index)
     }
 
-    pub(super) fn set_query_vector(&mut self, set_index: usize, vector: Option<QueryVector>) {
+    pub(super) fn set_query_vectors(&mut self, set_index: usize, vectors: QueryVectors) {
         if let Some(set) = self.sets.get_mut(set_index) {
-            set.query_vector = vector;
+            set.query_vectors = vectors;
         }
     }
 

@@ -43,7 +43,7 @@ impl CandidatePool {
             }
             _ => ledger.contents_projects()?,
         };
-        let open = OpenIndexSet { ledger: Some(ledger.clone()), vectors: None };
+        let open = OpenIndexSet { ledger: Some(ledger.clone()), vectors: None, deep: None };
         let number = self.sets.add(desk, open);
         let mut count = 0;
         for project in projects {

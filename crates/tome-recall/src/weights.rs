@@ -33,12 +33,19 @@ pub(super) const TURN_BYTES_MAX: usize = 16_000;
 pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 
 /// Weight of the similarity relative to the share of the query's words that a text earns. Both are
-/// between 0 and about 1. On every development set, the best ratio is between 0.4 and 1.
-pub(super) const SIMILARITY_WEIGHT: f32 = 0.6;
+/// between 0 and about 1. Between people, turns are short and full of names, and words tell more.
+pub(super) const SIMILARITY_WEIGHT: f32 = 1.3;
+pub(super) const CHAT_SIMILARITY_WEIGHT: f32 = 0.45;
+/// Share of static vectors in the similarity of a text that has deep ones, too. It is larger for
+/// long texts: the closest of many chunks is often close by chance, but seldom in both.
+pub(super) const STATIC_SHARE: f32 = 0.2;
+pub(super) const LONG_STATIC_SHARE: f32 = 0.65;
+/// A text with more chunks is long.
+pub(super) const SHORT_CHUNKS_MAX: usize = 10;
 /// Weight of a text scan: it only decides between texts that are otherwise equal.
 pub(super) const LITERAL_WEIGHT: f32 = 0.05;
 /// Weight of a node or source relative to the events that it summarizes.
-pub(super) const CONTENTS_WEIGHT: f32 = 0.45;
+pub(super) const CONTENTS_WEIGHT: f32 = 0.4;
 /// Share of a question's words that the turn after it gets, because it is the answer.
 pub(super) const ANSWER_SHARE: f32 = 0.6;
 /// How much less of the score a turn keeps that only asks, in a chat between people.

@@ -12,6 +12,7 @@ mod intake;
 mod notebooks;
 mod reading;
 mod recall_answers;
+mod recall_deep;
 mod recall_indexes;
 mod recall_properties;
 mod recall_questions;

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tome_contents::{Calendar, ContentsSettings, Extractive};
 use tome_engine::{Intake, Sealer};
-use tome_finder::{EmbedError, Embedder, PotionEmbedder};
+use tome_finder::{EmbedError, Embedder, StaticEmbedder};
 use tome_home::{Home, NotebookOwner, Notebooks, Store, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
@@ -36,11 +36,11 @@ const LAST_CREATION: usize = 3;
 
 impl Embedder for Gated {
     fn name(&self) -> &str {
-        PotionEmbedder.name()
+        StaticEmbedder.name()
     }
 
     fn dimensions(&self) -> usize {
-        PotionEmbedder.dimensions()
+        StaticEmbedder.dimensions()
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
@@ -49,7 +49,7 @@ impl Embedder for Gated {
             self.reached.lock().unwrap().send(()).unwrap();
             self.opened.lock().unwrap().recv().unwrap();
         }
-        PotionEmbedder.embed(texts)
+        StaticEmbedder.embed(texts)
     }
 }
 
@@ -101,7 +101,7 @@ fn open_recall(
 #[test]
 fn stores_with_and_without_an_index_rank_alike() {
     let folder = tome_testkit::temporary_folder();
-    let (recall, stores, _) = open_recall(folder.path(), Arc::new(PotionEmbedder));
+    let (recall, stores, _) = open_recall(folder.path(), Arc::new(StaticEmbedder));
     let root = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     for name in ["one", "two", "three"] {
         let text = format!("the lighthouse of {name} blinks because of zebra{name}");

@@ -1,12 +1,20 @@
 //! Embedders turn text into vectors.
 
+mod builtin;
 mod char_ranges;
-mod model;
-mod potion;
+mod int8_matrix;
+mod numeric;
 mod pretokenize;
+mod tensor_file;
+mod token_table;
+mod transformer;
+mod two_speed;
+mod vocabulary;
 mod wordpiece;
 
-pub use potion::PotionEmbedder;
+use std::sync::Arc;
+
+pub use builtin::{DeepEmbedder, StaticEmbedder};
 
 /// Turns text into vectors, deterministically.
 pub trait Embedder: Send + Sync {
@@ -27,6 +35,12 @@ pub trait Embedder: Send + Sync {
     /// scores are rescaled so that it becomes 0.
     fn unrelated_similarity(&self) -> f32 {
         0.0
+    }
+
+    /// A slower and better embedder, whose vectors are computed in the background and used where they
+    /// exist.
+    fn deep_embedder(&self) -> Option<Arc<dyn Embedder>> {
+        None
     }
 
     /// How much its similarity to a text is worth: 1, or less for a script whose words it does not

@@ -1,154 +1,149 @@
-//! Tokens compared with the reference tokenizer, and properties of the vectors.
+//! Vectors compared with those of the training code, and properties of the vectors.
 
-use super::model::MODEL;
-use super::wordpiece::wordpiece_tokens;
-use super::{Embedder, PotionEmbedder};
+use fearless_simd::Level;
+use proptest::prelude::*;
+use serde::Deserialize;
 
-/// Output of the tokenizer published with the model, without `[UNK]`.
-const TOKENS: &[(&str, &[u32])] = &[
-    (
-        "The quick brown fox jumps over the lazy dog.",
-        &[1002, 3254, 1835, 3425, 13529, 1064, 1002, 12977, 2905, 18],
-    ),
-    (
-        "fn parse_config(path: &Path) -> Result<Config, io::Error>",
-        &[
-            48, 1084, 10974, 2372, 41, 8536, 7879, 1296, 12, 3136, 30, 10, 3136, 13, 17, 34, 1771,
-            32, 8536, 7879, 1296, 16, 21840, 30, 30, 6567, 34,
-        ],
-    ),
-    (
-        "getUserByEmail HTTPServer2 snake_case_name",
-        &[1137, 19336, 2768, 13551, 3020, 15776, 1127, 5305, 1481, 6494, 41, 1559, 41, 1177],
-    ),
-    (
-        "Café, naïve, Ångström, ÉCOLE, İstanbul, straße",
-        &[6674, 16, 14749, 16, 16082, 14693, 16, 11437, 16, 8966, 16, 1364, 26813],
-    ),
-    ("我们昨天在北京讨论了数据库的迁移", &[861, 817, 787, 761, 922]),
-    ("データベース を 移行する", &[719, 29271, 29241, 29253, 29271, 29239, 696, 951, 664, 29219]),
-    (
-        "한국어 문장",
-        &[
-            475, 29012, 29027, 28997, 29020, 29026, 29005, 29014, 465, 29020, 29027, 29006, 29012,
-            29031,
-        ],
-    ),
-    (
-        "Привет, мир! Как дела?",
-        &[
-            200, 15862, 9331, 24535, 14296, 21925, 16, 197, 9331, 15862, 5, 195, 9266, 22931, 190,
-            14296, 28442, 9266, 35,
-        ],
-    ),
-    (
-        "ह\u{93f}न\u{94d}द\u{940} म\u{947}\u{902} ल\u{93f}ख\u{93e}",
-        &[345, 28883, 28869, 28867, 28884, 337, 340, 28883, 28858, 28882],
-    ),
-    ("ไทย ภาษา", &[]),
-    (
-        "tab\there\nnew line\r\nno\u{200b}width soft\u{ad}hyphen\u{feff} nbsp\u{a0}x\u{3000}y",
-        &[
-            20634, 1188, 1053, 1246, 1091, 2599, 1711, 2736, 9542, 7464, 1374, 56, 4916, 1367, 66,
-            67,
-        ],
-    ),
-    ("emoji \u{1f389} and \u{1f469}\u{200d}\u{1f4bb} done", &[6867, 28153, 1078, 1004, 1595]),
-    (
-        "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy",
-        &[
-            21044, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354,
-            19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354,
-            19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354,
-            19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354, 19354,
-            19354, 19354,
-        ],
-    ),
-    ("don't can't I'm", &[1129, 11, 62, 1070, 11, 62, 51, 11, 55]),
-    (
-        "a.b/c\\d:e 1.2.3 v0.10-rc1 #42 @me 50% $3",
-        &[
-            43, 18, 44, 19, 45, 38, 46, 30, 47, 21, 18, 22, 18, 23, 64, 1698, 18, 1190, 17, 21116,
-            1493, 7, 3419, 36, 1039, 1759, 9, 8, 23,
-        ],
-    ),
-    ("e\u{301} A\u{30a} ẛ\u{323} ﬁ ½ ①", &[47, 43, 990, 98]),
-    ("\u{0}\u{1}bell\u{7} \u{fffd} del\u{7f} nel\u{85}end", &[3336, 2978, 10271, 6776, 1100]),
-    ("", &[]),
-    ("   ", &[]),
-    (
-        "\u{2026}\u{2014}\u{201c}quoted\u{201d}\u{2018}x\u{2019} \u{ab}y\u{bb} \u{3001}\u{3002}\u{300c}\u{300d}",
-        &[535, 523, 529, 8345, 530, 526, 66, 527, 83, 67, 96, 641, 642, 647, 648],
-    ),
-    ("ΑΣ ς ΌΣΟΣ", &[161, 28739, 178, 175, 28739, 28736, 28739]),
-    ("中abc文123", &[752, 4931, 867, 12144]),
-    ("𠀀𪜀 豈", &[]),
-    ("Ⅷ ª ² ǅ", &[82, 88]),
-    ("\u{600}\u{6dd} \u{180e} \u{e000} \u{e0001}tag", &[5421]),
-    ("a\u{903}b क\u{94d}ष\u{93f} क\u{93e}", &[321, 28879, 28883, 321, 28882]),
-];
+use super::transformer::Scratch;
+use super::two_speed::{MODEL, TwoSpeedModel};
+use super::{DeepEmbedder, Embedder, StaticEmbedder};
+
+/// The file of weights, to be damaged.
+const FILE: &[u8] = include_bytes!("../../model/tome-embed.safetensors");
+
+/// Texts with the tokens and vectors that the training code computes for them.
+#[derive(Deserialize)]
+struct Golden {
+    text: String,
+    ids: Vec<u32>,
+    deep: Vec<f32>,
+    #[serde(rename = "static")]
+    fast: Vec<f32>,
+}
+
+fn golden() -> Vec<Golden> {
+    serde_json::from_str(include_str!("../../model/golden.json")).unwrap()
+}
+
+fn model() -> &'static TwoSpeedModel<'static> {
+    MODEL.as_ref().unwrap()
+}
+
+fn embedded(embedder: &dyn Embedder, text: &str) -> Vec<f32> {
+    embedder.embed(&[text]).unwrap().pop().unwrap()
+}
+
+fn product(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).map(|(one, other)| one * other).sum()
+}
 
 #[test]
-fn tokens_are_those_of_the_reference() {
-    for (text, expected) in TOKENS {
-        assert_eq!(wordpiece_tokens(&MODEL, text), *expected, "{text:?}");
+fn tokens_are_those_of_the_training_code() {
+    for one in golden() {
+        assert_eq!(model().tokens(&one.text), one.ids, "{:?}", one.text);
+    }
+}
+
+#[test]
+fn vectors_are_those_of_the_training_code() {
+    for one in golden() {
+        for (embedder, expected) in
+            [(&StaticEmbedder as &dyn Embedder, &one.fast), (&DeepEmbedder, &one.deep)]
+        {
+            let vector = embedded(embedder, &one.text);
+            if one.ids.is_empty() {
+                assert!(vector.iter().all(|number| *number == 0.0), "{:?}", one.text);
+                continue;
+            }
+            let cosine = product(&vector, expected);
+            assert!(cosine > 0.999, "{} {:?}: {cosine}", embedder.name(), one.text);
+            assert!((product(&vector, &vector) - 1.0).abs() < 1e-5, "{:?}", one.text);
+        }
+    }
+}
+
+#[test]
+fn a_vector_is_the_same_on_every_processor() {
+    let mut plain = TwoSpeedModel::parse(FILE).unwrap();
+    plain.set_level(Level::baseline());
+    for one in golden().iter().step_by(3) {
+        let (mut scratch, mut other) = (Scratch::default(), Scratch::default());
+        let vector = model().deep_vector(&one.text, &mut scratch);
+        assert_eq!(vector, plain.deep_vector(&one.text, &mut other), "{:?}", one.text);
+        let vector = model().static_vector(&one.text, |_| 1.0);
+        assert_eq!(vector, plain.static_vector(&one.text, |_| 1.0), "{:?}", one.text);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn a_batch_gives_the_vectors_of_its_texts(
+        texts in prop::collection::vec("([a-z]{1,9}[ .]|\\PC){0,120}", 1..5),
+    ) {
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        for embedder in [&StaticEmbedder as &dyn Embedder, &DeepEmbedder] {
+            let alone: Vec<_> = texts.iter().map(|text| embedded(embedder, text)).collect();
+            prop_assert_eq!(embedder.embed(&texts).unwrap(), alone);
+        }
     }
 }
 
 #[test]
 fn a_mark_in_a_text_is_text() {
-    assert_eq!(wordpiece_tokens(&MODEL, "[MASK]"), wordpiece_tokens(&MODEL, "[ mask ]"));
-    assert_eq!(wordpiece_tokens(&MODEL, "[UNK] [PAD]").len(), 6 + 1);
-}
-
-fn embedded(text: &str) -> Vec<f32> {
-    PotionEmbedder.embed(&[text]).unwrap().pop().unwrap()
-}
-
-fn cosine(one: &str, other: &str) -> f32 {
-    embedded(one).iter().zip(embedded(other)).map(|(one, other)| one * other).sum()
-}
-
-#[test]
-fn a_vector_has_length_one_or_says_nothing() {
-    for (text, tokens) in TOKENS {
-        let vector = embedded(text);
-        assert_eq!(vector.len(), PotionEmbedder.dimensions());
-        let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-        let expected = if tokens.is_empty() { 0.0 } else { 1.0 };
-        assert!((length - expected).abs() < 1e-5, "{text:?} has length {length}");
-    }
-}
-
-#[test]
-fn what_means_the_same_lies_near() {
-    let near = cosine("the database migration failed", "migrating the db broke");
-    let far = cosine("the database migration failed", "we had pancakes for breakfast");
-    assert!(near > 0.5 && far < 0.2, "{near} {far}");
-    assert!((cosine("same words", "Same WORDS") - 1.0).abs() < 1e-5);
+    assert_eq!(model().tokens("[MASK]"), model().tokens("[ mask ]"));
+    assert_eq!(model().tokens("[UNK] [PAD]").len(), 6 + 1);
 }
 
 #[test]
 fn a_question_can_weigh_its_tokens() {
-    let plain = PotionEmbedder.embed_query("caroline likes pottery", &|_| 1.0).unwrap();
-    assert_eq!(plain, embedded("caroline likes pottery"));
-    let name = wordpiece_tokens(&MODEL, "caroline");
-    let without = PotionEmbedder
-        .embed_query("caroline likes pottery", &|token| f32::from(!name.contains(&token)));
-    let product: f32 =
-        without.unwrap().iter().zip(embedded("likes pottery")).map(|(a, b)| a * b).sum();
-    assert!((product - 1.0).abs() < 1e-5);
+    let text = "caroline likes pottery";
+    let plain = StaticEmbedder.embed_query(text, &|_| 1.0).unwrap();
+    assert_eq!(plain, embedded(&StaticEmbedder, text));
+    let name = model().tokens("caroline");
+    let without =
+        StaticEmbedder.embed_query(text, &|token| f32::from(!name.contains(&token))).unwrap();
+    assert!(product(&without, &embedded(&StaticEmbedder, "likes pottery")) > 0.9999);
 }
 
 #[test]
 fn tokens_are_given_once_and_in_order() {
-    assert_eq!(PotionEmbedder.token_ids("b a b a"), wordpiece_tokens(&MODEL, "a b"));
-    assert!(PotionEmbedder.token_ids("").is_empty());
+    assert_eq!(StaticEmbedder.token_ids("b a b a"), model().tokens("a b"));
+    assert!(StaticEmbedder.token_ids("").is_empty());
 }
 
 #[test]
 fn long_texts_and_words_are_no_trouble() {
     let word = "x".repeat(1 << 20);
-    assert!(embedded(&word).iter().all(|number| *number == 0.0));
-    assert_eq!(embedded(&"pottery ".repeat(100_000)).len(), 256);
+    let long = "pottery ".repeat(100_000);
+    for embedder in [&StaticEmbedder as &dyn Embedder, &DeepEmbedder] {
+        assert!(embedded(embedder, &word).iter().all(|number| *number == 0.0));
+        assert_eq!(embedded(embedder, &long).len(), embedder.dimensions());
+    }
+}
+
+#[test]
+fn a_damaged_file_is_an_error() {
+    let header = 8 + usize::try_from(u64::from_le_bytes(*FILE.first_chunk().unwrap())).unwrap();
+    for length in [0, 7, 8, 100, header - 1, header, header + 1, FILE.len() / 2, FILE.len() - 1] {
+        assert!(TwoSpeedModel::parse(&FILE[..length]).is_err(), "{length}");
+    }
+    let text = std::str::from_utf8(&FILE[8..header]).unwrap();
+    for (from, to) in [
+        ("tome-embed", "xome-embed"),
+        ("\"version\"", "\"versiom\""),
+        ("\"layers\"", "\"layerz\""),
+        ("\"layers\":\"3\"", "\"layers\":\"9\""),
+        ("layer.0.up.bias", "layer.0.up.bia_"),
+        ("\"width\":\"384\"", "\"width\":\"383\""),
+        ("\"width\":\"384\"", "\"width\":\"000\""),
+        ("\"dims\":\"256\"", "\"dims\":\"255\""),
+        ("\"max_tokens\":\"256\"", "\"max_tokens\":\"001\""),
+        ("\"I8\"", "\"U8\""),
+    ] {
+        let changed = text.replace(from, to);
+        assert_ne!(changed, text, "{from}");
+        let file = [&FILE[..8], changed.as_bytes(), &FILE[header..]].concat();
+        assert!(TwoSpeedModel::parse(&file).is_err(), "{from}");
+    }
 }

@@ -29,7 +29,9 @@ use self::commit::{CommitBytes, EmbeddedEntries, check_dimensions, check_vector}
 use self::head::IndexHead;
 use self::store::VectorFiles;
 use crate::files::{damaged, io_failed, recreate_folder};
-use crate::{ByteRange, Embedder, EntryFilter, FinderError, IndexBatch, IndexHit, IndexMeta};
+use crate::{
+    ByteRange, Embedder, EntryFilter, EntryKey, FinderError, IndexBatch, IndexHit, IndexMeta,
+};
 
 /// Up to this many chunks of an event are compared with a query.
 const CHUNKS_COMPARED_MAX: usize = 8;
@@ -96,7 +98,16 @@ impl VectorIndex {
         self.lock_store().table.list_named()
     }
 
-    /// The line stored with an event. Only found if events were written in order.
+    /// Returns whether a record is in the index.
+    pub fn contains(&self, key: &EntryKey) -> bool {
+        let store = self.lock_store();
+        match key {
+            EntryKey::Event(seq) => store.table.event_rows(*seq).next().is_some(),
+            EntryKey::Named(name) => store.table.has_named(name),
+        }
+    }
+
+    /// The line stored with an event.
     pub fn event_line(&self, seq: u64) -> Option<u32> {
         self.lock_store().table.event_line(seq)
     }

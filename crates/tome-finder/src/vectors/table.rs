@@ -3,7 +3,7 @@
 //!
 //! It is built by replaying the log and the rows, on open and after each commit alike.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -29,6 +29,10 @@ pub(super) struct RowTable {
     named_records: Vec<Option<NamedRecord>>,
     name_numbers: HashMap<Arc<str>, u64>,
     pub(super) token_counts: TokenCounts,
+    /// Rows of events, in runs of ascending events, by the first event of each.
+    event_runs: BTreeMap<u64, Range<u32>>,
+    /// First and last event of the run that the last row belongs to.
+    last_run: Option<(u64, u64)>,
     dead: usize,
 }
 
@@ -100,6 +104,8 @@ impl RowTable {
             named_records: Vec::new(),
             name_numbers: HashMap::new(),
             token_counts: TokenCounts::default(),
+            event_runs: BTreeMap::new(),
+            last_run: None,
             dead: 0,
         }
     }
@@ -174,8 +180,23 @@ impl RowTable {
             }
         }
         block.push(&facts);
+        self.add_to_run(facts.key, number);
         self.signs.set_row(number as usize, &words);
         Some(())
+    }
+
+    /// Adds a row to the run of the row before it, or begins a run.
+    fn add_to_run(&mut self, key: u64, row: u32) {
+        if key & NAMED_BIT != 0 {
+            self.last_run = None;
+            return;
+        }
+        let first = match self.last_run {
+            Some((first, last)) if last <= key => first,
+            _ => key,
+        };
+        self.last_run = Some((first, key));
+        self.event_runs.entry(first).or_insert(row..row).end = row + 1;
     }
 
     /// Removes a named record: marks its rows dead and subtracts its tokens.
@@ -252,15 +273,24 @@ impl RowTable {
         Some(self.row_meta(self.event_rows(seq).next()?)?.line)
     }
 
-    /// Rows of an event. Uses binary search, so it may miss rows if events were not written in
-    /// order.
+    /// Rows of an event. Events may be written in any order, as long as each is written once.
     pub(super) fn event_rows(&self, seq: u64) -> impl Iterator<Item = u32> {
-        let is_before = |block: &RowBlock| block.keys.get(0).is_some_and(|first| first < seq);
-        let block = self.blocks.partition_point(is_before).saturating_sub(1);
-        let keys = self.blocks.get(block).map(|block| block.keys.to_vec()).unwrap_or_default();
-        let first = block * BLOCK_ROWS + keys.partition_point(|key| *key < seq);
-        let is_its = move |row: &u32| self.row_meta(*row).is_some_and(|facts| facts.key == seq);
-        (u32::try_from(first).unwrap_or(u32::MAX)..).take_while(is_its)
+        let run = self.event_runs.range(..=seq).next_back();
+        let run = run.map_or(0..0, |(_, rows)| rows.clone());
+        let key_of = move |row: u32| self.row_meta(row).map(|facts| facts.key);
+        let (mut first, mut end) = (run.start, run.end);
+        while first < end {
+            let middle = first + (end - first) / 2;
+            match key_of(middle) {
+                Some(key) if key < seq => first = middle + 1,
+                _ => end = middle,
+            }
+        }
+        (first..run.end).take_while(move |row| key_of(*row) == Some(seq))
+    }
+
+    pub(super) fn has_named(&self, name: &str) -> bool {
+        self.name_numbers.contains_key(name)
     }
 
     pub(super) fn to_hit(&self, row: u32, score: f32) -> Option<IndexHit> {

@@ -1,11 +1,12 @@
 //! An index set: the indexes over one ledger, or over the coder's notebook.
 //!
 //! ```text
-//! finder/bm25/events    finder/vectors/events    events: append-only
-//! finder/bm25/pages     finder/vectors/pages     nodes, sources, notes: replaced when they change
+//! finder/bm25/events    finder/vectors/events    finder/deep/events    events: append-only
+//! finder/bm25/pages     finder/vectors/pages     finder/deep/pages     nodes, sources, notes: replaced when they change
 //! ```
 //!
-//! The four indexes are independent. Each has its own cursor and is rebuilt if it is missing or
+//! `deep` has the vectors of the deep embedder, if there is one: of messages, nodes and notes, the
+//! newest first. The indexes are independent. Each has its own cursor and is rebuilt if it is missing or
 //! damaged. Queries use those that exist.
 
 use std::collections::HashSet;
@@ -37,6 +38,8 @@ pub(crate) struct IndexSet {
     /// Held while the BM25 indexes or the vector indexes are updated. Lock both in this order.
     pub bm25_update: Mutex<UpdateState>,
     pub vectors_update: Mutex<UpdateState>,
+    /// Held while the deep indexes are updated; never together with the others.
+    pub deep_update: Mutex<UpdateState>,
     /// Files in the BM25 index of pages, and in the vector index; `None` until read from the index.
     pub known_in_bm25: RwLock<Option<KnownFiles<Bm25Index>>>,
     pub known_in_vectors: RwLock<Option<KnownFiles<VectorIndex>>>,
@@ -45,6 +48,8 @@ pub(crate) struct IndexSet {
     /// The same for vectors of a remote embedder. Initially set, because their files have not been
     /// compared yet.
     pub are_vectors_outdated: AtomicBool,
+    /// The same for deep vectors.
+    pub are_deep_outdated: AtomicBool,
     /// Problems of the last update.
     pub problems: Mutex<IndexProblems>,
     /// Time of last use, as a counter of uses.
@@ -76,6 +81,8 @@ pub(crate) struct IndexProblems {
     pub indexes: Option<String>,
     /// Of the vectors of a remote embedder.
     pub vectors: Option<String>,
+    /// Of the deep vectors.
+    pub deep: Option<String>,
 }
 
 /// State kept between updates.
@@ -85,10 +92,11 @@ pub(crate) struct UpdateState {
     pub files: Option<HashSet<String>>,
 }
 
-/// BM25 and vector index over the same entries.
+/// BM25 and vector index over the same entries, and the deep vectors of some of them.
 pub(crate) struct IndexPair {
     pub bm25: IndexSlot<Bm25Index>,
     pub vectors: IndexSlot<VectorIndex>,
+    pub deep: IndexSlot<VectorIndex>,
 }
 
 /// An index that may be missing or closed.
@@ -134,6 +142,7 @@ impl IndexSet {
         let pair = |name: &str| IndexPair {
             bm25: IndexSlot::in_folder(folder.join("bm25").join(name)),
             vectors: IndexSlot::in_folder(folder.join("vectors").join(name)),
+            deep: IndexSlot::in_folder(folder.join("deep").join(name)),
         };
         let (events, pages) = (pair("events"), pair("pages"));
         Self {
@@ -143,10 +152,12 @@ impl IndexSet {
             pages,
             bm25_update: Mutex::default(),
             vectors_update: Mutex::default(),
+            deep_update: Mutex::default(),
             known_in_bm25: RwLock::default(),
             known_in_vectors: RwLock::default(),
             is_outdated: AtomicBool::new(false),
             are_vectors_outdated: AtomicBool::new(true),
+            are_deep_outdated: AtomicBool::new(true),
             problems: Mutex::default(),
             last_used: AtomicU64::new(0),
         }
@@ -159,7 +170,9 @@ impl IndexSet {
 
     pub(crate) fn is_open(&self) -> bool {
         let pairs = [&self.events, &self.pages];
-        pairs.iter().any(|pair| pair.bm25.is_open() || pair.vectors.is_open())
+        pairs
+            .iter()
+            .any(|pair| pair.bm25.is_open() || pair.vectors.is_open() || pair.deep.is_open())
     }
 
     /// Closes all open indexes; they are reopened on demand. Indexes being updated stay open.
@@ -176,6 +189,11 @@ impl IndexSet {
             kept.files = None;
             *self.known_in_vectors.write().unwrap_or_else(PoisonError::into_inner) = None;
         }
+        if let Ok(mut kept) = self.deep_update.try_lock() {
+            self.events.deep.set(None);
+            self.pages.deep.set(None);
+            kept.files = None;
+        }
     }
 
     pub(crate) fn lock_problems(&self) -> MutexGuard<'_, IndexProblems> {
@@ -191,6 +209,25 @@ impl IndexPair {
     ) -> (Option<Arc<Bm25Index>>, Option<Arc<VectorIndex>>) {
         let open = |folder: &Path| VectorIndex::open(folder, Arc::clone(embedder));
         (self.bm25.open_existing(Bm25Index::open), self.vectors.open_existing(open))
+    }
+
+    /// Opens the index of deep vectors, if it exists.
+    pub(crate) fn open_existing_deep(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Option<Arc<VectorIndex>> {
+        self.deep.open_existing(|folder| VectorIndex::open(folder, Arc::clone(embedder)))
+    }
+
+    /// Opens the index of deep vectors, or creates it. Returns whether it was created.
+    pub(crate) fn open_or_create_deep(
+        &self,
+        embedder: &Arc<dyn Embedder>,
+    ) -> Result<bool, FinderError> {
+        self.deep.open_or_create(
+            |folder| VectorIndex::open(folder, Arc::clone(embedder)),
+            |folder| VectorIndex::create(folder, Arc::clone(embedder)),
+        )
     }
 
     /// Opens the existing indexes and creates the others.

@@ -2,6 +2,9 @@
 //! them.
 
 mod chunking;
+mod deep_embedder;
+mod deep_events;
+mod done_ranges;
 mod entries;
 mod files;
 mod index_set;
@@ -25,6 +28,7 @@ use crate::Transcripts;
 use tome_home::{Home, Notebooks, StoreMode, Stores};
 
 pub(crate) use chunking::split_chunks;
+pub(crate) use deep_embedder::{ActiveQueries, DeepIndexEmbedder};
 pub(crate) use entries::{NoteBody, event_keywords, event_text, node_entries, slice_text};
 pub(crate) use files::{IndexableFile, load_known_files};
 pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet};
@@ -40,6 +44,9 @@ pub(crate) struct Indexer {
     pub notebooks: Arc<Notebooks>,
     pub transcripts: Arc<Transcripts>,
     pub embedder: Arc<dyn Embedder>,
+    /// Computes better vectors in the background; `None` if there is no such embedder.
+    pub deep: Option<Arc<dyn Embedder>>,
+    pub queries: Arc<ActiveQueries>,
     pub sets: Mutex<HashMap<PathBuf, Arc<IndexSet>>>,
     /// Counts uses of index sets, for least-recently-used eviction.
     pub uses: AtomicU64,

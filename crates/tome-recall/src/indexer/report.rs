@@ -8,6 +8,7 @@ use tome_finder::{Bm25Index, FinderError, IndexMeta, VectorIndex};
 use tome_ledger::Ledger;
 
 use super::Indexer;
+use super::done_ranges::DoneRanges;
 use super::index_set::{IndexOwner, IndexProblems, IndexSet};
 use super::update::parse_cursor;
 use crate::RecallError;
@@ -66,7 +67,22 @@ impl Indexer {
             indexes.push(meanings("vectors/events", &desk.events.vectors.folder, &events_behind)?);
         }
         indexes.push(meanings("vectors/pages", &desk.pages.vectors.folder, &nodes_behind)?);
-        let IndexProblems { indexes: problem, vectors: far } = desk.lock_problems().clone();
+        if let Some(deep) = &self.deep {
+            if ledger.is_some() {
+                let folder = &desk.events.deep.folder;
+                let meta = VectorIndex::read_meta(folder);
+                let meta = meta.and_then(|meta| check_embedder(meta, folder, deep.name()));
+                let done = meta.as_ref().map_or(0, |meta| DoneRanges::parse(&meta.cursor).count());
+                let mut report = report_index("deep/events", folder, &|_| Ok(0), meta)?;
+                (report.cursor, report.behind) = (done, events.saturating_sub(done));
+                indexes.push(report);
+            }
+            let folder = &desk.pages.deep.folder;
+            let meta = VectorIndex::read_meta(folder);
+            let meta = meta.and_then(|meta| check_embedder(meta, folder, deep.name()));
+            indexes.push(report_index("deep/pages", folder, &nodes_behind, meta)?);
+        }
+        let IndexProblems { indexes: problem, vectors: far, deep } = desk.lock_problems().clone();
         let folder = desk.pages.bm25.folder.ancestors().nth(2).map(Path::to_path_buf);
         Ok(IndexReport {
             project: match &desk.owner {
@@ -75,8 +91,16 @@ impl Indexer {
             },
             folder: folder.unwrap_or_default(),
             indexes,
-            problems: problem.into_iter().chain(far).collect(),
+            problems: problem.into_iter().chain(far).chain(deep).collect(),
         })
+    }
+}
+
+/// The metadata, unless another embedder made the index: it is replaced then.
+fn check_embedder(meta: IndexMeta, folder: &Path, name: &str) -> Result<IndexMeta, FinderError> {
+    match meta.embedder.as_deref() == Some(name) {
+        true => Ok(meta),
+        false => Err(FinderError::Missing(folder.to_owned())),
     }
 }
 

@@ -7,11 +7,12 @@ use std::collections::HashSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use tome_finder::{FinderError, IndexBatch, IndexEntry};
+use tome_finder::{EntrySource, FinderError, IndexBatch, IndexEntry};
 use tome_ledger::Ledger;
 use tome_model::Event;
 
 use super::Indexer;
+use super::done_ranges::DoneRanges;
 use super::entries;
 use super::files::{IndexableFile, list_files, page_name_of_stamp, publish_known_files};
 use super::index_set::{IndexOwner, IndexPair, IndexSet, UpdateState};
@@ -37,6 +38,9 @@ const LOCAL_BATCH: BatchLimits =
 const REMOTE_BATCH: BatchLimits =
     BatchLimits { events: 128, bytes: 128 << 10, nodes: 32, files: 16 };
 
+/// For the deep embedder, which takes milliseconds per text: a batch is lost if the daemon stops.
+const DEEP_BATCH: BatchLimits = BatchLimits { events: 64, bytes: 64 << 10, nodes: 16, files: 8 };
+
 /// Result of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IndexUpdate {
@@ -60,6 +64,7 @@ impl Indexer {
         desk.lock_problems().indexes = done.as_ref().err().map(RecallError::explained);
         if done.as_ref().is_ok_and(|done| done.pages > 0) {
             desk.are_vectors_outdated.store(true, Ordering::Relaxed);
+            desk.are_deep_outdated.store(true, Ordering::Relaxed);
         }
         done
     }
@@ -76,6 +81,38 @@ impl Indexer {
             desk.are_vectors_outdated.store(true, Ordering::Relaxed);
         }
         done
+    }
+
+    /// Updates the deep vectors of a set.
+    pub(crate) fn catch_up_deep(
+        &self,
+        desk: &IndexSet,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let done = self.update_with_retry(desk, UpdatePass::Deep, stop);
+        desk.lock_problems().deep = done.as_ref().err().map(explain_error);
+        if done.is_err() || stop() {
+            desk.are_deep_outdated.store(true, Ordering::Relaxed);
+        }
+        done
+    }
+
+    /// Returns whether deep vectors are missing.
+    pub(crate) fn is_deep_behind(&self, desk: &IndexSet, ledger: Option<&Ledger>) -> bool {
+        let Some(deep) = &self.deep else { return false };
+        if desk.are_deep_outdated.load(Ordering::Relaxed) {
+            return true;
+        }
+        let open = |pair: &IndexPair| pair.open_existing_deep(deep);
+        let (Some(events), Some(pages)) = (open(&desk.events), open(&desk.pages)) else {
+            return true;
+        };
+        ledger.is_some_and(|ledger| {
+            DoneRanges::parse(&events.cursor()).newest_missing(ledger.last_seq(), 1).is_some()
+                || ledger
+                    .last_node_change()
+                    .is_ok_and(|change| parse_cursor(&pages.cursor()) < change)
+        })
     }
 
     /// Retries once with reopened indexes, in case an index was deleted during the update. A
@@ -108,15 +145,18 @@ impl Indexer {
     ) -> Result<IndexUpdate, RecallError> {
         let mut kept = pass.has_bm25().then(|| lock_state(&desk.bm25_update));
         let mut kept_meanings = pass.has_vectors().then(|| lock_state(&desk.vectors_update));
-        let Some(kept) = kept.as_mut().or(kept_meanings.as_mut()) else {
-            return Ok(IndexUpdate::default());
-        };
+        let mut kept_deep = (pass == UpdatePass::Deep).then(|| lock_state(&desk.deep_update));
+        let kept = kept.as_mut().or(kept_meanings.as_mut()).or(kept_deep.as_mut());
+        let Some(kept) = kept else { return Ok(IndexUpdate::default()) };
         let made = self.with_open_set(desk, |desk| self.open_indexes(desk, kept, pass))?;
         let mut done = IndexUpdate { created: made, ..IndexUpdate::default() };
         let ledger =
             desk.ledger.as_ref().map(|path| self.stores.open_for_upkeep(path)).transpose()?;
         if let Some(ledger) = &ledger {
-            done.events = self.index_events(&desk.events, ledger, pass, stop)?;
+            done.events = match pass {
+                UpdatePass::Deep => self.index_deep_events(&desk.events, ledger, stop)?,
+                _ => self.index_events(&desk.events, ledger, pass, stop)?,
+            };
             done.pages = self.index_nodes(&desk.pages, ledger, pass, stop)?;
         }
         done.pages += self.index_files(desk, kept, pass, stop)?;
@@ -149,6 +189,16 @@ impl Indexer {
             desk.are_vectors_outdated.store(false, Ordering::Relaxed);
         }
         let mut count = 0;
+        if let (UpdatePass::Deep, Some(deep)) = (pass, &self.deep) {
+            desk.are_deep_outdated.store(false, Ordering::Relaxed);
+            for pair in [&desk.events, &desk.pages] {
+                if pair.open_or_create_deep(deep)? {
+                    kept.files = None;
+                    count += 1;
+                }
+            }
+            return Ok(count);
+        }
         for (pair, has_files) in [(&desk.events, false), (&desk.pages, true)] {
             let made = pair.open_or_create(pass, &self.embedder)?;
             count += u64::from(made.bm25) + u64::from(made.vectors);
@@ -176,7 +226,11 @@ impl Indexer {
     }
 
     fn batch_limits(&self, pass: UpdatePass) -> &'static BatchLimits {
-        if pass == UpdatePass::Vectors { &REMOTE_BATCH } else { &LOCAL_BATCH }
+        match pass {
+            UpdatePass::Both | UpdatePass::Bm25 => &LOCAL_BATCH,
+            UpdatePass::Vectors => &REMOTE_BATCH,
+            UpdatePass::Deep => &DEEP_BATCH,
+        }
     }
 
     fn index_events(
@@ -189,7 +243,7 @@ impl Indexer {
         let hands = IndexWriters::open(pair, pass)?;
         let mut put = 0;
         while !stop() {
-            let _one_portion = self.lock_batch();
+            let _one_portion = self.lock_batch(pass);
             let from = parse_cursor(&hands.min_cursor());
             let upto_max = hands.leading_cursor().unwrap_or(u64::MAX);
             let step = self.read_event_batch(ledger, from, upto_max, self.batch_limits(pass))?;
@@ -250,16 +304,20 @@ impl Indexer {
         while !stop() {
             // If the cursors differ, start from the lower one: indexing a node again replaces it.
             let from = hands.min_cursor();
-            if from.is_empty() && pass != UpdatePass::Vectors {
+            if from.is_empty() && pass.has_bm25() {
                 put += self.index_all_nodes(&hands, ledger, nodes_max)?;
                 continue;
             }
-            // In order of changes, so that a remote embedder can resume after a failure.
-            let _one_portion = self.lock_batch();
+            // In order of changes, so that a slow embedder can resume where it was.
+            let _one_portion = self.lock_batch(pass);
             let step = read_changed_nodes(ledger, parse_cursor(&from), nodes_max)?;
             let Some((nodes, upto)) = step else { break };
             put += nodes.len() as u64;
-            let batch = build_node_batch(ledger, &nodes)?;
+            let mut batch = build_node_batch(ledger, &nodes)?;
+            if pass == UpdatePass::Deep {
+                // The events that they are excerpts of have deep vectors of their own.
+                batch.added.retain(|entry| entry.source != EntrySource::Grip);
+            }
             hands.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
         }
         Ok(put)
@@ -281,22 +339,23 @@ impl Indexer {
                 nodes.push((project.clone(), head?.id));
                 put += 1;
                 if nodes.len() >= nodes_max {
-                    let _one_portion = self.lock_batch();
+                    let _one_portion = self.lock_batch(UpdatePass::Both);
                     hands.write_keeping_cursors(build_node_batch(ledger, &nodes)?)?;
                     nodes.clear();
                 }
             }
         }
-        let _one_portion = self.lock_batch();
+        let _one_portion = self.lock_batch(UpdatePass::Both);
         let batch = build_node_batch(ledger, &nodes)?;
         hands.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
         Ok(put)
     }
 
     /// Waits until no other index set is being updated, so that several rebuilds need the memory of
-    /// one.
-    fn lock_batch(&self) -> MutexGuard<'_, ()> {
-        self.batch_lock.lock().unwrap_or_else(PoisonError::into_inner)
+    /// one. Deep vectors take long and little memory: nothing waits for them.
+    fn lock_batch(&self, pass: UpdatePass) -> Option<MutexGuard<'_, ()>> {
+        let lock = || self.batch_lock.lock().unwrap_or_else(PoisonError::into_inner);
+        (pass != UpdatePass::Deep).then(lock)
     }
 
     /// Brings the indexes in line with the files on disk.
@@ -324,7 +383,7 @@ impl Indexer {
         let mut gone = Some(gone);
         let mut rest = new.as_slice();
         while !stop() && (!rest.is_empty() || gone.as_ref().is_some_and(|gone| !gone.is_empty())) {
-            let _one_portion = self.lock_batch();
+            let _one_portion = self.lock_batch(pass);
             let left = gone.take().unwrap_or_default();
             let names = left.iter().map(|stamp| page_name_of_stamp(stamp).to_owned()).collect();
             let mut batch = IndexBatch { removed: names, ..IndexBatch::default() };
@@ -350,7 +409,9 @@ impl Indexer {
             known.extend(now.iter().map(|file| file.stamp()));
         }
         publish_known_files(&desk.known_in_bm25, hands.bm25(), known);
-        publish_known_files(&desk.known_in_vectors, hands.vectors(), known);
+        if pass != UpdatePass::Deep {
+            publish_known_files(&desk.known_in_vectors, hands.vectors(), known);
+        }
         Ok(put)
     }
 }

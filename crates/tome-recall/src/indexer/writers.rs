@@ -18,15 +18,17 @@ pub(crate) enum UpdatePass {
     Both,
     Bm25,
     Vectors,
+    /// The vectors of the deep embedder.
+    Deep,
 }
 
 impl UpdatePass {
     pub(super) fn has_bm25(self) -> bool {
-        self != Self::Vectors
+        matches!(self, Self::Both | Self::Bm25)
     }
 
     pub(super) fn has_vectors(self) -> bool {
-        self != Self::Bm25
+        matches!(self, Self::Both | Self::Vectors)
     }
 }
 
@@ -53,6 +55,10 @@ impl IndexWriters {
             Some(None) => return Err(FinderError::Missing(pair.vectors.folder.clone()).into()),
             meanings => meanings.flatten(),
         };
+        if pass == UpdatePass::Deep {
+            let missing = || FinderError::Missing(pair.deep.folder.clone());
+            return Ok(Self { bm25: None, vectors: Some(pair.deep.get().ok_or_else(missing)?) });
+        }
         Ok(Self { bm25: words, vectors: meanings })
     }
 

@@ -9,6 +9,21 @@ use tome_terminal::{
     DIM, RESET, YELLOW, format_bytes, format_count, format_counted, format_span, print_table,
 };
 
+/// Beginning of the names of indexes with deep vectors.
+const DEEP: &str = "deep/";
+
+/// Progress of the deep vectors; `None` if they are complete.
+pub fn deep_progress(finder: &v1::Finder) -> Option<String> {
+    let indexes = finder.desks.iter().flat_map(|desk| &desk.indexes);
+    let (mut done, mut behind) = (0, 0);
+    for index in indexes.filter(|index| index.name == "deep/events") {
+        done += index.cursor;
+        behind += index.behind;
+    }
+    let all = format_counted(done + behind, "event", "events");
+    (behind > 0).then(|| format!("deep vectors: {} of {all}", format_count(done)))
+}
+
 /// Summarizes all indexes in one line.
 pub fn summarize_indexes(finder: &v1::Finder) -> String {
     let indexes = || finder.desks.iter().flat_map(|desk| &desk.indexes);
@@ -28,7 +43,9 @@ pub fn list_index_problems(finder: &v1::Finder) -> Vec<String> {
 
 fn list_set_problems(finder: &v1::Finder, desk: &v1::FinderDesk) -> Vec<String> {
     let of = set_name(desk);
-    let behind = desk.indexes.iter().filter(|index| index.behind > 0);
+    // Deep vectors are meant to come later.
+    let behind =
+        desk.indexes.iter().filter(|index| index.behind > 0 && !index.name.starts_with(DEEP));
     let behind: Vec<String> =
         behind.map(|index| format!("{} by {}", index.name, format_count(index.behind))).collect();
     let mut lines = Vec::new();
@@ -71,6 +88,9 @@ pub fn print_indexes(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Resul
     writeln!(out, "finder   {}", summarize_indexes(finder))?;
     if let Some(problem) = endpoint_problem(finder) {
         writeln!(out, "         {YELLOW}no new vectors:{RESET} {problem}")?;
+    }
+    if let Some(progress) = deep_progress(finder) {
+        writeln!(out, "         {DIM}{progress}{RESET}")?;
     }
     for trouble in list_index_problems(finder) {
         writeln!(out, "         {DIM}{trouble}{RESET}")?;

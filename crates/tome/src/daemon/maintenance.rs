@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::state::Daemon;
-use super::{agent_transcripts, damage, drain, losses, polish, reflect, remote_vectors, scheduler};
+use super::{
+    agent_transcripts, damage, deep_vectors, drain, losses, polish, reflect, remote_vectors,
+    scheduler,
+};
 
 /// Interval of maintenance. With nothing to do it costs two system calls.
 const INTERVAL: Duration = Duration::from_secs(2);
@@ -19,6 +22,7 @@ pub async fn run(daemon: Arc<Daemon>) {
         run_periodically(Arc::clone(&daemon), INTERVAL, record_note_edits),
         scheduler::run(Arc::clone(&daemon)),
         remote_vectors::run(Arc::clone(&daemon)),
+        deep_vectors::run(Arc::clone(&daemon)),
         polish::run(Arc::clone(&daemon)),
         reflect::run(Arc::clone(&daemon)),
         agent_transcripts::run(daemon)

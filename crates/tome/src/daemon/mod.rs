@@ -12,6 +12,7 @@ mod citation;
 mod contents;
 mod control;
 mod damage;
+mod deep_vectors;
 mod drain;
 mod events;
 mod grpc_status;

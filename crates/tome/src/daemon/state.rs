@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use anyhow::{Context, Result};
 use tokio::sync::{oneshot, watch};
 use tome_engine::{Engine, EngineSettings, IngestResult, PreparedDrafts};
-use tome_finder::{Embedder, PotionEmbedder};
+use tome_finder::{Embedder, StaticEmbedder};
 use tome_home::TimedCalls;
 use tome_ledger::AppendOutcome;
 use tome_model::{Clock, DeliveredDraft, Millis};
@@ -85,7 +85,7 @@ impl Daemon {
                 contents: settings.contents.clone(),
                 embedder: match remote {
                     Some(remote) => remote as Arc<dyn Embedder>,
-                    None => Arc::new(PotionEmbedder),
+                    None => Arc::new(StaticEmbedder),
                 },
             },
             Arc::clone(clock),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use tome_contents::{Calendar, ContentsSettings, Extractive};
 use tome_engine::{Caller, Intake, Sealer, ToolAnswer, ToolFailure, Tools};
-use tome_finder::PotionEmbedder;
+use tome_finder::StaticEmbedder;
 use tome_home::{Home, NotebookOwner, Notebooks, StoreMode, Stores};
 use tome_ledger::Engine;
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
@@ -54,7 +54,7 @@ pub fn scene() -> Scene {
         Arc::clone(&notebooks),
         Arc::clone(&calendar),
         copies,
-        Arc::new(PotionEmbedder),
+        Arc::new(StaticEmbedder),
         clock,
     );
     let redactor = Arc::new(Redactor::new(&[]).unwrap());

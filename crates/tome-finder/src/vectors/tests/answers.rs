@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 use tome_model::Millis;
 
-use super::{Numbers, SENTENCES, event, note, potion, put, with_sentences};
+use super::{Numbers, SENTENCES, builtin, event, note, put, with_sentences};
 use crate::{
     ByteRange, Embedder, EntryFilter, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit,
-    PotionEmbedder, VectorIndex,
+    StaticEmbedder, VectorIndex,
 };
 
 fn keys(found: &[IndexHit]) -> Vec<EntryKey> {
@@ -45,7 +45,7 @@ fn finds_what_means_the_same() {
 #[test]
 fn nothing_to_look_for_or_in_finds_nothing() {
     let folder = TempDir::new().unwrap();
-    let empty = VectorIndex::create(&folder.path().join("empty"), potion()).unwrap();
+    let empty = VectorIndex::create(&folder.path().join("empty"), builtin()).unwrap();
     assert_eq!(empty.search("anything", &EntryFilter::default(), 5).unwrap(), []);
     let meanings = with_sentences(&folder.path().join("vectors"));
     for text in ["", "  \n", "\0\u{1}", &"x".repeat(100_000)] {
@@ -87,7 +87,7 @@ fn an_event_says_how_near_it_is() {
 #[test]
 fn an_entry_without_a_vector_is_kept_and_never_found() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
     meanings.write(put(vec![event(1, ""), note("n", 0, "")], "")).unwrap();
     meanings.write(put(vec![event(2, "\u{1}\u{2}"), event(3, "a kitchen table")], "")).unwrap();
     assert_eq!(meanings.entry_count(), 4);
@@ -101,7 +101,7 @@ fn an_entry_without_a_vector_is_kept_and_never_found() {
 #[test]
 fn a_named_thing_can_be_replaced_and_go() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
     let write = |gone: &[&str], entries: Vec<IndexEntry>| {
         let gone = gone.iter().map(|name| (*name).to_owned()).collect();
         meanings
@@ -129,7 +129,7 @@ fn a_named_thing_can_be_replaced_and_go() {
 #[test]
 fn a_question_is_about_what_is_rare_in_the_index() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
     let said = ["we went camping", "my violin lesson", "the dog is ill", "a new job at the bank"];
     let events = (0..80).zip(said.iter().cycle());
     let events = events.map(|(seq, said)| event(seq, &format!("Caroline: {said}")));
@@ -142,7 +142,7 @@ fn a_question_is_about_what_is_rare_in_the_index() {
 #[test]
 fn a_selective_filter_is_not_starved() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
     let mut entries: Vec<_> = (0..3_000).map(|seq| event(seq, "the sea and the ships")).collect();
     let mut far = event(3_000, "a chimney sweep");
     far.session = "other".to_owned();
@@ -159,7 +159,7 @@ fn a_selective_filter_is_not_starved() {
 #[test]
 fn long_stretches_of_one_session_are_filtered_too() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
     let of = |seq: u64| {
         let session = format!("long {}", seq / 600);
         IndexEntry {
@@ -177,7 +177,7 @@ fn long_stretches_of_one_session_are_filtered_too() {
 #[test]
 fn when_most_is_dead_the_files_are_written_anew() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
     let notes = |word: &str| {
         (0..700).map(|i| note(&format!("n{i}"), 0, &format!("{word} {i}"))).collect::<Vec<_>>()
     };
@@ -205,7 +205,7 @@ fn when_most_is_dead_the_files_are_written_anew() {
         assert_eq!(meanings.search("tokio runtime", &EntryFilter::default(), 5).unwrap(), before);
     };
     answers(&meanings);
-    answers(&VectorIndex::open(folder.path(), potion()).unwrap());
+    answers(&VectorIndex::open(folder.path(), builtin()).unwrap());
 }
 
 #[test]
@@ -288,7 +288,7 @@ impl Plain {
         let passing = self.0.iter().filter(|entry| passes(filter, entry));
         let cosines = passing.map(|entry| {
             let text = format!("{}\n{}", entry.title, entry.text);
-            let vector = PotionEmbedder.embed(&[&text]).unwrap().pop().unwrap();
+            let vector = StaticEmbedder.embed(&[&text]).unwrap().pop().unwrap();
             let cosine = vector.iter().zip(question).map(|(one, other)| one * other).sum();
             ((entry.source, entry.key.clone(), entry.range.from), cosine)
         });
@@ -334,13 +334,13 @@ proptest! {
     ) {
         let folder = TempDir::new().unwrap();
         let mut plain = Plain::default();
-        let mut meanings = VectorIndex::create(folder.path(), potion()).unwrap();
-        let question = PotionEmbedder.embed(&[asked]).unwrap().pop().unwrap();
+        let mut meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
+        let question = StaticEmbedder.embed(&[asked]).unwrap().pop().unwrap();
         for (i, batch) in batches(&seeds).into_iter().enumerate() {
             plain.write(&batch);
             meanings.write(batch).unwrap();
             if i % 2 == 1 {
-                meanings = VectorIndex::open(folder.path(), potion()).unwrap();
+                meanings = VectorIndex::open(folder.path(), builtin()).unwrap();
             }
         }
         let found = near(&meanings, &question, &filter, 1_000);
@@ -379,19 +379,19 @@ proptest! {
         asked in proptest::sample::select(&SENTENCES[..]),
     ) {
         let folder = TempDir::new().unwrap();
-        let meanings = VectorIndex::create(&folder.path().join("first"), potion()).unwrap();
+        let meanings = VectorIndex::create(&folder.path().join("first"), builtin()).unwrap();
         let mut plain = Plain::default();
         for batch in batches(&seeds) {
             plain.write(&batch);
             meanings.write(batch).unwrap();
         }
-        let again = VectorIndex::create(&folder.path().join("again"), potion()).unwrap();
+        let again = VectorIndex::create(&folder.path().join("again"), builtin()).unwrap();
         let mut entries = plain.0;
         entries.reverse();
         again.write(put(entries, "")).unwrap();
         let answer = meanings.search(asked, &filter, limit).unwrap();
         prop_assert_eq!(&again.search(asked, &filter, limit).unwrap(), &answer);
-        let opened = VectorIndex::open(&folder.path().join("first"), potion()).unwrap();
+        let opened = VectorIndex::open(&folder.path().join("first"), builtin()).unwrap();
         prop_assert_eq!(&opened.search(asked, &filter, limit).unwrap(), &answer);
     }
 }
@@ -399,7 +399,7 @@ proptest! {
 #[test]
 fn the_line_of_an_event_is_known_by_its_number() {
     let folder = TempDir::new().unwrap();
-    let meanings = VectorIndex::create(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::create(folder.path(), builtin()).unwrap();
     let said = |seq: u64| {
         let mut pieces = vec![event(seq, "one"), event(seq, "two")];
         pieces.truncate(if seq.is_multiple_of(5) { 2 } else { 1 });

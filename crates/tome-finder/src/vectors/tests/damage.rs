@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use tempfile::TempDir;
 
-use super::{Numbers, SENTENCES, event, note, potion, put, with_sentences};
+use super::{Numbers, SENTENCES, builtin, event, note, put, with_sentences};
 use crate::{EmbedError, Embedder, EntryFilter, FinderError, IndexBatch, IndexHit, VectorIndex};
 
 fn answer(meanings: &VectorIndex) -> Vec<IndexHit> {
@@ -25,7 +25,7 @@ fn where_there_is_none_it_is_missing() {
     let folder = TempDir::new().unwrap();
     let missing = |path: &Path| {
         assert!(
-            matches!(VectorIndex::open(path, potion()), Err(FinderError::Missing(_))),
+            matches!(VectorIndex::open(path, builtin()), Err(FinderError::Missing(_))),
             "{path:?}"
         );
     };
@@ -34,10 +34,10 @@ fn where_there_is_none_it_is_missing() {
     overwrite(&folder.path().join("log-1"), b"foreign");
     missing(folder.path());
     let file = folder.path().join("log-1");
-    assert!(VectorIndex::open(&file, potion()).is_err());
+    assert!(VectorIndex::open(&file, builtin()).is_err());
     // Creating replaces whatever is there.
-    assert!(VectorIndex::create(&file, potion()).unwrap().is_intact());
-    assert!(VectorIndex::create(folder.path(), potion()).unwrap().is_intact());
+    assert!(VectorIndex::create(&file, builtin()).unwrap().is_intact());
+    assert!(VectorIndex::create(folder.path(), builtin()).unwrap().is_intact());
     assert!(!file.join("head").exists());
 }
 
@@ -49,7 +49,7 @@ fn another_embedder_is_told_by_name() {
         VectorIndex::open(folder.path(), Arc::new(Numbers { dimensions: 256 })).err().unwrap();
     let said = error.to_string();
     assert!(matches!(error, FinderError::Damaged { .. }));
-    assert!(said.contains("potion-base-8m") && said.contains("numbers/1"), "{said}");
+    assert!(said.contains("tome-static") && said.contains("numbers/1"), "{said}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn what_no_head_counts_was_never_written() {
     let expected = answer(&meanings);
     drop(meanings);
     copy(&before, &after);
-    let meanings = VectorIndex::open(&after, potion()).unwrap();
+    let meanings = VectorIndex::open(&after, builtin()).unwrap();
     let batch = put(vec![event(10, "drop the old table"), note("m", 0, "tables")], "10");
     meanings.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
     let now = answer(&meanings);
@@ -94,13 +94,13 @@ fn what_no_head_counts_was_never_written() {
                 .unwrap()
                 .set_len(length as u64)
                 .unwrap();
-            let meanings = VectorIndex::open(&torn, potion()).unwrap();
+            let meanings = VectorIndex::open(&torn, builtin()).unwrap();
             assert_eq!((meanings.cursor().as_str(), meanings.entry_count()), ("9", 9));
             assert_eq!(answer(&meanings), expected);
             // The next commit overwrites the leftovers.
             meanings.write(IndexBatch { removed: vec!["n".to_owned()], ..batch.clone() }).unwrap();
             assert_eq!(answer(&meanings), now);
-            assert_eq!(answer(&VectorIndex::open(&torn, potion()).unwrap()), now);
+            assert_eq!(answer(&VectorIndex::open(&torn, builtin()).unwrap()), now);
         }
     }
 }
@@ -115,11 +115,11 @@ fn shorter_than_the_head_says_is_damaged() {
         copy(&whole, &cut);
         for length in (0..bytes).rev() {
             fs::File::options().write(true).open(cut.join(file)).unwrap().set_len(length).unwrap();
-            let opened = VectorIndex::open(&cut, potion());
+            let opened = VectorIndex::open(&cut, builtin());
             assert!(matches!(opened, Err(FinderError::Damaged { .. })), "{file} of {length} bytes");
         }
         fs::remove_file(cut.join(file)).unwrap();
-        assert!(VectorIndex::open(&cut, potion()).is_err(), "{file}");
+        assert!(VectorIndex::open(&cut, builtin()).is_err(), "{file}");
     }
 }
 
@@ -136,14 +136,14 @@ fn a_changed_byte_is_noticed() {
             let mut bytes = bytes.clone();
             bytes[i] ^= 1 << (i % 8);
             overwrite(&changed.join(file), &bytes);
-            let looked = VectorIndex::open(&changed, potion())
+            let looked = VectorIndex::open(&changed, builtin())
                 .and_then(|it| it.search("drop the table", &EntryFilter::default(), 20));
             let is_noticed = matches!(looked, Err(FinderError::Damaged { .. }));
             assert!(is_noticed, "byte {i} of {file}");
         }
         overwrite(&changed.join(file), &bytes);
     }
-    assert!(VectorIndex::open(&changed, potion()).unwrap().is_intact());
+    assert!(VectorIndex::open(&changed, builtin()).unwrap().is_intact());
 }
 
 fn overwrite(path: &Path, bytes: &[u8]) {
@@ -159,7 +159,7 @@ fn a_change_of_generation_that_was_interrupted_leaves_nothing() {
         overwrite(&folder.path().join(stray), b"half");
     }
     overwrite(&folder.path().join("notes.txt"), b"unrelated");
-    let meanings = VectorIndex::open(folder.path(), potion()).unwrap();
+    let meanings = VectorIndex::open(folder.path(), builtin()).unwrap();
     let files = fs::read_dir(folder.path()).unwrap().flatten();
     let mut names: Vec<_> = files.map(|it| it.file_name().into_string().unwrap()).collect();
     names.sort();
@@ -184,7 +184,7 @@ fn it_knows_when_its_files_are_gone() {
     // A new index in the same folder is a different one.
     let place = folder.path().join("vectors");
     let meanings = with_sentences(&place);
-    drop(VectorIndex::create(&place, potion()).unwrap());
+    drop(VectorIndex::create(&place, builtin()).unwrap());
     assert!(!meanings.is_intact());
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tome_model::Millis;
 
 use crate::{
-    ByteRange, EmbedError, Embedder, EntryKey, EntrySource, IndexBatch, IndexEntry, PotionEmbedder,
+    ByteRange, EmbedError, Embedder, EntryKey, EntrySource, IndexBatch, IndexEntry, StaticEmbedder,
     VectorIndex,
 };
 
@@ -41,8 +41,8 @@ impl Embedder for Numbers {
     }
 }
 
-pub(super) fn potion() -> Arc<dyn Embedder> {
-    Arc::new(PotionEmbedder)
+pub(super) fn builtin() -> Arc<dyn Embedder> {
+    Arc::new(StaticEmbedder)
 }
 
 pub(super) fn event(seq: u64, text: &str) -> IndexEntry {
@@ -96,7 +96,7 @@ pub(super) const SENTENCES: [&str; 8] = [
 
 /// An index with these sentences as events 1, 2, 3 and so on.
 pub(super) fn with_sentences(folder: &std::path::Path) -> VectorIndex {
-    let meanings = VectorIndex::create(folder, potion()).unwrap();
+    let meanings = VectorIndex::create(folder, builtin()).unwrap();
     let events = (1..).zip(SENTENCES).map(|(seq, text)| event(seq, text)).collect();
     meanings.write(put(events, "8")).unwrap();
     meanings
