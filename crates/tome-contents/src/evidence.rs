@@ -1,6 +1,8 @@
 //! Validates a summarizer's output: a grip is kept only if its excerpt is verbatim text of its
 //! event.
 
+use std::collections::HashSet;
+
 use tome_model::{Bullet, Event, Fact, Grip, GripId, Node, NodeId, Work};
 use tome_text::first_chars;
 
@@ -55,6 +57,7 @@ pub(super) fn check_period_summary(
     by: &str,
     children: &[Node],
 ) -> CheckedSummary {
+    let cited = cited_grips(children);
     check_summary(summary, by, |support| {
         let mut ids: Vec<GripId> = Vec::new();
         let bullet = |&(child, bullet): &(usize, usize)| children.get(child)?.bullets.get(bullet);
@@ -63,7 +66,7 @@ pub(super) fn check_period_summary(
             Support::Bullets(places) => {
                 places.iter().filter_map(bullet).flat_map(|bullet| &bullet.grips).collect()
             }
-            Support::Grips(grips) => grips.iter().filter(|id| cites(children, id)).collect(),
+            Support::Grips(grips) => grips.iter().filter(|id| cited.contains(id)).collect(),
         };
         for id in found {
             if ids.len() < GRIPS_PER_BULLET_MAX && !ids.contains(id) {
@@ -74,15 +77,9 @@ pub(super) fn check_period_summary(
     })
 }
 
-/// Whether a child cites a grip.
-fn cites(children: &[Node], id: &GripId) -> bool {
-    children.iter().any(|child| {
-        let facts = child.work.iter().flat_map(|work| &work.facts);
-        facts
-            .flat_map(Fact::grips)
-            .chain(child.bullets.iter().flat_map(|bullet| &bullet.grips))
-            .any(|grip| grip == id)
-    })
+/// The grips that children cite.
+fn cited_grips(children: &[Node]) -> HashSet<&GripId> {
+    children.iter().flat_map(Node::grips).collect()
 }
 
 pub(super) fn hash_excerpt(excerpt: &str) -> String {

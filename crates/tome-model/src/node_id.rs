@@ -10,7 +10,7 @@
 use std::fmt;
 
 use jiff::civil::{Date, ISOWeekDate, Weekday};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::ulid::{self, derive_ulid};
 use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
@@ -19,13 +19,13 @@ use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
 const FIRST_YEAR: i16 = 1969;
 
 /// The id of a node; encodes its position.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct NodeId(String);
 
 /// The id of a grip.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct GripId(String);
 
 impl NodeId {
@@ -124,6 +124,16 @@ impl GripId {
         read().ok_or_else(|| malformed("grip", id, "grip:1794702485884:01KA1B2C3D4E5F6G7H8J9KABCD"))
     }
 
+    /// Whether a text is an id as Tome writes it.
+    fn is_canonical(id: &str) -> bool {
+        let parts = id.strip_prefix("grip:").and_then(|rest| rest.split_once(':'));
+        parts.is_some_and(|(ms, name)| {
+            let plain = ms.bytes().all(|byte| byte.is_ascii_digit());
+            let short = ms == "0" || !ms.starts_with('0');
+            plain && short && ms.parse::<u64>().is_ok() && ulid::is_ulid(name)
+        })
+    }
+
     /// Time of the event.
     pub fn at(&self) -> Millis {
         let ms = self.0.split(':').nth(1).and_then(|ms| ms.parse().ok());
@@ -144,10 +154,9 @@ macro_rules! written {
             }
         }
 
-        impl TryFrom<String> for $name {
-            type Error = ModelError;
-            fn try_from(id: String) -> Result<Self, ModelError> {
-                Self::parse(&id)
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(&self.0)
             }
         }
 
@@ -161,6 +170,21 @@ macro_rules! written {
 
 written!(NodeId);
 written!(GripId);
+
+impl TryFrom<String> for NodeId {
+    type Error = ModelError;
+    fn try_from(id: String) -> Result<Self, ModelError> {
+        Self::parse(&id)
+    }
+}
+
+impl TryFrom<String> for GripId {
+    type Error = ModelError;
+    fn try_from(id: String) -> Result<Self, ModelError> {
+        // A page of the contents holds thousands of ids, nearly all of them as they were written.
+        if Self::is_canonical(&id) { Ok(Self(id)) } else { Self::parse(&id) }
+    }
+}
 
 fn unknown_node(id: &str) -> ModelError {
     ModelError::invalid(
