@@ -110,12 +110,11 @@ fn check_summary(
         let grips = grips_of(&bullet.support);
         // The built-in summarizer only reports what it read; its counts have no excerpt.
         let unsupported = grips.is_empty() && by != EXTRACTIVE;
-        Bullet { text: truncate_text(&bullet.text), grips, unsupported }
+        Bullet { text: truncate_text(bullet.text), grips, unsupported }
     });
     let bullets: Vec<Bullet> = bullets.collect();
-    let keywords = summary.keywords.iter().take(KEYWORDS_MAX);
-    let keywords = keywords.map(|keyword| truncate_text(keyword)).collect();
-    let title = truncate_text(&summary.title);
+    let keywords = summary.keywords.into_iter().take(KEYWORDS_MAX).map(truncate_text).collect();
+    let title = truncate_text(summary.title);
     let work = summary.work.into_iter().map(|work| check_work(work, &mut grips_of)).collect();
     CheckedSummary { title, bullets, keywords, work, grips: Vec::new() }
 }
@@ -125,7 +124,7 @@ fn check_work(work: SummaryWork, grips_of: &mut impl FnMut(&Support) -> Vec<Grip
     let SummaryWork { branch, sessions, turns, commits, weight, facts } = work;
     let facts = facts.into_iter().filter_map(|fact| {
         let grips = grips_of(&fact.support);
-        Fact::new(fact.kind, truncate_text(&fact.text), fact.at, fact.weight, grips)
+        Fact::new(fact.kind, truncate_text(fact.text), fact.at, fact.weight, grips)
     });
     Work { branch, sessions, turns, commits, weight, facts: facts.collect() }
 }
@@ -147,6 +146,7 @@ fn build_grip(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Gr
     })
 }
 
-fn truncate_text(text: &str) -> String {
-    first_chars(text, TEXT_CHARS_MAX).to_owned()
+fn truncate_text(mut text: String) -> String {
+    text.truncate(first_chars(&text, TEXT_CHARS_MAX).len());
+    text
 }

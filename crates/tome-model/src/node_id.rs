@@ -1,8 +1,8 @@
-//! Ids of nodes and grips. They encode the position in the tree; only well-formed ids can be built.
+//! Ids of nodes. They encode the position in the tree; only well-formed ids can be built.
 //!
 //! ```text
 //! toc:year:2026   toc:month:2026-11   toc:week:2026-W46   toc:day:2026-11-14
-//! toc:segment:2026-11-14:<ulid>       grip:<ms>:<ulid>
+//! toc:segment:2026-11-14:<ulid>
 //! ```
 //!
 //! `toc:month:2026:11` and `toc:week:2026:W46` are also accepted, and normalized to the above.
@@ -22,11 +22,6 @@ const FIRST_YEAR: i16 = 1969;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct NodeId(String);
-
-/// The id of a grip.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
-#[serde(try_from = "String")]
-pub struct GripId(String);
 
 impl NodeId {
     /// The id of a session's segment that starts with an event. Deterministic. For a period longer
@@ -104,72 +99,17 @@ impl Period {
     }
 }
 
-impl GripId {
-    /// The id of an excerpt of an event. Deterministic.
-    pub fn from_excerpt(at: Millis, event: &EventId, excerpt: &str) -> Self {
-        let name = derive_ulid(at, "tome grip id v1", &[event.as_str(), excerpt]);
-        Self(format!("grip:{}:{name}", at.0))
-    }
-
-    /// Parses an id as written by a person or an agent.
-    pub fn parse(id: &str) -> Result<Self, ModelError> {
-        let id = id.trim();
-        let read = || {
-            let (ms, name) = id.strip_prefix("grip:")?.split_once(':')?;
-            let at: u64 = ms.parse().ok()?;
-            // Only the canonical form of the number, so that a grip has one id.
-            (at.to_string() == ms).then_some(())?;
-            Some(Self(format!("grip:{at}:{}", ulid::parse(name)?)))
-        };
-        read().ok_or_else(|| malformed("grip", id, "grip:1794702485884:01KA1B2C3D4E5F6G7H8J9KABCD"))
-    }
-
-    /// Whether a text is an id as Tome writes it.
-    fn is_canonical(id: &str) -> bool {
-        let parts = id.strip_prefix("grip:").and_then(|rest| rest.split_once(':'));
-        parts.is_some_and(|(ms, name)| {
-            let plain = ms.bytes().all(|byte| byte.is_ascii_digit());
-            let short = ms == "0" || !ms.starts_with('0');
-            plain && short && ms.parse::<u64>().is_ok() && ulid::is_ulid(name)
-        })
-    }
-
-    /// Time of the event.
-    pub fn at(&self) -> Millis {
-        let ms = self.0.split(':').nth(1).and_then(|ms| ms.parse().ok());
-        Millis(ms.unwrap_or_default())
-    }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
     }
 }
 
-macro_rules! written {
-    ($name:ident) => {
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&self.0)
-            }
-        }
-
-        impl Serialize for $name {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.serialize_str(&self.0)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.0
-            }
-        }
-    };
+impl Serialize for NodeId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
 }
-
-written!(NodeId);
-written!(GripId);
 
 impl TryFrom<String> for NodeId {
     type Error = ModelError;
@@ -178,11 +118,9 @@ impl TryFrom<String> for NodeId {
     }
 }
 
-impl TryFrom<String> for GripId {
-    type Error = ModelError;
-    fn try_from(id: String) -> Result<Self, ModelError> {
-        // A page of the contents holds thousands of ids, nearly all of them as they were written.
-        if Self::is_canonical(&id) { Ok(Self(id)) } else { Self::parse(&id) }
+impl From<NodeId> for String {
+    fn from(id: NodeId) -> Self {
+        id.0
     }
 }
 
@@ -196,7 +134,7 @@ fn unknown_node(id: &str) -> ModelError {
     )
 }
 
-fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
+pub(crate) fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
     let id = truncate_to(id, 80);
     ModelError::invalid(field, format!("{id:?} is malformed: use the form {example}"))
 }

@@ -24,11 +24,12 @@ pub(crate) fn parse(text: &str) -> Option<String> {
 /// Whether a text is an uppercase ULID.
 pub(crate) fn is_ulid(text: &str) -> bool {
     // 26 digits can hold 130 bits, so the first is at most 7.
-    text.len() == LEN && text.as_bytes().first() <= Some(&b'7') && text.bytes().all(is_digit)
+    let fits = text.len() == LEN && text.bytes().next().is_some_and(|first| first <= b'7');
+    fits && text.bytes().all(is_digit)
 }
 
 fn is_digit(byte: u8) -> bool {
-    matches!(byte, b'0'..=b'9' | b'A'..=b'H' | b'J' | b'K' | b'M' | b'N' | b'P'..=b'T' | b'V'..=b'Z')
+    byte.is_ascii_digit() || byte.is_ascii_uppercase() && !matches!(byte, b'I' | b'L' | b'O' | b'U')
 }
 
 /// Decodes an uppercase ULID.

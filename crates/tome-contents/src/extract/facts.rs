@@ -13,7 +13,7 @@ use super::problems::{add_checks, add_problems, find_open_end};
 use super::reaction::{Reaction, is_convention};
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;
-use super::terms::{TermKind, extract_terms};
+use super::terms::{TermKind, extract_terms, has_name};
 use super::text::{plain_text, to_lower};
 use super::turn::{Turn, read_turns};
 use crate::Evidence;
@@ -247,7 +247,7 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
 fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, &'a str, String)> {
     let request = turn.request.as_ref()?;
     let line = request.failure?;
-    let is_named = extract_terms(conclusion).iter().any(|term| term.kind != TermKind::Word);
+    let is_named = has_name(conclusion);
     let text = truncate_words(&render_failure_message(line), QUESTION_CHARS_MAX);
     (!is_named).then_some((request.event, line, text))
 }
@@ -282,8 +282,7 @@ fn refers_by_number(text: &str) -> bool {
     };
     const NOUNS: [&str; 6] = ["item", "items", "comment", "comments", "point", "points"];
     let mut rest = text.split_whitespace().skip(1).skip_while(|word| NOUNS.contains(word));
-    let named = extract_terms(text).iter().any(|term| term.kind != TermKind::Word);
-    !named && rest.next().is_some_and(|word| is_number(&word))
+    rest.next().is_some_and(|word| is_number(&word)) && !has_name(text)
 }
 
 /// A request without a conclusion.

@@ -10,7 +10,7 @@ use super::draft_fact::{DraftFact, PASSING_TROUBLE, build_evidence, first_line};
 use super::failures::render_failure_message;
 use super::files::{FileTouchKind, find_text_field};
 use super::similarity::TermSet;
-use super::terms::{TermKind, base_name, extract_terms};
+use super::terms::{base_name, has_name};
 use super::turn::{FileActivity, Turn};
 use crate::Evidence;
 
@@ -200,8 +200,7 @@ pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
 fn is_chore_offer(question: &str) -> bool {
     const CHORES: [&str; 8] =
         ["commit", "push", "pr", "merge", "continue", "proceed", "start", "implement"];
-    let terms = extract_terms(question);
-    let named = terms.iter().any(|term| term.kind != TermKind::Word);
+    let named = has_name(question);
     let of_chore = |word: &str| CHORES.contains(&word.to_lowercase().as_str());
     let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     !named && words.clone().count() <= 14 && words.clone().any(of_chore)

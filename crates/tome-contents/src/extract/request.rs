@@ -6,7 +6,7 @@ use super::clause::is_question;
 use super::courtesy::{is_polite, strip_courtesy, strip_trailing_courtesy};
 use super::failures::{render_failure_message, score_failure};
 use super::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
-use super::terms::{TermKind, cjk_runs, extract_terms, is_stop};
+use super::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
 use super::text::{begins_with_any, to_lower};
 
 /// A request of the user.
@@ -118,7 +118,7 @@ fn choose_sentence<'s, 'a>(
             continue;
         }
         let words = count_words(text);
-        let is_named = names_anything(text);
+        let is_named = has_name(text);
         let requests = is_request(text, &sentence.plain);
         let mut score = score_sentence(text, words, sentence.shape, place)
             + i32::from(is_named)
@@ -144,12 +144,7 @@ fn choose_sentence<'s, 'a>(
 
 /// Whether a text refers to its subject ("fix it") instead of naming it.
 pub(super) fn refers_without_naming(text: &str) -> bool {
-    !names_anything(text) && points_elsewhere(text)
-}
-
-/// Whether a text names a file, an identifier or an error.
-fn names_anything(text: &str) -> bool {
-    extract_terms(text).iter().any(|term| term.kind != TermKind::Word)
+    !has_name(text) && points_elsewhere(text)
 }
 
 /// Whether a text has a word that stands for something said elsewhere.

@@ -43,7 +43,6 @@ impl<'a> TermSet<'a> {
         Self(terms)
     }
 
-
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }

@@ -19,7 +19,7 @@ use super::failures::{find_failure_line, render_failure_message};
 use super::files::FileTouchKind;
 use super::request::{UserRequest, parse_request, refers_without_naming};
 use super::similarity::TermSet;
-use super::terms::{TermKind, base_name, extract_terms};
+use super::terms::{base_name, has_name};
 use super::text::{begins_with_any, plain_text, strip_any_prefix};
 use super::turn::Turn;
 use crate::Evidence;
@@ -160,8 +160,6 @@ fn strip_subject(text: &str) -> &str {
 
 /// Whether a clause says something without the conversation around it.
 fn stands_alone(text: &str) -> bool {
-    let terms = extract_terms(text);
-    let names = terms.iter().any(|term| term.kind != TermKind::Word);
     let is_cut = text.split_whitespace().last().is_some_and(is_dangling);
     !text.ends_with('…')
         && !is_cut
@@ -170,7 +168,7 @@ fn stands_alone(text: &str) -> bool {
         && (!is_check_report(text) || names_subject(text))
         && !is_filler(text)
         && !text.starts_with(|c: char| c.is_ascii_digit())
-        && names
+        && has_name(text)
         && says_what(text)
         && is_main_clause(text)
 }
