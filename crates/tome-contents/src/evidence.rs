@@ -1,6 +1,7 @@
 //! Validates a summarizer's output: a grip is kept only if its excerpt is verbatim text of its
 //! event.
 
+use std::cell::LazyCell;
 use std::collections::HashSet;
 
 use tome_model::{Bullet, Event, Fact, Grip, GripId, Node, NodeId, Work};
@@ -57,29 +58,28 @@ pub(super) fn check_period_summary(
     by: &str,
     children: &[Node],
 ) -> CheckedSummary {
-    let cited = cited_grips(children);
-    check_summary(summary, by, |support| {
-        let mut ids: Vec<GripId> = Vec::new();
-        let bullet = |&(child, bullet): &(usize, usize)| children.get(child)?.bullets.get(bullet);
-        let found: Vec<&GripId> = match support {
-            Support::Excerpts(_) => Vec::new(),
-            Support::Bullets(places) => {
-                places.iter().filter_map(bullet).flat_map(|bullet| &bullet.grips).collect()
-            }
-            Support::Grips(grips) => grips.iter().filter(|id| cited.contains(id)).collect(),
-        };
-        for id in found {
-            if ids.len() < GRIPS_PER_BULLET_MAX && !ids.contains(id) {
-                ids.push(id.clone());
-            }
+    let cited: LazyCell<HashSet<&GripId>, _> =
+        LazyCell::new(|| children.iter().flat_map(Node::grips).collect());
+    let bullet = |(child, bullet): (usize, usize)| children.get(child)?.bullets.get(bullet);
+    check_summary(summary, by, |support| match support {
+        Support::Excerpts(_) => Vec::new(),
+        Support::Bullets(places) => {
+            let bullets = places.into_iter().filter_map(bullet);
+            limit_grips(bullets.flat_map(|bullet| bullet.grips.iter().cloned()))
         }
-        ids
+        Support::Grips(grips) => limit_grips(grips.into_iter().filter(|id| cited.contains(id))),
     })
 }
 
-/// The grips that children cite.
-fn cited_grips(children: &[Node]) -> HashSet<&GripId> {
-    children.iter().flat_map(Node::grips).collect()
+/// The first grips, each once.
+fn limit_grips(grips: impl Iterator<Item = GripId>) -> Vec<GripId> {
+    let mut ids: Vec<GripId> = Vec::new();
+    for id in grips {
+        if ids.len() < GRIPS_PER_BULLET_MAX && !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
 }
 
 pub(super) fn hash_excerpt(excerpt: &str) -> String {
@@ -104,10 +104,10 @@ pub(super) fn is_excerpt_short(excerpt: &str) -> bool {
 fn check_summary(
     summary: Summary,
     by: &str,
-    mut grips_of: impl FnMut(&Support) -> Vec<GripId>,
+    mut grips_of: impl FnMut(Support) -> Vec<GripId>,
 ) -> CheckedSummary {
     let bullets = summary.bullets.into_iter().take(BULLETS_MAX).map(|bullet| {
-        let grips = grips_of(&bullet.support);
+        let grips = grips_of(bullet.support);
         // The built-in summarizer only reports what it read; its counts have no excerpt.
         let unsupported = grips.is_empty() && by != EXTRACTIVE;
         Bullet { text: truncate_text(bullet.text), grips, unsupported }
@@ -120,10 +120,10 @@ fn check_summary(
 }
 
 /// Keeps the facts that have evidence.
-fn check_work(work: SummaryWork, grips_of: &mut impl FnMut(&Support) -> Vec<GripId>) -> Work {
+fn check_work(work: SummaryWork, grips_of: &mut impl FnMut(Support) -> Vec<GripId>) -> Work {
     let SummaryWork { branch, sessions, turns, commits, weight, facts } = work;
     let facts = facts.into_iter().filter_map(|fact| {
-        let grips = grips_of(&fact.support);
+        let grips = grips_of(fact.support);
         Fact::new(fact.kind, truncate_text(fact.text), fact.at, fact.weight, grips)
     });
     Work { branch, sessions, turns, commits, weight, facts: facts.collect() }

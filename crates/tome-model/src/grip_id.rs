@@ -1,6 +1,7 @@
 //! Ids of grips: `grip:<ms>:<ulid>`. Only well-formed ids can be built.
 
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
@@ -13,7 +14,7 @@ use crate::{EventId, Millis, ModelError};
 const LEN_MAX: usize = 52;
 
 /// The id of a grip. It needs no allocation: a page of the contents holds thousands.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GripId {
     /// The text, padded with zeros, so that ids sort as their texts do.
     bytes: [u8; LEN_MAX],
@@ -73,6 +74,14 @@ fn is_canonical(id: &str) -> bool {
     })
 }
 
+impl Hash for GripId {
+    /// The last half of a ULID is a hash already.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let end = usize::from(self.len);
+        state.write(self.bytes.get(end.saturating_sub(8)..end).unwrap_or_default());
+    }
+}
+
 impl fmt::Debug for GripId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("GripId").field(&self.as_str()).finish()
@@ -121,5 +130,52 @@ impl Visitor<'_> for GripIdVisitor {
 
     fn visit_str<E: Error>(self, id: &str) -> Result<GripId, E> {
         GripId::parse(id).map_err(E::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    const ULID: &str = "01KA1B2C3D4E5F6G7H8J9KABCD";
+
+    #[test]
+    fn an_id_has_one_form() {
+        let id = format!("grip:1794702485884:{ULID}");
+        let parsed = GripId::parse(&id).unwrap();
+        assert_eq!(parsed.as_str(), id);
+        assert_eq!(parsed.at(), Millis(1_794_702_485_884));
+        assert_eq!(
+            GripId::parse(&format!(" grip:1794702485884:{} ", ULID.to_lowercase())),
+            Ok(parsed)
+        );
+        for bad in [
+            String::new(),
+            "grip:1".to_owned(),
+            "grip:1:".to_owned(),
+            format!("grip:01:{ULID}"),
+            format!("grip:+1:{ULID}"),
+            format!("grip::{ULID}"),
+            format!("grip:18446744073709551616:{ULID}"),
+            format!("grip:1:{ULID}:1"),
+            format!("GRIP:1:{ULID}"),
+        ] {
+            assert!(GripId::parse(&bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn ids_are_compared_as_their_texts() {
+        let texts = [0, 9, 10, u64::MAX].map(|ms| format!("grip:{ms}:{ULID}"));
+        let ids: Vec<GripId> = texts.iter().map(|text| GripId::parse(text).unwrap()).collect();
+        for (a, x) in ids.iter().zip(&texts) {
+            assert_eq!(a.to_string(), *x);
+            for (b, y) in ids.iter().zip(&texts) {
+                assert_eq!(a.cmp(b), x.cmp(y));
+            }
+        }
+        assert_eq!(ids.into_iter().collect::<HashSet<_>>().len(), 4);
     }
 }

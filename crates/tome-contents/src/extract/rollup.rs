@@ -141,29 +141,38 @@ fn extend_work<'a>(work: &mut MergedWork<'a>, later: &'a Work) {
 fn limit_facts(work: &mut MergedWork<'_>) {
     let from = work.sessions.len().saturating_sub(SESSIONS_MAX);
     work.sessions.drain(..from);
-    let mut by_kind: BTreeMap<FactKind, Vec<&Fact>> = BTreeMap::new();
-    for fact in std::mem::take(&mut work.facts) {
-        by_kind.entry(fact.kind).or_default().push(fact);
-    }
-    for (kind, mut facts) in by_kind {
-        match kind {
-            FactKind::Title | FactKind::Outcome | FactKind::Request => {
+    let mut kept: Vec<&Fact> = Vec::with_capacity(work.facts.len());
+    work.facts.sort_by_key(|fact| fact.kind);
+    for facts in work.facts.chunk_by_mut(|a, b| a.kind == b.kind) {
+        match facts.first().map(|fact| fact.kind) {
+            Some(FactKind::Title | FactKind::Outcome | FactKind::Request) => {
                 facts.sort_by_key(|fact| std::cmp::Reverse((fact.weight, fact.at)));
             }
             _ => facts.reverse(),
         }
-        let mut texts: Vec<&str> = Vec::new();
-        for fact in facts {
-            // Of several answers to one question, one is enough.
-            let asked = fact.text.split_once(QUESTION_END).filter(|_| kind == FactKind::Outcome);
-            let text = asked.map_or(fact.text.as_str(), |(question, _)| question);
-            if texts.len() < FACTS_PER_KIND_MAX && !texts.contains(&text) {
-                texts.push(text);
-                work.facts.push(fact);
+        let from = kept.len();
+        for fact in facts.iter().copied() {
+            let of_kind = kept.get(from..).unwrap_or_default();
+            if of_kind.len() >= FACTS_PER_KIND_MAX {
+                break;
+            }
+            if !of_kind.iter().any(|known| subject_of(known) == subject_of(fact)) {
+                kept.push(fact);
             }
         }
     }
-    work.facts.sort_by_key(|fact| fact.at);
+    kept.sort_by_key(|fact| fact.at);
+    work.facts = kept;
+}
+
+/// The text by which a fact is told from others of its kind. Of several answers to one question, one
+/// is enough.
+fn subject_of(fact: &Fact) -> &str {
+    let asked = match fact.kind {
+        FactKind::Outcome => fact.text.split_once(QUESTION_END),
+        _ => None,
+    };
+    asked.map_or(fact.text.as_str(), |(question, _)| question)
 }
 
 /// Renders the titles of the heaviest work, whole ones only.

@@ -99,3 +99,30 @@ impl<'a> Statement<'a> {
 pub(super) fn is_similar(a: &str, b: &str) -> bool {
     a == b || TermSet::from_text(a).overlap_percent(&TermSet::from_text(b)) >= 70
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_stems_of_words_that_say_something() {
+        let terms = |text| TermSet::from_text(text).into_terms().collect::<Vec<_>>();
+        assert_eq!(
+            terms("The parsers are Parsing parser_state, an e.g."),
+            ["pars", "parser", "parser_st"]
+        );
+        assert_eq!(terms("会議室"), ["会議", "議室"]);
+        assert_eq!(terms(""), [""; 0]);
+    }
+
+    #[test]
+    fn shared_terms_are_counted_once() {
+        let shared = |a, b| TermSet::from_text(a).count_shared(&TermSet::from_text(b));
+        assert_eq!(shared("lexer parser lexer", "parser lexer token"), 2);
+        assert_eq!(shared("lexer", ""), 0);
+        assert!(is_similar("", "") && !is_similar("lexer", ""));
+        assert!(
+            Statement::new("Rename the lexer").is_similar(&Statement::new("the lexer: renamed"))
+        );
+    }
+}

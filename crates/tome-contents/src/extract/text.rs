@@ -251,3 +251,42 @@ pub(super) fn first_and_last_bytes(text: &str, bytes_max: usize) -> [&str; 2] {
     }
     [head, text.get(start..).unwrap_or_default()]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_found_in_any_case() {
+        let prefixes = ["fix", "let's", "исправь", "请", "\u{e9}tat", "k"];
+        for text in [
+            "Fix it",
+            "fixed",
+            "LET'S go",
+            "Исправь это",
+            "请看",
+            "État",
+            "état",
+            "\u{212a}",
+            "",
+            "z",
+        ] {
+            let one_by_one =
+                prefixes.iter().find_map(|prefix| strip_prefix_ignoring_case(text, prefix));
+            assert_eq!(strip_any_prefix(text, &prefixes), one_by_one, "{text}");
+        }
+        assert_eq!(strip_any_prefix("Fix it", &prefixes), Some(" it"));
+        assert_eq!(strip_any_prefix("Исправь это", &prefixes), Some(" это"));
+        assert_eq!(strip_any_prefix("fixed", &prefixes), None);
+    }
+
+    #[test]
+    fn marks_are_stripped() {
+        assert_eq!(
+            plain_text("- **Fixed** the [lexer](a.md) *now* ~~not~~ 🎉"),
+            "Fixed the lexer now not"
+        );
+        assert_eq!(plain_text("\u{1b}[31mred\u{1b}[0m  text"), "red text");
+        assert_eq!(plain_text("plain *args"), "plain *args");
+    }
+}
