@@ -59,7 +59,7 @@ pub fn is_stop_word(word: &str, classes: StopClass) -> bool {
 static CLASSES: LazyLock<HashMap<&str, u8, BuildHasherDefault<WordHasher>>> =
     LazyLock::new(|| table::WORDS.iter().copied().collect());
 
-/// FNV-1a: quick for short words, and the table is no one's to choose.
+/// FNV-1a, which is quick for short words. The table is fixed, so no input can fill a bucket.
 #[derive(Default)]
 struct WordHasher(u64);
 
@@ -71,7 +71,7 @@ impl Hasher for WordHasher {
     }
 
     fn finish(&self) -> u64 {
-        // The map takes the high bits as well as the low ones.
+        // The map uses both the high and the low bits.
         self.0 ^ (self.0 >> 29)
     }
 }
