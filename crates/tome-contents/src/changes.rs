@@ -109,8 +109,10 @@ impl<'a> PendingChanges<'a> {
         let BuiltNode { mut node, firsts, grips } = made;
         let head = self.ledger.node_header(project, &node.id)?;
         let before = match head.as_ref().filter(|head| !head.removed) {
-            Some(head) => self.ledger.node(project, &node.id, Some(head.base))?,
-            None => None,
+            Some(head) if !self.is_surely_changed(head, &node) => {
+                self.ledger.node(project, &node.id, Some(head.base))?
+            }
+            _ => None,
         };
         if let (Some(head), Some(before)) = (&head, &before) {
             (node.version, node.made_at) = (before.version, before.made_at);
@@ -130,6 +132,15 @@ impl<'a> PendingChanges<'a> {
         let (id, base) = (node.id.clone(), node.version);
         self.add_pending(project, PendingNode { id, seen, put: Some((node, base, firsts)) });
         Ok(true)
+    }
+
+    /// Whether a period differs from the stored one by its number of events already, so that the
+    /// stored one need not be read. The grips of a segment are compared in any case.
+    fn is_surely_changed(&self, head: &NodeHeader, node: &Node) -> bool {
+        node.source.is_none()
+            && self.care == Comparison::Nodes
+            && head.base == head.version
+            && head.events != node.events
     }
 
     /// Keeps an unchanged node, but repairs its grips and head.

@@ -1,6 +1,9 @@
 //! Validates a summarizer's output: a grip is kept only if its excerpt is verbatim text of its
 //! event.
 
+use std::cell::LazyCell;
+use std::collections::HashSet;
+
 use tome_model::{Bullet, Event, Fact, Grip, GripId, Node, NodeId, Work};
 use tome_text::first_chars;
 
@@ -55,34 +58,28 @@ pub(super) fn check_period_summary(
     by: &str,
     children: &[Node],
 ) -> CheckedSummary {
-    check_summary(summary, by, |support| {
-        let mut ids: Vec<GripId> = Vec::new();
-        let bullet = |&(child, bullet): &(usize, usize)| children.get(child)?.bullets.get(bullet);
-        let found: Vec<&GripId> = match support {
-            Support::Excerpts(_) => Vec::new(),
-            Support::Bullets(places) => {
-                places.iter().filter_map(bullet).flat_map(|bullet| &bullet.grips).collect()
-            }
-            Support::Grips(grips) => grips.iter().filter(|id| cites(children, id)).collect(),
-        };
-        for id in found {
-            if ids.len() < GRIPS_PER_BULLET_MAX && !ids.contains(id) {
-                ids.push(id.clone());
-            }
+    let cited: LazyCell<HashSet<&GripId>, _> =
+        LazyCell::new(|| children.iter().flat_map(Node::grips).collect());
+    let bullet = |(child, bullet): (usize, usize)| children.get(child)?.bullets.get(bullet);
+    check_summary(summary, by, |support| match support {
+        Support::Excerpts(_) => Vec::new(),
+        Support::Bullets(places) => {
+            let bullets = places.into_iter().filter_map(bullet);
+            limit_grips(bullets.flat_map(|bullet| bullet.grips.iter().cloned()))
         }
-        ids
+        Support::Grips(grips) => limit_grips(grips.into_iter().filter(|id| cited.contains(id))),
     })
 }
 
-/// Whether a child cites a grip.
-fn cites(children: &[Node], id: &GripId) -> bool {
-    children.iter().any(|child| {
-        let facts = child.work.iter().flat_map(|work| &work.facts);
-        facts
-            .flat_map(Fact::grips)
-            .chain(child.bullets.iter().flat_map(|bullet| &bullet.grips))
-            .any(|grip| grip == id)
-    })
+/// The first grips, each once.
+fn limit_grips(grips: impl Iterator<Item = GripId>) -> Vec<GripId> {
+    let mut ids: Vec<GripId> = Vec::new();
+    for id in grips {
+        if ids.len() < GRIPS_PER_BULLET_MAX && !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    ids
 }
 
 pub(super) fn hash_excerpt(excerpt: &str) -> String {
@@ -107,28 +104,27 @@ pub(super) fn is_excerpt_short(excerpt: &str) -> bool {
 fn check_summary(
     summary: Summary,
     by: &str,
-    mut grips_of: impl FnMut(&Support) -> Vec<GripId>,
+    mut grips_of: impl FnMut(Support) -> Vec<GripId>,
 ) -> CheckedSummary {
     let bullets = summary.bullets.into_iter().take(BULLETS_MAX).map(|bullet| {
-        let grips = grips_of(&bullet.support);
+        let grips = grips_of(bullet.support);
         // The built-in summarizer only reports what it read; its counts have no excerpt.
         let unsupported = grips.is_empty() && by != EXTRACTIVE;
-        Bullet { text: truncate_text(&bullet.text), grips, unsupported }
+        Bullet { text: truncate_text(bullet.text), grips, unsupported }
     });
     let bullets: Vec<Bullet> = bullets.collect();
-    let keywords = summary.keywords.iter().take(KEYWORDS_MAX);
-    let keywords = keywords.map(|keyword| truncate_text(keyword)).collect();
-    let title = truncate_text(&summary.title);
+    let keywords = summary.keywords.into_iter().take(KEYWORDS_MAX).map(truncate_text).collect();
+    let title = truncate_text(summary.title);
     let work = summary.work.into_iter().map(|work| check_work(work, &mut grips_of)).collect();
     CheckedSummary { title, bullets, keywords, work, grips: Vec::new() }
 }
 
 /// Keeps the facts that have evidence.
-fn check_work(work: SummaryWork, grips_of: &mut impl FnMut(&Support) -> Vec<GripId>) -> Work {
+fn check_work(work: SummaryWork, grips_of: &mut impl FnMut(Support) -> Vec<GripId>) -> Work {
     let SummaryWork { branch, sessions, turns, commits, weight, facts } = work;
     let facts = facts.into_iter().filter_map(|fact| {
-        let grips = grips_of(&fact.support);
-        Fact::new(fact.kind, truncate_text(&fact.text), fact.at, fact.weight, grips)
+        let grips = grips_of(fact.support);
+        Fact::new(fact.kind, truncate_text(fact.text), fact.at, fact.weight, grips)
     });
     Work { branch, sessions, turns, commits, weight, facts: facts.collect() }
 }
@@ -150,6 +146,7 @@ fn build_grip(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Gr
     })
 }
 
-fn truncate_text(text: &str) -> String {
-    first_chars(text, TEXT_CHARS_MAX).to_owned()
+fn truncate_text(mut text: String) -> String {
+    text.truncate(first_chars(&text, TEXT_CHARS_MAX).len());
+    text
 }

@@ -2,7 +2,7 @@
 
 use thiserror::Error;
 use tome_home::HomeError;
-use tome_model::{Event, Fact, FactKind, GripId, Level, Millis, Node, SessionId, Work};
+use tome_model::{Event, Fact, FactKind, GripId, Level, Millis, Node, SessionId};
 
 /// Writes a title, bullets and keywords for events or for child nodes.
 pub trait Summarizer: Send + Sync {
@@ -82,19 +82,15 @@ pub struct SummaryFact {
     pub support: Support,
 }
 
-impl From<Work> for SummaryWork {
-    fn from(work: Work) -> Self {
-        let Work { branch, sessions, turns, commits, weight, facts } = work;
-        let facts = facts.into_iter().map(SummaryFact::from).collect();
-        Self { branch, sessions, turns, commits, weight, facts }
-    }
-}
-
-impl From<Fact> for SummaryFact {
-    fn from(fact: Fact) -> Self {
-        let support = Support::Grips(fact.grips().to_vec());
-        let Fact { kind, text, at, weight, .. } = fact;
-        Self { kind, text, at, weight, support }
+impl From<&Fact> for SummaryFact {
+    fn from(fact: &Fact) -> Self {
+        Self {
+            kind: fact.kind,
+            text: fact.text.clone(),
+            at: fact.at,
+            weight: fact.weight,
+            support: Support::Grips(fact.grips().to_vec()),
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! Ids of nodes and grips. They encode the position in the tree; only well-formed ids can be built.
+//! Ids of nodes. They encode the position in the tree; only well-formed ids can be built.
 //!
 //! ```text
 //! toc:year:2026   toc:month:2026-11   toc:week:2026-W46   toc:day:2026-11-14
-//! toc:segment:2026-11-14:<ulid>       grip:<ms>:<ulid>
+//! toc:segment:2026-11-14:<ulid>
 //! ```
 //!
 //! `toc:month:2026:11` and `toc:week:2026:W46` are also accepted, and normalized to the above.
@@ -10,7 +10,7 @@
 use std::fmt;
 
 use jiff::civil::{Date, ISOWeekDate, Weekday};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::ulid::{self, derive_ulid};
 use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
@@ -19,14 +19,9 @@ use crate::{EventId, Level, Millis, ModelError, Period, SessionId, truncate_to};
 const FIRST_YEAR: i16 = 1969;
 
 /// The id of a node; encodes its position.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
 pub struct NodeId(String);
-
-/// The id of a grip.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct GripId(String);
 
 impl NodeId {
     /// The id of a session's segment that starts with an event. Deterministic. For a period longer
@@ -104,63 +99,30 @@ impl Period {
     }
 }
 
-impl GripId {
-    /// The id of an excerpt of an event. Deterministic.
-    pub fn from_excerpt(at: Millis, event: &EventId, excerpt: &str) -> Self {
-        let name = derive_ulid(at, "tome grip id v1", &[event.as_str(), excerpt]);
-        Self(format!("grip:{}:{name}", at.0))
-    }
-
-    /// Parses an id as written by a person or an agent.
-    pub fn parse(id: &str) -> Result<Self, ModelError> {
-        let id = id.trim();
-        let read = || {
-            let (ms, name) = id.strip_prefix("grip:")?.split_once(':')?;
-            let at: u64 = ms.parse().ok()?;
-            // Only the canonical form of the number, so that a grip has one id.
-            (at.to_string() == ms).then_some(())?;
-            Some(Self(format!("grip:{at}:{}", ulid::parse(name)?)))
-        };
-        read().ok_or_else(|| malformed("grip", id, "grip:1794702485884:01KA1B2C3D4E5F6G7H8J9KABCD"))
-    }
-
-    /// Time of the event.
-    pub fn at(&self) -> Millis {
-        let ms = self.0.split(':').nth(1).and_then(|ms| ms.parse().ok());
-        Millis(ms.unwrap_or_default())
-    }
-
-    /// The id as text.
-    pub fn as_str(&self) -> &str {
-        &self.0
+impl fmt::Display for NodeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
     }
 }
 
-macro_rules! written {
-    ($name:ident) => {
-        impl fmt::Display for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(&self.0)
-            }
-        }
-
-        impl TryFrom<String> for $name {
-            type Error = ModelError;
-            fn try_from(id: String) -> Result<Self, ModelError> {
-                Self::parse(&id)
-            }
-        }
-
-        impl From<$name> for String {
-            fn from(id: $name) -> Self {
-                id.0
-            }
-        }
-    };
+impl Serialize for NodeId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
 }
 
-written!(NodeId);
-written!(GripId);
+impl TryFrom<String> for NodeId {
+    type Error = ModelError;
+    fn try_from(id: String) -> Result<Self, ModelError> {
+        Self::parse(&id)
+    }
+}
+
+impl From<NodeId> for String {
+    fn from(id: NodeId) -> Self {
+        id.0
+    }
+}
 
 fn unknown_node(id: &str) -> ModelError {
     ModelError::invalid(
@@ -172,7 +134,7 @@ fn unknown_node(id: &str) -> ModelError {
     )
 }
 
-fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
+pub(crate) fn malformed(field: &'static str, id: &str, example: &str) -> ModelError {
     let id = truncate_to(id, 80);
     ModelError::invalid(field, format!("{id:?} is malformed: use the form {example}"))
 }

@@ -6,9 +6,11 @@ use std::collections::BTreeSet;
 use tome_text::count_words;
 
 use super::cues::{Cue, find_cue, is_announcement, is_filler};
-use super::prose::{MessageParts, SentenceShape, split_message};
-use super::terms::{TermKind, extract_terms};
-use super::text::{plain_text, strip_prefix_ignoring_case};
+use super::prose::{MessageParts, SentenceShape};
+use super::terms::{TermKind, TextTerm, extract_terms};
+use super::text::{
+    begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case, to_lower,
+};
 
 /// A sentence of an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +30,7 @@ pub(super) struct AnswerSentence<'a> {
 pub(super) fn strip_verdict(text: &str) -> &str {
     VERDICTS
         .iter()
+        .filter(|label| may_begin_with(text, label))
         .find_map(|label| strip_prefix_ignoring_case(text, label)?.strip_prefix([':', '：']))
         .map_or(text, str::trim_start)
 }
@@ -51,16 +54,15 @@ const OPENINGS: &[&str] = &[
 ];
 
 /// Finds the sentence that states the conclusion of an answer, with the list that it introduces.
-pub(super) fn find_conclusion(answer: &str) -> Option<AnswerSentence<'_>> {
-    let parts = split_message(answer);
-    let mut best: Option<AnswerSentence<'_>> = None;
+pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
+    let mut best: Option<AnswerSentence<'a>> = None;
     for (place, sentence) in parts.sentences.iter().enumerate() {
-        let lead = strip_announcement(&strip_opening(&plain_text(sentence.raw)));
+        let lead = strip_announcement(&strip_opening(&sentence.plain));
         let mut text = lead.clone();
         let mut raws = vec![sentence.raw];
         let mut shape = sentence.shape;
         if shape != SentenceShape::Item && lead.ends_with([':', '：']) {
-            let items = list_items(&parts, place, &lead);
+            let items = list_items(parts, place, &lead);
             if items.len() >= 2 && !is_filler(&lead) {
                 let heads: Vec<String> = items.iter().map(|raw| item_head(raw)).collect();
                 text = format!("{lead} {}", heads.join("; "));
@@ -82,8 +84,8 @@ pub(super) fn find_conclusion(answer: &str) -> Option<AnswerSentence<'_>> {
 /// Whether a text has a word of its own beside "fixed", "change" and the names of files.
 pub(super) fn says_what(text: &str) -> bool {
     let terms = extract_terms(text);
-    let says = |term: &&super::terms::TextTerm<'_>| {
-        term.kind != TermKind::File && !is_generic_word(&term.text.to_lowercase())
+    let says = |term: &&TextTerm<'_>| {
+        term.kind != TermKind::File && !is_generic_word(&to_lower(term.text))
     };
     terms.iter().any(|term| says(&term)) || text.chars().any(tome_text::is_han_or_kana)
 }
@@ -130,7 +132,7 @@ fn strip_announcement(lead: &str) -> String {
     const STARTS: [&str; 4] = ["here's", "here is", "here’s", "here are"];
     const KINDS: [&str; 6] =
         ["summary of ", "overview of ", "breakdown of ", "recap of ", "list of ", "status of "];
-    let announces = STARTS.iter().any(|start| strip_prefix_ignoring_case(lead, start).is_some());
+    let announces = begins_with_any(lead, &STARTS);
     let rest = KINDS.iter().find_map(|kind| Some(lead.split_once(kind)?.1));
     let Some(rest) = rest.filter(|_| announces) else { return lead.to_owned() };
     let done = ["what was ", "what i ", "what we ", "what has been ", "what "]
@@ -163,10 +165,9 @@ fn item_head(raw: &str) -> String {
 pub(super) const SURE: i32 = 6;
 
 /// Whether a sentence says only that something is done, and not what.
-fn is_generic(text: &str) -> bool {
-    let terms = extract_terms(text);
-    let says = |term: &&super::terms::TextTerm<'_>| {
-        term.kind != TermKind::Word || !is_generic_word(&term.text.to_lowercase())
+fn is_generic(text: &str, terms: &[TextTerm<'_>]) -> bool {
+    let says = |term: &&TextTerm<'_>| {
+        term.kind != TermKind::Word || !is_generic_word(&to_lower(term.text))
     };
     terms.iter().filter(says).count() < 2 && !text.chars().any(tome_text::is_han_or_kana)
 }
@@ -190,13 +191,16 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
     let words = count_words(text);
     if words < 3
         || text.ends_with(['?', '？'])
-        || is_announcement(text)
-        || is_about_layout(text)
         || shape == SentenceShape::Heading
+        || is_announcement(text)
     {
         return None;
     }
-    let verdict = VERDICTS.iter().any(|label| strip_prefix_ignoring_case(text, label).is_some());
+    let terms = extract_terms(text);
+    if is_about_layout(text) && !has_identifier(&terms) {
+        return None;
+    }
+    let verdict = begins_with_any(text, VERDICTS);
     let lead_in = text.ends_with([':', '：']);
     if lead_in && !verdict && words < 12 {
         return None;
@@ -207,7 +211,7 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
         7..=36 => 3,
         _ => 0,
     };
-    let names = extract_terms(text).iter().filter(|term| term.kind != TermKind::Word).count();
+    let names = terms.iter().filter(|term| term.kind != TermKind::Word).count();
     let cue = match find_cue(text) {
         Some((Cue::Cause, sure)) => i32::try_from(sure).unwrap_or(0) + 2,
         Some((Cue::Outcome | Cue::Decision, sure)) => i32::try_from(sure).unwrap_or(0),
@@ -235,7 +239,7 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
             + i32::from(verdict) * if is_complaint(text) { 3 } else { 6 }
             - i32::from(lead_in) * 4
             - i32::from(checks) * 7
-            - i32::from(!(verdict && text.contains([':', '：'])) && is_generic(text)) * 8
+            - i32::from(!(verdict && text.contains([':', '：'])) && is_generic(text, &terms)) * 8
             - i32::from(names == 0 && counts_only(text)) * 6
             - i32::from(is_step(text)) * 6
             - i32::from(is_filler(text)) * 5
@@ -246,9 +250,7 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
 
 /// Whether a labelled sentence tells the problem; the one about its solution says more.
 fn is_complaint(text: &str) -> bool {
-    ["problem", "the problem", "the issue", "the bug"]
-        .iter()
-        .any(|label| strip_prefix_ignoring_case(text, label).is_some())
+    begins_with_any(text, &["problem", "the problem", "the issue", "the bug"])
 }
 
 /// Whether a sentence refers to things by their numbers: "Fix items 1, 2 and 5".
@@ -261,22 +263,24 @@ fn counts_only(text: &str) -> bool {
 
 /// Whether a text names a function, type or test, and not only files.
 pub(super) fn names_subject(text: &str) -> bool {
-    extract_terms(text).iter().any(|term| term.kind == TermKind::Identifier)
+    has_identifier(&extract_terms(text))
+}
+
+fn has_identifier(terms: &[TextTerm<'_>]) -> bool {
+    terms.iter().any(|term| term.kind == TermKind::Identifier)
 }
 
 /// Whether a sentence is about spaces and the order of lines.
 fn is_about_layout(text: &str) -> bool {
     const WORDS: [&str; 7] =
         ["formatting", "alignment", "whitespace", "indentation", "gofmt", "prettier", "rustfmt"];
-    let lower = text.to_lowercase();
-    WORDS.iter().any(|word| lower.contains(word)) && !names_subject(text)
+    let lower = to_lower(text);
+    WORDS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether a sentence leads on to the next step.
 fn is_step(text: &str) -> bool {
-    ["now for", "now the", "next", "next up", "now we", "the next"]
-        .iter()
-        .any(|start| strip_prefix_ignoring_case(text, start).is_some())
+    begins_with_any(text, &["now for", "now the", "next", "next up", "now we", "the next"])
 }
 
 /// Whether a sentence only reports that checks passed.
@@ -301,7 +305,7 @@ pub(super) fn begins_with_pronoun(text: &str) -> bool {
         "it", "this", "that", "these", "those", "they", "both", "he", "she", "its", "there",
         "here", "which", "each",
     ];
-    WORDS.iter().any(|word| {
+    WORDS.iter().filter(|word| may_begin_with(text, word)).any(|word| {
         strip_prefix_ignoring_case(text, word).is_some_and(|rest| {
             // "Both `a` and `b`" names what it is about.
             rest.starts_with([' ', '\'', '’', ',']) && !rest.starts_with(" `")
@@ -313,7 +317,8 @@ pub(super) fn begins_with_pronoun(text: &str) -> bool {
 fn strip_opening(text: &str) -> String {
     let mut rest = text;
     for _ in 0..3 {
-        let cut = OPENINGS.iter().find_map(|word| {
+        let mut openings = OPENINGS.iter().filter(|word| may_begin_with(rest, word));
+        let cut = openings.find_map(|word| {
             let after = strip_prefix_ignoring_case(rest, word)?;
             let bare = after.trim_start_matches([' ', '.', ',', '!', '-', '–', '—', ':']);
             let ended = after.starts_with(['.', ',', '!', ':'])
@@ -332,11 +337,10 @@ fn strip_opening(text: &str) -> String {
 }
 
 /// Finds the question that an answer ends with: the longest among its last sentences.
-pub(super) fn find_closing_question(answer: &str) -> Option<AnswerSentence<'_>> {
+pub(super) fn find_closing_question<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     const LAST: usize = 3;
-    let parts = split_message(answer);
     let last = parts.sentences.last()?;
-    if !plain_text(last.raw).ends_with(['?', '？']) {
+    if !last.plain.ends_with(['?', '？']) {
         return None;
     }
     let from = parts.sentences.len().saturating_sub(LAST);
@@ -344,7 +348,7 @@ pub(super) fn find_closing_question(answer: &str) -> Option<AnswerSentence<'_>> 
         .sentences
         .iter()
         .skip(from)
-        .map(|sentence| (sentence.raw, plain_text(sentence.raw)))
+        .map(|sentence| (sentence.raw, sentence.plain.clone()))
         .filter(|(_, text)| text.ends_with(['?', '？']) && count_words(text) >= 4)
         .map(|(raw, text)| AnswerSentence {
             raws: vec![raw],

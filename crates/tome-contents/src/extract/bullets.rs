@@ -1,12 +1,10 @@
 //! Chooses the facts that a page shows, and writes them as bullets.
 
-use std::collections::BTreeSet;
-
 use tome_model::FactKind;
-use tome_text::{is_han_or_kana, stem, truncate_words};
+use tome_text::truncate_words;
 
 use super::draft_fact::{DraftFact, PASSING_TROUBLE};
-use super::terms::is_stop;
+use super::similarity::{Statement, is_similar};
 use crate::{SummaryBullet, Support};
 
 pub(super) const BULLETS_MAX: usize = 5;
@@ -55,13 +53,20 @@ pub(super) fn build_bullets(facts: &[DraftFact]) -> Vec<SummaryBullet> {
     let mut ranked: Vec<&DraftFact> =
         facts.iter().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
     ranked.sort_by_key(|fact| std::cmp::Reverse(rank_kind(fact.kind).0 + fact.weight.min(40) / 2));
+    let heading = title.map(|title| Statement::new(&title.text));
     let mut chosen: Vec<&DraftFact> = Vec::new();
+    let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
-        let repeats = chosen.iter().any(|one| is_similar(&one.text, &fact.text))
-            || title.is_some_and(|title| repeats_title(&title.text, fact));
-        if chosen.len() < BULLETS_MAX && of_kind < rank_kind(fact.kind).1 && !repeats {
+        if chosen.len() >= BULLETS_MAX || of_kind >= rank_kind(fact.kind).1 {
+            continue;
+        }
+        let states = Statement::new(&fact.text);
+        if !stated.iter().any(|one| one.is_similar(&states))
+            && !heading.as_ref().is_some_and(|title| repeats_title(title, fact.kind, &states))
+        {
             chosen.push(fact);
+            stated.push(states);
         }
     }
     // List changed files only if there is nothing else to show.
@@ -106,39 +111,9 @@ pub(super) fn is_told_elsewhere(commit: &str, title: &str, bullets: &[String]) -
 }
 
 /// Whether a request or conclusion says no more than the title.
-fn repeats_title(title: &str, fact: &DraftFact) -> bool {
-    let more = fact.text.chars().count() > title.chars().count() + 30;
-    matches!(fact.kind, FactKind::Request | FactKind::Outcome | FactKind::PullRequest)
+fn repeats_title(title: &Statement<'_>, kind: FactKind, states: &Statement<'_>) -> bool {
+    let more = states.text.chars().count() > title.text.chars().count() + 30;
+    matches!(kind, FactKind::Request | FactKind::Outcome | FactKind::PullRequest)
         && !more
-        && is_similar(title, &fact.text)
-}
-
-/// Whether two texts say nearly the same.
-pub(super) fn is_similar(a: &str, b: &str) -> bool {
-    a == b || overlap_percent(&content_terms(a), &content_terms(b)) >= 70
-}
-
-/// Returns the content terms of a text: stems without stop words, and pairs of adjacent CJK
-/// characters.
-pub(super) fn content_terms(text: &str) -> BTreeSet<String> {
-    let mut set = BTreeSet::new();
-    for word in
-        text.split(|c: char| !c.is_alphanumeric() && c != '_' || is_han_or_kana(c)).take(400)
-    {
-        let lower = word.to_lowercase();
-        if lower.chars().count() >= 3 && (!is_stop(&lower) || lower.len() > 7) {
-            set.insert(stem(&lower).into_owned());
-        }
-    }
-    let wide: Vec<char> = text.chars().filter(|c| is_han_or_kana(*c)).take(400).collect();
-    set.extend(wide.windows(2).map(|pair| pair.iter().collect::<String>()));
-    set
-}
-
-/// Percentage of the smaller set that is in the larger one. The divisor is at least the larger set's
-/// size, up to five, so that a few common words do not make two texts the same.
-pub(super) fn overlap_percent(a: &BTreeSet<String>, b: &BTreeSet<String>) -> usize {
-    let smaller = a.len().min(b.len());
-    let larger = a.len().max(b.len());
-    a.intersection(b).count() * 100 / smaller.max(larger.min(5)).max(1)
+        && title.is_similar(states)
 }

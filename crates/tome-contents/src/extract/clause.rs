@@ -2,7 +2,7 @@
 
 use tome_text::{StopClass, is_stop_word, truncate_words};
 
-use super::text::{is_mostly_cjk, strip_prefix_ignoring_case};
+use super::text::{begins_with_any, is_mostly_cjk};
 
 /// Limits of a title: words, or characters in scripts without spaces.
 const TITLE_WORDS_MAX: usize = 12;
@@ -41,7 +41,7 @@ pub(super) fn is_question(text: &str) -> bool {
         "should", "can", "could", "was", "has", "почему", "как", "что", "где", "warum", "wie",
         "was",
     ];
-    WORDS.iter().any(|word| strip_prefix_ignoring_case(text, word).is_some()) || is_mostly_cjk(text)
+    begins_with_any(text, WORDS) || is_mostly_cjk(text)
 }
 
 fn first_cjk_clause(text: &str) -> String {

@@ -1,6 +1,6 @@
 //! Recognizes and removes greetings and politeness in a few languages.
 
-use super::text::strip_prefix_ignoring_case;
+use super::text::{begins_with_any, strip_any_prefix};
 
 /// Prefixes of a request: greetings, then politeness. Longer ones first.
 #[rustfmt::skip]
@@ -30,7 +30,7 @@ const COURTESIES: &[&str] = &[
 /// Whether a text begins politely, after any greetings.
 pub(super) fn is_polite(text: &str) -> bool {
     let text = strip_prefixes(text, GREETINGS);
-    COURTESIES.iter().any(|start| strip_prefix_ignoring_case(text, start).is_some())
+    begins_with_any(text, COURTESIES)
 }
 
 /// Removes greetings and politeness from the beginning.
@@ -54,8 +54,7 @@ fn strip_prefixes<'a>(text: &'a str, starts: &[&str]) -> &'a str {
     };
     let mut rest = text.trim_start();
     let mut stripped = false;
-    while let Some(after) = starts.iter().find_map(|start| strip_prefix_ignoring_case(rest, start))
-    {
+    while let Some(after) = strip_any_prefix(rest, starts) {
         rest = after.trim_start_matches(punctuation);
         stripped = true;
     }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use tome_text::is_han_or_kana;
 
-use super::text::strip_prefix_ignoring_case;
+use super::text::{begins_with_any, strip_any_prefix, to_lower};
 
 /// The function of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,17 +92,15 @@ const PLANS: &[&str] = &[
 
 /// Whether a sentence only agrees or leads on.
 pub(super) fn is_filler(plain: &str) -> bool {
-    FILLERS.iter().any(|start| strip_prefix_ignoring_case(plain, start).is_some())
-        || plain.ends_with("します。") && plain.chars().count() < 24
+    begins_with_any(plain, FILLERS) || plain.ends_with("します。") && plain.chars().count() < 24
 }
 
 /// Whether a sentence announces the next step: `Let me look`, `Now remove the import`.
 pub(super) fn is_announcement(plain: &str) -> bool {
-    if PLANS.iter().any(|start| strip_prefix_ignoring_case(plain, start).is_some()) {
+    if begins_with_any(plain, PLANS) {
         return true;
     }
-    let rest = strip_prefix_ignoring_case(plain, "now")
-        .or_else(|| strip_prefix_ignoring_case(plain, "then"));
+    let rest = strip_any_prefix(plain, &["now", "then"]);
     rest.is_some_and(|rest| super::request::is_order(rest.trim_start_matches([' ', ','])))
 }
 
@@ -125,7 +123,7 @@ static CUES_BY_FIRST_CHAR: LazyLock<BTreeMap<char, Vec<CueEntry>>> = LazyLock::n
 
 /// Returns a sentence's strongest cue and its confidence, if any.
 pub(super) fn find_cue(plain: &str) -> Option<(Cue, u32)> {
-    let lower = plain.to_lowercase();
+    let lower = to_lower(plain);
     let mut found: Vec<CueEntry> = Vec::new();
     let mut before = None;
     for (at, c) in lower.char_indices() {

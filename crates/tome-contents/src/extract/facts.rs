@@ -1,23 +1,20 @@
 //! Collects the facts of a segment from its turns. Every fact has a verbatim excerpt that shows it.
 
-use std::collections::BTreeSet;
-
 use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
 use super::answer::{is_check_report, names_subject};
-use super::bullets::{content_terms, overlap_percent};
 use super::changes::{changed_files, render_changes};
 use super::clause::capitalize;
 use super::cues::{Cue, find_cue};
 use super::draft_fact::{DraftFact, QUESTION_END, build_evidence};
 use super::failures::render_failure_message;
 use super::problems::{add_checks, add_problems, find_open_end};
-use super::prose::split_message;
 use super::reaction::{Reaction, is_convention};
 use super::request::{UserRequest, refers_without_naming};
-use super::terms::{TermKind, extract_terms};
-use super::text::plain_text;
+use super::similarity::TermSet;
+use super::terms::{TermKind, extract_terms, has_name};
+use super::text::{plain_text, to_lower};
 use super::turn::{Turn, read_turns};
 use crate::Evidence;
 
@@ -44,7 +41,7 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
         let from = facts.len();
         add_turn_facts(turn, events, &mut facts);
         let next = turns.get(place + 1);
-        if next.is_some_and(|next| is_superseded(turn, next, events)) {
+        if next.is_some_and(|next| is_superseded(turn, next)) {
             let own = facts.split_off(from);
             facts.extend(own.into_iter().filter(|fact| fact.kind != FactKind::Outcome));
         }
@@ -72,13 +69,14 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
 
 /// Whether a turn only proposed or assessed, and the next one carried it out: then the result tells
 /// more, and may differ.
-fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>, events: &[Event]) -> bool {
+fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
     let points = |request: &UserRequest<'_>| {
         refers_without_naming(&request.text) && !request.text.ends_with('?')
     };
-    let follows =
-        next.reaction == Reaction::Confirmation || next.request.as_ref().is_some_and(points);
-    !turn.has_work() && next.has_work() && follows && next.find_conclusion(events).is_some()
+    !turn.has_work()
+        && next.has_work()
+        && next.conclusion.is_some()
+        && (next.reaction == Reaction::Confirmation || next.request.as_ref().is_some_and(points))
 }
 
 /// Drops conclusions that a later one takes back.
@@ -99,17 +97,22 @@ fn drop_refuted(facts: &mut Vec<DraftFact>) {
         let lower = fact.text.to_lowercase();
         REFUTATIONS.iter().any(|mark| lower.contains(mark))
     };
-    let later: Vec<(usize, BTreeSet<String>)> = facts
+    let later: Vec<(usize, String)> = facts
         .iter()
         .filter(|fact| fact.kind == FactKind::Outcome && takes_back(fact))
-        .map(|fact| (fact.event, content_terms(&fact.text)))
+        .map(|fact| (fact.event, fact.text.clone()))
         .collect();
+    if later.is_empty() {
+        return;
+    }
+    let later: Vec<(usize, TermSet<'_>)> =
+        later.iter().map(|(event, text)| (*event, TermSet::from_text(text))).collect();
     facts.retain(|fact| {
-        let about = content_terms(&fact.text);
+        let about = TermSet::from_text(&fact.text);
         fact.kind != FactKind::Outcome
             || !later
                 .iter()
-                .any(|(event, terms)| *event > fact.event && overlap_percent(&about, terms) >= 20)
+                .any(|(event, terms)| *event > fact.event && about.overlap_percent(terms) >= 20)
     });
 }
 
@@ -161,35 +164,38 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
         let evidence = vec![build_evidence(rebase.event, rebase.raw)];
         facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
     }
-    if let Some(prompt) = turn.prompt.and_then(|at| Some((at, events.get(at)?))) {
-        add_prompt_facts(turn, prompt.0, &prompt.1.text, facts);
+    if let Some(at) = turn.prompt {
+        add_prompt_facts(turn, at, facts);
     }
-    facts.extend(find_outcome(turn, events).or_else(|| find_request(turn)));
+    facts.extend(find_outcome(turn).or_else(|| find_request(turn)));
     facts.extend(find_agent_decision(turn, events));
 }
 
 /// Adds the decisions, corrections and rules in a prompt.
-fn add_prompt_facts(turn: &Turn<'_>, at: usize, prompt: &str, facts: &mut Vec<DraftFact>) {
+fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
     let is_plan = turn.plan.is_some_and(|plan| plan.event == at);
-    if is_plan || is_pasted(prompt) {
+    if is_plan || turn.prompt_parts.is_pasted() {
         return;
     }
-    let sentences = split_message(prompt).sentences;
-    for (place, sentence) in sentences.iter().take(20).enumerate() {
-        let text = plain_text(sentence.raw);
-        let words = count_words(&text);
+    for (place, sentence) in turn.prompt_parts.sentences.iter().take(20).enumerate() {
+        let text = &sentence.plain;
+        let words = count_words(text);
+        let kind =
+            if place == 0 && turn.reaction == Reaction::Correction && (4..=40).contains(&words) {
+                FactKind::Correction
+            } else if is_convention(text) {
+                FactKind::Convention
+            } else if (5..=40).contains(&words)
+                && !text.ends_with('?')
+                && is_choice(text, turn.reaction)
+                && names_something(text)
+            {
+                FactKind::Decision
+            } else {
+                continue;
+            };
         let evidence = vec![build_evidence(at, sentence.raw)];
-        if place == 0 && turn.reaction == Reaction::Correction && (4..=40).contains(&words) {
-            facts.extend(DraftFact::new(FactKind::Correction, &capitalize(&text), 8, evidence));
-        } else if is_convention(&text) {
-            facts.extend(DraftFact::new(FactKind::Convention, &capitalize(&text), 8, evidence));
-        } else if is_choice(&text, turn.reaction)
-            && (5..=40).contains(&words)
-            && !text.ends_with('?')
-            && names_something(&text)
-        {
-            facts.extend(DraftFact::new(FactKind::Decision, &capitalize(&text), 8, evidence));
-        }
+        facts.extend(DraftFact::new(kind, &capitalize(text), 8, evidence));
     }
 }
 
@@ -206,15 +212,9 @@ fn names_something(text: &str) -> bool {
         || terms.len() >= 3 && !refers_without_naming(text)
 }
 
-/// Whether most of a message is pasted: logs, review comments, code.
-fn is_pasted(prompt: &str) -> bool {
-    let parts = split_message(prompt);
-    parts.others.len() > parts.sentences.len() * 2
-}
-
 /// A request and the conclusion of its answer.
-fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
-    let (at, conclusion) = turn.find_conclusion(events)?;
+fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
+    let (at, conclusion) = turn.conclusion.as_ref()?;
     let asked = turn.request.as_ref().filter(|request| is_worth_repeating(request, turn));
     let asked = asked.filter(|request| belongs_together(request, &conclusion.text, turn));
     let asked = asked.map(|request| (request.event, request.raw, request.text.clone()));
@@ -229,7 +229,7 @@ fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
         }
         None => conclusion.text.clone(),
     };
-    evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(at, raw)));
+    evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
     let said = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
     let work = if turn.has_work() { 8 } else { 0 };
@@ -247,7 +247,7 @@ fn find_outcome(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
 fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, &'a str, String)> {
     let request = turn.request.as_ref()?;
     let line = request.failure?;
-    let is_named = extract_terms(conclusion).iter().any(|term| term.kind != TermKind::Word);
+    let is_named = has_name(conclusion);
     let text = truncate_words(&render_failure_message(line), QUESTION_CHARS_MAX);
     (!is_named).then_some((request.event, line, text))
 }
@@ -256,9 +256,11 @@ fn find_pasted_failure<'a>(turn: &Turn<'a>, conclusion: &str) -> Option<(usize, 
 /// often concludes something else.
 fn belongs_together(request: &UserRequest<'_>, conclusion: &str, turn: &Turn<'_>) -> bool {
     let asks = request.text.ends_with(['?', '？']);
-    let shared = content_terms(&request.text);
-    let shares = content_terms(conclusion).iter().any(|term| shared.contains(term));
-    !asks || !turn.has_work() || shares
+    let shares = || {
+        let of_request = TermSet::from_text(&request.text);
+        TermSet::from_text(conclusion).count_shared(&of_request) > 0
+    };
+    !asks || !turn.has_work() || shares()
 }
 
 fn is_worth_repeating(request: &UserRequest<'_>, turn: &Turn<'_>) -> bool {
@@ -280,8 +282,7 @@ fn refers_by_number(text: &str) -> bool {
     };
     const NOUNS: [&str; 6] = ["item", "items", "comment", "comments", "point", "points"];
     let mut rest = text.split_whitespace().skip(1).skip_while(|word| NOUNS.contains(word));
-    let named = extract_terms(text).iter().any(|term| term.kind != TermKind::Word);
-    !named && rest.next().is_some_and(|word| is_number(&word))
+    rest.next().is_some_and(|word| is_number(&word)) && !has_name(text)
 }
 
 /// A request without a conclusion.
@@ -310,18 +311,17 @@ fn find_agent_decision(turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
         "rather than",
         "改用",
     ];
-    let (at, answer) = turn.final_answer(events)?;
-    let parts = split_message(answer);
-    parts.sentences.iter().find_map(|sentence| {
-        let text = plain_text(sentence.raw);
-        let lower = text.to_lowercase();
+    let (at, _) = turn.final_answer(events)?;
+    turn.answer_parts.sentences.iter().find_map(|sentence| {
+        let text = &sentence.plain;
+        let lower = to_lower(text);
         let fits = CHOICES.iter().any(|word| lower.contains(word))
             && REASONS.iter().any(|word| lower.contains(word))
-            && matches!(find_cue(&text), Some((Cue::Decision | Cue::Cause, 4..)))
-            && (7..=40).contains(&count_words(&text))
+            && matches!(find_cue(text), Some((Cue::Decision | Cue::Cause, 4..)))
+            && (7..=40).contains(&count_words(text))
             && !text.ends_with(['?', ':'])
-            && !super::answer::begins_with_pronoun(&text);
-        let evidence = vec![build_evidence(at, sentence.raw)];
-        fits.then(|| DraftFact::new(FactKind::Decision, &capitalize(&text), 5, evidence)).flatten()
+            && !super::answer::begins_with_pronoun(text);
+        let evidence = || vec![build_evidence(at, sentence.raw)];
+        fits.then(|| DraftFact::new(FactKind::Decision, &capitalize(text), 5, evidence()))?
     })
 }

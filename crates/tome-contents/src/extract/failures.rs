@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use regex::Regex;
+use regex::{Regex, RegexSet};
 
 use super::text::{head_and_tail, plain_text};
 
@@ -67,7 +67,20 @@ fn compile_marks(marks: &[(&str, u32)]) -> Option<Regex> {
     Regex::new(&escaped.join("|")).ok()
 }
 
+/// Matches the marks one by one, all in one pass over a line.
+fn compile_mark_set(marks: &[(&str, u32)]) -> Option<RegexSet> {
+    RegexSet::new(marks.iter().map(|(mark, _)| regex::escape(mark))).ok()
+}
+
+/// The highest score of the marks in a line; 0 if it has none.
+fn best_mark(line: &str, marks: &[(&str, u32)], set: Option<&RegexSet>) -> u32 {
+    let score_at = |at: usize| marks.get(at).map(|(_, score)| *score);
+    set.and_then(|set| set.matches(line).iter().filter_map(score_at).max()).unwrap_or(0)
+}
+
 static FAILURE_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| compile_marks(FAILURES));
+static FAILURE_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| compile_mark_set(FAILURES));
+static SUCCESS_SET: LazyLock<Option<RegexSet>> = LazyLock::new(|| compile_mark_set(SUCCESSES));
 static SUCCESS_MARKS: LazyLock<Option<Regex>> = LazyLock::new(|| compile_marks(SUCCESSES));
 
 fn best_line<'a>(
@@ -76,6 +89,7 @@ fn best_line<'a>(
     score: fn(&str) -> u32,
 ) -> Option<(&'a str, u32)> {
     let mut best: Option<(&'a str, u32)> = None;
+    let mut last = "";
     for part in head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX) {
         let mut rest = part;
         loop {
@@ -85,7 +99,10 @@ fn best_line<'a>(
             let end = from.find('\n').unwrap_or(from.len());
             let start = before.rfind('\n').map_or(0, |newline| newline + 1);
             let line = rest.get(start..at + end).unwrap_or_default();
-            let scored = if line.len() <= LINE_BYTES_MAX { score(line) } else { 0 };
+            // Logs repeat themselves.
+            let is_scored = line.len() <= LINE_BYTES_MAX && line != last;
+            let scored = if is_scored { score(line) } else { 0 };
+            last = line;
             if scored > best.map_or(0, |(_, so_far)| so_far) {
                 best = Some((line.trim(), scored));
             }
@@ -97,9 +114,7 @@ fn best_line<'a>(
 
 /// Scores how well a line explains a failure; 0 if it reports none.
 pub(super) fn score_failure(line: &str) -> u32 {
-    let score =
-        FAILURES.iter().filter(|(mark, _)| line.contains(mark)).map(|(_, score)| *score).max();
-    let mut score = score.unwrap_or(0);
+    let mut score = best_mark(line, FAILURES, FAILURE_SET.as_ref());
     if score == 0 {
         return 0;
     }
@@ -142,12 +157,7 @@ fn is_listing(line: &str) -> bool {
 }
 
 fn score_success(line: &str) -> u32 {
-    let score = SUCCESSES
-        .iter()
-        .filter(|(mark, _)| line.contains(mark))
-        .map(|(_, score)| *score)
-        .max()
-        .unwrap_or(0);
+    let score = best_mark(line, SUCCESSES, SUCCESS_SET.as_ref());
     // Among several summaries, prefer the one with the highest count.
     let counted = parse_passed_count(line).map_or(0, |count| count.min(80));
     if score == 0 || is_listing(line) || score_failure(line) > 3 { 0 } else { score + counted }

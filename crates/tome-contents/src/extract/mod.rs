@@ -26,6 +26,7 @@ mod reaction;
 mod request;
 mod rollup;
 mod session;
+mod similarity;
 mod terms;
 mod text;
 mod title;
@@ -79,7 +80,8 @@ impl Summarizer for Extractive {
 /// Finds the sentence of an answer that says what came out, if one does: a result, a cause or a
 /// decision, or something about a named part of the code.
 pub fn find_conclusion(answer: &str) -> Option<String> {
-    let found = answer::find_conclusion(answer).filter(|found| found.score >= answer::SURE)?;
+    let parts = prose::split_message(answer);
+    let found = answer::find_conclusion(&parts).filter(|found| found.score >= answer::SURE)?;
     let says = cues::find_cue(&found.text).is_some_and(|(_, sure)| sure >= 2)
         || answer::names_subject(&found.text);
     says.then_some(found.text)
@@ -88,10 +90,10 @@ pub fn find_conclusion(answer: &str) -> Option<String> {
 /// Finds the standing instructions and preferences in a prompt, verbatim.
 pub(crate) fn find_instructions(prompt: &str) -> Vec<String> {
     let parts = prose::split_message(prompt);
-    if parts.others.len() > parts.sentences.len() * 2 {
+    if parts.is_pasted() {
         return Vec::new();
     }
-    let sentences = parts.sentences.iter().map(|sentence| text::plain_text(sentence.raw));
+    let sentences = parts.sentences.into_iter().map(|sentence| sentence.plain);
     sentences.filter(|sentence| reaction::is_instruction(sentence)).collect()
 }
 

@@ -4,13 +4,13 @@ use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
 use super::answer::find_closing_question;
-use super::bullets::content_terms;
 use super::clause::capitalize;
 use super::commands::{CommandOutcome, CommandRun};
 use super::draft_fact::{DraftFact, PASSING_TROUBLE, build_evidence, first_line};
 use super::failures::render_failure_message;
 use super::files::{FileTouchKind, find_text_field};
-use super::terms::{TermKind, base_name, extract_terms};
+use super::similarity::TermSet;
+use super::terms::{base_name, has_name};
 use super::turn::{FileActivity, Turn};
 use crate::Evidence;
 
@@ -92,11 +92,11 @@ fn is_bare_failure(message: &str) -> bool {
 /// Whether a request is about a failure: it names the command, or pasted the message.
 fn is_asked_about(turn: &Turn<'_>, run: &CommandRun<'_>, why: &str) -> bool {
     turn.request.as_ref().is_some_and(|request| {
-        let said = content_terms(&request.text);
-        let of_failure = content_terms(why);
+        let said = TermSet::from_text(&request.text);
+        let of_failure = TermSet::from_text(why);
         request.failure.is_some()
             || request.text.contains(run.name.as_str())
-            || of_failure.intersection(&said).count() >= 2
+            || of_failure.count_shared(&said) >= 2
             || ["fail", "ci ", "broken", "red"]
                 .iter()
                 .any(|word| request.text.to_lowercase().contains(word))
@@ -200,8 +200,7 @@ pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
 fn is_chore_offer(question: &str) -> bool {
     const CHORES: [&str; 8] =
         ["commit", "push", "pr", "merge", "continue", "proceed", "start", "implement"];
-    let terms = extract_terms(question);
-    let named = terms.iter().any(|term| term.kind != TermKind::Word);
+    let named = has_name(question);
     let of_chore = |word: &str| CHORES.contains(&word.to_lowercase().as_str());
     let words = question.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     !named && words.clone().count() <= 14 && words.clone().any(of_chore)
@@ -225,8 +224,8 @@ pub(super) fn find_open_end(
     events: &[Event],
     facts: &[DraftFact],
 ) -> Option<DraftFact> {
-    if let Some((at, answer)) = last.final_answer(events) {
-        if let Some(question) = find_closing_question(answer) {
+    if let Some((at, _)) = last.final_answer(events) {
+        if let Some(question) = find_closing_question(&last.answer_parts) {
             let evidence: Vec<Evidence> =
                 question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
             let text = match is_chore_offer(&question.text) {

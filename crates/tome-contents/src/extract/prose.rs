@@ -3,7 +3,7 @@
 
 use tome_text::{is_han_or_kana, split_sentences};
 
-use super::text::head_and_tail;
+use super::text::{head_and_tail, plain_text};
 
 /// Bytes read from the head and the tail of a message.
 const HEAD_BYTES_MAX: usize = 12 * 1024;
@@ -13,10 +13,13 @@ const SENTENCES_MAX: usize = 160;
 const OTHERS_MAX: usize = 240;
 const ROWS_MAX: usize = 80;
 
-/// A sentence, verbatim.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProseSentence<'a> {
+    /// Verbatim.
     pub(super) raw: &'a str,
+    /// Without Markdown.
+    pub(super) plain: String,
     pub(super) shape: SentenceShape,
 }
 
@@ -34,6 +37,13 @@ pub(super) struct MessageParts<'a> {
     pub(super) others: Vec<&'a str>,
     /// Rows of tables without their headings, each with the number of sentences before it.
     pub(super) rows: Vec<(usize, &'a str)>,
+}
+
+impl MessageParts<'_> {
+    /// Whether most of a message is pasted: logs, review comments, code.
+    pub(super) fn is_pasted(&self) -> bool {
+        self.others.len() > self.sentences.len() * 2
+    }
 }
 
 pub(super) fn split_message(text: &str) -> MessageParts<'_> {
@@ -74,7 +84,7 @@ fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) 
         let shape = classify_shape(bare);
         for raw in split_sentences(bare) {
             if parts.sentences.len() < SENTENCES_MAX {
-                parts.sentences.push(ProseSentence { raw, shape });
+                parts.sentences.push(ProseSentence { raw, plain: plain_text(raw), shape });
             }
         }
     }

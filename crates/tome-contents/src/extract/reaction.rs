@@ -1,6 +1,6 @@
 //! How a user reacts to the agent's last turn, and the rules that they state.
 
-use super::text::strip_prefix_ignoring_case;
+use super::text::{begins_with_any, may_begin_with, strip_prefix_ignoring_case, to_lower};
 use tome_text::count_words;
 
 /// How a prompt reacts to the turn before it.
@@ -38,7 +38,8 @@ const CONFIRMATIONS: &[&str] = &[
 pub(super) fn classify_reaction(prompt: &str) -> Reaction {
     let first = prompt.trim_start();
     let begins = |marks: &[&str]| {
-        marks.iter().any(|mark| match mark.ends_with(|c: char| !c.is_alphanumeric()) {
+        let mut marks = marks.iter().filter(|mark| may_begin_with(first, mark));
+        marks.any(|mark| match mark.ends_with(|c: char| !c.is_alphanumeric()) {
             true => starts_with_ignoring_case(first, mark),
             false => strip_prefix_ignoring_case(first, mark).is_some(),
         })
@@ -76,14 +77,15 @@ pub(super) fn is_convention(sentence: &str) -> bool {
         " from now on",
         " going forward",
     ];
-    let lower = sentence.to_lowercase();
+    let lower = to_lower(sentence);
     let words = count_words(sentence);
     let asks = lower.trim_end().ends_with('?');
     let orders = |after: &str| !is_told(after.trim_start());
     let starts = |start: &&str| {
-        strip_prefix_ignoring_case(sentence, start).is_some_and(|rest| {
-            !["always", "never"].contains(start) || orders(&rest.to_lowercase())
-        })
+        may_begin_with(sentence, start)
+            && strip_prefix_ignoring_case(sentence, start).is_some_and(|rest| {
+                !["always", "never"].contains(start) || orders(&rest.to_lowercase())
+            })
     };
     let holds = |mark: &&str| lower.split_once(*mark).is_some_and(|(_, rest)| orders(rest));
     !asks && (4..=40).contains(&words) && (STARTS.iter().any(starts) || INSIDE.iter().any(holds))
@@ -131,7 +133,7 @@ pub(super) fn is_instruction(sentence: &str) -> bool {
     let asks = lower.trim_end().ends_with('?');
     is_convention(sentence)
         || (4..=60).contains(&count_words(sentence))
-            && (STARTS.iter().any(|start| strip_prefix_ignoring_case(sentence, start).is_some())
+            && (begins_with_any(sentence, STARTS)
                 || !asks && INSIDE.iter().any(|mark| lower.contains(mark))
                 || asks && lower.contains(" i prefer "))
 }

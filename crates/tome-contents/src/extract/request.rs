@@ -6,8 +6,8 @@ use super::clause::is_question;
 use super::courtesy::{is_polite, strip_courtesy, strip_trailing_courtesy};
 use super::failures::{render_failure_message, score_failure};
 use super::prose::{MessageParts, ProseSentence, SentenceShape, split_message};
-use super::terms::{TermKind, cjk_runs, extract_terms, is_stop};
-use super::text::{plain_text, strip_prefix_ignoring_case};
+use super::terms::{TermKind, cjk_runs, extract_terms, has_name, is_stop};
+use super::text::{begins_with_any, to_lower};
 
 /// A request of the user.
 #[derive(Debug, Clone)]
@@ -32,10 +32,17 @@ pub(super) fn parse_request(event: usize, text: &str) -> Option<UserRequest<'_>>
     if is_harness_message(text) {
         return None;
     }
-    let parts = split_message(text);
-    let trouble = find_failure(&parts);
+    choose_request(event, &split_message(text))
+}
+
+/// Finds the request in the parts of a user's message.
+pub(super) fn choose_request<'a>(
+    event: usize,
+    parts: &MessageParts<'a>,
+) -> Option<UserRequest<'a>> {
+    let trouble = find_failure(parts);
     let chosen = choose_sentence(&parts.sentences);
-    let Some((raw, text)) = chosen else {
+    let Some((sentence, text)) = chosen else {
         let raw = trouble.or_else(|| parts.others.first().copied())?;
         return Some(UserRequest {
             event,
@@ -47,6 +54,7 @@ pub(super) fn parse_request(event: usize, text: &str) -> Option<UserRequest<'_>>
             failure: trouble,
         });
     };
+    let raw = sentence.raw;
     let (text, trouble) = match (text.split_once(": "), raw.split_once(": ")) {
         // A failure pasted after the request, on the same line.
         (Some((before, after)), Some((_, pasted)))
@@ -57,7 +65,7 @@ pub(super) fn parse_request(event: usize, text: &str) -> Option<UserRequest<'_>>
         _ => (text, trouble),
     };
     let weight = weigh_request(&text) + u32::from(trouble.is_some()) * 2;
-    let orders = is_order(&text) || is_polite(&plain_text(raw));
+    let orders = is_order(&text) || is_polite(&sentence.plain);
     Some(UserRequest {
         event,
         raw,
@@ -97,56 +105,63 @@ fn is_source_code(line: &str) -> bool {
         || line.starts_with("//")
 }
 
-/// Chooses the sentence that carries the request: verbatim, and its plain text.
-fn choose_sentence<'a>(sentences: &[ProseSentence<'a>]) -> Option<(&'a str, String)> {
-    let mut ranked: Vec<(i32, &'a str, String)> = Vec::new();
+/// Chooses the sentence that carries the request, and reduces it to that.
+fn choose_sentence<'s, 'a>(
+    sentences: &'s [ProseSentence<'a>],
+) -> Option<(&'s ProseSentence<'a>, String)> {
+    let mut best: Option<(i32, &ProseSentence<'a>, &str)> = None;
+    let mut place = 0;
     let mut led_in = false;
     for sentence in sentences.iter().take(40) {
-        let text = strip_to_request(&plain_text(sentence.raw));
+        let text = strip_to_request(&sentence.plain);
         if text.is_empty() {
             continue;
         }
-        let place = ranked.len();
-        let requests = is_request(&text, sentence.raw);
-        let mut score = score_sentence(&text, sentence, place) + if requests { 4 } else { 0 };
+        let words = count_words(text);
+        let is_named = has_name(text);
+        let requests = is_request(text, &sentence.plain);
+        let mut score = score_sentence(text, words, sentence.shape, place)
+            + i32::from(is_named)
+            + if requests { 4 } else { 0 };
         // A vague reference with little else yields to a sentence that names its subject.
-        if refers_without_naming(&text) && weigh_request(&text) < 7 {
+        if !is_named && points_elsewhere(text) && weigh_request(text) < 7 {
             score -= if requests { 5 } else { 4 };
         }
         if led_in {
             score += 5;
         }
-        led_in = place == 0 && text.ends_with([':', '：']) && count_words(&text) <= 8;
+        led_in = place == 0 && text.ends_with([':', '：']) && words <= 8;
         if led_in {
             score -= 4;
         }
-        ranked.push((score, sentence.raw, text));
+        if best.is_none_or(|(most, ..)| score > most) {
+            best = Some((score, sentence, text));
+        }
+        place += 1;
     }
-    let best = ranked.iter().map(|one| one.0).max()?;
-    let (_, raw, text) = ranked.iter().find(|one| one.0 == best)?.clone();
-    Some((raw, text))
+    best.map(|(_, sentence, text)| (sentence, text.to_owned()))
 }
 
 /// Whether a text refers to its subject ("fix it") instead of naming it.
 pub(super) fn refers_without_naming(text: &str) -> bool {
+    !has_name(text) && points_elsewhere(text)
+}
+
+/// Whether a text has a word that stands for something said elsewhere.
+fn points_elsewhere(text: &str) -> bool {
     #[rustfmt::skip]
     const WORDS: &[&str] = &[
         "it", "this", "them", "these", "those", "comment", "comments", "conflict", "conflicts",
         "feedback", "дело", "это", "das", "es",
     ];
     const WIDE: &[&str] = &["怎么回事", "看看", "直して", "調べて", "これ", "这个问题"];
-    let lower = text.to_lowercase();
-    let named = extract_terms(text).iter().any(|term| {
-        matches!(term.kind, TermKind::File | TermKind::Identifier | TermKind::ErrorCode)
-    });
-    let pointing = lower
+    let pointing = to_lower(text)
         .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '’')
         .any(|word| WORDS.contains(&word));
-    !named && (pointing || WIDE.iter().any(|mark| text.contains(mark)))
+    pointing || !text.is_ascii() && WIDE.iter().any(|mark| text.contains(mark))
 }
 
-fn score_sentence(text: &str, sentence: &ProseSentence<'_>, place: usize) -> i32 {
-    let words = count_words(text);
+fn score_sentence(text: &str, words: usize, shape: SentenceShape, place: usize) -> i32 {
     let place_score = [6, 3, 2, 1].get(place).copied().unwrap_or(0);
     let length_score = match words {
         0..=1 => -4,
@@ -154,20 +169,19 @@ fn score_sentence(text: &str, sentence: &ProseSentence<'_>, place: usize) -> i32
         4..=30 => 3,
         _ => 1,
     };
-    let named = i32::from(extract_terms(text).iter().any(|term| term.kind != TermKind::Word));
-    let shape = match sentence.shape {
+    let shape = match shape {
         SentenceShape::Running => 1,
         SentenceShape::Heading => 0,
         SentenceShape::Item => -1,
     };
     let vague = if is_vague(text) { -5 } else { 0 };
-    vague + place_score + length_score + named + shape
+    vague + place_score + length_score + shape
 }
 
 /// Reduces a sentence to its request: without courtesies and without a leading clause.
-fn strip_to_request(sentence: &str) -> String {
+fn strip_to_request(sentence: &str) -> &str {
     let text = strip_lead_in(strip_courtesy(sentence));
-    let led_up = LEAD_IN_WORDS.iter().any(|word| strip_prefix_ignoring_case(text, word).is_some());
+    let led_up = begins_with_any(text, LEAD_IN_WORDS);
     let main = text.split_once(", ").map(|(_, main)| main).filter(|main| led_up && is_polite(main));
     let polite = main.is_some() || text.len() < sentence.len() && is_polite(sentence);
     let text = main.map_or(text, strip_courtesy);
@@ -177,21 +191,19 @@ fn strip_to_request(sentence: &str) -> String {
     } else {
         text
     };
-    strip_trailing_courtesy(text).trim().to_owned()
+    strip_trailing_courtesy(text).trim()
 }
 
 /// Whether a text asks for an answer rather than for work.
 fn starts_with_question_word(text: &str) -> bool {
-    ["why", "how", "what", "where", "when", "which", "who", "is", "are"]
-        .iter()
-        .any(|word| strip_prefix_ignoring_case(text, word).is_some())
+    begins_with_any(text, &["why", "how", "what", "where", "when", "which", "who", "is", "are"])
 }
 
 /// Removes a lead-in such as "take a look at:".
 fn strip_lead_in(text: &str) -> &str {
     let says = |part: &str| {
         part.split(|c: char| !c.is_alphanumeric())
-            .any(|word| !word.is_empty() && !is_stop(&word.to_lowercase()))
+            .any(|word| !word.is_empty() && !is_stop(&to_lower(word)))
     };
     match text.split_once(": ") {
         Some((lead, rest))
@@ -212,8 +224,7 @@ const LEAD_IN_WORDS: &[&str] = &[
 
 /// Whether a text begins with a request verb and is not a question.
 pub(super) fn is_order(text: &str) -> bool {
-    REQUEST_WORDS.iter().any(|verb| strip_prefix_ignoring_case(text, verb).is_some())
-        && !is_question(text)
+    begins_with_any(text, REQUEST_WORDS) && !is_question(text)
 }
 
 /// Phrases that request something without naming it.
@@ -224,7 +235,7 @@ const VAGUE_PHRASES: &[&str] = &[
 ];
 
 fn is_vague(text: &str) -> bool {
-    let lower = text.to_lowercase();
+    let lower = to_lower(text);
     VAGUE_PHRASES.iter().any(|phrase| lower.contains(phrase))
 }
 
@@ -249,11 +260,11 @@ const CJK_REQUEST_MARKS: &[&str] = &[
     "なぜ", "直し", "追加して", "したい", "ほしい", "教えて",
 ];
 
-fn is_request(text: &str, raw: &str) -> bool {
-    text.len() < plain_text(raw).len() && is_polite(&plain_text(raw))
+fn is_request(text: &str, plain: &str) -> bool {
+    text.len() < plain.len() && is_polite(plain)
         || text.contains(['?', '？'])
-        || REQUEST_WORDS.iter().any(|verb| strip_prefix_ignoring_case(text, verb).is_some())
-        || CJK_REQUEST_MARKS.iter().any(|mark| text.contains(mark))
+        || begins_with_any(text, REQUEST_WORDS)
+        || !text.is_ascii() && CJK_REQUEST_MARKS.iter().any(|mark| text.contains(mark))
 }
 
 fn weigh_request(text: &str) -> u32 {
@@ -266,7 +277,7 @@ fn weigh_request(text: &str) -> u32 {
     let wide: usize = cjk_runs(text).iter().map(|run| run.chars().count() / 2).sum();
     let content = text
         .split(|c: char| !c.is_alphanumeric() || is_han_or_kana(c))
-        .filter(|word| word.chars().count() >= 3 && !is_acknowledgment(&word.to_lowercase()))
+        .filter(|word| word.chars().count() >= 3 && !is_acknowledgment(&to_lower(word)))
         .count();
     let asked = usize::from(text.contains(['?', '？']) && count_words(text) >= 5) * 2;
     u32::try_from(asked + content.min(10) + names.min(3) * 2 + wide.min(10)).unwrap_or(u32::MAX)

@@ -6,14 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use tome_model::{Fact, FactKind, GripId, Level, Node, SessionId, Work};
 use tome_text::truncate_words;
 
-use super::bullets::{
-    BULLET_CHARS_MAX, content_terms, is_similar, is_told_elsewhere, label_fact, overlap_percent,
-    rank_kind,
-};
+use super::bullets::{BULLET_CHARS_MAX, is_told_elsewhere, label_fact, rank_kind};
 use super::draft_fact::{PASSING_TROUBLE, QUESTION_END};
 use super::keywords::KEYWORDS_MAX;
+use super::similarity::{Statement, is_similar};
 use super::title::{FROM_BRANCH, FROM_CONCLUSION, FROM_REQUEST};
-use crate::{RollupInput, Summary, SummaryBullet, SummaryWork, Support};
+use crate::{RollupInput, Summary, SummaryBullet, SummaryFact, SummaryWork, Support};
 
 /// Pieces of work that a node keeps; the lightest are dropped.
 const WORK_MAX: usize = 40;
@@ -24,6 +22,58 @@ const BULLETS_MAX: usize = 6;
 const TITLE_CHARS_MAX: usize = 120;
 /// Pieces of work named for a month of a year.
 const MONTH_WORK_MAX: usize = 3;
+
+/// A piece of work, merged from those of several nodes. It borrows: most facts are not kept.
+struct MergedWork<'a> {
+    branch: Option<&'a str>,
+    sessions: Vec<&'a SessionId>,
+    turns: u64,
+    commits: u64,
+    weight: u64,
+    facts: Vec<&'a Fact>,
+}
+
+impl<'a> MergedWork<'a> {
+    /// The facts of one kind, in order of time.
+    fn facts_of(&self, kind: FactKind) -> impl DoubleEndedIterator<Item = &'a Fact> {
+        self.facts.iter().copied().filter(move |fact| fact.kind == kind)
+    }
+
+    /// The best fact of a kind; of equals, the latest.
+    fn best_fact(&self, kind: FactKind) -> Option<&'a Fact> {
+        self.facts_of(kind).max_by_key(|fact| (fact.weight, fact.at))
+    }
+
+    fn title(&self) -> &'a str {
+        self.best_fact(FactKind::Title).map_or("", |fact| fact.text.as_str())
+    }
+}
+
+impl<'a> From<&'a Work> for MergedWork<'a> {
+    fn from(work: &'a Work) -> Self {
+        Self {
+            branch: work.branch.as_deref(),
+            sessions: work.sessions.iter().collect(),
+            turns: work.turns,
+            commits: work.commits,
+            weight: work.weight,
+            facts: work.facts.iter().collect(),
+        }
+    }
+}
+
+impl From<MergedWork<'_>> for SummaryWork {
+    fn from(work: MergedWork<'_>) -> Self {
+        Self {
+            branch: work.branch.map(str::to_owned),
+            sessions: work.sessions.into_iter().cloned().collect(),
+            turns: work.turns,
+            commits: work.commits,
+            weight: work.weight,
+            facts: work.facts.into_iter().map(SummaryFact::from).collect(),
+        }
+    }
+}
 
 /// Summarizes a period.
 pub(super) fn summarize_period(input: &RollupInput<'_>) -> Summary {
@@ -39,20 +89,20 @@ pub(super) fn summarize_period(input: &RollupInput<'_>) -> Summary {
             work: Vec::new(),
         };
     }
+    let title = render_title(&work);
     let bullets = match input.level {
         // A year of one month says what the month says.
         Level::Year if input.children.len() > 1 => describe_months(input.children),
-        _ => describe_work(&work),
+        _ => describe_work(&work, &title),
     };
-    let title = render_title(&work);
     let work = work.into_iter().map(SummaryWork::from).collect();
     Summary { title, bullets, keywords, work }
 }
 
 /// Merges the work of nodes, in order of time, and sorts it by weight. Work belongs together if it is
 /// on one branch; a session without a known branch continues what it did before.
-fn merge_work(children: &[Node]) -> Vec<Work> {
-    let mut merged: Vec<Work> = Vec::new();
+fn merge_work(children: &[Node]) -> Vec<MergedWork<'_>> {
+    let mut merged: Vec<MergedWork<'_>> = Vec::new();
     let mut by_branch: HashMap<&str, usize> = HashMap::new();
     let mut by_session: HashMap<&SessionId, usize> = HashMap::new();
     for work in children.iter().flat_map(|child| &child.work) {
@@ -63,54 +113,51 @@ fn merge_work(children: &[Node]) -> Vec<Work> {
         let place = known.copied().unwrap_or(merged.len());
         match merged.get_mut(place) {
             Some(known) => extend_work(known, work),
-            None => merged.push(work.clone()),
+            None => merged.push(MergedWork::from(work)),
         }
         by_branch.extend(work.branch.as_deref().map(|branch| (branch, place)));
         by_session.extend(work.sessions.iter().map(|session| (session, place)));
     }
-    merged.iter_mut().for_each(limit_facts);
     merged.sort_by_key(|work| std::cmp::Reverse(work.weight));
     merged.truncate(WORK_MAX);
+    merged.iter_mut().for_each(limit_facts);
     merged
 }
 
-fn extend_work(work: &mut Work, later: &Work) {
+fn extend_work<'a>(work: &mut MergedWork<'a>, later: &'a Work) {
     work.turns += later.turns;
     work.commits += later.commits;
     work.weight += later.weight;
     for session in &later.sessions {
-        work.sessions.retain(|known| known != session);
-        work.sessions.push(session.clone());
+        work.sessions.retain(|known| *known != session);
+        work.sessions.push(session);
     }
     // The later part settles whatever was open before it.
     work.facts.retain(|fact| fact.kind != FactKind::Open);
-    work.facts.extend(later.facts.iter().cloned());
+    work.facts.extend(&later.facts);
 }
 
 /// Keeps the latest facts of each kind, and the best titles and outcomes.
-fn limit_facts(work: &mut Work) {
+fn limit_facts(work: &mut MergedWork<'_>) {
     let from = work.sessions.len().saturating_sub(SESSIONS_MAX);
     work.sessions.drain(..from);
-    let mut by_kind: BTreeMap<FactKind, Vec<&Fact>> = BTreeMap::new();
-    for fact in &work.facts {
-        by_kind.entry(fact.kind).or_default().push(fact);
-    }
-    let mut kept: Vec<Fact> = Vec::new();
-    for (kind, mut facts) in by_kind {
-        match kind {
-            FactKind::Title | FactKind::Outcome | FactKind::Request => {
+    let mut kept: Vec<&Fact> = Vec::with_capacity(work.facts.len());
+    work.facts.sort_by_key(|fact| fact.kind);
+    for facts in work.facts.chunk_by_mut(|a, b| a.kind == b.kind) {
+        match facts.first().map(|fact| fact.kind) {
+            Some(FactKind::Title | FactKind::Outcome | FactKind::Request) => {
                 facts.sort_by_key(|fact| std::cmp::Reverse((fact.weight, fact.at)));
             }
             _ => facts.reverse(),
         }
-        let mut texts: Vec<&str> = Vec::new();
-        for fact in facts {
-            // Of several answers to one question, one is enough.
-            let asked = fact.text.split_once(QUESTION_END).filter(|_| kind == FactKind::Outcome);
-            let text = asked.map_or(fact.text.as_str(), |(question, _)| question);
-            if texts.len() < FACTS_PER_KIND_MAX && !texts.contains(&text) {
-                texts.push(text);
-                kept.push(fact.clone());
+        let from = kept.len();
+        for fact in facts.iter().copied() {
+            let of_kind = kept.get(from..).unwrap_or_default();
+            if of_kind.len() >= FACTS_PER_KIND_MAX {
+                break;
+            }
+            if !of_kind.iter().any(|known| subject_of(known) == subject_of(fact)) {
+                kept.push(fact);
             }
         }
     }
@@ -118,51 +165,64 @@ fn limit_facts(work: &mut Work) {
     work.facts = kept;
 }
 
-fn title_of(work: &Work) -> &str {
-    work.best_fact(FactKind::Title).map_or("", |fact| fact.text.as_str())
+/// The text by which a fact is told from others of its kind. Of several answers to one question, one
+/// is enough.
+fn subject_of(fact: &Fact) -> &str {
+    let asked = match fact.kind {
+        FactKind::Outcome => fact.text.split_once(QUESTION_END),
+        _ => None,
+    };
+    asked.map_or(fact.text.as_str(), |(question, _)| question)
 }
 
 /// Renders the titles of the heaviest work, whole ones only.
-fn render_title(work: &[Work]) -> String {
-    let mut parts: Vec<&str> = Vec::new();
+fn render_title(work: &[MergedWork<'_>]) -> String {
+    let mut parts: Vec<Statement<'_>> = Vec::new();
     let heaviest = work.first().map_or(0, |work| work.weight);
     let mut length = 0;
     for one in work {
-        let text = title_of(one);
-        let fits = length + text.chars().count() <= TITLE_CHARS_MAX;
-        let similar = parts.iter().any(|part| repeats(part, text, one));
-        if text.is_empty() || similar {
+        let text = one.title();
+        if text.is_empty() {
             continue;
         }
+        let states = Statement::new(text);
+        if parts.iter().any(|part| repeats(part, &states, &one.facts)) {
+            continue;
+        }
+        let fits = length + text.chars().count() <= TITLE_CHARS_MAX;
         if !parts.is_empty() && (!fits || one.weight * 4 < heaviest || parts.len() >= 3) {
             break;
         }
         length += text.chars().count() + 2;
-        parts.push(text);
+        parts.push(states);
     }
+    let parts: Vec<&str> = parts.iter().map(|part| part.text).collect();
     truncate_words(&parts.join("; "), TITLE_CHARS_MAX)
 }
 
 /// Describes each piece of work by what came out of it; the rest of the room is for decisions,
 /// corrections, problems and what is open.
-fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
+fn describe_work(all: &[MergedWork<'_>], title: &str) -> Vec<SummaryBullet> {
     if let [only] = all {
         return describe_only(only);
     }
-    let shown: Vec<&Work> =
-        all.iter().filter(|work| !title_of(work).is_empty()).take(BULLETS_MAX).collect();
+    let shown: Vec<&MergedWork<'_>> =
+        all.iter().filter(|work| !work.title().is_empty()).take(BULLETS_MAX).collect();
     let mut bullets: Vec<SummaryBullet> = Vec::new();
-    let title = render_title(all);
     for work in &shown {
-        let one = describe_one(work, &title);
-        if !bullets.iter().any(|known| repeats(&known.text, &one.text, work)) {
+        let one = describe_one(work, title);
+        let states = Statement::new(&one.text);
+        let known =
+            |known: &SummaryBullet| repeats(&Statement::new(&known.text), &states, &work.facts);
+        if !bullets.iter().any(known) {
             bullets.push(one);
         }
     }
-    let mut more: Vec<(&Fact, &Work)> = shown
+    let mut more: Vec<&Fact> = shown
         .iter()
-        .flat_map(|work| work.facts.iter().map(move |fact| (fact, *work)))
-        .filter(|(fact, _)| {
+        .flat_map(|work| &work.facts)
+        .copied()
+        .filter(|fact| {
             matches!(
                 fact.kind,
                 FactKind::Decision
@@ -173,14 +233,15 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
             )
         })
         .collect();
-    more.sort_by_key(|(fact, _)| {
+    more.sort_by_key(|fact| {
         std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
     });
-    for (fact, _) in more {
+    for fact in more {
+        if bullets.len() >= BULLETS_MAX.min(5) {
+            break;
+        }
         let text = label_fact(fact.kind, &fact.text);
-        if bullets.len() < BULLETS_MAX.min(5)
-            && !bullets.iter().any(|known| contains_text(&known.text, &text))
-        {
+        if !bullets.iter().any(|known| contains_text(&known.text, &text)) {
             bullets.push(bullet(&text, fact.grips().to_vec()));
         }
     }
@@ -200,39 +261,44 @@ fn describe_work(all: &[Work]) -> Vec<SummaryBullet> {
     bullets
 }
 
-/// Whether a text says again what is known. A request without a result needs less to be the same.
-fn repeats(known: &str, text: &str, work: &Work) -> bool {
-    let only_asked = work
-        .facts
+/// Whether a text about some facts says again what is known. A request without a result needs less to
+/// be the same.
+fn repeats(known: &Statement<'_>, states: &Statement<'_>, facts: &[&Fact]) -> bool {
+    let only_asked = facts
         .iter()
         .all(|fact| matches!(fact.kind, FactKind::Title | FactKind::Request | FactKind::Open));
-    let same = overlap_percent(&content_terms(known), &content_terms(text));
+    let same = known.terms.overlap_percent(&states.terms);
     same >= if only_asked { 60 } else { 70 }
 }
 
 fn contains_text(known: &str, text: &str) -> bool {
-    is_similar(known, text)
-        || known.contains(
-            text.get(..text.len().min(40)).filter(|part| part.len() >= 20).unwrap_or(text),
-        )
+    known.contains(text.get(..text.len().min(40)).filter(|part| part.len() >= 20).unwrap_or(text))
+        || is_similar(known, text)
 }
 
 /// A period with one piece of work: its facts, in order of time.
-fn describe_only(work: &Work) -> Vec<SummaryBullet> {
-    let title = title_of(work);
+fn describe_only(work: &MergedWork<'_>) -> Vec<SummaryBullet> {
+    let title = work.title();
+    let heading = Statement::new(title);
     let mut ranked: Vec<&Fact> =
-        work.facts.iter().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
+        work.facts.iter().copied().filter(|fact| rank_kind(fact.kind).1 > 0).collect();
     ranked.sort_by_key(|fact| {
         std::cmp::Reverse((rank_kind(fact.kind).0 + fact.weight.min(40) / 2, fact.at))
     });
     let mut chosen: Vec<&Fact> = Vec::new();
+    let mut stated: Vec<Statement<'_>> = Vec::new();
     for fact in ranked {
         let of_kind = chosen.iter().filter(|one| one.kind == fact.kind).count();
-        let repeats = chosen.iter().any(|one| is_similar(&one.text, &fact.text))
+        if chosen.len() >= BULLETS_MAX || of_kind > rank_kind(fact.kind).1 {
+            continue;
+        }
+        let states = Statement::new(&fact.text);
+        let repeats = stated.iter().any(|one| one.is_similar(&states))
             || matches!(fact.kind, FactKind::Request | FactKind::PullRequest)
-                && is_similar(title, &fact.text);
-        if chosen.len() < BULLETS_MAX && of_kind < rank_kind(fact.kind).1 + 1 && !repeats {
+                && heading.is_similar(&states);
+        if !repeats {
             chosen.push(fact);
+            stated.push(states);
         }
     }
     if chosen.len() > 1 {
@@ -265,7 +331,7 @@ fn describe_only(work: &Work) -> Vec<SummaryBullet> {
 
 /// Describes a piece of work by one statement: its commit, plan or pull request with counts, or else
 /// its weightiest conclusion. Two statements of different turns are never joined.
-fn describe_one(work: &Work, page: &str) -> SummaryBullet {
+fn describe_one(work: &MergedWork<'_>, page: &str) -> SummaryBullet {
     let Some(title) = work.best_fact(FactKind::Title) else { return bullet("", Vec::new()) };
     let outcome = work.facts_of(FactKind::Outcome).filter(|fact| fact.weight > 2);
     let outcome = outcome.max_by_key(|fact| (fact.weight, fact.at));
@@ -306,9 +372,9 @@ fn describe_one(work: &Work, page: &str) -> SummaryBullet {
 }
 
 /// The conclusion of the turn whose request is the title: no other turn lies between them.
-fn find_answer<'a>(work: &'a Work, title: &Fact) -> Option<&'a Fact> {
+fn find_answer<'a>(work: &MergedWork<'a>, title: &Fact) -> Option<&'a Fact> {
     let is_request = (FROM_REQUEST..FROM_BRANCH).contains(&title.weight);
-    let mut later = work.facts.iter().filter(|fact| {
+    let mut later = work.facts.iter().copied().filter(|fact| {
         matches!(fact.kind, FactKind::Outcome | FactKind::Request) && fact.at >= title.at
     });
     let first = later.next().filter(|_| is_request && !title.text.ends_with('?'))?;
@@ -329,19 +395,18 @@ fn describe_months(months: &[Node]) -> Vec<SummaryBullet> {
                     format!("{}, {}", count(sessions, "session"), count(commits, "commit"))
                 }
             };
-            let mut named: Vec<&Work> = Vec::new();
-            for work in month.work.iter().filter(|work| !title_of(work).is_empty()) {
-                let known =
-                    named.iter().any(|other| repeats(title_of(other), title_of(work), work));
-                if named.len() < MONTH_WORK_MAX && !known {
-                    named.push(work);
+            let mut named: Vec<(Statement<'_>, &Fact)> = Vec::new();
+            for work in &month.work {
+                let title = work.best_fact(FactKind::Title).filter(|fact| !fact.text.is_empty());
+                let Some(title) = title.filter(|_| named.len() < MONTH_WORK_MAX) else { continue };
+                let states = Statement::new(&title.text);
+                let facts: Vec<&Fact> = work.facts.iter().collect();
+                if !named.iter().any(|(other, _)| repeats(other, &states, &facts)) {
+                    named.push((states, title));
                 }
             }
-            let titles: Vec<&str> = named.iter().map(|work| title_of(work)).collect();
-            let grips = named
-                .iter()
-                .filter_map(|work| work.best_fact(FactKind::Title))
-                .filter_map(|fact| fact.grips().first().cloned());
+            let titles: Vec<&str> = named.iter().map(|(title, _)| title.text).collect();
+            let grips = named.iter().filter_map(|(_, fact)| fact.grips().first().cloned());
             bullet(&format!("{name} ({counts}): {}", titles.join("; ")), grips.collect())
         })
         .collect()

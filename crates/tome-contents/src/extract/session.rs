@@ -57,13 +57,12 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
     let turns = found.turns.iter().map(|turn| {
         let answer = turn.final_answer(events);
-        let conclusion = turn.find_conclusion(events);
         let changed = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
         TurnFacts {
             events: turn.events.clone(),
             prompt: turn.prompt,
             answer: answer.map(|(at, _)| at),
-            conclusion: conclusion.map(|(_, found)| found.text),
+            conclusion: turn.conclusion.as_ref().map(|(_, found)| found.text.clone()),
             changed_files: changed.count() as u64,
             commits: turn.commits.len() as u64,
             is_interrupted: turn.is_interrupted,

@@ -1,5 +1,6 @@
 //! Extracts terms: file names, identifiers, error codes and content words.
 
+use super::text::to_lower;
 use tome_text::{Script, StopClass, is_han_or_kana, is_han_particle, is_stop_word};
 
 /// Kinds of terms, most specific first.
@@ -33,6 +34,9 @@ pub(super) fn extract_terms(text: &str) -> Vec<TextTerm<'_>> {
 }
 
 fn is_token_char(c: char) -> bool {
+    if c.is_ascii_alphanumeric() || c == ' ' {
+        return c != ' ';
+    }
     c.is_alphanumeric() && !is_han_or_kana(c)
         || matches!(c, '_' | '-' | '.' | '/' | '\\' | ':' | '\'' | '’' | '@')
 }
@@ -73,6 +77,9 @@ pub(super) fn base_name(path: &str) -> &str {
 
 /// Classifies a token; `None` if it is no candidate for a keyword.
 fn classify_token(token: &str) -> Option<TermKind> {
+    if is_lowercase_word(token) {
+        return ((3..=48).contains(&token.len()) && !is_stop(token)).then_some(TermKind::Word);
+    }
     let length = token.chars().count();
     if !(2..=48).contains(&length) || is_number(token) || is_hash(token) {
         return None;
@@ -89,12 +96,26 @@ fn classify_token(token: &str) -> Option<TermKind> {
     if is_identifier(token) {
         return Some(TermKind::Identifier);
     }
-    let lower = token.to_lowercase();
     if is_kebab(token) {
         return Some(TermKind::Word);
     }
     let worded = token.chars().all(char::is_alphabetic) && length >= 3;
-    (worded && !is_stop(&lower)).then_some(TermKind::Word)
+    (worded && !is_stop(&to_lower(token))).then_some(TermKind::Word)
+}
+
+/// Whether a token consists of small letters: it may be a word, but no name of any kind.
+fn is_lowercase_word(token: &str) -> bool {
+    token.bytes().all(|byte| byte.is_ascii_lowercase())
+}
+
+/// Whether a text names anything more specific than a word.
+pub(super) fn has_name(text: &str) -> bool {
+    let tokens = text.split(|c: char| !is_token_char(c)).filter(|token| !is_lowercase_word(token));
+    let mut found = Vec::new();
+    tokens.into_iter().any(|token| {
+        push_terms(token, &mut found);
+        found.drain(..).any(|term| term.kind != TermKind::Word)
+    })
 }
 
 const EXTENSIONS: &str = " rs go py ts tsx js jsx mjs cjs java kt kts scala rb php c h cc cpp hpp cs swift m mm sh bash zsh fish ps1 sql md mdx rst txt toml yaml yml json jsonl xml html css scss vue svelte lock proto tf hcl ini cfg conf env gradle cmake mk ex exs erl hs ml clj lua pl r jl dart zig nix csv tsv log service dockerfile ipynb graphql prisma j2 tmpl properties ";
@@ -120,9 +141,14 @@ pub(super) fn is_file_name(token: &str) -> bool {
             && stem.chars().any(char::is_alphabetic)
             && stem.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '+'))
             && !extension.is_empty()
-            && EXTENSIONS.contains(&format!(" {} ", extension.to_ascii_lowercase()))
+            && is_extension(extension)
             && !matches!(token, "e.g" | "i.e")
     })
+}
+
+/// Whether a code base has files with this extension, in letters of either case.
+fn is_extension(extension: &str) -> bool {
+    EXTENSIONS.split(' ').any(|known| known.eq_ignore_ascii_case(extension))
 }
 
 fn is_number(token: &str) -> bool {

@@ -2,6 +2,8 @@
 //!
 //! Borrowed results lie on character boundaries of the input.
 
+use std::borrow::Cow;
+
 use serde_json::Value;
 use tome_model::{Event, truncate_to};
 use tome_text::{first_chars, is_han_or_kana};
@@ -79,13 +81,26 @@ pub(super) fn is_mostly_cjk(text: &str) -> bool {
     wide * 4 > other
 }
 
+/// Returns a text in lowercase, without a copy if it is already.
+pub(super) fn to_lower(text: &str) -> Cow<'_, str> {
+    if text.bytes().all(|byte| byte.is_ascii() && !byte.is_ascii_uppercase()) {
+        Cow::Borrowed(text)
+    } else {
+        Cow::Owned(text.to_lowercase())
+    }
+}
+
 /// Strips a lowercase prefix, ignoring the case of the text. A prefix that ends with a letter must
 /// be followed by a word boundary, except in scripts without spaces.
 pub(super) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for wanted in prefix.chars() {
         let found = rest.next()?;
-        if found != wanted && !found.to_lowercase().eq(std::iter::once(wanted)) {
+        let same = match found.is_ascii() {
+            true => found.to_ascii_lowercase() == wanted,
+            false => found.to_lowercase().eq(std::iter::once(wanted)),
+        };
+        if found != wanted && !same {
             return None;
         }
     }
@@ -97,13 +112,36 @@ pub(super) fn strip_prefix_ignoring_case<'a>(text: &'a str, prefix: &str) -> Opt
     (!open).then_some(rest)
 }
 
+/// Strips the first of these prefixes that a text has; see [`strip_prefix_ignoring_case`].
+pub(super) fn strip_any_prefix<'a>(text: &'a str, prefixes: &[&str]) -> Option<&'a str> {
+    prefixes
+        .iter()
+        .filter(|prefix| may_begin_with(text, prefix))
+        .find_map(|prefix| strip_prefix_ignoring_case(text, prefix))
+}
+
+/// Whether a text begins with one of these prefixes.
+pub(super) fn begins_with_any(text: &str, prefixes: &[&str]) -> bool {
+    strip_any_prefix(text, prefixes).is_some()
+}
+
+/// Rules out most prefixes by their first byte. Letters outside ASCII differ from their lowercase in
+/// any byte.
+pub(super) fn may_begin_with(text: &str, prefix: &str) -> bool {
+    let (Some(found), Some(wanted)) = (text.as_bytes().first(), prefix.as_bytes().first()) else {
+        return true;
+    };
+    !found.is_ascii() || found.to_ascii_lowercase() == *wanted || found == wanted
+}
+
 /// Returns plain text: without terminal escapes, Markdown marks and repeated spaces.
 pub(super) fn plain_text(raw: &str) -> String {
     let bare = strip_terminal_escapes(raw);
     let mut text = String::with_capacity(bare.len());
     for word in strip_links(strip_leading_marks(bare.trim())).split_whitespace() {
-        let word = word.replace("**", "").replace("~~", "");
-        let word = strip_emphasis(&word);
+        let marked = word.contains(['*', '~']);
+        let unmarked = marked.then(|| word.replace("**", "").replace("~~", ""));
+        let word = unmarked.as_deref().map_or(word, strip_emphasis);
         if word.is_empty() || is_emoji(word) {
             continue;
         }
@@ -156,7 +194,10 @@ fn strip_leading_marks(line: &str) -> &str {
 }
 
 /// Replaces `[words](address)` by its words.
-fn strip_links(text: &str) -> String {
+fn strip_links(text: &str) -> Cow<'_, str> {
+    if !text.contains('[') {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('[') {
@@ -177,11 +218,15 @@ fn strip_links(text: &str) -> String {
         };
     }
     out.push_str(rest);
-    out
+    Cow::Owned(out)
 }
 
 /// Removes terminal escapes and other control characters.
-pub(super) fn strip_terminal_escapes(text: &str) -> String {
+pub(super) fn strip_terminal_escapes(text: &str) -> Cow<'_, str> {
+    let is_kept = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    if text.chars().all(is_kept) {
+        return Cow::Borrowed(text);
+    }
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
@@ -190,11 +235,11 @@ pub(super) fn strip_terminal_escapes(text: &str) -> String {
                 // Parameters, then one final letter.
                 while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
             }
-        } else if !c.is_control() || matches!(c, '\n' | '\t') {
+        } else if is_kept(c) {
             out.push(c);
         }
     }
-    out
+    Cow::Owned(out)
 }
 
 /// Returns the first and the last `bytes_max` bytes, on character boundaries, without overlap.
@@ -205,4 +250,43 @@ pub(super) fn first_and_last_bytes(text: &str, bytes_max: usize) -> [&str; 2] {
         start += 1;
     }
     [head, text.get(start..).unwrap_or_default()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_found_in_any_case() {
+        let prefixes = ["fix", "let's", "исправь", "请", "\u{e9}tat", "k"];
+        for text in [
+            "Fix it",
+            "fixed",
+            "LET'S go",
+            "Исправь это",
+            "请看",
+            "État",
+            "état",
+            "\u{212a}",
+            "",
+            "z",
+        ] {
+            let one_by_one =
+                prefixes.iter().find_map(|prefix| strip_prefix_ignoring_case(text, prefix));
+            assert_eq!(strip_any_prefix(text, &prefixes), one_by_one, "{text}");
+        }
+        assert_eq!(strip_any_prefix("Fix it", &prefixes), Some(" it"));
+        assert_eq!(strip_any_prefix("Исправь это", &prefixes), Some(" это"));
+        assert_eq!(strip_any_prefix("fixed", &prefixes), None);
+    }
+
+    #[test]
+    fn marks_are_stripped() {
+        assert_eq!(
+            plain_text("- **Fixed** the [lexer](a.md) *now* ~~not~~ 🎉"),
+            "Fixed the lexer now not"
+        );
+        assert_eq!(plain_text("\u{1b}[31mred\u{1b}[0m  text"), "red text");
+        assert_eq!(plain_text("plain *args"), "plain *args");
+    }
 }

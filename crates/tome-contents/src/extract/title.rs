@@ -10,7 +10,6 @@ use tome_text::{count_words, truncate_words};
 use super::answer::{
     begins_with_pronoun, is_check_report, names_subject, says_what, strip_verdict,
 };
-use super::bullets::content_terms;
 use super::changes::{changed_files, render_changes_without_counts};
 use super::clause::{capitalize, is_dangling, render_title};
 use super::commands::find_command_line;
@@ -19,8 +18,9 @@ use super::draft_fact::{DraftFact, build_evidence, first_line};
 use super::failures::{find_failure_line, render_failure_message};
 use super::files::FileTouchKind;
 use super::request::{UserRequest, parse_request, refers_without_naming};
-use super::terms::{TermKind, base_name, extract_terms};
-use super::text::{plain_text, strip_prefix_ignoring_case};
+use super::similarity::TermSet;
+use super::terms::{base_name, has_name};
+use super::text::{begins_with_any, plain_text, strip_any_prefix};
 use super::turn::Turn;
 use crate::Evidence;
 
@@ -52,7 +52,7 @@ pub(super) fn choose_title(
         .or_else(|| title_from_summary(events))
         .or_else(|| title_from_pull(turns))
         .or_else(|| title_from_rebase(turns))
-        .or_else(|| title_from_conclusion(turns, events))
+        .or_else(|| title_from_conclusion(turns))
         .or_else(|| title_from_branch(turns, events, branch))
         .or_else(|| title_from_request(turns, FROM_REQUEST))
         .or_else(|| title_from_earlier_request(overlap, events, turns))
@@ -76,10 +76,8 @@ fn is_chore(subject: &str) -> bool {
     ];
     let words = count_words(subject);
     words < 2
-        || words <= 4
-            && CHORES.iter().any(|chore| strip_prefix_ignoring_case(subject, chore).is_some())
-        || strip_prefix_ignoring_case(subject, "merge branch").is_some()
-        || strip_prefix_ignoring_case(subject, "merge pull request").is_some()
+        || words <= 4 && begins_with_any(subject, CHORES)
+        || begins_with_any(subject, &["merge branch", "merge pull request"])
 }
 
 fn title_from_commit(turns: &[Turn<'_>]) -> Option<DraftFact> {
@@ -122,10 +120,10 @@ fn title_from_rebase(turns: &[Turn<'_>]) -> Option<DraftFact> {
 }
 
 /// The conclusion of the turn with the most work, if it can stand alone.
-fn title_from_conclusion(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFact> {
+fn title_from_conclusion(turns: &[Turn<'_>]) -> Option<DraftFact> {
     let mut best: Option<(usize, DraftFact)> = None;
     for turn in turns {
-        let Some((at, conclusion)) = turn.find_conclusion(events) else { continue };
+        let Some((at, conclusion)) = &turn.conclusion else { continue };
         let is_list = count_words(&conclusion.lead) <= 2 && conclusion.raws.len() > 1;
         let said = if is_list { &conclusion.text } else { &conclusion.lead };
         let text = render_title(strip_subject(strip_verdict(said)));
@@ -145,7 +143,7 @@ fn title_from_conclusion(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFa
             && let Some(fact) = title(
                 text,
                 FROM_CONCLUSION,
-                conclusion.raws.iter().map(|raw| build_evidence(at, raw)).collect(),
+                conclusion.raws.iter().map(|raw| build_evidence(*at, raw)).collect(),
             )
         {
             best = Some((work, fact));
@@ -156,16 +154,12 @@ fn title_from_conclusion(turns: &[Turn<'_>], events: &[Event]) -> Option<DraftFa
 
 /// Removes "I have", "I've" and "We": titles have no subject.
 fn strip_subject(text: &str) -> &str {
-    ["i have", "i've", "i", "we have", "we've", "we"]
-        .iter()
-        .find_map(|word| strip_prefix_ignoring_case(text, word))
+    strip_any_prefix(text, &["i have", "i've", "i", "we have", "we've", "we"])
         .map_or(text, str::trim_start)
 }
 
 /// Whether a clause says something without the conversation around it.
 fn stands_alone(text: &str) -> bool {
-    let terms = extract_terms(text);
-    let names = terms.iter().any(|term| term.kind != TermKind::Word);
     let is_cut = text.split_whitespace().last().is_some_and(is_dangling);
     !text.ends_with('…')
         && !is_cut
@@ -174,7 +168,7 @@ fn stands_alone(text: &str) -> bool {
         && (!is_check_report(text) || names_subject(text))
         && !is_filler(text)
         && !text.starts_with(|c: char| c.is_ascii_digit())
-        && names
+        && has_name(text)
         && says_what(text)
         && is_main_clause(text)
 }
@@ -194,12 +188,10 @@ pub(super) fn is_main_clause(text: &str) -> bool {
     ];
     let bare = text.trim();
     let quoted = bare.starts_with(['"', '“', '>', '«', '「', '|', '<', '{', '[', '$', '❯']);
-    let begins =
-        |words: &[&str]| words.iter().any(|word| strip_prefix_ignoring_case(bare, word).is_some());
     let has_main = bare.split_once(", ").is_some_and(|(_, main)| count_words(main) >= 3);
     !quoted
-        && !begins(OUTBURSTS)
-        && (!begins(FRAGMENTS) || has_main)
+        && !begins_with_any(bare, OUTBURSTS)
+        && (!begins_with_any(bare, FRAGMENTS) || has_main)
         && !bare.ends_with([':', '：'])
 }
 
@@ -214,23 +206,25 @@ fn title_from_branch(
         let shows = crate::evidence::contains_excerpt(events.get(at)?, branch);
         shows.then(|| build_evidence(at, branch))
     });
-    let text = words_of_branch(branch).filter(|text| is_about(text, turns, events))?;
+    let text = words_of_branch(branch).filter(|text| is_about(text, turns))?;
     title(&text, FROM_BRANCH, vec![evidence.next()?])
 }
 
 /// Whether requests, conclusions or changed files name at least half of a branch's words: a branch
 /// may be older than what is done on it.
-fn is_about(branch: &str, turns: &[Turn<'_>], events: &[Event]) -> bool {
-    let mut said = BTreeSet::new();
+fn is_about(branch: &str, turns: &[Turn<'_>]) -> bool {
+    let mut said: BTreeSet<String> = BTreeSet::new();
+    let mut add = |text: &str| said.extend(TermSet::from_text(text).into_terms());
     for turn in turns {
-        said.extend(turn.request.iter().flat_map(|request| content_terms(&request.text)));
-        let conclusion = turn.find_conclusion(events);
-        said.extend(conclusion.iter().flat_map(|(_, found)| content_terms(&found.text)));
-        let files = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
-        said.extend(files.flat_map(|file| content_terms(&base_name(file.path).replace('_', " "))));
+        turn.request.iter().for_each(|request| add(&request.text));
+        turn.conclusion.iter().for_each(|(_, found)| add(&found.text));
+        for file in turn.files.iter().filter(|file| file.action != FileTouchKind::Read) {
+            add(&base_name(file.path).replace('_', " "));
+        }
     }
-    let words = content_terms(branch);
-    !words.is_empty() && words.intersection(&said).count() * 2 >= words.len()
+    let words: Vec<String> = TermSet::from_text(branch).into_terms().collect();
+    let named = words.iter().filter(|word| said.contains(*word)).count();
+    !words.is_empty() && named * 2 >= words.len()
 }
 
 fn words_of_branch(branch: &str) -> Option<String> {
@@ -281,13 +275,12 @@ fn title_from_request(turns: &[Turn<'_>], source: u32) -> Option<DraftFact> {
 
 /// Whether a request is a statement about the code: "The parser drops comments".
 fn is_report(request: &UserRequest<'_>) -> bool {
-    let speaks = ["i", "i'm", "i've", "i'd", "we", "we're", "let's", "lets", "you", "my"]
-        .iter()
-        .any(|word| strip_prefix_ignoring_case(&request.text, word).is_some());
+    let speaks = begins_with_any(
+        &request.text,
+        &["i", "i'm", "i've", "i'd", "we", "we're", "let's", "lets", "you", "my"],
+    );
     let is_latin = request.text.chars().all(|c| !tome_text::is_han_or_kana(c));
-    let begins = ["the", "this", "there", "it", "when"]
-        .iter()
-        .any(|word| strip_prefix_ignoring_case(&request.text, word).is_some());
+    let begins = begins_with_any(&request.text, &["the", "this", "there", "it", "when"]);
     !request.is_order && !speaks && is_latin && begins && !request.text.ends_with('?')
 }
 

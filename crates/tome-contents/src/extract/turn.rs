@@ -12,8 +12,10 @@ use super::commits::{
 };
 use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
+use super::prose::{MessageParts, split_message};
 use super::reaction::{Reaction, classify_reaction};
-use super::request::{UserRequest, is_harness_message, parse_request};
+use super::request::{UserRequest, choose_request, is_harness_message};
+use super::text::strip_any_prefix;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
 /// begins a turn depends only on earlier events.
@@ -60,6 +62,8 @@ pub(super) struct FileActivity<'a> {
 pub(super) struct Turn<'a> {
     pub(super) events: Range<usize>,
     pub(super) prompt: Option<usize>,
+    /// The parts of the prompt.
+    pub(super) prompt_parts: MessageParts<'a>,
     pub(super) request: Option<UserRequest<'a>>,
     /// How the prompt reacts to the turn before it.
     pub(super) reaction: Reaction,
@@ -67,6 +71,10 @@ pub(super) struct Turn<'a> {
     pub(super) answer: Option<usize>,
     /// Whether no tool was called after that message.
     pub(super) is_answered: bool,
+    /// The parts of the final answer.
+    pub(super) answer_parts: MessageParts<'a>,
+    /// The conclusion of the final answer and the event that holds it.
+    pub(super) conclusion: Option<(usize, AnswerSentence<'a>)>,
     pub(super) plan: Option<PlanHeading<'a>>,
     pub(super) files: Vec<FileActivity<'a>>,
     pub(super) runs: Vec<CommandRun<'a>>,
@@ -96,10 +104,13 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
     let mut turn = Turn {
         events: range.clone(),
         prompt: None,
+        prompt_parts: MessageParts::default(),
         request: None,
         reaction: Reaction::None,
         answer: None,
         is_answered: false,
+        answer_parts: MessageParts::default(),
+        conclusion: None,
         plan: None,
         files: Vec::new(),
         runs: Vec::new(),
@@ -114,6 +125,10 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
             turn.add_event(at, event);
         }
     }
+    if let Some((_, answer)) = turn.final_answer(events) {
+        turn.answer_parts = split_message(answer);
+        turn.conclusion = turn.find_conclusion(events);
+    }
     turn
 }
 
@@ -126,7 +141,8 @@ impl<'a> Turn<'a> {
         match event.kind {
             EventKind::UserMessage if is_prompt(event) && self.prompt.is_none() => {
                 self.prompt = Some(at);
-                self.request = parse_request(at, &event.text);
+                self.prompt_parts = split_message(&event.text);
+                self.request = choose_request(at, &self.prompt_parts);
                 self.reaction = classify_reaction(&event.text);
                 self.plan = find_given_plan(&event.text).map(|(raw, text)| PlanHeading {
                     event: at,
@@ -233,16 +249,15 @@ impl<'a> Turn<'a> {
         events.get(at).map(|event| (at, event.text.as_str()))
     }
 
-    /// The conclusion of the final answer and the event that holds it. If the answer only closes
-    /// the turn ("All 7 pass."), uses the message before it.
-    pub(super) fn find_conclusion(
-        &self,
-        events: &'a [Event],
-    ) -> Option<(usize, AnswerSentence<'a>)> {
+    /// Finds the conclusion of the final answer. If the answer only closes the turn ("All 7 pass."),
+    /// uses the message before it.
+    fn find_conclusion(&self, events: &'a [Event]) -> Option<(usize, AnswerSentence<'a>)> {
         const CLOSING_WORDS_MAX: usize = 12;
         let (at, answer) = self.final_answer(events)?;
-        let sure = |text, least| find_conclusion(text).filter(|found| found.score >= least);
-        if let Some(found) = sure(answer, SURE) {
+        let sure = |parts: &MessageParts<'a>, least| {
+            find_conclusion(parts).filter(|found| found.score >= least)
+        };
+        if let Some(found) = sure(&self.answer_parts, SURE) {
             return Some((at, found));
         }
         if tome_text::count_words(answer) > CLOSING_WORDS_MAX {
@@ -255,7 +270,7 @@ impl<'a> Turn<'a> {
                 && !event.text.trim().is_empty()
         })?;
         let event = said.get(before)?;
-        Some((self.events.start + before, sure(&event.text, SURE + 2)?))
+        Some((self.events.start + before, sure(&split_message(&event.text), SURE + 2)?))
     }
 }
 
@@ -279,9 +294,7 @@ fn find_heading(text: &str) -> Option<(&str, &str)> {
     text.lines().take(40).find_map(|line| {
         let raw = line.trim();
         let text = raw.strip_prefix('#')?.trim_start_matches('#').trim();
-        let bare = ["implementation plan", "plan", "the plan"]
-            .iter()
-            .find_map(|word| super::text::strip_prefix_ignoring_case(text, word));
+        let bare = strip_any_prefix(text, &["implementation plan", "plan", "the plan"]);
         let text = bare.map_or(text, |rest| rest.trim_start_matches([':', '-', '–', '—', ' ']));
         (text.split_whitespace().count() >= 3).then_some((raw, text))
     })

@@ -6,7 +6,10 @@
 
 mod table;
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::BitOr;
+use std::sync::LazyLock;
 
 /// A class of stop words, or several of them combined with `|`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,9 +52,28 @@ impl BitOr for StopClass {
 
 /// Whether a lowercase, unstemmed word is in one of the classes.
 pub fn is_stop_word(word: &str, classes: StopClass) -> bool {
-    let found = table::WORDS.binary_search_by_key(&word, |(word, _)| *word);
-    let own = found.ok().and_then(|at| table::WORDS.get(at)).map_or(0, |(_, own)| *own);
-    own & classes.0 != 0
+    CLASSES.get(word).is_some_and(|own| own & classes.0 != 0)
+}
+
+/// The table, hashed: most words of a text are looked up, and most are not in it.
+static CLASSES: LazyLock<HashMap<&str, u8, BuildHasherDefault<WordHasher>>> =
+    LazyLock::new(|| table::WORDS.iter().copied().collect());
+
+/// FNV-1a, which is quick for short words. The table is fixed, so no input can fill a bucket.
+#[derive(Default)]
+struct WordHasher(u64);
+
+impl Hasher for WordHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        // The map uses both the high and the low bits.
+        self.0 ^ (self.0 >> 29)
+    }
 }
 
 /// Chinese question words, longest first: removing them in this order leaves the subject.
