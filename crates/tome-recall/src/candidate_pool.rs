@@ -1,9 +1,8 @@
 //! The candidates of a query, and the replies and scans that they come from.
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use tome_finder::{Bm25Index, EntryFilter, EntryKey, FinderError, QueryVector, VectorIndex};
+use tome_finder::{EntryFilter, EntryKey, FinderError, VectorIndex};
 
 use super::candidate_set::CandidateSet;
 use super::index_query::{IndexReply, PairReplies};
@@ -11,32 +10,10 @@ use super::indexer::{IndexPair, Indexer};
 use super::literal::{Scan, ScanQuery};
 use super::plan::RecallPlan;
 use super::search_report::SearchReport;
-use super::searched_set::{SearchedSets, VectorCoverage};
+use super::searched_set::{QueryVectors, SearchedSets, VectorCoverage};
 
 /// Maximum number of matches of a scan.
 const SCAN_MATCHES_MAX: usize = 200;
-/// The open indexes of a pair.
-pub(super) struct OpenIndexes {
-    pub bm25: Option<Arc<Bm25Index>>,
-    pub vectors: Option<Arc<VectorIndex>>,
-    pub deep: Option<Arc<VectorIndex>>,
-}
-
-impl OpenIndexes {
-    /// Opens the indexes of a pair that exist.
-    pub(super) fn open(pair: &IndexPair, indexer: &Indexer) -> Self {
-        let (bm25, vectors) = pair.open_existing(&indexer.embedder);
-        let deep = indexer.deep.as_ref().and_then(|deep| pair.open_existing_deep(deep));
-        Self { bm25, vectors, deep }
-    }
-}
-
-/// The query as the vector indexes of a pair embedded it.
-#[derive(Default)]
-pub(super) struct QueryVectors {
-    pub vectors: Option<QueryVector>,
-    pub deep: Option<QueryVector>,
-}
 
 /// The candidates of a query, and where they come from.
 pub(super) struct CandidatePool {

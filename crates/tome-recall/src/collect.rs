@@ -12,7 +12,7 @@ use tome_model::{EventId, SessionId};
 
 use super::Across;
 use super::candidate::RecallCandidate;
-use super::candidate_pool::{CandidatePool, OpenIndexes, SetSearch};
+use super::candidate_pool::{CandidatePool, SetSearch};
 use super::event_search::{EventSearch, is_bm25_nearly_complete};
 use super::index_query;
 use super::indexer::{IndexOwner, IndexSet, Indexer};
@@ -20,7 +20,7 @@ use super::literal::{self, TranscriptOwner};
 use super::page_search::PageSearch;
 use super::plan::RecallPlan;
 use super::proactive::select_rarest_words;
-use super::searched_set::OpenIndexSet;
+use super::searched_set::{OpenIndexSet, OpenIndexes};
 use crate::RecallError;
 
 /// Longer transcripts are not scanned for foreign lines.

@@ -6,10 +6,11 @@ use tome_finder::{Bm25Index, EntryFilter};
 use tome_ledger::Ledger;
 
 use super::Tier;
-use super::candidate_pool::{CandidatePool, OpenIndexes, SetSearch};
+use super::candidate_pool::{CandidatePool, SetSearch};
 use super::index_query::{IndexQuery, PairReplies};
 use super::indexer::{IndexSet, Indexer, parse_cursor};
 use super::literal;
+use super::searched_set::OpenIndexes;
 use crate::RecallError;
 
 /// Maximum lag, in events, of an index that is still used: the missing events have to be scanned

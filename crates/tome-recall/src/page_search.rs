@@ -9,10 +9,11 @@ use tome_finder::{EntryFilter, EntrySource};
 use tome_ledger::Ledger;
 
 use super::Tier;
-use super::candidate_pool::{CandidatePool, OpenIndexes, SetSearch};
+use super::candidate_pool::{CandidatePool, SetSearch};
 use super::index_query::{IndexQuery, PairReplies};
 use super::indexer::{IndexSet, load_known_files, parse_cursor};
 use super::literal;
+use super::searched_set::OpenIndexes;
 use crate::RecallError;
 
 /// Search over pages. Cursor and known files are read before the search.

@@ -22,7 +22,7 @@ use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
 use super::turn_form::TurnForm;
 use super::weights::{
-    CHAT_SIMILARITY_WEIGHT, CONTENTS_WEIGHT, LONG_STATIC_SHARE, MANY_CHUNKS_VECTORS_PENALTY,
+    CONTENTS_WEIGHT, LONG_STATIC_SHARE, LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY,
     NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SHORT_CHUNKS_MAX, SIMILARITY_WEIGHT, STATIC_SHARE,
     TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
@@ -100,7 +100,9 @@ impl CandidatePool {
         let mut matches = self.read_candidates(0, keeper, look)?;
         let read = matches.len();
         let script_weight = keeper.embedder.script_weight(&plan.text);
-        let similarity_weight = script_weight * SIMILARITY_WEIGHT;
+        let is_one_question = terms.query_terms.sub_questions().is_empty();
+        let similarity_weight =
+            script_weight * if is_one_question { SIMILARITY_WEIGHT } else { LOW_SIMILARITY_WEIGHT };
         let turns = self.select_turns(plan, &matches, terms.full_score(), similarity_weight);
         let near = self.add_neighbors(keeper, plan, &turns)?;
         matches.extend(self.read_candidates(read, keeper, look)?);
@@ -117,7 +119,7 @@ impl CandidatePool {
         // Decided for all together, because the neighbors of only the best turns are known.
         let chats = turns.iter().filter(|turn| is_between_people(&matches, **turn, near)).count();
         let similarity_weight = match 2 * chats > turns.len() {
-            true => script_weight * CHAT_SIMILARITY_WEIGHT,
+            true => script_weight * LOW_SIMILARITY_WEIGHT,
             false => similarity_weight,
         };
         let wants_words = plan.tier != Some(Tier::Vectors);

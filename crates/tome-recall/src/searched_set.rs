@@ -8,17 +8,39 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use tome_finder::{Bm25Index, QueryTerms, VectorIndex};
+use tome_finder::{Bm25Index, QueryTerms, QueryVector, VectorIndex};
 
-use super::candidate_pool::{OpenIndexes, QueryVectors};
 use super::fuse::round_score;
-use super::indexer::{IndexSet, Indexer};
+use super::indexer::{IndexPair, IndexSet, Indexer};
 use super::plan::RecallPlan;
 use crate::RecallError;
 use tome_home::Store;
 
 /// Maximum number of index sets that stay open until the answer is ready.
 pub(super) const OPEN_SETS_MAX: usize = 4;
+
+/// The open indexes of a pair.
+pub(super) struct OpenIndexes {
+    pub bm25: Option<Arc<Bm25Index>>,
+    pub vectors: Option<Arc<VectorIndex>>,
+    pub deep: Option<Arc<VectorIndex>>,
+}
+
+impl OpenIndexes {
+    /// Opens the indexes of a pair that exist.
+    pub(super) fn open(pair: &IndexPair, indexer: &Indexer) -> Self {
+        let (bm25, vectors) = pair.open_existing(&indexer.embedder);
+        let deep = indexer.deep.as_ref().and_then(|deep| pair.open_existing_deep(deep));
+        Self { bm25, vectors, deep }
+    }
+}
+
+/// The query as the vector indexes of a pair embedded it.
+#[derive(Default)]
+pub(super) struct QueryVectors {
+    pub vectors: Option<QueryVector>,
+    pub deep: Option<QueryVector>,
+}
 
 /// An index set that was searched.
 pub(super) struct SearchedSet {

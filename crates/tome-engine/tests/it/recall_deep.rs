@@ -85,7 +85,7 @@ fn deep_vectors_rebuilt_in_another_order_give_the_same_results() {
                 levels.unwrap().set_len(10).unwrap();
             }
             _ => {
-                fs::copy(folder.join("pages/log-1"), folder.join("events/head")).map(drop).unwrap()
+                fs::copy(folder.join("pages/log-1"), folder.join("events/head")).map(drop).unwrap();
             }
         }
         // The static vectors answer meanwhile.

@@ -100,6 +100,10 @@ impl Indexer {
     /// Returns whether deep vectors are missing.
     pub(crate) fn is_deep_behind(&self, desk: &IndexSet, ledger: Option<&Ledger>) -> bool {
         let Some(deep) = &self.deep else { return false };
+        // An index for notes is not created before there is a note.
+        if ledger.is_none() && desk.pages.open_existing(&self.embedder).1.is_none() {
+            return false;
+        }
         if desk.are_deep_outdated.load(Ordering::Relaxed) {
             return true;
         }

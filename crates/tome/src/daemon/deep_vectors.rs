@@ -88,8 +88,10 @@ impl DeepWorker {
         let Ok(store) = stores.open(path) else { return true };
         let stop = || self.stop.is_cancelled();
         let outcome = self.daemon.engine.recall().catch_up_deep(&store, &stop);
+        // Otherwise it stays open for the next visit, which may have been skipped meanwhile.
+        let is_complete = self.daemon.engine.is_behind(&store).is_ok_and(|is_behind| !is_behind);
         drop(store);
-        if !was_open {
+        if !was_open && is_complete {
             stores.close(path);
             self.daemon.engine.recall().close_unused();
         }
