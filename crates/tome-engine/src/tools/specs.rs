@@ -12,6 +12,7 @@ pub(super) fn all() -> Vec<ToolSpec> {
     all.extend(note_specs());
     all.extend(coder_specs());
     all.extend(contents_specs());
+    all.extend(topic_specs());
     all.push(anthropic_spec());
     all
 }
@@ -275,6 +276,32 @@ fn contents_specs() -> Vec<ToolSpec> {
             "Show a bullet's source excerpt and the events around it.",
             &["grip_id"],
             json!({ "grip_id": string_schema(), "before": integer_schema(), "after": integer_schema() }),
+        ),
+    ]
+}
+
+fn topic_specs() -> Vec<ToolSpec> {
+    let tool = |name, description, needed, fields| ToolSpec {
+        name,
+        toolset: "topics",
+        description,
+        schema: object_schema(needed, fields),
+        effect: ToolEffect::Reads,
+    };
+    vec![
+        tool(
+            "topics",
+            "What this project has been about: groups of work, files, branches, errors. Give words \
+             to search, or an id for its page: sessions, decisions, problems, related topics.",
+            &[],
+            json!({ "query": string_schema(), "id": described_string_schema("from topics") }),
+        ),
+        tool(
+            "file_history",
+            "Who changed a file, when and why, what was decided about it and what broke. Call it \
+             before a change that is hard to undo.",
+            &["path"],
+            json!({ "path": string_schema() }),
         ),
     ]
 }
