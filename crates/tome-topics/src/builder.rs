@@ -179,6 +179,7 @@ impl TopicMap {
 
 pub(crate) fn sort_by_importance(topics: &mut [Topic]) {
     topics.sort_by(|a, b| {
-        b.extent.importance().cmp(&a.extent.importance()).then_with(|| a.id.cmp(&b.id))
+        let order = b.extent.importance().cmp(&a.extent.importance());
+        order.then_with(|| a.label.cmp(&b.label)).then_with(|| a.id.cmp(&b.id))
     });
 }

@@ -62,8 +62,8 @@ impl Extent {
     }
 
     /// Most days first, then the latest.
-    pub(crate) fn importance(&self) -> (u64, &str, u64) {
-        (self.days, &self.last_day, self.segments)
+    pub(crate) fn importance(&self) -> (u64, &str, u64, Millis) {
+        (self.days, &self.last_day, self.segments, self.last_at)
     }
 }
 

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use crate::leiden::Graph;
 use crate::limits::{
-    CONTINUES, EDGE_MAX, LINKED_NEXT, LINKED_WHOLE, ONE, RARE_MAX, RARE_MIN, RARE_SHARE,
+    CONTINUES, EDGE_MAX, LINKED_NEXT, LINKED_WHOLE, ONE, OTHER_BRANCH, RARE_MAX, RARE_MIN,
+    RARE_SHARE,
 };
 use crate::named::{NamedTopic, TopicKind};
 use crate::path::base_name;
@@ -33,8 +34,13 @@ pub(crate) fn build_graph(segments: &[SegmentRecord], named: &[NamedTopic]) -> G
         edges.extend(before.map(|before| (*before, place, CONTINUES)));
     }
     let mut graph = Graph::from_edges(segments.len(), edges);
-    for (_, weight) in graph.edges.iter_mut().flatten() {
-        *weight = (*weight).min(EDGE_MAX);
+    let branch = |place: usize| segments.get(place).and_then(|one| one.branch.as_ref());
+    for (from, edges) in graph.edges.iter_mut().enumerate() {
+        for (to, weight) in edges {
+            let is_apart = branch(from).zip(branch(*to)).is_some_and(|(a, b)| a != b);
+            let share = if is_apart { OTHER_BRANCH } else { ONE };
+            *weight = (*weight * share / ONE).min(EDGE_MAX);
+        }
     }
     graph
 }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tome_text::{StopClass, is_stop_word, stem};
 
 use crate::limits::LABEL_TERMS_MAX;
+use crate::path::base_name;
 use crate::record::SegmentRecord;
 
 /// Words of titles that say what was done, not to what.
@@ -17,6 +18,9 @@ const VERBS: [&str; 58] = [
     "files", "code", "issue", "issues", "work", "all", "new", "now", "done", "complete", "completed",
     "need", "needs", "already", "still", "used", "using", "read", "write",
 ];
+
+/// Terms of a label up to which words are added to names.
+const WORDED_TERMS_MAX: usize = 2;
 
 /// A term of a group while labels are made.
 #[derive(Debug, Clone, Default)]
@@ -37,6 +41,10 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
             terms.insert(term_key(term), (term.clone(), is_name));
         }
     }
+    for file in segment.changed_files() {
+        let base = base_name(&file.path);
+        terms.entry(term_key(base)).or_insert_with(|| (base.to_owned(), true));
+    }
     let titles = segment.turns.iter().filter_map(|turn| turn.why.as_deref());
     for title in titles.chain([segment.title.as_str()]) {
         let mut before: Option<&str> = None;
@@ -49,7 +57,7 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
             }
             terms.entry(term_key(bare)).or_insert_with(|| (bare.to_lowercase(), false));
             if let Some(before) = before {
-                let pair = format!("{} {}", before.to_lowercase(), bare.to_lowercase());
+                let pair = format!("{} {}", plain_word(before), plain_word(bare));
                 let key = format!("{} {}", term_key(before), term_key(bare));
                 terms.entry(key).or_insert((pair, true));
             }
@@ -66,6 +74,14 @@ fn is_content(word: &str) -> bool {
     letters >= 3
         && !is_stop_word(&lower, StopClass::FUNCTION | StopClass::FOREIGN | StopClass::COMMON)
         && !VERBS.contains(&lower.as_str())
+}
+
+/// A word as in the middle of a sentence; names keep their letters.
+fn plain_word(word: &str) -> String {
+    match word.chars().skip(1).any(char::is_uppercase) {
+        true => word.to_owned(),
+        false => word.to_lowercase(),
+    }
 }
 
 fn term_key(term: &str) -> String {
@@ -100,11 +116,9 @@ fn label_group(
         }
     }
     let all = per_segment.len() as u64;
-    // A term of one segment only labels that segment, not the group.
-    let least = if group.len() > 2 { 2 } else { 1 };
     let mut scored: Vec<(u64, &str, &TermCount)> = counts
         .iter()
-        .filter(|(_, count)| count.segments >= least)
+        .filter(|(_, count)| is_shared(count, group.len() as u64))
         .map(|(key, count)| {
             let everywhere = overall.get(*key).copied().unwrap_or(count.segments);
             let score = score_term(count, everywhere, all, group.len() as u64);
@@ -112,16 +126,37 @@ fn label_group(
         })
         .collect();
     scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    // Names and pairs first; words only where there are few of those.
+    scored.sort_by_key(|(_, _, count)| !count.is_telling);
     let mut label: Vec<String> = Vec::new();
     let mut words: BTreeSet<String> = BTreeSet::new();
     for (score, _, count) in scored {
         let own: BTreeSet<String> = split_term(&count.shown);
-        if label.len() < LABEL_TERMS_MAX && score > 0 && own.is_disjoint(&words) {
+        let terms_max = if count.is_telling { LABEL_TERMS_MAX } else { WORDED_TERMS_MAX };
+        let is_part = |term: &String| {
+            let (term, shown) = (term.to_lowercase(), count.shown.to_lowercase());
+            term.contains(&shown) || shown.contains(&term)
+        };
+        if label.len() < terms_max
+            && score > 0
+            && own.is_disjoint(&words)
+            && !label.iter().any(is_part)
+        {
             words.extend(own);
             label.push(count.shown.clone());
         }
     }
     label
+}
+
+/// Whether a term labels the group, and not one segment of it: a name needs two segments, or one of
+/// two; a pair of words two; a word most of them.
+fn is_shared(count: &TermCount, group: u64) -> bool {
+    match count.is_telling && !count.shown.contains(' ') {
+        true => count.segments >= 2 || group == 2,
+        false if count.is_telling => count.segments >= 2,
+        false => count.segments >= 2 && count.segments * 5 >= group * 3,
+    }
 }
 
 /// Frequent in the group and rare elsewhere; identifiers and bigrams count half as much again.

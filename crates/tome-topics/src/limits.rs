@@ -5,9 +5,12 @@ pub(crate) const NEIGHBORS_MAX: usize = 8;
 /// Weights are whole thousandths, so that sums do not depend on their order.
 pub(crate) const ONE: i64 = 1_000;
 /// Density of edges that holds a group together, in thousandths.
-pub(crate) const RESOLUTION: i64 = 60;
+pub(crate) const RESOLUTION: i64 = 150;
 /// Weight of an edge between two segments, all reasons together.
 pub(crate) const EDGE_MAX: i64 = 2 * ONE;
+/// Share of an edge that is left between segments of different branches, in thousandths: work that was
+/// kept apart on purpose needs more in common.
+pub(crate) const OTHER_BRANCH: i64 = 500;
 /// A segment that goes on where the one before it was full.
 pub(crate) const CONTINUES: i64 = 600;
 /// A feature of more segments than this share tells no work apart.

@@ -204,8 +204,14 @@ impl Subject<'_> {
 
     /// Whether a statement is about the subject, not only said at the same time.
     fn concerns(&self, fact: &FactRecord, turn: Option<&TurnRecord>) -> bool {
-        if self.kind != TopicKind::File {
-            return true;
+        match self.kind {
+            TopicKind::File => {}
+            // A turn that runs a command is seldom about the command.
+            TopicKind::Command => {
+                return fact.kind == FactKind::Problem
+                    && fact.text.starts_with(&format!("`{}`", self.name));
+            }
+            _ => return true,
         }
         let is_named = self.names.iter().any(|(name, _)| mentions_file(&fact.text, name));
         let is_only = turn.is_some_and(|turn| {
@@ -242,7 +248,8 @@ impl TopicMap {
         let segments: Vec<&SegmentRecord> = self.segments_at(places).collect();
         let page = self.build_page(&topic, &subject, &segments);
         let asked = id.trim();
-        let forwarded_from = (asked != current).then(|| asked.to_owned());
+        let is_forwarded = matches!(topic.kind, TopicKind::Group | TopicKind::File);
+        let forwarded_from = (is_forwarded && asked != current).then(|| asked.to_owned());
         Some(TopicPage { forwarded_from, ..page })
     }
 
@@ -446,6 +453,8 @@ fn choose_statements(facts: &[&FactRecord], decisions: &[PageFact]) -> Vec<PageF
     };
     let mut rated: Vec<(u32, &FactRecord)> =
         facts.iter().filter_map(|fact| Some((worth(fact)?, *fact))).collect();
+    // A rebase says something about a branch only.
+    rated.retain(|(_, fact)| !fact.text.starts_with("Rebased the branch"));
     rated.sort_by(|a, b| b.0.cmp(&a.0).then((b.1.at, b.1.number).cmp(&(a.1.at, a.1.number))));
     let mut chosen: Vec<PageFact> = Vec::new();
     for (_, fact) in rated {
@@ -461,8 +470,12 @@ fn choose_statements(facts: &[&FactRecord], decisions: &[PageFact]) -> Vec<PageF
     chosen
 }
 
-/// Whether most words of the shorter text are in the other.
+/// Whether two texts answer the same request, or most words of the shorter one are in the other.
 fn is_alike(a: &str, b: &str) -> bool {
+    let request = |text: &str| text.split_once(" — ").map(|(request, _)| request.to_owned());
+    if request(a).is_some_and(|own| request(b).is_some_and(|other| own == other)) {
+        return true;
+    }
     let words = |text: &str| -> BTreeSet<String> {
         let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3);
         words.map(str::to_lowercase).collect()

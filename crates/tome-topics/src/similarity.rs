@@ -106,7 +106,7 @@ fn sign_limit(dimensions: usize, similarity: f32, slack: f32) -> u32 {
 fn weigh_similarity(similarity: f32, least: f32) -> i64 {
     let share = f64::from((similarity - least) / (1.0 - least)).clamp(0.0, 1.0);
     // At the threshold a similarity still counts for something.
-    ((0.25 + 0.75 * share) * ONE as f64).round() as i64
+    ((0.1 + 0.9 * share) * ONE as f64).round() as i64
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a similarity needs no more precision")]

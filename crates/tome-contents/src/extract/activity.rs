@@ -217,7 +217,7 @@ fn find_moves(at: usize, event: &Event) -> Vec<MoveEvent> {
         };
         let words: Vec<&str> = words.iter().map(|word| unquote(word)).collect();
         let arguments: Vec<&str> = match words.split_first() {
-            Some((&"mv", rest)) => rest.iter().copied().collect(),
+            Some((&"mv", rest)) => rest.to_vec(),
             Some((&"git", rest)) if find_git_verb(rest) == Some("mv") => {
                 // A call in another folder has paths relative to that folder.
                 if rest.first() != Some(&"mv") {

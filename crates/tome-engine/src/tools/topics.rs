@@ -54,7 +54,7 @@ pub(super) fn topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     let mut lines: Vec<String> = found.iter().map(render_topic).collect();
     lines.push("Open one: topics with its id.".to_owned());
     let listed: Vec<Value> = found.iter().map(topic_json).collect();
-    Ok(finish(lines, json!({ "topics": listed })))
+    Ok(finish(&lines, json!({ "topics": listed })))
 }
 
 pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
@@ -179,7 +179,7 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
         .iter()
         .map(|one| format!("{} {}: {}", one.topic.id, one.topic.label, one.reason));
     section("Related", related.collect());
-    finish(lines, page_json(page))
+    finish(&lines, page_json(page))
 }
 
 fn render_problem(fact: &PageFact, state: ProblemState) -> String {
@@ -251,7 +251,7 @@ fn cite_number(number: u64) -> String {
     format!("#{number}")
 }
 
-fn finish(lines: Vec<String>, mut json: Value) -> ToolAnswer {
+fn finish(lines: &[String], mut json: Value) -> ToolAnswer {
     let text = lines.join("\n");
     insert_field(&mut json, "tokens", estimate_tokens(&text).into());
     ToolAnswer::from_text(text, json)

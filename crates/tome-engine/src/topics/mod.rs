@@ -168,7 +168,7 @@ impl Topics {
             let Some(last) = changed.last().map(|change| change.seq) else { break };
             let segments = changed.into_iter().filter(|change| change.id.level() == Level::Segment);
             self.read_segments(store, log, segments.map(|change| (change.project, change.id)))?;
-            log.append(vec![LogLine::Cursor(last)])?;
+            log.append(&[LogLine::Cursor(last)])?;
         }
         self.close_idle(store, log)?;
         log.compact()
@@ -198,7 +198,7 @@ impl Topics {
                 after = Some(last);
             }
         }
-        log.append(vec![LogLine::Cursor(newest)])
+        log.append(&[LogLine::Cursor(newest)])
     }
 
     /// Reads segments and writes their records; notes those that are still open.
@@ -229,11 +229,11 @@ impl Topics {
             }
             if pending.len() >= WRITE_MAX {
                 lines.extend(self.embed(std::mem::take(&mut pending)));
-                log.append(std::mem::take(&mut lines))?;
+                log.append(&std::mem::take(&mut lines))?;
             }
         }
         lines.extend(self.embed(pending));
-        log.append(lines)
+        log.append(&lines)
     }
 
     /// Computes the vectors of records. Without a vector, files and branches still link a segment.

@@ -129,7 +129,7 @@ impl RecordLog {
     }
 
     /// Appends lines. They are not synced: what is lost is read again.
-    pub(super) fn append(&mut self, lines: Vec<LogLine>) -> Result<(), HomeError> {
+    pub(super) fn append(&mut self, lines: &[LogLine]) -> Result<(), HomeError> {
         if lines.is_empty() {
             return Ok(());
         }

@@ -21,4 +21,5 @@ mod scene;
 mod session_copy;
 mod spool;
 mod tools;
+mod topics;
 mod triggers;

@@ -30,7 +30,7 @@ pub fn run(context: &CommandContext, args: &TopicsArgs) -> Result<Outcome> {
         let project = require_project(context, show.project.as_deref())?;
         let request =
             v1::GetTopicPageRequest { project, id: show.id.clone(), ..Default::default() };
-        return show_page(context, request, LINES_SHOWN);
+        return show_page(context, &request, LINES_SHOWN);
     }
     let project = require_project(context, args.project.as_deref())?;
     match args.words.is_empty() {
@@ -50,7 +50,7 @@ pub fn run_file(context: &CommandContext, args: &FileArgs) -> Result<Outcome> {
         path: args.path.clone(),
         ..Default::default()
     };
-    show_page(context, request, args.limit as usize)
+    show_page(context, &request, args.limit as usize)
 }
 
 fn require_project(context: &CommandContext, folder: Option<&Path>) -> Result<String> {
@@ -97,7 +97,7 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
         kind: kind.to_owned(),
         limit,
     };
-    let (status, groups, named) = context.block_on(async {
+    let (status, groups, mut named) = context.block_on(async {
         let call = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
             let request = v1::GetTopicGraphStatusRequest { project: project.to_owned() };
             let status = client.get_topic_graph_status(request).await?;
@@ -121,7 +121,7 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
         writeln!(out, "no topics yet: nothing has been recorded for this project")?;
         return Ok(Outcome::Done);
     }
-    let span = labels.format_span(status.first_at_ms, status.last_at_ms);
+    let span = format_days(&labels, status.first_at_ms, status.last_at_ms);
     let sessions = format_counted(status.sessions, "session", "sessions");
     writeln!(out, "{BOLD}{}{RESET}", one_line(project, 100))?;
     writeln!(out, "{DIM}{sessions} · {span}{RESET}\n")?;
@@ -130,11 +130,19 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
     let alone = status.ungrouped * 100 / status.segments.max(1);
     let more = if hidden > 0 { format!("{hidden} more: -n N · ") } else { String::new() };
     writeln!(out, "{DIM}{more}{alone} % of the work is in no group{RESET}")?;
-    for (kind, topics) in &named {
+    for (kind, topics) in &mut named {
+        // Met once, an error or a command is no subject of its own.
+        topics.retain(|topic| topic.segments > 1 || !matches!(*kind, "error" | "command"));
         print_named(&mut out, kind, topics)?;
     }
     print_hint(&mut out, &groups)?;
     Ok(Outcome::Done)
+}
+
+/// The first and the last day.
+fn format_days(labels: &TimeLabels, first_ms: u64, last_ms: u64) -> String {
+    let (first, last) = (labels.format_day(first_ms), labels.format_day(last_ms));
+    if first == last { first } else { format!("{first} – {last}") }
 }
 
 fn print_hint(out: &mut dyn Write, found: &[v1::Topic]) -> std::io::Result<()> {
@@ -171,7 +179,7 @@ fn print_topics(
             " ".repeat(gap)
         )?;
         if !rest.is_empty() {
-            writeln!(out, "          {}", one_line(rest, width.saturating_sub(10)))?;
+            writeln!(out, "         {}", one_line(rest, width.saturating_sub(9)))?;
         }
     }
     Ok(())
@@ -204,7 +212,7 @@ fn print_named(out: &mut dyn Write, kind: &str, topics: &[v1::Topic]) -> std::io
 
 fn show_page(
     context: &CommandContext,
-    request: v1::GetTopicPageRequest,
+    request: &v1::GetTopicPageRequest,
     limit: usize,
 ) -> Result<Outcome> {
     let page = context.block_on(async {
@@ -293,7 +301,7 @@ impl PagePrinter<'_> {
         }
         let days = format_counted(topic.days, "day", "days");
         let sessions = format_counted(topic.sessions, "session", "sessions");
-        let span = self.labels.format_span(topic.first_at_ms, topic.last_at_ms);
+        let span = format_days(self.labels, topic.first_at_ms, topic.last_at_ms);
         let agents = topic.agents.join(", ");
         writeln!(self.out, "{DIM}{days}, {sessions} · {span} · {agents}{RESET}")?;
         if page.weeks.len() > 1 {
