@@ -1,4 +1,10 @@
 //! Topics of made-up repositories: order of arrival, growth, rebuilds, pages.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failing test should panic at the cause"
+)]
 
 use proptest::prelude::*;
 use tome_model::{Agent, FactKind, Millis, NodeId, SessionId};

@@ -291,15 +291,13 @@ fn topic_specs() -> Vec<ToolSpec> {
     vec![
         tool(
             "topics",
-            "What this project has been about: groups of work, files, branches, errors. Give words \
-             to search, or an id for its page: sessions, decisions, problems, related topics.",
+            "Groups of work, files, branches and errors of this project; by words, or one page by id.",
             &[],
-            json!({ "query": string_schema(), "id": described_string_schema("from topics") }),
+            json!({ "query": string_schema(), "id": string_schema() }),
         ),
         tool(
             "file_history",
-            "Who changed a file, when and why, what was decided about it and what broke. Call it \
-             before a change that is hard to undo.",
+            "Who changed a file and why, decisions about it, what broke.",
             &["path"],
             json!({ "path": string_schema() }),
         ),
