@@ -195,7 +195,7 @@ mod tests {
     fn errors_are_compared_without_numbers_and_hashes() {
         let signature =
             error_signature("panic at /home/a/src/lexer.rs:41:9 in 0x7fff12, id 3f2a9c1d");
-        assert_eq!(signature, "panic at lexer.rs:#:# in # id #".replace("in # id", "in # id"));
+        assert_eq!(signature, "panic at lexer.rs:#:# in # id #");
         assert_eq!(error_signature("expected 3 got 14"), error_signature("expected 7 got 2"));
         assert_ne!(error_signature("undefined: foo"), error_signature("undefined: bar"));
     }

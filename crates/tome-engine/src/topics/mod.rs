@@ -168,7 +168,7 @@ impl Topics {
             let Some(last) = changed.last().map(|change| change.seq) else { break };
             let segments = changed.into_iter().filter(|change| change.id.level() == Level::Segment);
             self.read_segments(store, log, segments.map(|change| (change.project, change.id)))?;
-            log.append(&[LogLine::Cursor(last)])?;
+            log.advance(last)?;
         }
         self.close_idle(store, log)?;
         log.compact()
@@ -215,7 +215,8 @@ impl Topics {
             match head {
                 None => lines.push(LogLine::Drop { project, id }),
                 Some(head) if head.open && self.is_current(head.last_at) => {
-                    lines.push(LogLine::Open { project, id, last_at: head.last_at });
+                    let line = LogLine::Open { project, id, last_at: head.last_at };
+                    lines.extend(log.note_open(line));
                 }
                 Some(head) => {
                     let node = store.node(&project, &id, Some(head.base))?;

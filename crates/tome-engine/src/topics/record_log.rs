@@ -15,6 +15,8 @@ const FILE: &str = "segments.jsonl";
 const FORMAT: u32 = 1;
 /// Lines that no longer count, beyond which the file is written again without them.
 const DEAD_LINES_MAX: u64 = 2_000;
+/// Moves of the cursor after which it is written.
+const UNSAVED_MAX: u64 = 500;
 /// Bytes of one line; a longer one is damage.
 const LINE_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -43,6 +45,8 @@ pub(super) struct RecordLog {
     length: u64,
     lines: u64,
     cursor: u64,
+    /// Moves of the cursor since it was written.
+    unsaved: u64,
     /// Segments with a record, by project and id.
     put: BTreeSet<(String, String)>,
     open: BTreeMap<(String, String), (NodeId, Millis)>,
@@ -57,6 +61,7 @@ impl RecordLog {
             length: 0,
             lines: 0,
             cursor: 0,
+            unsaved: 0,
             put: BTreeSet::new(),
             open: BTreeMap::new(),
         }
@@ -154,6 +159,29 @@ impl RecordLog {
         Ok(())
     }
 
+    /// Moves the cursor. It is written only now and then: after a crash some changes are read again.
+    pub(super) fn advance(&mut self, cursor: u64) -> Result<(), HomeError> {
+        self.unsaved += 1;
+        self.cursor = cursor;
+        match self.unsaved > UNSAVED_MAX || self.length == 0 {
+            true => self.append(&[LogLine::Cursor(cursor)]),
+            false => Ok(()),
+        }
+    }
+
+    /// Notes that an open segment has grown. Returns the line to write if it was not open before.
+    pub(super) fn note_open(&mut self, line: LogLine) -> Option<LogLine> {
+        let LogLine::Open { project, id, last_at } = &line else { return Some(line) };
+        let known = self.open.get_mut(&(project.clone(), id.as_str().to_owned()));
+        match known {
+            Some(known) => {
+                known.1 = *last_at;
+                None
+            }
+            None => Some(line),
+        }
+    }
+
     /// Writes the file again if most of its lines no longer count.
     pub(super) fn compact(&mut self) -> Result<(), HomeError> {
         let live = (self.put.len() + self.open.len()) as u64;
@@ -225,7 +253,7 @@ impl RecordLog {
         self.lines += 1;
         match line {
             LogLine::Begin { .. } => {}
-            LogLine::Cursor(cursor) => self.cursor = *cursor,
+            LogLine::Cursor(cursor) => (self.cursor, self.unsaved) = (*cursor, 0),
             LogLine::Put { project, record } => {
                 self.open.remove(&key(project, &record.id));
                 self.put.insert(key(project, &record.id));
