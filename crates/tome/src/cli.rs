@@ -45,6 +45,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
             "recall",
             "toc",
             "session",
+            "topics",
+            "file",
             "events",
             "show",
             "instructions",
