@@ -4,6 +4,12 @@ use crate::limits::{NEIGHBORS_MAX, ONE};
 use crate::record::SegmentRecord;
 use crate::vector::PackedVector;
 
+/// From so many rows on, several threads compare them.
+const PARALLEL_ROWS_MIN: usize = 2_000;
+/// Threads that compare rows: the daemon leaves room for the agent.
+const THREADS_MAX: usize = 4;
+/// Rows whose first signs are compared at once.
+const BLOCK_ROWS: usize = 256;
 /// Pairs that are compared to find out how similar unrelated segments are.
 const SAMPLE_PAIRS: usize = 4_000;
 /// The threshold lies in this range, whatever the sample says.
@@ -21,27 +27,7 @@ pub(crate) fn find_similar(segments: &[SegmentRecord]) -> Vec<(usize, usize, i64
         return Vec::new();
     }
     let least = calibrate(&packed);
-    let mut nearest: Vec<Vec<(f32, usize)>> = vec![Vec::new(); packed.len()];
-    // The first 64 signs rule out most pairs; they lie side by side in memory.
-    let heads: Vec<u64> = packed.iter().map(|(_, vector)| vector.first_signs()).collect();
-    for (row, ((_, own), head)) in packed.iter().zip(&heads).enumerate() {
-        let head_max = sign_limit(own.dimensions().min(64), least, 1.0);
-        let signs_max = sign_limit(own.dimensions(), least, 0.75);
-        for (other_row, other_head) in heads.iter().enumerate().skip(row + 1) {
-            if (head ^ other_head).count_ones() > head_max {
-                continue;
-            }
-            let Some((_, other)) = packed.get(other_row) else { continue };
-            if own.sign_distance(other) > signs_max {
-                continue;
-            }
-            let similarity = own.cosine(other);
-            if similarity >= least {
-                keep_nearest(&mut nearest, row, other_row, similarity);
-                keep_nearest(&mut nearest, other_row, row, similarity);
-            }
-        }
-    }
+    let nearest = find_nearest(&packed, least);
     let mut edges: Vec<(usize, usize, f32)> = Vec::new();
     for (row, found) in nearest.iter().enumerate() {
         edges.extend(
@@ -57,15 +43,84 @@ pub(crate) fn find_similar(segments: &[SegmentRecord]) -> Vec<(usize, usize, i64
         .collect()
 }
 
-/// Keeps the best neighbors of a row; of equals the earlier one.
+/// The nearest neighbors of every row, found by several threads: each compares a part of the rows with
+/// all later ones. The result does not depend on their number.
+fn find_nearest(packed: &[(usize, PackedVector<'_>)], least: f32) -> Vec<Vec<(f32, usize)>> {
+    // The first signs rule out most pairs; they lie side by side in memory.
+    let heads: Vec<u64> = packed.iter().map(|(_, vector)| vector.first_signs()).collect();
+    let threads = match packed.len() {
+        0..PARALLEL_ROWS_MIN => 1,
+        _ => std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX),
+    };
+    let mut parts = std::thread::scope(|scope| {
+        let scans: Vec<_> = (0..threads)
+            .map(|part| {
+                let heads = &heads;
+                scope.spawn(move || scan_rows(packed, heads, least, (part, threads)))
+            })
+            .collect();
+        scans.into_iter().filter_map(|scan| scan.join().ok()).collect::<Vec<_>>()
+    });
+    let mut nearest = parts.pop().unwrap_or_default();
+    for part in parts {
+        for (row, found) in part.into_iter().enumerate() {
+            for (similarity, other) in found {
+                keep_nearest(&mut nearest, row, other, similarity);
+            }
+        }
+    }
+    nearest
+}
+
+/// Compares every `step`-th row from `first` on with all later rows.
+fn scan_rows(
+    packed: &[(usize, PackedVector<'_>)],
+    heads: &[u64],
+    least: f32,
+    (first, step): (usize, usize),
+) -> Vec<Vec<(f32, usize)>> {
+    let mut nearest: Vec<Vec<(f32, usize)>> = vec![Vec::new(); packed.len()];
+    let mut distances = [0_u32; BLOCK_ROWS];
+    for (row, ((_, own), head)) in packed.iter().zip(heads).enumerate().skip(first).step_by(step) {
+        let head_max = sign_limit(own.dimensions().min(64), least, 0.5);
+        let signs_max = sign_limit(own.dimensions(), least, 0.75);
+        let later = heads.get(row + 1..).unwrap_or_default();
+        for (block, others) in later.chunks(BLOCK_ROWS).enumerate() {
+            // A loop of its own, without branches, is several rows per instruction.
+            for (distance, other) in distances.iter_mut().zip(others) {
+                *distance = (head ^ other).count_ones();
+            }
+            for (place, distance) in distances.iter().enumerate().take(others.len()) {
+                if *distance > head_max {
+                    continue;
+                }
+                let other_row = row + 1 + block * BLOCK_ROWS + place;
+                let Some((_, other)) = packed.get(other_row) else { continue };
+                if own.sign_distance(other) > signs_max {
+                    continue;
+                }
+                let similarity = own.cosine(other);
+                if similarity >= least {
+                    keep_nearest(&mut nearest, row, other_row, similarity);
+                    keep_nearest(&mut nearest, other_row, row, similarity);
+                }
+            }
+        }
+    }
+    nearest
+}
+
+/// Keeps the best neighbors of a row; of equals the earlier ones, in whatever order they come.
 fn keep_nearest(nearest: &mut [Vec<(f32, usize)>], row: usize, other: usize, similarity: f32) {
     let Some(found) = nearest.get_mut(row) else { return };
-    if found.len() >= NEIGHBORS_MAX && found.last().is_some_and(|last| last.0 >= similarity) {
-        return;
+    let is_before = |known: &(f32, usize)| {
+        known.0 > similarity || known.0.total_cmp(&similarity).is_eq() && known.1 < other
+    };
+    let place = found.partition_point(is_before);
+    if place < NEIGHBORS_MAX {
+        found.insert(place, (similarity, other));
+        found.truncate(NEIGHBORS_MAX);
     }
-    let place = found.partition_point(|(known, _)| *known >= similarity);
-    found.insert(place, (similarity, other));
-    found.truncate(NEIGHBORS_MAX);
 }
 
 /// The similarity that unrelated segments rarely reach: two standard deviations above the mean of

@@ -286,3 +286,15 @@ fn records_come_back_from_their_text() {
     let text = serde_json::to_string(&one).unwrap();
     assert_eq!(serde_json::from_str::<SegmentRecord>(&text).unwrap(), one);
 }
+
+/// So many segments that several threads look for neighbors: the order still does not matter.
+#[test]
+fn many_segments_in_any_order_give_the_same_groups() {
+    let segments: Vec<SegmentRecord> =
+        (0..2_200).map(|number| segment(number, number % 40)).collect();
+    let mut reversed = segments.clone();
+    reversed.reverse();
+    let (one, other) = (build(&segments), build(&reversed));
+    assert_eq!(one.names(), other.names());
+    assert!(one.status().groups >= 40, "{:?}", one.status());
+}
