@@ -13,7 +13,7 @@ const BLOCK_ROWS: usize = 256;
 /// Pairs that are compared to find out how similar unrelated segments are.
 const SAMPLE_PAIRS: usize = 4_000;
 /// The threshold lies in this range, whatever the sample says.
-const THRESHOLDS: (f32, f32) = (0.35, 0.85);
+const THRESHOLDS: (f32, f32) = (0.45, 0.85);
 
 /// Returns edges between segments whose texts are more alike than chance: each segment's nearest
 /// neighbors, with weights up to [`ONE`]. `segments` are sorted by id.
@@ -46,8 +46,7 @@ pub(crate) fn find_similar(segments: &[SegmentRecord]) -> Vec<(usize, usize, i64
 /// The nearest neighbors of every row, found by several threads: each compares a part of the rows with
 /// all later ones. The result does not depend on their number.
 fn find_nearest(packed: &[(usize, PackedVector<'_>)], least: f32) -> Vec<Vec<(f32, usize)>> {
-    // The first signs rule out most pairs; they lie side by side in memory.
-    let heads: Vec<u64> = packed.iter().map(|(_, vector)| vector.first_signs()).collect();
+    let signs = SignTable::build(packed);
     let threads = match packed.len() {
         0..PARALLEL_ROWS_MIN => 1,
         _ => std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX),
@@ -55,8 +54,8 @@ fn find_nearest(packed: &[(usize, PackedVector<'_>)], least: f32) -> Vec<Vec<(f3
     let mut parts = std::thread::scope(|scope| {
         let scans: Vec<_> = (0..threads)
             .map(|part| {
-                let heads = &heads;
-                scope.spawn(move || scan_rows(packed, heads, least, (part, threads)))
+                let signs = &signs;
+                scope.spawn(move || scan_rows(packed, signs, least, (part, threads)))
             })
             .collect();
         scans.into_iter().filter_map(|scan| scan.join().ok()).collect::<Vec<_>>()
@@ -72,19 +71,46 @@ fn find_nearest(packed: &[(usize, PackedVector<'_>)], least: f32) -> Vec<Vec<(f3
     nearest
 }
 
+/// The signs of all vectors side by side in memory: the first word of each, and all words of each.
+struct SignTable {
+    heads: Vec<u64>,
+    words: usize,
+    all: Vec<u64>,
+}
+
+impl SignTable {
+    fn build(packed: &[(usize, PackedVector<'_>)]) -> Self {
+        let words = packed.iter().map(|(_, vector)| vector.signs().len()).max().unwrap_or(0);
+        let mut table = Self { heads: Vec::new(), words, all: Vec::new() };
+        for (_, vector) in packed {
+            let signs = vector.signs();
+            table.heads.push(signs.first().copied().unwrap_or(0));
+            table.all.extend(signs.iter().copied().chain(std::iter::repeat(0)).take(words));
+        }
+        table
+    }
+
+    fn row(&self, row: usize) -> &[u64] {
+        self.all.get(row * self.words..(row + 1) * self.words).unwrap_or_default()
+    }
+}
+
 /// Compares every `step`-th row from `first` on with all later rows.
 fn scan_rows(
     packed: &[(usize, PackedVector<'_>)],
-    heads: &[u64],
+    signs: &SignTable,
     least: f32,
     (first, step): (usize, usize),
 ) -> Vec<Vec<(f32, usize)>> {
     let mut nearest: Vec<Vec<(f32, usize)>> = vec![Vec::new(); packed.len()];
     let mut distances = [0_u32; BLOCK_ROWS];
-    for (row, ((_, own), head)) in packed.iter().zip(heads).enumerate().skip(first).step_by(step) {
+    for (row, ((_, own), head)) in
+        packed.iter().zip(&signs.heads).enumerate().skip(first).step_by(step)
+    {
         let head_max = sign_limit(own.dimensions().min(64), least, 0.5);
         let signs_max = sign_limit(own.dimensions(), least, 0.75);
-        let later = heads.get(row + 1..).unwrap_or_default();
+        let own_signs = signs.row(row);
+        let later = signs.heads.get(row + 1..).unwrap_or_default();
         for (block, others) in later.chunks(BLOCK_ROWS).enumerate() {
             // A loop of its own, without branches, is several rows per instruction.
             for (distance, other) in distances.iter_mut().zip(others) {
@@ -95,10 +121,11 @@ fn scan_rows(
                     continue;
                 }
                 let other_row = row + 1 + block * BLOCK_ROWS + place;
-                let Some((_, other)) = packed.get(other_row) else { continue };
-                if own.sign_distance(other) > signs_max {
+                let pairs = own_signs.iter().zip(signs.row(other_row));
+                if pairs.map(|(a, b)| (a ^ b).count_ones()).sum::<u32>() > signs_max {
                     continue;
                 }
+                let Some((_, other)) = packed.get(other_row) else { continue };
                 let similarity = own.cosine(other);
                 if similarity >= least {
                     keep_nearest(&mut nearest, row, other_row, similarity);

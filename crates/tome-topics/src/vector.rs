@@ -35,14 +35,9 @@ impl<'a> PackedVector<'a> {
         Some(Self { values, signs, length: to_f32(squares).sqrt() })
     }
 
-    /// Number of components with different signs.
-    pub(crate) fn sign_distance(&self, other: &Self) -> u32 {
-        self.signs.iter().zip(&other.signs).map(|(a, b)| (a ^ b).count_ones()).sum()
-    }
-
-    /// The signs of the first components.
-    pub(crate) fn first_signs(&self) -> u64 {
-        self.signs.first().copied().unwrap_or(0)
+    /// One bit per component: whether it is positive.
+    pub(crate) fn signs(&self) -> &[u64] {
+        &self.signs
     }
 
     /// Cosine similarity; 0 for vectors of different models.
@@ -79,7 +74,7 @@ mod tests {
         let (pa, pb) = (PackedVector::new(&qa).unwrap(), PackedVector::new(&qb).unwrap());
         assert!((pa.cosine(&pb) - 0.5_f32.cos()).abs() < 0.02);
         assert!((pa.cosine(&pa) - 1.0).abs() < 1e-5);
-        assert_eq!(pa.sign_distance(&pa), 0);
+        assert_eq!(pa.signs().len(), 4);
         assert!(quantize(&[0.0; 8]).is_empty() && quantize(&[f32::NAN, 0.0]).is_empty());
         assert!(PackedVector::new(&[]).is_none());
         assert!(pa.cosine(&PackedVector::new(&[1, 2]).unwrap()).abs() < 1e-9);
