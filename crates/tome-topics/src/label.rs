@@ -45,6 +45,11 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
         let base = base_name(&file.path);
         terms.entry(term_key(base)).or_insert_with(|| (base.to_owned(), true));
     }
+    // A word that also names a file, a folder or the branch says what the work is about.
+    let names = anchors(segment);
+    for (key, (_, is_name)) in &mut terms {
+        *is_name |= names.contains(key);
+    }
     let titles = segment.turns.iter().filter_map(|turn| turn.why.as_deref());
     for title in titles.chain([segment.title.as_str()]) {
         let mut before: Option<&str> = None;
@@ -55,7 +60,8 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
                 before = None;
                 continue;
             }
-            terms.entry(term_key(bare)).or_insert_with(|| (bare.to_lowercase(), false));
+            let is_named = names.contains(&term_key(bare));
+            terms.entry(term_key(bare)).or_insert_with(|| (plain_word(bare), is_named));
             if let Some(before) = before {
                 let pair = format!("{} {}", plain_word(before), plain_word(bare));
                 let key = format!("{} {}", term_key(before), term_key(bare));
@@ -66,6 +72,14 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
         }
     }
     terms
+}
+
+/// The words in the paths of changed files and in the branch.
+fn anchors(segment: &SegmentRecord) -> BTreeSet<String> {
+    let paths = segment.changed_files().map(|file| file.path.as_str());
+    let all = paths.chain(segment.branch.as_deref());
+    let words = all.flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| is_content(word)).map(term_key).collect()
 }
 
 fn is_content(word: &str) -> bool {
@@ -152,7 +166,9 @@ fn label_group(
 /// Whether a term labels the group, and not one segment of it: a name needs two segments, or one of
 /// two; a pair of words two; a word most of them.
 fn is_shared(count: &TermCount, group: u64) -> bool {
-    match count.is_telling && !count.shown.contains(' ') {
+    let is_name = count.shown.contains(|c: char| !c.is_alphanumeric() && c != ' ')
+        || count.shown.chars().skip(1).any(char::is_uppercase);
+    match count.is_telling && is_name && !count.shown.contains(' ') {
         true => count.segments >= 2 || group == 2,
         false if count.is_telling => count.segments >= 2,
         false => count.segments >= 2 && count.segments * 5 >= group * 3,

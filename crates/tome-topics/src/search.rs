@@ -9,20 +9,19 @@ use crate::named::TopicKind;
 
 impl TopicMap {
     /// Topics that have the words of a query in their names, labels or titles: those with most of
-    /// the words first, then by importance.
+    /// the words first, groups before single things, then by importance.
     pub fn search(&self, query: &str, topics_max: usize) -> Vec<Topic> {
         let wanted = query_words(query);
         if wanted.is_empty() {
             return Vec::new();
         }
-        let mut found: Vec<(usize, bool, Topic)> = Vec::new();
+        let mut found: Vec<(usize, Topic)> = Vec::new();
         for group in &self.groups {
             let titles = self.segments_at(&group.segments).map(|segment| segment.title.as_str());
             let terms = group.terms.iter().map(String::as_str);
-            let in_label = count_words(&wanted, terms);
-            let all = count_words(&wanted, titles).max(in_label);
-            if all > 0 {
-                found.push((all, in_label == all, self.group_topic(group)));
+            let matched = count_words(&wanted, titles.chain(terms));
+            if matched > 0 {
+                found.push((matched, self.group_topic(group)));
             }
         }
         for topic in &self.named {
@@ -31,19 +30,20 @@ impl TopicMap {
             let is_passing = matches!(topic.kind, TopicKind::Symbol | TopicKind::Command)
                 && topic.segments.len() < 2;
             if matched > 0 && !is_passing {
-                found.push((matched, true, self.named_topic(topic)));
+                found.push((matched, self.named_topic(topic)));
             }
         }
         found.sort_by(|a, b| {
-            (b.0, b.1)
-                .cmp(&(a.0, a.1))
-                .then_with(|| b.2.extent.importance().cmp(&a.2.extent.importance()))
-                .then_with(|| a.2.id.cmp(&b.2.id))
+            let is_single = |topic: &Topic| topic.kind != TopicKind::Group;
+            (b.0.cmp(&a.0))
+                .then_with(|| is_single(&a.1).cmp(&is_single(&b.1)))
+                .then_with(|| b.1.extent.importance().cmp(&a.1.extent.importance()))
+                .then_with(|| a.1.id.cmp(&b.1.id))
         });
         let most = found.first().map_or(0, |best| best.0);
         // With all words found somewhere, topics with fewer of them only distract.
         found.retain(|one| one.0 == most || most < wanted.len());
-        found.into_iter().take(topics_max).map(|(_, _, topic)| topic).collect()
+        found.into_iter().take(topics_max).map(|(_, topic)| topic).collect()
     }
 }
 

@@ -95,7 +95,9 @@ fn load_map(call: &ToolInvocation<'_>) -> Result<(Arc<TopicMap>, String)> {
 fn list_top(map: &TopicMap) -> Vec<Topic> {
     let mut found = map.top(TopicKind::Group, TOPICS_MAX);
     for kind in [TopicKind::File, TopicKind::Branch, TopicKind::Error] {
-        found.extend(map.top(kind, NAMED_MAX));
+        // Met once, an error is no subject of its own.
+        let named = map.top(kind, NAMED_MAX).into_iter();
+        found.extend(named.filter(|one| kind != TopicKind::Error || one.extent.segments > 1));
     }
     found
 }
@@ -174,10 +176,13 @@ fn answer_page(page: &TopicPage) -> ToolAnswer {
     section("Commits", page.commits.iter().map(cite).collect());
     let files = page.files.iter().take(LINES_MAX).map(|file| file.path.clone());
     section("Files", files.collect());
-    let related = page
-        .related
-        .iter()
-        .map(|one| format!("{} {}: {}", one.topic.id, one.topic.label, one.reason));
+    let related = page.related.iter().map(|one| {
+        let label = match one.topic.kind {
+            TopicKind::Group => format!(" {}", one.topic.label),
+            _ => String::new(),
+        };
+        format!("{}{label}: {}", one.topic.id, one.reason)
+    });
     section("Related", related.collect());
     finish(&lines, page_json(page))
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::Millis;
-use tome_proto::v1;
+use tome_proto::{ClientError, v1};
 use tome_terminal::{
     BOLD, CommandError, DIM, GREEN, RESET, YELLOW, format_counted, one_line, terminal_width,
     wrap_lines,
@@ -16,7 +16,7 @@ use super::events::resolve_project;
 use super::toc::TimeLabels;
 use super::{CommandContext, Outcome};
 use crate::cli::topics::{FileArgs, TopicsArgs, TopicsCommand};
-use crate::connect::StartPolicy;
+use crate::connect::{ConnectError, StartPolicy};
 
 /// A line of prose is not wider than this.
 const WIDTH_MAX: usize = 100;
@@ -219,7 +219,10 @@ fn show_page(
         let call = context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
             client.get_topic_page(request.clone()).await
         });
-        Ok(call.await?)
+        match call.await {
+            Err(ConnectError::Client(ClientError::NotFound(said))) => Err(not_found(said)),
+            page => Ok(page?),
+        }
     })?;
     if context.json {
         context.print_json(&page_json(&page))?;
@@ -236,6 +239,13 @@ fn show_page(
     PagePrinter { out: &mut out, labels: &labels, limit, width: terminal_width().min(WIDTH_MAX) }
         .print(&page)?;
     Ok(Outcome::Done)
+}
+
+/// The error for a topic or file that does not exist.
+fn not_found(said: String) -> anyhow::Error {
+    CommandError::not_found(said)
+        .with_hint("`tome topics <words>` finds topics and files by words")
+        .into()
 }
 
 struct PagePrinter<'a> {
