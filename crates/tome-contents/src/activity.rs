@@ -56,7 +56,7 @@ pub struct TurnActivity {
 pub struct FileActivity {
     /// The path.
     pub path: String,
-    /// What happened to it.
+    /// The change, or that it was only read.
     pub action: FileTouchKind,
     /// How often.
     pub times: u32,

@@ -57,7 +57,7 @@ pub struct PageEntry {
     pub session: SessionId,
     /// Its purpose, or the title of its segment.
     pub why: String,
-    /// What it did to the topic: "created", "3 edits".
+    /// Its effect on the topic: "created", "3 edits".
     pub detail: String,
     /// Number of the event to open.
     pub number: u64,
@@ -113,7 +113,7 @@ pub enum ProblemState {
     Open,
 }
 
-/// What a page is about, and the parts of segments that belong to it.
+/// The subject of a page, and the parts of segments that belong to it.
 pub(crate) struct Subject<'a> {
     pub(crate) kind: TopicKind,
     pub(crate) name: &'a str,
@@ -122,7 +122,7 @@ pub(crate) struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// What a turn did to the subject; `None` if nothing.
+    /// Describes the effect of a turn on the subject; `None` if there is none.
     fn describe_turn(&self, turn: &TurnRecord) -> Option<String> {
         match self.kind {
             TopicKind::Group | TopicKind::Branch | TopicKind::Symbol => None,

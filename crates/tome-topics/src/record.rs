@@ -93,7 +93,7 @@ impl TurnRecord {
 pub struct FileRecord {
     /// Relative to the repository, with `/`.
     pub path: String,
-    /// What happened to it.
+    /// The change, or that it was only read.
     pub action: FileAction,
     /// How often.
     pub times: u32,
@@ -101,7 +101,7 @@ pub struct FileRecord {
     pub number: u64,
 }
 
-/// What a turn did to a file.
+/// The effect of a turn on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileAction {

@@ -12,7 +12,7 @@ const PATCH_TAIL_BYTES_MAX: usize = 16 * 1024;
 /// Files per tool call that are counted.
 const FILES_MAX: usize = 40;
 
-/// What a tool call did to a file.
+/// The effect of a tool call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FileTouchKind {
     /// The file is new.

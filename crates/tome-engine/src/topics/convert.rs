@@ -19,7 +19,7 @@ pub(super) struct PendingRecord {
     pub(super) text: String,
 }
 
-/// Builds the record of a segment; `None` if its events cannot be read or nobody did anything.
+/// Builds the record of a segment; `None` if its events cannot be read or hold no work.
 pub(super) fn build_record(
     store: &Store,
     project: &str,
