@@ -1,6 +1,7 @@
 //! The table of contents: years, months, weeks, days and segments, built from events, each bullet
 //! backed by verbatim excerpts (grips).
 
+mod activity;
 mod calendar;
 mod changes;
 mod event_text;
@@ -22,6 +23,10 @@ mod time_phrase;
 mod verify;
 mod worker;
 
+pub use activity::{
+    ActivityFact, CommandActivity, CommandOutcome, FileActivity, FileTouchKind, MoveActivity,
+    SegmentActivity, TurnActivity, load_activity,
+};
 pub use calendar::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
     ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,

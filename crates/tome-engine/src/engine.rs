@@ -17,7 +17,7 @@ use tome_notebook::NotebookRules;
 use tome_recall::{Recall, Transcripts};
 use tome_redact::{CustomPattern, PatternError, Redactor};
 
-use crate::{Injector, Intake, Sealer, Spool, Tools};
+use crate::{Injector, Intake, Sealer, Spool, Tools, Topics};
 
 /// Rounds over the projections per catch-up: the first builds contents, the second indexes them.
 const ROUNDS_MAX: usize = 2;
@@ -70,6 +70,7 @@ pub struct Engine {
     calendar: Arc<Calendar>,
     transcripts: Arc<Transcripts>,
     recall: Arc<Recall>,
+    topics: Arc<Topics>,
     intake: Intake,
     spool: Spool,
     projections: Vec<Arc<dyn Projection>>,
@@ -115,6 +116,12 @@ impl Engine {
             Arc::clone(&notebooks),
             Arc::clone(&calendar),
             Arc::clone(&transcripts),
+            Arc::clone(&settings.embedder),
+            Arc::clone(&clock),
+        ));
+        let topics = Arc::new(Topics::new(
+            Arc::clone(&stores),
+            Arc::clone(&calendar),
             settings.embedder,
             Arc::clone(&clock),
         ));
@@ -126,6 +133,7 @@ impl Engine {
             Arc::clone(&recall) as _,
             Arc::clone(&calendar) as _,
             Arc::clone(calendar.instructions()) as _,
+            Arc::clone(&topics) as _,
         ];
         Ok(Self {
             intake: Intake::new(sealer, Arc::clone(&stores), Arc::clone(&clock)),
@@ -137,6 +145,7 @@ impl Engine {
             calendar,
             transcripts,
             recall,
+            topics,
             projections,
             redact,
             redactor: OnceLock::new(),
@@ -214,6 +223,7 @@ impl Engine {
     pub fn close(&self, path: &Path) {
         self.stores.close(path);
         self.recall.close_unused();
+        self.topics.close_unused();
     }
 
     /// The home folder.
@@ -251,6 +261,11 @@ impl Engine {
         &self.recall
     }
 
+    /// Files, commands, errors, branches and groups of work, with their pages.
+    pub fn topics(&self) -> &Arc<Topics> {
+        &self.topics
+    }
+
     /// Stores events.
     pub fn intake(&self) -> &Intake {
         &self.intake
@@ -271,6 +286,7 @@ impl Engine {
             Tools::new(Arc::clone(&self.notebooks), redactor)
                 .with_calendar(Arc::clone(&self.calendar))
                 .with_recall(Arc::clone(&self.recall))
+                .with_topics(Arc::clone(&self.topics))
         }))
     }
 

@@ -12,6 +12,7 @@ mod quote;
 mod spool;
 mod spool_line;
 mod tools;
+mod topics;
 pub mod triggers;
 
 pub use capture::Sealer;
@@ -31,3 +32,4 @@ pub use tools::{
     CORE_TOOLS, Caller, DEFAULT_TOOLSET, ToolAnswer, ToolEffect, ToolFailure, ToolSpec, Tools,
     Toolsets,
 };
+pub use topics::{TOPICS_WORKER, Topics, normalize_asked_path};

@@ -13,6 +13,7 @@ pub mod limits;
 mod models;
 mod notes;
 mod recall;
+mod topics;
 
 /// The messages and services, generated from `proto/`; `tests/generated.rs` regenerates them.
 #[allow(

@@ -9,6 +9,7 @@ pub mod notes;
 pub mod recall;
 pub mod reflect;
 pub mod setup;
+pub mod topics;
 
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -44,6 +45,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
             "recall",
             "toc",
             "session",
+            "topics",
+            "file",
             "events",
             "show",
             "instructions",
@@ -152,6 +155,10 @@ pub enum Command {
     Toc(contents::TocArgs),
     /// List sessions, or show one: its turns, files, commits, problems and what is open
     Session(contents::SessionArgs),
+    /// Show what a project has been about: groups of work, files, branches, errors
+    Topics(topics::TopicsArgs),
+    /// Show who changed a file and why, what was decided about it, and what broke
+    File(topics::FileArgs),
     /// List the standing instructions and preferences of the user
     Instructions(recall::InstructionsArgs),
     /// List events, filtered by time, session, agent or kind

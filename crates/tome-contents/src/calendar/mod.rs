@@ -70,6 +70,11 @@ impl Calendar {
         &self.settings.zone
     }
 
+    /// A longer pause ends a segment.
+    pub fn gap_ms(&self) -> u64 {
+        self.settings.gap_ms
+    }
+
     /// Marks entries as closed that nothing can be added to any more, whether or not their sessions
     /// were ended properly.
     fn close_past(&self, entries: &mut [CalendarEntry]) {

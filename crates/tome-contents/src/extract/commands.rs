@@ -15,9 +15,12 @@ use super::text::output_texts;
 
 /// How a command ended, as far as its payload shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CommandOutcome {
+pub enum CommandOutcome {
+    /// It passed.
     Passed,
+    /// It failed.
     Failed,
+    /// It ran into a time limit.
     TimedOut,
     /// Rejected, interrupted, not run, or not told.
     Unknown,

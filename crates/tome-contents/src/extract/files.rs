@@ -12,11 +12,16 @@ const PATCH_TAIL_BYTES_MAX: usize = 16 * 1024;
 /// Files per tool call that are counted.
 const FILES_MAX: usize = 40;
 
+/// The effect of a tool call on a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum FileTouchKind {
+pub enum FileTouchKind {
+    /// The file is new.
     Created,
+    /// The file was edited or written over.
     Changed,
+    /// The file was deleted.
     Deleted,
+    /// The file was only read.
     Read,
 }
 

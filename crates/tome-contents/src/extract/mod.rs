@@ -4,6 +4,7 @@
 //! Guarantees: the same events give the same summary; a statement says what its verbatim excerpts
 //! say; a huge text costs no more than its head and tail.
 
+mod activity;
 mod answer;
 mod bullets;
 mod chain;
@@ -42,6 +43,9 @@ use super::{
     RollupInput, SegmentInput, Summarizer, Summary, SummaryError, SummaryFact, SummaryWork, Support,
 };
 
+pub(crate) use activity::read_activity;
+pub use commands::CommandOutcome;
+pub use files::FileTouchKind;
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
 pub use turn::{cut_turns, is_prompt};
@@ -134,7 +138,7 @@ fn collect_keywords(found: &SegmentFacts<'_>, events: &[Event]) -> Vec<String> {
             }
         }
         for file in &turn.files {
-            let is_read = file.action == files::FileTouchKind::Read;
+            let is_read = file.action == FileTouchKind::Read;
             let worth = if is_read { 1 } else { 3 + file.times.min(4) };
             keywords.add_term(base_name(file.path), TermKind::File, worth, true);
         }

@@ -38,7 +38,7 @@ pub(super) const FROM_BRANCH: u32 = 30;
 pub(super) const FROM_REQUEST: u32 = 20;
 const FROM_EARLIER_REQUEST: u32 = 15;
 const FROM_VAGUE_REQUEST: u32 = 10;
-const FROM_FILES: u32 = 5;
+pub(super) const FROM_FILES: u32 = 5;
 
 /// Chooses the title of a segment, with its evidence.
 pub(super) fn choose_title(

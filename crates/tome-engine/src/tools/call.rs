@@ -9,6 +9,7 @@ use tome_notebook::{Actor, Author, Notebook, NotebookError};
 
 use super::answer::ToolError;
 use super::{Caller, ToolAnswer, ToolFailure, Tools};
+use crate::topics::Topics;
 use tome_contents::{Calendar, ListedInstruction};
 use tome_home::{NotebookOwner, Notebooks};
 use tome_recall::Recall;
@@ -27,6 +28,7 @@ pub(super) struct ToolInvocation<'c> {
     notebooks: &'c Notebooks,
     calendar: Option<&'c Calendar>,
     recall: Option<&'c Recall>,
+    topics: Option<&'c Topics>,
     redactor: &'c Redactor,
     tool: &'static str,
     caller: &'c Caller,
@@ -35,9 +37,27 @@ pub(super) struct ToolInvocation<'c> {
 
 impl<'c> ToolInvocation<'c> {
     pub(super) fn new(tools: &'c Tools, tool: &'static str, caller: &'c Caller) -> Self {
-        let Tools { notebooks, calendar, recall, redactor } = tools;
-        let (calendar, recall) = (calendar.as_deref(), recall.as_deref());
-        Self { notebooks, calendar, recall, redactor, tool, caller, texts_cut: Cell::new(0) }
+        let Tools { notebooks, calendar, recall, topics, redactor } = tools;
+        Self {
+            notebooks,
+            calendar: calendar.as_deref(),
+            recall: recall.as_deref(),
+            topics: topics.as_deref(),
+            redactor,
+            tool,
+            caller,
+            texts_cut: Cell::new(0),
+        }
+    }
+
+    /// The topics, if available.
+    pub(super) fn topics(&self) -> Result<&'c Topics, ToolError> {
+        self.topics.ok_or_else(|| {
+            ToolError::new(
+                ToolFailure::Failed,
+                "topics are not available here: they need the daemon",
+            )
+        })
     }
 
     /// The contents, if available.

@@ -16,6 +16,7 @@ mod recall;
 mod show;
 mod specs;
 mod toolsets;
+mod topics;
 
 use std::sync::Arc;
 
@@ -30,6 +31,8 @@ use answer::ToolError;
 use args::ToolArgs;
 use call::ToolInvocation;
 
+use crate::topics::Topics;
+
 pub use toolsets::{CORE_TOOLS, DEFAULT_TOOLSET, Toolsets};
 
 /// The tools over notebooks, contents and recall.
@@ -37,6 +40,7 @@ pub struct Tools {
     notebooks: Arc<Notebooks>,
     calendar: Option<Arc<Calendar>>,
     recall: Option<Arc<Recall>>,
+    topics: Option<Arc<Topics>>,
     redactor: Arc<Redactor>,
 }
 
@@ -45,7 +49,7 @@ pub struct Tools {
 pub struct ToolSpec {
     /// Name, as in a call.
     pub name: &'static str,
-    /// Its toolset: `recall`, `notes`, `coder`, `contents` or `anthropic`.
+    /// Its toolset: `recall`, `notes`, `coder`, `contents`, `topics` or `anthropic`.
     pub toolset: &'static str,
     /// Description for the model.
     pub description: &'static str,
@@ -123,7 +127,7 @@ impl ToolFailure {
 impl Tools {
     /// Creates the tools over notebooks; everything they write is redacted first.
     pub fn new(notebooks: Arc<Notebooks>, redactor: Arc<Redactor>) -> Self {
-        Self { notebooks, calendar: None, recall: None, redactor }
+        Self { notebooks, calendar: None, recall: None, topics: None, redactor }
     }
 
     /// Adds the contents; without them, the tools that read them return an error.
@@ -137,6 +141,13 @@ impl Tools {
     #[must_use]
     pub fn with_recall(mut self, recall: Arc<Recall>) -> Self {
         self.recall = Some(recall);
+        self
+    }
+
+    /// Adds topics; without them, the tools that read them return an error.
+    #[must_use]
+    pub fn with_topics(mut self, topics: Arc<Topics>) -> Self {
+        self.topics = Some(topics);
         self
     }
 
@@ -179,6 +190,8 @@ fn find_tool(name: &str) -> Option<(&'static str, ToolFn)> {
         "browse_toc" => ("browse_toc", contents::browse_toc),
         "get_events" => ("get_events", contents::get_events),
         "expand_grip" => ("expand_grip", contents::expand_grip),
+        "topics" => ("topics", topics::topics),
+        "file_history" => ("file_history", topics::file_history),
         "memory" => ("memory", anthropic::memory),
         _ => return None,
     })

@@ -12,6 +12,7 @@ pub(super) fn all() -> Vec<ToolSpec> {
     all.extend(note_specs());
     all.extend(coder_specs());
     all.extend(contents_specs());
+    all.extend(topic_specs());
     all.push(anthropic_spec());
     all
 }
@@ -275,6 +276,30 @@ fn contents_specs() -> Vec<ToolSpec> {
             "Show a bullet's source excerpt and the events around it.",
             &["grip_id"],
             json!({ "grip_id": string_schema(), "before": integer_schema(), "after": integer_schema() }),
+        ),
+    ]
+}
+
+fn topic_specs() -> Vec<ToolSpec> {
+    let tool = |name, description, needed, fields| ToolSpec {
+        name,
+        toolset: "topics",
+        description,
+        schema: object_schema(needed, fields),
+        effect: ToolEffect::Reads,
+    };
+    vec![
+        tool(
+            "topics",
+            "Groups of work, files, branches and errors of this project; by words, or one page by id.",
+            &[],
+            json!({ "query": string_schema(), "id": string_schema() }),
+        ),
+        tool(
+            "file_history",
+            "Who changed a file and why, decisions about it, what broke.",
+            &["path"],
+            json!({ "path": string_schema() }),
         ),
     ]
 }

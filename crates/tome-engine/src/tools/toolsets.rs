@@ -14,7 +14,8 @@ pub const CORE_TOOLS: [&str; 6] = [
 ];
 
 /// The toolsets, in display order. `core` is a selection from the others.
-const TOOLSET_NAMES: [&str; 6] = ["core", "recall", "notes", "coder", "contents", "anthropic"];
+const TOOLSET_NAMES: [&str; 7] =
+    ["core", "recall", "notes", "coder", "contents", "topics", "anthropic"];
 
 /// Offered by default; every further tool costs tokens in every request.
 pub const DEFAULT_TOOLSET: &str = "core";

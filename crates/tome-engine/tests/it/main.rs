@@ -22,4 +22,5 @@ mod scene;
 mod session_copy;
 mod spool;
 mod tools;
+mod topics;
 mod triggers;

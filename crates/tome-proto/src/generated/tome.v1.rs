@@ -7450,3 +7450,828 @@ pub mod tools_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Topic {
+    /// t-… for a group, else kind and name, such as file:src/lexer.rs.
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    /// group, file, folder, branch, issue, error, command, package or symbol.
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    /// A name, or the terms that tell a group from the others.
+    #[prost(string, tag = "3")]
+    pub label: ::prost::alloc::string::String,
+    /// For a group, the title of its most central segment.
+    #[prost(string, tag = "4")]
+    pub title: ::prost::alloc::string::String,
+    /// Number of days with work on it.
+    #[prost(uint64, tag = "5")]
+    pub days: u64,
+    /// As 2026-11-14.
+    #[prost(string, tag = "6")]
+    pub first_day: ::prost::alloc::string::String,
+    #[prost(string, tag = "7")]
+    pub last_day: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "8")]
+    pub first_at_ms: u64,
+    #[prost(uint64, tag = "9")]
+    pub last_at_ms: u64,
+    #[prost(uint64, tag = "10")]
+    pub segments: u64,
+    #[prost(uint64, tag = "11")]
+    pub sessions: u64,
+    #[prost(string, repeated, tag = "12")]
+    pub agents: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTopicGraphStatusRequest {
+    /// The project's root.
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTopicGraphStatusResponse {
+    #[prost(uint64, tag = "1")]
+    pub segments: u64,
+    /// Segments that are in no group.
+    #[prost(uint64, tag = "2")]
+    pub ungrouped: u64,
+    #[prost(uint64, tag = "3")]
+    pub groups: u64,
+    #[prost(uint64, tag = "4")]
+    pub named: u64,
+    #[prost(uint64, tag = "5")]
+    pub sessions: u64,
+    #[prost(uint64, tag = "6")]
+    pub first_at_ms: u64,
+    #[prost(uint64, tag = "7")]
+    pub last_at_ms: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTopTopicsRequest {
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    /// Only this kind; empty for groups.
+    #[prost(string, tag = "2")]
+    pub kind: ::prost::alloc::string::String,
+    /// 0 means 10.
+    #[prost(uint32, tag = "3")]
+    pub limit: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetTopTopicsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub topics: ::prost::alloc::vec::Vec<Topic>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTopicsByQueryRequest {
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub query: ::prost::alloc::string::String,
+    /// 0 means 10.
+    #[prost(uint32, tag = "3")]
+    pub limit: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetTopicsByQueryResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub topics: ::prost::alloc::vec::Vec<Topic>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetRelatedTopicsRequest {
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetRelatedTopicsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub related: ::prost::alloc::vec::Vec<RelatedTopic>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RelatedTopic {
+    #[prost(message, optional, tag = "1")]
+    pub topic: ::core::option::Option<Topic>,
+    /// Such as "shares 4 files".
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetTopicPageRequest {
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    /// A current or former id. Alternatively:
+    #[prost(string, tag = "2")]
+    pub id: ::prost::alloc::string::String,
+    /// The path of a file, relative to cwd.
+    #[prost(string, tag = "3")]
+    pub path: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub cwd: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetTopicPageResponse {
+    #[prost(message, optional, tag = "1")]
+    pub topic: ::core::option::Option<Topic>,
+    /// The former id or name by which it was opened; empty if it is the current one.
+    #[prost(string, tag = "2")]
+    pub forwarded_from: ::prost::alloc::string::String,
+    /// Former names of a file, the latest first.
+    #[prost(string, repeated, tag = "3")]
+    pub former_names: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    #[prost(message, repeated, tag = "4")]
+    pub weeks: ::prost::alloc::vec::Vec<TopicWeek>,
+    /// Turns that worked on a named topic, the latest first; of many the latest.
+    #[prost(message, repeated, tag = "5")]
+    pub entries: ::prost::alloc::vec::Vec<TopicEntry>,
+    #[prost(uint64, tag = "6")]
+    pub entries_total: u64,
+    #[prost(message, repeated, tag = "7")]
+    pub sessions: ::prost::alloc::vec::Vec<TopicSession>,
+    #[prost(message, repeated, tag = "8")]
+    pub commits: ::prost::alloc::vec::Vec<TopicFact>,
+    #[prost(message, repeated, tag = "9")]
+    pub files: ::prost::alloc::vec::Vec<TopicFile>,
+    #[prost(message, repeated, tag = "10")]
+    pub decisions: ::prost::alloc::vec::Vec<TopicFact>,
+    #[prost(message, repeated, tag = "11")]
+    pub problems: ::prost::alloc::vec::Vec<TopicFact>,
+    #[prost(message, repeated, tag = "12")]
+    pub statements: ::prost::alloc::vec::Vec<TopicFact>,
+    #[prost(message, repeated, tag = "13")]
+    pub related: ::prost::alloc::vec::Vec<RelatedTopic>,
+    /// Set if the file was read in so many segments and never changed; then the rest is empty.
+    #[prost(uint64, tag = "14")]
+    pub only_read: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TopicWeek {
+    /// The Monday, as 2026-11-09.
+    #[prost(string, tag = "1")]
+    pub monday: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub segments: u64,
+}
+/// A turn that worked on a topic.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TopicEntry {
+    #[prost(uint64, tag = "1")]
+    pub at_ms: u64,
+    #[prost(string, tag = "2")]
+    pub agent: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub session: ::prost::alloc::string::String,
+    /// Its purpose.
+    #[prost(string, tag = "4")]
+    pub why: ::prost::alloc::string::String,
+    /// Such as "created" or "3 edits".
+    #[prost(string, tag = "5")]
+    pub detail: ::prost::alloc::string::String,
+    /// Number of the event to open.
+    #[prost(uint64, tag = "6")]
+    pub number: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TopicSession {
+    #[prost(string, tag = "1")]
+    pub id: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub agent: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub last_at_ms: u64,
+    #[prost(string, tag = "4")]
+    pub title: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "5")]
+    pub segments: u64,
+    #[prost(uint64, tag = "6")]
+    pub number: u64,
+}
+/// A statement with the event that shows it.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TopicFact {
+    #[prost(string, tag = "1")]
+    pub kind: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub text: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "3")]
+    pub at_ms: u64,
+    #[prost(uint64, tag = "4")]
+    pub number: u64,
+    /// Of a problem: fixed, passed_later or open.
+    #[prost(string, tag = "5")]
+    pub state: ::prost::alloc::string::String,
+    /// Of a problem that passed later: number of the event that shows it.
+    #[prost(uint64, tag = "6")]
+    pub passed_number: u64,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TopicFile {
+    #[prost(string, tag = "1")]
+    pub path: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub segments: u64,
+}
+/// Generated client implementations.
+pub mod topics_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct TopicsClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> TopicsClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> TopicsClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            TopicsClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Returns how many topics a project has, and how much of its work is in none.
+        pub async fn get_topic_graph_status(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetTopicGraphStatusRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopicGraphStatusResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Topics/GetTopicGraphStatus",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Topics", "GetTopicGraphStatus"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns the most important topics: most days of work first, then the latest.
+        pub async fn get_top_topics(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetTopTopicsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopTopicsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Topics/GetTopTopics",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Topics", "GetTopTopics"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns the topics that have the words of a query in their names, labels or titles.
+        pub async fn get_topics_by_query(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetTopicsByQueryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopicsByQueryResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Topics/GetTopicsByQuery",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Topics", "GetTopicsByQuery"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns the topics that share most with a topic, with the reasons.
+        pub async fn get_related_topics(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetRelatedTopicsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRelatedTopicsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Topics/GetRelatedTopics",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Topics", "GetRelatedTopics"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Returns the page of a topic or of a file.
+        pub async fn get_topic_page(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetTopicPageRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopicPageResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Topics/GetTopicPage",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Topics", "GetTopicPage"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod topics_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with TopicsServer.
+    #[async_trait]
+    pub trait Topics: std::marker::Send + std::marker::Sync + 'static {
+        /// Returns how many topics a project has, and how much of its work is in none.
+        async fn get_topic_graph_status(
+            &self,
+            request: tonic::Request<super::GetTopicGraphStatusRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopicGraphStatusResponse>,
+            tonic::Status,
+        >;
+        /// Returns the most important topics: most days of work first, then the latest.
+        async fn get_top_topics(
+            &self,
+            request: tonic::Request<super::GetTopTopicsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopTopicsResponse>,
+            tonic::Status,
+        >;
+        /// Returns the topics that have the words of a query in their names, labels or titles.
+        async fn get_topics_by_query(
+            &self,
+            request: tonic::Request<super::GetTopicsByQueryRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopicsByQueryResponse>,
+            tonic::Status,
+        >;
+        /// Returns the topics that share most with a topic, with the reasons.
+        async fn get_related_topics(
+            &self,
+            request: tonic::Request<super::GetRelatedTopicsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetRelatedTopicsResponse>,
+            tonic::Status,
+        >;
+        /// Returns the page of a topic or of a file.
+        async fn get_topic_page(
+            &self,
+            request: tonic::Request<super::GetTopicPageRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetTopicPageResponse>,
+            tonic::Status,
+        >;
+    }
+    #[derive(Debug)]
+    pub struct TopicsServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> TopicsServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for TopicsServer<T>
+    where
+        T: Topics,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/tome.v1.Topics/GetTopicGraphStatus" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetTopicGraphStatusSvc<T: Topics>(pub Arc<T>);
+                    impl<
+                        T: Topics,
+                    > tonic::server::UnaryService<super::GetTopicGraphStatusRequest>
+                    for GetTopicGraphStatusSvc<T> {
+                        type Response = super::GetTopicGraphStatusResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetTopicGraphStatusRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Topics>::get_topic_graph_status(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetTopicGraphStatusSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Topics/GetTopTopics" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetTopTopicsSvc<T: Topics>(pub Arc<T>);
+                    impl<
+                        T: Topics,
+                    > tonic::server::UnaryService<super::GetTopTopicsRequest>
+                    for GetTopTopicsSvc<T> {
+                        type Response = super::GetTopTopicsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetTopTopicsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Topics>::get_top_topics(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetTopTopicsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Topics/GetTopicsByQuery" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetTopicsByQuerySvc<T: Topics>(pub Arc<T>);
+                    impl<
+                        T: Topics,
+                    > tonic::server::UnaryService<super::GetTopicsByQueryRequest>
+                    for GetTopicsByQuerySvc<T> {
+                        type Response = super::GetTopicsByQueryResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetTopicsByQueryRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Topics>::get_topics_by_query(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetTopicsByQuerySvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Topics/GetRelatedTopics" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetRelatedTopicsSvc<T: Topics>(pub Arc<T>);
+                    impl<
+                        T: Topics,
+                    > tonic::server::UnaryService<super::GetRelatedTopicsRequest>
+                    for GetRelatedTopicsSvc<T> {
+                        type Response = super::GetRelatedTopicsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetRelatedTopicsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Topics>::get_related_topics(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetRelatedTopicsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Topics/GetTopicPage" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetTopicPageSvc<T: Topics>(pub Arc<T>);
+                    impl<
+                        T: Topics,
+                    > tonic::server::UnaryService<super::GetTopicPageRequest>
+                    for GetTopicPageSvc<T> {
+                        type Response = super::GetTopicPageResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetTopicPageRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Topics>::get_topic_page(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetTopicPageSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for TopicsServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "tome.v1.Topics";
+    impl<T> tonic::server::NamedService for TopicsServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}

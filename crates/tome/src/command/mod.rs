@@ -38,6 +38,7 @@ mod status;
 mod time;
 mod toc;
 mod tool;
+mod topics;
 mod turn;
 
 use std::io::{self, Write};
@@ -114,6 +115,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Session(asked)) => session::run(&context, &asked),
+        Some(Command::Topics(asked)) => topics::run(&context, &asked),
+        Some(Command::File(asked)) => topics::run_file(&context, &asked),
         Some(Command::Instructions(asked)) => instructions::run(&context, &asked),
         Some(Command::Show(asked)) => show::run(&context, &asked),
         Some(Command::Injections(asked)) => injections::run(&context, &asked),

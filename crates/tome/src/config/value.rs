@@ -108,7 +108,7 @@ pub const EMBED_PROVIDER: ValueType = ValueType::Parsed {
     check: |text| parse_embed_provider(text).map(drop),
 };
 pub const TOOLSETS: ValueType = ValueType::Parsed {
-    name: "list of `core`, `recall`, `notes`, `coder`, `contents`, `anthropic`, `all`, `read-only`",
+    name: "list of `core`, `recall`, `notes`, `coder`, `contents`, `topics`, `anthropic`, `all`, `read-only`",
     check: |text| Toolsets::parse(text).map(drop),
 };
 

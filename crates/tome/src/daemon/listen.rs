@@ -18,6 +18,7 @@ use tome_proto::v1::notebook_server::NotebookServer;
 use tome_proto::v1::recall_server::RecallServer;
 use tome_proto::v1::reflections_server::ReflectionsServer;
 use tome_proto::v1::tools_server::ToolsServer;
+use tome_proto::v1::topics_server::TopicsServer;
 use tome_proto::{limits, v1};
 use tonic::service::{InterceptorLayer, Routes};
 use tonic::transport::Server;
@@ -36,6 +37,7 @@ use super::reflect::ReflectionsService;
 use super::state::Daemon;
 use super::tcp::{Admission, TcpConnections};
 use super::tools::ToolsService;
+use super::topics::TopicsService;
 use crate::platform::{self, OwnerSocket};
 
 /// Concurrent calls per connection. Tome's own clients make one; other programs may stream.
@@ -154,6 +156,7 @@ async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
     reporter.set_serving::<InjectionsServer<InjectionsService>>().await;
     reporter.set_serving::<ModelsServer<ModelsService>>().await;
     reporter.set_serving::<ReflectionsServer<ReflectionsService>>().await;
+    reporter.set_serving::<TopicsServer<TopicsService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -180,6 +183,8 @@ async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     let models = ModelsServer::new(ModelsService(Arc::clone(daemon)));
     let reflections = ReflectionsServer::new(ReflectionsService(Arc::clone(daemon)));
+    let topics = TopicsServer::new(TopicsService(Arc::clone(daemon)))
+        .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -192,7 +197,8 @@ async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
         .add_service(citations)
         .add_service(injections)
         .add_service(models)
-        .add_service(reflections))
+        .add_service(reflections)
+        .add_service(topics))
 }
 
 fn stop_requested(daemon: &Arc<Daemon>) -> impl Future<Output = ()> + use<> {

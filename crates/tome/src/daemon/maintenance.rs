@@ -92,4 +92,5 @@ fn close_idle_stores(daemon: &Daemon) {
     daemon.engine.stores().close_idle(idle_ms);
     daemon.engine.notebooks().close_idle(idle_ms);
     daemon.engine.recall().close_unused();
+    daemon.engine.topics().close_unused();
 }

@@ -34,6 +34,7 @@ mod scheduler;
 mod state;
 mod tcp;
 mod tools;
+mod topics;
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

@@ -45,7 +45,7 @@ impl Tools for ToolsService {
         let tool = ToolRegistry::specs().into_iter().find(|tool| tool.name == request.name);
         let toolset = tool.map_or("", |tool| tool.toolset);
         let call = move |daemon: &Arc<Daemon>| -> Result<ToolAnswer, Status> {
-            let reads_events = matches!(toolset, "contents" | "recall");
+            let reads_events = matches!(toolset, "contents" | "recall" | "topics");
             let waiting = if reads_events { drain(daemon) } else { None };
             let tools =
                 daemon.engine.tools().map_err(|error| Status::internal(error.to_string()))?;
@@ -68,7 +68,7 @@ impl Tools for ToolsService {
         // Tools that read events must not wait behind a locked notebook.
         let called = match toolset {
             "contents" => self.0.run_blocking(CallKind::Ledger, call).await,
-            "recall" => self.0.run_blocking(CallKind::Recall, call).await,
+            "recall" | "topics" => self.0.run_blocking(CallKind::Recall, call).await,
             _ => self.0.run_blocking(CallKind::Notebook, call).await,
         };
         Ok(Response::new(answer_to_wire(called??)))

@@ -98,4 +98,5 @@ mod structure;
 mod tcp_flood;
 mod terminal_escapes;
 mod tools;
+mod topics;
 mod transcripts;

@@ -91,6 +91,8 @@ fn calls() -> Vec<(&'static str, Value)> {
             "since": "yesterday", "until": "2026-03-26", "agent": "codex", "tokens": 400,
             "sort": "time", "cursor": 0}),
         ),
+        ("topics", json!({"query": "lexer", "id": "file:src/lexer.rs"})),
+        ("file_history", json!({"path": "src/lexer.rs"})),
         (
             "teleport_query",
             json!({"query": "the lexer", "limit": 3, "level": "day", "since": "last week",
@@ -122,6 +124,7 @@ fn names(object: &Value) -> Vec<&str> {
 fn every_argument_in_a_schema_is_accepted() {
     let scene = with_notes();
     scene.record_event("The lexer in src/lexer.rs rejects café as an identifier, please fix it.");
+    scene.record_edit("src/lexer.rs");
     let mut used: std::collections::BTreeSet<(&str, String)> = Default::default();
     for (tool, arguments) in calls() {
         scene.call_ok(tool, arguments.clone());
@@ -274,6 +277,8 @@ fn all_schemas_together_fit_into_3000_tokens() {
     for spec in Tools::specs() {
         assert_eq!(spec.schema["type"], "object");
         assert_eq!(spec.schema["additionalProperties"], false);
-        assert!(["recall", "notes", "coder", "contents", "anthropic"].contains(&spec.toolset));
+        assert!(
+            ["recall", "notes", "coder", "contents", "topics", "anthropic"].contains(&spec.toolset)
+        );
     }
 }

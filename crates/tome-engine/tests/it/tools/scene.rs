@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use tome_contents::{Calendar, ContentsSettings, Extractive};
-use tome_engine::{Caller, Intake, Sealer, ToolAnswer, ToolFailure, Tools};
+use tome_engine::{Caller, Intake, Sealer, ToolAnswer, ToolFailure, Tools, Topics};
 use tome_finder::StaticEmbedder;
 use tome_home::{Home, NotebookOwner, Notebooks, StoreMode, Stores};
 use tome_ledger::Engine;
@@ -55,8 +55,10 @@ pub fn scene() -> Scene {
         Arc::clone(&calendar),
         copies,
         Arc::new(StaticEmbedder),
-        clock,
+        Arc::clone(&clock),
     );
+    let topics =
+        Topics::new(Arc::clone(&stores), Arc::clone(&calendar), Arc::new(StaticEmbedder), clock);
     let redactor = Arc::new(Redactor::new(&[]).unwrap());
     let caller = Caller {
         cwd: Some(repo.to_str().unwrap().to_owned()),
@@ -65,7 +67,7 @@ pub fn scene() -> Scene {
         command: None,
     };
     let tools = Tools::new(Arc::clone(&notebooks), redactor).with_calendar(calendar);
-    let tools = tools.with_recall(Arc::new(recall));
+    let tools = tools.with_recall(Arc::new(recall)).with_topics(Arc::new(topics));
     Scene { folder, home, repo, notebooks, stores, tools, caller }
 }
 
@@ -73,13 +75,27 @@ pub fn scene() -> Scene {
 impl Scene {
     /// Records an event in the repository on 2026-03-25 at 10:00, and lets the contents catch up.
     pub fn record_event(&self, text: &str) {
+        self.record(serde_json::json!({ "id": "e1", "kind": "user_message", "text": text }));
+    }
+
+    /// Records an edit of a file in the repository.
+    pub fn record_edit(&self, path: &str) {
+        self.record(serde_json::json!({
+            "id": "e2", "kind": "tool_result", "text": "", "at": 1_774_432_801_000_u64,
+            "tool": { "name": "Edit", "input": { "file_path": self.repo.join(path) }, "output": "ok" },
+        }));
+    }
+
+    fn record(&self, fields: Value) {
         let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 256 * 1024);
         let intake =
             Intake::new(sealer, Arc::clone(&self.stores), Arc::new(TickingClock::starting_at(NOW)));
-        let line = serde_json::json!({
-            "id": "e1", "session_id": "s1", "agent": "codex", "cwd": self.repo,
-            "kind": "user_message", "at": 1_774_432_800_000_u64, "text": text,
+        let mut line = serde_json::json!({
+            "session_id": "s1", "agent": "codex", "cwd": self.repo, "at": 1_774_432_800_000_u64,
         });
+        for (name, value) in fields.as_object().unwrap() {
+            line[name] = value.clone();
+        }
         let draft = EventLine::parse(&line.to_string()).unwrap().into_draft().unwrap();
         assert!(intake.ingest(vec![draft]).iter().all(Result::is_ok));
         self.call_ok("get_toc_root", serde_json::json!({}));

@@ -1,0 +1,263 @@
+//! The topic tools: what a project has been about, and the history of a file.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tome_model::Millis;
+use tome_text::estimate_tokens;
+use tome_topics::{FileLookup, PageFact, ProblemState, Topic, TopicKind, TopicMap, TopicPage};
+
+use super::answer::{ToolError, insert_field, truncate_bytes};
+use super::args::ToolArgs;
+use super::call::ToolInvocation;
+use super::{ToolAnswer, ToolFailure};
+use crate::topics::normalize_asked_path;
+
+type Result<T> = std::result::Result<T, ToolError>;
+
+/// Topics in one answer.
+const TOPICS_MAX: usize = 10;
+/// Named topics of one kind in the list of all.
+const NAMED_MAX: usize = 4;
+/// Entries, sessions and files of a page in an answer.
+const LINES_MAX: usize = 10;
+/// Bytes of one line.
+const LINE_BYTES_MAX: usize = 240;
+
+pub(super) fn topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let query = args.take_text(&["query"])?.filter(|query| !query.trim().is_empty());
+    let id = args.take_text(&["id"])?.filter(|id| !id.trim().is_empty());
+    args.reject_unknown()?;
+    let (map, _) = load_map(call)?;
+    if let Some(id) = id {
+        let page = map.page(&id).ok_or_else(|| {
+            let id = truncate_bytes(&id, 120);
+            ToolError::new(ToolFailure::NotFound, format!("no topic {id} in this project"))
+                .with_hint(Some("Call topics without an id to list them.".to_owned()))
+        })?;
+        return Ok(answer_page(&page));
+    }
+    let found = match &query {
+        Some(query) => map.search(query, TOPICS_MAX),
+        None => list_top(&map),
+    };
+    if found.is_empty() {
+        let said = match query {
+            Some(query) => format!(
+                "No topic matches {:?}; recall_memory searches everything that was said.",
+                truncate_bytes(&query, 120)
+            ),
+            None => "Nothing has been recorded for this project yet.".to_owned(),
+        };
+        return Ok(ToolAnswer::from_text(said, json!({ "topics": [] })));
+    }
+    let mut lines: Vec<String> = found.iter().map(render_topic).collect();
+    lines.push("Open one: topics with its id.".to_owned());
+    let listed: Vec<Value> = found.iter().map(topic_json).collect();
+    Ok(finish(&lines, json!({ "topics": listed })))
+}
+
+pub(super) fn file_history(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let path = args.require_text(&["path", "file", "file_path"])?;
+    args.reject_unknown()?;
+    let (map, root) = load_map(call)?;
+    let asked = normalize_asked_path(&path, call.cwd().unwrap_or(&root), &root);
+    match map.file_page(&asked) {
+        FileLookup::Found(page) => Ok(answer_page(&page)),
+        FileLookup::OnlyRead(reads) => {
+            let said = format!("{asked} was read in {reads} segments, but never changed.");
+            Ok(ToolAnswer::from_text(said, json!({ "path": asked, "reads": reads })))
+        }
+        FileLookup::Several(paths) => Err(ToolError::invalid(format!(
+            "several files are called {}: {}",
+            truncate_bytes(&asked, 200),
+            paths.join(", ")
+        ))),
+        FileLookup::Unknown(alike) => {
+            let said = format!("no session changed {}", truncate_bytes(&asked, 200));
+            let hint = (!alike.is_empty()).then(|| format!("Did you mean: {}", alike.join(", ")));
+            Err(ToolError::new(ToolFailure::NotFound, said).with_hint(hint))
+        }
+    }
+}
+
+/// The topics of the caller's project, and its root.
+fn load_map(call: &ToolInvocation<'_>) -> Result<(Arc<TopicMap>, String)> {
+    let topics = call.topics()?;
+    let cwd = call.cwd().ok_or_else(|| {
+        ToolError::invalid("topics belong to a project: call from a working directory")
+    })?;
+    let root = call.calendar()?.stores().projects().resolve_project_or_guess(cwd, None);
+    Ok((topics.load(&root)?, root))
+}
+
+/// Groups first, then what else was worked on most.
+fn list_top(map: &TopicMap) -> Vec<Topic> {
+    let mut found = map.top(TopicKind::Group, TOPICS_MAX);
+    for kind in [TopicKind::File, TopicKind::Branch, TopicKind::Error] {
+        // Met once, an error is no subject of its own.
+        let named = map.top(kind, NAMED_MAX).into_iter();
+        found.extend(named.filter(|one| kind != TopicKind::Error || one.extent.segments > 1));
+    }
+    found
+}
+
+fn render_topic(topic: &Topic) -> String {
+    let days = match topic.extent.days {
+        1 => "1 day".to_owned(),
+        days => format!("{days} days"),
+    };
+    let title = match topic.title.as_str() {
+        "" => String::new(),
+        title => format!(" — {title}"),
+    };
+    let label = if topic.kind == TopicKind::Group || topic.kind == TopicKind::Error {
+        format!("{} {}", topic.id, topic.label)
+    } else {
+        topic.id.clone()
+    };
+    let line = format!("{label}{title} ({days}, last {})", topic.extent.last_day);
+    truncate_bytes(&line, LINE_BYTES_MAX)
+}
+
+fn answer_page(page: &TopicPage) -> ToolAnswer {
+    let topic = &page.topic;
+    let mut lines = vec![render_topic(topic)];
+    if let Some(former) = &page.forwarded_from {
+        lines.push(format!("({former} is {} now)", topic.id));
+    }
+    if !page.former_names.is_empty() {
+        lines.push(format!("Former names: {}", page.former_names.join(", ")));
+    }
+    let mut section = |heading: &str, found: Vec<String>| {
+        if !found.is_empty() {
+            lines.push(format!("{heading}:"));
+            lines.extend(
+                found
+                    .into_iter()
+                    .map(|line| format!("- {}", truncate_bytes(&line, LINE_BYTES_MAX))),
+            );
+        }
+    };
+    let cite = |fact: &PageFact| format!("{} [#{}]", fact.text, fact.number);
+    section("Decisions, latest first", page.decisions.iter().map(cite).collect());
+    section(
+        "Problems",
+        page.problems.iter().map(|(fact, state)| render_problem(fact, *state)).collect(),
+    );
+    section(
+        "Changes, latest first",
+        page.entries
+            .iter()
+            .take(LINES_MAX)
+            .map(|entry| {
+                let day = day_of(entry.at);
+                format!(
+                    "{day} {}: {} ({}) [#{}]",
+                    entry.agent, entry.why, entry.detail, entry.number
+                )
+                .replace(" ()", "")
+            })
+            .collect(),
+    );
+    if page.entries.is_empty() {
+        let sessions = page.sessions.iter().take(LINES_MAX).map(|session| {
+            format!(
+                "{} {}: {} [#{}]",
+                day_of(session.last_at),
+                session.agent,
+                session.title,
+                session.number
+            )
+        });
+        section("Sessions, latest first", sessions.collect());
+    }
+    section("Known about it", page.statements.iter().map(cite).collect());
+    section("Commits", page.commits.iter().map(cite).collect());
+    let files = page.files.iter().take(LINES_MAX).map(|file| file.path.clone());
+    section("Files", files.collect());
+    let related = page.related.iter().map(|one| {
+        let label = match one.topic.kind {
+            TopicKind::Group => format!(" {}", one.topic.label),
+            _ => String::new(),
+        };
+        format!("{}{label}: {}", one.topic.id, one.reason)
+    });
+    section("Related", related.collect());
+    finish(&lines, page_json(page))
+}
+
+fn render_problem(fact: &PageFact, state: ProblemState) -> String {
+    match state {
+        ProblemState::Fixed => format!("{} [#{}]", fact.text, fact.number),
+        ProblemState::PassedLater(number) => {
+            format!("{}; the command passed later [#{} #{number}]", fact.text, fact.number)
+        }
+        ProblemState::Open => format!("{}; not seen to pass since [#{}]", fact.text, fact.number),
+    }
+}
+
+fn day_of(at: Millis) -> String {
+    let written = at.to_string();
+    written.get(..10).unwrap_or(&written).to_owned()
+}
+
+fn topic_json(topic: &Topic) -> Value {
+    json!({
+        "id": topic.id, "kind": topic.kind.as_str(), "label": topic.label, "title": topic.title,
+        "days": topic.extent.days, "first_day": topic.extent.first_day,
+        "last_day": topic.extent.last_day, "segments": topic.extent.segments,
+        "sessions": topic.extent.sessions, "agents": topic.extent.agents,
+    })
+}
+
+fn page_json(page: &TopicPage) -> Value {
+    let fact = |fact: &PageFact| json!({ "kind": fact.kind, "text": fact.text, "at": fact.at, "citation": cite_number(fact.number) });
+    let entries: Vec<Value> = page
+        .entries
+        .iter()
+        .map(|entry| {
+            json!({
+                "at": entry.at, "agent": entry.agent, "session_id": entry.session, "why": entry.why,
+                "detail": entry.detail, "citation": cite_number(entry.number),
+            })
+        })
+        .collect();
+    let problems: Vec<Value> = page
+        .problems
+        .iter()
+        .map(|(problem, state)| {
+            let mut shown = fact(problem);
+            let state = match state {
+                ProblemState::Fixed => "fixed",
+                ProblemState::PassedLater(_) => "passed_later",
+                ProblemState::Open => "open",
+            };
+            insert_field(&mut shown, "state", state.into());
+            shown
+        })
+        .collect();
+    let facts = |facts: &[PageFact]| facts.iter().map(fact).collect::<Vec<Value>>();
+    let related: Vec<Value> = page
+        .related
+        .iter()
+        .map(|one| json!({ "id": one.topic.id, "label": one.topic.label, "reason": one.reason }))
+        .collect();
+    let files: Vec<&str> = page.files.iter().map(|file| file.path.as_str()).collect();
+    json!({
+        "topic": topic_json(&page.topic), "former_names": page.former_names,
+        "forwarded_from": page.forwarded_from, "entries": entries, "decisions": facts(&page.decisions),
+        "problems": problems, "statements": facts(&page.statements), "commits": facts(&page.commits),
+        "files": files, "related": related,
+    })
+}
+
+fn cite_number(number: u64) -> String {
+    format!("#{number}")
+}
+
+fn finish(lines: &[String], mut json: Value) -> ToolAnswer {
+    let text = lines.join("\n");
+    insert_field(&mut json, "tokens", estimate_tokens(&text).into());
+    ToolAnswer::from_text(text, json)
+}

@@ -1,0 +1,345 @@
+//! Topics as a projection of a store: follows the changes of the contents, keeps what topics need
+//! of each segment in a file, and builds the topics of a project when they are requested.
+//!
+//! The file is a log: a line per segment that was read, the last one counts. An open segment is only
+//! noted, and read when it is closed or when topics are requested.
+
+mod convert;
+mod record_log;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use tome_contents::Calendar;
+use tome_finder::{Embedder, StaticEmbedder};
+use tome_home::{HomeError, Projection, ProjectionReport, Store, Stores, layout, write_atomic};
+use tome_model::{Clock, Level, Millis, NodeId};
+use tome_topics::{SegmentRecord, TopicMap, TopicNames, normalize_path};
+
+use convert::{PendingRecord, build_record};
+use record_log::{LogLine, RecordLog};
+
+/// The name of the projection.
+pub const TOPICS_WORKER: &str = "topics";
+/// Changed nodes per batch.
+const BATCH_MAX: usize = 256;
+/// Segments that are read and embedded before they are written.
+const WRITE_MAX: usize = 64;
+
+/// The topics of all stores of a home.
+pub struct Topics {
+    stores: Arc<Stores>,
+    calendar: Arc<Calendar>,
+    embedder: Arc<dyn Embedder>,
+    clock: Arc<dyn Clock>,
+    logs: Mutex<HashMap<PathBuf, Arc<Mutex<RecordLog>>>>,
+    /// The topics that were requested last; dropped with their store.
+    last: Mutex<Option<CachedTopics>>,
+}
+
+struct CachedTopics {
+    store: PathBuf,
+    project: String,
+    version: (u64, u64),
+    map: Arc<TopicMap>,
+}
+
+/// The ids of groups by project. Not in the folder of the indexes: ids outlive a rebuild.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct NamesFile {
+    format: u32,
+    projects: BTreeMap<String, TopicNames>,
+}
+
+const NAMES_FORMAT: u32 = 1;
+
+impl Topics {
+    /// Opens the topics over the contents of stores.
+    pub fn new(
+        stores: Arc<Stores>,
+        calendar: Arc<Calendar>,
+        embedder: Arc<dyn Embedder>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        // Every closed segment is embedded, at once: an endpoint may be slow or unreachable.
+        let embedder = if embedder.is_remote() { Arc::new(StaticEmbedder) } else { embedder };
+        Self { stores, calendar, embedder, clock, logs: Mutex::default(), last: Mutex::default() }
+    }
+
+    /// The topics of a project, up to its latest event.
+    pub fn load(&self, project: &str) -> Result<Arc<TopicMap>, HomeError> {
+        let Some(path) = self.stores.find_store_path(project) else {
+            return Ok(Arc::new(TopicMap::build(Vec::new(), &TopicNames::default())));
+        };
+        let store = self.stores.open(&path)?;
+        self.calendar.catch_up(&store, &|| false)?;
+        let log = self.log(&store);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        self.follow(&store, &mut log, &|| false)?;
+        let open = self.read_open(&store, &log, project)?;
+        let version = (log.lines(), open.iter().map(|record| record.last_at.0).max().unwrap_or(0));
+        if let Some(map) = self.cached(&path, project, version) {
+            return Ok(map);
+        }
+        let mut records = log.read_records(project)?;
+        drop(log);
+        records.extend(open.into_iter().map(|record| (record.id.as_str().to_owned(), record)));
+        let names_path = names_path(&path);
+        let mut names = load_names(&names_path);
+        let known = names.projects.remove(project).unwrap_or_default();
+        let map = Arc::new(TopicMap::build(records.into_values().collect(), &known));
+        if *map.names() != known {
+            names.projects.insert(project.to_owned(), map.names().clone());
+            save_names(&names_path, &names)?;
+        }
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(CachedTopics {
+            store: path,
+            project: project.to_owned(),
+            version,
+            map: Arc::clone(&map),
+        });
+        Ok(map)
+    }
+
+    /// The state of the projection of a store.
+    pub fn report(&self, store: &Store) -> Result<ProjectionReport, HomeError> {
+        let log = self.log(store);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.refresh()?;
+        Ok(ProjectionReport {
+            name: TOPICS_WORKER,
+            cursor: log.cursor(),
+            behind: if log.cursor() == store.last_node_change()? { 0 } else { 1 },
+            entries: Some(log.segments()),
+            disk_bytes: log.disk_bytes(),
+            ..ProjectionReport::default()
+        })
+    }
+
+    /// Forgets what is in memory about stores that are no longer open.
+    pub fn close_unused(&self) {
+        self.logs
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .retain(|path, _| self.stores.is_open(path));
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.as_ref().is_some_and(|last| !self.stores.is_open(&last.store)) {
+            *last = None;
+        }
+    }
+
+    fn cached(&self, store: &Path, project: &str, version: (u64, u64)) -> Option<Arc<TopicMap>> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = last.as_ref().filter(|last| {
+            last.store == store && last.project == project && last.version == version
+        })?;
+        Some(Arc::clone(&last.map))
+    }
+
+    fn log(&self, store: &Store) -> Arc<Mutex<RecordLog>> {
+        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        let log = logs.entry(store.path().to_owned()).or_insert_with(|| {
+            let folder = layout::index_dir(store.path()).join("topics");
+            Arc::new(Mutex::new(RecordLog::new(&folder, self.embedder.name())))
+        });
+        Arc::clone(log)
+    }
+
+    /// Reads the segments that changed since the last time.
+    fn follow(
+        &self,
+        store: &Store,
+        log: &mut RecordLog,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), HomeError> {
+        log.refresh()?;
+        let newest = store.last_node_change()?;
+        if log.cursor() > newest {
+            // The log of changes was lost with the contents.
+            log.clear()?;
+        }
+        if log.cursor() == 0 && newest > 0 {
+            return self.read_all(store, log, newest, stop);
+        }
+        while !stop() {
+            let changed = store.changed_nodes(log.cursor(), BATCH_MAX)?;
+            let Some(last) = changed.last().map(|change| change.seq) else { break };
+            let segments = changed.into_iter().filter(|change| change.id.level() == Level::Segment);
+            self.read_segments(store, log, segments.map(|change| (change.project, change.id)))?;
+            log.advance(last)?;
+        }
+        self.close_idle(store, log)?;
+        log.compact()
+    }
+
+    /// Reads every segment. The cursor is written last: after a crash all are read again.
+    fn read_all(
+        &self,
+        store: &Store,
+        log: &mut RecordLog,
+        newest: u64,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), HomeError> {
+        for project in store.contents_projects()? {
+            let mut after: Option<NodeId> = None;
+            loop {
+                if stop() {
+                    return Ok(());
+                }
+                let heads = store.node_headers(&project, "toc:segment:", after.as_ref());
+                let ids: Vec<NodeId> = heads
+                    .take(BATCH_MAX)
+                    .map(|head| head.map(|head| head.id))
+                    .collect::<Result<_, _>>()?;
+                let Some(last) = ids.last().cloned() else { break };
+                self.read_segments(store, log, ids.into_iter().map(|id| (project.clone(), id)))?;
+                after = Some(last);
+            }
+        }
+        log.append(&[LogLine::Cursor(newest)])
+    }
+
+    /// Reads segments and writes their records; notes those that are still open.
+    fn read_segments(
+        &self,
+        store: &Store,
+        log: &mut RecordLog,
+        segments: impl Iterator<Item = (String, NodeId)>,
+    ) -> Result<(), HomeError> {
+        let mut lines = Vec::new();
+        let mut pending: Vec<(String, PendingRecord)> = Vec::new();
+        for (project, id) in segments {
+            let head = store.node_header(&project, &id)?.filter(|head| !head.removed);
+            match head {
+                None => lines.push(LogLine::Drop { project, id }),
+                Some(head) if head.open && self.is_current(head.last_at) => {
+                    let line = LogLine::Open { project, id, last_at: head.last_at };
+                    lines.extend(log.note_open(line));
+                }
+                Some(head) => {
+                    let node = store.node(&project, &id, Some(head.base))?;
+                    let record =
+                        node.map(|node| build_record(store, &project, &node)).transpose()?;
+                    match record.flatten() {
+                        Some(record) => pending.push((project, record)),
+                        None => lines.push(LogLine::Drop { project, id }),
+                    }
+                }
+            }
+            if pending.len() >= WRITE_MAX {
+                lines.extend(self.embed(std::mem::take(&mut pending)));
+                log.append(&std::mem::take(&mut lines))?;
+            }
+        }
+        lines.extend(self.embed(pending));
+        log.append(&lines)
+    }
+
+    /// Computes the vectors of records. Without a vector, files and branches still link a segment.
+    fn embed(&self, pending: Vec<(String, PendingRecord)>) -> Vec<LogLine> {
+        let texts: Vec<&str> = pending.iter().map(|(_, one)| one.text.as_str()).collect();
+        let vectors = self.embedder.embed(&texts).unwrap_or_default();
+        let mut vectors = vectors.into_iter();
+        pending
+            .into_iter()
+            .map(|(project, one)| {
+                let vector = vectors.next().unwrap_or_default();
+                let vector = tome_topics::quantize(&vector);
+                LogLine::Put { project, record: Box::new(SegmentRecord { vector, ..one.record }) }
+            })
+            .collect()
+    }
+
+    /// Reads open segments in which nothing happened for longer than a pause that ends them.
+    fn close_idle(&self, store: &Store, log: &mut RecordLog) -> Result<(), HomeError> {
+        let idle: Vec<(String, NodeId)> = log
+            .open_segments()
+            .filter(|(_, _, last_at)| !self.is_current(*last_at))
+            .map(|(project, id, _)| (project.to_owned(), id.clone()))
+            .collect();
+        if idle.is_empty() {
+            return Ok(());
+        }
+        self.read_segments(store, log, idle.into_iter())
+    }
+
+    /// The records of segments that are still open.
+    fn read_open(
+        &self,
+        store: &Store,
+        log: &RecordLog,
+        project: &str,
+    ) -> Result<Vec<SegmentRecord>, HomeError> {
+        let mut pending = Vec::new();
+        for (_, id, _) in log.open_segments().filter(|(of, ..)| *of == project) {
+            let Some(node) = store.node(project, id, None)? else { continue };
+            pending.extend(
+                build_record(store, project, &node)?.map(|record| (project.to_owned(), record)),
+            );
+        }
+        let lines = self.embed(pending).into_iter();
+        Ok(lines
+            .filter_map(|line| match line {
+                LogLine::Put { record, .. } => Some(*record),
+                _ => None,
+            })
+            .collect())
+    }
+
+    /// Whether a session may still add to a segment.
+    fn is_current(&self, last_at: Millis) -> bool {
+        let now = self.clock.now();
+        last_at > now || last_at.distance_ms(now) <= self.calendar.gap_ms()
+    }
+}
+
+impl Projection for Topics {
+    fn name(&self) -> &'static str {
+        TOPICS_WORKER
+    }
+
+    fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
+        let log = self.log(store);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.refresh()?;
+        Ok(log.cursor() != store.last_node_change()?)
+    }
+
+    fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        let log = self.log(store);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        self.follow(store, &mut log, stop)
+    }
+
+    fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
+        let log = self.log(store);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.clear()?;
+        self.follow(store, &mut log, &|| false)
+    }
+}
+
+/// The path of a file relative to the project, as a person or an agent wrote it from a folder.
+pub fn normalize_asked_path(path: &str, cwd: &str, root: &str) -> String {
+    let inside = normalize_path(path, cwd, root);
+    inside.unwrap_or_else(|| path.trim_start_matches("./").to_owned())
+}
+
+fn names_path(store: &Path) -> PathBuf {
+    store.with_file_name("topics.json")
+}
+
+/// Reads the ids; without a readable file, ids are made again from the groups.
+fn load_names(path: &Path) -> NamesFile {
+    let bytes = std::fs::read(path).ok();
+    let names = bytes.and_then(|bytes| serde_json::from_slice::<NamesFile>(&bytes).ok());
+    names
+        .filter(|names| names.format == NAMES_FORMAT)
+        .unwrap_or(NamesFile { format: NAMES_FORMAT, ..NamesFile::default() })
+}
+
+fn save_names(path: &Path, names: &NamesFile) -> Result<(), HomeError> {
+    write_atomic(path, &serde_json::to_vec(names).unwrap_or_default())
+}

@@ -1,0 +1,238 @@
+//! Topics over an engine: from events to pages, rebuilds, bad input.
+
+use serde_json::{Value, json};
+use tome_engine::Caller;
+use tome_home::Projection;
+use tome_topics::{FileLookup, TopicKind};
+
+use crate::scene::{MINUTE_MS, MORNING_MS, ROOT, Scene};
+
+const DAY_MS: u64 = 24 * 60 * MINUTE_MS;
+
+/// A turn of a session: a prompt, an edit of a file, a command, an answer.
+fn turn(session: &str, at: u64, prompt: &str, path: &str, answer: &str) -> Vec<Value> {
+    let event = |offset: u64, fields: Value| {
+        let mut event = json!({ "session_id": session, "at": at + offset * 1_000 });
+        for (name, value) in fields.as_object().unwrap() {
+            event[name] = value.clone();
+        }
+        event
+    };
+    vec![
+        event(0, json!({ "text": prompt })),
+        event(
+            1,
+            json!({
+                "kind": "tool_result", "text": "",
+                "tool": { "name": "Edit", "input": { "file_path": path, "old_string": "a", "new_string": answer }, "output": "ok" },
+            }),
+        ),
+        event(
+            2,
+            json!({
+                "kind": "tool_result", "text": "",
+                "tool": { "name": "Bash", "input": { "command": "cargo test" }, "output": { "stdout": "ok", "exitCode": 0 } },
+            }),
+        ),
+        event(3, json!({ "kind": "assistant_stop", "text": answer })),
+        event(4, json!({ "kind": "session_end", "text": "" })),
+    ]
+}
+
+fn fill(scene: &Scene) {
+    for day in 0..3 {
+        let at = MORNING_MS - (10 - day) * DAY_MS;
+        scene.ingest(turn(
+            &format!("lexer{day}"),
+            at,
+            "Make the lexer accept unicode identifiers in src/lexer.rs",
+            "/app/src/lexer.rs",
+            "We decided to use a table in lexer.rs instead of a match because it is faster.",
+        ));
+        scene.ingest(turn(
+            &format!("billing{day}"),
+            at + 60 * MINUTE_MS,
+            "Round the invoices of the billing service to cents",
+            "/app/billing/invoice.rs",
+            "Invoices are rounded to cents now in invoice.rs, half to even.",
+        ));
+    }
+}
+
+#[test]
+fn topics_follow_the_events() {
+    let scene = Scene::new();
+    let map = scene.engine.topics().load(ROOT).unwrap();
+    assert_eq!(map.status().segments, 0);
+    fill(&scene);
+    let map = scene.engine.topics().load(ROOT).unwrap();
+    assert_eq!(map.status().segments, 6);
+    let files: Vec<String> =
+        map.top(TopicKind::File, 5).into_iter().map(|topic| topic.label).collect();
+    assert_eq!(files, ["billing/invoice.rs", "src/lexer.rs"]);
+    let groups = map.top(TopicKind::Group, 5);
+    assert_eq!(groups.len(), 2, "{groups:#?}");
+    let FileLookup::Found(page) = map.file_page("src/lexer.rs") else { panic!("no page") };
+    assert_eq!((page.entries.len(), page.topic.extent.days), (3, 3));
+    assert!(page.decisions[0].text.contains("table in lexer.rs"), "{page:#?}");
+    assert!(page.entries[0].why.contains("lexer"), "{page:#?}");
+    // The citation opens the event that it names.
+    let call = json!({ "citation": format!("#{}", page.decisions[0].number) }).to_string();
+    let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
+    let shown = scene.engine.tools().unwrap().call("memory_show", &call, &caller).unwrap();
+    assert!(shown.text.contains("We decided to use a table"), "{}", shown.text);
+}
+
+#[test]
+fn a_rebuild_gives_the_same_topics_under_the_same_ids() {
+    let scene = Scene::new();
+    fill(&scene);
+    let before = scene.engine.topics().load(ROOT).unwrap();
+    let path = scene.engine.stores().find_store_path(ROOT).unwrap();
+    let store = scene.engine.stores().open(&path).unwrap();
+    scene.engine.rebuild(&store).unwrap();
+    let after = scene.engine.topics().load(ROOT).unwrap();
+    assert_eq!(before.names(), after.names());
+    for kind in TopicKind::ALL {
+        assert_eq!(before.top(kind, 50), after.top(kind, 50));
+    }
+    // Deleted, torn or foreign files are made again.
+    let file = scene.project().join("finder/topics/segments.jsonl");
+    let whole = std::fs::read_to_string(&file).unwrap();
+    let torn = whole.get(..whole.len() - 9).unwrap().to_owned();
+    for damaged in [None, Some(torn), Some("nonsense\n".to_owned()), Some(String::new())] {
+        match damaged {
+            None => std::fs::remove_file(&file).unwrap(),
+            Some(text) => tome_home::write_atomic(&file, text.as_bytes()).unwrap(),
+        }
+        let again = scene.engine.topics().load(ROOT).unwrap();
+        assert_eq!(before.names(), again.names());
+        assert_eq!(again.status(), before.status());
+    }
+}
+
+/// Events in any order, with queries between them or not, give the same topics.
+#[test]
+fn rebuilding_equals_following() {
+    let (one, other) = (Scene::new(), Scene::new());
+    fill(&one);
+    let mut days: Vec<u64> = (0..3).collect();
+    days.reverse();
+    for day in days {
+        let at = MORNING_MS - (10 - day) * DAY_MS;
+        other.ingest(turn(
+            &format!("billing{day}"),
+            at + 60 * MINUTE_MS,
+            "Round the invoices of the billing service to cents",
+            "/app/billing/invoice.rs",
+            "Invoices are rounded to cents now in invoice.rs, half to even.",
+        ));
+        other.catch_up();
+        other.engine.topics().load(ROOT).unwrap();
+        other.ingest(turn(
+            &format!("lexer{day}"),
+            at,
+            "Make the lexer accept unicode identifiers in src/lexer.rs",
+            "/app/src/lexer.rs",
+            "We decided to use a table in lexer.rs instead of a match because it is faster.",
+        ));
+    }
+    let (one, other) =
+        (one.engine.topics().load(ROOT).unwrap(), other.engine.topics().load(ROOT).unwrap());
+    let groups = |map: &tome_topics::TopicMap| {
+        let mut groups: Vec<_> =
+            map.memberships().into_iter().map(|(_, members)| members).collect();
+        groups.sort();
+        groups
+    };
+    assert_eq!(groups(&one), groups(&other));
+    let labels = |map: &tome_topics::TopicMap| -> Vec<String> {
+        map.top(TopicKind::Group, 9).into_iter().map(|topic| topic.label).collect()
+    };
+    assert_eq!(labels(&one), labels(&other));
+}
+
+/// An open segment is in the topics at once, and the projection is not behind because of it.
+#[test]
+fn an_open_segment_counts() {
+    let scene = Scene::new();
+    fill(&scene);
+    scene.engine.topics().load(ROOT).unwrap();
+    let now = crate::scene::NOW.0 - MINUTE_MS;
+    let mut events = turn(
+        "today",
+        now,
+        "Make the lexer accept emoji in src/lexer.rs",
+        "/app/src/lexer.rs",
+        "The lexer accepts emoji now, see lexer.rs.",
+    );
+    events.pop();
+    scene.ingest(events);
+    scene.catch_up();
+    let path = scene.engine.stores().find_store_path(ROOT).unwrap();
+    let store = scene.engine.stores().open(&path).unwrap();
+    assert!(!Projection::is_behind(&**scene.engine.topics(), &store).unwrap());
+    let map = scene.engine.topics().load(ROOT).unwrap();
+    assert_eq!(map.status().segments, 7);
+    let FileLookup::Found(page) = map.file_page("lexer.rs") else { panic!("no page") };
+    assert_eq!(page.entries.len(), 4);
+    let report = scene.engine.topics().report(&store).unwrap();
+    assert_eq!((report.behind, report.entries), (0, Some(7)));
+}
+
+#[test]
+fn renames_are_followed_and_paths_outside_are_no_topics() {
+    let scene = Scene::new();
+    fill(&scene);
+    let at = MORNING_MS - DAY_MS;
+    let mut events =
+        turn("move", at, "Move the lexer to its own folder", "/etc/passwd", "Moved it.");
+    events.insert(
+        1,
+        json!({
+            "session_id": "move", "at": at + 500, "kind": "tool_result", "text": "",
+            "tool": { "name": "Bash", "input": { "command": "git mv src/lexer.rs lexer/mod.rs" }, "output": { "stdout": "", "exitCode": 0 } },
+        }),
+    );
+    events.extend(turn(
+        "later",
+        at + 60 * MINUTE_MS,
+        "Document the lexer in lexer/mod.rs",
+        "/app/lexer/mod.rs",
+        "The lexer is documented in lexer/mod.rs.",
+    ));
+    scene.ingest(events);
+    let map = scene.engine.topics().load(ROOT).unwrap();
+    let files: Vec<String> =
+        map.top(TopicKind::File, 9).into_iter().map(|topic| topic.label).collect();
+    assert_eq!(files, ["lexer/mod.rs", "billing/invoice.rs"]);
+    let FileLookup::Found(page) = map.file_page("src/lexer.rs") else { panic!("no page") };
+    assert_eq!(page.former_names, ["src/lexer.rs"]);
+    assert!(page.entries.len() >= 4, "{page:#?}");
+}
+
+#[test]
+fn the_tools_answer_and_refuse() {
+    let scene = Scene::new();
+    fill(&scene);
+    let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
+    let call = |name: &str, arguments: Value| {
+        let tools = scene.engine.tools().unwrap();
+        tools.call(name, &arguments.to_string(), &caller).unwrap()
+    };
+    let listed = call("topics", json!({}));
+    assert!(listed.text.contains("file:src/lexer.rs"), "{}", listed.text);
+    let id = listed.json["topics"][0]["id"].as_str().unwrap().to_owned();
+    assert!(call("topics", json!({ "id": id })).text.contains("Sessions"));
+    let found = call("topics", json!({ "query": "billing invoices" }));
+    assert!(found.text.contains("invoice"), "{}", found.text);
+    assert!(call("topics", json!({ "query": "zebra" })).text.contains("No topic matches"));
+    let history = call("file_history", json!({ "path": "src/lexer.rs" }));
+    assert!(history.text.contains("Decisions") && history.text.contains("[#"), "{}", history.text);
+    assert!(call("topics", json!({ "id": "t-zzzzzz" })).failure.is_some());
+    let unknown = call("file_history", json!({ "path": "src/lexers.rs" }));
+    assert!(unknown.failure.is_some() && !unknown.text.contains("panicked"), "{}", unknown.text);
+    for path in ["../../etc/passwd", "", "a\u{0}b", "日本語.rs"] {
+        assert!(call("file_history", json!({ "path": path })).failure.is_some(), "{path:?}");
+    }
+}

@@ -1,0 +1,185 @@
+//! All topics of a project.
+
+use std::collections::BTreeSet;
+
+use crate::extent::Extent;
+use crate::group::{Group, find_topic_groups};
+use crate::named::{NamedTopic, TopicKind, collect_named};
+use crate::names::TopicNames;
+use crate::path::Renames;
+use crate::record::SegmentRecord;
+
+/// The topics of a project.
+#[derive(Debug)]
+pub struct TopicMap {
+    pub(crate) segments: Vec<SegmentRecord>,
+    pub(crate) renames: Renames,
+    pub(crate) named: Vec<NamedTopic>,
+    pub(crate) groups: Vec<Group>,
+    names: TopicNames,
+}
+
+/// A topic in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topic {
+    /// Its id: `t-…` for a group, else kind and name.
+    pub id: String,
+    /// Its kind.
+    pub kind: TopicKind,
+    /// A name, or the terms that tell a group apart.
+    pub label: String,
+    /// For a group, the title of its most central segment.
+    pub title: String,
+    /// When and by whom it was worked on.
+    pub extent: Extent,
+}
+
+/// Numbers about all topics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct TopicStatus {
+    /// Segments in all.
+    pub segments: u64,
+    /// Segments that are in no group.
+    pub ungrouped: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Named topics.
+    pub named: u64,
+}
+
+impl TopicMap {
+    /// Finds the topics of segments. `last` keeps the ids of groups; it does not change the groups.
+    pub fn build(mut segments: Vec<SegmentRecord>, last: &TopicNames) -> Self {
+        segments.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+        segments.dedup_by(|a, b| a.id == b.id);
+        let renames = Renames::collect(&segments);
+        let named = collect_named(&segments, &renames);
+        let (groups, names) = find_topic_groups(&segments, &named, last);
+        Self { segments, renames, named, groups, names }
+    }
+
+    /// The ids of the groups, for the next time.
+    pub fn names(&self) -> &TopicNames {
+        &self.names
+    }
+
+    /// Numbers about all topics.
+    pub fn status(&self) -> TopicStatus {
+        let grouped: usize = self.groups.iter().map(|group| group.segments.len()).sum();
+        TopicStatus {
+            segments: self.segments.len() as u64,
+            ungrouped: self.segments.len().saturating_sub(grouped) as u64,
+            groups: self.groups.len() as u64,
+            named: self.named.len() as u64,
+        }
+    }
+
+    /// The extent of the whole project.
+    pub fn extent(&self) -> Extent {
+        Extent::measure(self.segments.iter())
+    }
+
+    /// The most important topics of a kind: most days of work first, then the latest.
+    pub fn top(&self, kind: TopicKind, topics_max: usize) -> Vec<Topic> {
+        let mut topics: Vec<Topic> = match kind {
+            TopicKind::Group => self.groups.iter().map(|group| self.group_topic(group)).collect(),
+            _ => {
+                let named = self.named.iter().filter(|topic| topic.kind == kind);
+                named.map(|topic| self.named_topic(topic)).collect()
+            }
+        };
+        sort_by_importance(&mut topics);
+        topics.truncate(topics_max);
+        topics
+    }
+
+    /// The current id for an id that may be a former one, or a former name of a file.
+    pub fn resolve(&self, id: &str) -> Option<String> {
+        let id = id.trim();
+        if let Some(path) = id.strip_prefix("file:") {
+            let newest = format!("file:{}", self.renames.newest_name(path));
+            return self.find_named(&newest).map(NamedTopic::id);
+        }
+        let named = self.find_named(id).map(NamedTopic::id);
+        named.or_else(|| self.names.resolve(id).map(str::to_owned))
+    }
+
+    /// Finds a topic by its current or former id.
+    pub fn find(&self, id: &str) -> Option<Topic> {
+        let id = self.resolve(id)?;
+        let group = self.groups.iter().find(|group| group.id == id);
+        group
+            .map(|group| self.group_topic(group))
+            .or_else(|| self.find_named(&id).map(|topic| self.named_topic(topic)))
+    }
+
+    pub(crate) fn find_named(&self, id: &str) -> Option<&NamedTopic> {
+        let (kind, name) = id.split_once(':')?;
+        let kind: TopicKind = kind.parse().ok()?;
+        self.named.iter().find(|topic| {
+            topic.kind == kind
+                && match kind {
+                    TopicKind::Error => topic.id() == id,
+                    TopicKind::Issue => {
+                        topic.name.trim_start_matches('#') == name.trim_start_matches('#')
+                    }
+                    TopicKind::Folder => {
+                        topic.name.trim_end_matches('/') == name.trim_end_matches('/')
+                    }
+                    _ => topic.name == name,
+                }
+        })
+    }
+
+    /// Places of the segments of a topic, given its current id.
+    pub(crate) fn places(&self, id: &str) -> &[usize] {
+        let group = self.groups.iter().find(|group| group.id == id);
+        group
+            .map(|group| group.segments.as_slice())
+            .or_else(|| self.find_named(id).map(|topic| topic.segments.as_slice()))
+            .unwrap_or_default()
+    }
+
+    pub(crate) fn segments_at<'a>(
+        &'a self,
+        places: &'a [usize],
+    ) -> impl DoubleEndedIterator<Item = &'a SegmentRecord> + Clone {
+        places.iter().filter_map(|place| self.segments.get(*place))
+    }
+
+    pub(crate) fn group_topic(&self, group: &Group) -> Topic {
+        let title = self.segments.get(group.central).map_or("", |segment| segment.title.as_str());
+        Topic {
+            id: group.id.clone(),
+            kind: TopicKind::Group,
+            label: match group.terms.is_empty() {
+                true => title.to_owned(),
+                false => group.terms.join(", "),
+            },
+            title: title.to_owned(),
+            extent: Extent::measure(self.segments_at(&group.segments)),
+        }
+    }
+
+    pub(crate) fn named_topic(&self, topic: &NamedTopic) -> Topic {
+        Topic {
+            id: topic.id(),
+            kind: topic.kind,
+            label: topic.name.clone(),
+            title: String::new(),
+            extent: Extent::measure(self.segments_at(&topic.segments)),
+        }
+    }
+
+    /// The members of each group by its id: ids of segments.
+    pub fn memberships(&self) -> Vec<(String, BTreeSet<String>)> {
+        self.names.groups.iter().map(|(id, segments)| (id.clone(), segments.clone())).collect()
+    }
+}
+
+pub(crate) fn sort_by_importance(topics: &mut [Topic]) {
+    topics.sort_by(|a, b| {
+        let order = b.extent.importance().cmp(&a.extent.importance());
+        order.then_with(|| a.label.cmp(&b.label)).then_with(|| a.id.cmp(&b.id))
+    });
+}

@@ -1,0 +1,71 @@
+//! Groups of segments that belong together, found in their graph.
+
+use std::collections::BTreeSet;
+
+use crate::graph::build_graph;
+use crate::label::label_groups;
+use crate::leiden::{Graph, find_groups};
+use crate::limits::RESOLUTION;
+use crate::named::NamedTopic;
+use crate::names::TopicNames;
+use crate::record::SegmentRecord;
+
+/// A group of segments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) id: String,
+    /// Places of its segments, ascending.
+    pub(crate) segments: Vec<usize>,
+    pub(crate) terms: Vec<String>,
+    /// The place of the segment with the strongest ties to the others.
+    pub(crate) central: usize,
+}
+
+/// Finds the groups of segments, which are sorted by id, and their ids.
+pub(crate) fn find_topic_groups(
+    segments: &[SegmentRecord],
+    named: &[NamedTopic],
+    last: &TopicNames,
+) -> (Vec<Group>, TopicNames) {
+    let graph = build_graph(segments, named);
+    let of = find_groups(&graph, RESOLUTION);
+    let count = of.iter().max().map_or(0, |last| last + 1);
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for (place, group) in of.iter().enumerate() {
+        if let Some(group) = members.get_mut(*group) {
+            group.push(place);
+        }
+    }
+    // One segment alone is no topic.
+    members.retain(|group| group.len() > 1);
+    let ids: Vec<BTreeSet<String>> = members
+        .iter()
+        .map(|group| {
+            let segments = group.iter().filter_map(|place| segments.get(*place));
+            segments.map(|segment| segment.id.as_str().to_owned()).collect()
+        })
+        .collect();
+    let (ids, names) = TopicNames::assign(&ids, last);
+    let labels = label_groups(segments, &members);
+    let groups = ids.into_iter().zip(members).zip(labels).map(|((id, segments), terms)| {
+        let central = find_central(&graph, &segments);
+        Group { id, segments, terms, central }
+    });
+    (groups.collect(), names)
+}
+
+fn find_central(graph: &Graph, group: &[usize]) -> usize {
+    let ties = |place: usize| -> i64 {
+        let inside =
+            graph.neighbors(place).iter().filter(|(other, _)| group.binary_search(other).is_ok());
+        inside.map(|(_, weight)| weight).sum()
+    };
+    let mut best = (i64::MIN, 0);
+    for place in group {
+        let one = ties(*place);
+        if one > best.0 {
+            best = (one, *place);
+        }
+    }
+    best.1
+}

@@ -1,0 +1,196 @@
+//! Labels: the terms that tell a group from the others (class-based tf-idf).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use tome_text::{StopClass, is_stop_word, stem};
+
+use crate::limits::LABEL_TERMS_MAX;
+use crate::path::base_name;
+use crate::record::SegmentRecord;
+
+/// Words of titles that say what was done, not to what.
+#[rustfmt::skip]
+const VERBS: [&str; 58] = [
+    "fix", "fixed", "fixes", "add", "added", "adds", "update", "updated", "remove", "removed",
+    "implement", "implemented", "change", "changed", "refactor", "make", "use", "run", "test",
+    "tests", "check", "review", "commit", "push", "merge", "create", "created", "improve", "ensure",
+    "support", "allow", "handle", "feat", "chore", "docs", "failed", "passed", "changes", "file",
+    "files", "code", "issue", "issues", "work", "all", "new", "now", "done", "complete", "completed",
+    "need", "needs", "already", "still", "used", "using", "read", "write",
+];
+
+/// Terms of a label up to which words are added to names.
+const WORDED_TERMS_MAX: usize = 2;
+
+/// A term of a group while labels are made.
+#[derive(Debug, Clone, Default)]
+struct TermCount {
+    shown: String,
+    /// Segments of the group that have it.
+    segments: u64,
+    is_telling: bool,
+}
+
+/// The terms of one segment, each once: key, spelling, whether it is an identifier or bigram.
+fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
+    let mut terms: BTreeMap<String, (String, bool)> = BTreeMap::new();
+    for term in &segment.terms {
+        let is_name = term.chars().any(|c| !c.is_alphanumeric() || c.is_ascii_digit())
+            || term.chars().skip(1).any(char::is_uppercase);
+        if is_content(term) || is_name && term.chars().count() > 2 {
+            terms.insert(term_key(term), (term.clone(), is_name));
+        }
+    }
+    for file in segment.changed_files() {
+        let base = base_name(&file.path);
+        terms.entry(term_key(base)).or_insert_with(|| (base.to_owned(), true));
+    }
+    // A word that also names a file, a folder or the branch says what the work is about.
+    let names = anchors(segment);
+    for (key, (_, is_name)) in &mut terms {
+        *is_name |= names.contains(key);
+    }
+    let titles = segment.turns.iter().filter_map(|turn| turn.why.as_deref());
+    for title in titles.chain([segment.title.as_str()]) {
+        let mut before: Option<&str> = None;
+        for word in title.split_whitespace() {
+            let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
+            let is_word = is_content(bare) && bare.chars().all(|c| c.is_alphanumeric() || c == '-');
+            if !is_word {
+                before = None;
+                continue;
+            }
+            let is_named = names.contains(&term_key(bare));
+            terms.entry(term_key(bare)).or_insert_with(|| (plain_word(bare), is_named));
+            if let Some(before) = before {
+                let pair = format!("{} {}", plain_word(before), plain_word(bare));
+                let key = format!("{} {}", term_key(before), term_key(bare));
+                terms.entry(key).or_insert((pair, true));
+            }
+            // A sentence ends a pair.
+            before = (!word.ends_with(['.', ',', ':', ';', ')'])).then_some(bare);
+        }
+    }
+    terms
+}
+
+/// The words in the paths of changed files and in the branch.
+fn anchors(segment: &SegmentRecord) -> BTreeSet<String> {
+    let paths = segment.changed_files().map(|file| file.path.as_str());
+    let all = paths.chain(segment.branch.as_deref());
+    let words = all.flat_map(|name| name.split(|c: char| !c.is_alphanumeric()));
+    words.filter(|word| is_content(word)).map(term_key).collect()
+}
+
+fn is_content(word: &str) -> bool {
+    let lower = word.to_lowercase();
+    let letters = lower.chars().filter(|c| c.is_alphabetic()).count();
+    letters >= 3
+        && !is_stop_word(&lower, StopClass::FUNCTION | StopClass::FOREIGN | StopClass::COMMON)
+        && !VERBS.contains(&lower.as_str())
+}
+
+/// A word as in the middle of a sentence; names keep their letters.
+fn plain_word(word: &str) -> String {
+    match word.chars().skip(1).any(char::is_uppercase) {
+        true => word.to_owned(),
+        false => word.to_lowercase(),
+    }
+}
+
+fn term_key(term: &str) -> String {
+    stem(&term.to_lowercase()).into_owned()
+}
+
+/// Returns up to three terms for each group of segments, given by their places.
+pub(crate) fn label_groups(segments: &[SegmentRecord], groups: &[Vec<usize>]) -> Vec<Vec<String>> {
+    let mut overall: BTreeMap<String, u64> = BTreeMap::new();
+    let per_segment: Vec<BTreeMap<String, (String, bool)>> =
+        segments.iter().map(segment_terms).collect();
+    for key in per_segment.iter().flat_map(BTreeMap::keys) {
+        *overall.entry(key.clone()).or_insert(0) += 1;
+    }
+    groups.iter().map(|group| label_group(&per_segment, &overall, group)).collect()
+}
+
+fn label_group(
+    per_segment: &[BTreeMap<String, (String, bool)>],
+    overall: &BTreeMap<String, u64>,
+    group: &[usize],
+) -> Vec<String> {
+    let mut counts: BTreeMap<&str, TermCount> = BTreeMap::new();
+    for (key, (shown, is_telling)) in
+        group.iter().filter_map(|place| per_segment.get(*place)).flatten()
+    {
+        let count = counts.entry(key).or_default();
+        count.segments += 1;
+        count.is_telling |= is_telling;
+        if count.shown.is_empty() {
+            count.shown.clone_from(shown);
+        }
+    }
+    let all = per_segment.len() as u64;
+    let mut scored: Vec<(u64, &str, &TermCount)> = counts
+        .iter()
+        .filter(|(_, count)| is_shared(count, group.len() as u64))
+        .map(|(key, count)| {
+            let everywhere = overall.get(*key).copied().unwrap_or(count.segments);
+            let score = score_term(count, everywhere, all, group.len() as u64);
+            (score, *key, count)
+        })
+        .collect();
+    scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    // Names and pairs first; words only where there are few of those.
+    scored.sort_by_key(|(_, _, count)| !count.is_telling);
+    let mut label: Vec<String> = Vec::new();
+    let mut words: BTreeSet<String> = BTreeSet::new();
+    for (score, _, count) in scored {
+        let own: BTreeSet<String> = split_term(&count.shown);
+        let terms_max = if count.is_telling { LABEL_TERMS_MAX } else { WORDED_TERMS_MAX };
+        let is_part = |term: &String| {
+            let (term, shown) = (term.to_lowercase(), count.shown.to_lowercase());
+            term.contains(&shown) || shown.contains(&term)
+        };
+        if label.len() < terms_max
+            && score > 0
+            && own.is_disjoint(&words)
+            && !label.iter().any(is_part)
+        {
+            words.extend(own);
+            label.push(count.shown.clone());
+        }
+    }
+    label
+}
+
+/// Whether a term labels the group, and not one segment of it: a name needs two segments, or one of
+/// two; a pair of words two; a word most of them.
+fn is_shared(count: &TermCount, group: u64) -> bool {
+    let is_name = count.shown.contains(|c: char| !c.is_alphanumeric() && c != ' ')
+        || count.shown.chars().skip(1).any(char::is_uppercase);
+    match count.is_telling && is_name && !count.shown.contains(' ') {
+        true => count.segments >= 2 || group == 2,
+        false if count.is_telling => count.segments >= 2,
+        false => count.segments >= 2 && count.segments * 5 >= group * 3,
+    }
+}
+
+/// Frequent in the group and rare elsewhere; identifiers and bigrams count half as much again.
+fn score_term(count: &TermCount, everywhere: u64, all: u64, group: u64) -> u64 {
+    let elsewhere = everywhere.saturating_sub(count.segments);
+    // Share of the group that has it, and share of its uses that are in the group, in percent.
+    let (inside, own) =
+        (count.segments * 100 / group.max(1), count.segments * 100 / everywhere.max(1));
+    if elsewhere * 3 > all {
+        return 0;
+    }
+    let score = inside * own * own / 100;
+    if count.is_telling { score * 3 / 2 } else { score }
+}
+
+/// The parts of a term: two terms of a label have none in common.
+fn split_term(term: &str) -> BTreeSet<String> {
+    let parts = term.split(|c: char| !c.is_alphanumeric());
+    let parts = parts.filter(|part| part.chars().count() > 2);
+    parts.map(term_key).chain([term_key(term)]).collect()
+}

@@ -1,0 +1,37 @@
+//! Topics: files, folders, commands, errors, packages, symbols, branches and issues that the work
+//! touched, and groups of segments that belong together; each with a page.
+//!
+//! Pure: segments in, topics and pages out. The same segments give the same topics, in whatever
+//! order they came.
+
+mod builder;
+mod extent;
+mod file_page;
+mod graph;
+mod group;
+mod label;
+mod leiden;
+mod limits;
+mod named;
+mod names;
+mod page;
+mod path;
+mod record;
+mod related;
+mod search;
+mod similarity;
+mod vector;
+
+pub use builder::{Topic, TopicMap, TopicStatus};
+pub use extent::{Extent, WeekActivity};
+pub use file_page::FileLookup;
+pub use named::{NamedTopic, TopicKind, error_signature};
+pub use names::TopicNames;
+pub use page::{PageEntry, PageFact, PageFile, PageSession, ProblemState, TopicPage};
+pub use path::{Renames, normalize_path};
+pub use record::{
+    CommandRecord, ErrorRecord, FactRecord, FileAction, FileRecord, MoveRecord, RunOutcome,
+    SegmentRecord, TurnRecord,
+};
+pub use related::RelatedTopic;
+pub use vector::quantize;

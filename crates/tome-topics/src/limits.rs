@@ -1,0 +1,39 @@
+//! Limits and weights of topics, each with its reason.
+
+/// Nearest neighbors of a segment that become edges: enough to hold a piece of work together.
+pub(crate) const NEIGHBORS_MAX: usize = 8;
+/// Weights are whole thousandths, so that sums do not depend on their order.
+pub(crate) const ONE: i64 = 1_000;
+/// Density of edges that holds a group together, in thousandths.
+pub(crate) const RESOLUTION: i64 = 150;
+/// Weight of an edge between two segments, all reasons together.
+pub(crate) const EDGE_MAX: i64 = 2 * ONE;
+/// Share of an edge that is left between segments of different branches, in thousandths: work that was
+/// kept apart on purpose needs more in common.
+pub(crate) const OTHER_BRANCH: i64 = 500;
+/// A segment that goes on where the one before it was full.
+pub(crate) const CONTINUES: i64 = 600;
+/// A feature of more segments than this share tells no work apart.
+pub(crate) const RARE_SHARE: usize = 8;
+/// A feature of fewer segments is rare, however few there are in all.
+pub(crate) const RARE_MIN: usize = 6;
+/// A feature of more segments is never rare.
+pub(crate) const RARE_MAX: usize = 400;
+/// Up to this many segments of a feature are all linked; more are linked in order of time.
+pub(crate) const LINKED_WHOLE: usize = 12;
+/// Later segments that each is linked to then.
+pub(crate) const LINKED_NEXT: usize = 4;
+/// Files that one turn changes: more is a move or a formatter, which tells nothing.
+pub(crate) const TURN_FILES_MAX: usize = 25;
+/// Terms of a label.
+pub(crate) const LABEL_TERMS_MAX: usize = 3;
+/// Weeks of activity on a page.
+pub(crate) const WEEKS_MAX: usize = 26;
+/// Related topics of a topic.
+pub(crate) const RELATED_MAX: usize = 6;
+/// Statements on a page.
+pub(crate) const STATEMENTS_MAX: usize = 5;
+/// Entries, sessions and files on a page; the numbers beside them count all.
+pub(crate) const ENTRIES_MAX: usize = 40;
+/// Names that a file had, at most: a cycle of renames ends there.
+pub(crate) const RENAMES_MAX: usize = 32;

@@ -1,0 +1,83 @@
+//! Finds topics by words.
+
+use std::collections::BTreeSet;
+
+use tome_text::{StopClass, is_stop_word, stem};
+
+use crate::builder::{Topic, TopicMap};
+use crate::named::TopicKind;
+
+impl TopicMap {
+    /// Topics that have the words of a query in their names, labels or titles: those with most of
+    /// the words first, groups before single things, then by importance.
+    pub fn search(&self, query: &str, topics_max: usize) -> Vec<Topic> {
+        let wanted = query_words(query);
+        if wanted.is_empty() {
+            return Vec::new();
+        }
+        let mut found: Vec<(usize, Topic)> = Vec::new();
+        for group in &self.groups {
+            let titles = self.segments_at(&group.segments).map(|segment| segment.title.as_str());
+            let terms = group.terms.iter().map(String::as_str);
+            let matched = count_words(&wanted, titles.chain(terms));
+            if matched > 0 {
+                found.push((matched, self.group_topic(group)));
+            }
+        }
+        for topic in &self.named {
+            let matched = count_words(&wanted, std::iter::once(topic.name.as_str()));
+            // A symbol or command that was met once is no subject of its own.
+            let is_passing = matches!(topic.kind, TopicKind::Symbol | TopicKind::Command)
+                && topic.segments.len() < 2;
+            if matched > 0 && !is_passing {
+                found.push((matched, self.named_topic(topic)));
+            }
+        }
+        found.sort_by(|a, b| {
+            let is_single = |topic: &Topic| topic.kind != TopicKind::Group;
+            (b.0.cmp(&a.0))
+                .then_with(|| is_single(&a.1).cmp(&is_single(&b.1)))
+                .then_with(|| b.1.extent.importance().cmp(&a.1.extent.importance()))
+                .then_with(|| a.1.id.cmp(&b.1.id))
+        });
+        let most = found.first().map_or(0, |best| best.0);
+        // With all words found somewhere, topics with fewer of them only distract.
+        found.retain(|one| one.0 == most || most < wanted.len());
+        found.into_iter().take(topics_max).map(|(_, topic)| topic).collect()
+    }
+}
+
+fn query_words(query: &str) -> BTreeSet<String> {
+    let all = split_words(query);
+    let telling: BTreeSet<String> =
+        all.iter().filter(|word| !is_stop_word(word, StopClass::FUNCTION)).cloned().collect();
+    if telling.is_empty() { all } else { telling }
+}
+
+fn split_words(text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    words.map(|word| stem(&word.to_lowercase()).into_owned()).collect()
+}
+
+/// The number of wanted words in some texts: whole words, or the beginning of longer ones.
+fn count_words<'a>(wanted: &BTreeSet<String>, texts: impl Iterator<Item = &'a str>) -> usize {
+    let mut words: BTreeSet<String> = BTreeSet::new();
+    for text in texts {
+        words.extend(split_words(text));
+        // `parsePayload` is also `parse` and `payload`.
+        let mut part = String::new();
+        for c in text.chars() {
+            if c.is_uppercase() || !c.is_alphanumeric() {
+                words.extend(split_words(&part));
+                part.clear();
+            }
+            part.push(c);
+        }
+        words.extend(split_words(&part));
+    }
+    let begins = |wanted: &str| {
+        wanted.chars().count() >= 4
+            && words.range(wanted.to_owned()..).next().is_some_and(|word| word.starts_with(wanted))
+    };
+    wanted.iter().filter(|word| words.contains(*word) || begins(word)).count()
+}

@@ -1,0 +1,300 @@
+//! Topics of made-up repositories: order of arrival, growth, rebuilds, pages.
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a failing test should panic at the cause"
+)]
+
+use proptest::prelude::*;
+use tome_model::{Agent, FactKind, Millis, NodeId, SessionId};
+use tome_topics::{
+    CommandRecord, ErrorRecord, FactRecord, FileAction, FileLookup, FileRecord, MoveRecord,
+    ProblemState, RunOutcome, SegmentRecord, TopicKind, TopicMap, TopicNames, TurnRecord, quantize,
+};
+
+const DAY_MS: u64 = 24 * 3_600_000;
+const START_MS: u64 = 1_772_000_000_000;
+/// Crockford's letters, for the ULID in a segment's id.
+const ULID: &[u8] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+
+fn segment_id(day: usize, number: usize) -> NodeId {
+    let mut tail: Vec<char> = vec!['0'; 26];
+    let mut rest = number;
+    for slot in tail.iter_mut().rev() {
+        *slot = char::from(ULID[rest % 32]);
+        rest /= 32;
+    }
+    let tail: String = tail.into_iter().collect();
+    NodeId::parse(&format!("toc:segment:2026-03-{:02}:{tail}", day % 28 + 1)).unwrap()
+}
+
+/// A segment of one of several pieces of work, each with files, a branch and words of its own.
+fn segment(number: usize, work: usize) -> SegmentRecord {
+    let at = Millis(START_MS + number as u64 * DAY_MS / 4);
+    let file = |path: String, action| FileRecord { path, action, times: 2, number: 1 };
+    let mut vector = vec![0.05_f32; 32];
+    vector[work % 32] = 1.0;
+    vector[(work * 7 + 3) % 32] = 0.6;
+    vector[number % 32] += 0.1;
+    SegmentRecord {
+        id: segment_id(number / 4, number),
+        session: SessionId::parse(&format!("s{}", number / 2)).unwrap(),
+        agent: Agent::parse(["codex", "claude-code"][number % 2]).unwrap(),
+        first_at: at,
+        last_at: Millis(at.0 + 60_000),
+        number: number as u64 * 10 + 1,
+        title: format!("Work on the widget{work} parser"),
+        branch: (work.is_multiple_of(3)).then(|| format!("feature/{work}")),
+        continues: None,
+        turns: vec![TurnRecord {
+            number: number as u64 * 10 + 1,
+            at,
+            why: Some(format!("Make widget{work} faster")),
+            files: vec![
+                file(format!("src/widget{work}.rs"), FileAction::Changed),
+                file("Cargo.toml".to_owned(), FileAction::Changed),
+            ],
+            commands: vec![CommandRecord {
+                name: "cargo test".to_owned(),
+                outcome: RunOutcome::Passed,
+                number: number as u64 * 10 + 5,
+                at,
+            }],
+            ..TurnRecord::default()
+        }],
+        facts: vec![FactRecord {
+            kind: FactKind::Decision,
+            text: format!("Use a table in widget{work}.rs because it is faster"),
+            weight: 5,
+            number: number as u64 * 10 + 3,
+            at,
+            turn: 0,
+        }],
+        terms: vec![format!("widget{work}.rs"), format!("parse_widget{work}"), "parser".to_owned()],
+        vector: quantize(&vector),
+    }
+}
+
+fn build(segments: &[SegmentRecord]) -> TopicMap {
+    TopicMap::build(segments.to_vec(), &TopicNames::default())
+}
+
+fn memberships(map: &TopicMap) -> Vec<Vec<String>> {
+    let mut groups: Vec<Vec<String>> =
+        map.memberships().into_iter().map(|(_, segments)| segments.into_iter().collect()).collect();
+    groups.sort();
+    groups
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The same segments give the same topics, labels, relations and pages in any order.
+    #[test]
+    fn order_of_arrival_does_not_matter(
+        works in proptest::collection::vec(0_usize..6, 0..60),
+        seed in any::<u64>(),
+    ) {
+        let segments: Vec<SegmentRecord> =
+            works.iter().enumerate().map(|(number, work)| segment(number, *work)).collect();
+        let mut shuffled = segments.clone();
+        shuffled.sort_by_key(|one| tome_model::hash_parts("test", &[&seed.to_string(), one.id.as_str()]));
+        shuffled.extend(segments.iter().take(3).cloned());
+        let (one, other) = (build(&segments), build(&shuffled));
+        prop_assert_eq!(one.names(), other.names());
+        prop_assert_eq!(one.status(), other.status());
+        for kind in TopicKind::ALL {
+            prop_assert_eq!(one.top(kind, 100), other.top(kind, 100));
+            for topic in one.top(kind, 100) {
+                prop_assert_eq!(one.page(&topic.id), other.page(&topic.id));
+            }
+        }
+    }
+
+    /// While segments are added, most of a group stays under its id, every id ever given out leads
+    /// somewhere, and a rebuild gives the same topics under the same ids.
+    #[test]
+    fn ids_stay_under_growth(
+        works in proptest::collection::vec(0_usize..5, 8..50),
+        steps in proptest::collection::vec(1_usize..6, 1..8),
+    ) {
+        let segments: Vec<SegmentRecord> =
+            works.iter().enumerate().map(|(number, work)| segment(number, *work)).collect();
+        let mut names = TopicNames::default();
+        let mut given: std::collections::BTreeSet<String> = std::collections::BTreeSet::new();
+        let mut count = 4;
+        for step in steps {
+            count = (count + step).min(segments.len());
+            let map = TopicMap::build(segments[..count].to_vec(), &names);
+            for (id, before) in &names.groups {
+                let now = map.memberships().into_iter().max_by_key(|(_, now)| {
+                    now.intersection(before).count()
+                });
+                let resolved = map.resolve(id);
+                prop_assert!(resolved.is_some());
+                if let Some((now, members)) = now
+                    && members.intersection(before).count() * 2 > before.len()
+                {
+                    prop_assert_eq!(resolved.unwrap(), now);
+                }
+            }
+            names = map.names().clone();
+            given.extend(names.groups.keys().cloned());
+            let rebuilt = TopicMap::build(segments[..count].to_vec(), &names);
+            prop_assert_eq!(&names.groups, &rebuilt.names().groups);
+            prop_assert_eq!(memberships(&rebuilt), memberships(&build(&segments[..count])));
+        }
+        let map = TopicMap::build(segments[..count].to_vec(), &names);
+        for id in given {
+            prop_assert!(map.resolve(&id).is_some_and(|id| map.page(&id).is_some()), "{id}");
+        }
+    }
+}
+
+#[test]
+fn pieces_of_work_are_told_apart_and_labelled() {
+    let segments: Vec<SegmentRecord> =
+        (0..60).map(|number| segment(number, number * 7 % 5)).collect();
+    let map = build(&segments);
+    let groups = map.top(TopicKind::Group, 20);
+    assert_eq!(groups.len(), 5, "{groups:#?}");
+    for group in &groups {
+        assert!(group.label.contains("widget"), "{}", group.label);
+        assert!(group.label.split(", ").count() <= 3, "{}", group.label);
+        assert_eq!(group.extent.segments, 12);
+    }
+    assert_eq!(map.status().ungrouped, 0);
+    let files = map.top(TopicKind::File, 3);
+    assert_eq!(files[0].label, "Cargo.toml", "most days");
+    let page = map.page(&groups[0].id).unwrap();
+    assert!(page.sessions.len() > 1 && !page.weeks.is_empty());
+    assert_eq!(page.decisions.len(), 1);
+}
+
+#[test]
+fn nothing_and_little_have_no_groups() {
+    let empty = build(&[]);
+    assert_eq!(empty.status(), tome_topics::TopicStatus::default());
+    assert!(empty.search("parser", 5).is_empty() && empty.page("t-abcdef").is_none());
+    assert_eq!(empty.file_page("src/x.rs"), FileLookup::Unknown(Vec::new()));
+    let one = build(&[segment(0, 1)]);
+    assert_eq!((one.status().groups, one.status().ungrouped), (0, 1));
+    assert_eq!(one.top(TopicKind::File, 5).len(), 2);
+}
+
+/// A repository where every session touches the same file: that file joins nothing.
+#[test]
+fn a_file_of_every_segment_joins_nothing() {
+    let segments: Vec<SegmentRecord> = (0..40)
+        .map(|number| {
+            let mut one = segment(number, number);
+            one.vector = Vec::new();
+            one.branch = None;
+            one.terms = Vec::new();
+            one.turns[0].files.retain(|file| file.path == "Cargo.toml");
+            one.turns[0].files.push(FileRecord {
+                path: "src/main.rs".to_owned(),
+                action: FileAction::Changed,
+                times: 1,
+                number: 1,
+            });
+            one
+        })
+        .collect();
+    let map = build(&segments);
+    assert_eq!((map.status().groups, map.status().ungrouped), (0, 40));
+    assert_eq!(map.top(TopicKind::File, 1)[0].extent.segments, 40);
+}
+
+#[test]
+fn topics_are_found_by_words() {
+    let segments: Vec<SegmentRecord> = (0..20).map(|number| segment(number, number % 4)).collect();
+    let map = build(&segments);
+    let found = map.search("widget2", 10);
+    assert!(found.iter().any(|topic| topic.id == "file:src/widget2.rs"), "{found:#?}");
+    assert!(found.iter().any(|topic| topic.kind == TopicKind::Group));
+    assert!(found.iter().all(|topic| !topic.label.contains("widget1")), "{found:#?}");
+    assert!(map.search("the of", 10).is_empty() || map.search("zebra", 10).is_empty());
+    assert!(map.search("zebra", 10).is_empty() && map.search("", 10).is_empty());
+    assert_eq!(map.search("cargo test", 1)[0].id, "command:cargo test");
+}
+
+#[test]
+fn a_file_page_follows_renames() {
+    let mut segments: Vec<SegmentRecord> = (0..6).map(|number| segment(number, 0)).collect();
+    let at = segments[3].first_at;
+    for later in &mut segments[3..] {
+        later.turns[0].files[0].path = "lib/gadget.rs".to_owned();
+        later.facts[0].text = "Keep gadget.rs small because it is read often".to_owned();
+    }
+    segments[3].turns[0].moves.push(MoveRecord {
+        from: "src/widget0.rs".to_owned(),
+        to: "lib/gadget.rs".to_owned(),
+        number: 31,
+        at,
+    });
+    let map = build(&segments);
+    let FileLookup::Found(page) = map.file_page("src/widget0.rs") else { panic!("not found") };
+    assert_eq!(page.topic.label, "lib/gadget.rs");
+    assert_eq!(page.forwarded_from.as_deref(), Some("src/widget0.rs"));
+    assert_eq!(page.former_names, ["src/widget0.rs"]);
+    assert_eq!(page.entries_total, 6);
+    assert!(page.entries.iter().any(|entry| entry.detail.contains("renamed from src/widget0.rs")));
+    assert_eq!(page.decisions.len(), 2, "about both names");
+    let FileLookup::Found(by_base) = map.file_page("gadget.rs") else { panic!("not found") };
+    assert_eq!(by_base.topic, page.topic);
+    assert!(matches!(map.file_page("gadgets.rs"), FileLookup::Unknown(_)));
+}
+
+#[test]
+fn problems_say_whether_they_were_solved() {
+    let mut segments: Vec<SegmentRecord> = (0..3).map(|number| segment(number, 0)).collect();
+    let problem = |text: &str, number: u64, at: Millis| FactRecord {
+        kind: FactKind::Problem,
+        text: text.to_owned(),
+        weight: 6,
+        number,
+        at,
+        turn: 0,
+    };
+    let (first, last) = (segments[0].first_at, Millis(segments[2].first_at.0 + 1));
+    let fixed = "`cargo test` failed: 2 in widget0.rs — passed after changes to widget0.rs";
+    segments[0].facts.push(problem("`cargo test` failed: overflow in widget0.rs", 4, first));
+    segments[1].facts.push(problem(fixed, 14, first));
+    segments[2].facts.push(problem("`cargo test` failed: widget0.rs is stuck", 24, last));
+    segments[2].turns[0].errors.push(ErrorRecord {
+        text: "widget0.rs is stuck".to_owned(),
+        command: "cargo test".to_owned(),
+        number: 24,
+    });
+    let map = build(&segments);
+    let FileLookup::Found(page) = map.file_page("src/widget0.rs") else { panic!("not found") };
+    let states: Vec<ProblemState> = page.problems.iter().map(|(_, state)| *state).collect();
+    assert_eq!(states[0], ProblemState::Open);
+    assert!(
+        states.contains(&ProblemState::Fixed) && states.contains(&ProblemState::PassedLater(15))
+    );
+    let error = map.top(TopicKind::Error, 1);
+    let page = map.page(&error[0].id).unwrap();
+    assert_eq!(page.entries[0].detail, "`cargo test` failed");
+}
+
+#[test]
+fn records_come_back_from_their_text() {
+    let one = segment(7, 3);
+    let text = serde_json::to_string(&one).unwrap();
+    assert_eq!(serde_json::from_str::<SegmentRecord>(&text).unwrap(), one);
+}
+
+/// So many segments that several threads look for neighbors: the order still does not matter.
+#[test]
+fn many_segments_in_any_order_give_the_same_groups() {
+    let segments: Vec<SegmentRecord> =
+        (0..2_200).map(|number| segment(number, number % 40)).collect();
+    let mut reversed = segments.clone();
+    reversed.reverse();
+    let (one, other) = (build(&segments), build(&reversed));
+    assert_eq!(one.names(), other.names());
+    assert!(one.status().groups >= 40, "{:?}", one.status());
+}
