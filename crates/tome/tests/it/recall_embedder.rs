@@ -44,7 +44,7 @@ fn remember(world: &World) {
 }
 
 /// Returns the result once all indexes have read everything.
-fn settled(world: &World, query: &str) -> Value {
+pub fn settled(world: &World, query: &str) -> Value {
     eventually("all indexes", || {
         let answer = recall(world, query);
         let is_done = answer["tier"] == "fused" && answer["behind"] == 0 && troubles(world) == 0;
@@ -284,8 +284,8 @@ fn status_shows_the_workers() {
         "vectors/events",
         "vectors/pages",
     ];
-    assert_eq!(names[..7], expected);
-    assert_eq!(names[7..], ["deep/events", "deep/pages"]);
+    assert_eq!(names[..8], expected);
+    assert_eq!(names[8..], ["deep/events", "deep/pages"]);
     let of = |name: &str| workers.iter().find(|worker| worker["name"] == name).unwrap();
     // Topics follow the contents, after the indexes.
     for name in expected[2..].iter().filter(|name| **name != "topics") {
