@@ -22,9 +22,9 @@ use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
 use super::turn_form::TurnForm;
 use super::weights::{
-    CONTENTS_WEIGHT, LONG_STATIC_SHARE, LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY,
-    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SHORT_CHUNKS_MAX, SIMILARITY_WEIGHT, STATIC_SHARE,
-    TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
+    CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY,
+    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SIMILARITY_WEIGHT, STATIC_SHARE, TURN_BYTES_MAX,
+    USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -502,7 +502,7 @@ fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Opt
 fn event_similarity((candidate, own): (&RecallCandidate, &Option<TermMatch>)) -> Option<f32> {
     let closest = candidate.cosines.iter().copied().reduce(f32::max)?.max(0.0);
     let chunks = own.as_ref().map_or(1, |own| own.chunk_count);
-    let static_share = if chunks > SHORT_CHUNKS_MAX { LONG_STATIC_SHARE } else { STATIC_SHARE };
+    let static_share = if chunks > DEEP_CHUNKS_MAX { 1.0 } else { STATIC_SHARE };
     let similarity = match candidate.static_cosine {
         Some(cosine) => (1.0 - static_share) * closest + static_share * cosine.max(0.0),
         None => closest,

@@ -38,12 +38,11 @@ pub(super) const SIMILARITY_WEIGHT: f32 = 1.3;
 /// The same where words tell more: between people, turns are short and full of names; and several
 /// questions in one are similar to no answer of one of them.
 pub(super) const LOW_SIMILARITY_WEIGHT: f32 = 0.45;
-/// Share of static vectors in the similarity of a text that has deep ones, too. It is larger for
-/// long texts: the closest of many chunks is often close by chance, but seldom in both.
+/// Share of static vectors in the similarity of a text that has deep ones, too.
 pub(super) const STATIC_SHARE: f32 = 0.2;
-pub(super) const LONG_STATIC_SHARE: f32 = 0.65;
-/// A text with more chunks is long.
-pub(super) const SHORT_CHUNKS_MAX: usize = 10;
+/// Texts with more chunks are compared by static vectors alone: not all of their chunks have deep
+/// ones, and the closest of many is often close by chance.
+pub(super) const DEEP_CHUNKS_MAX: usize = 20;
 /// Weight of a text scan: it only decides between texts that are otherwise equal.
 pub(super) const LITERAL_WEIGHT: f32 = 0.05;
 /// Weight of a node or source relative to the events that it summarizes.
