@@ -94,9 +94,9 @@ pub(super) enum CandidateRecord {
 }
 
 impl RecallCandidate {
-    pub(super) fn from_hit(desk: usize, found: &IndexHit) -> Self {
+    pub(super) fn from_hit(index_set: usize, found: &IndexHit) -> Self {
         Self {
-            set_index: desk,
+            set_index: index_set,
             key: found.key.clone(),
             source: found.source,
             range: found.range,
@@ -111,10 +111,10 @@ impl RecallCandidate {
         }
     }
 
-    pub(super) fn from_event(desk: usize, mark: OrderKey, event: &Event) -> Self {
+    pub(super) fn from_event(index_set: usize, mark: OrderKey, event: &Event) -> Self {
         let body = CandidateBody::from_event(mark, event);
         Self {
-            set_index: desk,
+            set_index: index_set,
             key: EntryKey::Event(mark.seq),
             source: EntrySource::Event,
             range: ByteRange::default(),
@@ -134,9 +134,9 @@ impl RecallCandidate {
         self.body.as_ref().map_or(0, |body| body.text.len())
     }
 
-    pub(super) fn from_match(desk: usize, seen: &ScanMatch) -> Self {
+    pub(super) fn from_match(index_set: usize, seen: &ScanMatch) -> Self {
         Self {
-            set_index: desk,
+            set_index: index_set,
             key: match_page(seen)
                 .map_or_else(|| seen.key.clone(), |page| EntryKey::Named(page.name())),
             source: seen.source,
@@ -153,7 +153,7 @@ impl RecallCandidate {
     }
 
     /// A line of a session's transcript that is not an event of the ledger.
-    pub(super) fn from_foreign_line(desk: usize, seen: &ScanMatch, folder: &str) -> Self {
+    pub(super) fn from_foreign_line(index_set: usize, seen: &ScanMatch, folder: &str) -> Self {
         let body = CandidateBody {
             text: seen.snippet.clone(),
             title: String::new(),
@@ -166,7 +166,12 @@ impl RecallCandidate {
             record: CandidateRecord::ForeignLine { folder: folder.to_owned() },
         };
         let key = EntryKey::Named(format!("line {folder} {}", seen.line));
-        Self { key, range: ByteRange::default(), body: Some(body), ..Self::from_match(desk, seen) }
+        Self {
+            key,
+            range: ByteRange::default(),
+            body: Some(body),
+            ..Self::from_match(index_set, seen)
+        }
     }
 
     /// The properties that a filter tests; `None` before the text is read.
@@ -203,12 +208,12 @@ enum LoadedCandidate {
 /// longer exists.
 pub(super) fn load_bodies(
     candidates: &mut [RecallCandidate],
-    keeper: &Indexer,
+    indexer: &Indexer,
     ledger: Option<&Ledger>,
 ) -> Result<(), RecallError> {
     let mut unread = candidates.iter_mut().filter(|one| one.body.is_none()).peekable();
     let Some(first) = unread.peek() else { return Ok(()) };
-    let Some(whole) = LoadedCandidate::load(first, keeper, ledger)? else { return Ok(()) };
+    let Some(whole) = LoadedCandidate::load(first, indexer, ledger)? else { return Ok(()) };
     for one in unread {
         one.body = match &whole {
             LoadedCandidate::Event(mark, event) => Some(CandidateBody::from_event(*mark, event)),
@@ -237,7 +242,7 @@ pub(super) fn load_bodies(
 impl LoadedCandidate {
     fn load(
         one: &RecallCandidate,
-        keeper: &Indexer,
+        indexer: &Indexer,
         ledger: Option<&Ledger>,
     ) -> Result<Option<Self>, RecallError> {
         let name = match (&one.key, ledger) {
@@ -254,8 +259,8 @@ impl LoadedCandidate {
             }
             (Some(PageKey::Grip { project, id }), Some(_)) => Some(Self::Grip { project, id }),
             (Some(PageKey::Node { .. } | PageKey::Grip { .. }) | None, _) => None,
-            (Some(page), _) => keeper.read_file_text(&page).map(|text| Self::File {
-                title: keeper.file_title(&page, &text),
+            (Some(page), _) => indexer.read_file_text(&page).map(|text| Self::File {
+                title: indexer.file_title(&page, &text),
                 note: NoteBody::parse(&page, &text),
                 page,
             }),

@@ -69,7 +69,7 @@ impl CandidatePool {
     /// that did.
     pub(super) fn collect_replies(
         &mut self,
-        desk: usize,
+        index_set: usize,
         pair: &IndexPair,
         deep: Option<&VectorIndex>,
         replies: PairReplies,
@@ -85,19 +85,19 @@ impl CandidatePool {
         }
         let has_words = self.collect_reply(replies.bm25, |this, found, took| {
             this.report.record_stage_duration("bm25", took, format!("{} chunks", found.len()));
-            this.candidates.add_bm25_hits(desk, &found);
+            this.candidates.add_bm25_hits(index_set, &found);
         });
         let mut understood = QueryVectors::default();
         self.collect_reply(replies.deep, |this, (found, question), took| {
             this.report.record_stage_duration("deep", took, format!("{} chunks", found.len()));
-            this.candidates.add_vector_hits(desk, &found);
+            this.candidates.add_vector_hits(index_set, &found);
             understood.deep = Some(question);
         });
         let deep = deep.filter(|_| understood.deep.is_some());
         self.collect_reply(replies.vectors, |this, (found, question), took| {
             this.report.record_stage_duration("vectors", took, format!("{} chunks", found.len()));
             let has_deep = |key: &EntryKey| deep.is_some_and(|deep| deep.contains(key));
-            this.candidates.add_static_hits(desk, &found, has_deep);
+            this.candidates.add_static_hits(index_set, &found, has_deep);
             understood.vectors = Some(question);
         });
         (has_words, understood)

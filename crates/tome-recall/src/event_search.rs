@@ -30,22 +30,23 @@ pub(super) struct EventSearch<'a> {
 
 impl<'a> EventSearch<'a> {
     pub(super) fn prepare(
-        visit: &SetSearch<'_>,
+        search: &SetSearch<'_>,
         ledger: Option<&'a Ledger>,
         last: u64,
-        OpenIndexes { bm25: words, vectors: meanings, deep }: OpenIndexes,
+        OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
     ) -> Self {
-        let at_words = words.as_ref().map_or(0, |words| parse_cursor(&words.cursor()));
-        let at_meanings = meanings.as_ref().map_or(0, |meanings| parse_cursor(&meanings.cursor()));
+        let bm25_cursor = words.as_ref().map_or(0, |words| parse_cursor(&words.cursor()));
+        let vectors_cursor = vector_index.as_ref().map_or(0, |index| parse_cursor(&index.cursor()));
         let near = |at: u64| is_nearly_complete(at, last);
-        let inquiry = IndexQuery {
-            bm25: words.filter(|_| near(at_words) && visit.plan.wants_tier(Tier::Bm25)),
-            vectors: meanings.filter(|_| near(at_meanings) && visit.plan.wants_tier(Tier::Vectors)),
-            deep: deep.filter(|_| visit.plan.wants_tier(Tier::Vectors)),
-            filter: EntryFilter { sources: Vec::new(), ..visit.filter.clone() },
-            depths: visit.plan.effort.event_depths(),
+        let index_query = IndexQuery {
+            bm25: words.filter(|_| near(bm25_cursor) && search.plan.wants_tier(Tier::Bm25)),
+            vectors: vector_index
+                .filter(|_| near(vectors_cursor) && search.plan.wants_tier(Tier::Vectors)),
+            deep: deep.filter(|_| search.plan.wants_tier(Tier::Vectors)),
+            filter: EntryFilter { sources: Vec::new(), ..search.filter.clone() },
+            depths: search.plan.effort.event_depths(),
         };
-        Self { ledger, last, bm25_cursor: at_words, vectors_cursor: at_meanings, query: inquiry }
+        Self { ledger, last, bm25_cursor, vectors_cursor, query: index_query }
     }
 }
 
@@ -62,64 +63,66 @@ pub(super) fn is_bm25_nearly_complete(words: &Bm25Index, last: u64) -> bool {
 impl CandidatePool {
     pub(super) fn collect_events(
         &mut self,
-        visit: &SetSearch<'_>,
-        desk: &IndexSet,
+        search: &SetSearch<'_>,
+        index_set: &IndexSet,
         events: EventSearch<'_>,
         replies: PairReplies,
     ) -> Result<(), RecallError> {
-        let EventSearch {
-            ledger,
-            last,
-            bm25_cursor: at_words,
-            vectors_cursor: at_meanings,
-            query: inquiry,
-        } = events;
-        let filter = inquiry.filter;
-        let (has_words, question) =
-            self.collect_replies(visit.set_index, &desk.events, inquiry.deep.as_deref(), replies);
-        let has_meanings = question.vectors.is_some();
-        self.sets.set_query_vectors(visit.set_index, question);
-        self.report.record_tier(has_words, has_meanings);
-        if visit.plan.wants_tier(Tier::Vectors) {
-            self.vectors.count_store(has_meanings);
+        let EventSearch { ledger, last, bm25_cursor, vectors_cursor, query: index_query } = events;
+        let filter = index_query.filter;
+        let (has_words, question) = self.collect_replies(
+            search.set_index,
+            &index_set.events,
+            index_query.deep.as_deref(),
+            replies,
+        );
+        let has_vectors = question.vectors.is_some();
+        self.sets.set_query_vectors(search.set_index, question);
+        self.report.record_tier(has_words, has_vectors);
+        if search.plan.wants_tier(Tier::Vectors) {
+            self.vectors.count_store(has_vectors);
         }
         // Scan what the index has not read, or everything.
         let from = if has_words {
-            at_words
-        } else if has_meanings {
-            at_meanings
+            bm25_cursor
+        } else if has_vectors {
+            vectors_cursor
         } else {
             0
         };
-        let alone = matches!(visit.plan.tier, Some(Tier::Bm25 | Tier::Vectors)) && from > 0;
-        let slowest = if has_words && has_meanings { at_words.min(at_meanings) } else { from };
+        let alone = matches!(search.plan.tier, Some(Tier::Bm25 | Tier::Vectors)) && from > 0;
+        let slowest = if has_words && has_vectors { bm25_cursor.min(vectors_cursor) } else { from };
         self.report.record_behind(if from > 0 { last.saturating_sub(slowest) } else { 0 });
-        if visit.plan.wants_tier(Tier::Vectors) {
-            self.report_missing_vectors(visit.indexer, desk, last.saturating_sub(at_meanings));
+        if search.plan.wants_tier(Tier::Vectors) {
+            self.report_missing_vectors(
+                search.indexer,
+                index_set,
+                last.saturating_sub(vectors_cursor),
+            );
         }
         if let Some(ledger) = ledger
             && (from == 0 || (last > from && !alone))
         {
-            self.report.record_behind(last - at_words.max(at_meanings).min(last));
+            self.report.record_behind(last - bm25_cursor.max(vectors_cursor).min(last));
             let since = Instant::now();
-            let stop = || visit.plan.effort.is_scan_over(since);
-            let hunt = visit.scan_query(&filter, &stop);
-            let scan = literal::scan_events(ledger, from, hunt)?;
+            let stop = || search.plan.effort.is_scan_over(since);
+            let scan_query = search.scan_query(&filter, &stop);
+            let scan = literal::scan_events(ledger, from, scan_query)?;
             let what = format!("{} events scanned", scan.scanned);
-            self.add_scan(visit.set_index, scan, "events");
+            self.add_scan(search.set_index, scan, "events");
             self.report.record_stage("literal: events", since, what);
         }
         Ok(())
     }
 
     /// Reports how many vectors of a remote embedder are missing, and why.
-    fn report_missing_vectors(&mut self, keeper: &Indexer, desk: &IndexSet, to_go: u64) {
-        if to_go == 0 || !keeper.embedder.is_remote() {
+    fn report_missing_vectors(&mut self, indexer: &Indexer, index_set: &IndexSet, to_go: u64) {
+        if to_go == 0 || !indexer.embedder.is_remote() {
             return;
         }
         self.report.record_behind(to_go);
-        let problem = desk.lock_problems().vectors.clone();
-        let name = keeper.embedder.name();
+        let problem = index_set.lock_problems().vectors.clone();
+        let name = indexer.embedder.name();
         self.report.report_unread(match problem {
             Some(problem) => format!("vectors of {to_go} events: {problem}"),
             None => format!("vectors of {to_go} events: {name} is still embedding them"),

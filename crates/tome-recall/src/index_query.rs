@@ -46,11 +46,11 @@ pub(super) fn search_pairs<const N: usize>(
 ) -> [PairReplies; N] {
     let of = |index: PairIndex| {
         let pairs = pairs.iter().enumerate();
-        pairs.filter_map(move |(n, inquiry)| Some((n, (*inquiry)?, index)))
+        pairs.filter_map(move |(n, index_query)| Some((n, (*index_query)?, index)))
     };
     // Start with the slowest.
     let all = of(PairIndex::Deep).chain(of(PairIndex::Vectors)).chain(of(PairIndex::Bm25));
-    let all = all.filter(|(_, inquiry, index)| inquiry.has_index(*index)).collect();
+    let all = all.filter(|(_, index_query, index)| index_query.has_index(*index)).collect();
     let mut replies = [const { PairReplies { bm25: None, vectors: None, deep: None } }; N];
     for (n, said) in parallel::map(all, 1, |(n, of, index)| {
         let text = if index == PairIndex::Bm25 { words } else { text };

@@ -108,12 +108,12 @@ impl Recall {
         embedder: Arc<dyn Embedder>,
         clock: Arc<dyn Clock>,
     ) -> Self {
-        let desks = Mutex::new(HashMap::new());
+        let index_sets = Mutex::new(HashMap::new());
         let queries = Arc::new(ActiveQueries::default());
         let deep = embedder.deep_embedder().map(|deep| {
             Arc::new(DeepIndexEmbedder::new(deep, Arc::clone(&queries))) as Arc<dyn Embedder>
         });
-        let keeper = Indexer {
+        let indexer = Indexer {
             deep,
             queries,
             home,
@@ -121,12 +121,12 @@ impl Recall {
             notebooks,
             transcripts: copies,
             embedder,
-            sets: desks,
+            sets: index_sets,
             uses: AtomicU64::new(0),
             batch_lock: Mutex::new(()),
             session_files: SessionFiles::default(),
         };
-        Self { indexer: keeper, calendar, clock }
+        Self { indexer, calendar, clock }
     }
 
     /// Answers a question.
@@ -134,19 +134,19 @@ impl Recall {
         let began = Instant::now();
         let _active = self.indexer.queries.begin();
         let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
-        let desks = self.target_sets(&plan.filter)?;
-        if !plan.is_time_only() && !self.has_events_in_span(&plan, &desks)? {
+        let index_sets = self.target_sets(&plan.filter)?;
+        if !plan.is_time_only() && !self.has_events_in_span(&plan, &index_sets)? {
             plan.treat_time_as_words();
         }
-        let is_wide = desks.len() > OPEN_SETS_MAX;
+        let is_wide = index_sets.len() > OPEN_SETS_MAX;
         // One wide query at a time, because each opens stores that others do not need.
         let wide = &self.indexer.stores.scan_lock;
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
         let mut gathered = CandidatePool::new(is_wide);
         gathered.report.record_stage("understand", began, plan.explain());
-        for (desk, project) in desks {
+        for (index_set, project) in index_sets {
             if let Err(error) =
-                self.collect_from_set(&mut gathered, &plan, &desk, project.as_deref())
+                self.collect_from_set(&mut gathered, &plan, &index_set, project.as_deref())
             {
                 if plan.filter.across != Across::All {
                     return Err(error);
@@ -167,12 +167,12 @@ impl Recall {
     fn has_events_in_span(
         &self,
         plan: &RecallPlan,
-        desks: &[TargetSet],
+        index_sets: &[TargetSet],
     ) -> Result<bool, RecallError> {
         let (Some((from, to)), false) = (plan.span, plan.filter.across == Across::All) else {
             return Ok(true);
         };
-        for path in desks.iter().filter_map(|(desk, _)| desk.ledger.as_ref()) {
+        for path in index_sets.iter().filter_map(|(index_set, _)| index_set.ledger.as_ref()) {
             let range = EventRange { from: Some(from), to: Some(to), ..EventRange::default() };
             if self.indexer.stores.open(path)?.events(&range).next().transpose()?.is_some() {
                 return Ok(true);
@@ -186,17 +186,17 @@ impl Recall {
         &self,
         gathered: &mut CandidatePool,
         plan: &RecallPlan,
-        desk: &Arc<IndexSet>,
+        index_set: &Arc<IndexSet>,
         project: Option<&str>,
     ) -> Result<(), RecallError> {
         let is_wide = gathered.sets.is_wide && !plan.is_time_only();
-        let indexed = is_wide.then(|| self.indexer.fully_indexed(desk)).flatten();
+        let indexed = is_wide.then(|| self.indexer.fully_indexed(index_set)).flatten();
         if plan.effort.is_full() && indexed.is_none() {
-            gathered.report.record_behind(self.catch_up_contents(plan, desk)?);
+            gathered.report.record_behind(self.catch_up_contents(plan, index_set)?);
         }
         match plan.is_time_only() {
-            true => gathered.collect_segments(&self.indexer, plan, desk, project),
-            false => gathered.search_set(&self.indexer, plan, desk, project, indexed),
+            true => gathered.collect_segments(&self.indexer, plan, index_set, project),
+            false => gathered.search_set(&self.indexer, plan, index_set, project, indexed),
         }
     }
 
@@ -287,9 +287,13 @@ impl Recall {
 
     /// Contents that are only a little behind are made first: what was just said is in the answer.
     /// Says how far behind they are then.
-    fn catch_up_contents(&self, plan: &RecallPlan, desk: &IndexSet) -> Result<u64, RecallError> {
+    fn catch_up_contents(
+        &self,
+        plan: &RecallPlan,
+        index_set: &IndexSet,
+    ) -> Result<u64, RecallError> {
         let Some(path) =
-            desk.ledger.as_ref().filter(|_| plan.filter.includes_pages(EntrySource::Node))
+            index_set.ledger.as_ref().filter(|_| plan.filter.includes_pages(EntrySource::Node))
         else {
             return Ok(0);
         };
@@ -358,7 +362,8 @@ impl Recall {
             let open = asked.open(&self.indexer)?;
             let Some(ledger) = open.ledger.as_ref() else { continue };
             // The index has the line, which avoids reading the transcript.
-            let known = open.vectors.as_ref().and_then(|meanings| meanings.event_line(mark.seq));
+            let known =
+                open.vectors.as_ref().and_then(|vector_index| vector_index.event_line(mark.seq));
             if let Some(line) = known.filter(|line| *line > 0) {
                 candidate.line = line;
                 continue;
@@ -372,17 +377,19 @@ impl Recall {
         Ok(())
     }
 
-    /// The desks that a question is about, each with the project that is meant.
+    /// The index sets that a question is about, each with the project that is meant.
     fn target_sets(&self, filter: &RecallFilter) -> Result<Vec<TargetSet>, RecallError> {
-        let mut desks = Vec::new();
+        let mut index_sets = Vec::new();
         if filter.scope != RecallScope::Coder {
             match (&filter.project, filter.across) {
                 (_, Across::All) => {
-                    desks.extend(self.indexer.all_sets().into_iter().map(|desk| (desk, None)));
+                    index_sets.extend(
+                        self.indexer.all_sets().into_iter().map(|index_set| (index_set, None)),
+                    );
                 }
                 (Some(root), _) => {
-                    let desk = self.indexer.project_set(root);
-                    desks.extend(desk.map(|desk| (desk, Some(root.clone()))));
+                    let index_set = self.indexer.project_set(root);
+                    index_sets.extend(index_set.map(|index_set| (index_set, Some(root.clone()))));
                 }
                 (None, _) => {
                     let problem = "is missing: pass a project, or search across all";
@@ -391,9 +398,9 @@ impl Recall {
             }
         }
         if filter.includes_coder() {
-            desks.push((self.indexer.coder_set(), None));
+            index_sets.push((self.indexer.coder_set(), None));
         }
-        Ok(desks)
+        Ok(index_sets)
     }
 
     /// Brings the indexes over a store up to date, if they are behind.
@@ -416,9 +423,9 @@ impl Recall {
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut done = IndexUpdate::default();
-        for desk in self.indexer.used_sets() {
-            if desk.ledger.is_none() && desk.is_outdated.load(Ordering::Relaxed) {
-                done.pages += self.indexer.catch_up(&desk, stop)?.pages;
+        for index_set in self.indexer.used_sets() {
+            if index_set.ledger.is_none() && index_set.is_outdated.load(Ordering::Relaxed) {
+                done.pages += self.indexer.catch_up(&index_set, stop)?.pages;
             }
         }
         Ok(done)
@@ -445,9 +452,9 @@ impl Recall {
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let mut done = IndexUpdate::default();
-        for desk in self.indexer.used_sets() {
-            if desk.ledger.is_none() && self.indexer.are_vectors_behind(&desk, None) {
-                done.pages += self.indexer.catch_up_vectors(&desk, stop)?.pages;
+        for index_set in self.indexer.used_sets() {
+            if index_set.ledger.is_none() && self.indexer.are_vectors_behind(&index_set, None) {
+                done.pages += self.indexer.catch_up_vectors(&index_set, stop)?.pages;
             }
         }
         Ok(done)
@@ -470,9 +477,9 @@ impl Recall {
     /// events that were queried.
     pub fn catch_up_note_deep(&self, stop: &dyn Fn() -> bool) -> Result<IndexUpdate, RecallError> {
         let mut done = IndexUpdate::default();
-        for desk in self.indexer.used_sets() {
-            if desk.ledger.is_none() && self.indexer.is_deep_behind(&desk, None) {
-                done.pages += self.indexer.catch_up_deep(&desk, stop)?.pages;
+        for index_set in self.indexer.used_sets() {
+            if index_set.ledger.is_none() && self.indexer.is_deep_behind(&index_set, None) {
+                done.pages += self.indexer.catch_up_deep(&index_set, stop)?.pages;
             }
         }
         Ok(done)
@@ -486,8 +493,8 @@ impl Recall {
     /// Releases the writers of the indexes over a store, which hold threads and memory. One that is
     /// still merging segments stays; the next visit to the store releases it.
     pub fn release_writers(&self, store: &Store) {
-        if let Some(desk) = self.indexer.ledger_set(store.path()) {
-            self.indexer.release_writers(&desk);
+        if let Some(index_set) = self.indexer.ledger_set(store.path()) {
+            self.indexer.release_writers(&index_set);
         }
     }
 
@@ -504,8 +511,8 @@ impl Recall {
 
     /// How the indexes over a store are, read from their files; nothing is opened or made.
     pub fn index_report(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
-        let desk = self.indexer.ledger_set(store.path());
-        desk.map(|desk| self.indexer.report_set(&desk, Some(store))).transpose()
+        let index_set = self.indexer.ledger_set(store.path());
+        index_set.map(|index_set| self.indexer.report_set(&index_set, Some(store))).transpose()
     }
 
     /// How the indexes over the coder's notebook are.
@@ -515,10 +522,14 @@ impl Recall {
 
     /// Closes the indexes of stores that are no longer open.
     pub fn close_unused(&self) {
-        for desk in self.indexer.used_sets() {
-            if desk.ledger.as_deref().is_some_and(|ledger| !self.indexer.stores.is_open(ledger)) {
-                desk.close();
-                self.indexer.unwatch_sessions(&desk);
+        for index_set in self.indexer.used_sets() {
+            if index_set
+                .ledger
+                .as_deref()
+                .is_some_and(|ledger| !self.indexer.stores.is_open(ledger))
+            {
+                index_set.close();
+                self.indexer.unwatch_sessions(&index_set);
             }
         }
     }

@@ -36,12 +36,12 @@ impl Recall {
         // A query over all stores may hold this for long; skip the other projects then.
         let turn = self.indexer.stores.scan_lock.try_lock();
         let mut asked = 0;
-        for desk in others.iter().take(SEARCHED_MAX) {
+        for index_set in others.iter().take(SEARCHED_MAX) {
             if began.elapsed() > SEARCH_TIME_MAX || turn.is_err() {
                 break;
             }
             asked += 1;
-            let _ = self.collect_from_set(&mut gathered, &plan, desk, None);
+            let _ = self.collect_from_set(&mut gathered, &plan, index_set, None);
         }
         if let Ok(found) = self.build_answer(&question, &plan, gathered) {
             answer.other_projects =
@@ -59,16 +59,17 @@ impl Recall {
     fn other_project_sets(&self, here: Option<&str>) -> Vec<Arc<IndexSet>> {
         let paths = self.indexer.stores.list_paths();
         let places: HashMap<&PathBuf, usize> = paths.iter().zip(0..).collect();
-        let mut desks = self.indexer.all_sets();
-        desks.retain(|desk| !desk.is_project(here));
-        desks.sort_by_key(|desk| {
-            desk.ledger
+        let mut index_sets = self.indexer.all_sets();
+        index_sets.retain(|index_set| !index_set.is_project(here));
+        index_sets.sort_by_key(|index_set| {
+            index_set
+                .ledger
                 .as_ref()
                 .and_then(|ledger| places.get(ledger))
                 .copied()
                 .unwrap_or(usize::MAX)
         });
-        desks
+        index_sets
     }
 }
 

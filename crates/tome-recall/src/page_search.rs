@@ -27,41 +27,41 @@ pub(super) struct PageSearch {
 
 impl PageSearch {
     pub(super) fn prepare(
-        visit: &SetSearch<'_>,
-        desk: &IndexSet,
+        search: &SetSearch<'_>,
+        index_set: &IndexSet,
         ledger: Option<&Ledger>,
-        OpenIndexes { bm25: words, vectors: meanings, deep }: OpenIndexes,
+        OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
     ) -> Self {
-        let sources = visit.plan.filter.page_sources().to_vec();
-        let filter = EntryFilter { sources, ..visit.filter.clone() };
+        let sources = search.plan.filter.page_sources().to_vec();
+        let filter = EntryFilter { sources, ..search.filter.clone() };
         // A newly created index of pages has no cursor yet and is empty.
         let has_begun = |cursor: String| ledger.is_none() || !cursor.is_empty();
-        let words = words.filter(|it| visit.plan.wants_tier(Tier::Bm25) && has_begun(it.cursor()));
-        let meanings =
-            meanings.filter(|it| visit.plan.wants_tier(Tier::Vectors) && has_begun(it.cursor()));
+        let words = words.filter(|it| search.plan.wants_tier(Tier::Bm25) && has_begun(it.cursor()));
+        let vector_index = vector_index
+            .filter(|it| search.plan.wants_tier(Tier::Vectors) && has_begun(it.cursor()));
         let cursor = words.as_ref().map(|words| {
             // A remote embedder's vectors may lag far behind; BM25 covers those nodes.
-            let together = meanings.iter().filter(|_| !visit.indexer.embedder.is_remote());
-            let cursors = together.map(|meanings| parse_cursor(&meanings.cursor()));
+            let together = vector_index.iter().filter(|_| !search.indexer.embedder.is_remote());
+            let cursors = together.map(|vector_index| parse_cursor(&vector_index.cursor()));
             cursors.fold(parse_cursor(&words.cursor()), u64::min)
         });
-        let is_asked = visit.plan.effort.is_full();
+        let is_asked = search.plan.effort.is_full();
         let known = words.as_ref().filter(|_| is_asked);
-        let known = known.map(|words| load_known_files(&desk.known_in_bm25, words));
+        let known = known.map(|words| load_known_files(&index_set.known_in_bm25, words));
         let known_meanings =
-            meanings.as_ref().filter(|_| is_asked && !visit.indexer.embedder.is_remote());
-        let known_meanings =
-            known_meanings.map(|meanings| load_known_files(&desk.known_in_vectors, meanings));
+            vector_index.as_ref().filter(|_| is_asked && !search.indexer.embedder.is_remote());
+        let known_meanings = known_meanings
+            .map(|vector_index| load_known_files(&index_set.known_in_vectors, vector_index));
         Self {
             cursor,
             known,
             known_in_vectors: known_meanings,
             query: IndexQuery {
                 bm25: words,
-                vectors: meanings,
-                deep: deep.filter(|_| visit.plan.wants_tier(Tier::Vectors)),
+                vectors: vector_index,
+                deep: deep.filter(|_| search.plan.wants_tier(Tier::Vectors)),
                 filter,
-                depths: visit.plan.effort.page_depths(),
+                depths: search.plan.effort.page_depths(),
             },
         }
     }
@@ -70,24 +70,29 @@ impl PageSearch {
 impl CandidatePool {
     pub(super) fn collect_pages(
         &mut self,
-        mut visit: SetSearch<'_>,
-        desk: &IndexSet,
+        mut search: SetSearch<'_>,
+        index_set: &IndexSet,
         ledger: Option<&Ledger>,
         pages: PageSearch,
         replies: PairReplies,
     ) -> Result<(), RecallError> {
-        let PageSearch { cursor, known, known_in_vectors: known_meanings, query: inquiry } = pages;
-        let filter = inquiry.filter;
-        visit.filter = filter.clone();
-        let (has_words, question) =
-            self.collect_replies(visit.set_index, &desk.pages, inquiry.deep.as_deref(), replies);
-        let has_meanings = question.vectors.is_some();
-        if visit.plan.tier.is_some_and(|tier| matches!(tier, Tier::Bm25 | Tier::Vectors)) {
+        let PageSearch { cursor, known, known_in_vectors: known_meanings, query: index_query } =
+            pages;
+        let filter = index_query.filter;
+        search.filter = filter.clone();
+        let (has_words, question) = self.collect_replies(
+            search.set_index,
+            &index_set.pages,
+            index_query.deep.as_deref(),
+            replies,
+        );
+        let has_vectors = question.vectors.is_some();
+        if search.plan.tier.is_some_and(|tier| matches!(tier, Tier::Bm25 | Tier::Vectors)) {
             return Ok(());
         }
         // Proactive queries ignore pages that the index has not read yet.
-        if !visit.plan.effort.is_full() && has_words {
-            self.report.record_tier(has_words, has_meanings);
+        if !search.plan.effort.is_full() && has_words {
+            self.report.record_tier(has_words, has_vectors);
             return Ok(());
         }
         let since = Instant::now();
@@ -96,19 +101,19 @@ impl CandidatePool {
             && !has_words
             && filter.sources.contains(&EntrySource::Node)
         {
-            let stop = || visit.plan.effort.is_scan_over(since);
-            let hunt = visit.scan_query(&filter, &stop);
+            let stop = || search.plan.effort.is_scan_over(since);
+            let scan_query = search.scan_query(&filter, &stop);
             let projects = match &filter.project {
                 Some(project) => vec![project.clone()],
                 None => ledger.contents_projects()?,
             };
             for project in projects {
-                let scan = literal::scan_contents(ledger, &project, hunt)?;
+                let scan = literal::scan_contents(ledger, &project, scan_query)?;
                 looked += scan.scanned;
-                self.add_scan(visit.set_index, scan, "nodes of the contents");
+                self.add_scan(search.set_index, scan, "nodes of the contents");
             }
         } else if let (Some(ledger), Some(cursor)) = (ledger, cursor) {
-            looked += self.scan_changed_nodes(&visit, ledger, cursor)?;
+            looked += self.scan_changed_nodes(&search, ledger, cursor)?;
         }
         if let Some(ledger) = ledger
             && let Some(first) = ledger.damage().first()
@@ -116,19 +121,19 @@ impl CandidatePool {
             let path = ledger.path().display();
             self.report.report_unread(format!("damaged parts of {path} ({first})"));
         }
-        let (files, problems) = visit.indexer.list_readable_files(desk);
+        let (files, problems) = search.indexer.list_readable_files(index_set);
         problems.into_iter().for_each(|problem| self.report.report_unread(problem));
         let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
         if nodes > 0 || !files.is_empty() {
-            self.report.record_tier(has_words, has_meanings);
+            self.report.record_tier(has_words, has_vectors);
         }
         let known = known.filter(|_| has_words).unwrap_or_default();
-        looked += self.scan_unindexed_files(&visit, desk, &files, &known)?;
-        if let Some(covered) = known_meanings.filter(|_| has_meanings) {
+        looked += self.scan_unindexed_files(&search, index_set, &files, &known)?;
+        if let Some(covered) = known_meanings.filter(|_| has_vectors) {
             let lacking = files.iter().filter(|file| !covered.contains(&file.stamp())).count();
             if lacking > 0 {
                 self.report.record_behind(lacking as u64);
-                desk.is_outdated.store(true, Ordering::Relaxed);
+                index_set.is_outdated.store(true, Ordering::Relaxed);
             }
         }
         self.report.record_stage("literal: pages", since, format!("{looked} pages scanned"));

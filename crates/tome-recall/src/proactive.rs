@@ -54,13 +54,14 @@ pub(super) fn select_rarest_words(text: &str, index: &Bm25Index) -> String {
 impl Recall {
     /// Opens the indexes of a project, so that the first prompt of a session does not wait for that.
     pub fn warm_up(&self, project: &str) -> Result<(), RecallError> {
-        let desks = self.indexer.project_set(project).into_iter().chain([self.indexer.coder_set()]);
-        for desk in desks {
-            if let Some(path) = desk.ledger.as_ref() {
+        let index_sets =
+            self.indexer.project_set(project).into_iter().chain([self.indexer.coder_set()]);
+        for index_set in index_sets {
+            if let Some(path) = index_set.ledger.as_ref() {
                 self.indexer.stores.open(path)?;
             }
-            desk.events.open_existing(&self.indexer.embedder);
-            desk.pages.open_existing(&self.indexer.embedder);
+            index_set.events.open_existing(&self.indexer.embedder);
+            index_set.pages.open_existing(&self.indexer.embedder);
         }
         // The embedder pages in its model with the first text.
         self.indexer.embedder.token_ids("warm");

@@ -11,8 +11,8 @@ impl Projection for Recall {
     }
 
     fn is_behind(&self, store: &Store) -> Result<bool, HomeError> {
-        let desk = self.indexer.ledger_set(store.path());
-        Ok(desk.is_some_and(|desk| self.indexer.is_behind(&desk, Some(store))))
+        let index_set = self.indexer.ledger_set(store.path());
+        Ok(index_set.is_some_and(|index_set| self.indexer.is_behind(&index_set, Some(store))))
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
@@ -22,8 +22,8 @@ impl Projection for Recall {
 
     /// Deletes the indexes and builds them again; queries are answered from the texts meanwhile.
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
-        if let Some(desk) = self.indexer.ledger_set(store.path()) {
-            desk.close();
+        if let Some(index_set) = self.indexer.ledger_set(store.path()) {
+            index_set.close();
             let folder = tome_home::layout::index_dir(store.path());
             match std::fs::remove_dir_all(&folder) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {

@@ -85,7 +85,7 @@ impl CandidatePool {
     /// Reads, ranks and fuses the candidates, best first.
     pub(super) fn rank(
         mut self,
-        keeper: &Indexer,
+        indexer: &Indexer,
         plan: &RecallPlan,
     ) -> Result<(Vec<RankedCandidate>, Self), RecallError> {
         let since = Instant::now();
@@ -97,15 +97,15 @@ impl CandidatePool {
             }
             score_candidate_terms(candidate, &terms)
         };
-        let mut matches = self.read_candidates(0, keeper, look)?;
+        let mut matches = self.read_candidates(0, indexer, look)?;
         let read = matches.len();
-        let script_weight = keeper.embedder.script_weight(&plan.text);
+        let script_weight = indexer.embedder.script_weight(&plan.text);
         let is_one_question = terms.query_terms.sub_questions().is_empty();
         let similarity_weight =
             script_weight * if is_one_question { SIMILARITY_WEIGHT } else { LOW_SIMILARITY_WEIGHT };
         let turns = self.select_turns(plan, &matches, terms.full_score(), similarity_weight);
-        let near = self.add_neighbors(keeper, plan, &turns)?;
-        matches.extend(self.read_candidates(read, keeper, look)?);
+        let near = self.add_neighbors(indexer, plan, &turns)?;
+        matches.extend(self.read_candidates(read, indexer, look)?);
         let what = format!("{read} texts, {} neighbors", matches.len() - read);
         self.report.record_stage("read", since, what);
         let since = Instant::now();
@@ -131,7 +131,7 @@ impl CandidatePool {
             true => self.candidates.list.iter().zip(&matches).map(event_similarity).collect(),
             false => vec![None; matches.len()],
         };
-        let meanings = add_neighbor_similarity(&own, &matches, near);
+        let similarities = add_neighbor_similarity(&own, &matches, near);
         // With a BM25 index, the text scan is redundant: BM25 also has IDF.
         let is_indexed = self.sets.stats.indexes > 0;
         let looked: Vec<Option<f32>> = match plan.tier {
@@ -141,16 +141,16 @@ impl CandidatePool {
         };
         let kinds: Vec<SourceKind> =
             self.candidates.list.iter().map(|candidate| source_kind(candidate.source)).collect();
-        let (words_ranks, meanings_ranks, looked_ranks) = (
+        let (words_ranks, similarity_ranks, looked_ranks) = (
             rank_by_kind(&words, &kinds),
-            rank_by_kind(&meanings, &kinds),
+            rank_by_kind(&similarities, &kinds),
             rank_by_kind(&looked, &kinds),
         );
         let at = |scores: &[Option<f32>], index: usize| scores.get(index).copied().flatten();
         let fuse = |index: usize| {
             let scores = TierScores {
                 words: at(&words, index),
-                similarity: at(&meanings, index),
+                similarity: at(&similarities, index),
                 literal: at(&looked, index),
             };
             scores.fuse(similarity_weight) * turn_factor(&matches, index, near)
@@ -167,7 +167,7 @@ impl CandidatePool {
                 };
                 let found = [
                     of(Tier::Bm25, &words_ranks, &words),
-                    of(Tier::Vectors, &meanings_ranks, &meanings),
+                    of(Tier::Vectors, &similarity_ranks, &similarities),
                     of(Tier::Literal, &looked_ranks, &looked),
                 ];
                 let own = matches.get(index).and_then(Option::as_ref);
@@ -230,8 +230,8 @@ impl CandidatePool {
     }
 
     /// Reads what the candidates say.
-    pub(super) fn read_all(&mut self, keeper: &Indexer) -> Result<(), RecallError> {
-        self.read_candidates(0, keeper, |_, _| ()).map(drop)
+    pub(super) fn read_all(&mut self, indexer: &Indexer) -> Result<(), RecallError> {
+        self.read_candidates(0, indexer, |_, _| ()).map(drop)
     }
 
     /// Reads the texts of the candidates from `first` on, those of one page together, and applies
@@ -239,7 +239,7 @@ impl CandidatePool {
     fn read_candidates<R: Send>(
         &mut self,
         first: usize,
-        keeper: &Indexer,
+        indexer: &Indexer,
         look: impl Fn(&mut RecallCandidate, Option<CandidateVectors<'_>>) -> R + Sync,
     ) -> Result<Vec<R>, RecallError> {
         let (asked, is_wide) = (&self.sets, self.sets.is_wide);
@@ -247,8 +247,8 @@ impl CandidatePool {
             |page: &mut [RecallCandidate]| -> Result<(Vec<R>, Option<RecallError>), RecallError> {
                 let asked = page.first().and_then(|one| asked.get(one.set_index));
                 let opened = asked.map(|asked| {
-                    let open = asked.open(keeper)?;
-                    load_bodies(page, keeper, open.ledger.as_deref())?;
+                    let open = asked.open(indexer)?;
+                    load_bodies(page, indexer, open.ledger.as_deref())?;
                     Ok((open, &asked.query_vectors))
                 });
                 let (opened, problem) = match opened.transpose() {
@@ -320,7 +320,7 @@ impl CandidatePool {
     /// Adds the turns around the best ones. Returns the neighbors by candidate and distance.
     fn add_neighbors(
         &mut self,
-        keeper: &Indexer,
+        indexer: &Indexer,
         plan: &RecallPlan,
         turns: &[usize],
     ) -> Result<HashMap<(usize, isize), usize>, RecallError> {
@@ -328,13 +328,13 @@ impl CandidatePool {
             turns.iter().filter_map(|turn| self.candidates.list.get(*turn)).collect();
         let sides = parallel::map(all, TURNS_PER_THREAD, |turn: &RecallCandidate| {
             let Some(asked) = self.sets.get(turn.set_index) else { return Ok(None) };
-            let ledger = asked.open(keeper)?.ledger;
+            let ledger = asked.open(indexer)?.ledger;
             ledger.map_or(Ok(None), |ledger| load_sides(turn, &ledger))
         });
         let mut near = HashMap::new();
         for (index, sides) in turns.iter().copied().zip(sides) {
             let Some((before, after)) = sides? else { continue };
-            let Some((desk, bytes)) =
+            let Some((index_set, bytes)) =
                 self.candidates.list.get(index).map(|it| (it.set_index, it.text_bytes()))
             else {
                 continue;
@@ -346,11 +346,11 @@ impl CandidatePool {
                 if !plan.entry_filter.admits(&event_meta(&event)) {
                     continue;
                 }
-                let id = (desk, EntryKey::Event(mark.seq), ByteRange::default());
+                let id = (index_set, EntryKey::Event(mark.seq), ByteRange::default());
                 let place = match self.candidates.position(&id) {
                     Some(place) => place,
                     None => {
-                        let mut neighbour = RecallCandidate::from_event(desk, mark, &event);
+                        let mut neighbour = RecallCandidate::from_event(index_set, mark, &event);
                         // Two long turns do not need each other's terms.
                         if is_long && neighbour.text_bytes() > NEIGHBOR_BYTES_MAX {
                             continue;

@@ -63,16 +63,17 @@ pub(super) struct OpenIndexSet {
 
 impl SearchedSet {
     /// The index set, opened again if it was closed.
-    pub(super) fn open(&self, keeper: &Indexer) -> Result<OpenIndexSet, RecallError> {
+    pub(super) fn open(&self, indexer: &Indexer) -> Result<OpenIndexSet, RecallError> {
         if let Some(held) = &self.kept_open {
             return Ok(held.clone());
         }
-        let ledger = self.set.ledger.as_ref().map(|path| keeper.stores.open(path)).transpose()?;
+        let ledger = self.set.ledger.as_ref().map(|path| indexer.stores.open(path)).transpose()?;
         let QueryVectors { vectors, deep } = &self.query_vectors;
         if vectors.is_none() && deep.is_none() {
             return Ok(OpenIndexSet { ledger, vectors: None, deep: None });
         }
-        let open = keeper.with_open_set(&self.set, |desk| OpenIndexes::open(&desk.events, keeper));
+        let open = indexer
+            .with_open_set(&self.set, |index_set| OpenIndexes::open(&index_set.events, indexer));
         Ok(OpenIndexSet { ledger, vectors: open.vectors, deep: open.deep })
     }
 }

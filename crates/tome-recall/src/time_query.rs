@@ -27,24 +27,24 @@ impl CandidatePool {
     /// Collects the segments of an index set within the time span.
     pub(super) fn collect_segments(
         &mut self,
-        keeper: &Indexer,
+        indexer: &Indexer,
         plan: &RecallPlan,
-        desk: &Arc<IndexSet>,
+        index_set: &Arc<IndexSet>,
         project: Option<&str>,
     ) -> Result<(), RecallError> {
-        let Some(path) = &desk.ledger else { return Ok(()) };
+        let Some(path) = &index_set.ledger else { return Ok(()) };
         let since = Instant::now();
-        let ledger = keeper.stores.open(path)?;
+        let ledger = indexer.stores.open(path)?;
         let projects = match project {
             Some(project)
-                if desk.owner == IndexOwner::Unified && plan.filter.across != Across::All =>
+                if index_set.owner == IndexOwner::Unified && plan.filter.across != Across::All =>
             {
                 vec![project.to_owned()]
             }
             _ => ledger.contents_projects()?,
         };
         let open = OpenIndexSet { ledger: Some(ledger.clone()), vectors: None, deep: None };
-        let number = self.sets.add(desk, open);
+        let number = self.sets.add(index_set, open);
         let mut count = 0;
         for project in projects {
             for (at, id) in list_segments(&ledger, &project, plan)? {
@@ -71,10 +71,10 @@ impl CandidatePool {
     /// Sorts the segments, newest first.
     pub(super) fn sort_newest_first(
         mut self,
-        keeper: &Indexer,
+        indexer: &Indexer,
         plan: &RecallPlan,
     ) -> Result<(Vec<RankedCandidate>, Self), RecallError> {
-        self.read_all(keeper)?;
+        self.read_all(indexer)?;
         let mut candidates = std::mem::take(&mut self.candidates.list);
         // A segment only has to overlap the time, which was checked when it was listed.
         let filter = EntryFilter { since: None, until: None, ..plan.entry_filter.clone() };

@@ -19,7 +19,7 @@ impl CandidatePool {
     /// Scans the nodes that changed since the index read them.
     pub(super) fn scan_changed_nodes(
         &mut self,
-        visit: &SetSearch<'_>,
+        search: &SetSearch<'_>,
         ledger: &Ledger,
         cursor: u64,
     ) -> Result<u64, RecallError> {
@@ -37,8 +37,8 @@ impl CandidatePool {
             let grips: Result<Vec<_>, _> =
                 grips.filter_map(|grip| ledger.grip(&change.project, grip).transpose()).collect();
             let mut entries = node_entries(&change.project, &node, &grips?);
-            entries.retain(|entry| visit.filter.admits(&entry.meta()));
-            self.match_entries(visit, &entries);
+            entries.retain(|entry| search.filter.admits(&entry.meta()));
+            self.match_entries(search, &entries);
         }
         Ok(changed.len() as u64)
     }
@@ -46,15 +46,15 @@ impl CandidatePool {
     /// Scans the files that the index does not have in their current version.
     pub(super) fn scan_unindexed_files(
         &mut self,
-        visit: &SetSearch<'_>,
-        desk: &IndexSet,
+        search: &SetSearch<'_>,
+        index_set: &IndexSet,
         files: &[IndexableFile],
         known: &HashSet<String>,
     ) -> Result<u64, RecallError> {
         let since = Instant::now();
         // A file names the folder of its session.
-        let session = visit.filter.session.as_deref().map(layout::session_dir_name);
-        let filter = EntryFilter { session, ..visit.filter.clone() };
+        let session = search.filter.session.as_deref().map(layout::session_dir_name);
+        let filter = EntryFilter { session, ..search.filter.clone() };
         let (mut looked, mut had, mut late) = (0, 0, 0u64);
         for file in files {
             if known.contains(&file.stamp()) {
@@ -64,12 +64,12 @@ impl CandidatePool {
             if !filter.admits(&file.meta()) {
                 continue;
             }
-            if visit.plan.effort.is_scan_over(since) {
+            if search.plan.effort.is_scan_over(since) {
                 late += 1;
                 continue;
             }
             looked += 1;
-            self.match_entries(visit, &visit.indexer.build_file_entries(file));
+            self.match_entries(search, &search.indexer.build_file_entries(file));
         }
         if late > 0 {
             self.report.report_unread(format!("{late} notes that are not indexed yet"));
@@ -78,16 +78,16 @@ impl CandidatePool {
         let gone = known.len().saturating_sub(had) as u64;
         if looked + gone > 0 {
             self.report.record_behind(looked + gone);
-            desk.is_outdated.store(true, Ordering::Relaxed);
+            index_set.is_outdated.store(true, Ordering::Relaxed);
         }
         Ok(looked)
     }
 
     /// Matches entries as the index would have them.
-    fn match_entries(&mut self, visit: &SetSearch<'_>, entries: &[IndexEntry]) {
+    fn match_entries(&mut self, search: &SetSearch<'_>, entries: &[IndexEntry]) {
         for entry in entries {
             let title = format!("{} {}", entry.title, entry.keywords);
-            let matched = visit.plan.matcher.match_with_title(&title, &entry.text);
+            let matched = search.plan.matcher.match_with_title(&title, &entry.text);
             let Some(matched) = matched else { continue };
             let hit = IndexHit {
                 key: entry.key.clone(),
@@ -97,7 +97,7 @@ impl CandidatePool {
                 line: entry.line,
                 score: matched.score(),
             };
-            self.candidates.add_matched_entry(visit.set_index, &hit);
+            self.candidates.add_matched_entry(search.set_index, &hit);
         }
     }
 }

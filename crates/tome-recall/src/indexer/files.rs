@@ -62,28 +62,29 @@ pub(super) fn page_name_of_stamp(stamp: &str) -> &str {
     stamp.rsplit_once(' ').map_or(stamp, |(name, _)| name)
 }
 
-/// Every file of a desk.
+/// Every file of an index set.
 pub(super) fn list_files(
-    keeper: &Indexer,
-    desk: &IndexSet,
+    indexer: &Indexer,
+    index_set: &IndexSet,
 ) -> Result<Vec<IndexableFile>, RecallError> {
-    if desk.owner == IndexOwner::Coder {
+    if index_set.owner == IndexOwner::Coder {
         let whose = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
-        return list_notes(&*keeper.notebooks.open(&whose)?, |path, version| PageKey::Insight {
+        return list_notes(&*indexer.notebooks.open(&whose)?, |path, version| PageKey::Insight {
             path,
             version,
         });
     }
     let mut files = Vec::new();
-    for project in list_projects(keeper, desk) {
-        let notebook = keeper.notebooks.open(&project_notebook(&project))?;
+    for project in list_projects(indexer, index_set) {
+        let notebook = indexer.notebooks.open(&project_notebook(&project))?;
         files.extend(list_notes(&notebook, |path, version| PageKey::Note {
             project: project.clone(),
             path,
             version,
         })?);
-        if let Some(folder) = keeper.stores.projects().find_folder(&project) {
-            files.extend(keeper.session_files.list_files(&project, &layout::sessions_dir(&folder)));
+        if let Some(folder) = indexer.stores.projects().find_folder(&project) {
+            files
+                .extend(indexer.session_files.list_files(&project, &layout::sessions_dir(&folder)));
         }
     }
     Ok(files)
@@ -157,20 +158,26 @@ impl Indexer {
         }
     }
 
-    /// Every file of a desk, as it is now.
-    pub(crate) fn list_files(&self, desk: &IndexSet) -> Result<Vec<IndexableFile>, RecallError> {
-        list_files(self, desk)
+    /// Every file of an index set, as it is now.
+    pub(crate) fn list_files(
+        &self,
+        index_set: &IndexSet,
+    ) -> Result<Vec<IndexableFile>, RecallError> {
+        list_files(self, index_set)
     }
 
     /// Lists the files of an index set, with a description of those that are missing: unreadable
     /// notebooks, or more files than are served.
-    pub(crate) fn list_readable_files(&self, desk: &IndexSet) -> (Vec<IndexableFile>, Vec<String>) {
+    pub(crate) fn list_readable_files(
+        &self,
+        index_set: &IndexSet,
+    ) -> (Vec<IndexableFile>, Vec<String>) {
         let mut problems = Vec::new();
-        let files = self.list_files(desk).unwrap_or_else(|error| {
+        let files = self.list_files(index_set).unwrap_or_else(|error| {
             problems.push(error.explained());
             Vec::new()
         });
-        for whose in self.list_notebooks(desk) {
+        for whose in self.list_notebooks(index_set) {
             let notebook = self.notebooks.open(&whose);
             let left_out = notebook
                 .map_err(|_| ())
@@ -180,20 +187,21 @@ impl Indexer {
         (files, problems)
     }
 
-    fn list_notebooks(&self, desk: &IndexSet) -> Vec<NotebookOwner> {
-        match desk.owner {
+    fn list_notebooks(&self, index_set: &IndexSet) -> Vec<NotebookOwner> {
+        match index_set.owner {
             IndexOwner::Coder => {
                 vec![NotebookOwner { scope: Scope::Coder, cwd: None, session: None }]
             }
-            _ => {
-                list_projects(self, desk).iter().map(|project| project_notebook(project)).collect()
-            }
+            _ => list_projects(self, index_set)
+                .iter()
+                .map(|project| project_notebook(project))
+                .collect(),
         }
     }
 
     /// Removes the watches on an index set's sessions while nothing queries them.
-    pub(crate) fn unwatch_sessions(&self, desk: &IndexSet) {
-        for project in list_projects(self, desk) {
+    pub(crate) fn unwatch_sessions(&self, index_set: &IndexSet) {
+        for project in list_projects(self, index_set) {
             if let Some(folder) = self.stores.projects().find_folder(&project) {
                 self.session_files.unwatch(&layout::sessions_dir(&folder));
             }

@@ -244,8 +244,8 @@ impl IndexPair {
             embedder.embed(&["Does it answer?"])?;
             VectorIndex::create(folder, Arc::clone(embedder))
         };
-        let meanings = pass.has_vectors() && self.vectors.open_or_create(open, make)?;
-        Ok(CreatedIndexes { bm25: words, vectors: meanings })
+        let vector_index = pass.has_vectors() && self.vectors.open_or_create(open, make)?;
+        Ok(CreatedIndexes { bm25: words, vectors: vector_index })
     }
 }
 

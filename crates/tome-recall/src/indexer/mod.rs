@@ -102,15 +102,19 @@ impl Indexer {
 
     /// Runs `look` on an index set, and then closes the least recently used sets if too many are
     /// open, because each takes file descriptors and memory. Indexes still in use stay alive.
-    pub(crate) fn with_open_set<T>(&self, desk: &IndexSet, look: impl FnOnce(&IndexSet) -> T) -> T {
-        desk.last_used.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
-        let found = look(desk);
+    pub(crate) fn with_open_set<T>(
+        &self,
+        index_set: &IndexSet,
+        look: impl FnOnce(&IndexSet) -> T,
+    ) -> T {
+        index_set.last_used.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let found = look(index_set);
         let mut open = self.used_sets();
-        open.retain(|desk| desk.is_open());
+        open.retain(|index_set| index_set.is_open());
         let surplus = open.len().saturating_sub(self.stores.open_max());
         if surplus > 0 {
-            open.sort_by_key(|desk| desk.last_used.load(Ordering::Relaxed));
-            open.iter().take(surplus).for_each(|desk| desk.close());
+            open.sort_by_key(|index_set| index_set.last_used.load(Ordering::Relaxed));
+            open.iter().take(surplus).for_each(|index_set| index_set.close());
         }
         found
     }
@@ -132,8 +136,8 @@ impl Indexer {
 
     /// The index sets used so far.
     pub(crate) fn used_sets(&self) -> Vec<Arc<IndexSet>> {
-        let desks = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
-        desks.values().map(Arc::clone).collect()
+        let index_sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        index_sets.values().map(Arc::clone).collect()
     }
 
     /// Returns the index set in a folder, replacing it if it has got a ledger since.
@@ -143,12 +147,13 @@ impl Indexer {
         folder: PathBuf,
         ledger: Option<PathBuf>,
     ) -> Arc<IndexSet> {
-        let mut desks = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = desks.get(&folder).filter(|desk| desk.ledger == ledger).map(Arc::clone);
+        let mut index_sets = self.sets.lock().unwrap_or_else(PoisonError::into_inner);
+        let known =
+            index_sets.get(&folder).filter(|index_set| index_set.ledger == ledger).map(Arc::clone);
         known.unwrap_or_else(|| {
-            let desk = Arc::new(IndexSet::new(of, &folder, ledger));
-            desks.insert(folder, Arc::clone(&desk));
-            desk
+            let index_set = Arc::new(IndexSet::new(of, &folder, ledger));
+            index_sets.insert(folder, Arc::clone(&index_set));
+            index_set
         })
     }
 

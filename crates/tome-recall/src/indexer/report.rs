@@ -36,7 +36,7 @@ pub struct IndexReport {
 impl Indexer {
     pub(crate) fn report_set(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         ledger: Option<&Ledger>,
     ) -> Result<IndexReport, RecallError> {
         let events = ledger.map_or(0, Ledger::last_seq);
@@ -50,7 +50,7 @@ impl Indexer {
         let words = |name, folder: &Path, behind: CountBehind<'_>| {
             report_index(name, folder, behind, Bm25Index::read_meta(folder))
         };
-        let meanings = |name, folder: &Path, behind: CountBehind<'_>| {
+        let vector_index = |name, folder: &Path, behind: CountBehind<'_>| {
             let mut report = report_index(name, folder, behind, VectorIndex::read_meta(folder))?;
             if report.embedder.as_deref().is_some_and(|made| made != self.embedder.name()) {
                 // Unusable; it is replaced as soon as the new embedder responds.
@@ -60,16 +60,24 @@ impl Indexer {
         };
         let mut indexes = Vec::new();
         if ledger.is_some() {
-            indexes.push(words("bm25/events", &desk.events.bm25.folder, &events_behind)?);
+            indexes.push(words("bm25/events", &index_set.events.bm25.folder, &events_behind)?);
         }
-        indexes.push(words("bm25/pages", &desk.pages.bm25.folder, &nodes_behind)?);
+        indexes.push(words("bm25/pages", &index_set.pages.bm25.folder, &nodes_behind)?);
         if ledger.is_some() {
-            indexes.push(meanings("vectors/events", &desk.events.vectors.folder, &events_behind)?);
+            indexes.push(vector_index(
+                "vectors/events",
+                &index_set.events.vectors.folder,
+                &events_behind,
+            )?);
         }
-        indexes.push(meanings("vectors/pages", &desk.pages.vectors.folder, &nodes_behind)?);
+        indexes.push(vector_index(
+            "vectors/pages",
+            &index_set.pages.vectors.folder,
+            &nodes_behind,
+        )?);
         if let Some(deep) = &self.deep {
             if ledger.is_some() {
-                let folder = &desk.events.deep.folder;
+                let folder = &index_set.events.deep.folder;
                 let meta = VectorIndex::read_meta(folder);
                 let meta = meta.and_then(|meta| check_embedder(meta, folder, deep.name()));
                 let done = meta.as_ref().map_or(0, |meta| DoneRanges::parse(&meta.cursor).count());
@@ -77,15 +85,16 @@ impl Indexer {
                 (report.cursor, report.behind) = (done, events.saturating_sub(done));
                 indexes.push(report);
             }
-            let folder = &desk.pages.deep.folder;
+            let folder = &index_set.pages.deep.folder;
             let meta = VectorIndex::read_meta(folder);
             let meta = meta.and_then(|meta| check_embedder(meta, folder, deep.name()));
             indexes.push(report_index("deep/pages", folder, &nodes_behind, meta)?);
         }
-        let IndexProblems { indexes: problem, vectors: far, deep } = desk.lock_problems().clone();
-        let folder = desk.pages.bm25.folder.ancestors().nth(2).map(Path::to_path_buf);
+        let IndexProblems { indexes: problem, vectors: far, deep } =
+            index_set.lock_problems().clone();
+        let folder = index_set.pages.bm25.folder.ancestors().nth(2).map(Path::to_path_buf);
         Ok(IndexReport {
-            project: match &desk.owner {
+            project: match &index_set.owner {
                 IndexOwner::Project(root) => root.clone(),
                 IndexOwner::Unified | IndexOwner::Coder => String::new(),
             },
@@ -111,23 +120,23 @@ fn report_index(
     name: &'static str,
     folder: &Path,
     behind: CountBehind<'_>,
-    glance: Result<IndexMeta, FinderError>,
+    index_meta: Result<IndexMeta, FinderError>,
 ) -> Result<ProjectionReport, RecallError> {
-    let (glance, problem) = match glance {
-        Ok(glance) => (glance, None),
+    let (index_meta, problem) = match index_meta {
+        Ok(index_meta) => (index_meta, None),
         // Missing is normal before there is anything to index; a damaged index is rebuilt
         // automatically. Either has everything still to process.
         Err(FinderError::Missing(_) | FinderError::Damaged { .. }) => (IndexMeta::default(), None),
         Err(error) => (IndexMeta::default(), Some(error.to_string())),
     };
-    let cursor = parse_cursor(&glance.cursor);
+    let cursor = parse_cursor(&index_meta.cursor);
     Ok(ProjectionReport {
         name,
         cursor,
         behind: behind(cursor)?,
-        entries: glance.entries,
+        entries: index_meta.entries,
         disk_bytes: folder_bytes(folder),
-        embedder: glance.embedder,
+        embedder: index_meta.embedder,
         problem,
     })
 }

@@ -56,15 +56,15 @@ impl Indexer {
     /// Updates the indexes of a set; the vectors only if the embedder is local.
     pub(crate) fn catch_up(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
         let pass = if self.embedder.is_remote() { UpdatePass::Bm25 } else { UpdatePass::Both };
-        let done = self.update_with_retry(desk, pass, stop);
-        desk.lock_problems().indexes = done.as_ref().err().map(RecallError::explained);
+        let done = self.update_with_retry(index_set, pass, stop);
+        index_set.lock_problems().indexes = done.as_ref().err().map(RecallError::explained);
         if done.as_ref().is_ok_and(|done| done.pages > 0) {
-            desk.are_vectors_outdated.store(true, Ordering::Relaxed);
-            desk.are_deep_outdated.store(true, Ordering::Relaxed);
+            index_set.are_vectors_outdated.store(true, Ordering::Relaxed);
+            index_set.are_deep_outdated.store(true, Ordering::Relaxed);
         }
         done
     }
@@ -72,13 +72,13 @@ impl Indexer {
     /// Updates the vectors of a set with a remote embedder.
     pub(crate) fn catch_up_vectors(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let done = self.update_with_retry(desk, UpdatePass::Vectors, stop);
-        desk.lock_problems().vectors = done.as_ref().err().map(explain_error);
+        let done = self.update_with_retry(index_set, UpdatePass::Vectors, stop);
+        index_set.lock_problems().vectors = done.as_ref().err().map(explain_error);
         if done.is_err() || stop() {
-            desk.are_vectors_outdated.store(true, Ordering::Relaxed);
+            index_set.are_vectors_outdated.store(true, Ordering::Relaxed);
         }
         done
     }
@@ -86,29 +86,29 @@ impl Indexer {
     /// Updates the deep vectors of a set.
     pub(crate) fn catch_up_deep(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let done = self.update_with_retry(desk, UpdatePass::Deep, stop);
-        desk.lock_problems().deep = done.as_ref().err().map(explain_error);
+        let done = self.update_with_retry(index_set, UpdatePass::Deep, stop);
+        index_set.lock_problems().deep = done.as_ref().err().map(explain_error);
         if done.is_err() || stop() {
-            desk.are_deep_outdated.store(true, Ordering::Relaxed);
+            index_set.are_deep_outdated.store(true, Ordering::Relaxed);
         }
         done
     }
 
     /// Returns whether deep vectors are missing.
-    pub(crate) fn is_deep_behind(&self, desk: &IndexSet, ledger: Option<&Ledger>) -> bool {
+    pub(crate) fn is_deep_behind(&self, index_set: &IndexSet, ledger: Option<&Ledger>) -> bool {
         let Some(deep) = &self.deep else { return false };
         // An index for notes is not created before there is a note.
-        if ledger.is_none() && desk.pages.open_existing(&self.embedder).1.is_none() {
+        if ledger.is_none() && index_set.pages.open_existing(&self.embedder).1.is_none() {
             return false;
         }
-        if desk.are_deep_outdated.load(Ordering::Relaxed) {
+        if index_set.are_deep_outdated.load(Ordering::Relaxed) {
             return true;
         }
         let open = |pair: &IndexPair| pair.open_existing_deep(deep);
-        let (Some(events), Some(pages)) = (open(&desk.events), open(&desk.pages)) else {
+        let (Some(events), Some(pages)) = (open(&index_set.events), open(&index_set.pages)) else {
             return true;
         };
         ledger.is_some_and(|ledger| {
@@ -123,17 +123,17 @@ impl Indexer {
     /// failing embedder is not retried at once.
     fn update_with_retry(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         pass: UpdatePass,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        match self.update_set(desk, pass, stop) {
+        match self.update_set(index_set, pass, stop) {
             Err(RecallError::Index(FinderError::Embed(error))) => {
                 Err(FinderError::Embed(error).into())
             }
             Err(RecallError::Index(_)) if !stop() => {
-                desk.close();
-                self.update_set(desk, pass, stop)
+                index_set.close();
+                self.update_set(index_set, pass, stop)
             }
             done => done,
         }
@@ -143,37 +143,40 @@ impl Indexer {
     /// at a time; a second one waits and then has little to do.
     fn update_set(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         pass: UpdatePass,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let mut kept = pass.has_bm25().then(|| lock_state(&desk.bm25_update));
-        let mut kept_meanings = pass.has_vectors().then(|| lock_state(&desk.vectors_update));
-        let mut kept_deep = (pass == UpdatePass::Deep).then(|| lock_state(&desk.deep_update));
+        let mut kept = pass.has_bm25().then(|| lock_state(&index_set.bm25_update));
+        let mut kept_meanings = pass.has_vectors().then(|| lock_state(&index_set.vectors_update));
+        let mut kept_deep = (pass == UpdatePass::Deep).then(|| lock_state(&index_set.deep_update));
         let kept = kept.as_mut().or(kept_meanings.as_mut()).or(kept_deep.as_mut());
         let Some(kept) = kept else { return Ok(IndexUpdate::default()) };
-        let made = self.with_open_set(desk, |desk| self.open_indexes(desk, kept, pass))?;
+        let made =
+            self.with_open_set(index_set, |index_set| self.open_indexes(index_set, kept, pass))?;
         let mut done = IndexUpdate { created: made, ..IndexUpdate::default() };
         let ledger =
-            desk.ledger.as_ref().map(|path| self.stores.open_for_upkeep(path)).transpose()?;
+            index_set.ledger.as_ref().map(|path| self.stores.open_for_upkeep(path)).transpose()?;
         if let Some(ledger) = &ledger {
             done.events = match pass {
-                UpdatePass::Deep => self.index_deep_events(&desk.events, ledger, stop)?,
-                _ => self.index_events(&desk.events, ledger, pass, stop)?,
+                UpdatePass::Deep => self.index_deep_events(&index_set.events, ledger, stop)?,
+                _ => self.index_events(&index_set.events, ledger, pass, stop)?,
             };
-            done.pages = self.index_nodes(&desk.pages, ledger, pass, stop)?;
+            done.pages = self.index_nodes(&index_set.pages, ledger, pass, stop)?;
         }
-        done.pages += self.index_files(desk, kept, pass, stop)?;
+        done.pages += self.index_files(index_set, kept, pass, stop)?;
         if done != IndexUpdate::default() && pass.has_bm25() {
-            self.release_writers(desk);
+            self.release_writers(index_set);
         }
         Ok(done)
     }
 
     /// Releases the BM25 writers, each with its threads and up to 24 MB. One that is still merging
     /// segments stays until the next call.
-    pub(crate) fn release_writers(&self, desk: &IndexSet) {
-        for bm25 in [&desk.events, &desk.pages].into_iter().filter_map(|pair| pair.bm25.get()) {
+    pub(crate) fn release_writers(&self, index_set: &IndexSet) {
+        for bm25 in
+            [&index_set.events, &index_set.pages].into_iter().filter_map(|pair| pair.bm25.get())
+        {
             let _ = bm25.release_writer();
         }
     }
@@ -181,21 +184,21 @@ impl Indexer {
     /// Opens the indexes of a pass, or makes them anew. Says how many were made.
     fn open_indexes(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         kept: &mut UpdateState,
         pass: UpdatePass,
     ) -> Result<u64, RecallError> {
         // Whatever is seen to be missing from now on is for the next visit.
         if pass.has_bm25() {
-            desk.is_outdated.store(false, Ordering::Relaxed);
+            index_set.is_outdated.store(false, Ordering::Relaxed);
         }
         if pass.has_vectors() {
-            desk.are_vectors_outdated.store(false, Ordering::Relaxed);
+            index_set.are_vectors_outdated.store(false, Ordering::Relaxed);
         }
         let mut count = 0;
         if let (UpdatePass::Deep, Some(deep)) = (pass, &self.deep) {
-            desk.are_deep_outdated.store(false, Ordering::Relaxed);
-            for pair in [&desk.events, &desk.pages] {
+            index_set.are_deep_outdated.store(false, Ordering::Relaxed);
+            for pair in [&index_set.events, &index_set.pages] {
                 if pair.open_or_create_deep(deep)? {
                     kept.files = None;
                     count += 1;
@@ -203,7 +206,7 @@ impl Indexer {
             }
             return Ok(count);
         }
-        for (pair, has_files) in [(&desk.events, false), (&desk.pages, true)] {
+        for (pair, has_files) in [(&index_set.events, false), (&index_set.pages, true)] {
             let made = pair.open_or_create(pass, &self.embedder)?;
             count += u64::from(made.bm25) + u64::from(made.vectors);
             if has_files && (made.bm25 || made.vectors) {
@@ -215,18 +218,20 @@ impl Indexer {
 
     /// Returns whether an update is due. Only compares cursors: files are compared once something
     /// was stored, or once a query has noticed a changed file.
-    pub(crate) fn is_behind(&self, desk: &IndexSet, ledger: Option<&Ledger>) -> bool {
+    pub(crate) fn is_behind(&self, index_set: &IndexSet, ledger: Option<&Ledger>) -> bool {
         let far = self.embedder.is_remote();
-        desk.is_outdated.load(Ordering::Relaxed)
-            || is_incomplete(desk, ledger, |pair| pair.bm25.get().map(|it| it.cursor()))
+        index_set.is_outdated.load(Ordering::Relaxed)
+            || is_incomplete(index_set, ledger, |pair| pair.bm25.get().map(|it| it.cursor()))
             || (!far
-                && is_incomplete(desk, ledger, |pair| pair.vectors.get().map(|it| it.cursor())))
+                && is_incomplete(index_set, ledger, |pair| {
+                    pair.vectors.get().map(|it| it.cursor())
+                }))
     }
 
     /// The same for vectors of a remote embedder.
-    pub(crate) fn are_vectors_behind(&self, desk: &IndexSet, ledger: Option<&Ledger>) -> bool {
-        desk.are_vectors_outdated.load(Ordering::Relaxed)
-            || is_incomplete(desk, ledger, |pair| pair.vectors.get().map(|it| it.cursor()))
+    pub(crate) fn are_vectors_behind(&self, index_set: &IndexSet, ledger: Option<&Ledger>) -> bool {
+        index_set.are_vectors_outdated.load(Ordering::Relaxed)
+            || is_incomplete(index_set, ledger, |pair| pair.vectors.get().map(|it| it.cursor()))
     }
 
     fn batch_limits(&self, pass: UpdatePass) -> &'static BatchLimits {
@@ -365,18 +370,18 @@ impl Indexer {
     /// Brings the indexes in line with the files on disk.
     fn index_files(
         &self,
-        desk: &IndexSet,
+        index_set: &IndexSet,
         kept: &mut UpdateState,
         pass: UpdatePass,
         stop: &dyn Fn() -> bool,
     ) -> Result<u64, RecallError> {
-        let hands = IndexWriters::open(&desk.pages, pass)?;
+        let hands = IndexWriters::open(&index_set.pages, pass)?;
         let mut strays = HashSet::new();
         if kept.files.is_none() {
             let had = hands.list_files()?;
             (kept.files, strays) = (Some(had.in_all), had.in_some);
         }
-        let wanted = list_files(self, desk)?;
+        let wanted = list_files(self, index_set)?;
         let stamps: HashSet<String> = wanted.iter().map(IndexableFile::stamp).collect();
         let known = kept.files.get_or_insert_default();
         let gone: Vec<String> =
@@ -412,9 +417,9 @@ impl Indexer {
             }
             known.extend(now.iter().map(|file| file.stamp()));
         }
-        publish_known_files(&desk.known_in_bm25, hands.bm25(), known);
+        publish_known_files(&index_set.known_in_bm25, hands.bm25(), known);
         if pass != UpdatePass::Deep {
-            publish_known_files(&desk.known_in_vectors, hands.vectors(), known);
+            publish_known_files(&index_set.known_in_vectors, hands.vectors(), known);
         }
         Ok(put)
     }
@@ -470,11 +475,11 @@ fn lock_state(kept: &Mutex<UpdateState>) -> MutexGuard<'_, UpdateState> {
 
 /// Returns whether an index is missing or behind the ledger.
 fn is_incomplete(
-    desk: &IndexSet,
+    index_set: &IndexSet,
     ledger: Option<&Ledger>,
     cursor: impl Fn(&IndexPair) -> Option<String>,
 ) -> bool {
-    let (Some(events), Some(pages)) = (cursor(&desk.events), cursor(&desk.pages)) else {
+    let (Some(events), Some(pages)) = (cursor(&index_set.events), cursor(&index_set.pages)) else {
         return true;
     };
     let Some(ledger) = ledger else { return false };
@@ -487,11 +492,11 @@ pub(crate) fn parse_cursor(cursor: &str) -> u64 {
     cursor.parse().unwrap_or(0)
 }
 
-pub(super) fn list_projects(keeper: &Indexer, desk: &IndexSet) -> Vec<String> {
-    match &desk.owner {
+pub(super) fn list_projects(indexer: &Indexer, index_set: &IndexSet) -> Vec<String> {
+    match &index_set.owner {
         IndexOwner::Project(root) => vec![root.clone()],
         IndexOwner::Unified => {
-            keeper.stores.projects().all().into_iter().map(|(root, _)| root).collect()
+            indexer.stores.projects().all().into_iter().map(|(root, _)| root).collect()
         }
         IndexOwner::Coder => Vec::new(),
     }

@@ -51,15 +51,15 @@ impl IndexWriters {
             Some(None) => return Err(FinderError::Missing(pair.bm25.folder.clone()).into()),
             words => words.flatten(),
         };
-        let meanings = match pass.has_vectors().then(|| pair.vectors.get()) {
+        let vector_index = match pass.has_vectors().then(|| pair.vectors.get()) {
             Some(None) => return Err(FinderError::Missing(pair.vectors.folder.clone()).into()),
-            meanings => meanings.flatten(),
+            vector_index => vector_index.flatten(),
         };
         if pass == UpdatePass::Deep {
             let missing = || FinderError::Missing(pair.deep.folder.clone());
             return Ok(Self { bm25: None, vectors: Some(pair.deep.get().ok_or_else(missing)?) });
         }
-        Ok(Self { bm25: words, vectors: meanings })
+        Ok(Self { bm25: words, vectors: vector_index })
     }
 
     pub(super) fn bm25(&self) -> Option<&Arc<Bm25Index>> {
@@ -72,8 +72,8 @@ impl IndexWriters {
 
     fn cursors(&self) -> impl Iterator<Item = String> {
         let words = self.bm25.as_ref().map(|words| words.cursor());
-        let meanings = self.vectors.as_ref().map(|meanings| meanings.cursor());
-        words.into_iter().chain(meanings)
+        let vector_index = self.vectors.as_ref().map(|vector_index| vector_index.cursor());
+        words.into_iter().chain(vector_index)
     }
 
     /// Cursor of the index that is furthest behind.
@@ -98,12 +98,12 @@ impl IndexWriters {
 
     pub(super) fn write(&self, batch: IndexBatch) -> Result<(), FinderError> {
         match (&self.bm25, &self.vectors) {
-            (Some(words), Some(meanings)) => {
-                meanings.write_batch(&batch)?;
+            (Some(words), Some(vector_index)) => {
+                vector_index.write_batch(&batch)?;
                 words.write(batch)
             }
             (Some(words), None) => words.write(batch),
-            (None, Some(meanings)) => meanings.write(batch),
+            (None, Some(vector_index)) => vector_index.write(batch),
             (None, None) => Ok(()),
         }
     }
@@ -111,14 +111,14 @@ impl IndexWriters {
     /// Writes to all of them without advancing their cursors.
     pub(super) fn write_keeping_cursors(&self, batch: IndexBatch) -> Result<(), FinderError> {
         match (&self.bm25, &self.vectors) {
-            (Some(words), Some(meanings)) => {
-                let batch = IndexBatch { cursor: meanings.cursor(), ..batch };
-                meanings.write_batch(&batch)?;
+            (Some(words), Some(vector_index)) => {
+                let batch = IndexBatch { cursor: vector_index.cursor(), ..batch };
+                vector_index.write_batch(&batch)?;
                 words.write(IndexBatch { cursor: words.cursor(), ..batch })
             }
             (Some(words), None) => words.write(IndexBatch { cursor: words.cursor(), ..batch }),
-            (None, Some(meanings)) => {
-                meanings.write(IndexBatch { cursor: meanings.cursor(), ..batch })
+            (None, Some(vector_index)) => {
+                vector_index.write(IndexBatch { cursor: vector_index.cursor(), ..batch })
             }
             (None, None) => Ok(()),
         }
@@ -132,11 +132,12 @@ impl IndexWriters {
             files.map(|(name, at)| stamp(&name, at)).collect()
         };
         let words = self.bm25.as_ref().map(|words| words.list_named()).transpose()?.map(files);
-        let meanings = self.vectors.as_ref().map(|meanings| files(meanings.list_named()));
-        Ok(match (words, meanings) {
-            (Some(words), Some(meanings)) => IndexedFiles {
-                in_all: words.intersection(&meanings).cloned().collect(),
-                in_some: words.symmetric_difference(&meanings).cloned().collect(),
+        let vector_index =
+            self.vectors.as_ref().map(|vector_index| files(vector_index.list_named()));
+        Ok(match (words, vector_index) {
+            (Some(words), Some(vector_index)) => IndexedFiles {
+                in_all: words.intersection(&vector_index).cloned().collect(),
+                in_some: words.symmetric_difference(&vector_index).cloned().collect(),
             },
             (one, other) => {
                 IndexedFiles { in_all: one.or(other).unwrap_or_default(), in_some: HashSet::new() }

@@ -18,15 +18,15 @@ use crate::parallel;
 pub(crate) fn scan_contents(
     ledger: &Ledger,
     project: &str,
-    hunt: ScanQuery<'_>,
+    scan_query: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
-    let wanted = |source| hunt.filter.admits_source(source);
+    let wanted = |source| scan_query.filter.admits_source(source);
     if !(wanted(EntrySource::Node) || wanted(EntrySource::Grip)) {
-        return Ok(ScanState::new(hunt).finish());
+        return Ok(ScanState::new(scan_query).finish());
     }
     let (nodes, floor) = (newest_nodes(ledger, project)?, SharedMinScore::default());
     let scan = |nodes: &[(Millis, NodeId)]| -> Result<ScanState<'_>, RecallError> {
-        let mut scanning = ScanState::for_part(hunt, &floor);
+        let mut scanning = ScanState::for_part(scan_query, &floor);
         for (_, id) in nodes {
             if !scanning.should_continue(0) {
                 break;
@@ -45,7 +45,7 @@ pub(crate) fn scan_contents(
     };
     let parts: Vec<_> = nodes.chunks(NODES_PER_TASK).collect();
     let parts = parallel::map(parts, 1, scan).into_iter().collect::<Result<_, _>>()?;
-    Ok(ScanState::merge(hunt, parts))
+    Ok(ScanState::merge(scan_query, parts))
 }
 
 /// The nodes there are, the newest first.

@@ -19,14 +19,14 @@ use crate::parallel;
 pub(crate) fn scan_events(
     ledger: &Ledger,
     after_seq: u64,
-    hunt: ScanQuery<'_>,
+    scan_query: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
-    let mut scanning = ScanState::new(hunt);
-    if !hunt.filter.admits_source(EntrySource::Event) {
+    let mut scanning = ScanState::new(scan_query);
+    if !scan_query.filter.admits_source(EntrySource::Event) {
         return Ok(scanning.finish());
     }
     if after_seq == 0 {
-        return scan_all_events(ledger, hunt);
+        return scan_all_events(ledger, scan_query);
     }
     let (mut after_seq, mut text) = (after_seq, String::new());
     loop {
@@ -49,18 +49,20 @@ pub(crate) fn scan_events(
 
 /// All events within the filter's time and session, several stretches of time at once. Of an event only as
 /// much is read as it takes to see that it does not match.
-fn scan_all_events(ledger: &Ledger, hunt: ScanQuery<'_>) -> Result<Scan, RecallError> {
-    let Some(range) = filter_range(&hunt) else { return Ok(ScanState::new(hunt).finish()) };
+fn scan_all_events(ledger: &Ledger, scan_query: ScanQuery<'_>) -> Result<Scan, RecallError> {
+    let Some(range) = filter_range(&scan_query) else {
+        return Ok(ScanState::new(scan_query).finish());
+    };
     let floor = SharedMinScore::default();
     let scan = |range: EventRange| -> Result<ScanState<'_>, RecallError> {
-        let (mut scanning, mut text) = (ScanState::for_part(hunt, &floor), String::new());
+        let (mut scanning, mut text) = (ScanState::for_part(scan_query, &floor), String::new());
         ledger.visit_events(&range, |position, glimpse| {
             match_event_ref(&mut scanning, position, glimpse, &mut text)
         })?;
         Ok(scanning)
     };
     let parts = parallel::map(split_range(ledger, range)?, 1, scan);
-    Ok(ScanState::merge(hunt, parts.into_iter().collect::<Result<_, _>>()?))
+    Ok(ScanState::merge(scan_query, parts.into_iter().collect::<Result<_, _>>()?))
 }
 
 /// A range in stretches of time that have about as many events each, in the range's order: the newest first.
@@ -92,11 +94,11 @@ fn split_range(ledger: &Ledger, range: EventRange) -> Result<Vec<EventRange>, Re
 }
 
 /// The range of events that the filter can admit; `None` if the session id is invalid.
-fn filter_range(hunt: &ScanQuery<'_>) -> Option<EventRange> {
-    let session = hunt.filter.session.as_deref().map(SessionId::parse).transpose().ok()?;
+fn filter_range(scan_query: &ScanQuery<'_>) -> Option<EventRange> {
+    let session = scan_query.filter.session.as_deref().map(SessionId::parse).transpose().ok()?;
     Some(EventRange {
-        from: hunt.filter.since,
-        to: hunt.filter.until,
+        from: scan_query.filter.since,
+        to: scan_query.filter.until,
         session,
         direction: ScanDirection::Backward,
         ..EventRange::default()

@@ -150,7 +150,7 @@ impl JsonValueClass {
 }
 
 /// Visits the strings of possibly malformed JSON: the field name, its class, and the decoded value.
-fn visit_strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, JsonValueClass, Cow<'a, str>)) {
+fn visit_strings<'a>(json: &'a str, search: &mut dyn FnMut(&str, JsonValueClass, Cow<'a, str>)) {
     let mut around: Vec<JsonValueClass> = Vec::new();
     let (mut name, mut sort) = (Cow::Borrowed(""), JsonValueClass::Text);
     let mut rest = json;
@@ -171,7 +171,7 @@ fn visit_strings<'a>(json: &'a str, visit: &mut dyn FnMut(&str, JsonValueClass, 
                 if is_free { JsonValueClass::ToolData } else { JsonValueClass::from_name(&value) };
             name = value;
         } else {
-            visit(&name, sort, value);
+            search(&name, sort, value);
         }
     }
 }

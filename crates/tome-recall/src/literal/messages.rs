@@ -30,15 +30,15 @@ pub(crate) struct TranscriptOwner<'a> {
 pub(crate) fn scan_messages(
     path: &Path,
     owner: TranscriptOwner<'_>,
-    hunt: ScanQuery<'_>,
+    scan_query: ScanQuery<'_>,
 ) -> Result<Scan, RecallError> {
-    let mut scanning = ScanState::new(hunt);
+    let mut scanning = ScanState::new(scan_query);
     let file = match open_regular(path, FinalLink::Refuse) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(scanning.finish()),
         file => file.map_err(HomeError::file("read", path))?,
     };
     let mut reader = BufReader::with_capacity(BUFFER_BYTES, file);
-    let quick = hunt.matcher.is_plain_in_json();
+    let quick = scan_query.matcher.is_plain_in_json();
     let (mut line, mut number) = (Vec::new(), 0_u32);
     loop {
         let more = read_next_line(&mut reader, &mut line).map_err(HomeError::file("read", path))?;
@@ -48,7 +48,7 @@ pub(crate) fn scan_messages(
         number = number.saturating_add(1);
         scanning.count_scanned();
         let text = String::from_utf8_lossy(&line);
-        if !text.is_empty() && (!quick || may_match(&hunt, &text)) {
+        if !text.is_empty() && (!quick || may_match(&scan_query, &text)) {
             match_line(&mut scanning, owner, number, &text);
         }
     }
@@ -82,12 +82,12 @@ fn read_next_line(reader: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Res
 }
 
 /// Cheap check whether a line may match: it contains a term, or has escapes that may hide one.
-fn may_match(hunt: &ScanQuery<'_>, line: &str) -> bool {
+fn may_match(scan_query: &ScanQuery<'_>, line: &str) -> bool {
     let bytes = line.as_bytes();
     // Escaped control characters are never part of a term.
     let is_telling =
         |at: usize| !bytes.get(at + 2..at + 5).is_some_and(|it| it == b"000" || it == b"001");
-    memmem::find_iter(bytes, b"\\u").any(is_telling) || hunt.matcher.contains_any(line)
+    memmem::find_iter(bytes, b"\\u").any(is_telling) || scan_query.matcher.contains_any(line)
 }
 
 fn match_line(scanning: &mut ScanState<'_>, owner: TranscriptOwner<'_>, line: u32, text: &str) {

@@ -90,19 +90,19 @@ pub(super) struct ScanState<'a> {
 }
 
 impl<'a> ScanState<'a> {
-    pub fn new(hunt: ScanQuery<'a>) -> Self {
-        let hunt = ScanQuery { limit: hunt.limit.min(MATCHES_MAX), ..hunt };
+    pub fn new(scan_query: ScanQuery<'a>) -> Self {
+        let scan_query = ScanQuery { limit: scan_query.limit.min(MATCHES_MAX), ..scan_query };
         let (scan, best) = (Scan::default(), BinaryHeap::new());
-        Self { query: hunt, min_score: None, scan, best, unchecked_bytes: usize::MAX }
+        Self { query: scan_query, min_score: None, scan, best, unchecked_bytes: usize::MAX }
     }
 
-    pub fn for_part(hunt: ScanQuery<'a>, floor: &'a SharedMinScore) -> Self {
-        Self { min_score: Some(floor), ..Self::new(hunt) }
+    pub fn for_part(scan_query: ScanQuery<'a>, floor: &'a SharedMinScore) -> Self {
+        Self { min_score: Some(floor), ..Self::new(scan_query) }
     }
 
     /// Merges the scans of all parts, in order.
-    pub fn merge(hunt: ScanQuery<'a>, parts: Vec<Self>) -> Scan {
-        let mut whole = Self::new(hunt);
+    pub fn merge(scan_query: ScanQuery<'a>, parts: Vec<Self>) -> Scan {
+        let mut whole = Self::new(scan_query);
         for part in parts {
             let before = whole.scan.matched;
             for Reverse(mut one) in part.best {

@@ -131,8 +131,12 @@ impl VectorWorker {
             let was_open = self.daemon.engine.stores().is_open(path);
             // Errors of a store are reported to those who read it.
             let opened = self.daemon.engine.stores().open(path).ok();
-            let is_ok = opened.is_none_or(|store| self.update_store(&store));
-            if !was_open {
+            let is_ok = opened.as_ref().is_none_or(|store| self.update_store(store));
+            // Otherwise it stays open for the next visit, which may have been skipped meanwhile.
+            let is_behind = |store| self.daemon.engine.is_behind(store).unwrap_or(true);
+            let is_complete = !opened.as_ref().is_some_and(is_behind);
+            drop(opened);
+            if !was_open && is_complete {
                 self.daemon.engine.stores().close(path);
                 self.daemon.engine.recall().close_unused();
             }

@@ -47,7 +47,7 @@ fn ledger(folder: &tempfile::TempDir) -> Ledger {
 }
 
 fn scan(ledger: &Ledger, query: &str, filter: &EntryFilter) -> Scan {
-    filtered(query, 50, filter, |hunt| scan_contents(ledger, "/app", hunt).unwrap())
+    filtered(query, 50, filter, |scan_query| scan_contents(ledger, "/app", scan_query).unwrap())
 }
 
 #[test]
@@ -83,8 +83,8 @@ fn nodes_and_grips_are_found() {
         );
     }
     assert_eq!(scan(&ledger, "zebra", &EntryFilter::default()).matches, []);
-    let none = filtered("retry", 5, &EntryFilter::default(), |hunt| {
-        scan_contents(&ledger, "/other", hunt).unwrap()
+    let none = filtered("retry", 5, &EntryFilter::default(), |scan_query| {
+        scan_contents(&ledger, "/other", scan_query).unwrap()
     });
     assert_eq!(none, Scan::default());
 }

@@ -152,13 +152,13 @@ fn many_at_once_find_what_one_after_the_other_would() {
     for needle in &needles {
         let one_by_one = read_one_by_one(&ledger, needle);
         for limit in [1, 40, 1_000] {
-            let hunt = ScanQuery {
+            let scan_query = ScanQuery {
                 matcher: needle,
                 filter: &EntryFilter::default(),
                 limit,
                 stop: &|| false,
             };
-            let scan = scan_events(&ledger, 0, hunt).unwrap();
+            let scan = scan_events(&ledger, 0, scan_query).unwrap();
             let best = one_by_one.get(..limit).unwrap_or(&one_by_one);
             assert_eq!(seqs(&scan), best, "{needle:?}");
             assert_eq!(scan.matched, one_by_one.len() as u64, "{needle:?}");
@@ -180,7 +180,7 @@ fn all_events_or_those_that_arrived_later() {
     let folder = tempfile::tempdir().unwrap();
     let ledger = ledger(&folder, 600);
     let scan = |query: &str, after, limit| {
-        hunted(query, limit, |hunt| scan_events(&ledger, after, hunt).unwrap())
+        hunted(query, limit, |scan_query| scan_events(&ledger, after, scan_query).unwrap())
     };
     let all = scan("needle", 0, 3);
     assert_eq!((seqs(&all), all.matched, all.scanned), (vec![1, 2, 3], 600, 600));
@@ -224,7 +224,9 @@ fn filters_hold_whichever_way_events_are_read() {
         (EntryFilter { sources: vec![EntrySource::Note], ..EntryFilter::default() }, 0),
     ] {
         let scans = [0, 1].map(|after| {
-            filtered("needle", 100, &filter, |hunt| scan_events(&ledger, after, hunt).unwrap())
+            filtered("needle", 100, &filter, |scan_query| {
+                scan_events(&ledger, after, scan_query).unwrap()
+            })
         });
         assert_eq!(scans[0].matches.len(), kept, "{filter:?}");
         let first = seqs(&scans[0]).contains(&1);
@@ -240,9 +242,9 @@ fn a_scan_of_events_can_be_stopped() {
     for after in [0, 1] {
         let asked = AtomicU32::new(0);
         let stop = || asked.fetch_add(1, Ordering::Relaxed) > 1;
-        let hunt =
+        let scan_query =
             ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
-        let scan = scan_events(&ledger, after, hunt).unwrap();
+        let scan = scan_events(&ledger, after, scan_query).unwrap();
         assert!(scan.was_stopped && scan.scanned > 0 && scan.scanned < 1_999, "{}", scan.scanned);
     }
 }

@@ -22,7 +22,7 @@ fn scan_with(lines: impl AsRef<[u8]>, query: &str, filter: &EntryFilter) -> Scan
     let path = folder.path().join("messages.jsonl");
     #[allow(clippy::disallowed_methods)]
     std::fs::write(&path, lines).unwrap();
-    filtered(query, 10, filter, |hunt| scan_messages(&path, OWNER, hunt).unwrap())
+    filtered(query, 10, filter, |scan_query| scan_messages(&path, OWNER, scan_query).unwrap())
 }
 
 const FOREIGN: &str = r#"{"type":"session","version":1,"id":"abc","timestamp":"2026-01-15T10:30:00.123456789Z","cwd":"/app","gitCommit":"deadbeef"}
@@ -150,7 +150,8 @@ fn a_new_line_is_found_by_the_next_scan() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("messages.jsonl");
     let found = || {
-        let scan = hunted("needle", 5, |hunt| scan_messages(&path, OWNER, hunt).unwrap());
+        let scan =
+            hunted("needle", 5, |scan_query| scan_messages(&path, OWNER, scan_query).unwrap());
         scan.matches.iter().map(|seen| seen.line).collect::<Vec<_>>()
     };
     assert_eq!(found(), [] as [u32; 0], "no file is no error");
@@ -222,9 +223,9 @@ fn a_scan_that_is_stopped_says_so() {
     let asked = AtomicU32::new(0);
     let stop = || asked.fetch_add(1, Ordering::Relaxed) >= 3;
     let needle = Matcher::new("needle");
-    let hunt =
+    let scan_query =
         ScanQuery { matcher: &needle, filter: &EntryFilter::default(), limit: 5, stop: &stop };
-    let scan = scan_messages(&path, OWNER, hunt).unwrap();
+    let scan = scan_messages(&path, OWNER, scan_query).unwrap();
     assert!(scan.was_stopped && scan.scanned > 100 && scan.scanned < 10_000, "{}", scan.scanned);
     assert_eq!(scan.matches.len(), 5);
 }
