@@ -284,7 +284,7 @@ impl TopicMap {
                 last_at: segment.last_at,
                 title: segment.title.clone(),
                 segments: 0,
-                number: segment.number,
+                number: first_prompt(segment),
             });
             session.segments += 1;
             session.last_at = session.last_at.max(segment.last_at);
@@ -401,6 +401,12 @@ fn add_entry(
         detail,
         number: turn.number,
     });
+}
+
+/// Number of the first prompt of a segment, or of its first event.
+fn first_prompt(segment: &SegmentRecord) -> u64 {
+    let prompt = segment.turns.iter().find(|turn| turn.why.is_some());
+    prompt.map_or(segment.number, |turn| turn.number)
 }
 
 /// Joins "2 edits" and "3 edits" to "5 edits"; other words are listed once.
