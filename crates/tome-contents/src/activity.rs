@@ -10,7 +10,7 @@ use tome_home::HomeError;
 
 pub use extract::{CommandOutcome, FileTouchKind};
 
-/// Events before a segment among which the prompt of its first turn is looked for.
+/// How many events before a segment to search for the prompt of its first turn.
 const PROMPT_EVENTS_MAX: usize = 400;
 
 /// A segment's activity, turn by turn.

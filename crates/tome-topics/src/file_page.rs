@@ -15,7 +15,7 @@ const ALIKE_MAX: usize = 6;
 pub enum FileLookup {
     /// Its page.
     Found(Box<TopicPage>),
-    /// It was read in so many segments, and never changed.
+    /// It was read in this many segments, and never changed.
     OnlyRead(u64),
     /// Several files have this name.
     Several(Vec<String>),

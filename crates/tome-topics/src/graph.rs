@@ -45,7 +45,7 @@ pub(crate) fn build_graph(segments: &[SegmentRecord], named: &[NamedTopic]) -> G
     graph
 }
 
-/// Whether a topic of so many segments tells work apart.
+/// Whether few enough segments share a topic for it to link them.
 pub(crate) fn is_rare(topic: &NamedTopic, segments: usize) -> bool {
     let most = (segments / RARE_SHARE).clamp(RARE_MIN, RARE_MAX);
     let is_generic =

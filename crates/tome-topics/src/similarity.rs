@@ -4,7 +4,7 @@ use crate::limits::{NEIGHBORS_MAX, ONE};
 use crate::record::SegmentRecord;
 use crate::vector::PackedVector;
 
-/// From so many rows on, several threads compare them.
+/// Minimum number of rows to compare with several threads.
 const PARALLEL_ROWS_MIN: usize = 2_000;
 /// Threads that compare rows: the daemon leaves room for the agent.
 const THREADS_MAX: usize = 4;

@@ -287,7 +287,7 @@ fn records_come_back_from_their_text() {
     assert_eq!(serde_json::from_str::<SegmentRecord>(&text).unwrap(), one);
 }
 
-/// So many segments that several threads look for neighbors: the order still does not matter.
+/// Enough segments for several threads to look for neighbors: the order still does not matter.
 #[test]
 fn many_segments_in_any_order_give_the_same_groups() {
     let segments: Vec<SegmentRecord> =

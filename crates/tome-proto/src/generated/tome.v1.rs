@@ -7602,7 +7602,7 @@ pub struct GetTopicPageResponse {
     pub statements: ::prost::alloc::vec::Vec<TopicFact>,
     #[prost(message, repeated, tag = "13")]
     pub related: ::prost::alloc::vec::Vec<RelatedTopic>,
-    /// Set if the file was read in so many segments and never changed; then the rest is empty.
+    /// Number of segments that read the file, if none changed it; the rest is empty then.
     #[prost(uint64, tag = "14")]
     pub only_read: u64,
 }
