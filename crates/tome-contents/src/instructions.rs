@@ -19,7 +19,7 @@ use crate::extract::{find_instructions, is_prompt};
 pub const INSTRUCTIONS_WORKER: &str = "instructions";
 const FILE: &str = "instructions.json";
 /// Raised when other sentences are recognized; the file is then made again.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const BATCH_MAX: usize = 1_000;
 /// Events after which the file is written although nothing was found.
 const UNSAVED_MAX: u64 = 2_000;
@@ -99,13 +99,14 @@ impl Instructions {
                     continue;
                 }
                 for text in find_instructions(&event.text) {
+                    let text = strip_speaker(&text);
                     file.instructions.push(Instruction {
                         number: entry.seq,
                         event: event.id.clone(),
                         at: event.at,
                         session: event.session.clone(),
                         project: event.project.clone(),
-                        text: truncate_words(&text, TEXT_CHARS_MAX),
+                        text: truncate_words(text, TEXT_CHARS_MAX),
                     });
                 }
             }
@@ -158,18 +159,39 @@ pub fn rank_instructions<'a>(
     rate_instructions(all, text).into_iter().map(|(_, one)| one).collect()
 }
 
-/// The instructions that concern a question asked for another reason: an order needs one word in
-/// common, a preference two.
-pub fn find_concerned<'a>(all: &'a [ListedInstruction], text: &str) -> Vec<&'a ListedInstruction> {
-    let orders = |text: &str| {
-        let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
-        matches!(first.as_str(), "always" | "never" | "from" | "whenever" | "please")
-    };
-    rate_instructions(all, text)
-        .into_iter()
-        .filter(|(shared, one)| *shared >= 2 || orders(&one.instruction.text))
-        .map(|(_, one)| one)
-        .collect()
+/// The instructions that concern a search made for another reason, best first: orders that share a word
+/// with the query or several with what was `found`, and preferences that share two with the query. An
+/// order that says when it applies ("when I ask about …") needs only one word of what was found.
+pub fn find_concerned<'a>(
+    all: &'a [ListedInstruction],
+    query: &str,
+    found: &[&str],
+) -> Vec<&'a ListedInstruction> {
+    let asked = content_words(query);
+    let found: BTreeSet<String> = found.iter().flat_map(|text| content_words(text)).collect();
+    let mut concerned: Vec<(usize, &ListedInstruction)> = Vec::new();
+    for one in all.iter().filter(|one| one.replaced_by.is_none()) {
+        let text = &one.instruction.text;
+        let words = content_words(text);
+        let (in_query, in_found) =
+            (words.intersection(&asked).count(), words.intersection(&found).count());
+        let found_min = if is_conditional(text) { 1 } else { 3 };
+        if in_query >= 2 || is_order(text) && (in_query == 1 || in_found >= found_min) {
+            concerned.push((3 * in_query + in_found, one));
+        }
+    }
+    concerned.sort_by_key(|(shared, _)| std::cmp::Reverse(*shared));
+    concerned.into_iter().map(|(_, one)| one).collect()
+}
+
+fn is_order(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default().to_lowercase();
+    matches!(first.as_str(), "always" | "never" | "from" | "whenever" | "please")
+}
+
+fn is_conditional(text: &str) -> bool {
+    let text = text.to_lowercase();
+    [" when i ", " whenever i ", " every time i "].iter().any(|mark| text.contains(mark))
 }
 
 /// Instructions that hold, with the number of words that they share with a text, best first.
@@ -223,6 +245,14 @@ fn content_words(text: &str) -> BTreeSet<String> {
         .filter(|word| !is_stop_word(word, StopClass::FUNCTION) && !SAID_BY_EVERY.contains(word))
         .map(|word| stem(word).into_owned())
         .collect()
+}
+
+/// Removes the speaker from a line of a chat that was stored as text.
+fn strip_speaker(text: &str) -> &str {
+    ["user:", "User:", "human:", "Human:"]
+        .iter()
+        .find_map(|speaker| text.strip_prefix(speaker))
+        .map_or(text, str::trim_start)
 }
 
 fn file_path(store: &Path) -> PathBuf {

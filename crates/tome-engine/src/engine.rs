@@ -222,7 +222,7 @@ impl Engine {
     /// Closes a store together with the indexes over it.
     pub fn close(&self, path: &Path) {
         self.stores.close(path);
-        self.recall.close_unused();
+        self.recall.close_indexes(path);
         self.topics.close_unused();
     }
 
@@ -301,6 +301,7 @@ impl Engine {
                 Arc::clone(&self.stores),
                 Arc::clone(&self.notebooks),
                 Arc::clone(&self.recall),
+                Arc::clone(self.calendar.instructions()),
                 redactor,
             )
         }))

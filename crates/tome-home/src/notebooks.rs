@@ -100,6 +100,17 @@ impl Notebooks {
         Ok(notebook)
     }
 
+    /// The folder of a notebook, which need not exist.
+    pub fn folder(&self, whose: &NotebookOwner) -> Result<PathBuf, HomeError> {
+        Ok(self.resolve_location(whose)?.root)
+    }
+
+    /// Whether a notebook has, or had, any files. Quicker than opening it.
+    pub fn has_files(&self, whose: &NotebookOwner) -> Result<bool, HomeError> {
+        let NotebookLocation { root, history, .. } = self.resolve_location(whose)?;
+        Ok(root.exists() || history.is_some_and(|history| history.exists()))
+    }
+
     /// Returns all open notebooks.
     pub fn open_notebooks(&self) -> Vec<Arc<Notebook>> {
         self.lock_open().iter().map(|one| Arc::clone(&one.notebook)).collect()

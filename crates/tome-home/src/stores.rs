@@ -28,6 +28,12 @@ const OPEN_MIN: usize = 2;
 /// Descriptors per project: a store and its indexes.
 const PROJECT_DESCRIPTORS: u64 = 20;
 
+/// Descriptors of the indexes of a small project: only its vectors need any.
+const INDEX_SET_DESCRIPTORS: u64 = 12;
+
+/// Small sets of indexes that stay open.
+const INDEX_SETS_MAX: usize = 512;
+
 /// A ledger being rewritten, and a complete one that is about to replace the old one.
 const REWRITING: &str = "ledger.rewriting";
 const REWRITTEN: &str = "ledger.rewritten";
@@ -78,6 +84,7 @@ pub struct Stores {
     rebuilding: Mutex<()>,
     slots: Mutex<HashMap<PathBuf, Arc<Mutex<StoreSlot>>>>,
     open_max: usize,
+    index_sets_max: usize,
     /// Held by whoever goes through more stores than may be open.
     pub scan_lock: Mutex<()>,
 }
@@ -112,6 +119,7 @@ impl Stores {
             rebuilding: Mutex::default(),
             slots: Mutex::default(),
             open_max: OPEN_MAX,
+            index_sets_max: OPEN_MAX,
             scan_lock: Mutex::default(),
         };
         stores.finish_rewrites();
@@ -124,7 +132,14 @@ impl Stores {
     pub fn with_descriptor_limit(mut self, descriptors: u64) -> Self {
         let fitting = usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_MAX);
         self.open_max = fitting.clamp(OPEN_MIN, OPEN_MAX);
+        let fitting = usize::try_from(descriptors / 2 / INDEX_SET_DESCRIPTORS).unwrap_or(OPEN_MAX);
+        self.index_sets_max = fitting.clamp(OPEN_MIN, INDEX_SETS_MAX);
         self
+    }
+
+    /// How many small sets of indexes are kept open while their stores are closed.
+    pub fn index_sets_max(&self) -> usize {
+        self.index_sets_max
     }
 
     /// How many stores, and how many sets of indexes, are kept open.

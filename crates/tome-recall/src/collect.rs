@@ -1,86 +1,143 @@
-//! Collects candidates from every usable tier, one index set at a time.
+//! Collects candidates from every usable tier of an index set.
 //!
 //! An index is used if it is intact and nearly up to date. Records that it has not read yet are
 //! scanned directly; without an index, all records are.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use tome_finder::{EntryFilter, EntryKey};
 use tome_ledger::Ledger;
 use tome_model::{EventId, SessionId};
 
-use super::Across;
 use super::candidate::RecallCandidate;
 use super::candidate_pool::{CandidatePool, SetSearch};
 use super::event_search::{EventSearch, is_bm25_nearly_complete};
-use super::index_query;
-use super::indexer::{IndexOwner, IndexSet, Indexer};
+use super::index_query::{self, PairReplies};
+use super::indexer::{IndexOwner, IndexSet, Indexer, parse_cursor};
 use super::literal::{self, TranscriptOwner};
 use super::page_search::PageSearch;
 use super::plan::RecallPlan;
 use super::proactive::select_rarest_words;
-use super::searched_set::{OpenIndexSet, OpenIndexes};
+use super::searched_set::{OpenIndexSet, OpenIndexes, SharedQuery, TermStats};
+use super::{Across, TargetSet};
 use crate::RecallError;
+use tome_home::Store;
 
 /// Longer transcripts are not scanned for foreign lines.
 const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 
-impl CandidatePool {
-    /// Collects candidates from one index set. Does not open its store if that is `fully_indexed`,
-    /// with this number of events.
-    pub(super) fn search_set(
-        &mut self,
+/// The indexes over a store that is closed and completely indexed, so that a query needs only them.
+pub(super) struct CompleteSet {
+    last: u64,
+    events: OpenIndexes,
+    pages: OpenIndexes,
+}
+
+impl CompleteSet {
+    pub(super) fn open(indexer: &Indexer, index_set: &IndexSet) -> Option<Self> {
+        let last = indexer.closed_last_seq(index_set)?;
+        let (events, pages) = open_indexes(indexer, index_set);
+        let has_read_all = parse_cursor(&events.bm25.as_ref()?.cursor()) == last
+            && parse_cursor(&events.vectors.as_ref()?.cursor()) == last
+            && !pages.bm25.as_ref()?.cursor().is_empty()
+            && !pages.vectors.as_ref()?.cursor().is_empty();
+        has_read_all.then_some(Self { last, events, pages })
+    }
+}
+
+fn open_indexes(indexer: &Indexer, index_set: &IndexSet) -> (OpenIndexes, OpenIndexes) {
+    indexer.with_open_set(index_set, |index_set| {
+        (
+            OpenIndexes::open(&index_set.events, indexer),
+            OpenIndexes::open(&index_set.pages, indexer),
+        )
+    })
+}
+
+/// The indexes of one index set, with the replies to a query.
+pub(super) struct SetReplies {
+    ledger: Option<Store>,
+    filter: EntryFilter,
+    stats: Option<TermStats>,
+    held: OpenIndexSet,
+    events: Option<(EventSearch, PairReplies)>,
+    pages: Option<(PageSearch, PairReplies)>,
+}
+
+impl SetReplies {
+    /// Searches the indexes of one set. Does not open its store if it is `complete`; the query covers
+    /// many sets then, and they are searched in parallel.
+    pub(super) fn search(
         indexer: &Indexer,
         plan: &RecallPlan,
-        index_set: &Arc<IndexSet>,
-        project: Option<&str>,
-        fully_indexed: Option<u64>,
-    ) -> Result<(), RecallError> {
-        let path = index_set.ledger.as_ref().filter(|_| fully_indexed.is_none());
+        shared: &SharedQuery,
+        (index_set, project): &TargetSet,
+        complete: Option<CompleteSet>,
+    ) -> Result<Self, RecallError> {
+        let is_wide = complete.is_some();
+        let path = index_set.ledger.as_ref().filter(|_| !is_wide);
         let ledger = path.map(|path| indexer.stores.open(path)).transpose()?;
         let mut filter = plan.entry_filter.clone();
         if index_set.owner == IndexOwner::Unified && plan.filter.across != Across::All {
-            filter.project = project.map(str::to_owned);
+            filter.project.clone_from(project);
         }
-        let (of_events, of_pages) = indexer.with_open_set(index_set, |index_set| {
-            (
-                OpenIndexes::open(&index_set.events, indexer),
-                OpenIndexes::open(&index_set.pages, indexer),
-            )
-        });
-        let last = ledger.as_ref().map_or(fully_indexed.unwrap_or(0), |ledger| ledger.last_seq());
+        let (last, of_events, of_pages) = match complete {
+            Some(CompleteSet { last, events, pages }) => (last, events, pages),
+            None => {
+                let (events, pages) = open_indexes(indexer, index_set);
+                (ledger.as_ref().map_or(0, |ledger| ledger.last_seq()), events, pages)
+            }
+        };
         let complete = of_events.bm25.clone().filter(|words| is_bm25_nearly_complete(words, last));
-        if let Some(words) = &complete {
-            self.sets.stats.add_index(plan, words);
-        }
+        let stats = complete.as_ref().map(|words| TermStats::from_index(shared, words));
         let held = OpenIndexSet {
             ledger: ledger.clone(),
             vectors: of_events.vectors.clone(),
             deep: of_events.deep.clone(),
         };
-        let number = self.sets.add(index_set, held);
-        let search = SetSearch { indexer, plan, set_index: number, filter };
+        let search = SetSearch { indexer, plan, set_index: 0, filter };
         let events = (plan.filter.includes_events() && last > 0)
-            .then(|| EventSearch::prepare(&search, ledger.as_deref(), last, of_events));
+            .then(|| EventSearch::prepare(&search, last, of_events));
         let pages = (!plan.filter.page_sources().is_empty())
-            .then(|| PageSearch::prepare(&search, index_set, ledger.as_deref(), of_pages));
+            .then(|| PageSearch::prepare(&search, index_set, ledger.as_deref(), is_wide, of_pages));
         let index_queries =
             [events.as_ref().map(|events| &events.query), pages.as_ref().map(|pages| &pages.query)];
         let rarest = complete
             .filter(|_| !plan.effort.is_full())
             .map(|words| select_rarest_words(&plan.text, &words));
         let words = rarest.as_deref().unwrap_or(&plan.text);
-        let [of_events, of_pages] = index_query::search_pairs(&plan.text, words, index_queries);
-        if let Some(events) = events {
-            self.collect_events(&search, index_set, events, of_events)?;
+        let [of_events, of_pages] =
+            index_query::search_pairs(&plan.text, words, shared, !is_wide, index_queries);
+        let filter = search.filter;
+        let (events, pages) = (events.map(|it| (it, of_events)), pages.map(|it| (it, of_pages)));
+        Ok(Self { ledger, filter, stats, held, events, pages })
+    }
+}
+
+impl CandidatePool {
+    /// Collects the candidates of one index set.
+    pub(super) fn collect_set(
+        &mut self,
+        indexer: &Indexer,
+        plan: &RecallPlan,
+        (index_set, project): &TargetSet,
+        replies: SetReplies,
+    ) -> Result<(), RecallError> {
+        let SetReplies { ledger, filter, stats, held, events, pages } = replies;
+        if let Some(stats) = stats {
+            self.sets.stats.add(stats);
+        }
+        let number = self.sets.add(index_set, held);
+        let search = SetSearch { indexer, plan, set_index: number, filter };
+        if let Some((events, replies)) = events {
+            self.collect_events(&search, index_set, ledger.as_deref(), events, replies)?;
         }
         let looks_around = plan.filter.includes_events() && plan.effort.is_full();
         if let (Some(ledger), Some(project), true) = (&ledger, project, looks_around) {
             self.scan_foreign_lines(&search, ledger, project)?;
         }
-        if let Some(pages) = pages {
-            self.collect_pages(search, index_set, ledger.as_deref(), pages, of_pages)?;
+        if let Some((pages, replies)) = pages {
+            self.collect_pages(search, index_set, ledger.as_deref(), pages, replies)?;
         }
         // Of hundreds of stores searched, few have any candidates.
         if !self.candidates.has_any_of(number) {

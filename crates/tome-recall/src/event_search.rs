@@ -19,19 +19,16 @@ const BEHIND_MAX: u64 = 2_000;
 
 /// Search over events. The cursors are read before the search, because events indexed meanwhile are
 /// not in its results.
-pub(super) struct EventSearch<'a> {
-    /// `None` if the indexes have read everything.
-    ledger: Option<&'a Ledger>,
+pub(super) struct EventSearch {
     last: u64,
     bm25_cursor: u64,
     vectors_cursor: u64,
     pub query: IndexQuery,
 }
 
-impl<'a> EventSearch<'a> {
+impl EventSearch {
     pub(super) fn prepare(
         search: &SetSearch<'_>,
-        ledger: Option<&'a Ledger>,
         last: u64,
         OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
     ) -> Self {
@@ -46,7 +43,7 @@ impl<'a> EventSearch<'a> {
             filter: EntryFilter { sources: Vec::new(), ..search.filter.clone() },
             depths: search.plan.effort.event_depths(),
         };
-        Self { ledger, last, bm25_cursor, vectors_cursor, query: index_query }
+        Self { last, bm25_cursor, vectors_cursor, query: index_query }
     }
 }
 
@@ -61,14 +58,16 @@ pub(super) fn is_bm25_nearly_complete(words: &Bm25Index, last: u64) -> bool {
 }
 
 impl CandidatePool {
+    /// Collects what the indexes found. `ledger` is `None` if they have read everything.
     pub(super) fn collect_events(
         &mut self,
         search: &SetSearch<'_>,
         index_set: &IndexSet,
-        events: EventSearch<'_>,
+        ledger: Option<&Ledger>,
+        events: EventSearch,
         replies: PairReplies,
     ) -> Result<(), RecallError> {
-        let EventSearch { ledger, last, bm25_cursor, vectors_cursor, query: index_query } = events;
+        let EventSearch { last, bm25_cursor, vectors_cursor, query: index_query } = events;
         let filter = index_query.filter;
         let (has_words, question) = self.collect_replies(
             search.set_index,

@@ -9,6 +9,7 @@ use tome_finder::{
 
 use super::effort::IndexDepths;
 use super::parallel;
+use super::searched_set::SharedQuery;
 
 /// A query to a pair of indexes.
 pub(super) struct IndexQuery {
@@ -37,11 +38,13 @@ enum PairIndex {
     Bm25,
 }
 
-/// Searches several pairs of indexes in parallel: vectors with `text`, BM25 with the selected
-/// `words`.
+/// Searches several pairs of indexes: vectors with `text`, BM25 with the selected `words`. In
+/// parallel, unless many index sets are searched in parallel already.
 pub(super) fn search_pairs<const N: usize>(
     text: &str,
     words: &str,
+    shared: &SharedQuery,
+    is_parallel: bool,
     pairs: [Option<&IndexQuery>; N],
 ) -> [PairReplies; N] {
     let of = |index: PairIndex| {
@@ -52,9 +55,10 @@ pub(super) fn search_pairs<const N: usize>(
     let all = of(PairIndex::Deep).chain(of(PairIndex::Vectors)).chain(of(PairIndex::Bm25));
     let all = all.filter(|(_, index_query, index)| index_query.has_index(*index)).collect();
     let mut replies = [const { PairReplies { bm25: None, vectors: None, deep: None } }; N];
-    for (n, said) in parallel::map(all, 1, |(n, of, index)| {
+    let per_thread = if is_parallel { 1 } else { usize::MAX };
+    for (n, said) in parallel::map(all, per_thread, |(n, of, index)| {
         let text = if index == PairIndex::Bm25 { words } else { text };
-        (n, of.search_index(text, index))
+        (n, of.search_index(text, shared, index))
     }) {
         if let Some(replies) = replies.get_mut(n) {
             replies.bm25 = replies.bm25.take().or(said.bm25);
@@ -74,10 +78,13 @@ impl IndexQuery {
         }
     }
 
-    fn search_index(&self, text: &str, index: PairIndex) -> PairReplies {
+    fn search_index(&self, text: &str, shared: &SharedQuery, index: PairIndex) -> PairReplies {
         let since = Instant::now();
         let search = |vectors: &Arc<VectorIndex>| {
-            let question = vectors.embed_query(text)?;
+            let question = match index {
+                PairIndex::Deep => shared.embed_deep(vectors, text)?,
+                _ => vectors.embed_query(text)?,
+            };
             let found = vectors.search_vector(&question, &self.filter, self.depths.vectors)?;
             Ok((found, question))
         };

@@ -33,6 +33,7 @@ mod proactive;
 mod projection;
 mod query;
 mod rank;
+mod read_candidates;
 mod repeated_prompts;
 mod retraction;
 mod search_report;
@@ -43,10 +44,11 @@ mod time_query;
 mod transcript;
 mod turn_form;
 mod unindexed;
+mod upkeep;
 mod weights;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -55,16 +57,17 @@ use tome_ledger::EventRange;
 use tome_model::Clock;
 
 use tome_contents::Calendar;
-use tome_home::{Home, Notebooks, Projection, Store, Stores};
+use tome_home::{Home, Notebooks, Projection, Stores};
 
 use candidate_pool::CandidatePool;
 use cite::CitationContext;
+use collect::{CompleteSet, SetReplies};
 use effort::SearchEffort;
 use indexer::{ActiveQueries, DeepIndexEmbedder, IndexSet, Indexer, SessionFiles};
 use pack::ChosenHit;
 use plan::RecallPlan;
 use rank::RankedCandidate;
-use searched_set::OPEN_SETS_MAX;
+use searched_set::{OPEN_SETS_MAX, SharedQuery};
 use threshold::RelevanceEvidence;
 
 pub use answer::{OtherProjectHits, RecallAnswer, RecallHit, SearchStage, source_name};
@@ -86,6 +89,9 @@ pub use transcript::{
 
 /// Maximum lag, in events, up to which contents are updated before a query.
 const CATCH_UP_MAX: u64 = 50;
+
+/// Minimum number of index sets per thread.
+const SETS_PER_THREAD: usize = 4;
 
 /// An index set to search, with the project to filter by.
 type TargetSet = (Arc<IndexSet>, Option<String>);
@@ -144,10 +150,15 @@ impl Recall {
         let _few_at_a_time = is_wide.then(|| wide.lock().unwrap_or_else(PoisonError::into_inner));
         let mut gathered = CandidatePool::new(is_wide);
         gathered.report.record_stage("understand", began, plan.explain());
-        for (index_set, project) in index_sets {
-            if let Err(error) =
-                self.collect_from_set(&mut gathered, &plan, &index_set, project.as_deref())
-            {
+        let shared = SharedQuery::from_plan(&plan);
+        for (target, indexed) in self.search_complete_sets(&plan, &shared, index_sets, is_wide) {
+            let collected = match indexed {
+                Some(replies) => replies.and_then(|replies| {
+                    gathered.collect_set(&self.indexer, &plan, &target, replies)
+                }),
+                None => self.collect_from_set(&mut gathered, &plan, &shared, &target),
+            };
+            if let Err(error) = collected {
                 if plan.filter.across != Across::All {
                     return Err(error);
                 }
@@ -181,23 +192,46 @@ impl Recall {
         Ok(false)
     }
 
-    /// Collects candidates from one index set. Proactive queries skip catching up first.
+    /// Of many index sets, searches those in parallel that are complete and whose stores are closed:
+    /// the stores are not opened. Returns all sets in order, with the replies of those.
+    fn search_complete_sets(
+        &self,
+        plan: &RecallPlan,
+        shared: &SharedQuery,
+        targets: Vec<TargetSet>,
+        is_wide: bool,
+    ) -> Vec<(TargetSet, Option<Result<SetReplies, RecallError>>)> {
+        if !is_wide || plan.is_time_only() {
+            return targets.into_iter().map(|target| (target, None)).collect();
+        }
+        parallel::map(targets, SETS_PER_THREAD, |target| {
+            let replies = CompleteSet::open(&self.indexer, &target.0).map(|complete| {
+                SetReplies::search(&self.indexer, plan, shared, &target, Some(complete))
+            });
+            (target, replies)
+        })
+    }
+
+    /// Searches an index set and collects its candidates. Opens its store unless the query is wide and
+    /// the indexes are complete. Proactive queries skip catching up first.
     fn collect_from_set(
         &self,
         gathered: &mut CandidatePool,
         plan: &RecallPlan,
-        index_set: &Arc<IndexSet>,
-        project: Option<&str>,
+        shared: &SharedQuery,
+        target: &TargetSet,
     ) -> Result<(), RecallError> {
+        let (index_set, project) = target;
         let is_wide = gathered.sets.is_wide && !plan.is_time_only();
-        let indexed = is_wide.then(|| self.indexer.fully_indexed(index_set)).flatten();
-        if plan.effort.is_full() && indexed.is_none() {
+        let complete = is_wide.then(|| CompleteSet::open(&self.indexer, index_set)).flatten();
+        if plan.effort.is_full() && complete.is_none() {
             gathered.report.record_behind(self.catch_up_contents(plan, index_set)?);
         }
-        match plan.is_time_only() {
-            true => gathered.collect_segments(&self.indexer, plan, index_set, project),
-            false => gathered.search_set(&self.indexer, plan, index_set, project, indexed),
+        if plan.is_time_only() {
+            return gathered.collect_segments(&self.indexer, plan, index_set, project.as_deref());
         }
+        let replies = SetReplies::search(&self.indexer, plan, shared, target, complete)?;
+        gathered.collect_set(&self.indexer, plan, target, replies)
     }
 
     /// Ranks the candidates and builds the answer.
@@ -403,101 +437,6 @@ impl Recall {
         Ok(index_sets)
     }
 
-    /// Brings the indexes over a store up to date, if they are behind.
-    pub fn catch_up_indexes(
-        &self,
-        store: &Store,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<IndexUpdate, RecallError> {
-        let set = self.indexer.ledger_set(store.path());
-        match set.filter(|set| self.indexer.is_behind(set, Some(store))) {
-            Some(set) => self.indexer.catch_up(&set, stop),
-            None => Ok(IndexUpdate::default()),
-        }
-    }
-
-    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
-    /// date where a question has seen that they are behind.
-    pub fn catch_up_note_indexes(
-        &self,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<IndexUpdate, RecallError> {
-        let mut done = IndexUpdate::default();
-        for index_set in self.indexer.used_sets() {
-            if index_set.ledger.is_none() && index_set.is_outdated.load(Ordering::Relaxed) {
-                done.pages += self.indexer.catch_up(&index_set, stop)?.pages;
-            }
-        }
-        Ok(done)
-    }
-
-    /// Updates the vectors of a store with a remote embedder. Sends no request if they are up to
-    /// date.
-    pub fn catch_up_vectors(
-        &self,
-        store: &Store,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<IndexUpdate, RecallError> {
-        let set = self.indexer.ledger_set(store.path());
-        match set.filter(|set| self.indexer.are_vectors_behind(set, Some(store))) {
-            Some(set) => self.indexer.catch_up_vectors(&set, stop),
-            None => Ok(IndexUpdate::default()),
-        }
-    }
-
-    /// Like [`catch_up_vectors`](Self::catch_up_vectors), for the coder's notebook and projects
-    /// without events that were queried.
-    pub fn catch_up_note_vectors(
-        &self,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<IndexUpdate, RecallError> {
-        let mut done = IndexUpdate::default();
-        for index_set in self.indexer.used_sets() {
-            if index_set.ledger.is_none() && self.indexer.are_vectors_behind(&index_set, None) {
-                done.pages += self.indexer.catch_up_vectors(&index_set, stop)?.pages;
-            }
-        }
-        Ok(done)
-    }
-
-    /// Computes missing deep vectors of a store, the newest first. Takes long; gives way to queries.
-    pub fn catch_up_deep(
-        &self,
-        store: &Store,
-        stop: &dyn Fn() -> bool,
-    ) -> Result<IndexUpdate, RecallError> {
-        let set = self.indexer.ledger_set(store.path());
-        match set.filter(|set| self.indexer.is_deep_behind(set, Some(store))) {
-            Some(set) => self.indexer.catch_up_deep(&set, stop),
-            None => Ok(IndexUpdate::default()),
-        }
-    }
-
-    /// Like [`catch_up_deep`](Self::catch_up_deep), for the coder's notebook and projects without
-    /// events that were queried.
-    pub fn catch_up_note_deep(&self, stop: &dyn Fn() -> bool) -> Result<IndexUpdate, RecallError> {
-        let mut done = IndexUpdate::default();
-        for index_set in self.indexer.used_sets() {
-            if index_set.ledger.is_none() && self.indexer.is_deep_behind(&index_set, None) {
-                done.pages += self.indexer.catch_up_deep(&index_set, stop)?.pages;
-            }
-        }
-        Ok(done)
-    }
-
-    /// Whether there is a deep embedder.
-    pub fn has_deep_vectors(&self) -> bool {
-        self.indexer.deep.is_some()
-    }
-
-    /// Releases the writers of the indexes over a store, which hold threads and memory. One that is
-    /// still merging segments stays; the next visit to the store releases it.
-    pub fn release_writers(&self, store: &Store) {
-        if let Some(index_set) = self.indexer.ledger_set(store.path()) {
-            self.indexer.release_writers(&index_set);
-        }
-    }
-
     /// Returns an opener for the citations in its answers.
     pub fn citations(&self) -> Citations {
         let (notebooks, copies) = (&self.indexer.notebooks, &self.indexer.transcripts);
@@ -507,31 +446,6 @@ impl Recall {
     /// Name and version of the embedder.
     pub fn embedder_name(&self) -> &str {
         self.indexer.embedder.name()
-    }
-
-    /// How the indexes over a store are, read from their files; nothing is opened or made.
-    pub fn index_report(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
-        let index_set = self.indexer.ledger_set(store.path());
-        index_set.map(|index_set| self.indexer.report_set(&index_set, Some(store))).transpose()
-    }
-
-    /// How the indexes over the coder's notebook are.
-    pub fn report_coder(&self) -> Result<IndexReport, RecallError> {
-        self.indexer.report_set(&self.indexer.coder_set(), None)
-    }
-
-    /// Closes the indexes of stores that are no longer open.
-    pub fn close_unused(&self) {
-        for index_set in self.indexer.used_sets() {
-            if index_set
-                .ledger
-                .as_deref()
-                .is_some_and(|ledger| !self.indexer.stores.is_open(ledger))
-            {
-                index_set.close();
-                self.indexer.unwatch_sessions(&index_set);
-            }
-        }
     }
 }
 

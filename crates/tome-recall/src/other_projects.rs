@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 use super::candidate_pool::CandidatePool;
 use super::indexer::IndexSet;
 use super::plan::{HITS_MAX, RecallPlan};
+use super::searched_set::SharedQuery;
 use super::{Across, OtherProjectHits, Recall, RecallAnswer, RecallLimits, RecallQuery};
 
 /// Maximum number of projects to name.
@@ -35,13 +36,15 @@ impl Recall {
         let mut gathered = CandidatePool::new(true);
         // A query over all stores may hold this for long; skip the other projects then.
         let turn = self.indexer.stores.scan_lock.try_lock();
+        let shared = SharedQuery::from_plan(&plan);
         let mut asked = 0;
         for index_set in others.iter().take(SEARCHED_MAX) {
             if began.elapsed() > SEARCH_TIME_MAX || turn.is_err() {
                 break;
             }
             asked += 1;
-            let _ = self.collect_from_set(&mut gathered, &plan, index_set, None);
+            let target = (Arc::clone(index_set), None);
+            let _ = self.collect_from_set(&mut gathered, &plan, &shared, &target);
         }
         if let Ok(found) = self.build_answer(&question, &plan, gathered) {
             answer.other_projects =

@@ -18,6 +18,8 @@ use crate::RecallError;
 
 /// Search over pages. Cursor and known files are read before the search.
 pub(super) struct PageSearch {
+    /// Whether no file has changed since the indexes read all of them.
+    has_unchanged_files: bool,
     cursor: Option<u64>,
     known: Option<Arc<HashSet<String>>>,
     /// Files that the vector index covers, if it is updated together with the BM25 index.
@@ -30,6 +32,7 @@ impl PageSearch {
         search: &SetSearch<'_>,
         index_set: &IndexSet,
         ledger: Option<&Ledger>,
+        is_wide: bool,
         OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
     ) -> Self {
         let sources = search.plan.filter.page_sources().to_vec();
@@ -52,7 +55,13 @@ impl PageSearch {
             vector_index.as_ref().filter(|_| is_asked && !search.indexer.embedder.is_remote());
         let known_meanings = known_meanings
             .map(|vector_index| load_known_files(&index_set.known_in_vectors, vector_index));
+        let has_unchanged_files = is_wide
+            && is_asked
+            && known.as_ref().zip(known_meanings.as_ref()).is_some_and(|(known, covered)| {
+                search.indexer.has_unchanged_files(index_set, &[known, covered])
+            });
         Self {
+            has_unchanged_files,
             cursor,
             known,
             known_in_vectors: known_meanings,
@@ -76,8 +85,13 @@ impl CandidatePool {
         pages: PageSearch,
         replies: PairReplies,
     ) -> Result<(), RecallError> {
-        let PageSearch { cursor, known, known_in_vectors: known_meanings, query: index_query } =
-            pages;
+        let PageSearch {
+            has_unchanged_files,
+            cursor,
+            known,
+            known_in_vectors: known_meanings,
+            query: index_query,
+        } = pages;
         let filter = index_query.filter;
         search.filter = filter.clone();
         let (has_words, question) = self.collect_replies(
@@ -91,7 +105,8 @@ impl CandidatePool {
             return Ok(());
         }
         // Proactive queries ignore pages that the index has not read yet.
-        if !search.plan.effort.is_full() && has_words {
+        let has_all = has_unchanged_files && ledger.is_none() && has_vectors;
+        if (has_all || !search.plan.effort.is_full()) && has_words {
             self.report.record_tier(has_words, has_vectors);
             return Ok(());
         }
@@ -121,7 +136,13 @@ impl CandidatePool {
             let path = ledger.path().display();
             self.report.report_unread(format!("damaged parts of {path} ({first})"));
         }
+        let stamp = self.sets.is_wide.then(|| search.indexer.files_stamp(index_set)).flatten();
         let (files, problems) = search.indexer.list_readable_files(index_set);
+        if let (Some(stamp), Some(known), Some(covered), true) =
+            (stamp, &known, &known_meanings, problems.is_empty() && has_words && has_vectors)
+        {
+            index_set.record_files_stamp(stamp, &files, &[known, covered]);
+        }
         problems.into_iter().for_each(|problem| self.report.report_unread(problem));
         let nodes = ledger.map_or(Ok(0), Ledger::last_node_change)?;
         if nodes > 0 || !files.is_empty() {

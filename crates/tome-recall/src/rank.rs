@@ -7,9 +7,7 @@ use tome_finder::{ByteRange, EntryKey, EntrySource, QueryTerms, QueryVector, Vec
 use tome_ledger::Ledger;
 use tome_model::EventKind;
 
-use super::candidate::{
-    NeighborEvents, RecallCandidate, SourceKind, load_bodies, load_neighbors, source_kind,
-};
+use super::candidate::{NeighborEvents, RecallCandidate, SourceKind, load_neighbors, source_kind};
 use super::candidate_pool::CandidatePool;
 use super::confidence::{Confidence, Evidence};
 use super::fuse::{TierScores, rank_scores, relative_to_best, round_score};
@@ -33,18 +31,20 @@ use crate::RecallError;
 /// everything else from that time.
 const TIME_SPAN_BOOST: f64 = 1.5;
 
+/// One text in this many has to be long for a query over documents.
+const DOCUMENTS_SHARE: usize = 4;
+
 /// Assumed number of words per chunk where no index knows it.
 const AVERAGE_WORDS: f32 = 60.0;
 
-/// Minimum number of texts, or of turns with their neighbors, per thread.
-const TEXTS_PER_THREAD: usize = 16;
+/// Minimum number of turns with their neighbors per thread.
 const TURNS_PER_THREAD: usize = 4;
 
 /// The vector indexes of a candidate, each with the query embedded for it.
 #[derive(Clone, Copy)]
-struct CandidateVectors<'a> {
-    vectors: Option<(&'a VectorIndex, &'a QueryVector)>,
-    deep: Option<(&'a VectorIndex, &'a QueryVector)>,
+pub(super) struct CandidateVectors<'a> {
+    pub vectors: Option<(&'a VectorIndex, &'a QueryVector)>,
+    pub deep: Option<(&'a VectorIndex, &'a QueryVector)>,
 }
 
 /// A candidate with its scores.
@@ -101,9 +101,22 @@ impl CandidatePool {
         let read = matches.len();
         let script_weight = indexer.embedder.script_weight(&plan.text);
         let is_one_question = terms.query_terms.sub_questions().is_empty();
-        let similarity_weight =
-            script_weight * if is_one_question { SIMILARITY_WEIGHT } else { LOW_SIMILARITY_WEIGHT };
-        let turns = self.select_turns(plan, &matches, terms.full_score(), similarity_weight);
+        let are_documents = are_documents(&matches);
+        let similarity_weight = script_weight
+            * match is_one_question && !are_documents {
+                true => SIMILARITY_WEIGHT,
+                false => LOW_SIMILARITY_WEIGHT,
+            };
+        let static_share = if are_documents { 1.0 } else { STATIC_SHARE };
+        let similarity = |(candidate, own): (&RecallCandidate, &Option<TermMatch>)| {
+            event_similarity(candidate, own.as_ref(), static_share)
+        };
+        let score = |candidate: &RecallCandidate, own: &Option<TermMatch>| {
+            let words = own.as_ref().map(|own| own.score / terms.full_score());
+            let similarity = similarity((candidate, own));
+            TierScores { words, similarity, literal: None }.fuse(similarity_weight)
+        };
+        let turns = self.select_turns(plan, &matches, score);
         let near = self.add_neighbors(indexer, plan, &turns)?;
         matches.extend(self.read_candidates(read, indexer, look)?);
         let what = format!("{read} texts, {} neighbors", matches.len() - read);
@@ -128,7 +141,7 @@ impl CandidatePool {
             false => vec![None; matches.len()],
         };
         let own: Vec<Option<f32>> = match self.vectors.is_uniform() {
-            true => self.candidates.list.iter().zip(&matches).map(event_similarity).collect(),
+            true => self.candidates.list.iter().zip(&matches).map(similarity).collect(),
             false => vec![None; matches.len()],
         };
         let similarities = add_neighbor_similarity(&own, &matches, near);
@@ -193,106 +206,12 @@ impl CandidatePool {
         Ok((ranked, self))
     }
 
-    /// Selects the candidates worth reading: the best of each tier, pages and events separately.
-    fn select_for_reading(&mut self, plan: &RecallPlan) {
-        let mut keep = vec![false; self.candidates.list.len()];
-        for is_event in [true, false] {
-            for tier in [Tier::Bm25, Tier::Vectors, Tier::Literal] {
-                let score = |candidate: &RecallCandidate| match tier {
-                    Tier::Bm25 => candidate.bm25_score,
-                    Tier::Vectors => candidate.cosines.first().copied().or(candidate.static_cosine),
-                    _ => candidate.literal_score,
-                };
-                let mut order: Vec<(usize, f32)> = self
-                    .candidates
-                    .list
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, candidate)| (candidate.source == EntrySource::Event) == is_event)
-                    .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
-                    .collect();
-                // Break ties deterministically, whatever order an index returned.
-                let tied = |index: usize| self.candidates.list.get(index).map(tie_break_key);
-                order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
-                let most = match is_event {
-                    true => plan.effort.events_read_max(tier),
-                    false => plan.effort.pages_read_max(),
-                };
-                for (index, _) in order.into_iter().take(most) {
-                    if let Some(keep) = keep.get_mut(index) {
-                        *keep = true;
-                    }
-                }
-            }
-        }
-        // Deterministic order, whichever index found them first.
-        self.candidates.retain_sorted(keep, tie_break_key);
-    }
-
-    /// Reads what the candidates say.
-    pub(super) fn read_all(&mut self, indexer: &Indexer) -> Result<(), RecallError> {
-        self.read_candidates(0, indexer, |_, _| ()).map(drop)
-    }
-
-    /// Reads the texts of the candidates from `first` on, those of one page together, and applies
-    /// `look` to each.
-    fn read_candidates<R: Send>(
-        &mut self,
-        first: usize,
-        indexer: &Indexer,
-        look: impl Fn(&mut RecallCandidate, Option<CandidateVectors<'_>>) -> R + Sync,
-    ) -> Result<Vec<R>, RecallError> {
-        let (asked, is_wide) = (&self.sets, self.sets.is_wide);
-        let read =
-            |page: &mut [RecallCandidate]| -> Result<(Vec<R>, Option<RecallError>), RecallError> {
-                let asked = page.first().and_then(|one| asked.get(one.set_index));
-                let opened = asked.map(|asked| {
-                    let open = asked.open(indexer)?;
-                    load_bodies(page, indexer, open.ledger.as_deref())?;
-                    Ok((open, &asked.query_vectors))
-                });
-                let (opened, problem) = match opened.transpose() {
-                    Ok(opened) => (opened, None),
-                    // In a wide query, one unreadable store must not fail the others.
-                    Err(error) if is_wide => (None, Some(error)),
-                    Err(error) => return Err(error),
-                };
-                let vectors = opened.as_ref().map(|(open, question)| CandidateVectors {
-                    vectors: open.vectors.as_deref().zip(question.vectors.as_ref()),
-                    deep: open.deep.as_deref().zip(question.deep.as_ref()),
-                });
-                Ok((page.iter_mut().map(|candidate| look(candidate, vectors)).collect(), problem))
-            };
-        let candidates = self.candidates.list.get_mut(first..).unwrap_or_default();
-        let is_same =
-            |a: &RecallCandidate, b: &RecallCandidate| a.set_index == b.set_index && a.key == b.key;
-        let mut pages: Vec<(usize, &mut [RecallCandidate])> =
-            candidates.chunk_by_mut(is_same).enumerate().collect();
-        if is_wide {
-            // Group pages by index set, so that each is opened once.
-            pages.sort_by_key(|(_, page)| page.first().map(|one| one.set_index));
-        }
-        let work = |(place, page)| (place, read(page));
-        let mut looked = parallel::map(pages, TEXTS_PER_THREAD, work);
-        looked.sort_by_key(|(place, _)| *place);
-        let mut all = Vec::new();
-        for (_, page) in looked {
-            let (results, problem) = page?;
-            all.extend(results);
-            if let Some(problem) = problem {
-                self.report.report_unread(problem.explained());
-            }
-        }
-        Ok(all)
-    }
-
     /// Selects the best events by their own text, whose neighbors are read too; best first.
     fn select_turns(
         &self,
         plan: &RecallPlan,
         matches: &[Option<TermMatch>],
-        full_score: f32,
-        similarity_weight: f32,
+        score: impl Fn(&RecallCandidate, &Option<TermMatch>) -> f32,
     ) -> Vec<usize> {
         // A hint is shown without its surroundings.
         if plan.tier == Some(Tier::Vectors)
@@ -301,15 +220,10 @@ impl CandidatePool {
         {
             return Vec::new();
         }
-        let fuse = |candidate: &RecallCandidate, own: &Option<TermMatch>| {
-            let words = own.as_ref().map(|own| own.score / full_score);
-            let similarity = event_similarity((candidate, own));
-            TierScores { words, similarity, literal: None }.fuse(similarity_weight)
-        };
         let all = self.candidates.list.iter().zip(matches).enumerate();
         let mut order: Vec<(usize, f32)> = all
             .filter(|(_, (candidate, _))| candidate.source == EntrySource::Event)
-            .map(|(index, (candidate, own))| (index, fuse(candidate, own)))
+            .map(|(index, (candidate, own))| (index, score(candidate, own)))
             .filter(|(_, score)| *score > 0.0)
             .collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1));
@@ -467,7 +381,7 @@ fn rank_by_kind(scores: &[Option<f32>], kinds: &[SourceKind]) -> Vec<Option<usiz
 }
 
 /// Ties: notes before contents before events, then by index set, key and range.
-fn tie_break_key(
+pub(super) fn tie_break_key(
     candidate: &RecallCandidate,
 ) -> (std::cmp::Reverse<EntrySource>, usize, EntryKey, ByteRange) {
     (
@@ -499,13 +413,24 @@ fn score_candidate_terms(candidate: &RecallCandidate, terms: &TermScorer) -> Opt
 
 /// Similarity of an event: that of its closest chunk, wherever in the text it is, reduced for many
 /// chunks.
-fn event_similarity((candidate, own): (&RecallCandidate, &Option<TermMatch>)) -> Option<f32> {
+fn event_similarity(
+    candidate: &RecallCandidate,
+    own: Option<&TermMatch>,
+    static_share: f32,
+) -> Option<f32> {
     let closest = candidate.cosines.iter().copied().reduce(f32::max)?.max(0.0);
-    let chunks = own.as_ref().map_or(1, |own| own.chunk_count);
-    let static_share = if chunks > DEEP_CHUNKS_MAX { 1.0 } else { STATIC_SHARE };
+    let chunks = own.map_or(1, |own| own.chunk_count);
+    let static_share = if chunks > DEEP_CHUNKS_MAX { 1.0 } else { static_share };
     let similarity = match candidate.static_cosine {
         Some(cosine) => (1.0 - static_share) * closest + static_share * cosine.max(0.0),
         None => closest,
     };
     Some(similarity / (1.0 + MANY_CHUNKS_VECTORS_PENALTY * (1.0 - 1.0 / chunks as f32)))
+}
+
+/// Whether many of the texts are too long for deep vectors. All are compared by static vectors then,
+/// because the two kinds of similarity are not on one scale.
+fn are_documents(matches: &[Option<TermMatch>]) -> bool {
+    let long = matches.iter().flatten().filter(|own| own.chunk_count > DEEP_CHUNKS_MAX).count();
+    long * DOCUMENTS_SHARE > matches.len()
 }

@@ -2,13 +2,13 @@
 //!
 //! An open store takes about ten file descriptors and its vector indexes six more, so a query over
 //! two hundred projects cannot keep all of them open until its answer is ready. If a query covers
-//! more than [`OPEN_SETS_MAX`] index sets, each is closed after the search and reopened for the few
-//! candidates whose text is read.
+//! more than [`OPEN_SETS_MAX`] index sets, stores are not opened where their indexes are complete, and then
+//! only for the few candidates whose text is read.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use tome_finder::{Bm25Index, QueryTerms, QueryVector, VectorIndex};
+use tome_finder::{Bm25Index, FinderError, QueryTerms, QueryVector, VectorIndex};
 
 use super::fuse::round_score;
 use super::indexer::{IndexPair, IndexSet, Indexer};
@@ -45,8 +45,8 @@ pub(super) struct QueryVectors {
 /// An index set that was searched.
 pub(super) struct SearchedSet {
     set: Arc<IndexSet>,
-    /// Stays open until the answer is ready; `None` if it is reopened when needed.
-    kept_open: Option<OpenIndexSet>,
+    /// Stays open until the answer is ready. Empty until it is needed, if the query is wide.
+    kept_open: OnceLock<OpenIndexSet>,
     /// The query embedded for the vector indexes of events that were searched.
     pub query_vectors: QueryVectors,
 }
@@ -64,17 +64,19 @@ pub(super) struct OpenIndexSet {
 impl SearchedSet {
     /// The index set, opened again if it was closed.
     pub(super) fn open(&self, indexer: &Indexer) -> Result<OpenIndexSet, RecallError> {
-        if let Some(held) = &self.kept_open {
+        if let Some(held) = self.kept_open.get() {
             return Ok(held.clone());
         }
         let ledger = self.set.ledger.as_ref().map(|path| indexer.stores.open(path)).transpose()?;
         let QueryVectors { vectors, deep } = &self.query_vectors;
-        if vectors.is_none() && deep.is_none() {
-            return Ok(OpenIndexSet { ledger, vectors: None, deep: None });
+        let mut open = OpenIndexSet { ledger, vectors: None, deep: None };
+        if vectors.is_some() || deep.is_some() {
+            let indexes = indexer.with_open_set(&self.set, |index_set| {
+                OpenIndexes::open(&index_set.events, indexer)
+            });
+            (open.vectors, open.deep) = (indexes.vectors, indexes.deep);
         }
-        let open = indexer
-            .with_open_set(&self.set, |index_set| OpenIndexes::open(&index_set.events, indexer));
-        Ok(OpenIndexSet { ledger, vectors: open.vectors, deep: open.deep })
+        Ok(self.kept_open.get_or_init(|| open).clone())
     }
 }
 
@@ -95,7 +97,7 @@ impl SearchedSets {
     pub(super) fn add(&mut self, set: &Arc<IndexSet>, open: OpenIndexSet) -> usize {
         self.sets.push(SearchedSet {
             set: Arc::clone(set),
-            kept_open: Some(open).filter(|_| !self.is_wide),
+            kept_open: if self.is_wide { OnceLock::new() } else { OnceLock::from(open) },
             query_vectors: QueryVectors::default(),
         });
         self.sets.len() - 1
@@ -113,7 +115,7 @@ impl SearchedSets {
 
     /// Releases the ledger of a set that has no candidates.
     pub(super) fn release_ledger(&mut self, set_index: usize) {
-        let open = self.sets.get_mut(set_index).and_then(|set| set.kept_open.as_mut());
+        let open = self.sets.get_mut(set_index).and_then(|set| set.kept_open.get_mut());
         if let Some(open) = open {
             open.ledger = None;
         }
@@ -156,17 +158,18 @@ pub(super) struct TermStats {
     frequencies: HashMap<String, u64>,
     /// Character pairs that occur in some text.
     known_pairs: HashSet<String>,
-    terms: Option<StatsTerms>,
 }
 
-/// Terms whose statistics the ranking needs.
-struct StatsTerms {
+/// A query as all index sets share it: the terms whose statistics the ranking needs, and its deep
+/// vector. Static vectors depend on the index.
+pub(super) struct SharedQuery {
     stems: HashSet<String>,
     letters: HashSet<String>,
+    deep: OnceLock<QueryVector>,
 }
 
-impl StatsTerms {
-    fn from_plan(plan: &RecallPlan) -> Self {
+impl SharedQuery {
+    pub(super) fn from_plan(plan: &RecallPlan) -> Self {
         let stems = std::cell::RefCell::new(HashSet::new());
         let question = QueryTerms::new(&plan.text);
         question.term_weights(|stem| {
@@ -179,26 +182,49 @@ impl StatsTerms {
         });
         let letters =
             (0..question.len()).filter_map(|n| question.character_pair(n).map(str::to_owned));
-        Self { letters: letters.collect(), stems: stems.into_inner() }
+        Self { letters: letters.collect(), stems: stems.into_inner(), deep: OnceLock::new() }
+    }
+}
+
+impl SharedQuery {
+    /// Embeds the query with the deep embedder, once for all indexes.
+    pub(super) fn embed_deep(
+        &self,
+        index: &VectorIndex,
+        text: &str,
+    ) -> Result<QueryVector, FinderError> {
+        if let Some(known) = self.deep.get() {
+            return Ok(known.clone());
+        }
+        let vector = index.embed_query(text)?;
+        Ok(self.deep.get_or_init(|| vector).clone())
     }
 }
 
 impl TermStats {
-    /// Adds the statistics of an index.
-    pub(super) fn add_index(&mut self, plan: &RecallPlan, words: &Bm25Index) {
-        self.indexes += 1;
-        self.entries += words.entry_count();
-        self.length += f64::from(words.average_length()) * words.entry_count() as f64;
-        let wanted = self.terms.get_or_insert_with(|| StatsTerms::from_plan(plan));
-        for stem in &wanted.stems {
-            let frequency = words.doc_frequency(stem).unwrap_or_default();
-            *self.frequencies.entry(stem.clone()).or_default() += frequency;
+    /// Reads the statistics of one index.
+    pub(super) fn from_index(terms: &SharedQuery, words: &Bm25Index) -> Self {
+        let frequency =
+            |stem: &String| (stem.clone(), words.doc_frequency(stem).unwrap_or_default());
+        let is_known = |letters: &&String| words.has_term(letters).unwrap_or(true);
+        Self {
+            indexes: 1,
+            entries: words.entry_count(),
+            length: f64::from(words.average_length()) * words.entry_count() as f64,
+            frequencies: terms.stems.iter().map(frequency).collect(),
+            known_pairs: terms.letters.iter().filter(is_known).cloned().collect(),
         }
-        for letters in &wanted.letters {
-            if words.has_term(letters).unwrap_or(true) {
-                self.known_pairs.insert(letters.clone());
-            }
+    }
+
+    /// Adds the statistics of another index.
+    pub(super) fn add(&mut self, other: Self) {
+        self.indexes += other.indexes;
+        self.entries += other.entries;
+        self.length += other.length;
+        for (stem, frequency) in other.frequencies {
+            *self.frequencies.entry(stem).or_default() += frequency;
         }
+        self.known_pairs.extend(other.known_pairs);
     }
 
     /// IDF of a stem, as if all indexes were one, so that the same text scores the same in every

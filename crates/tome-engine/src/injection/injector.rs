@@ -4,6 +4,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tome_contents::Instructions;
 use tome_ledger::EventRange;
 use tome_model::{Event, EventId, EventKind, SessionId};
 
@@ -20,6 +21,7 @@ pub struct Injector {
     pub(super) stores: Arc<Stores>,
     pub(super) notebooks: Arc<Notebooks>,
     pub(super) recall: Arc<Recall>,
+    pub(super) instructions: Arc<Instructions>,
     redactor: Arc<Redactor>,
     log: InjectionLog,
     /// Held from reading a session's state until it is written back.
@@ -32,11 +34,20 @@ impl Injector {
         stores: Arc<Stores>,
         notebooks: Arc<Notebooks>,
         recall: Arc<Recall>,
+        instructions: Arc<Instructions>,
         redactor: Arc<Redactor>,
     ) -> Self {
         let records = InjectionLog::new(stores.shared_projects());
         let remembering = Mutex::default();
-        Self { stores, notebooks, recall, redactor, log: records, state_lock: remembering }
+        Self {
+            stores,
+            notebooks,
+            recall,
+            instructions,
+            redactor,
+            log: records,
+            state_lock: remembering,
+        }
     }
 
     /// Redacts a text: notes edited by hand have not passed through any tool.

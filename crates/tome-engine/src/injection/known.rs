@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use tome_contents::{Instruction, ListedInstruction};
 use tome_model::{Fact, FactKind, Millis, Node, SessionId, Work};
 
 use super::Injector;
@@ -60,7 +61,8 @@ impl Injector {
         }
         let work: Vec<&Work> = nodes.iter().flat_map(|node| &node.work).collect();
         let branch = head.and_then(|head| head.branch);
-        let mut known = summarize_work(&work, branch.as_deref());
+        let rules = self.instructions.list(&store, project)?;
+        let mut known = summarize_work(&work, &rules, branch.as_deref());
         known.session = known.session.filter(|session| Some(session) != own);
         let redact = |lines: Vec<String>| lines.iter().map(|line| self.redact_text(line)).collect();
         known.on_branch = redact(known.on_branch);
@@ -70,7 +72,11 @@ impl Injector {
     }
 }
 
-fn summarize_work(all: &[&Work], branch: Option<&str>) -> KnownFacts {
+fn summarize_work(
+    all: &[&Work],
+    instructions: &[ListedInstruction],
+    branch: Option<&str>,
+) -> KnownFacts {
     let here = branch
         .and_then(|name| all.iter().copied().find(|work| work.branch.as_deref() == Some(name)));
     let mut known = KnownFacts { branch: branch.map(str::to_owned), ..KnownFacts::default() };
@@ -97,14 +103,29 @@ fn summarize_work(all: &[&Work], branch: Option<&str>) -> KnownFacts {
         facts.truncate(most);
         facts
     };
-    let quoted = |label: &str, fact: &Fact| {
-        let text = quote_line(&fact.text, TEXT_CHARS_MAX).replace('"', "'");
-        format!("- {label}: \"{text}\"{}", citation(fact))
+    let quoted = |label: &str, text: &str, cited: &str| {
+        let text = quote_line(text, TEXT_CHARS_MAX).replace('"', "'");
+        format!("- {label}: \"{text}\"{cited}")
     };
-    let rules = latest(FactKind::Convention, RULES_MAX);
-    known.how_to_work.extend(rules.iter().map(|fact| quoted("The user's rule", fact)));
+    // The latest first; one that a later one replaced no longer holds.
+    let mut said = BTreeSet::new();
+    let rules: Vec<&Instruction> = instructions
+        .iter()
+        .filter(|one| one.replaced_by.is_none())
+        .map(|one| &one.instruction)
+        .filter(|rule| said.insert(rule.text.as_str()))
+        .take(RULES_MAX)
+        .collect();
+    known.how_to_work.extend(
+        rules
+            .iter()
+            .map(|rule| quoted("The user's rule", &rule.text, &format!(" [#{}]", rule.number))),
+    );
     let corrections = latest(FactKind::Correction, RULES_MAX - rules.len().min(RULES_MAX - 2));
-    known.how_to_work.extend(corrections.iter().map(|fact| quoted("The user corrected", fact)));
+    let corrections = corrections.iter().filter(|fact| !said.contains(fact.text.as_str()));
+    known
+        .how_to_work
+        .extend(corrections.map(|fact| quoted("The user corrected", &fact.text, &citation(fact))));
     let decisions = latest(FactKind::Decision, DECISIONS_MAX);
     known
         .how_to_work

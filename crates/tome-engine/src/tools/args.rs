@@ -232,7 +232,11 @@ fn type_error(names: &[&'static str], wanted: &str, found: &Value) -> ToolError 
 }
 
 /// Parses a whole number, also one with a zero fraction.
+/// A whole number; models also write it as `5.0` or `"5"`.
 fn parse_whole_number(value: &Value) -> Option<i64> {
+    if let Some(text) = value.as_str() {
+        return text.trim().parse().ok();
+    }
     value.as_i64().or_else(|| {
         let float = value.as_f64()?;
         #[allow(clippy::cast_possible_truncation, reason = "whole, and far below the limit")]

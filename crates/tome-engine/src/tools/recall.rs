@@ -39,7 +39,7 @@ const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
 
 /// Standing instructions below the hits, and in their own list.
-const INSTRUCTIONS_MAX: usize = 2;
+const INSTRUCTIONS_MAX: usize = 3;
 const INSTRUCTIONS_LISTED_MAX: usize = 20;
 const INSTRUCTION_CHARS_MAX: usize = 240;
 
@@ -78,7 +78,7 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
         is_quoted,
     };
     let instructions = match skip {
-        0 => find_instructions(call, &question),
+        0 => find_instructions(call, &question, &answer),
         _ => Vec::new(),
     };
     let packed = pack::pack_answer(&answer, &instructions, &format);
@@ -122,11 +122,15 @@ fn list_instructions(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     Ok(ToolAnswer::from_text(text, json!({ "instructions": json })))
 }
 
-/// The instructions that concern a query, as lines; none if they cannot be read.
-fn find_instructions(call: &ToolInvocation<'_>, query: &RecallQuery) -> Vec<String> {
+/// The instructions that concern a query or its answer, as lines; none if they cannot be read.
+fn find_instructions(
+    call: &ToolInvocation<'_>,
+    query: &RecallQuery,
+    answer: &RecallAnswer,
+) -> Vec<String> {
     let Some(project) = query.filter.project.as_deref() else { return Vec::new() };
     let all = call.list_instructions(project).unwrap_or_default();
-    let about = find_concerned(&all, &query.text);
+    let about = find_concerned(&all, &query.text, &answer.texts());
     about.into_iter().take(INSTRUCTIONS_MAX).map(render_instruction).collect()
 }
 

@@ -22,6 +22,9 @@ const CITATION_BYTES_MAX: usize = 300;
 /// Bytes shown of the events of a turn: the cited one, other messages, other steps.
 const CITED_BYTES_MAX: usize = 4_000;
 const SAID_BYTES_MAX: usize = 700;
+/// The same of the answer that ends the turn: its beginning, and its end, which concludes.
+const ANSWER_HEAD_BYTES: usize = 700;
+const ANSWER_TAIL_BYTES: usize = 1_100;
 const STEP_BYTES_MAX: usize = 160;
 
 pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
@@ -81,12 +84,19 @@ fn open_event(
 /// Renders a turn, with the cited event marked; the other texts are cut.
 fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
     let mut lines = Vec::new();
+    let is_answer = |event: &Event| {
+        matches!(event.kind, EventKind::AssistantMessage | EventKind::AssistantStop)
+    };
+    let answer = turn.iter().rfind(|(_, event)| is_answer(event)).map(|(number, _)| *number);
     for (number, event) in turn {
         let is_cited = event.id == *cited;
-        let is_said = matches!(
-            event.kind,
-            EventKind::UserMessage | EventKind::AssistantMessage | EventKind::AssistantStop
-        );
+        if answer == Some(*number) && !is_cited {
+            let text = cut_middle(&event.text, &format!("#{number} has it all"));
+            let shown = Event { text, ..event.clone() };
+            lines.push(render_numbered(*number, &shown, CITED_BYTES_MAX));
+            continue;
+        }
+        let is_said = event.kind == EventKind::UserMessage || is_answer(event);
         let bytes_max = match (is_cited, is_said) {
             (true, _) => CITED_BYTES_MAX,
             (false, true) => SAID_BYTES_MAX,
@@ -96,6 +106,18 @@ fn render_turn(turn: &[(u64, Event)], cited: &EventId) -> Vec<String> {
         lines.push(format!("{mark}{}", render_numbered(*number, event, bytes_max)));
     }
     lines
+}
+
+/// The beginning and the end of a long text.
+fn cut_middle(text: &str, remark: &str) -> String {
+    if text.len() <= ANSWER_HEAD_BYTES + ANSWER_TAIL_BYTES + 200 {
+        return text.to_owned();
+    }
+    let head = tome_model::truncate_to(text, ANSWER_HEAD_BYTES);
+    let from = text.ceil_char_boundary(text.len() - ANSWER_TAIL_BYTES);
+    let tail = text.get(from..).unwrap_or_default();
+    let left = from - head.len();
+    format!("{head}\n[… {left} bytes left out; {remark} …]\n{tail}")
 }
 
 fn render_opened(opened: &OpenedCitation) -> Vec<String> {

@@ -52,7 +52,7 @@ impl Scene {
             self.engine.stores().close_idle(0);
             self.engine.stores().open_stores().is_empty().then_some(())
         });
-        self.engine.recall().close_unused();
+        self.engine.recall().close_unused(Duration::ZERO);
         change(&self);
         let Self { engine, folder } = self;
         drop(engine);

@@ -1,11 +1,12 @@
 //! Several processes on one notebook: no write is lost, and a kill leaves the old or the new
 //! content.
 
+use std::io::ErrorKind;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
 use tome_model::{Scope, SystemClock};
-use tome_notebook::Notebook;
+use tome_notebook::{Notebook, NotebookError};
 
 use crate::world::{World, agent};
 
@@ -22,6 +23,17 @@ fn worker(world: &World, job: &str) -> Child {
         .expect("a process")
 }
 
+/// Does what the error asks for while the other process holds the lock for long: it waits for a disk
+/// that others may keep busy.
+fn until_unlocked<T>(write: impl Fn() -> Result<T, NotebookError>) -> T {
+    loop {
+        match write() {
+            Err(NotebookError::Io { cause, .. }) if cause.kind() == ErrorKind::WouldBlock => {}
+            written => return written.expect("written"),
+        }
+    }
+}
+
 /// Entry point of the worker processes, not a test of its own.
 #[test]
 #[ignore = "runs in a worker process started by the other tests"]
@@ -35,11 +47,10 @@ fn does_its_job() {
     if let Some(name) = job.strip_prefix("append ") {
         for number in 0..WRITES {
             let entry = format!("- {name} {number}");
-            notebook.append_entry(&by, "log.md", &entry, None, None).expect("appended");
+            until_unlocked(|| notebook.append_entry(&by, "log.md", &entry, None, None));
             if number % 10 == 0 {
-                notebook
-                    .write_note(&by, &format!("{name}_{number}.md"), &entry, None, None)
-                    .expect("written");
+                let note = format!("{name}_{number}.md");
+                until_unlocked(|| notebook.write_note(&by, &note, &entry, None, None));
             }
         }
         return;

@@ -2481,7 +2481,7 @@ pub struct Finder {
     pub far: ::core::option::Option<FarEmbedder>,
     /// One per counted store, and one for the coder's notebook.
     #[prost(message, repeated, tag = "3")]
-    pub desks: ::prost::alloc::vec::Vec<FinderDesk>,
+    pub index_sets: ::prost::alloc::vec::Vec<FinderIndexSet>,
 }
 /// An embedding endpoint.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -2498,7 +2498,7 @@ pub struct FarEmbedder {
 }
 /// The indexes over one store, or over the coder's notebook.
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct FinderDesk {
+pub struct FinderIndexSet {
     /// The root of the project; empty for the coder's, and for a store of all projects.
     #[prost(string, tag = "1")]
     pub project: ::prost::alloc::string::String,

@@ -76,12 +76,15 @@ pub(super) fn list_files(
     }
     let mut files = Vec::new();
     for project in list_projects(indexer, index_set) {
-        let notebook = indexer.notebooks.open(&project_notebook(&project))?;
-        files.extend(list_notes(&notebook, |path, version| PageKey::Note {
-            project: project.clone(),
-            path,
-            version,
-        })?);
+        let owner = project_notebook(&project);
+        if indexer.notebooks.has_files(&owner)? {
+            let notebook = indexer.notebooks.open(&owner)?;
+            files.extend(list_notes(&notebook, |path, version| PageKey::Note {
+                project: project.clone(),
+                path,
+                version,
+            })?);
+        }
         if let Some(folder) = indexer.stores.projects().find_folder(&project) {
             files
                 .extend(indexer.session_files.list_files(&project, &layout::sessions_dir(&folder)));
@@ -178,6 +181,9 @@ impl Indexer {
             Vec::new()
         });
         for whose in self.list_notebooks(index_set) {
+            if !self.notebooks.has_files(&whose).unwrap_or(true) {
+                continue;
+            }
             let notebook = self.notebooks.open(&whose);
             let left_out = notebook
                 .map_err(|_| ())

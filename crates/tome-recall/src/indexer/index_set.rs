@@ -13,10 +13,12 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::time::{Duration, Instant};
 
 use tome_finder::{Bm25Index, Embedder, FinderError, VectorIndex};
 use tome_model::Millis;
 
+use super::files_stamp::FilesStamp;
 use super::writers::UpdatePass;
 
 /// The owner of an index set.
@@ -52,8 +54,11 @@ pub(crate) struct IndexSet {
     pub are_deep_outdated: AtomicBool,
     /// Problems of the last update.
     pub problems: Mutex<IndexProblems>,
+    /// The state of the files, and their number, when the indexes had all of them.
+    pub indexed_files: Mutex<Option<(FilesStamp, usize)>>,
     /// Time of last use, as a counter of uses.
     pub last_used: AtomicU64,
+    used_at: Mutex<Instant>,
 }
 
 /// Files in one particular index instance. An index that was deleted and recreated must not inherit
@@ -159,13 +164,32 @@ impl IndexSet {
             are_vectors_outdated: AtomicBool::new(true),
             are_deep_outdated: AtomicBool::new(true),
             problems: Mutex::default(),
+            indexed_files: Mutex::default(),
             last_used: AtomicU64::new(0),
+            used_at: Mutex::new(Instant::now()),
         }
     }
 
     /// Returns whether it belongs to exactly this project.
     pub(crate) fn is_project(&self, root: Option<&str>) -> bool {
         matches!(&self.owner, IndexOwner::Project(own) if Some(own.as_str()) == root)
+    }
+
+    pub(crate) fn mark_used(&self, uses: u64) {
+        self.last_used.store(uses, Ordering::Relaxed);
+        *self.used_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+    }
+
+    /// Time since the last use.
+    pub(crate) fn idle_time(&self) -> Duration {
+        self.used_at.lock().unwrap_or_else(PoisonError::into_inner).elapsed()
+    }
+
+    /// Number of entries in the BM25 indexes that are open.
+    pub(crate) fn open_entry_count(&self) -> u64 {
+        let open =
+            [&self.events, &self.pages].into_iter().filter_map(|pair| pair.bm25.open_index());
+        open.map(|index| index.entry_count()).sum()
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -272,7 +296,12 @@ impl<T: SearchIndex> IndexSlot<T> {
     }
 
     fn is_open(&self) -> bool {
-        self.open.read().unwrap_or_else(PoisonError::into_inner).is_some()
+        self.open_index().is_some()
+    }
+
+    /// The index if it is open; its files are not checked.
+    fn open_index(&self) -> Option<Arc<T>> {
+        self.open.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     pub(crate) fn set(&self, index: Option<Arc<T>>) {

@@ -7,7 +7,9 @@ mod deep_events;
 mod done_ranges;
 mod entries;
 mod files;
+mod files_stamp;
 mod index_set;
+mod nodes;
 mod pages;
 mod report;
 mod session_files;
@@ -37,6 +39,11 @@ pub use report::IndexReport;
 pub(crate) use session_files::SessionFiles;
 pub use update::IndexUpdate;
 pub(crate) use update::parse_cursor;
+
+/// Index sets with more entries are not kept open for queries over all projects.
+const SMALL_ENTRIES_MAX: u64 = 4_000;
+/// Maximum number of entries in all of those that are, some 100 MB.
+const KEPT_ENTRIES_MAX: u64 = 150_000;
 
 pub(crate) struct Indexer {
     pub home: Home,
@@ -107,31 +114,45 @@ impl Indexer {
         index_set: &IndexSet,
         look: impl FnOnce(&IndexSet) -> T,
     ) -> T {
-        index_set.last_used.store(self.uses.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        let was_open = index_set.is_open();
+        index_set.mark_used(self.uses.fetch_add(1, Ordering::Relaxed) + 1);
         let found = look(index_set);
-        let mut open = self.used_sets();
-        open.retain(|index_set| index_set.is_open());
-        let surplus = open.len().saturating_sub(self.stores.open_max());
-        if surplus > 0 {
-            open.sort_by_key(|index_set| index_set.last_used.load(Ordering::Relaxed));
-            open.iter().take(surplus).for_each(|index_set| index_set.close());
+        if !was_open {
+            self.close_surplus();
         }
         found
     }
 
-    /// The number of the last event of a store that is closed and completely indexed, so that a query
-    /// needs only its indexes. Opening a store takes far longer than searching its indexes.
-    pub(crate) fn fully_indexed(&self, set: &IndexSet) -> Option<u64> {
+    /// Closes index sets if too many are open. Beyond the most recently used, small ones stay open for
+    /// the next query over all projects. The longest open of these stay: such a query uses all in turn,
+    /// and closing the oldest would close each just before it is needed.
+    fn close_surplus(&self) {
+        let mut open = self.used_sets();
+        open.retain(|index_set| index_set.is_open());
+        if open.len() <= self.stores.open_max() {
+            return;
+        }
+        open.sort_by_key(|index_set| index_set.last_used.load(Ordering::Relaxed));
+        open.truncate(open.len() - self.stores.open_max());
+        let (mut sets, mut entries) = (0, 0);
+        for index_set in open {
+            let more = index_set.open_entry_count();
+            if more > SMALL_ENTRIES_MAX
+                || entries + more > KEPT_ENTRIES_MAX
+                || sets >= self.stores.index_sets_max()
+            {
+                index_set.close();
+            } else {
+                (sets, entries) = (sets + 1, entries + more);
+            }
+        }
+    }
+
+    /// The number of the last event of a store that is closed; `None` if it is open or empty. Opening
+    /// it takes far longer than searching its indexes.
+    pub(crate) fn closed_last_seq(&self, set: &IndexSet) -> Option<u64> {
         let path = set.ledger.as_ref().filter(|path| !self.stores.is_open(path))?;
-        let last = Some(Ledger::read_last_seq(path)).filter(|last| *last > 0)?;
-        let (events, pages) = self.with_open_set(set, |set| {
-            (set.events.open_existing(&self.embedder), set.pages.open_existing(&self.embedder))
-        });
-        let has_read_all = parse_cursor(&events.0?.cursor()) == last
-            && parse_cursor(&events.1?.cursor()) == last
-            && !pages.0?.cursor().is_empty()
-            && !pages.1?.cursor().is_empty();
-        has_read_all.then_some(last)
+        Some(Ledger::read_last_seq(path)).filter(|last| *last > 0)
     }
 
     /// The index sets used so far.

@@ -352,16 +352,16 @@ fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
             "check the endpoint, or embed.* in `tome config`, then run `tome stop`; until then recall works by keywords only",
         ));
     }
-    for desk in &indexes.desks {
-        let broken = desk.indexes.iter().map(|index| index.problem.as_str());
-        let problems = index_status::set_problems(indexes, desk);
+    for set in &indexes.index_sets {
+        let broken = set.indexes.iter().map(|index| index.problem.as_str());
+        let problems = index_status::set_problems(indexes, set);
         for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
             checks.push(warning(
                 "finder",
-                format!("an index of {} cannot be used: {problem}", index_status::set_name(desk)),
+                format!("an index of {} cannot be used: {problem}", index_status::set_name(set)),
                 &format!(
                     "it is rebuilt automatically; if not, delete {}, which loses no data",
-                    desk.path
+                    set.path
                 ),
             ));
         }

@@ -14,7 +14,7 @@ const DEEP: &str = "deep/";
 
 /// Progress of the deep vectors; `None` if they are complete.
 pub fn deep_progress(finder: &v1::Finder) -> Option<String> {
-    let indexes = finder.desks.iter().flat_map(|desk| &desk.indexes);
+    let indexes = finder.index_sets.iter().flat_map(|set| &set.indexes);
     let (mut done, mut behind) = (0, 0);
     for index in indexes.filter(|index| index.name == "deep/events") {
         done += index.cursor;
@@ -26,7 +26,7 @@ pub fn deep_progress(finder: &v1::Finder) -> Option<String> {
 
 /// Summarizes all indexes in one line.
 pub fn summarize_indexes(finder: &v1::Finder) -> String {
-    let indexes = || finder.desks.iter().flat_map(|desk| &desk.indexes);
+    let indexes = || finder.index_sets.iter().flat_map(|set| &set.indexes);
     let entries: u64 = indexes().filter_map(|index| index.entries).sum();
     let size: u64 = indexes().map(|index| index.disk_bytes).sum();
     let sent = finder.far.as_ref().map_or_else(String::new, |far| {
@@ -38,39 +38,39 @@ pub fn summarize_indexes(finder: &v1::Finder) -> String {
 
 /// Lists indexes that are behind or broken, one line each.
 pub fn list_index_problems(finder: &v1::Finder) -> Vec<String> {
-    finder.desks.iter().flat_map(|desk| list_set_problems(finder, desk)).collect()
+    finder.index_sets.iter().flat_map(|set| list_set_problems(finder, set)).collect()
 }
 
-fn list_set_problems(finder: &v1::Finder, desk: &v1::FinderDesk) -> Vec<String> {
-    let of = set_name(desk);
+fn list_set_problems(finder: &v1::Finder, set: &v1::FinderIndexSet) -> Vec<String> {
+    let of = set_name(set);
     // Deep vectors are meant to come later.
     let behind =
-        desk.indexes.iter().filter(|index| index.behind > 0 && !index.name.starts_with(DEEP));
+        set.indexes.iter().filter(|index| index.behind > 0 && !index.name.starts_with(DEEP));
     let behind: Vec<String> =
         behind.map(|index| format!("{} by {}", index.name, format_count(index.behind))).collect();
     let mut lines = Vec::new();
     if !behind.is_empty() {
         lines.push(format!("{of} is behind: {}", behind.join(", ")));
     }
-    let broken = desk.indexes.iter().filter(|index| !index.problem.is_empty());
+    let broken = set.indexes.iter().filter(|index| !index.problem.is_empty());
     lines.extend(broken.map(|index| format!("{of}, {}: {}", index.name, index.problem)));
-    lines.extend(set_problems(finder, desk).map(|problem| format!("{of}: {problem}")));
+    lines.extend(set_problems(finder, set).map(|problem| format!("{of}: {problem}")));
     lines
 }
 
 /// Problems of one index set, without the embedding endpoint's problem, which is reported once for all.
 pub fn set_problems<'a>(
     finder: &'a v1::Finder,
-    desk: &'a v1::FinderDesk,
+    set: &'a v1::FinderIndexSet,
 ) -> impl Iterator<Item = &'a str> {
     let said = finder.far.as_ref().map_or("", |far| far.problem.as_str());
     let is_new = move |problem: &&str| said.is_empty() || !problem.contains(said);
-    desk.problems.iter().map(String::as_str).filter(is_new)
+    set.problems.iter().map(String::as_str).filter(is_new)
 }
 
 /// The project of an index set, or its path if it belongs to no project.
-pub fn set_name(desk: &v1::FinderDesk) -> &str {
-    if desk.project.is_empty() { &desk.path } else { &desk.project }
+pub fn set_name(set: &v1::FinderIndexSet) -> &str {
+    if set.project.is_empty() { &set.path } else { &set.project }
 }
 
 /// Why the embedding endpoint computes no vectors, and when the next attempt is due.
@@ -129,11 +129,11 @@ pub fn worker_json(worker: &v1::Worker) -> Value {
 }
 
 pub fn indexes_json(finder: &v1::Finder) -> Value {
-    let desk = |desk: &v1::FinderDesk| {
-        let indexes: Vec<Value> = desk.indexes.iter().map(worker_json).collect();
+    let set = |set: &v1::FinderIndexSet| {
+        let indexes: Vec<Value> = set.indexes.iter().map(worker_json).collect();
         json!({
-            "project": desk.project, "path": desk.path, "indexes": indexes,
-            "problems": desk.problems,
+            "project": set.project, "path": set.path, "indexes": indexes,
+            "problems": set.problems,
         })
     };
     let far = finder.far.as_ref().map(|far| {
@@ -144,6 +144,6 @@ pub fn indexes_json(finder: &v1::Finder) -> Value {
     });
     json!({
         "embedder": finder.embedder, "endpoint": far,
-        "desks": finder.desks.iter().map(desk).collect::<Vec<_>>(),
+        "index_sets": finder.index_sets.iter().map(set).collect::<Vec<_>>(),
     })
 }

@@ -100,7 +100,7 @@ impl daemon_server::Daemon for DaemonService {
         let merged = loop {
             let work = self.0.run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
-                daemon.engine.recall().close_unused();
+                daemon.engine.recall().close_unused(Duration::ZERO);
                 daemon.engine.stores().merge_sessions(is_dry)
             });
             attempts += 1;
@@ -298,7 +298,7 @@ fn inspect_stores(daemon: &Arc<Daemon>, status: &mut v1::StatusResponse) {
     let coder = daemon.engine.recall().report_coder().ok().filter(|report| report.folder.is_dir());
     index_reports.extend(coder.map(indexes::index_set_to_wire));
     if let Some(indexes) = &mut status.finder {
-        indexes.desks = index_reports;
+        indexes.index_sets = index_reports;
     }
     let uncounted = paths.len().saturating_sub(INSPECTED_STORES_MAX);
     status.projects_uncounted = u32::try_from(uncounted).unwrap_or(u32::MAX);

@@ -93,7 +93,7 @@ impl DeepWorker {
         drop(store);
         if !was_open && is_complete {
             stores.close(path);
-            self.daemon.engine.recall().close_unused();
+            self.daemon.engine.recall().close_indexes(path);
         }
         self.log_outcome(&path.display().to_string(), &outcome)
     }

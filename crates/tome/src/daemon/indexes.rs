@@ -23,12 +23,12 @@ pub fn finder_status(daemon: &Daemon) -> v1::Finder {
                 again_in_ms: u64::try_from(retry_in).unwrap_or(u64::MAX),
             }
         }),
-        desks: Vec::new(),
+        index_sets: Vec::new(),
     }
 }
 
-pub fn index_set_to_wire(report: IndexReport) -> v1::FinderDesk {
-    v1::FinderDesk {
+pub fn index_set_to_wire(report: IndexReport) -> v1::FinderIndexSet {
+    v1::FinderIndexSet {
         project: report.project,
         path: report.folder.display().to_string(),
         indexes: report.indexes.into_iter().map(worker_to_wire).collect(),

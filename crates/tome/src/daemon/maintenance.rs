@@ -91,6 +91,6 @@ fn close_idle_stores(daemon: &Daemon) {
     let idle_ms = u64::try_from(daemon.settings.store_idle_close.as_millis()).unwrap_or(u64::MAX);
     daemon.engine.stores().close_idle(idle_ms);
     daemon.engine.notebooks().close_idle(idle_ms);
-    daemon.engine.recall().close_unused();
+    daemon.engine.recall().close_unused(daemon.settings.store_idle_close);
     daemon.engine.topics().close_unused();
 }

@@ -22,7 +22,7 @@ use super::request_fields::{non_empty, non_empty_owned};
 use super::state::Daemon;
 
 /// Instructions that an answer repeats.
-const INSTRUCTIONS_MAX: usize = 2;
+const INSTRUCTIONS_MAX: usize = 3;
 
 pub struct RecallService(pub Arc<Daemon>);
 
@@ -40,7 +40,7 @@ impl Recall for RecallService {
             if answer.behind > 0 || (query.tier.is_none() && answer.tier < Tier::Fused) {
                 daemon.scheduler.indexes_lag();
             }
-            let instructions = find_instructions(daemon, &query);
+            let instructions = find_instructions(daemon, &query, &answer);
             Ok::<_, RecallError>((answer, instructions))
         });
         let answer = tokio::time::timeout(limits::RECALL_TIMEOUT, answer).await.map_err(|_| {
@@ -72,15 +72,20 @@ impl Recall for RecallService {
     }
 }
 
-/// The instructions that concern a query of one project. A failure to read them is no failure of the
-/// search.
-fn find_instructions(daemon: &Daemon, query: &RecallQuery) -> Vec<ListedInstruction> {
+/// The instructions that concern a query of one project or its answer. A failure to read them is no
+/// failure of the search.
+fn find_instructions(
+    daemon: &Daemon,
+    query: &RecallQuery,
+    answer: &RecallAnswer,
+) -> Vec<ListedInstruction> {
     let Some(project) = query.filter.project.as_deref() else { return Vec::new() };
     if query.limits.hits == 0 || query.syntax == QuerySyntax::Regex || query.tier.is_some() {
         return Vec::new();
     }
     let all = daemon.engine.calendar().list_instructions(project).unwrap_or_default();
-    find_concerned(&all, &query.text).into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
+    let about = find_concerned(&all, &query.text, &answer.texts());
+    about.into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
 }
 
 fn instruction_to_wire(listed: ListedInstruction) -> v1::Instruction {

@@ -138,7 +138,7 @@ impl VectorWorker {
             drop(opened);
             if !was_open && is_complete {
                 self.daemon.engine.stores().close(path);
-                self.daemon.engine.recall().close_unused();
+                self.daemon.engine.recall().close_indexes(path);
             }
             if !is_ok {
                 return false;

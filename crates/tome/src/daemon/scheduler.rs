@@ -194,7 +194,9 @@ fn catch_up(daemon: &Daemon, path: &Path) -> Result<(), HomeError> {
     }
     drop(store);
     // Indexes of closed stores hold file descriptors.
-    daemon.engine.recall().close_unused();
+    if !daemon.engine.stores().is_open(path) {
+        daemon.engine.recall().close_indexes(path);
+    }
     flush_after_bulk(daemon);
     caught_up
 }

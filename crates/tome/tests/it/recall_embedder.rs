@@ -55,8 +55,8 @@ pub fn settled(world: &World, query: &str) -> Value {
 /// Number of indexes with problems.
 fn troubles(world: &World) -> usize {
     let finder = status(world);
-    let desks = finder["desks"].as_array().unwrap().iter();
-    let indexes = desks.flat_map(|desk| desk["indexes"].as_array().unwrap());
+    let index_sets = finder["index_sets"].as_array().unwrap().iter();
+    let indexes = index_sets.flat_map(|set| set["indexes"].as_array().unwrap());
     indexes.filter(|index| index["behind"] != 0).count()
 }
 
@@ -66,7 +66,7 @@ fn status(world: &World) -> Value {
 
 fn index(world: &World, name: &str) -> Value {
     let finder = status(world);
-    let indexes = finder["desks"][0]["indexes"].as_array().unwrap().clone();
+    let indexes = finder["index_sets"][0]["indexes"].as_array().unwrap().clone();
     indexes.into_iter().find(|index| index["name"] == name).unwrap()
 }
 

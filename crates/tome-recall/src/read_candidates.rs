@@ -1,0 +1,114 @@
+//! Selects the candidates worth reading, and reads their texts.
+
+use tome_finder::EntrySource;
+
+use super::candidate::{RecallCandidate, load_bodies};
+use super::candidate_pool::CandidatePool;
+use super::indexer::Indexer;
+use super::plan::RecallPlan;
+use super::rank::{CandidateVectors, tie_break_key};
+use super::{Tier, parallel};
+use crate::RecallError;
+
+/// Minimum number of texts per thread.
+const TEXTS_PER_THREAD: usize = 16;
+/// The same if stores have to be opened for them.
+const STORES_PER_THREAD: usize = 2;
+
+impl CandidatePool {
+    /// Selects the candidates worth reading: the best of each tier, pages and events separately.
+    pub(super) fn select_for_reading(&mut self, plan: &RecallPlan) {
+        let mut keep = vec![false; self.candidates.list.len()];
+        for is_event in [true, false] {
+            for tier in [Tier::Bm25, Tier::Vectors, Tier::Literal] {
+                let score = |candidate: &RecallCandidate| match tier {
+                    Tier::Bm25 => candidate.bm25_score,
+                    Tier::Vectors => candidate.cosines.first().copied().or(candidate.static_cosine),
+                    _ => candidate.literal_score,
+                };
+                let mut order: Vec<(usize, f32)> = self
+                    .candidates
+                    .list
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, candidate)| (candidate.source == EntrySource::Event) == is_event)
+                    .filter_map(|(index, candidate)| Some((index, score(candidate)?)))
+                    .collect();
+                // Break ties deterministically, whatever order an index returned.
+                let tied = |index: usize| self.candidates.list.get(index).map(tie_break_key);
+                order.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| tied(a.0).cmp(&tied(b.0))));
+                let most = match is_event {
+                    true => plan.effort.events_read_max(tier),
+                    false => plan.effort.pages_read_max(),
+                };
+                // Of many stores, almost every text takes opening another one.
+                let most = if self.sets.is_wide { most / 2 } else { most };
+                for (index, _) in order.into_iter().take(most) {
+                    if let Some(keep) = keep.get_mut(index) {
+                        *keep = true;
+                    }
+                }
+            }
+        }
+        // Deterministic order, whichever index found them first.
+        self.candidates.retain_sorted(keep, tie_break_key);
+    }
+
+    /// Reads what the candidates say.
+    pub(super) fn read_all(&mut self, indexer: &Indexer) -> Result<(), RecallError> {
+        self.read_candidates(0, indexer, |_, _| ()).map(drop)
+    }
+
+    /// Reads the texts of the candidates from `first` on, those of one page together, and applies
+    /// `look` to each.
+    pub(super) fn read_candidates<R: Send>(
+        &mut self,
+        first: usize,
+        indexer: &Indexer,
+        look: impl Fn(&mut RecallCandidate, Option<CandidateVectors<'_>>) -> R + Sync,
+    ) -> Result<Vec<R>, RecallError> {
+        let (asked, is_wide) = (&self.sets, self.sets.is_wide);
+        let read =
+            |page: &mut [RecallCandidate]| -> Result<(Vec<R>, Option<RecallError>), RecallError> {
+                let asked = page.first().and_then(|one| asked.get(one.set_index));
+                let opened = asked.map(|asked| {
+                    let open = asked.open(indexer)?;
+                    load_bodies(page, indexer, open.ledger.as_deref())?;
+                    Ok((open, &asked.query_vectors))
+                });
+                let (opened, problem) = match opened.transpose() {
+                    Ok(opened) => (opened, None),
+                    // In a wide query, one unreadable store must not fail the others.
+                    Err(error) if is_wide => (None, Some(error)),
+                    Err(error) => return Err(error),
+                };
+                let vectors = opened.as_ref().map(|(open, question)| CandidateVectors {
+                    vectors: open.vectors.as_deref().zip(question.vectors.as_ref()),
+                    deep: open.deep.as_deref().zip(question.deep.as_ref()),
+                });
+                Ok((page.iter_mut().map(|candidate| look(candidate, vectors)).collect(), problem))
+            };
+        let candidates = self.candidates.list.get_mut(first..).unwrap_or_default();
+        let is_same =
+            |a: &RecallCandidate, b: &RecallCandidate| a.set_index == b.set_index && a.key == b.key;
+        let mut pages: Vec<(usize, &mut [RecallCandidate])> =
+            candidates.chunk_by_mut(is_same).enumerate().collect();
+        if is_wide {
+            // Group pages by index set, so that each is opened once.
+            pages.sort_by_key(|(_, page)| page.first().map(|one| one.set_index));
+        }
+        let work = |(place, page)| (place, read(page));
+        let per_thread = if is_wide { STORES_PER_THREAD } else { TEXTS_PER_THREAD };
+        let mut looked = parallel::map(pages, per_thread, work);
+        looked.sort_by_key(|(place, _)| *place);
+        let mut all = Vec::new();
+        for (_, page) in looked {
+            let (results, problem) = page?;
+            all.extend(results);
+            if let Some(problem) = problem {
+                self.report.report_unread(problem.explained());
+            }
+        }
+        Ok(all)
+    }
+}

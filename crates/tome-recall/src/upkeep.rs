@@ -1,0 +1,140 @@
+//! Keeping the indexes up to date, and reporting their state.
+
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tome_home::Store;
+
+use crate::indexer::IndexSet;
+use crate::{IndexReport, IndexUpdate, Recall, RecallError};
+
+impl Recall {
+    /// Brings the indexes over a store up to date, if they are behind.
+    pub fn catch_up_indexes(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let set = self.indexer.ledger_set(store.path());
+        match set.filter(|set| self.indexer.is_behind(set, Some(store))) {
+            Some(set) => self.indexer.catch_up(&set, stop),
+            None => Ok(IndexUpdate::default()),
+        }
+    }
+
+    /// Brings the indexes over the coder's notebook, and those of projects that have only notes, up to
+    /// date where a question has seen that they are behind.
+    pub fn catch_up_note_indexes(
+        &self,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let mut done = IndexUpdate::default();
+        for index_set in self.indexer.used_sets() {
+            if index_set.ledger.is_none() && index_set.is_outdated.load(Ordering::Relaxed) {
+                done.pages += self.indexer.catch_up(&index_set, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Updates the vectors of a store with a remote embedder. Sends no request if they are up to
+    /// date.
+    pub fn catch_up_vectors(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let set = self.indexer.ledger_set(store.path());
+        match set.filter(|set| self.indexer.are_vectors_behind(set, Some(store))) {
+            Some(set) => self.indexer.catch_up_vectors(&set, stop),
+            None => Ok(IndexUpdate::default()),
+        }
+    }
+
+    /// Like [`catch_up_vectors`](Self::catch_up_vectors), for the coder's notebook and projects
+    /// without events that were queried.
+    pub fn catch_up_note_vectors(
+        &self,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let mut done = IndexUpdate::default();
+        for index_set in self.indexer.used_sets() {
+            if index_set.ledger.is_none() && self.indexer.are_vectors_behind(&index_set, None) {
+                done.pages += self.indexer.catch_up_vectors(&index_set, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Computes missing deep vectors of a store, the newest first. Takes long; gives way to queries.
+    pub fn catch_up_deep(
+        &self,
+        store: &Store,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let set = self.indexer.ledger_set(store.path());
+        match set.filter(|set| self.indexer.is_deep_behind(set, Some(store))) {
+            Some(set) => self.indexer.catch_up_deep(&set, stop),
+            None => Ok(IndexUpdate::default()),
+        }
+    }
+
+    /// Like [`catch_up_deep`](Self::catch_up_deep), for the coder's notebook and projects without
+    /// events that were queried.
+    pub fn catch_up_note_deep(&self, stop: &dyn Fn() -> bool) -> Result<IndexUpdate, RecallError> {
+        let mut done = IndexUpdate::default();
+        for index_set in self.indexer.used_sets() {
+            if index_set.ledger.is_none() && self.indexer.is_deep_behind(&index_set, None) {
+                done.pages += self.indexer.catch_up_deep(&index_set, stop)?.pages;
+            }
+        }
+        Ok(done)
+    }
+
+    /// Whether there is a deep embedder.
+    pub fn has_deep_vectors(&self) -> bool {
+        self.indexer.deep.is_some()
+    }
+
+    /// Releases the writers of the indexes over a store, which hold threads and memory. One that is
+    /// still merging segments stays; the next visit to the store releases it.
+    pub fn release_writers(&self, store: &Store) {
+        if let Some(index_set) = self.indexer.ledger_set(store.path()) {
+            self.indexer.release_writers(&index_set);
+        }
+    }
+
+    /// How the indexes over a store are, read from their files; nothing is opened or made.
+    pub fn index_report(&self, store: &Store) -> Result<Option<IndexReport>, RecallError> {
+        let index_set = self.indexer.ledger_set(store.path());
+        index_set.map(|index_set| self.indexer.report_set(&index_set, Some(store))).transpose()
+    }
+
+    /// How the indexes over the coder's notebook are.
+    pub fn report_coder(&self) -> Result<IndexReport, RecallError> {
+        self.indexer.report_set(&self.indexer.coder_set(), None)
+    }
+
+    /// Closes the indexes of stores that are no longer open, if they were not used for this long.
+    pub fn close_unused(&self, idle: Duration) {
+        for index_set in self.indexer.used_sets() {
+            let is_closed = |ledger: &Path| !self.indexer.stores.is_open(ledger);
+            if index_set.ledger.as_deref().is_some_and(is_closed) && index_set.idle_time() >= idle {
+                self.close_set(&index_set);
+            }
+        }
+    }
+
+    /// Closes the indexes over the store at this path, which is closed.
+    pub fn close_indexes(&self, store: &Path) {
+        if let Some(index_set) = self.indexer.ledger_set(store) {
+            self.close_set(&index_set);
+        }
+    }
+
+    fn close_set(&self, index_set: &IndexSet) {
+        index_set.close();
+        self.indexer.unwatch_sessions(index_set);
+    }
+}
