@@ -29,6 +29,8 @@ pub(super) struct SetSearch<'a> {
     pub plan: &'a RecallPlan,
     pub set_index: usize,
     pub filter: EntryFilter,
+    /// Whether the query covers many index sets, of which few candidates each are worth reading.
+    pub is_wide: bool,
 }
 
 impl SetSearch<'_> {

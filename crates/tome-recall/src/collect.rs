@@ -95,11 +95,11 @@ impl SetReplies {
             vectors: of_events.vectors.clone(),
             deep: of_events.deep.clone(),
         };
-        let search = SetSearch { indexer, plan, set_index: 0, filter };
+        let search = SetSearch { indexer, plan, set_index: 0, filter, is_wide };
         let events = (plan.filter.includes_events() && last > 0)
             .then(|| EventSearch::prepare(&search, last, of_events));
         let pages = (!plan.filter.page_sources().is_empty())
-            .then(|| PageSearch::prepare(&search, index_set, ledger.as_deref(), is_wide, of_pages));
+            .then(|| PageSearch::prepare(&search, index_set, ledger.as_deref(), of_pages));
         let index_queries =
             [events.as_ref().map(|events| &events.query), pages.as_ref().map(|pages| &pages.query)];
         let rarest = complete
@@ -128,7 +128,8 @@ impl CandidatePool {
             self.sets.stats.add(stats);
         }
         let number = self.sets.add(index_set, held);
-        let search = SetSearch { indexer, plan, set_index: number, filter };
+        let is_wide = self.sets.is_wide;
+        let search = SetSearch { indexer, plan, set_index: number, filter, is_wide };
         if let Some((events, replies)) = events {
             self.collect_events(&search, index_set, ledger.as_deref(), events, replies)?;
         }

@@ -39,16 +39,19 @@ impl SearchEffort {
             }
     }
 
-    pub(super) fn event_depths(self) -> IndexDepths {
+    /// `is_wide`: the query covers many index sets. No more of one are taken than are read of all.
+    pub(super) fn event_depths(self, is_wide: bool) -> IndexDepths {
         match self {
+            Self::Full if is_wide => IndexDepths { bm25: READ_MAX, vectors: VECTORS_READ_MAX },
             Self::Full => IndexDepths { bm25: BM25_DEPTH, vectors: VECTORS_DEPTH },
             // The similarity of BM25 hits is looked up instead of scanning vectors.
             Self::Quick => IndexDepths { bm25: PROACTIVE_DEPTH, vectors: 0 },
         }
     }
 
-    pub(super) fn page_depths(self) -> IndexDepths {
+    pub(super) fn page_depths(self, is_wide: bool) -> IndexDepths {
         match self {
+            Self::Full if is_wide => IndexDepths { bm25: PAGES_READ_MAX, vectors: PAGES_READ_MAX },
             Self::Full => IndexDepths { bm25: PAGES_DEPTH, vectors: PAGES_DEPTH },
             Self::Quick => {
                 IndexDepths { bm25: 2 * PROACTIVE_PAGES_MAX, vectors: PROACTIVE_PAGES_MAX }

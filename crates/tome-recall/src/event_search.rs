@@ -41,7 +41,7 @@ impl EventSearch {
                 .filter(|_| near(vectors_cursor) && search.plan.wants_tier(Tier::Vectors)),
             deep: deep.filter(|_| search.plan.wants_tier(Tier::Vectors)),
             filter: EntryFilter { sources: Vec::new(), ..search.filter.clone() },
-            depths: search.plan.effort.event_depths(),
+            depths: search.plan.effort.event_depths(search.is_wide),
         };
         Self { last, bm25_cursor, vectors_cursor, query: index_query }
     }

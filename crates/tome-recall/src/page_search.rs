@@ -32,7 +32,6 @@ impl PageSearch {
         search: &SetSearch<'_>,
         index_set: &IndexSet,
         ledger: Option<&Ledger>,
-        is_wide: bool,
         OpenIndexes { bm25: words, vectors: vector_index, deep }: OpenIndexes,
     ) -> Self {
         let sources = search.plan.filter.page_sources().to_vec();
@@ -55,7 +54,7 @@ impl PageSearch {
             vector_index.as_ref().filter(|_| is_asked && !search.indexer.embedder.is_remote());
         let known_meanings = known_meanings
             .map(|vector_index| load_known_files(&index_set.known_in_vectors, vector_index));
-        let has_unchanged_files = is_wide
+        let has_unchanged_files = search.is_wide
             && is_asked
             && known.as_ref().zip(known_meanings.as_ref()).is_some_and(|(known, covered)| {
                 search.indexer.has_unchanged_files(index_set, &[known, covered])
@@ -70,7 +69,7 @@ impl PageSearch {
                 vectors: vector_index,
                 deep: deep.filter(|_| search.plan.wants_tier(Tier::Vectors)),
                 filter,
-                depths: search.plan.effort.page_depths(),
+                depths: search.plan.effort.page_depths(search.is_wide),
             },
         }
     }

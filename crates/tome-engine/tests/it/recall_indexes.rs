@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 use tome_model::Scope;
 use tome_recall::{Across, RecallAnswer, RecallQuery, Tier, Viewpoint, source_name};
-use tome_testkit::{SeededRng, pause};
+use tome_testkit::{SeededRng, eventually, pause};
 
 use crate::scene::{MINUTE_MS, MORNING_MS, ROOT, Scene, listed};
 
@@ -268,4 +268,54 @@ fn of_many_other_projects_the_most_recent_are_searched_and_the_rest_reported() {
     let all = scene.search(&everywhere);
     assert_eq!(all.hits[0].project, "/other", "{all:#?}");
     assert_eq!(all.unread, [] as [String; 0]);
+}
+
+/// A query over many projects opens only the stores whose texts it reads, and still sees what was
+/// edited by hand or stored since.
+#[test]
+fn a_query_over_all_projects_opens_few_stores_and_misses_nothing() {
+    let scene = Scene::new();
+    let root = |n: usize| format!("/many/{n}");
+    let event = |n: usize, id: &str, text: &str| {
+        json!({
+            "id": format!("{id}{n}"), "session_id": format!("s{n}"), "cwd": root(n),
+            "at": MORNING_MS, "text": text,
+        })
+    };
+    scene.ingest((0..30).map(|n| event(n, "first", &format!("The sprocket count is {n}."))));
+    scene.ingest([event(7, "printer", "The invoice printer jams on zebra labels.")]);
+    for n in 0..30 {
+        scene.engine.catch_up_project(&root(n)).unwrap();
+    }
+    let close = || {
+        eventually("the stores to close", || {
+            scene.engine.stores().close_idle(0);
+            scene.engine.stores().open_stores().is_empty().then_some(())
+        });
+    };
+    let search = |text: &str| {
+        let mut query = scene.query(text);
+        query.filter.across = Across::All;
+        scene.search(&query)
+    };
+    // Twice: with closed indexes, and with those that the first query left open.
+    for _ in 0..2 {
+        close();
+        let found = search("zebra labels");
+        assert_eq!(found.hits[0].project, root(7), "{found:#?}");
+        assert_eq!(found.unread, [] as [String; 0]);
+        let open = scene.engine.stores().open_stores().len();
+        assert!(open < 20, "{open} stores are open");
+    }
+    close();
+    let folder = scene.engine.stores().projects().find_folder(&root(3)).unwrap();
+    let notes = folder.join("memory");
+    fs::create_dir_all(&notes).unwrap();
+    fs::write(notes.join("facts.md"), "# Facts\n\nThe quokka build needs node 22.\n").unwrap();
+    assert_eq!(search("quokka build").hits[0].project, root(3));
+    fs::write(notes.join("facts.md"), "# Facts\n\nThe wombat build needs node 24.\n").unwrap();
+    assert_eq!(search("wombat build").hits[0].project, root(3));
+    scene.ingest([event(5, "later", "The okapi cache is cold.")]);
+    close();
+    assert_eq!(search("okapi cache").hits[0].project, root(5));
 }

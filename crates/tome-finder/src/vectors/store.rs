@@ -28,6 +28,10 @@ use crate::files::{
 /// Rows per read or write when all rows are processed.
 pub(super) const ROWS_AT_ONCE: u64 = 4_096;
 
+/// Rows at most this far apart are read together, and at most this many at once.
+const NEAR_ROWS: u32 = 8;
+const ROWS_READ_MAX: usize = 256;
+
 /// An open index: its files and their in-memory representation.
 #[derive(Debug)]
 pub(super) struct VectorFiles {
@@ -147,18 +151,27 @@ impl VectorFiles {
         question: &[f32],
         rows: &[u32],
     ) -> Result<Vec<f32>, FinderError> {
-        let mut levels = vec![0; self.table.layout.levels_bytes()];
+        let row_bytes = self.table.layout.levels_bytes();
         let reader = RowDecoder::shared();
         let mut cosines = Vec::with_capacity(rows.len());
-        for row in rows {
-            let at = u64::from(*row) * levels.len() as u64;
+        let mut levels = Vec::new();
+        // Rows close to each other are read at once: a small index in a few calls.
+        let is_near = |a: &u32, b: &u32| b >= a && b - a <= NEAR_ROWS;
+        for near in rows.chunk_by(is_near).flat_map(|near| near.chunks(ROWS_READ_MAX)) {
+            let (Some(first), Some(last)) = (near.first(), near.last()) else { continue };
+            levels.resize((last - first + 1) as usize * row_bytes, 0);
+            let at = u64::from(*first) * row_bytes as u64;
             read_at(&self.levels, &mut levels, at).map_err(|error| {
                 damaged(&file_path(&self.folder, "levels", self.head.generation), error.to_string())
             })?;
-            let signs = self.table.signs.row_bytes(*row as usize);
-            let cosine = reader.cosine(question, &signs, &levels);
-            let problem = || damaged(&self.folder, format!("row {row} is corrupt"));
-            cosines.push(cosine.ok_or_else(problem)?);
+            for row in near {
+                let from = (row - first) as usize * row_bytes;
+                let signs = self.table.signs.row_bytes(*row as usize);
+                let levels = levels.get(from..from + row_bytes).unwrap_or_default();
+                let cosine = reader.cosine(question, &signs, levels);
+                let problem = || damaged(&self.folder, format!("row {row} is corrupt"));
+                cosines.push(cosine.ok_or_else(problem)?);
+            }
         }
         Ok(cosines)
     }
