@@ -275,3 +275,49 @@ fn save(path: &Path, file: &InstructionFile) -> Result<(), HomeError> {
     let bytes = serde_json::to_vec(file).unwrap_or_default();
     write_atomic(path, &bytes)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(texts: &[&str]) -> Vec<ListedInstruction> {
+        let instruction = |(number, text): (u64, &&str)| ListedInstruction {
+            instruction: Instruction {
+                number,
+                event: EventId::parse(&format!("e{number}")).unwrap(),
+                at: Millis(number),
+                session: SessionId::parse("s1").unwrap(),
+                project: "/app".to_owned(),
+                text: (*text).to_owned(),
+            },
+            replaced_by: None,
+        };
+        (1..).zip(texts).map(instruction).collect()
+    }
+
+    #[test]
+    fn an_order_concerns_a_search_by_its_query_or_by_what_was_found() {
+        let all = listed(&[
+            "Always format dates as DD.MM.YYYY when I ask about appointments.",
+            "Never push to main without a review.",
+            "I prefer tabs over spaces in makefiles.",
+        ]);
+        let numbers = |query: &str, found: &[&str]| -> Vec<u64> {
+            let concerned = find_concerned(&all, query, found);
+            concerned.iter().map(|one| one.instruction.number).collect()
+        };
+        assert_eq!(numbers("dentist", &["The appointment is on 4 May."]), [1]);
+        assert_eq!(numbers("dentist", &["It hurts."]), [] as [u64; 0]);
+        assert_eq!(numbers("when to push", &[]), [2]);
+        // One word in common is chance, if the order does not say when it applies.
+        assert_eq!(numbers("release", &["A review of the book."]), [] as [u64; 0]);
+        assert_eq!(numbers("tabs or spaces", &[]), [3]);
+        assert_eq!(numbers("browser tabs", &[]), [] as [u64; 0]);
+    }
+
+    #[test]
+    fn the_speaker_is_no_part_of_an_instruction() {
+        assert_eq!(strip_speaker("user: Always use tabs."), "Always use tabs.");
+        assert_eq!(strip_speaker("Users: always greet them."), "Users: always greet them.");
+    }
+}

@@ -20,9 +20,9 @@ use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
 use super::turn_form::TurnForm;
 use super::weights::{
-    CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY,
-    NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SIMILARITY_WEIGHT, STATIC_SHARE, TURN_BYTES_MAX,
-    USER_MESSAGE_WEIGHT,
+    CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT, LOW_SIMILARITY_WEIGHT,
+    MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SIMILARITY_WEIGHT,
+    STATIC_SHARE, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
@@ -103,9 +103,10 @@ impl CandidatePool {
         let is_one_question = terms.query_terms.sub_questions().is_empty();
         let are_documents = are_documents(&matches);
         let similarity_weight = script_weight
-            * match is_one_question && !are_documents {
-                true => SIMILARITY_WEIGHT,
-                false => LOW_SIMILARITY_WEIGHT,
+            * match (is_one_question, are_documents) {
+                (false, _) => LOW_SIMILARITY_WEIGHT,
+                (true, true) => DOCUMENT_SIMILARITY_WEIGHT,
+                (true, false) => SIMILARITY_WEIGHT,
             };
         let static_share = if are_documents { 1.0 } else { STATIC_SHARE };
         let similarity = |(candidate, own): (&RecallCandidate, &Option<TermMatch>)| {

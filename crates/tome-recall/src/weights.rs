@@ -35,8 +35,10 @@ pub(super) const MANY_CHUNKS_VECTORS_PENALTY: f32 = 0.2;
 /// Weight of the similarity relative to the share of the query's words that a text earns. Both are
 /// between 0 and about 1.
 pub(super) const SIMILARITY_WEIGHT: f32 = 1.3;
-/// The same where words tell more: between people, turns are short and full of names; several questions
-/// in one are similar to no answer of one of them; and of a long document some part is close to anything.
+/// The same among long documents, of which some part is close to anything.
+pub(super) const DOCUMENT_SIMILARITY_WEIGHT: f32 = 0.9;
+/// The same where words tell more: between people, turns are short and full of names; and several
+/// questions in one are similar to no answer of one of them.
 pub(super) const LOW_SIMILARITY_WEIGHT: f32 = 0.45;
 /// Share of static vectors in the similarity of a text that has deep ones, too.
 pub(super) const STATIC_SHARE: f32 = 0.2;
