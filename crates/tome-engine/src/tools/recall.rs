@@ -8,6 +8,7 @@ mod pointers;
 mod render;
 #[cfg(test)]
 mod tests;
+mod timeline;
 
 use serde_json::{Value, json};
 use tome_model::{Agent, Millis, ModelError, truncate_to};
@@ -35,13 +36,16 @@ const SKIP_MAX: usize = 1_000;
 
 /// Default, minimum and maximum token budget of a text answer.
 const TOKENS_DEFAULT: usize = 400;
+/// Defaults of a timeline, which has a short line per turn.
+const TIMELINE_HITS_DEFAULT: usize = 24;
+const TIMELINE_TOKENS_DEFAULT: usize = 800;
 const TOKENS_MIN: usize = 160;
 const TOKENS_MAX: usize = 8_000;
 
 /// Standing instructions below the hits, and in their own list.
-const INSTRUCTIONS_MAX: usize = 3;
+const INSTRUCTIONS_MAX: usize = 2;
 const INSTRUCTIONS_LISTED_MAX: usize = 20;
-const INSTRUCTION_CHARS_MAX: usize = 240;
+const INSTRUCTION_CHARS_MAX: usize = 160;
 
 /// Bytes of a query repeated in JSON.
 const QUERY_BYTES_MAX: usize = 500;
@@ -55,11 +59,16 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let within = scope.map(|scope| scope.parse::<RecallScope>()).transpose();
     let within = within.map_err(|error| ToolError::invalid(error.to_string()))?.unwrap_or_default();
     let order: HitOrder = take_named(args, &["sort"])?.unwrap_or_default();
-    let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(HITS_DEFAULT);
+    let is_timeline = order == HitOrder::Time;
+    let (hits_default, tokens_default) = match is_timeline {
+        true => (TIMELINE_HITS_DEFAULT, TIMELINE_TOKENS_DEFAULT),
+        false => (HITS_DEFAULT, TOKENS_DEFAULT),
+    };
+    let limit = args.take_count(&["limit"], HITS_MAX)?.unwrap_or(hits_default);
     let skip = args.take_count(&["cursor"], SKIP_MAX)?.unwrap_or(0);
     let across: Option<Across> = take_named(args, &["across"])?;
     let tokens_max =
-        args.take_count(&["tokens"], TOKENS_MAX)?.map_or(TOKENS_DEFAULT, |n| n.max(TOKENS_MIN));
+        args.take_count(&["tokens"], TOKENS_MAX)?.map_or(tokens_default, |n| n.max(TOKENS_MIN));
     let narrow = TimeAndAgents::parse(call, args)?;
     args.reject_unknown()?;
     let mut question = resolve_caller(call, across)?.into_query(query, narrow);
@@ -81,7 +90,9 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
         0 => find_instructions(call, &question, &answer),
         _ => Vec::new(),
     };
-    let packed = pack::pack_answer(&answer, &instructions, &format);
+    let timeline = is_timeline.then(|| timeline::pack_timeline(&answer, &instructions, &format));
+    let packed =
+        timeline.flatten().unwrap_or_else(|| pack::pack_answer(&answer, &instructions, &format));
     let shown = answer.hits.get(..packed.hits).unwrap_or(&answer.hits);
     let mut json = answer_json(&answer, &question.text);
     let more = answer.more + (answer.hits.len() - shown.len());
@@ -138,7 +149,7 @@ fn render_instruction(one: &ListedInstruction) -> String {
     let Instruction { number, at, text, .. } = &one.instruction;
     let text = crate::quote::quote_line(text, INSTRUCTION_CHARS_MAX);
     let day: String = at.to_string().chars().take(10).collect();
-    format!("Standing instruction of the user (#{number}, {day}): {text}")
+    format!("User's standing instruction #{number} ({day}): {text}")
 }
 
 fn require_query(args: &mut ToolArgs) -> Result<String> {

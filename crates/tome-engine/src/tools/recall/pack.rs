@@ -165,14 +165,14 @@ impl AnswerPacker<'_> {
 }
 
 impl PackedAnswer {
-    fn new(mut text: String, hits: usize) -> Self {
+    pub(super) fn new(mut text: String, hits: usize) -> Self {
         text.truncate(text.trim_end().len());
         Self { tokens: estimate_tokens(&text), text, hits }
     }
 }
 
 /// Shortens a query to one line within the limits.
-fn shorten_query(query: &str, tokens_max: usize) -> String {
+pub(super) fn shorten_query(query: &str, tokens_max: usize) -> String {
     let mut bytes_max = QUERY_BYTES_MAX;
     let line = one_line(tome_model::truncate_to(query, 4 * QUERY_BYTES_MAX));
     loop {

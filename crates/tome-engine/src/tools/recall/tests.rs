@@ -8,6 +8,7 @@ use tome_text::estimate_tokens;
 
 use super::pack::{AnswerFormat, excerpt_around_match, pack_answer};
 use super::pointers::render_pointers;
+use super::timeline::pack_timeline;
 use super::{TOKENS_DEFAULT, TOKENS_MIN};
 use tome_recall::{Confidence, OtherProjectHits, RecallAnswer, RecallHit, Tier};
 
@@ -204,6 +205,45 @@ fn an_answer_that_is_cut_says_how_to_get_more() {
     let second = AnswerFormat { skip: 5, ..format("refresh", 800) };
     assert_eq!(shown(&answer, &second), (5, "(2 more; cursor 10 continues)".to_owned()));
     assert!(pack_answer(&answer, &[], &second).text.contains("[6] Source"), "numbers go on");
+}
+
+#[test]
+fn a_timeline_has_one_line_per_turn_and_drops_the_least_relevant() {
+    let turn = |number: u64, day: u64, score: f64, text: &str| RecallHit {
+        id: format!("#{number}"),
+        at: Some(Millis(MORNING.0 + day * 86_400_000)),
+        score,
+        ..hit(EntrySource::Event, "messages.jsonl#L1", text)
+    };
+    let asked = |number: u64, text: &str| tome_recall::HitTurn {
+        asked: Some(tome_recall::TurnPart { number, text: text.to_owned() }),
+        ..tome_recall::HitTurn::default()
+    };
+    let hits = vec![
+        turn(12, 0, 0.9, "Which limits does the gateway have?"),
+        RecallHit {
+            turn: asked(12, "Which limits does the gateway have?"),
+            ..turn(13, 0, 0.8, "600 requests per minute.")
+        },
+        turn(31, 0, 0.2, "Raise the limit"),
+        turn(88, 3, 0.7, "Why are we throttled again?"),
+    ];
+    let answer = RecallAnswer { more: 2, ..answer(hits) };
+    let text = |tokens_max: usize| {
+        pack_timeline(&answer, &[], &format("limits", tokens_max)).map(|packed| packed.text)
+    };
+    expect![[r#"
+        Timeline of "limits" (3 turns, oldest first)
+        2026-11-15
+          #12 Which limits does the gateway have?
+          #31 Raise the limit
+        2026-11-18
+          #88 Why are we throttled again?
+        (2 more; cursor 4 continues)"#]]
+    .assert_eq(&text(400).unwrap());
+    let short = (10..100).rev().filter_map(text).find(|text| !text.contains("#31")).unwrap();
+    assert!(short.contains("#12") && short.contains("#88"), "{short}");
+    assert_eq!(text(10), None);
 }
 
 #[test]
