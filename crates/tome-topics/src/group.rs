@@ -54,6 +54,17 @@ pub(crate) fn find_topic_groups(
     (groups.collect(), names)
 }
 
+/// The places of segments, which are sorted by id.
+pub(crate) fn find_places<'a>(
+    segments: &[SegmentRecord],
+    ids: impl Iterator<Item = &'a str>,
+) -> Vec<usize> {
+    let place = |id: &str| segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok();
+    let mut places: Vec<usize> = ids.filter_map(place).collect();
+    places.sort_unstable();
+    places
+}
+
 fn find_central(graph: &Graph, group: &[usize]) -> usize {
     let ties = |place: usize| -> i64 {
         let inside =

@@ -9,6 +9,7 @@ mod extent;
 mod file_page;
 mod graph;
 mod group;
+mod join;
 mod label;
 mod leiden;
 mod limits;

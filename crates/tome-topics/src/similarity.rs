@@ -18,11 +18,7 @@ const THRESHOLDS: (f32, f32) = (0.45, 0.85);
 /// Returns edges between segments whose texts are more alike than chance: each segment's nearest
 /// neighbors, with weights up to [`ONE`]. `segments` are sorted by id.
 pub(crate) fn find_similar(segments: &[SegmentRecord]) -> Vec<(usize, usize, i64)> {
-    let packed: Vec<(usize, PackedVector<'_>)> = segments
-        .iter()
-        .enumerate()
-        .filter_map(|(place, segment)| Some((place, PackedVector::new(&segment.vector)?)))
-        .collect();
+    let packed = pack_vectors(segments);
     if packed.len() < 2 {
         return Vec::new();
     }
@@ -40,6 +36,32 @@ pub(crate) fn find_similar(segments: &[SegmentRecord]) -> Vec<(usize, usize, i64
     edges
         .into_iter()
         .map(|(a, b, similarity)| (place(a), place(b), weigh_similarity(similarity, least)))
+        .collect()
+}
+
+/// Returns the nearest neighbors of one segment, with weights up to [`ONE`].
+pub(crate) fn find_similar_to(place: usize, segments: &[SegmentRecord]) -> Vec<(usize, i64)> {
+    let packed = pack_vectors(segments);
+    let Ok(row) = packed.binary_search_by_key(&place, |(place, _)| *place) else {
+        return Vec::new();
+    };
+    let Some((_, own)) = packed.get(row) else { return Vec::new() };
+    let least = calibrate(&packed);
+    let mut nearest = vec![Vec::new()];
+    for (other, vector) in packed.iter().filter(|(other, _)| *other != place) {
+        let similarity = own.cosine(vector);
+        if similarity >= least {
+            keep_nearest(&mut nearest, 0, *other, similarity);
+        }
+    }
+    let nearest = nearest.into_iter().flatten();
+    nearest.map(|(similarity, other)| (other, weigh_similarity(similarity, least))).collect()
+}
+
+fn pack_vectors(segments: &[SegmentRecord]) -> Vec<(usize, PackedVector<'_>)> {
+    let packed = segments.iter().enumerate();
+    packed
+        .filter_map(|(place, segment)| Some((place, PackedVector::new(&segment.vector)?)))
         .collect()
 }
 
