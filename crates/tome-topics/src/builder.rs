@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::extent::Extent;
 use crate::group::{Group, find_topic_groups};
+use crate::grouping::Grouping;
 use crate::named::{NamedTopic, TopicKind, collect_named};
 use crate::names::TopicNames;
 use crate::path::Renames;
@@ -49,11 +50,20 @@ pub struct TopicStatus {
 
 impl TopicMap {
     /// Finds the topics of segments. `last` keeps the ids of groups; it does not change the groups.
-    pub fn build(mut segments: Vec<SegmentRecord>, last: &TopicNames) -> Self {
+    pub fn build(segments: Vec<SegmentRecord>, last: &TopicNames) -> Self {
+        Self::build_with(segments, last, &Grouping::default())
+    }
+
+    /// The same with other weights.
+    pub fn build_with(
+        mut segments: Vec<SegmentRecord>,
+        last: &TopicNames,
+        grouping: &Grouping,
+    ) -> Self {
         sort_segments(&mut segments);
         let renames = Renames::collect(&segments);
         let named = collect_named(&segments, &renames);
-        let (groups, names) = find_topic_groups(&segments, &named, last);
+        let (groups, names) = find_topic_groups(&segments, &named, last, grouping);
         Self { segments, renames, named, groups, names }
     }
 

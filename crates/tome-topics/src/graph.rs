@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use crate::grouping::Grouping;
 use crate::leiden::Graph;
 use crate::limits::{
-    CONTINUES, EDGE_MAX, LINKED_NEXT, LINKED_WHOLE, ONE, OTHER_BRANCH, RARE_MAX, RARE_MIN,
-    RARE_SHARE,
+    CONTINUES, EDGE_MAX, LINKED_WHOLE, ONE, OTHER_BRANCH, RARE_MAX, RARE_MIN, RARE_SHARE,
 };
 use crate::named::{NamedTopic, TopicKind};
 use crate::path::base_name;
@@ -22,10 +22,14 @@ const GENERIC_FILES: [&str; 22] = [
 ];
 
 /// Builds the graph of segments, which are sorted by id.
-pub(crate) fn build_graph(segments: &[SegmentRecord], named: &[NamedTopic]) -> Graph {
-    let mut edges = find_similar(segments);
+pub(crate) fn build_graph(
+    segments: &[SegmentRecord],
+    named: &[NamedTopic],
+    grouping: &Grouping,
+) -> Graph {
+    let mut edges = find_similar(segments, grouping);
     for topic in named {
-        add_shared(topic, segments.len(), &mut edges);
+        add_shared(topic, segments.len(), grouping, &mut edges);
     }
     let places: BTreeMap<&str, usize> =
         segments.iter().enumerate().map(|(place, one)| (one.id.as_str(), place)).collect();
@@ -56,10 +60,14 @@ pub(crate) fn edges_of(
     place: usize,
     segments: &[SegmentRecord],
     named: &[NamedTopic],
+    grouping: &Grouping,
 ) -> BTreeMap<usize, i64> {
-    let mut edges: BTreeMap<usize, i64> = find_similar_to(place, segments).into_iter().collect();
+    let mut edges: BTreeMap<usize, i64> =
+        find_similar_to(place, segments, grouping).into_iter().collect();
     for topic in named.iter().filter(|topic| topic.segments.binary_search(&place).is_ok()) {
-        let Some((weight, reach)) = link_weight(topic, segments.len()) else { continue };
+        let Some((weight, reach)) = link_weight(topic, segments.len(), grouping) else {
+            continue;
+        };
         let own = topic.segments.partition_point(|other| *other < place);
         let near = topic.segments.iter().enumerate().filter(|(at, _)| at.abs_diff(own) <= reach);
         for (_, other) in near.filter(|(_, other)| **other != place) {
@@ -91,8 +99,13 @@ fn limit_edge(weight: i64, from: Option<&String>, to: Option<&String>) -> i64 {
 }
 
 /// Adds edges between the segments of a rare topic. The rarer it is, the more it weighs.
-fn add_shared(topic: &NamedTopic, segments: usize, edges: &mut Vec<(usize, usize, i64)>) {
-    let Some((weight, reach)) = link_weight(topic, segments) else { return };
+fn add_shared(
+    topic: &NamedTopic,
+    segments: usize,
+    grouping: &Grouping,
+    edges: &mut Vec<(usize, usize, i64)>,
+) {
+    let Some((weight, reach)) = link_weight(topic, segments, grouping) else { return };
     for (place, from) in topic.segments.iter().enumerate() {
         for to in topic.segments.iter().skip(place + 1).take(reach) {
             edges.push((*from, *to, weight));
@@ -102,11 +115,11 @@ fn add_shared(topic: &NamedTopic, segments: usize, edges: &mut Vec<(usize, usize
 
 /// The weight of an edge for a topic in common, and the number of later segments that each is linked
 /// to; `None` if the topic links nothing.
-fn link_weight(topic: &NamedTopic, segments: usize) -> Option<(i64, usize)> {
+fn link_weight(topic: &NamedTopic, segments: usize, grouping: &Grouping) -> Option<(i64, usize)> {
     let base = match topic.kind {
         TopicKind::Branch | TopicKind::Issue => 700,
         TopicKind::Error => 400,
-        TopicKind::File => 350,
+        TopicKind::File => grouping.file,
         TopicKind::Package | TopicKind::Symbol => 150,
         TopicKind::Command => 60,
         // The files in it are linked already.
@@ -119,7 +132,7 @@ fn link_weight(topic: &NamedTopic, segments: usize) -> Option<(i64, usize)> {
         return None;
     }
     let weight = if is_work { base } else { base * rarity(count, segments) / ONE };
-    Some((weight, if count <= LINKED_WHOLE { count } else { LINKED_NEXT }))
+    Some((weight, if count <= LINKED_WHOLE { count } else { grouping.linked_next }))
 }
 
 /// How rare something is, in thousandths: 1000 if two segments have it, 0 if all do. Whole numbers

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::graph::build_graph;
+use crate::grouping::Grouping;
 use crate::label::label_groups;
 use crate::leiden::{Graph, find_groups};
-use crate::limits::RESOLUTION;
 use crate::named::NamedTopic;
 use crate::names::TopicNames;
 use crate::record::SegmentRecord;
@@ -26,9 +26,10 @@ pub(crate) fn find_topic_groups(
     segments: &[SegmentRecord],
     named: &[NamedTopic],
     last: &TopicNames,
+    grouping: &Grouping,
 ) -> (Vec<Group>, TopicNames) {
-    let graph = build_graph(segments, named);
-    let of = find_groups(&graph, RESOLUTION);
+    let graph = build_graph(segments, named, grouping);
+    let of = find_groups(&graph, grouping.resolution);
     let count = of.iter().max().map_or(0, |last| last + 1);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (place, group) in of.iter().enumerate() {

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::builder::{TopicMap, sort_segments};
 use crate::graph::edges_of;
 use crate::group::{Group, find_places};
+use crate::grouping::Grouping;
 use crate::label::label_groups;
-use crate::limits::RESOLUTION;
 use crate::named::{NamedTopic, collect_named};
 use crate::names::TopicNames;
 use crate::path::Renames;
@@ -94,13 +94,14 @@ fn nearest_group(
     named: &[NamedTopic],
     groups: &[Group],
 ) -> Option<usize> {
-    let edges = edges_of(place, segments, named);
+    let grouping = Grouping::default();
+    let edges = edges_of(place, segments, named, &grouping);
     let mut gains: BTreeMap<usize, i64> = BTreeMap::new();
     for (at, group) in groups.iter().enumerate() {
         let inside = edges.iter().filter(|(other, _)| group.segments.binary_search(other).is_ok());
         let weight: i64 = inside.map(|(_, weight)| weight).sum();
         let size = i64::try_from(group.segments.len()).unwrap_or(i64::MAX);
-        gains.insert(at, weight - RESOLUTION.saturating_mul(size));
+        gains.insert(at, weight - grouping.resolution.saturating_mul(size));
     }
     let best = gains.into_iter().filter(|(_, gain)| *gain > 0);
     best.max_by_key(|(at, gain)| (*gain, std::cmp::Reverse(*at))).map(|(at, _)| at)
