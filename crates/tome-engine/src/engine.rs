@@ -301,6 +301,8 @@ impl Engine {
                 Arc::clone(&self.stores),
                 Arc::clone(&self.notebooks),
                 Arc::clone(&self.recall),
+                Arc::clone(&self.topics),
+                Arc::clone(&self.clock),
                 redactor,
             )
         }))

@@ -5,6 +5,7 @@
 //! order they came.
 
 mod builder;
+mod decision;
 mod extent;
 mod file_page;
 mod graph;
@@ -25,6 +26,7 @@ mod similarity;
 mod vector;
 
 pub use builder::{Topic, TopicMap, TopicStatus};
+pub use decision::FileDecision;
 pub use extent::{Extent, WeekActivity};
 pub use file_page::FileLookup;
 pub use grouping::Grouping;

@@ -37,6 +37,7 @@ fn recall_specs() -> Vec<ToolSpec> {
                     "type": "string",
                     "enum": [
                         "all", "detail", "messages", "notes", "coder", "contents", "instructions",
+                        "topics",
                     ],
                     "default": "all",
                 },

@@ -66,6 +66,11 @@ impl CachedTopics {
         (self.current.0 == version).then(|| Arc::clone(&self.current.1))
     }
 
+    /// The topics that were requested last.
+    pub(super) fn latest(&self) -> Arc<TopicMap> {
+        Arc::clone(&self.current.1)
+    }
+
     fn is_due(&self, lines: u64, now: Millis) -> bool {
         let Some(last) = self.clustered else { return true };
         let changed = usize::try_from(lines.abs_diff(last.lines)).unwrap_or(usize::MAX);

@@ -32,6 +32,8 @@ pub const TOPICS_WORKER: &str = "topics";
 const BATCH_MAX: usize = 256;
 /// Segments that are read and embedded before they are written.
 const WRITE_MAX: usize = 64;
+/// Segments whose topics are found while a request for something else waits.
+const QUICK_MAX: u64 = 500;
 /// New lines whose segments join known groups one by one; more take as long as reading all again.
 const JOINED_MAX: u64 = 200;
 
@@ -120,6 +122,21 @@ impl Topics {
         let map = Arc::new(known.base.join(changed, &dropped));
         self.lock_cache().set_current(&path, project, version, Arc::clone(&map));
         Ok(map)
+    }
+
+    /// The topics of a project if they are at hand: in memory, maybe without the latest events, or few
+    /// enough to be found at once.
+    pub fn load_if_quick(&self, project: &str) -> Result<Option<Arc<TopicMap>>, HomeError> {
+        let Some(path) = self.stores.find_store_path(project) else { return Ok(None) };
+        if let Some(known) = self.lock_cache().find(&path, project) {
+            return Ok(Some(known.latest()));
+        }
+        let log = self.log(&self.stores.open(&path)?);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.refresh()?;
+        let is_small = log.segments() <= QUICK_MAX;
+        drop(log);
+        is_small.then(|| self.load(project)).transpose()
     }
 
     /// Finds the groups of all segments: those of the last clustering if there was one, else new ones.
