@@ -35,7 +35,9 @@ pub use changes::CONTENTS_WORKER;
 pub use event_text::event_texts;
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
-pub use extract::{Extractive, FileChange, cut_turns, find_conclusion, is_prompt};
+pub use extract::{
+    Extractive, FileChange, cut_turns, find_conclusion, is_prompt, list_edited_files,
+};
 pub use instructions::{
     INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,
     rank_instructions,

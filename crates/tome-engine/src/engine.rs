@@ -302,6 +302,8 @@ impl Engine {
                 Arc::clone(&self.notebooks),
                 Arc::clone(&self.recall),
                 Arc::clone(self.calendar.instructions()),
+                Arc::clone(&self.topics),
+                Arc::clone(&self.clock),
                 redactor,
             )
         }))

@@ -18,11 +18,12 @@ pub mod triggers;
 pub use capture::Sealer;
 pub use engine::{Engine, EngineSettings};
 pub use injection::{
-    FactFile, HINT_TOKENS_MAX, HINTS_MAX, InjectionRecord, InjectionText, Injector, KnownFacts,
-    NoteLine, PLAN_TOKENS_MAX, PromptHint, ResumeParts, SessionHints, SessionState, StartKind,
-    StartParts, StartRequest, TokenBudget, append_late_hints, choose_hints, damage_of_injections,
+    DECISION_TOKENS_MAX, EditLookup, FactFile, FileEdit, HINT_TOKENS_MAX, HINTS_MAX,
+    InjectionRecord, InjectionText, Injector, KnownFacts, NoteLine, PLAN_TOKENS_MAX, PromptHint,
+    ResumeParts, SUBAGENT_TOKENS_MAX, SessionHints, SessionState, StartKind, StartParts,
+    StartRequest, SubagentTask, TokenBudget, append_late_hints, choose_hints, damage_of_injections,
     memory_rules, render_hints, render_nudge, render_plan_lessons, render_resume, render_rules,
-    render_start,
+    render_start, render_subagent,
 };
 pub use intake::{IngestResult, Intake, PreparedDrafts};
 pub use quote::{neutralize, quote_text, strip_fence};

@@ -77,7 +77,7 @@ pub use endpoint::{EmbedderStatus, EndpointEmbedder};
 pub use error::RecallError;
 pub use hit_turn::{HitTurn, TurnPart};
 pub use indexer::{IndexReport, IndexUpdate};
-pub use other_statements::{OtherStatement, StatementRelation};
+pub use other_statements::{Claim, OtherStatement, StatementRelation};
 pub use proactive::is_worth_searching;
 pub use query::{
     Across, ExcludedPrompt, HitOrder, QueryOrigin, QuerySyntax, RecallFilter, RecallLimits,

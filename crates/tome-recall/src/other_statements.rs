@@ -110,17 +110,17 @@ impl Statement {
 
 /// A statement that a later one may take back.
 #[derive(Debug)]
-pub(super) struct Claim(Statement);
+pub struct Claim(Statement);
 
 impl Claim {
     /// Reads a sentence; `None` if it has too few telling words to be recognized again.
-    pub(super) fn read(sentence: &str) -> Option<Self> {
+    pub fn read(sentence: &str) -> Option<Self> {
         let statement = Statement::new(0, Millis(0), sentence);
         (statement.words.len() >= SHARED_MIN && !sentence.contains('?')).then_some(Self(statement))
     }
 
     /// Whether a later sentence is about the same and says that it is wrong, or the opposite.
-    pub(super) fn is_taken_back_by(&self, later: &str) -> bool {
+    pub fn is_taken_back_by(&self, later: &str) -> bool {
         if later.contains('?') {
             return false;
         }

@@ -7,6 +7,7 @@
     reason = "a bench is a program for its developers"
 )]
 
+use std::collections::BTreeSet;
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -68,16 +69,21 @@ fn segment(number: u64, segments: u64) -> SegmentRecord {
 }
 
 fn main() {
-    for segments in [1_000_u64, 5_000, 20_000] {
+    for segments in [1_000_u64, 5_000, 20_000, 50_000] {
         let records: Vec<SegmentRecord> = (0..segments).map(|n| segment(n, segments)).collect();
         let copy = records.clone();
         let begun = Instant::now();
         let map = TopicMap::build(copy, &TopicNames::default());
         let took = begun.elapsed();
         let status = black_box(map.status());
+        let new = vec![segment(segments + 1, segments)];
+        let begun = Instant::now();
+        black_box(map.join(new, &BTreeSet::new()));
+        let joined = begun.elapsed();
         println!(
-            "{segments:>6} segments: {:>7.1} ms, {} groups, {} in none",
+            "{segments:>6} segments: {:>7.1} ms, one more {:>6.1} ms, {} groups, {} in none",
             took.as_secs_f64() * 1_000.0,
+            joined.as_secs_f64() * 1_000.0,
             status.groups,
             status.ungrouped
         );

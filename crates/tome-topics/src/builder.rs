@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::extent::Extent;
 use crate::group::{Group, find_topic_groups};
+use crate::grouping::Grouping;
 use crate::named::{NamedTopic, TopicKind, collect_named};
 use crate::names::TopicNames;
 use crate::path::Renames;
@@ -16,7 +17,7 @@ pub struct TopicMap {
     pub(crate) renames: Renames,
     pub(crate) named: Vec<NamedTopic>,
     pub(crate) groups: Vec<Group>,
-    names: TopicNames,
+    pub(crate) names: TopicNames,
 }
 
 /// A topic in a list.
@@ -49,12 +50,20 @@ pub struct TopicStatus {
 
 impl TopicMap {
     /// Finds the topics of segments. `last` keeps the ids of groups; it does not change the groups.
-    pub fn build(mut segments: Vec<SegmentRecord>, last: &TopicNames) -> Self {
-        segments.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
-        segments.dedup_by(|a, b| a.id == b.id);
+    pub fn build(segments: Vec<SegmentRecord>, last: &TopicNames) -> Self {
+        Self::build_with(segments, last, &Grouping::default())
+    }
+
+    /// The same with other weights.
+    pub fn build_with(
+        mut segments: Vec<SegmentRecord>,
+        last: &TopicNames,
+        grouping: &Grouping,
+    ) -> Self {
+        sort_segments(&mut segments);
         let renames = Renames::collect(&segments);
         let named = collect_named(&segments, &renames);
-        let (groups, names) = find_topic_groups(&segments, &named, last);
+        let (groups, names) = find_topic_groups(&segments, &named, last, grouping);
         Self { segments, renames, named, groups, names }
     }
 
@@ -175,6 +184,12 @@ impl TopicMap {
     pub fn memberships(&self) -> Vec<(String, BTreeSet<String>)> {
         self.names.groups.iter().map(|(id, segments)| (id.clone(), segments.clone())).collect()
     }
+}
+
+/// Sorts segments by id, each once.
+pub(crate) fn sort_segments(segments: &mut Vec<SegmentRecord>) {
+    segments.sort_by(|a, b| a.id.as_str().cmp(b.id.as_str()));
+    segments.dedup_by(|a, b| a.id == b.id);
 }
 
 pub(crate) fn sort_by_importance(topics: &mut [Topic]) {

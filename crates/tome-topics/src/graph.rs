@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use crate::grouping::Grouping;
 use crate::leiden::Graph;
 use crate::limits::{
-    CONTINUES, EDGE_MAX, LINKED_NEXT, LINKED_WHOLE, ONE, OTHER_BRANCH, RARE_MAX, RARE_MIN,
-    RARE_SHARE,
+    CONTINUES, EDGE_MAX, LINKED_WHOLE, ONE, OTHER_BRANCH, RARE_MAX, RARE_MIN, RARE_SHARE,
 };
 use crate::named::{NamedTopic, TopicKind};
 use crate::path::base_name;
 use crate::record::SegmentRecord;
-use crate::similarity::find_similar;
+use crate::similarity::{find_similar, find_similar_to};
 
 /// Files that every kind of work changes.
 #[rustfmt::skip]
@@ -22,10 +22,14 @@ const GENERIC_FILES: [&str; 22] = [
 ];
 
 /// Builds the graph of segments, which are sorted by id.
-pub(crate) fn build_graph(segments: &[SegmentRecord], named: &[NamedTopic]) -> Graph {
-    let mut edges = find_similar(segments);
+pub(crate) fn build_graph(
+    segments: &[SegmentRecord],
+    named: &[NamedTopic],
+    grouping: &Grouping,
+) -> Graph {
+    let mut edges = find_similar(segments, grouping);
     for topic in named {
-        add_shared(topic, segments.len(), &mut edges);
+        add_shared(topic, segments.len(), grouping, &mut edges);
     }
     let places: BTreeMap<&str, usize> =
         segments.iter().enumerate().map(|(place, one)| (one.id.as_str(), place)).collect();
@@ -34,12 +38,10 @@ pub(crate) fn build_graph(segments: &[SegmentRecord], named: &[NamedTopic]) -> G
         edges.extend(before.map(|before| (*before, place, CONTINUES)));
     }
     let mut graph = Graph::from_edges(segments.len(), edges);
-    let branch = |place: usize| segments.get(place).and_then(|one| one.branch.as_ref());
     for (from, edges) in graph.edges.iter_mut().enumerate() {
+        let branch = branch_at(segments, from);
         for (to, weight) in edges {
-            let is_apart = branch(from).zip(branch(*to)).is_some_and(|(a, b)| a != b);
-            let share = if is_apart { OTHER_BRANCH } else { ONE };
-            *weight = (*weight * share / ONE).min(EDGE_MAX);
+            *weight = limit_edge(*weight, branch, branch_at(segments, *to));
         }
     }
     graph
@@ -53,12 +55,71 @@ pub(crate) fn is_rare(topic: &NamedTopic, segments: usize) -> bool {
     topic.segments.len() <= most && !is_generic
 }
 
+/// Edges of one segment to all others, for a segment that joins groups found before.
+pub(crate) fn edges_of(
+    place: usize,
+    segments: &[SegmentRecord],
+    named: &[NamedTopic],
+    grouping: &Grouping,
+) -> BTreeMap<usize, i64> {
+    let mut edges: BTreeMap<usize, i64> =
+        find_similar_to(place, segments, grouping).into_iter().collect();
+    for topic in named.iter().filter(|topic| topic.segments.binary_search(&place).is_ok()) {
+        let Some((weight, reach)) = link_weight(topic, segments.len(), grouping) else {
+            continue;
+        };
+        let own = topic.segments.partition_point(|other| *other < place);
+        let near = topic.segments.iter().enumerate().filter(|(at, _)| at.abs_diff(own) <= reach);
+        for (_, other) in near.filter(|(_, other)| **other != place) {
+            *edges.entry(*other).or_insert(0) += weight;
+        }
+    }
+    let Some(own) = segments.get(place) else { return BTreeMap::new() };
+    for (other, segment) in segments.iter().enumerate() {
+        let is_next = own.continues.as_ref() == Some(&segment.id)
+            || segment.continues.as_ref() == Some(&own.id);
+        if is_next {
+            *edges.entry(other).or_insert(0) += CONTINUES;
+        }
+    }
+    for (other, weight) in &mut edges {
+        *weight = limit_edge(*weight, own.branch.as_ref(), branch_at(segments, *other));
+    }
+    edges
+}
+
+fn branch_at(segments: &[SegmentRecord], place: usize) -> Option<&String> {
+    segments.get(place).and_then(|one| one.branch.as_ref())
+}
+
+fn limit_edge(weight: i64, from: Option<&String>, to: Option<&String>) -> i64 {
+    let is_apart = from.zip(to).is_some_and(|(a, b)| a != b);
+    let share = if is_apart { OTHER_BRANCH } else { ONE };
+    (weight * share / ONE).min(EDGE_MAX)
+}
+
 /// Adds edges between the segments of a rare topic. The rarer it is, the more it weighs.
-fn add_shared(topic: &NamedTopic, segments: usize, edges: &mut Vec<(usize, usize, i64)>) {
+fn add_shared(
+    topic: &NamedTopic,
+    segments: usize,
+    grouping: &Grouping,
+    edges: &mut Vec<(usize, usize, i64)>,
+) {
+    let Some((weight, reach)) = link_weight(topic, segments, grouping) else { return };
+    for (place, from) in topic.segments.iter().enumerate() {
+        for to in topic.segments.iter().skip(place + 1).take(reach) {
+            edges.push((*from, *to, weight));
+        }
+    }
+}
+
+/// The weight of an edge for a topic in common, and the number of later segments that each is linked
+/// to; `None` if the topic links nothing.
+fn link_weight(topic: &NamedTopic, segments: usize, grouping: &Grouping) -> Option<(i64, usize)> {
     let base = match topic.kind {
         TopicKind::Branch | TopicKind::Issue => 700,
         TopicKind::Error => 400,
-        TopicKind::File => 350,
+        TopicKind::File => grouping.file,
         TopicKind::Package | TopicKind::Symbol => 150,
         TopicKind::Command => 60,
         // The files in it are linked already.
@@ -68,15 +129,10 @@ fn add_shared(topic: &NamedTopic, segments: usize, edges: &mut Vec<(usize, usize
     // A branch tells work apart, however long it lives.
     let is_work = matches!(topic.kind, TopicKind::Branch | TopicKind::Issue);
     if base == 0 || count < 2 || !is_work && !is_rare(topic, segments) {
-        return;
+        return None;
     }
     let weight = if is_work { base } else { base * rarity(count, segments) / ONE };
-    let reach = if count <= LINKED_WHOLE { count } else { LINKED_NEXT };
-    for (place, from) in topic.segments.iter().enumerate() {
-        for to in topic.segments.iter().skip(place + 1).take(reach) {
-            edges.push((*from, *to, weight));
-        }
-    }
+    Some((weight, if count <= LINKED_WHOLE { count } else { grouping.linked_next }))
 }
 
 /// How rare something is, in thousandths: 1000 if two segments have it, 0 if all do. Whole numbers

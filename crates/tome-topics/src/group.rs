@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::graph::build_graph;
+use crate::grouping::Grouping;
 use crate::label::label_groups;
 use crate::leiden::{Graph, find_groups};
-use crate::limits::RESOLUTION;
 use crate::named::NamedTopic;
 use crate::names::TopicNames;
 use crate::record::SegmentRecord;
@@ -26,9 +26,10 @@ pub(crate) fn find_topic_groups(
     segments: &[SegmentRecord],
     named: &[NamedTopic],
     last: &TopicNames,
+    grouping: &Grouping,
 ) -> (Vec<Group>, TopicNames) {
-    let graph = build_graph(segments, named);
-    let of = find_groups(&graph, RESOLUTION);
+    let graph = build_graph(segments, named, grouping);
+    let of = find_groups(&graph, grouping.resolution);
     let count = of.iter().max().map_or(0, |last| last + 1);
     let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
     for (place, group) in of.iter().enumerate() {
@@ -52,6 +53,17 @@ pub(crate) fn find_topic_groups(
         Group { id, segments, terms, central }
     });
     (groups.collect(), names)
+}
+
+/// The places of segments, which are sorted by id.
+pub(crate) fn find_places<'a>(
+    segments: &[SegmentRecord],
+    ids: impl Iterator<Item = &'a str>,
+) -> Vec<usize> {
+    let place = |id: &str| segments.binary_search_by(|one| one.id.as_str().cmp(id)).ok();
+    let mut places: Vec<usize> = ids.filter_map(place).collect();
+    places.sort_unstable();
+    places
 }
 
 fn find_central(graph: &Graph, group: &[usize]) -> usize {

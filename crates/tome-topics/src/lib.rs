@@ -5,10 +5,13 @@
 //! order they came.
 
 mod builder;
+mod decision;
 mod extent;
 mod file_page;
 mod graph;
 mod group;
+mod grouping;
+mod join;
 mod label;
 mod leiden;
 mod limits;
@@ -23,8 +26,10 @@ mod similarity;
 mod vector;
 
 pub use builder::{Topic, TopicMap, TopicStatus};
+pub use decision::FileDecision;
 pub use extent::{Extent, WeekActivity};
 pub use file_page::FileLookup;
+pub use grouping::Grouping;
 pub use named::{NamedTopic, TopicKind, error_signature};
 pub use names::TopicNames;
 pub use page::{PageEntry, PageFact, PageFile, PageSession, ProblemState, TopicPage};

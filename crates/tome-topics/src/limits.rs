@@ -1,11 +1,7 @@
 //! Limits and weights of topics, each with its reason.
 
-/// Nearest neighbors of a segment that become edges: enough to hold a piece of work together.
-pub(crate) const NEIGHBORS_MAX: usize = 8;
 /// Weights are whole thousandths, so that sums do not depend on their order.
 pub(crate) const ONE: i64 = 1_000;
-/// Density of edges that holds a group together, in thousandths.
-pub(crate) const RESOLUTION: i64 = 150;
 /// Weight of an edge between two segments, all reasons together.
 pub(crate) const EDGE_MAX: i64 = 2 * ONE;
 /// Share of an edge that is left between segments of different branches, in thousandths: work that was
@@ -21,8 +17,6 @@ pub(crate) const RARE_MIN: usize = 6;
 pub(crate) const RARE_MAX: usize = 400;
 /// Up to this many segments of a feature are all linked; more are linked in order of time.
 pub(crate) const LINKED_WHOLE: usize = 12;
-/// Later segments that each is linked to then.
-pub(crate) const LINKED_NEXT: usize = 4;
 /// Files that one turn changes: more is a move or a formatter, which tells nothing.
 pub(crate) const TURN_FILES_MAX: usize = 25;
 /// Terms of a label.

@@ -196,7 +196,7 @@ impl Subject<'_> {
     }
 
     /// Whether a path named the file at that time.
-    fn is_named(&self, path: &str, at: Millis, is_new: bool) -> bool {
+    pub(crate) fn is_named(&self, path: &str, at: Millis, is_new: bool) -> bool {
         self.names.iter().any(|(name, until)| {
             name == path && until.is_none_or(|until| at <= until || is_new && at == until)
         })
@@ -224,7 +224,7 @@ impl Subject<'_> {
 }
 
 /// Whether a text names a file by its base name, as a whole word.
-fn mentions_file(text: &str, path: &str) -> bool {
+pub(crate) fn mentions_file(text: &str, path: &str) -> bool {
     let base = base_name(path);
     text.match_indices(base).any(|(at, _)| {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
@@ -433,7 +433,7 @@ fn join_details(first: &str, second: &str) -> String {
     words.join(", ")
 }
 
-fn page_fact(fact: &FactRecord) -> PageFact {
+pub(crate) fn page_fact(fact: &FactRecord) -> PageFact {
     PageFact { kind: fact.kind, text: fact.text.clone(), at: fact.at, number: fact.number }
 }
 

@@ -1,11 +1,14 @@
-//! Finds topics by words.
+//! Finds topics by words, by time, and by what several moments have in common.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use tome_model::Millis;
 use tome_text::{StopClass, is_stop_word, stem};
 
-use crate::builder::{Topic, TopicMap};
+use crate::builder::{Topic, TopicMap, sort_by_importance};
+use crate::group::Group;
 use crate::named::TopicKind;
+use crate::record::SegmentRecord;
 
 impl TopicMap {
     /// Topics that have the words of a query in their names, labels or titles: those with most of
@@ -44,6 +47,45 @@ impl TopicMap {
         // With all words found somewhere, topics with fewer of them only distract.
         found.retain(|one| one.0 == most || most < wanted.len());
         found.into_iter().take(topics_max).map(|(_, topic)| topic).collect()
+    }
+}
+
+impl TopicMap {
+    /// The most important groups that were worked on since a time, in more than one session or on more
+    /// than one day.
+    pub fn recent_groups(&self, since: Millis, groups_max: usize) -> Vec<Topic> {
+        let is_recent = |group: &&Group| {
+            self.segments_at(&group.segments).any(|segment| segment.last_at >= since)
+        };
+        let mut topics: Vec<Topic> =
+            self.groups.iter().filter(is_recent).map(|group| self.group_topic(group)).collect();
+        topics.retain(|topic| topic.extent.sessions.max(topic.extent.days) >= 2);
+        sort_by_importance(&mut topics);
+        topics.truncate(groups_max);
+        topics
+    }
+
+    /// The group to which most of these moments of sessions belong, and at least two.
+    pub fn shared_group<'a>(
+        &self,
+        moments: impl Iterator<Item = (&'a str, Millis)>,
+    ) -> Option<Topic> {
+        let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+        for (session, at) in moments {
+            let is_it = |segment: &SegmentRecord| {
+                segment.session.as_str() == session
+                    && (segment.first_at..=segment.last_at).contains(&at)
+            };
+            let Some(place) = self.segments.iter().position(is_it) else { continue };
+            let group =
+                self.groups.iter().position(|group| group.segments.binary_search(&place).is_ok());
+            if let Some(group) = group {
+                *counts.entry(group).or_insert(0) += 1;
+            }
+        }
+        let best = counts.into_iter().filter(|(_, hits)| *hits >= 2);
+        let (group, _) = best.max_by_key(|(group, hits)| (*hits, std::cmp::Reverse(*group)))?;
+        self.groups.get(group).map(|group| self.group_topic(group))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Nearest neighbors of every segment by vector.
 
-use crate::limits::{NEIGHBORS_MAX, ONE};
+use crate::grouping::Grouping;
+use crate::limits::ONE;
 use crate::record::SegmentRecord;
 use crate::vector::PackedVector;
 
@@ -17,17 +18,16 @@ const THRESHOLDS: (f32, f32) = (0.45, 0.85);
 
 /// Returns edges between segments whose texts are more alike than chance: each segment's nearest
 /// neighbors, with weights up to [`ONE`]. `segments` are sorted by id.
-pub(crate) fn find_similar(segments: &[SegmentRecord]) -> Vec<(usize, usize, i64)> {
-    let packed: Vec<(usize, PackedVector<'_>)> = segments
-        .iter()
-        .enumerate()
-        .filter_map(|(place, segment)| Some((place, PackedVector::new(&segment.vector)?)))
-        .collect();
+pub(crate) fn find_similar(
+    segments: &[SegmentRecord],
+    grouping: &Grouping,
+) -> Vec<(usize, usize, i64)> {
+    let packed = pack_vectors(segments);
     if packed.len() < 2 {
         return Vec::new();
     }
     let least = calibrate(&packed);
-    let nearest = find_nearest(&packed, least);
+    let nearest = find_nearest(&packed, least, grouping.neighbors);
     let mut edges: Vec<(usize, usize, f32)> = Vec::new();
     for (row, found) in nearest.iter().enumerate() {
         edges.extend(
@@ -39,13 +39,51 @@ pub(crate) fn find_similar(segments: &[SegmentRecord]) -> Vec<(usize, usize, i64
     let place = |row: usize| packed.get(row).map_or(0, |(place, _)| *place);
     edges
         .into_iter()
-        .map(|(a, b, similarity)| (place(a), place(b), weigh_similarity(similarity, least)))
+        .map(|(a, b, similarity)| {
+            (place(a), place(b), weigh_similarity(similarity, least, grouping))
+        })
+        .collect()
+}
+
+/// Returns the nearest neighbors of one segment, with weights up to [`ONE`].
+pub(crate) fn find_similar_to(
+    place: usize,
+    segments: &[SegmentRecord],
+    grouping: &Grouping,
+) -> Vec<(usize, i64)> {
+    let packed = pack_vectors(segments);
+    let Ok(row) = packed.binary_search_by_key(&place, |(place, _)| *place) else {
+        return Vec::new();
+    };
+    let Some((_, own)) = packed.get(row) else { return Vec::new() };
+    let least = calibrate(&packed);
+    let mut nearest = vec![Vec::new()];
+    for (other, vector) in packed.iter().filter(|(other, _)| *other != place) {
+        let similarity = own.cosine(vector);
+        if similarity >= least {
+            keep_nearest(&mut nearest, (0, *other), similarity, grouping.neighbors);
+        }
+    }
+    let nearest = nearest.into_iter().flatten();
+    nearest
+        .map(|(similarity, other)| (other, weigh_similarity(similarity, least, grouping)))
+        .collect()
+}
+
+fn pack_vectors(segments: &[SegmentRecord]) -> Vec<(usize, PackedVector<'_>)> {
+    let packed = segments.iter().enumerate();
+    packed
+        .filter_map(|(place, segment)| Some((place, PackedVector::new(&segment.vector)?)))
         .collect()
 }
 
 /// The nearest neighbors of every row, found by several threads: each compares a part of the rows with
 /// all later ones. The result does not depend on their number.
-fn find_nearest(packed: &[(usize, PackedVector<'_>)], least: f32) -> Vec<Vec<(f32, usize)>> {
+fn find_nearest(
+    packed: &[(usize, PackedVector<'_>)],
+    least: f32,
+    neighbors: usize,
+) -> Vec<Vec<(f32, usize)>> {
     let signs = SignTable::build(packed);
     let threads = match packed.len() {
         0..PARALLEL_ROWS_MIN => 1,
@@ -55,7 +93,7 @@ fn find_nearest(packed: &[(usize, PackedVector<'_>)], least: f32) -> Vec<Vec<(f3
         let scans: Vec<_> = (0..threads)
             .map(|part| {
                 let signs = &signs;
-                scope.spawn(move || scan_rows(packed, signs, least, (part, threads)))
+                scope.spawn(move || scan_rows(packed, signs, (least, neighbors), (part, threads)))
             })
             .collect();
         scans.into_iter().filter_map(|scan| scan.join().ok()).collect::<Vec<_>>()
@@ -64,7 +102,7 @@ fn find_nearest(packed: &[(usize, PackedVector<'_>)], least: f32) -> Vec<Vec<(f3
     for part in parts {
         for (row, found) in part.into_iter().enumerate() {
             for (similarity, other) in found {
-                keep_nearest(&mut nearest, row, other, similarity);
+                keep_nearest(&mut nearest, (row, other), similarity, neighbors);
             }
         }
     }
@@ -99,7 +137,7 @@ impl SignTable {
 fn scan_rows(
     packed: &[(usize, PackedVector<'_>)],
     signs: &SignTable,
-    least: f32,
+    (least, neighbors): (f32, usize),
     (first, step): (usize, usize),
 ) -> Vec<Vec<(f32, usize)>> {
     let mut nearest: Vec<Vec<(f32, usize)>> = vec![Vec::new(); packed.len()];
@@ -128,8 +166,8 @@ fn scan_rows(
                 let Some((_, other)) = packed.get(other_row) else { continue };
                 let similarity = own.cosine(other);
                 if similarity >= least {
-                    keep_nearest(&mut nearest, row, other_row, similarity);
-                    keep_nearest(&mut nearest, other_row, row, similarity);
+                    keep_nearest(&mut nearest, (row, other_row), similarity, neighbors);
+                    keep_nearest(&mut nearest, (other_row, row), similarity, neighbors);
                 }
             }
         }
@@ -138,15 +176,20 @@ fn scan_rows(
 }
 
 /// Keeps the best neighbors of a row; of equals the earlier ones, in whatever order they come.
-fn keep_nearest(nearest: &mut [Vec<(f32, usize)>], row: usize, other: usize, similarity: f32) {
+fn keep_nearest(
+    nearest: &mut [Vec<(f32, usize)>],
+    (row, other): (usize, usize),
+    similarity: f32,
+    neighbors: usize,
+) {
     let Some(found) = nearest.get_mut(row) else { return };
     let is_before = |known: &(f32, usize)| {
         known.0 > similarity || known.0.total_cmp(&similarity).is_eq() && known.1 < other
     };
     let place = found.partition_point(is_before);
-    if place < NEIGHBORS_MAX {
+    if place < neighbors {
         found.insert(place, (similarity, other));
-        found.truncate(NEIGHBORS_MAX);
+        found.truncate(neighbors);
     }
 }
 
@@ -185,10 +228,11 @@ fn sign_limit(dimensions: usize, similarity: f32, slack: f32) -> u32 {
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "between 0 and 1000")]
-fn weigh_similarity(similarity: f32, least: f32) -> i64 {
+fn weigh_similarity(similarity: f32, least: f32, grouping: &Grouping) -> i64 {
     let share = f64::from((similarity - least) / (1.0 - least)).clamp(0.0, 1.0);
     // At the threshold a similarity still counts for something.
-    ((0.1 + 0.9 * share) * ONE as f64).round() as i64
+    let weight = ((0.1 + 0.9 * share) * ONE as f64).round() as i64;
+    weight * grouping.similarity / ONE
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "a similarity needs no more precision")]

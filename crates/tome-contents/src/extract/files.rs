@@ -33,13 +33,21 @@ pub(super) struct TouchedFile<'a> {
     pub(super) action: FileTouchKind,
 }
 
+/// Returns the files that a tool call changes, as the agent names them, without those it deletes.
+pub fn list_edited_files(tool: &Tool) -> Vec<&str> {
+    use FileTouchKind::{Changed, Created};
+    let files = parse_files(tool).into_iter();
+    files.filter(|file| matches!(file.action, Changed | Created)).map(|file| file.path).collect()
+}
+
 /// Returns the files of one tool call; none if it failed.
 pub(super) fn parse_touched_files<'a>(event: &'a Event, tool: &'a Tool) -> Vec<TouchedFile<'a>> {
+    if has_failed(event, tool) { Vec::new() } else { parse_files(tool) }
+}
+
+fn parse_files(tool: &Tool) -> Vec<TouchedFile<'_>> {
     let name = tool.name.to_lowercase();
     let name = name.rsplit("__").next().unwrap_or(&name);
-    if has_failed(event, tool) {
-        return Vec::new();
-    }
     match name {
         "edit"
         | "multiedit"

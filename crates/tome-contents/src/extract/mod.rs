@@ -45,7 +45,7 @@ use super::{
 
 pub(crate) use activity::read_activity;
 pub use commands::CommandOutcome;
-pub use files::FileTouchKind;
+pub use files::{FileTouchKind, list_edited_files};
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
 pub use turn::{cut_turns, is_prompt};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use tome_finder::EntrySource;
-use tome_model::{Scope, SessionId};
+use tome_model::{Millis, Scope, SessionId};
 use tome_notebook::{
     InsightQuery, NoteKind, NoteListing, Notebook, OVERVIEW_TEMPLATE, RecalledInsight,
 };
@@ -25,6 +25,9 @@ use tome_recall::{
 const QUERY_CHARS_MAX: usize = 400;
 /// A file of insights up to this size has no entries yet: one entry alone is larger.
 const HEADING_BYTES_MAX: u64 = 100;
+/// Topics named at the start, and how long ago they were worked on at most.
+const RECENT_MAX: usize = 3;
+const RECENT_MS: u64 = 7 * 24 * 60 * 60 * 1_000;
 /// Hits considered for hints.
 const HITS_MAX: usize = 12;
 
@@ -86,6 +89,17 @@ impl Injector {
                 parts.merge(read);
             }
         }
+        // Not worth a notice if it is late.
+        if let Ok(recent) = self.read_recent_topics(&starting.project) {
+            parts.lock().unwrap_or_else(PoisonError::into_inner).recent = recent;
+        }
+    }
+
+    fn read_recent_topics(&self, project: &str) -> Result<Vec<String>, HomeError> {
+        let Some(topics) = self.topics.load_if_quick(project)? else { return Ok(Vec::new()) };
+        let since = Millis(self.clock.now().0.saturating_sub(RECENT_MS));
+        let recent = topics.recent_groups(since, RECENT_MAX).into_iter();
+        Ok(recent.map(|topic| self.redact_text(&topic.label)).collect())
     }
 
     fn read_notes(&self, starting: &StartRequest, parts: &mut StartParts) -> Result<(), HomeError> {
@@ -275,7 +289,7 @@ impl StartParts {
 
     /// Merges the result of one step.
     fn merge(&mut self, read: Self) {
-        let Self { facts, notes, notes_from, overview, insights, known, last, late: _ } = read;
+        let Self { facts, notes, notes_from, overview, insights, known, last, .. } = read;
         self.facts.extend(facts);
         self.notes.extend(notes);
         self.insights.extend(insights);

@@ -126,7 +126,7 @@ pub fn render_hints(hints: &[PromptHint], room: TokenBudget) -> Option<(Injectio
     })
 }
 
-fn hints_section(hints: &[PromptHint]) -> TextSection {
+pub(super) fn hints_section(hints: &[PromptHint]) -> TextSection {
     TextSection {
         name: "Possibly relevant, from memory",
         about: "Found by Tome, not said by the user. memory_show or `tome show` opens a citation."

@@ -30,9 +30,9 @@ const LISTED_MAX: usize = 20;
 pub struct InjectionRecord {
     /// Time in milliseconds since 1970.
     pub at_ms: u64,
-    /// Moment in the session: `start`, `prompt`, `tool`, `stop`, `compaction`.
+    /// Moment in the session: `start`, `prompt`, `edit`, `tool`, `subagent`, `stop`, `compaction`.
     pub moment: String,
-    /// Reason: `startup`, `resume`, `hints`, `replan`, `store`, `overview`.
+    /// Reason: `startup`, `resume`, `hints`, `decision`, `subagent`, `replan`, `store`, `overview`.
     pub why: String,
     /// The agent.
     pub agent: String,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! <project's folder>/triggers/<session>
-//!     {"v":1,"given":["memory/lexer.md", …],"late":[{"key":…,"line":…}]} \n
+//!     {"v":1,"given":["memory/lexer.md", …],"late":[{"key":…,"line":…}],"tasks":[…]} \n
 //!     TriggerState as JSON
 //! ```
 //!
@@ -26,6 +26,10 @@ use tome_home::{HomeError, layout};
 const SESSIONS_MAX: usize = 64;
 /// Hints kept per session; the oldest are dropped first.
 const GIVEN_MAX: usize = 512;
+/// Tasks kept per session: subagents that were never started leave theirs behind.
+const TASKS_MAX: usize = 16;
+/// Characters of a task: its beginning shows its topic.
+const TASK_CHARS_MAX: usize = 600;
 /// A larger file was not written here.
 const FILE_BYTES_MAX: u64 = 512 * 1024;
 
@@ -35,10 +39,21 @@ pub(super) struct InjectionState {
     given: Vec<String>,
     /// Hints found after the hook's deadline.
     late: Vec<PromptHint>,
+    /// Tasks of subagents that have not started yet, the oldest first.
+    tasks: Vec<SubagentTask>,
     /// Whether it was given its start text.
     pub started: bool,
     /// Serialized `TriggerState`.
     pub triggers: Vec<u8>,
+}
+
+/// The task of a subagent, as the agent that starts it words it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SubagentTask {
+    /// The kind of subagent.
+    pub kind: String,
+    /// The task.
+    pub text: String,
 }
 
 /// The hints of a session.
@@ -58,6 +73,8 @@ struct StateHeader {
     given: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     late: Vec<PromptHint>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    tasks: Vec<SubagentTask>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     started: bool,
 }
@@ -76,8 +93,8 @@ impl InjectionState {
         let end = memchr::memchr(b'\n', &bytes)?;
         let head: StateHeader = serde_json::from_slice(bytes.get(..end)?).ok()?;
         let triggers = bytes.get(end + 1..)?.to_vec();
-        let (given, late, started) = (head.given, head.late, head.started);
-        (head.v == 1).then_some(Self { given, late, started, triggers })
+        let StateHeader { v, given, late, tasks, started } = head;
+        (v == 1).then_some(Self { given, late, tasks, started, triggers })
     }
 
     pub(super) fn save(&self, project: &Path, session: &str) -> Result<(), HomeError> {
@@ -90,7 +107,8 @@ impl InjectionState {
             }
             let mut file = tempfile::Builder::new().prefix(".new").tempfile_in(&folder)?;
             let (given, late) = (self.given.clone(), self.late.clone());
-            let head = StateHeader { v: 1, given, late, started: self.started };
+            let tasks = self.tasks.clone();
+            let head = StateHeader { v: 1, given, late, tasks, started: self.started };
             serde_json::to_writer(&mut file, &head)?;
             file.write_all(b"\n")?;
             file.write_all(&self.triggers)?;
@@ -120,13 +138,30 @@ impl InjectionState {
 
     /// Records the hints given now and drops all late hints.
     pub(super) fn mark_given(&mut self, keys: impl IntoIterator<Item = String>) {
+        self.add_given(keys);
+        self.late.clear();
+    }
+
+    /// Records keys that are not given again.
+    pub(super) fn add_given(&mut self, keys: impl IntoIterator<Item = String>) {
         for key in keys {
             if !self.given.contains(&key) {
                 self.given.push(key);
             }
         }
         self.given.drain(..self.given.len().saturating_sub(GIVEN_MAX));
-        self.late.clear();
+    }
+
+    pub(super) fn add_task(&mut self, task: SubagentTask) {
+        let text: String = task.text.chars().take(TASK_CHARS_MAX).collect();
+        self.tasks.push(SubagentTask { text, ..task });
+        self.tasks.drain(..self.tasks.len().saturating_sub(TASKS_MAX));
+    }
+
+    /// Removes the oldest task of a kind of subagent.
+    pub(super) fn take_task(&mut self, kind: &str) -> Option<String> {
+        let at = self.tasks.iter().position(|task| task.kind == kind)?;
+        Some(self.tasks.remove(at).text)
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_contents::Instructions;
 use tome_ledger::EventRange;
-use tome_model::{Event, EventId, EventKind, SessionId};
+use tome_model::{Clock, Event, EventId, EventKind, SessionId};
 
 use super::hints::PromptHint;
 use super::injection_log::{InjectionLog, InjectionRecord};
-use super::injection_state::{InjectionState, SessionHints};
+use super::injection_state::{InjectionState, SessionHints, SubagentTask};
+use crate::topics::Topics;
 use crate::triggers::{DueInjection, TriggerEvent, TriggerSettings, TriggerState};
 use tome_home::{HomeError, Notebooks, Stores};
 use tome_recall::Recall;
@@ -22,6 +23,8 @@ pub struct Injector {
     pub(super) notebooks: Arc<Notebooks>,
     pub(super) recall: Arc<Recall>,
     pub(super) instructions: Arc<Instructions>,
+    pub(super) topics: Arc<Topics>,
+    pub(super) clock: Arc<dyn Clock>,
     redactor: Arc<Redactor>,
     log: InjectionLog,
     /// Held from reading a session's state until it is written back.
@@ -35,19 +38,13 @@ impl Injector {
         notebooks: Arc<Notebooks>,
         recall: Arc<Recall>,
         instructions: Arc<Instructions>,
+        topics: Arc<Topics>,
+        clock: Arc<dyn Clock>,
         redactor: Arc<Redactor>,
     ) -> Self {
-        let records = InjectionLog::new(stores.shared_projects());
-        let remembering = Mutex::default();
-        Self {
-            stores,
-            notebooks,
-            recall,
-            instructions,
-            redactor,
-            log: records,
-            state_lock: remembering,
-        }
+        let log = InjectionLog::new(stores.shared_projects());
+        let state_lock = Mutex::default();
+        Self { stores, notebooks, recall, instructions, topics, clock, redactor, log, state_lock }
     }
 
     /// Redacts a text: notes edited by hand have not passed through any tool.
@@ -126,6 +123,37 @@ impl Injector {
         keys: Vec<String>,
     ) -> Result<(), HomeError> {
         self.update_state(project, session, |remembered| remembered.mark_given(keys))
+    }
+
+    /// Records that the decisions about some files were given to a session, or that there are none.
+    pub fn record_files_checked(
+        &self,
+        project: &str,
+        session: &str,
+        keys: Vec<String>,
+    ) -> Result<(), HomeError> {
+        self.update_state(project, session, |remembered| remembered.add_given(keys))
+    }
+
+    /// Keeps the task of a subagent that is about to start.
+    pub fn record_subagent_task(
+        &self,
+        project: &str,
+        session: &str,
+        task: &SubagentTask,
+    ) -> Result<(), HomeError> {
+        let task = SubagentTask { kind: task.kind.clone(), text: self.redact_text(&task.text) };
+        self.update_state(project, session, |remembered| remembered.add_task(task))
+    }
+
+    /// Returns the task of a subagent that starts: the oldest one for its kind that was kept.
+    pub fn take_subagent_task(
+        &self,
+        project: &str,
+        session: &str,
+        kind: &str,
+    ) -> Result<Option<String>, HomeError> {
+        self.update_state(project, session, |remembered| remembered.take_task(kind))
     }
 
     /// Records that a session was given its start text.

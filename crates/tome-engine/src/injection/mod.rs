@@ -1,12 +1,13 @@
 //! Builds the text that Tome injects into an agent's context, within a hard token budget.
 //!
 //! `token_budget`, `section` and `compose` are pure: lines in, a text within its budget out.
-//! `start`, `resume`, `hints` and `nudge` define the texts; `session_state` and `open_work`
-//! describe a session. `gather` reads the sources, `injection_state` stores what a session was
-//! given, and `injection_log` logs injections. Deadlines are the caller's: every step can be
-//! skipped.
+//! `start`, `resume`, `hints`, `nudge`, `edit_decision` and `subagent` define the texts;
+//! `session_state` and `open_work` describe a session. `gather` reads the sources, `injection_state`
+//! stores what a session was given, and `injection_log` logs injections. Deadlines are the caller's:
+//! every step can be skipped.
 
 mod compose;
+mod edit_decision;
 mod gather;
 mod hints;
 mod injection_log;
@@ -20,18 +21,20 @@ mod rules;
 mod section;
 mod session_state;
 mod start;
+mod subagent;
 #[cfg(test)]
 mod tests;
 mod token_budget;
 
 pub use compose::InjectionText;
+pub use edit_decision::{DECISION_TOKENS_MAX, EditLookup, FileEdit};
 pub use gather::{StartKind, StartRequest};
 pub use hints::{
     HINT_TOKENS_MAX, HINTS_MAX, PromptHint, append_late_hints, choose_hints, render_hints,
 };
 pub use injection_log::InjectionRecord;
 pub use injection_log::damage_of_injections;
-pub use injection_state::SessionHints;
+pub use injection_state::{SessionHints, SubagentTask};
 pub use injector::Injector;
 pub use known::KnownFacts;
 pub use nudge::{PLAN_TOKENS_MAX, render_nudge, render_plan_lessons};
@@ -39,4 +42,5 @@ pub use resume::{ResumeParts, render_resume};
 pub use rules::memory_rules;
 pub use session_state::SessionState;
 pub use start::{FactFile, NoteLine, StartParts, render_rules, render_start};
+pub use subagent::{SUBAGENT_TOKENS_MAX, render_subagent};
 pub use token_budget::TokenBudget;

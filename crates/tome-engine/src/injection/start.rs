@@ -29,6 +29,8 @@ pub struct StartParts {
     pub known: KnownFacts,
     /// The state of the last session; after a compaction, of this one.
     pub last: Option<SessionState>,
+    /// Labels of the topics of the last days, the most important first.
+    pub recent: Vec<String>,
     /// Sources that could not be read in time.
     pub late: Vec<&'static str>,
 }
@@ -70,6 +72,8 @@ const HOW_TO_FIND_MORE: [&str; 2] = [
 ];
 
 const NAME_CHARS_MAX: usize = 80;
+/// Characters of a topic's label.
+const LABEL_CHARS_MAX: usize = 60;
 /// Characters of an index line, and of an open item.
 const LINE_CHARS_MAX: usize = 240;
 const REQUEST_CHARS_MAX: usize = 300;
@@ -94,23 +98,38 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
         overview_section(parts),
         last_session_section(parts),
         branch_section(parts),
-        how_to_work_section(parts),
+        how_to_work_section(&parts.known.how_to_work),
         open_section(parts),
         notes_section(parts),
         insights_section(parts),
     ];
     let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
-    let mut above = opening_lines();
+    let above = opening_lines();
     let mut below: Vec<String> = HOW_TO_FIND_MORE.map(str::to_owned).to_vec();
-    match parts.late.is_empty() {
-        false => {
-            let late = parts.late.join(", ");
-            below.push(format!("[Not read in time: {late}. recall_memory finds it.]"));
-        }
-        true if is_empty => above.extend(NOTHING_YET.map(str::to_owned)),
-        true => {}
+    if !parts.late.is_empty() {
+        let late = parts.late.join(", ");
+        below.push(format!("[Not read in time: {late}. recall_memory finds it.]"));
     }
-    compose(&TextFrame { kind: "start", above, below }, &pieces, room)
+    // One line is not worth losing the rest, should the budget be too small for it.
+    let extras = match is_empty && parts.late.is_empty() {
+        true => vec![NOTHING_YET.map(str::to_owned).to_vec()],
+        false => vec![recent_lines(&parts.recent), Vec::new()],
+    };
+    extras.into_iter().find_map(|extra| {
+        let above = above.iter().cloned().chain(extra).collect();
+        let frame = TextFrame { kind: "start", above, below: below.clone() };
+        compose(&frame, &pieces, room)
+    })
+}
+
+/// The topics of the last days in one line; none if there are fewer than two.
+fn recent_lines(labels: &[String]) -> Vec<String> {
+    if labels.len() < 2 {
+        return Vec::new();
+    }
+    let labels: Vec<String> =
+        labels.iter().map(|label| quote_line(label, LABEL_CHARS_MAX)).collect();
+    vec![String::new(), format!("Recently: {}.", labels.join("; "))]
 }
 
 fn facts_section(parts: &StartParts) -> TextSection {
@@ -185,9 +204,9 @@ fn branch_section(parts: &StartParts) -> TextSection {
     known_section("Work on this branch", about, &parts.known.on_branch, 12)
 }
 
-fn how_to_work_section(parts: &StartParts) -> TextSection {
+pub(super) fn how_to_work_section(lines: &[String]) -> TextSection {
     let about = "Learned from earlier sessions; memory_show opens a citation.".to_owned();
-    known_section("How to work here", about, &parts.known.how_to_work, 14)
+    known_section("How to work here", about, lines, 14)
 }
 
 fn open_section(parts: &StartParts) -> TextSection {

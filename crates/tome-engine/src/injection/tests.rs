@@ -277,6 +277,24 @@ fn any_note() -> impl Strategy<Value = NoteLine> {
         .prop_map(|(n, name, summary)| note(&format!("notes/n{n}.md"), &name, &summary))
 }
 
+#[test]
+fn recent_topics_are_one_line_and_never_cost_the_rest() {
+    let labels = ["lexer.rs, unicode identifiers".to_owned(), "invoice.rs, rounding".to_owned()];
+    let parts = StartParts { recent: labels.to_vec(), last: Some(last()), ..StartParts::default() };
+    let room = |tokens| TokenBudget { tokens, bytes: 9_500 };
+    let text = render_start(&parts, room(2_000)).unwrap().text;
+    let line = "\nRecently: lexer.rs, unicode identifiers; invoice.rs, rounding.\n";
+    assert!(text.contains(line), "{text}");
+    let one = StartParts { recent: labels[..1].to_vec(), ..parts.clone() };
+    assert!(!render_start(&one, room(2_000)).unwrap().text.contains("Recently"));
+    let none = StartParts { recent: Vec::new(), ..parts.clone() };
+    for tokens in (100..700).step_by(10) {
+        let (with, without) =
+            (render_start(&parts, room(tokens)), render_start(&none, room(tokens)));
+        assert_eq!(with.is_some(), without.is_some(), "{tokens}");
+    }
+}
+
 fn any_parts() -> impl Strategy<Value = StartParts> {
     let facts = proptest::collection::vec((0..100, words()), 0..8);
     let notes = || proptest::collection::vec(any_note(), 0..25);
@@ -293,6 +311,7 @@ fn any_parts() -> impl Strategy<Value = StartParts> {
                 open_elsewhere: notes.iter().map(|note| note.name.clone()).collect(),
                 session: None,
             },
+            recent: insights.iter().take(3).map(|note| note.name.clone()).collect(),
             facts: facts.collect(),
             notes,
             insights,

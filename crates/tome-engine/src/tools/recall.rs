@@ -47,6 +47,9 @@ const INSTRUCTIONS_MAX: usize = 2;
 const INSTRUCTIONS_LISTED_MAX: usize = 20;
 const INSTRUCTION_CHARS_MAX: usize = 160;
 
+/// Characters of a topic's label.
+const TOPIC_CHARS_MAX: usize = 80;
+
 /// Bytes of a query repeated in JSON.
 const QUERY_BYTES_MAX: usize = 500;
 
@@ -54,6 +57,9 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let scope = args.take_text(&["scope"])?.filter(|scope| !scope.is_empty());
     if scope.as_deref() == Some("instructions") {
         return list_instructions(call, args);
+    }
+    if scope.as_deref() == Some("topics") {
+        return super::topics::search_topics(call, args);
     }
     let query = require_query(args)?;
     let within = scope.map(|scope| scope.parse::<RecallScope>()).transpose();
@@ -82,6 +88,7 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     let fence = if is_quoted { FENCE_TOKENS } else { 0 };
     let format = pack::AnswerFormat {
         query: &question.text,
+        topic: find_shared_topic(call, &question, &answer),
         skip,
         tokens_max: tokens_max - fence,
         is_quoted,
@@ -102,6 +109,21 @@ pub(super) fn recall_memory(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> R
     insert_field(&mut json, "cursor", cursor.into());
     insert_field(&mut json, "tokens", (packed.tokens + fence as u64).into());
     Ok(ToolAnswer::from_text(packed.text, json))
+}
+
+/// A line on the topic that two or more hits belong to.
+fn find_shared_topic(
+    call: &ToolInvocation<'_>,
+    query: &RecallQuery,
+    answer: &RecallAnswer,
+) -> Option<String> {
+    let project = query.filter.project.as_deref()?;
+    let map = call.topics().ok()?.load_if_quick(project).ok()??;
+    let hits = answer.hits.iter().filter(|hit| hit.project == project);
+    let topic =
+        map.shared_group(hits.filter_map(|hit| Some((hit.session.as_deref()?, hit.at?))))?;
+    let label = crate::quote::quote_line(&topic.label, TOPIC_CHARS_MAX);
+    Some(format!("(also in topic {label}: `tome topics show {}`)", topic.id))
 }
 
 /// Lists the standing instructions of the user in the caller's project.

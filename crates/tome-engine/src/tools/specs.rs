@@ -38,6 +38,7 @@ fn recall_specs() -> Vec<ToolSpec> {
                     "type": "string",
                     "enum": [
                         "all", "detail", "messages", "notes", "coder", "contents", "instructions",
+                        "topics",
                     ],
                     "default": "all",
                 },

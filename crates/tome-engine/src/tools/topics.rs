@@ -28,6 +28,21 @@ pub(super) fn topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
     let query = args.take_text(&["query"])?.filter(|query| !query.trim().is_empty());
     let id = args.take_text(&["id"])?.filter(|id| !id.trim().is_empty());
     args.reject_unknown()?;
+    list_or_open(call, query, id)
+}
+
+/// The topics that match the query of `recall_memory` with scope topics; the most important without one.
+pub(super) fn search_topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
+    let query = args.take_text(&["query", "question"])?.filter(|query| !query.trim().is_empty());
+    args.reject_unknown()?;
+    list_or_open(call, query, None)
+}
+
+fn list_or_open(
+    call: &ToolInvocation<'_>,
+    query: Option<String>,
+    id: Option<String>,
+) -> Result<ToolAnswer> {
     let (map, _) = load_map(call)?;
     if let Some(id) = id {
         let page = map.page(&id).ok_or_else(|| {
@@ -52,7 +67,7 @@ pub(super) fn topics(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
         return Ok(ToolAnswer::from_text(said, json!({ "topics": [] })));
     }
     let mut lines: Vec<String> = found.iter().map(render_topic).collect();
-    lines.push("Open one: topics with its id.".to_owned());
+    lines.push("Open one: topics with its id, or `tome topics show <id>`.".to_owned());
     let listed: Vec<Value> = found.iter().map(topic_json).collect();
     Ok(finish(&lines, json!({ "topics": listed })))
 }

@@ -1,15 +1,19 @@
 //! Topics as a projection of a store: follows the changes of the contents, keeps what topics need
-//! of each segment in a file, and builds the topics of a project when they are requested.
+//! of each segment in a file, and finds the topics of a project.
 //!
 //! The file is a log: a line per segment that was read, the last one counts. An open segment is only
 //! noted, and read when it is closed or when topics are requested.
+//!
+//! A request never finds all groups again because of a change: new segments join the nearest group,
+//! and the projection clusters all of them in the background (`cache.rs` says when).
 
+mod cache;
 mod convert;
 mod record_log;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use tome_contents::Calendar;
@@ -18,8 +22,9 @@ use tome_home::{HomeError, Projection, ProjectionReport, Store, Stores, layout, 
 use tome_model::{Clock, Level, Millis, NodeId};
 use tome_topics::{SegmentRecord, TopicMap, TopicNames, normalize_path};
 
+use cache::{CachedTopics, Clustering, TopicCache, TopicsVersion};
 use convert::{PendingRecord, build_record};
-use record_log::{LogLine, RecordLog};
+use record_log::{LogLine, LogPosition, RecordLog};
 
 /// The name of the projection.
 pub const TOPICS_WORKER: &str = "topics";
@@ -27,6 +32,10 @@ pub const TOPICS_WORKER: &str = "topics";
 const BATCH_MAX: usize = 256;
 /// Segments that are read and embedded before they are written.
 const WRITE_MAX: usize = 64;
+/// Segments whose topics are found while a request for something else waits.
+const QUICK_MAX: u64 = 500;
+/// New lines whose segments join known groups one by one; more take as long as reading all again.
+const JOINED_MAX: u64 = 200;
 
 /// The topics of all stores of a home.
 pub struct Topics {
@@ -35,15 +44,10 @@ pub struct Topics {
     embedder: Arc<dyn Embedder>,
     clock: Arc<dyn Clock>,
     logs: Mutex<HashMap<PathBuf, Arc<Mutex<RecordLog>>>>,
-    /// The topics that were requested last; dropped with their store.
-    last: Mutex<Option<CachedTopics>>,
-}
-
-struct CachedTopics {
-    store: PathBuf,
-    project: String,
-    version: (u64, u64),
-    map: Arc<TopicMap>,
+    /// The topics of projects in use; dropped with their stores.
+    cache: Mutex<TopicCache>,
+    /// Held while the file of ids is read and written back.
+    names_lock: Mutex<()>,
 }
 
 /// The ids of groups by project. Not in the folder of the indexes: ids outlive a rebuild.
@@ -65,7 +69,15 @@ impl Topics {
     ) -> Self {
         // Every closed segment is embedded, at once: an endpoint may be slow or unreachable.
         let embedder = if embedder.is_remote() { Arc::new(StaticEmbedder) } else { embedder };
-        Self { stores, calendar, embedder, clock, logs: Mutex::default(), last: Mutex::default() }
+        Self {
+            stores,
+            calendar,
+            embedder,
+            clock,
+            logs: Mutex::default(),
+            cache: Mutex::default(),
+            names_lock: Mutex::default(),
+        }
     }
 
     /// The topics of a project, up to its latest event.
@@ -79,28 +91,122 @@ impl Topics {
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         self.follow(&store, &mut log, &|| false)?;
         let open = self.read_open(&store, &log, project)?;
-        let version = (log.lines(), open.iter().map(|record| record.last_at.0).max().unwrap_or(0));
-        if let Some(map) = self.cached(&path, project, version) {
+        let position = log.position();
+        let newest_open = open.iter().map(|record| record.last_at).max().unwrap_or_default();
+        let version = TopicsVersion { lines: position.lines, newest_open };
+        let known = self.lock_cache().find(&path, project);
+        if let Some(map) = known.as_ref().and_then(|known| known.current(version)) {
             return Ok(map);
         }
-        let mut records = log.read_records(project)?;
+        let known = known.filter(|known| log.is_continued_from(known.position));
+        let known = known.filter(|known| position.lines - known.position.lines <= JOINED_MAX);
+        let mut changes = log.read_changes(project, known.as_ref().map(|known| known.position))?;
         drop(log);
-        records.extend(open.into_iter().map(|record| (record.id.as_str().to_owned(), record)));
-        let names_path = names_path(&path);
+        changes.extend(open.into_iter().map(|one| (one.id.as_str().to_owned(), Some(one))));
+        let Some(known) = known else {
+            let records: Vec<SegmentRecord> = changes.into_values().flatten().collect();
+            let (map, is_clustered) = self.find_groups(&path, project, records)?;
+            let clustered = is_clustered.then(|| self.clustering(position));
+            let entry =
+                CachedTopics::new(&path, project, position, Arc::clone(&map), version, clustered);
+            self.lock_cache().insert(entry);
+            return Ok(map);
+        };
+        let (mut changed, mut dropped) = (Vec::new(), BTreeSet::new());
+        for (id, record) in changes {
+            match record {
+                Some(record) => changed.push(record),
+                None => drop(dropped.insert(id)),
+            }
+        }
+        let map = Arc::new(known.base.join(changed, &dropped));
+        self.lock_cache().set_current(&path, project, version, Arc::clone(&map));
+        Ok(map)
+    }
+
+    /// The topics of a project if they are at hand: in memory, maybe without the latest events, or few
+    /// enough to be found at once.
+    pub fn load_if_quick(&self, project: &str) -> Result<Option<Arc<TopicMap>>, HomeError> {
+        let Some(path) = self.stores.find_store_path(project) else { return Ok(None) };
+        if let Some(known) = self.lock_cache().find(&path, project) {
+            return Ok(Some(known.latest()));
+        }
+        let log = self.log(&self.stores.open(&path)?);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.refresh()?;
+        let is_small = log.segments() <= QUICK_MAX;
+        drop(log);
+        is_small.then(|| self.load(project)).transpose()
+    }
+
+    /// Finds the groups of all segments: those of the last clustering if there was one, else new ones.
+    /// Returns whether they are new.
+    fn find_groups(
+        &self,
+        store: &Path,
+        project: &str,
+        records: Vec<SegmentRecord>,
+    ) -> Result<(Arc<TopicMap>, bool), HomeError> {
+        let names = load_names(&names_path(store)).projects.remove(project);
+        match names.filter(|names| !names.groups.is_empty()) {
+            Some(names) => Ok((Arc::new(TopicMap::restore(records, &names)), false)),
+            None => Ok((self.cluster(store, project, records)?, true)),
+        }
+    }
+
+    /// Clusters segments and saves the ids of the groups.
+    fn cluster(
+        &self,
+        store: &Path,
+        project: &str,
+        records: Vec<SegmentRecord>,
+    ) -> Result<Arc<TopicMap>, HomeError> {
+        let names_path = names_path(store);
+        let _one_at_a_time = self.names_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let mut names = load_names(&names_path);
         let known = names.projects.remove(project).unwrap_or_default();
-        let map = Arc::new(TopicMap::build(records.into_values().collect(), &known));
+        let map = Arc::new(TopicMap::build(records, &known));
         if *map.names() != known {
             names.projects.insert(project.to_owned(), map.names().clone());
             save_names(&names_path, &names)?;
         }
-        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(CachedTopics {
-            store: path,
-            project: project.to_owned(),
-            version,
-            map: Arc::clone(&map),
-        });
         Ok(map)
+    }
+
+    /// Clusters the projects of a store whose segments changed enough since the last time.
+    fn cluster_due(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
+        let path = store.path().to_owned();
+        for project in self.projects_due(store)? {
+            if stop() {
+                return Ok(());
+            }
+            // Taken first: a segment that changes meanwhile is read again.
+            let log = self.log(store);
+            let position = log.lock().unwrap_or_else(PoisonError::into_inner).position();
+            let map = self.load(&project)?;
+            let records = map.segments().to_vec();
+            let map = self.cluster(&path, &project, records)?;
+            let clustered = Some(self.clustering(position));
+            let mut cache = self.lock_cache();
+            cache.set_base(&path, &project, position, map, clustered);
+        }
+        Ok(())
+    }
+
+    fn projects_due(&self, store: &Store) -> Result<Vec<String>, HomeError> {
+        let log = self.log(store);
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.refresh()?;
+        let (lines, now) = (log.position().lines, self.clock.now());
+        Ok(self.lock_cache().projects_due(store.path(), lines, now))
+    }
+
+    fn clustering(&self, position: LogPosition) -> Clustering {
+        Clustering { lines: position.lines, at: self.clock.now() }
+    }
+
+    fn lock_cache(&self) -> MutexGuard<'_, TopicCache> {
+        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The state of the projection of a store.
@@ -124,18 +230,7 @@ impl Topics {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .retain(|path, _| self.stores.is_open(path));
-        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.as_ref().is_some_and(|last| !self.stores.is_open(&last.store)) {
-            *last = None;
-        }
-    }
-
-    fn cached(&self, store: &Path, project: &str, version: (u64, u64)) -> Option<Arc<TopicMap>> {
-        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
-        let last = last.as_ref().filter(|last| {
-            last.store == store && last.project == project && last.version == version
-        })?;
-        Some(Arc::clone(&last.map))
+        self.lock_cache().retain(|store| self.stores.is_open(store));
     }
 
     fn log(&self, store: &Store) -> Arc<Mutex<RecordLog>> {
@@ -304,20 +399,27 @@ impl Projection for Topics {
         let log = self.log(store);
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         log.refresh()?;
-        Ok(log.cursor() != store.last_node_change()?)
+        let is_behind = log.cursor() != store.last_node_change()?;
+        drop(log);
+        Ok(is_behind || !self.projects_due(store)?.is_empty())
     }
 
     fn catch_up(&self, store: &Store, stop: &dyn Fn() -> bool) -> Result<(), HomeError> {
         let log = self.log(store);
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-        self.follow(store, &mut log, stop)
+        self.follow(store, &mut log, stop)?;
+        drop(log);
+        self.cluster_due(store, stop)
     }
 
     fn rebuild(&self, store: &Store) -> Result<(), HomeError> {
         let log = self.log(store);
         let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
         log.clear()?;
-        self.follow(store, &mut log, &|| false)
+        self.follow(store, &mut log, &|| false)?;
+        drop(log);
+        self.lock_cache().require_clustering(store.path());
+        self.cluster_due(store, &|| false)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -36,6 +36,17 @@ pub(super) enum LogLine {
     Cursor(u64),
 }
 
+/// A place in the file up to which its lines are known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct LogPosition {
+    generation: u64,
+    length: u64,
+    pub(super) lines: u64,
+}
+
+/// Segments of a project that changed, by id; `None` for one that does not count any more.
+pub(super) type Changes = BTreeMap<String, Option<SegmentRecord>>;
+
 /// The state of the file.
 #[derive(Debug)]
 pub(super) struct RecordLog {
@@ -43,6 +54,8 @@ pub(super) struct RecordLog {
     embedder: String,
     /// Bytes of the file that are read and known; another length means that it was deleted.
     length: u64,
+    /// Number of times that the file was written again from its beginning.
+    generation: u64,
     lines: u64,
     cursor: u64,
     /// Moves of the cursor since it was written.
@@ -59,6 +72,7 @@ impl RecordLog {
             path: folder.join(FILE),
             embedder: embedder.to_owned(),
             length: 0,
+            generation: 0,
             lines: 0,
             cursor: 0,
             unsaved: 0,
@@ -71,9 +85,9 @@ impl RecordLog {
         self.cursor
     }
 
-    /// Number of lines, which grows with every change.
-    pub(super) fn lines(&self) -> u64 {
-        self.lines
+    /// The end of the file, for [`Self::read_changes`].
+    pub(super) fn position(&self) -> LogPosition {
+        LogPosition { generation: self.generation, length: self.length, lines: self.lines }
     }
 
     /// Number of segments, open ones included.
@@ -212,30 +226,39 @@ impl RecordLog {
         }
         push_line(&mut bytes, &LogLine::Cursor(self.cursor));
         write_atomic(&self.path, &bytes)?;
+        self.generation += 1;
         self.lines = live + 1;
         self.length = bytes.len() as u64;
         Ok(())
     }
 
-    /// The records of a project by segment.
-    pub(super) fn read_records(
+    /// The segments of a project that changed since a position; all of them for `None` or if the file
+    /// was written again since.
+    pub(super) fn read_changes(
         &self,
         project: &str,
-    ) -> Result<BTreeMap<String, SegmentRecord>, HomeError> {
-        let mut records = BTreeMap::new();
-        visit_lines(&self.path, &mut |line, _| {
+        since: Option<LogPosition>,
+    ) -> Result<Changes, HomeError> {
+        let since = since.filter(|since| self.is_continued_from(*since));
+        let mut changes = Changes::new();
+        visit_lines_from(&self.path, since.map_or(0, |since| since.length), &mut |line, _| {
             match line {
                 Some(LogLine::Put { project: of, record }) if of == project => {
-                    records.insert(record.id.as_str().to_owned(), *record);
+                    changes.insert(record.id.as_str().to_owned(), Some(*record));
                 }
                 Some(LogLine::Drop { project: of, id }) if of == project => {
-                    records.remove(id.as_str());
+                    changes.insert(id.as_str().to_owned(), None);
                 }
                 _ => {}
             }
             true
         })?;
-        Ok(records)
+        Ok(changes)
+    }
+
+    /// Whether the file only grew since a position.
+    pub(super) fn is_continued_from(&self, since: LogPosition) -> bool {
+        since.generation == self.generation && since.length <= self.length
     }
 
     fn begin(&self) -> LogLine {
@@ -243,6 +266,7 @@ impl RecordLog {
     }
 
     fn forget(&mut self) {
+        self.generation += 1;
         (self.length, self.lines, self.cursor) = (0, 0, 0);
         self.put.clear();
         self.open.clear();
@@ -281,10 +305,19 @@ fn visit_lines(
     path: &Path,
     visit: &mut dyn FnMut(Option<LogLine>, u64) -> bool,
 ) -> Result<(), HomeError> {
-    let file = match File::open(path) {
+    visit_lines_from(path, 0, visit)
+}
+
+fn visit_lines_from(
+    path: &Path,
+    from: u64,
+    visit: &mut dyn FnMut(Option<LogLine>, u64) -> bool,
+) -> Result<(), HomeError> {
+    let mut file = match File::open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         file => file.map_err(HomeError::file("read", path))?,
     };
+    file.seek(SeekFrom::Start(from)).map_err(HomeError::file("read", path))?;
     let mut reader = BufReader::new(file);
     let mut line = Vec::new();
     loop {

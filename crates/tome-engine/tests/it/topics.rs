@@ -236,3 +236,94 @@ fn the_tools_answer_and_refuse() {
         assert!(call("file_history", json!({ "path": path })).failure.is_some(), "{path:?}");
     }
 }
+
+/// A request after a change adds the new segment to its group; the projection clusters later.
+#[test]
+fn a_request_does_not_cluster_again() {
+    let scene = Scene::new();
+    fill(&scene);
+    scene.engine.topics().load(ROOT).unwrap();
+    let names = || std::fs::read_to_string(scene.project().join("topics.json")).unwrap();
+    let before = names();
+    let at = MORNING_MS - DAY_MS;
+    scene.ingest(turn(
+        "lexer9",
+        at,
+        "Make the lexer accept unicode identifiers in src/lexer.rs",
+        "/app/src/lexer.rs",
+        "The lexer accepts more identifiers in lexer.rs now.",
+    ));
+    let map = scene.engine.topics().load(ROOT).unwrap();
+    let sizes = |map: &tome_topics::TopicMap| {
+        let mut sizes: Vec<usize> =
+            map.memberships().into_iter().map(|(_, members)| members.len()).collect();
+        sizes.sort_unstable();
+        sizes
+    };
+    assert_eq!(sizes(&map), [3, 4]);
+    assert_eq!(names(), before, "nothing was clustered");
+    scene.catch_up();
+    assert_ne!(names(), before, "the projection clusters");
+    assert_eq!(sizes(&scene.engine.topics().load(ROOT).unwrap()), [3, 4]);
+    // Another process begins with the groups of the last clustering.
+    let scene = scene.reopen(|_| {});
+    assert_eq!(sizes(&scene.engine.topics().load(ROOT).unwrap()), [3, 4]);
+}
+
+#[test]
+fn one_event_and_no_work_are_no_topics() {
+    let scene = Scene::new();
+    scene.ingest([json!({ "text": "hello there" })]);
+    let map = scene.engine.topics().load(ROOT).unwrap();
+    assert_eq!((map.status().groups, map.top(TopicKind::File, 5).len()), (0, 0));
+    assert!(scene.engine.topics().load_if_quick(ROOT).unwrap().is_some());
+    assert!(scene.engine.topics().load_if_quick("/nowhere").unwrap().is_none());
+}
+
+#[test]
+fn recall_names_the_topic_of_its_hits_and_searches_topics() {
+    let scene = Scene::new();
+    fill(&scene);
+    scene.catch_up();
+    let caller = Caller { cwd: Some(ROOT.to_owned()), ..Caller::default() };
+    let call = |arguments: Value| {
+        let tools = scene.engine.tools().unwrap();
+        tools.call("recall_memory", &arguments.to_string(), &caller).unwrap()
+    };
+    let found = call(json!({ "query": "unicode identifiers in the lexer", "tokens": 2_000 }));
+    assert!(found.text.contains("(also in topic ") && found.text.contains("tome topics show t-"));
+    let found = call(json!({ "query": "billing invoices", "scope": "topics" }));
+    assert!(found.text.contains("invoice") && !found.text.contains("lexer"), "{}", found.text);
+    assert!(call(json!({ "scope": "topics", "query": "" })).text.contains("file:src/lexer.rs"));
+}
+
+#[test]
+fn a_session_start_names_recent_topics() {
+    let scene = Scene::new();
+    for (place, session) in ["a", "b"].into_iter().enumerate() {
+        let at = MORNING_MS - (2 - place as u64) * DAY_MS;
+        for (name, path, offset) in
+            [("lexer", "/app/src/lexer.rs", 0), ("billing", "/app/billing/invoice.rs", 90)]
+        {
+            scene.ingest(turn(
+                &format!("{name}{session}"),
+                at + offset * MINUTE_MS,
+                &format!("Rework the {name} in {path}"),
+                path,
+                &format!("Reworked the {name}."),
+            ));
+        }
+    }
+    let parts = std::sync::Mutex::new(tome_engine::StartParts::unread());
+    let starting = tome_engine::StartRequest {
+        project: ROOT.to_owned(),
+        session: None,
+        kind: tome_engine::StartKind::Fresh,
+    };
+    scene.engine.injector().unwrap().gather_start(&starting, &parts);
+    let parts = parts.into_inner().unwrap();
+    assert_eq!(parts.recent.len(), 2, "{:?}", parts.recent);
+    let room = tome_engine::TokenBudget { tokens: 2_000, bytes: 9_500 };
+    let text = tome_engine::render_start(&parts, room).unwrap().text;
+    assert!(text.contains("\nRecently: "), "{text}");
+}

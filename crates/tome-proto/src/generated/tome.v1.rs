@@ -4314,6 +4314,12 @@ pub struct InjectSettings {
     pub store_tool_calls: u32,
     #[prost(uint32, tag = "9")]
     pub overview_rounds: u32,
+    /// The last decision about a file, when an agent edits it.
+    #[prost(bool, tag = "10")]
+    pub before_edit: bool,
+    /// At the start of a subagent.
+    #[prost(bool, tag = "11")]
+    pub subagents: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct InjectRequest {
@@ -4343,6 +4349,18 @@ pub struct InjectRequest {
     pub bytes_max: u32,
     #[prost(message, optional, tag = "10")]
     pub settings: ::core::option::Option<InjectSettings>,
+    /// Files that the agent edits, as it names them. Without an event the edit is about to happen.
+    #[prost(string, repeated, tag = "11")]
+    pub files: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The subagent of this event; empty for the agent itself.
+    #[prost(string, tag = "12")]
+    pub subagent: ::prost::alloc::string::String,
+    /// The kind of the subagent that starts or is about to.
+    #[prost(string, tag = "13")]
+    pub subagent_type: ::prost::alloc::string::String,
+    /// Its task, if the agent is about to start it.
+    #[prost(string, tag = "14")]
+    pub subagent_task: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct InjectResponse {
@@ -6525,6 +6543,11 @@ pub struct RecallResponse {
     /// Standing instructions of the user that concern the query.
     #[prost(message, repeated, tag = "20")]
     pub instructions: ::prost::alloc::vec::Vec<Instruction>,
+    /// The topic that two or more hits belong to; empty if there is none.
+    #[prost(string, tag = "21")]
+    pub topic_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "22")]
+    pub topic_label: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecallHit {

@@ -82,6 +82,10 @@ impl<'a> HookContext<'a> {
         Some(Self { agent, session: parse_session_id(session)?, cwd, now: at, stamp: Some(at) })
     }
 
+    pub(super) fn session_and_folder(&self) -> (&str, &str) {
+        (self.session.as_str(), &self.cwd)
+    }
+
     pub(super) fn identities(&self) -> IdentityBuilder<'_> {
         let is_nameless = self.session.as_str() == SessionId::UNKNOWN;
         let folder = is_nameless.then_some(self.cwd.as_str());

@@ -18,6 +18,7 @@ mod prompt_text;
 mod response;
 #[cfg(test)]
 mod tests;
+mod tool_notice;
 pub mod transcript;
 
 use std::path::Path;
@@ -27,6 +28,7 @@ use tome_model::{Agent, Draft, Millis};
 use hook_context::HookContext;
 use lenient_json::ParsedPayload;
 pub use response::{InjectionPoint, build_response, max_text_bytes};
+pub use tool_notice::{ToolNotice, parse_tool_notice};
 
 /// The input of one run of a hook.
 pub struct HookInput<'a> {

@@ -15,6 +15,8 @@ pub enum InjectionPoint {
     /// Also when a session continues with an empty context.
     Start,
     Prompt,
+    /// The agent is about to edit a file.
+    BeforeEdit,
     Tool {
         /// Some agents report failures as a separate event.
         failed: bool,
@@ -23,15 +25,19 @@ pub enum InjectionPoint {
     Stop,
     /// The context is about to be compacted, or has just been.
     Compaction,
+    /// A subagent starts; the text goes into its context.
+    Subagent,
 }
 
 impl InjectionPoint {
-    /// Maps an event to its injection point; `None` for events that accept no text and for
-    /// subagents.
+    /// Maps an event to its injection point; `None` for events that accept no text and for those of
+    /// subagents after their start.
     pub fn from_draft(draft: &Draft) -> Option<Self> {
         let is = |name: &str| draft.meta.get(name) == Some(&Value::Bool(true));
-        if draft.meta.contains_key("subagent") {
-            return None;
+        match draft.kind {
+            EventKind::SubagentStart => return Some(Self::Subagent),
+            _ if draft.meta.contains_key("subagent") => return None,
+            _ => {}
         }
         match draft.kind {
             EventKind::SessionStart => Some(Self::Start),

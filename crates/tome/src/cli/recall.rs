@@ -9,7 +9,7 @@ Examples:
   tome recall why did we choose fjall
   tome recall 'the lexer last week'          understands dates in the query
   tome recall E0502 --since 3d --agent codex
-  tome recall 'retry policy' --scope notes   or detail, messages, coder, contents, instructions
+  tome recall 'retry policy' --scope notes   or detail, messages, coder, contents, instructions, topics
   tome recall budget --sort time -n 20       what was said about it, in order
   tome recall 'fn parse_\\w+' --regex         matches line by line in the original texts
   tome recall deploy --all-projects --json
@@ -28,7 +28,9 @@ pub struct RecallArgs {
         long,
         value_name = "SCOPE",
         default_value = "all",
-        value_parser = ["all", "detail", "messages", "notes", "coder", "contents", "instructions"]
+        value_parser = [
+            "all", "detail", "messages", "notes", "coder", "contents", "instructions", "topics",
+        ]
     )]
     pub scope: String,
     /// Maximum number of hits

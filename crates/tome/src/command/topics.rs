@@ -32,10 +32,20 @@ pub fn run(context: &CommandContext, args: &TopicsArgs) -> Result<Outcome> {
             v1::GetTopicPageRequest { project, id: show.id.clone(), ..Default::default() };
         return show_page(context, &request, LINES_SHOWN);
     }
-    let project = require_project(context, args.project.as_deref())?;
-    match args.words.is_empty() {
-        true => list_topics(context, &project, args.limit),
-        false => search_topics(context, &project, &args.words.join(" "), args.limit),
+    list_or_search(context, &args.words.join(" "), args.project.as_deref(), args.limit)
+}
+
+/// Lists the topics that match some words; all of them without any.
+pub fn list_or_search(
+    context: &CommandContext,
+    words: &str,
+    folder: Option<&Path>,
+    limit: u32,
+) -> Result<Outcome> {
+    let project = require_project(context, folder)?;
+    match words.trim().is_empty() {
+        true => list_topics(context, &project, limit),
+        false => search_topics(context, &project, words, limit),
     }
 }
 

@@ -326,6 +326,18 @@ pub const SETTING_KEYS: &[SettingKey] = &[
         description: "at a prompt, add up to three cited hints if memory has something relevant",
     },
     SettingKey {
+        name: "inject.before_edit",
+        default: "on",
+        value_type: BOOLEAN,
+        description: "when an agent edits a file, add the last decision about it if it still holds: one line, once per file and session (before the edit with Claude Code, after the first one elsewhere)",
+    },
+    SettingKey {
+        name: "inject.subagents",
+        default: "on",
+        value_type: BOOLEAN,
+        description: "when a subagent starts, add how to work here and hints for its task (Claude Code, Codex, Copilot CLI)",
+    },
+    SettingKey {
         name: "inject.plan",
         default: "on",
         value_type: BOOLEAN,

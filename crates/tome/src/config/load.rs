@@ -327,6 +327,8 @@ fn inject_settings<'c>(text: &impl Fn(&'static str) -> &'c str) -> InjectSetting
     InjectSettings {
         start: enabled && is_on("inject.start"),
         hints: enabled && is_on("inject.hints"),
+        before_edit: enabled && is_on("inject.before_edit"),
+        subagents: enabled && is_on("inject.subagents"),
         plan: enabled && is_on("inject.plan"),
         store: enabled && is_on("inject.store"),
         overview: enabled && is_on("inject.overview"),

@@ -87,6 +87,10 @@ pub struct InjectSettings {
     pub start: bool,
     /// At a prompt.
     pub hints: bool,
+    /// The last decision about a file, at an edit.
+    pub before_edit: bool,
+    /// At the start of a subagent.
+    pub subagents: bool,
     /// At a longer plan.
     pub plan: bool,
     /// At a stop after substantial work.
@@ -108,7 +112,8 @@ pub struct InjectSettings {
 impl InjectSettings {
     /// Whether any kind of injection is enabled.
     pub fn is_any_enabled(&self) -> bool {
-        self.start || self.hints || self.plan || self.store || self.overview
+        let at_events = self.plan || self.store || self.overview;
+        self.start || self.hints || self.before_edit || self.subagents || at_events
     }
 }
 

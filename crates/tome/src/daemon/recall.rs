@@ -13,6 +13,7 @@ use tome_recall::{
     RecallError, RecallFilter, RecallHit, RecallLimits, RecallQuery, SearchStage, ThresholdPolicy,
     Tier, TurnPart, source_name,
 };
+use tome_topics::Topic;
 use tonic::{Request, Response, Status};
 
 use super::calls::CallKind;
@@ -41,15 +42,23 @@ impl Recall for RecallService {
                 daemon.scheduler.indexes_lag();
             }
             let instructions = find_instructions(daemon, &query, &answer);
-            Ok::<_, RecallError>((answer, instructions))
+            let topic = find_shared_topic(daemon, &query, &answer);
+            Ok::<_, RecallError>((answer, instructions, topic))
         });
         let answer = tokio::time::timeout(limits::RECALL_TIMEOUT, answer).await.map_err(|_| {
             let within = limits::RECALL_TIMEOUT.as_secs();
             Status::deadline_exceeded(format!("recall did not finish within {within} s"))
         })?;
-        let (answer, instructions) = answer?.map_err(|error| recall_status(&error))?;
+        let (answer, instructions, topic) = answer?.map_err(|error| recall_status(&error))?;
         let instructions = instructions.into_iter().map(instruction_to_wire).collect();
-        Ok(Response::new(v1::RecallResponse { instructions, ..answer_to_wire(answer) }))
+        let (topic_id, topic_label) =
+            topic.map(|topic| (topic.id, topic.label)).unwrap_or_default();
+        Ok(Response::new(v1::RecallResponse {
+            instructions,
+            topic_id,
+            topic_label,
+            ..answer_to_wire(answer)
+        }))
     }
 
     async fn list_instructions(
@@ -86,6 +95,15 @@ fn find_instructions(
     let all = daemon.engine.calendar().list_instructions(project).unwrap_or_default();
     let about = find_concerned(&all, &query.text, &answer.texts());
     about.into_iter().take(INSTRUCTIONS_MAX).cloned().collect()
+}
+
+/// The topic that two or more hits in the project belong to. A failure to read topics is no failure of
+/// the search.
+fn find_shared_topic(daemon: &Daemon, query: &RecallQuery, answer: &RecallAnswer) -> Option<Topic> {
+    let project = query.filter.project.as_deref()?;
+    let map = daemon.engine.topics().load_if_quick(project).ok()??;
+    let hits = answer.hits.iter().filter(|hit| hit.project == project);
+    map.shared_group(hits.filter_map(|hit| Some((hit.session.as_deref()?, hit.at?))))
 }
 
 fn instruction_to_wire(listed: ListedInstruction) -> v1::Instruction {
@@ -197,6 +215,7 @@ fn answer_to_wire(answer: RecallAnswer) -> v1::RecallResponse {
         stages: answer.stages.into_iter().map(stage).collect(),
         confidence: confidence_name(answer.confidence),
         instructions: Vec::new(),
+        ..v1::RecallResponse::default()
     }
 }
 

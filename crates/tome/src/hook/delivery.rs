@@ -70,7 +70,12 @@ pub fn deliver(
     // Another process that takes over reuses these drafts: parsing the payload again could give a
     // different result, because the project or the transcript may have changed.
     let drafts = hook.drafts.get_or_init(|| drafts);
-    let Some(last) = drafts.last() else { return tell(SETTLED) };
+    let Some(last) = drafts.last() else {
+        return match input {
+            HookWork::Payload(payload) => request_before_tool(hook, payload, &settings, tell),
+            HookWork::Drafts(_) => tell(SETTLED),
+        };
+    };
     let question = InjectionRequest::from_draft(&settings, &hook.call, &last.draft);
     let reach = build_connector(&settings, &hook.call.flags);
     let sending = DeliveryInProgress {
@@ -90,15 +95,44 @@ pub fn deliver(
     }
 }
 
-/// Parses a payload into drafts.
-fn parse_payload(hook: &HookRun, payload: &[u8], settings: &Settings) -> Vec<Draft> {
-    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
-    let Some(agent) = hook.call.positional.first().and_then(|name| resolve_agent(name, &cwd))
-    else {
-        return Vec::new();
+/// Requests the text for a tool call that is about to happen. There is nothing to record, and a daemon
+/// that is not running is not started: the tool call does not wait for it.
+fn request_before_tool(
+    hook: &HookRun,
+    payload: &[u8],
+    settings: &Settings,
+    tell: WorkerCallback<'_>,
+) {
+    let question = with_input(hook, payload, |heard| {
+        let notice = agents::parse_tool_notice(heard)?;
+        InjectionRequest::from_notice(settings, &hook.call, heard.agent, notice)
+    });
+    let Some((question, runtime)) = question.flatten().zip(build_runtime()) else {
+        return tell(SETTLED);
     };
+    let until = hook.deadlines.injected;
+    tell(WorkerMessage::Settled { answer_by: Some(until) });
+    let reach = build_connector(settings, &hook.call.flags);
+    let answer = runtime.block_on(async {
+        let send = async {
+            let client = reach.endpoint().connect().await.ok()?;
+            question.send(&client, hook.wait_clock.time_left(until)).await
+        };
+        hook.wait_clock.wait_for(until, send).await.flatten()
+    });
+    tell(WorkerMessage::Text(answer));
+}
+
+/// Reads the input of a hook; `None` if its agent is unknown.
+fn with_input<T>(
+    hook: &HookRun,
+    payload: &[u8],
+    read: impl FnOnce(&HookInput<'_>) -> T,
+) -> Option<T> {
+    let cwd = std::env::current_dir().unwrap_or_else(|_| "/".into());
+    let agent = hook.call.positional.first().and_then(|name| resolve_agent(name, &cwd))?;
     let cwd = cwd.to_string_lossy();
-    let heard = HookInput {
+    Some(read(&HookInput {
         agent: &agent,
         event: hook.call.positional.get(1).map(String::as_str),
         payload,
@@ -106,13 +140,20 @@ fn parse_payload(hook: &HookRun, payload: &[u8], settings: &Settings) -> Vec<Dra
         cwd: &cwd,
         read_tail: &read_transcript_tail,
         wait: &|| wait_for_transcript(hook),
-    };
-    let drafts = match hook.call.from_transcript {
-        true => agents::read_transcript_drafts(&heard),
-        false => agents::parse_drafts(&heard),
-    };
-    from_transcript::start_transcript_reader(hook, &heard);
-    let drafts = drafts.into_iter().map(set_project).collect();
+    }))
+}
+
+/// Parses a payload into drafts.
+fn parse_payload(hook: &HookRun, payload: &[u8], settings: &Settings) -> Vec<Draft> {
+    let drafts = with_input(hook, payload, |heard| {
+        let drafts = match hook.call.from_transcript {
+            true => agents::read_transcript_drafts(heard),
+            false => agents::parse_drafts(heard),
+        };
+        from_transcript::start_transcript_reader(hook, heard);
+        drafts
+    });
+    let drafts = drafts.unwrap_or_default().into_iter().map(set_project).collect();
     if payload.len() > SEND_BYTES_MAX { seal_drafts(settings, drafts) } else { drafts }
 }
 

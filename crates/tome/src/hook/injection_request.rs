@@ -7,12 +7,15 @@ use tome_proto::{Client, v1};
 
 use super::args::HookCall;
 use super::headless;
-use crate::agents::{self, InjectionPoint};
+use crate::agents::{self, InjectionPoint, ToolNotice};
 use crate::config::{InjectSettings, Settings};
 use crate::connect::DaemonConnector;
 
 /// Polling interval while the daemon is starting.
 const POLL_INTERVAL: Duration = Duration::from_millis(4);
+
+/// Bytes of a subagent's task that are sent.
+const TASK_BYTES_MAX: usize = 4_000;
 
 /// The injection request for one event.
 pub struct InjectionRequest {
@@ -51,8 +54,43 @@ impl InjectionRequest {
             within_ms: 0,
             bytes_max: u32::try_from(bytes_max).unwrap_or(u32::MAX),
             settings: Some(settings_to_wire(&permitted)),
+            files: edited_files(draft, moment),
+            subagent: meta_text(draft, "subagent"),
+            subagent_type: meta_text(draft, "subagent_type"),
+            subagent_task: String::new(),
         };
         Some(Self { request, agent: draft.agent.clone(), moment })
+    }
+
+    /// Builds the request for a tool call that is about to happen; `None` if nothing is to be said.
+    pub fn from_notice(
+        settings: &Settings,
+        called: &HookCall,
+        agent: &Agent,
+        notice: ToolNotice,
+    ) -> Option<Self> {
+        let is_wanted = !notice.files.is_empty() && settings.inject.before_edit
+            || notice.task.is_some() && settings.inject.subagents;
+        let moment = InjectionPoint::BeforeEdit;
+        let bytes_max = agents::max_text_bytes(agent, moment);
+        if !is_wanted || bytes_max == 0 || called.started_ms.is_some() {
+            return None;
+        }
+        let (subagent_type, subagent_task) = notice.task.unwrap_or_default();
+        let request = v1::InjectRequest {
+            agent: agent.as_str().to_owned(),
+            session_id: notice.session,
+            cwd: notice.cwd,
+            kind: EventKind::ToolResult.as_str().to_owned(),
+            bytes_max: u32::try_from(bytes_max).unwrap_or(u32::MAX),
+            settings: Some(settings_to_wire(&settings.inject)),
+            files: notice.files,
+            subagent: notice.subagent,
+            subagent_type,
+            subagent_task: tome_model::truncate_to(&subagent_task, TASK_BYTES_MAX).to_owned(),
+            ..v1::InjectRequest::default()
+        };
+        Some(Self { request, agent: agent.clone(), moment: Some(moment) })
     }
 
     /// Whether the event is the start of a session.
@@ -96,6 +134,18 @@ pub async fn send_when_started(
     question.send(&client, until.duration_since(tokio::time::Instant::now())).await
 }
 
+/// The files that a tool call has changed, where the agent accepts text after it.
+fn edited_files(draft: &Draft, moment: Option<InjectionPoint>) -> Vec<String> {
+    let is_tool = matches!(moment, Some(InjectionPoint::Tool { failed: false }));
+    let tool = draft.tool.as_ref().filter(|_| is_tool);
+    let files = tool.map(tome_contents::list_edited_files).unwrap_or_default();
+    files.into_iter().map(str::to_owned).collect()
+}
+
+fn meta_text(draft: &Draft, name: &str) -> String {
+    draft.meta.get(name).and_then(serde_json::Value::as_str).unwrap_or_default().to_owned()
+}
+
 pub fn settings_to_wire(settings: &InjectSettings) -> v1::InjectSettings {
     v1::InjectSettings {
         start: settings.start,
@@ -107,5 +157,7 @@ pub fn settings_to_wire(settings: &InjectSettings) -> v1::InjectSettings {
         plan_steps: settings.plan_steps,
         store_tool_calls: settings.store_tool_calls,
         overview_rounds: settings.overview_rounds,
+        before_edit: settings.before_edit,
+        subagents: settings.subagents,
     }
 }

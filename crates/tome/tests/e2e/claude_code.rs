@@ -5,7 +5,7 @@ use std::process::Command;
 use serde_json::json;
 use tome_testkit::eventually;
 
-use crate::model::{Call, Step};
+use crate::model::{Call, Model, Step};
 use crate::stage::Stage;
 use crate::story::{self, Cast, PROMPT};
 use crate::{clients, headless};
@@ -83,5 +83,53 @@ fn one_compaction_of_claude_code_is_one_event() {
     assert_eq!(of("subagent_stop"), Vec::<&str>::new());
     assert_eq!(stage.world.tome(&["import", "--agent", CAST.agent]).code, 0);
     assert_eq!(stage.world.events(), events, "an import finds nothing new");
+    assert_eq!(stage.world.tome(&["stop"]).code, 0);
+}
+
+/// Before an edit the model gets the last decision about the file, and a subagent gets memory.
+#[test]
+#[ignore = "drives the real Claude Code: scripts/e2e-clients.sh, then cargo test -p tome --test e2e -- --ignored"]
+fn claude_code_gets_decisions_at_edits_and_memory_for_subagents() {
+    const CHOICE: &str =
+        "Let's go with a hand-written scanner in src/lexer.rs instead of the logos crate";
+    let path = "src/lexer.rs";
+    let task = "Find out how the hand-written scanner in src/lexer.rs reads numbers";
+    let mut stage = Stage::new(Vec::new());
+    let file = stage.app.join(path);
+    let write = json!({"file_path": file, "content": "fn scan() {}\n"});
+    let explore =
+        json!({"description": "Explore", "prompt": task, "subagent_type": "general-purpose"});
+    stage.model = Model::new(vec![
+        Step::Use(vec![Call::new("Write", write)]),
+        Step::Use(vec![Call::new("Agent", explore)]),
+        Step::Say("It reads them by hand."),
+        Step::Say("Done."),
+    ]);
+    let line = |id: &str, at: u64, kind: &str, more: serde_json::Value| {
+        let mut line = json!({"id": id, "session_id": "old", "agent": "earlier", "cwd": stage.app,
+            "kind": kind, "at": 1_794_735_000_000_u64 + at});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            line[name] = value.clone();
+        }
+        line.to_string()
+    };
+    let edit = json!({"name": "Edit", "input": {"file_path": path}, "output": "ok"});
+    let lines = [
+        line("d1", 0, "user_message", json!({"text": CHOICE})),
+        line("d2", 1_000, "tool_result", json!({"text": "", "tool": edit})),
+        line("d3", 2_000, "assistant_stop", json!({"text": "The scanner is written by hand."})),
+    ];
+    stage.world.ingest(&(lines.join("\n") + "\n"));
+    stage.set_up(CAST.agent);
+    stage.run(command(&stage).args(["-p", "Write the lexer and find out how it reads numbers."]));
+    let asked = stage.model.asked();
+    let told = |why: &str| {
+        let all = stage.injections();
+        all.iter().any(|one| one["why"] == why && one["handed"] == true)
+    };
+    // Hooks have production deadlines: what was not ready in time is not expected.
+    assert!(!told("decision") || asked[1].text().contains("<tome-memory kind=\"decision\">"));
+    assert!(!told("subagent") || asked[2].text().contains("<tome-memory kind=\"subagent\">"));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "fn scan() {}\n", "the tool ran");
     assert_eq!(stage.world.tome(&["stop"]).code, 0);
 }

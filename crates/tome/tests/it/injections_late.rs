@@ -40,6 +40,7 @@ fn too_late(world: &World, app: &Path, payload: &Value, kind: &str, bytes_max: u
             plan_steps: 5,
             store_tool_calls: 10,
             overview_rounds: 10,
+            ..v1::InjectSettings::default()
         }),
         ..v1::InjectRequest::default()
     };

@@ -53,6 +53,7 @@ mod import_opencode;
 mod import_order;
 mod ingest;
 mod injections;
+mod injections_edit;
 mod injections_late;
 mod many_stores;
 mod mcp;

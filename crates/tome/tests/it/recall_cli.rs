@@ -100,7 +100,8 @@ fn an_earlier_message_is_found_with_its_citation() {
             "time",
             "unread",
             "confidence",
-            "instructions"
+            "instructions",
+            "topic"
         ]
     );
     assert_eq!(found["query"], "unicode identifiers");

@@ -35,6 +35,8 @@ pub(super) struct PackedAnswer {
 /// Limits of a text answer.
 pub(super) struct AnswerFormat<'a> {
     pub(super) query: &'a str,
+    /// A line on the topic of several hits.
+    pub(super) topic: Option<String>,
     /// Number of hits that earlier pages listed.
     pub(super) skip: usize,
     /// Token budget of the whole text.
@@ -53,7 +55,12 @@ pub(super) fn pack_answer(
         answer,
         format,
         query: shorten_query(format.query, format.tokens_max / QUERY_SHARE),
-        notes: instructions.iter().cloned().chain(render::render_notes(answer)).collect(),
+        notes: instructions
+            .iter()
+            .cloned()
+            .chain(render::render_notes(answer))
+            .chain(format.topic.clone())
+            .collect(),
     };
     draft.pack_complete().or_else(|| draft.pack_shortened()).unwrap_or_else(|| draft.pack_minimal())
 }

@@ -56,7 +56,7 @@ fn answer(hits: Vec<RecallHit>) -> RecallAnswer {
 }
 
 fn format(query: &str, tokens_max: usize) -> AnswerFormat<'_> {
-    AnswerFormat { query, skip: 0, tokens_max, is_quoted: false }
+    AnswerFormat { query, topic: None, skip: 0, tokens_max, is_quoted: false }
 }
 
 fn check(answer: &RecallAnswer, query: &str, expected: &Expect) {

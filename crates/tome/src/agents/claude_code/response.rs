@@ -14,6 +14,9 @@ pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> O
     let event = match moment {
         InjectionPoint::Start => "SessionStart",
         InjectionPoint::Prompt => "UserPromptSubmit",
+        // Without a permission decision: the tool call takes its usual course.
+        InjectionPoint::BeforeEdit => "PreToolUse",
+        InjectionPoint::Subagent => "SubagentStart",
         InjectionPoint::Tool { failed: false } => "PostToolUse",
         InjectionPoint::Tool { failed: true } => "PostToolUseFailure",
         InjectionPoint::Stop => return Some(json!({"decision": "block", "reason": text})),

@@ -14,7 +14,10 @@ pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> O
         InjectionPoint::Start => Some(additional_context("SessionStart", text)),
         InjectionPoint::Prompt => Some(additional_context("UserPromptSubmit", text)),
         InjectionPoint::Tool { failed: false } => Some(additional_context("PostToolUse", text)),
+        InjectionPoint::Subagent => Some(additional_context("SubagentStart", text)),
         InjectionPoint::Stop => Some(json!({"decision": "block", "reason": text})),
-        InjectionPoint::Tool { failed: true } | InjectionPoint::Compaction => None,
+        InjectionPoint::BeforeEdit
+        | InjectionPoint::Tool { failed: true }
+        | InjectionPoint::Compaction => None,
     }
 }

@@ -10,10 +10,12 @@ pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 
 pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
     match moment {
-        InjectionPoint::Start | InjectionPoint::Prompt | InjectionPoint::Tool { .. } => {
-            Some(json!({"additionalContext": text}))
-        }
+        InjectionPoint::Start
+        | InjectionPoint::Prompt
+        | InjectionPoint::Tool { .. }
+        | InjectionPoint::Subagent => Some(json!({"additionalContext": text})),
         InjectionPoint::Stop => Some(json!({"decision": "block", "reason": text})),
-        InjectionPoint::Compaction => None,
+        // A failing hook of that kind would block the tool.
+        InjectionPoint::BeforeEdit | InjectionPoint::Compaction => None,
     }
 }

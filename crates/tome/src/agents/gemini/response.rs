@@ -15,6 +15,6 @@ pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> O
         InjectionPoint::Prompt => Some(additional_context("BeforeAgent", text)),
         InjectionPoint::Tool { .. } => Some(additional_context("AfterTool", text)),
         InjectionPoint::Stop => Some(json!({"decision": "deny", "reason": text})),
-        InjectionPoint::Compaction => None,
+        InjectionPoint::BeforeEdit | InjectionPoint::Subagent | InjectionPoint::Compaction => None,
     }
 }

@@ -12,7 +12,9 @@ pub(in crate::agents) const TEXT_BYTES_MAX: usize = 9_500;
 pub(in crate::agents) fn build_response(moment: InjectionPoint, text: &str) -> Option<Value> {
     match moment {
         // OpenCode runs no hook for a failed tool, and its bus event comes too late.
-        InjectionPoint::Tool { failed: true } => None,
+        InjectionPoint::Tool { failed: true }
+        | InjectionPoint::BeforeEdit
+        | InjectionPoint::Subagent => None,
         InjectionPoint::Stop => Some(json!({"decision": "block", "reason": text})),
         _ => Some(json!({"context": text})),
     }

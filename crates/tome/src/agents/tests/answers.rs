@@ -6,13 +6,15 @@ use tome_model::Agent;
 use super::hear;
 use crate::agents::{InjectionPoint, build_response, max_text_bytes};
 
-const MOMENTS: [InjectionPoint; 6] = [
+const MOMENTS: [InjectionPoint; 8] = [
     InjectionPoint::Start,
     InjectionPoint::Prompt,
+    InjectionPoint::BeforeEdit,
     InjectionPoint::Tool { failed: false },
     InjectionPoint::Tool { failed: true },
     InjectionPoint::Stop,
     InjectionPoint::Compaction,
+    InjectionPoint::Subagent,
 ];
 
 /// Renders every response of an agent, one per line.
@@ -34,10 +36,12 @@ fn claude_code_and_qwen_get_the_documented_hook_responses() {
     expect![[r#"
         Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
         Prompt: {"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"T"}}
+        BeforeEdit: {"hookSpecificOutput":{"hookEventName":"PreToolUse","additionalContext":"T"}}
         Tool { failed: false }: {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"T"}}
         Tool { failed: true }: {"hookSpecificOutput":{"hookEventName":"PostToolUseFailure","additionalContext":"T"}}
         Stop: {"decision":"block","reason":"T"}
         Compaction: -
+        Subagent: {"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"T"}}
     "#]]
     .assert_eq(&answers("claude-code"));
     assert_eq!(answers("qwen"), answers("claude-code"));
@@ -48,10 +52,12 @@ fn codex_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
         Prompt: {"hookSpecificOutput":{"hookEventName":"UserPromptSubmit","additionalContext":"T"}}
+        BeforeEdit: -
         Tool { failed: false }: {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"T"}}
         Tool { failed: true }: -
         Stop: {"decision":"block","reason":"T"}
         Compaction: -
+        Subagent: {"hookSpecificOutput":{"hookEventName":"SubagentStart","additionalContext":"T"}}
     "#]]
     .assert_eq(&answers("codex"));
 }
@@ -61,10 +67,12 @@ fn gemini_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"hookSpecificOutput":{"hookEventName":"SessionStart","additionalContext":"T"}}
         Prompt: {"hookSpecificOutput":{"hookEventName":"BeforeAgent","additionalContext":"T"}}
+        BeforeEdit: -
         Tool { failed: false }: {"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"T"}}
         Tool { failed: true }: {"hookSpecificOutput":{"hookEventName":"AfterTool","additionalContext":"T"}}
         Stop: {"decision":"deny","reason":"T"}
         Compaction: -
+        Subagent: -
     "#]]
     .assert_eq(&answers("gemini"));
 }
@@ -74,10 +82,12 @@ fn copilot_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"additionalContext":"T"}
         Prompt: {"additionalContext":"T"}
+        BeforeEdit: -
         Tool { failed: false }: {"additionalContext":"T"}
         Tool { failed: true }: {"additionalContext":"T"}
         Stop: {"decision":"block","reason":"T"}
         Compaction: -
+        Subagent: {"additionalContext":"T"}
     "#]]
     .assert_eq(&answers("copilot"));
 }
@@ -87,10 +97,12 @@ fn opencode_gets_the_documented_hook_responses() {
     expect![[r#"
         Start: {"context":"T"}
         Prompt: {"context":"T"}
+        BeforeEdit: -
         Tool { failed: false }: {"context":"T"}
         Tool { failed: true }: -
         Stop: {"decision":"block","reason":"T"}
         Compaction: {"context":"T"}
+        Subagent: -
     "#]]
     .assert_eq(&answers("opencode"));
 }

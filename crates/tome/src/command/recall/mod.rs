@@ -29,6 +29,10 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
         let words = asked.query.join(" ");
         return super::instructions::list(context, &words, asked.project.as_deref(), false);
     }
+    if asked.scope == "topics" {
+        let (words, folder) = (asked.query.join(" "), asked.project.as_deref());
+        return super::topics::list_or_search(context, &words, folder, asked.limit);
+    }
     let request = build_request(context, asked)?;
     let begun = Instant::now();
     let recall = async |client: &Client| client.recall(request.clone()).await;

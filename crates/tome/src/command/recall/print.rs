@@ -35,6 +35,8 @@ const INDENT: &str = "    ";
 const TIMELINE_CHARS_MAX: usize = 220;
 /// Characters of a standing instruction below the hits.
 const INSTRUCTION_CHARS_MAX: usize = 200;
+/// Characters of a topic's label.
+const TOPIC_CHARS_MAX: usize = 80;
 
 /// Line length limits for snippets, whatever the width of the terminal.
 const LINE_CHARS_MAX: usize = 100;
@@ -219,6 +221,10 @@ impl ResponsePrinter<'_> {
             let day = self.labels.format_day(one.at_ms);
             let text = one_line(&one.text, INSTRUCTION_CHARS_MAX);
             writeln!(out, "{YELLOW}Standing instruction{RESET} #{} ({day}): {text}", one.number)?;
+        }
+        if !answer.topic_id.is_empty() {
+            let (label, id) = (one_line(&answer.topic_label, TOPIC_CHARS_MAX), &answer.topic_id);
+            writeln!(out, "Also in topic {label}: tome topics show {}", one_line(id, 40))?;
         }
         if answer.more > 0 {
             writeln!(out, "{} more: {}", format_count(answer.more), self.hint_for_more(answer))?;

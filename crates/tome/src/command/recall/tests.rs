@@ -358,7 +358,8 @@ fn an_answer_for_a_program() {
             "time",
             "unread",
             "confidence",
-            "instructions"
+            "instructions",
+            "topic"
         ]
     );
     assert_eq!(

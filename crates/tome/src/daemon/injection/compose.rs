@@ -11,6 +11,7 @@ use tome_engine::{
 };
 use tome_home::HomeError;
 use tome_model::{Event, EventKind};
+use tome_proto::v1;
 use tonic::Status;
 
 use super::request::HookRequest;
@@ -31,6 +32,8 @@ pub(super) struct ComposedInjection {
     /// Facts that the text contains in full: they are not given as hints later.
     pub facts: Vec<String>,
     pub hints: Vec<PromptHint>,
+    /// Keys of edited files that need not be checked again.
+    pub files_checked: Vec<String>,
     /// The trigger that requested it.
     pub due: Option<DueInjection>,
     pub is_start: bool,
@@ -55,7 +58,15 @@ fn keeps_start_text(agent: &str) -> bool {
 impl ComposedInjection {
     pub(super) fn new(reason: &str, text: InjectionText) -> Self {
         let reason = reason.to_owned();
-        Self { reason, text, facts: Vec::new(), hints: Vec::new(), due: None, is_start: false }
+        Self {
+            reason,
+            text,
+            facts: Vec::new(),
+            hints: Vec::new(),
+            files_checked: Vec::new(),
+            due: None,
+            is_start: false,
+        }
     }
 }
 
@@ -65,6 +76,9 @@ impl InjectionsService {
         &self,
         request: &Arc<HookRequest>,
     ) -> Result<Vec<ComposedInjection>, Status> {
+        if request.is_before_tool() {
+            return self.compose_before_tool(request).await;
+        }
         let triggered = Arc::clone(request);
         let triggered = self.0.run_blocking(CallKind::Ledger, move |daemon| {
             run_triggers(injector(daemon)?, &triggered).map_err(|error| status_of(&error))
@@ -88,7 +102,15 @@ impl InjectionsService {
                     injections.extend(self.compose_hints(request, event).await?);
                 }
             }
-            (_, due) => injections.extend(self.compose_nudge(request, due).await?),
+            (EventKind::SubagentStart, _) => {
+                injections.extend(self.compose_subagent(request).await?);
+            }
+            (_, due) => {
+                injections.extend(self.compose_nudge(request, due).await?);
+                if injections.is_empty() {
+                    injections.extend(self.compose_decision(request).await?);
+                }
+            }
         }
         Ok(injections)
     }
@@ -125,17 +147,23 @@ impl InjectionsService {
         Ok(started.map(start))
     }
 
-    /// Opens the indexes for the session's first prompt, while the agent does not wait for them.
+    /// Opens the indexes for the session's first prompt and the topics for its first edit, while the
+    /// agent does not wait for them.
     fn warm_indexes(&self, request: &Arc<HookRequest>) {
-        if !request.settings.hints {
-            return;
-        }
         let (daemon, project) = (Arc::clone(&self.0), request.project.clone());
+        let v1::InjectSettings { hints, before_edit, .. } = request.settings;
         tokio::spawn(async move {
-            // Errors are ignored: hints open the indexes themselves, only later.
+            // Errors are ignored: hints and decisions open what they need themselves, only later.
             let _ = daemon
                 .run_blocking(CallKind::Recall, move |daemon| {
-                    injector(daemon)?.warm_indexes(&project).map_err(|error| recall_status(&error))
+                    let injector = injector(daemon)?;
+                    if hints {
+                        injector.warm_indexes(&project).map_err(|error| recall_status(&error))?;
+                    }
+                    if before_edit {
+                        injector.warm_topics(&project).map_err(|error| status_of(&error))?;
+                    }
+                    Ok::<_, Status>(())
                 })
                 .await;
         });

@@ -1,8 +1,9 @@
 //! The gRPC service for injections. A hook has a deadline: parts that are not ready by then are
 //! left out. A hint or nudge that was left out may come with the next prompt, tool result or stop;
 //! one that was handed over never comes again. The hook's event is already stored when it sends
-//! this request.
+//! this request, unless it announces a tool call, which is not stored.
 
+mod before_tool;
 mod compose;
 mod hint;
 mod record;

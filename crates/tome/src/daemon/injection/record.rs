@@ -49,6 +49,10 @@ fn record_given(
     if injection.is_start {
         injector.record_start(&request.project, request.session.as_str())?;
     }
+    if !injection.files_checked.is_empty() {
+        let (project, session) = (&request.project, request.session.as_str());
+        injector.record_files_checked(project, session, injection.files_checked)?;
+    }
     let mut keys = injection.facts;
     keys.extend(injection.hints.into_iter().map(|hint| hint.key));
     match keys.is_empty() {

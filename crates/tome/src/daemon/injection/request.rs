@@ -32,6 +32,14 @@ pub(super) struct HookRequest {
     /// When reading must end: later parts are left out.
     pub read_deadline: Instant,
     pub budget: TokenBudget,
+    pub cwd: String,
+    /// Files that the agent edits.
+    pub files: Vec<String>,
+    /// The subagent of this event; empty for the agent itself.
+    pub subagent: String,
+    pub subagent_type: String,
+    /// The task of a subagent that is about to start.
+    pub subagent_task: String,
     pub settings: v1::InjectSettings,
 }
 
@@ -62,6 +70,11 @@ impl HookRequest {
                 tokens: settings.budget_tokens,
                 bytes: request.bytes_max as usize,
             },
+            cwd: request.cwd,
+            files: request.files,
+            subagent: request.subagent,
+            subagent_type: request.subagent_type,
+            subagent_task: request.subagent_task,
             settings,
         })
     }
@@ -76,12 +89,19 @@ impl HookRequest {
         self.deadline.duration_since(self.started) > DEFAULT_WAIT
     }
 
+    /// Whether a tool call is about to happen. There is no event yet.
+    pub(super) fn is_before_tool(&self) -> bool {
+        self.event.is_none() && self.kind == EventKind::ToolResult
+    }
+
     pub(super) fn accepts_text(&self) -> bool {
         self.budget.bytes > 0
     }
 
     pub(super) fn moment(&self) -> &'static str {
         match self.kind {
+            EventKind::ToolResult if self.is_before_tool() => "edit",
+            EventKind::SubagentStart => "subagent",
             EventKind::SessionStart => "start",
             EventKind::UserMessage => "prompt",
             EventKind::ToolResult => "tool",

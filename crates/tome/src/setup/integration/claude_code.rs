@@ -37,8 +37,10 @@ pub static INTEGRATION: AgentIntegration = AgentIntegration {
     }),
 };
 
-/// Events with content of their own. Omitted: events that another one repeats (`PreToolUse`,
-/// `PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`, `PreCompact`),
+/// Tools that edit files or start a subagent: memory may have something to say before they run.
+const NOTICED_TOOLS: &str = "Edit|Write|MultiEdit|NotebookEdit|Agent|Task";
+
+/// Events with content of their own. Omitted: events that another one repeats (`PermissionRequest`, `PostToolBatch`, `MessageDisplay`, `UserPromptExpansion`, `PreCompact`),
 /// and events about the program rather than the work.
 const HOOK_EVENTS: [(&str, u32); 10] = [
     ("SessionStart", 10),
@@ -68,14 +70,28 @@ fn settings_file(ground: &Environment<'_>) -> PathBuf {
         .project_or_user(".claude/settings.local.json", config_folder(ground).join("settings.json"))
 }
 
+/// The hooks, with `PreToolUse` for the tools that memory may have something to say about. It records
+/// nothing, and a failing hook does not block the tool in Claude Code.
+fn all_hook_groups(line: &str) -> Vec<(&'static str, Value)> {
+    let hook = json!({ "type": "command", "command": line, "timeout": 5 });
+    let mut groups = build_hook_groups(line, &HOOK_EVENTS);
+    groups.push(("PreToolUse", json!({ "matcher": NOTICED_TOOLS, "hooks": [hook] })));
+    groups
+}
+
 fn install_files(ground: &Environment<'_>) -> Vec<InstallFile> {
     let own_folder = ground.project_or_user(".claude", config_folder(ground));
     let line = ground.launch.shell_line(&["hook", "claude-code"]);
     // Copilot CLI also reads a project's `.mcp.json`, so it names no agent.
     let server =
         mcp_server_settings(&ground.launch, ground.project.is_none().then_some(INTEGRATION.name));
+    // Copilot CLI runs the hooks of a project's `.claude` too, and there a failing `PreToolUse` blocks.
+    let hooks = match ground.project {
+        Some(_) => build_hook_groups(&line, &HOOK_EVENTS),
+        None => all_hook_groups(&line),
+    };
     let mut parts = vec![
-        InstallFile::with_hooks(settings_file(ground), build_hook_groups(&line, &HOOK_EVENTS)),
+        InstallFile::with_hooks(settings_file(ground), hooks),
         InstallFile::with_server(
             ground.project_or_user(".mcp.json", state_file(ground)),
             "mcpServers",
@@ -103,7 +119,7 @@ fn bundle(launch: &LaunchCommand) -> Vec<(String, String)> {
     let line = launch.shell_line(&["hook", "claude-code"]);
     let mut files = vec![
         (".claude-plugin/plugin.json".to_owned(), to_pretty_json(&Value::Object(about))),
-        ("hooks/hooks.json".to_owned(), render_hooks_file(&build_hook_groups(&line, &HOOK_EVENTS))),
+        ("hooks/hooks.json".to_owned(), render_hooks_file(&all_hook_groups(&line))),
         (
             ".mcp.json".to_owned(),
             to_pretty_json(

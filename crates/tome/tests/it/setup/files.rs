@@ -51,7 +51,7 @@ fn an_empty_file_is_filled() {
         let after = wired(before);
         let bare: Vec<&str> = after.lines().filter(|line| !line.trim().starts_with("//")).collect();
         let said: Value = serde_json::from_str(&bare.join("\n")).unwrap();
-        assert_eq!(said["hooks"].as_object().unwrap().len(), 10, "{before:?}: {after}");
+        assert_eq!(said["hooks"].as_object().unwrap().len(), 11, "{before:?}: {after}");
         assert_eq!(after.contains("// mine"), before.contains("// mine"));
     }
 }
@@ -82,6 +82,9 @@ fn comments_order_and_trailing_commas_are_kept() {
                     ],
                     "SessionEnd": [
                         { "hooks": [{ "type": "command", "command": "TOME hook claude-code", "timeout": 5 }] }
+                    ],
+                    "PreToolUse": [
+                        { "matcher": "Edit|Write|MultiEdit|NotebookEdit|Agent|Task", "hooks": [{ "type": "command", "command": "TOME hook claude-code", "timeout": 5 }] }
                     ]
                 },
             }
@@ -114,7 +117,7 @@ fn foreign_hooks_are_kept() {
                   }, // theirs
                   { "hooks": [{ "type": "command", "command": "TOME hook claude-code", "timeout": 10 }] }
                 ],
-                "PreToolUse": [{ "hooks": [] }],
+                "PreToolUse": [{ "hooks": [] }, { "matcher": "Edit|Write|MultiEdit|NotebookEdit|Agent|Task", "hooks": [{ "type": "command", "command": "TOME hook claude-code", "timeout": 5 }] }],
                 "SessionEnd": [
                   { "hooks": [{ "type": "command", "command": "TOME hook claude-code", "timeout": 5 }] }
                 ]
@@ -138,6 +141,9 @@ fn tabs_and_windows_line_endings_are_kept() {
             →→],␍
             →→"SessionEnd": [␍
             →→→{ "hooks": [{ "type": "command", "command": "TOME hook claude-code", "timeout": 5 }] }␍
+            →→],␍
+            →→"PreToolUse": [␍
+            →→→{ "matcher": "Edit|Write|MultiEdit|NotebookEdit|Agent|Task", "hooks": [{ "type": "command", "command": "TOME hook claude-code", "timeout": 5 }] }␍
             →→]␍
             →}␍
             }␍

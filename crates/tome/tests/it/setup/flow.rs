@@ -187,12 +187,14 @@ fn all_events_and_tools_are_hooked() {
     let claude = events(".claude/settings.json");
     assert_eq!(
         names(&claude),
-        "PostCompact PostToolUse PostToolUseFailure SessionEnd SessionStart Stop StopFailure \
-         SubagentStart SubagentStop UserPromptSubmit"
+        "PostCompact PostToolUse PostToolUseFailure PreToolUse SessionEnd SessionStart Stop \
+         StopFailure SubagentStart SubagentStop UserPromptSubmit"
     );
     let line = format!("{} hook claude-code", program(&world));
     let hook = json!([{"hooks": [{"type": "command", "command": line, "timeout": 5}]}]);
     assert_eq!(claude["PostToolUse"], hook);
+    assert_eq!(claude["PreToolUse"][0]["hooks"], hook[0]["hooks"]);
+    assert_eq!(claude["PreToolUse"][0]["matcher"], "Edit|Write|MultiEdit|NotebookEdit|Agent|Task");
     let codex = events(".codex/hooks.json");
     assert_eq!(
         names(&codex),

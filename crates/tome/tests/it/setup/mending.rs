@@ -65,7 +65,7 @@ fn hooks_of_an_older_version_are_cleaned_up() {
     };
     let theirs = json!({"type": "command", "command": "notify-send done"});
     let settings = json!({"hooks": {
-        "PreToolUse": [old(json!({})), {"hooks": [theirs]}],
+        "PermissionRequest": [old(json!({})), {"hooks": [theirs]}],
         "MessageDisplay": [old(json!({"matcher": "*"}))],
         "Stop": [{"hooks": [theirs, {"type": "command", "command": "/x/tome hook claude-code"}]}],
         "SessionStart": [old(json!({})), old(json!({"matcher": "startup"}))],
@@ -76,7 +76,7 @@ fn hooks_of_an_older_version_are_cleaned_up() {
     let line = format!("{} hook claude-code", program(&world));
     let ours =
         |timeout: u32| json!({"hooks": [{"type": "command", "command": line, "timeout": timeout}]});
-    assert_eq!(hooks["PreToolUse"], json!([{"hooks": [theirs]}]));
+    assert_eq!(hooks["PermissionRequest"], json!([{"hooks": [theirs]}]));
     assert_eq!(hooks.get("MessageDisplay"), None);
     assert_eq!(hooks["Stop"], json!([{"hooks": [theirs]}, ours(10)]));
     assert_eq!(hooks["SessionStart"], json!([ours(10)]));
@@ -84,7 +84,7 @@ fn hooks_of_an_older_version_are_cleaned_up() {
     done(&world, &["--undo"]);
     let left = claude(&world);
     let expected = json!({"hooks": {
-        "PreToolUse": [{"hooks": [theirs]}], "Stop": [{"hooks": [theirs]}],
+        "PermissionRequest": [{"hooks": [theirs]}], "Stop": [{"hooks": [theirs]}],
     }});
     assert_eq!(left, expected, "what it was, without any Tome");
 }

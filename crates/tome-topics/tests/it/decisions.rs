@@ -1,0 +1,79 @@
+//! The last decision about a file.
+
+use tome_model::{FactKind, Millis};
+use tome_topics::{FactRecord, FileAction, FileRecord, SegmentRecord, TopicMap};
+
+use crate::made_up::*;
+
+/// A session that changed `src/lexer.rs` and `src/other.rs`, with one statement.
+fn session(number: usize, kind: FactKind, weight: u32, text: &str) -> SegmentRecord {
+    let mut one = segment(number, 3);
+    let file = |path: &str| FileRecord {
+        path: path.to_owned(),
+        action: FileAction::Changed,
+        times: 1,
+        number: one.number + 1,
+    };
+    one.turns[0].files = vec![file("src/lexer.rs"), file("src/other.rs")];
+    let (at, number) = (one.first_at, one.number + 2);
+    one.facts = vec![FactRecord { kind, text: text.to_owned(), weight, number, at, turn: 0 }];
+    one
+}
+
+fn decision(number: usize, weight: u32, text: &str) -> SegmentRecord {
+    session(number, FactKind::Decision, weight, text)
+}
+
+fn last(segments: &[SegmentRecord], path: &str) -> Option<String> {
+    build(segments).last_decision(path).map(|decision| decision.fact.text)
+}
+
+const TABLE: &str = "Use a table in lexer.rs instead of a match because it is faster";
+
+#[test]
+fn the_newest_decision_about_the_file_counts() {
+    let other = "Keep error positions in lexer.rs as byte offsets, not as lines";
+    let segments = [decision(1, 5, TABLE), decision(2, 8, other)];
+    let found = build(&segments).last_decision("src/lexer.rs").unwrap();
+    assert_eq!((found.fact.text.as_str(), found.is_by_user), (other, true));
+    assert_eq!((found.path.as_str(), found.session.as_str()), ("src/lexer.rs", "s1"));
+    let stem = "The lexer reads numbers by hand rather than with a crate, to avoid its tables";
+    assert_eq!(last(&[decision(1, 5, stem)], "src/lexer.rs").as_deref(), Some(stem));
+    // An agent's decision in a turn that changed two files is about neither, unless it names one.
+    let unnamed = "Went with byte offsets because lines are ambiguous in pasted text";
+    assert_eq!(last(&[decision(1, 5, unnamed)], "src/lexer.rs"), None);
+    assert_eq!(last(&[decision(1, 8, unnamed)], "src/lexer.rs"), None);
+    assert_eq!(last(&segments, "src/other.rs"), None);
+    assert_eq!(last(&segments, "src/unknown.rs"), None);
+    let mut alone = decision(1, 8, unnamed);
+    alone.turns[0].files.truncate(1);
+    assert_eq!(last(&[alone], "src/lexer.rs").as_deref(), Some(unnamed), "the user's, one file");
+}
+
+#[test]
+fn a_decision_that_may_not_hold_is_none() {
+    let replaced = session(
+        9,
+        FactKind::Convention,
+        8,
+        "Always use a match, never a table, in every lexer of ours",
+    );
+    let mut elsewhere = replaced.clone();
+    elsewhere.turns[0].files.clear();
+    for later in [replaced, elsewhere] {
+        assert_eq!(last(&[decision(1, 5, TABLE), later], "src/lexer.rs"), None);
+    }
+    let corrected = session(9, FactKind::Correction, 8, "No, that breaks on Windows");
+    assert_eq!(last(&[decision(1, 5, TABLE), corrected], "src/lexer.rs"), None);
+    let mut deleted = session(9, FactKind::Outcome, 5, "Removed old code");
+    deleted.turns[0].files[0].action = FileAction::Deleted;
+    assert_eq!(last(&[decision(1, 5, TABLE), deleted], "src/lexer.rs"), None);
+    // What came before, or is about something else, does not matter.
+    let before = session(0, FactKind::Correction, 8, "No, not like this");
+    let unrelated = session(9, FactKind::Outcome, 5, "Documented the module");
+    let segments = [before, decision(1, 5, TABLE), unrelated];
+    assert_eq!(last(&segments, "src/lexer.rs").as_deref(), Some(TABLE));
+    let map: TopicMap = build(&segments);
+    assert_eq!(map.last_decision("src/lexer.rs").unwrap().later, ["Documented the module"]);
+    assert!(map.last_decision("src/lexer.rs").unwrap().fact.at > Millis(0));
+}

@@ -1,0 +1,143 @@
+//! Between two clusterings: new segments join, ids lead on, bad input.
+
+use std::collections::BTreeSet;
+
+use tome_model::Millis;
+use tome_topics::{
+    FileAction, FileLookup, FileRecord, SegmentRecord, TopicKind, TopicMap, TopicNames,
+};
+
+use crate::made_up::*;
+
+fn group_of(map: &TopicMap, id: &str) -> Option<String> {
+    let all = map.memberships().into_iter();
+    all.filter(|(_, members)| members.contains(id)).map(|(id, _)| id).next()
+}
+
+#[test]
+fn a_new_segment_joins_the_nearest_group() {
+    let known: Vec<SegmentRecord> = (0..24).map(|number| segment(number, number % 3)).collect();
+    let map = build(&known);
+    assert_eq!(map.status().groups, 3);
+    let none = BTreeSet::new();
+    for work in 0..3 {
+        let new = segment(100 + work, work);
+        let joined = map.join(vec![new.clone()], &none);
+        let home = group_of(&map, known[work].id.as_str());
+        assert!(home.is_some());
+        assert_eq!(group_of(&joined, new.id.as_str()), home);
+        // The same group as when all are clustered again.
+        let mut all = known.clone();
+        all.push(new);
+        assert_eq!(memberships(&build(&all)), memberships(&joined));
+        let labels = |map: &TopicMap| -> BTreeSet<String> {
+            map.top(TopicKind::Group, 9).into_iter().map(|topic| topic.label).collect()
+        };
+        assert_eq!(labels(&joined), labels(&map));
+    }
+    let mut other = segment(101, 17);
+    other.title = "Something else".to_owned();
+    let joined = map.join(vec![other.clone()], &none);
+    assert_eq!(group_of(&joined, other.id.as_str()), None, "nothing in common");
+    assert_eq!(joined.status().ungrouped, 1);
+    let FileLookup::Found(page) = joined.file_page("src/widget17.rs") else { panic!("no page") };
+    assert_eq!(page.entries.len(), 1, "its file has a page at once");
+    // A changed segment stays where it is, a dropped one is gone.
+    let mut changed = known[0].clone();
+    changed.title = "Renamed".to_owned();
+    let dropped: BTreeSet<String> = [known[1].id.as_str().to_owned()].into();
+    let later = map.join(vec![changed], &dropped);
+    assert_eq!(later.status().segments, 23);
+    assert_eq!(group_of(&later, known[0].id.as_str()), group_of(&map, known[0].id.as_str()));
+    assert_eq!(later.names().groups.len(), 3);
+}
+
+#[test]
+fn known_groups_are_restored_without_clustering() {
+    let known: Vec<SegmentRecord> = (0..24).map(|number| segment(number, number % 3)).collect();
+    let map = build(&known);
+    let restored = TopicMap::restore(known, map.names());
+    assert_eq!(restored.top(TopicKind::Group, 9).len(), 3);
+    assert_eq!(memberships(&restored), memberships(&map));
+    assert_eq!(restored.names(), map.names());
+    assert_eq!(TopicMap::restore(Vec::new(), map.names()).status().groups, 0);
+}
+
+/// Two groups merge while a person looks at one of them: its id leads to the merged group.
+#[test]
+fn a_topic_that_merged_still_opens() {
+    let mut segments: Vec<SegmentRecord> =
+        (0..20).map(|number| segment(number, if number < 14 { 1 } else { 2 })).collect();
+    let before = build(&segments);
+    let ids: Vec<String> =
+        before.top(TopicKind::Group, 9).into_iter().map(|topic| topic.id).collect();
+    assert_eq!(ids.len(), 2);
+    for one in &mut segments {
+        one.branch = Some("feature/both".to_owned());
+        one.vector = segment(0, 1).vector;
+    }
+    let after = TopicMap::build(segments, before.names());
+    assert_eq!(after.status().groups, 1);
+    let pages: Vec<_> = ids.iter().map(|id| after.page(id).expect("a page")).collect();
+    assert_eq!(pages[0].topic.id, pages[1].topic.id);
+    assert_eq!(pages.iter().filter(|page| page.forwarded_from.is_some()).count(), 1);
+}
+
+#[test]
+fn ids_of_another_home_lead_nowhere() {
+    let ours = build(&(0..8).map(|number| segment(number, 1)).collect::<Vec<_>>());
+    let theirs = build(&(200..208).map(|number| segment(number, 2)).collect::<Vec<_>>());
+    for topic in theirs.top(TopicKind::Group, 9) {
+        assert_eq!(ours.page(&topic.id), None);
+        assert_eq!(ours.resolve(&topic.id), None);
+    }
+}
+
+/// Paths that no person would choose, in several scripts: each has a page or none, and nothing panics.
+#[test]
+fn odd_paths_are_topics_like_others() {
+    let long = format!("src/{}.rs", "x".repeat(3_000));
+    let paths =
+        ["src/日本語.rs", "src/файл.rs", "مجلد/ملف.rs", "a b/c\u{301}.rs", "\u{1b}[2J.rs", &long];
+    let segments: Vec<SegmentRecord> = (0..12)
+        .map(|number| {
+            let mut one = segment(number, 1);
+            one.title = format!("変更 {}", paths[number % paths.len()]);
+            one.turns[0].files = vec![FileRecord {
+                path: paths[number % paths.len()].to_owned(),
+                action: FileAction::Changed,
+                times: 1,
+                number: 1,
+            }];
+            one
+        })
+        .collect();
+    let map = build(&segments);
+    for path in paths {
+        let FileLookup::Found(page) = map.file_page(path) else { panic!("no page of {path:?}") };
+        assert_eq!(page.entries.len(), 2);
+        assert_eq!(map.last_decision(path), None);
+    }
+    for path in ["../outside.rs", "/etc/passwd", "", "..", "\0"] {
+        assert!(!matches!(map.file_page(path), FileLookup::Found(_)), "{path:?}");
+        assert_eq!(map.last_decision(path), None);
+    }
+    assert!(!map.search("файл", 5).is_empty());
+}
+
+#[test]
+fn recent_and_shared_groups() {
+    let segments: Vec<SegmentRecord> = (0..24).map(|number| segment(number, number / 12)).collect();
+    let map = build(&segments);
+    let recent = map.recent_groups(segments[13].first_at, 9);
+    assert_eq!(recent.len(), 1, "{recent:?}");
+    assert_eq!(map.recent_groups(Millis(0), 9).len(), 2);
+    assert!(map.recent_groups(Millis(u64::MAX), 9).is_empty());
+    let moment = |number: usize| (segments[number].session.as_str(), segments[number].first_at);
+    let shared = map.shared_group([moment(12), moment(20), moment(1)].into_iter());
+    assert_eq!(shared.map(|topic| topic.id), Some(recent[0].id.clone()));
+    assert_eq!(map.shared_group([moment(1), moment(20)].into_iter()), None, "one each");
+    assert_eq!(map.shared_group([("unknown", Millis(1))].into_iter()), None);
+    let empty = TopicMap::build(Vec::new(), &TopicNames::default());
+    assert_eq!(empty.shared_group([moment(1)].into_iter()), None);
+}
