@@ -17,7 +17,7 @@ use tome_text::first_chars;
 use super::pack::{AnswerFormat, PackedAnswer, shorten_query};
 use super::render;
 use crate::quote::quote_line;
-use tome_recall::{RecallAnswer, RecallHit};
+use tome_recall::{Confidence, RecallAnswer, RecallHit};
 
 /// Lengths of a line, in characters: rather all turns in fewer words than fewer turns.
 const LINE_CHARS: [usize; 4] = [160, 130, 100, 80];
@@ -82,8 +82,9 @@ fn render_entries(
     chars_max: usize,
 ) -> String {
     let query = shorten_query(format.query, format.tokens_max / 4);
-    let mut lines =
-        vec![format!("Timeline of \"{query}\" ({} turns, oldest first)", entries.len())];
+    let weak = if answer.confidence == Some(Confidence::Weak) { "; weak matches only" } else { "" };
+    let turns = entries.len();
+    let mut lines = vec![format!("Timeline of \"{query}\" ({turns} turns, oldest first{weak})")];
     let mut last_day = String::new();
     for entry in entries {
         let day = entry.hit.at.map(|at| first_chars(&at.to_string(), DAY_CHARS).to_owned());
