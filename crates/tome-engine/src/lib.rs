@@ -4,6 +4,7 @@
 //! This crate uses no socket, command line, environment or wall clock: the caller provides a home
 //! folder, settings and a `Clock`.
 
+pub mod backup;
 mod capture;
 mod engine;
 mod injection;

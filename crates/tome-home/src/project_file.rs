@@ -38,6 +38,22 @@ pub(crate) struct ProjectRecord {
     pub(crate) created: String,
 }
 
+impl ProjectRecord {
+    /// Adds what another record of the same project knows. A project that is new here also takes over
+    /// when it was created.
+    pub(crate) fn merge(&mut self, other: Self, is_new: bool) {
+        for alias in other.aliases {
+            if !self.aliases.contains(&alias) {
+                self.aliases.push(alias);
+            }
+        }
+        self.remote = self.remote.take().or(other.remote);
+        if is_new {
+            self.created = other.created;
+        }
+    }
+}
+
 pub(crate) enum LoadedRecord {
     Sound(ProjectRecord),
     /// There is no file and no content that would need one: creating the folder was interrupted.

@@ -13,11 +13,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tome_model::Millis;
+use serde::Deserialize;
+use tome_model::{Millis, ModelError};
 
 use crate::durable::sync_folder;
 use crate::io_timeout::TimedCalls;
 use crate::project_file::{self, LoadedRecord, ProjectRecord};
+use crate::restore_events::check_root;
 use crate::{Damage, GitHead, Home, HomeError, ProjectLocation, git, project};
 
 /// Worktrees remembered per project; the oldest are dropped first.
@@ -252,6 +254,33 @@ impl Projects {
         project_file::save_record(&folder, &record)?;
         known.insert(ProjectEntry { folder: folder.clone(), record });
         Ok(folder)
+    }
+
+    /// Returns the record of a project, for a backup.
+    pub fn export_record(&self, root: &str) -> Option<serde_json::Value> {
+        let known = self.lock();
+        serde_json::to_value(&known.projects.get(root)?.record).ok()
+    }
+
+    /// Adds a project of a backup, or the paths that the backup knows it by. Returns whether the
+    /// project is new here.
+    pub fn import_record(
+        &self,
+        record: &serde_json::Value,
+        now: Millis,
+    ) -> Result<bool, HomeError> {
+        let record = ProjectRecord::deserialize(record)
+            .map_err(|error| ModelError::invalid("project", error.to_string()))?;
+        check_root(&record.root)?;
+        let is_new = self.find_folder(&record.root).is_none();
+        self.ensure_folder(&record.root, now)?;
+        let mut known = self.lock();
+        let Some(entry) = known.projects.get_mut(&record.root) else { return Ok(is_new) };
+        let mut entry = entry.clone();
+        entry.record.merge(record, is_new);
+        project_file::save_record(&entry.folder, &entry.record)?;
+        known.insert(entry);
+        Ok(is_new)
     }
 
     /// Returns the origin of a project's repository; `None` if the file system does not answer.

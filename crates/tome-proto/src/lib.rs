@@ -3,6 +3,7 @@
 //!
 //! Independent of the ledger and the platform: the caller provides the stream.
 
+mod backup;
 mod citation;
 mod client;
 mod contents;

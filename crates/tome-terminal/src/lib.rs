@@ -15,8 +15,8 @@ mod render;
 
 pub use outcome::{CommandError, Outcome};
 pub use output::{
-    SafeWriter, is_stderr_terminal, is_stdout_terminal, neutralize, stderr, stdout, terminal_width,
-    write_json, write_raw,
+    SafeWriter, is_stderr_terminal, is_stdout_terminal, neutralize, render_json, stderr, stdout,
+    terminal_width, write_json, write_raw,
 };
 pub use progress::progress_bar;
 pub use render::{

@@ -55,8 +55,13 @@ pub fn write_raw(bytes: &[u8]) -> io::Result<()> {
 /// Writes a JSON document and a newline to standard output. Control characters are written as `\u`
 /// escapes, so that programs read the original text.
 pub fn write_json(value: &impl serde::Serialize) -> io::Result<()> {
+    write_raw(format!("{}\n", render_json(value)?).as_bytes())
+}
+
+/// Renders a JSON document as [`write_json`] writes it, without the newline.
+pub fn render_json(value: &impl serde::Serialize) -> io::Result<String> {
     let text = serde_json::to_string(value)?;
-    write_raw(format!("{}\n", escape_json(&text)).as_bytes())
+    Ok(escape_json(&text).into_owned())
 }
 
 /// A writer that blocks all control sequences except Tome's own styles.

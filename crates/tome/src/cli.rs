@@ -1,7 +1,10 @@
 //! The command line: global options, commands and their help texts.
 
+pub mod backup;
+pub mod capture;
 pub mod config;
 pub mod contents;
+pub mod export;
 pub mod import;
 pub mod injections;
 pub mod mcp;
@@ -53,6 +56,7 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
             "injections",
             "ingest",
             "import",
+            "export",
         ],
     ),
     ("Notes", &["memory", "coder", "reflect", "init"]),
@@ -60,8 +64,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     (
         "Setup and maintenance",
         &[
-            "setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin",
-            "bench",
+            "setup", "status", "pause", "unpause", "config", "doctor", "backup", "restore", "demo",
+            "start", "stop", "daemon", "admin", "bench",
         ],
     ),
     ("For agents and shells", &["hook", "mcp", "tool", "completions", "man"]),
@@ -173,6 +177,9 @@ pub enum Command {
     /// Import the history that coding agents have left on disk
     #[command(after_help = import::IMPORT_HELP)]
     Import(import::ImportArgs),
+    /// Write a session or a project as Markdown, HTML or JSON lines
+    #[command(after_help = export::EXPORT_HELP)]
+    Export(export::ExportArgs),
     /// Read and edit notes, and restore earlier versions
     Memory(notes::MemoryArgs),
     /// Search and store lessons that apply to all projects
@@ -189,10 +196,21 @@ pub enum Command {
     Setup(setup::SetupArgs),
     /// Show the state of the daemon, stores and spool
     Status(StatusArgs),
+    /// Stop recording for a while, or until `tome unpause`
+    #[command(after_help = capture::PAUSE_HELP)]
+    Pause(capture::PauseArgs),
+    /// Record again
+    Unpause,
     /// Show every setting, its value and its origin, or change one
     Config(config::ConfigArgs),
     /// Check configuration, permissions, daemon, spool, stores and agents, and suggest fixes
     Doctor(import::DoctorArgs),
+    /// Write everything that cannot be rebuilt into one file
+    #[command(after_help = backup::BACKUP_HELP)]
+    Backup(backup::BackupArgs),
+    /// Add everything from a backup that is missing here, or verify a backup
+    #[command(after_help = backup::RESTORE_HELP)]
+    Restore(backup::RestoreArgs),
     /// Run a demo with sample sessions in a temporary home
     Demo,
     /// Start the daemon, or replace an older one

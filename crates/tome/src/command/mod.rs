@@ -2,7 +2,9 @@
 
 mod admin;
 mod agent_checks;
+mod backup;
 mod bench;
+mod capture_state;
 mod chat;
 mod citation;
 mod coder;
@@ -11,8 +13,10 @@ mod config_file;
 mod coverage;
 mod daemon;
 mod demo;
+mod display_path;
 mod doctor;
 mod events;
+mod export;
 mod generated_docs;
 mod import;
 mod index_status;
@@ -131,6 +135,11 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Mcp(asked)) => mcp::run(context, &asked),
         Some(Command::Setup(asked)) => setup::run(&context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
+        Some(Command::Pause(asked)) => capture_state::pause(&context, &asked),
+        Some(Command::Unpause) => capture_state::unpause(&context),
+        Some(Command::Export(asked)) => export::run(&context, &asked),
+        Some(Command::Backup(asked)) => backup::write(&context, &asked),
+        Some(Command::Restore(asked)) => backup::restore(&context, &asked),
         Some(Command::Demo) => demo::run(&context),
         Some(Command::Start) => start::start_daemon(&context),
         Some(Command::Stop(asked)) => start::stop_daemon(&context, asked.force),

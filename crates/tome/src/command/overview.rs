@@ -13,7 +13,7 @@ use tome_terminal::{
 use super::status::{
     DaemonState, StatusReport, collect_status, daemon_json, print_daemon, print_spool,
 };
-use super::{CommandContext, Outcome};
+use super::{CommandContext, Outcome, capture_state};
 use crate::connect::StartPolicy;
 
 /// Projects listed by name; the rest are counted.
@@ -122,6 +122,7 @@ fn print_overview(
         context.settings.home.root().display()
     )?;
     print_spool(&mut out, report)?;
+    capture_state::print_line(&mut out, context, report.now)?;
     Ok(())
 }
 
@@ -153,5 +154,6 @@ fn print_overview_json(
         "daemon": daemon_json(&report.daemon),
         "spool": {"waiting_events": report.waiting.events, "damaged_lines": report.waiting.damaged},
         "lost": {"events": report.lost.events},
+        "recording": capture_state::as_json(context, report.now),
     }))
 }

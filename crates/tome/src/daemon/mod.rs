@@ -6,6 +6,7 @@
 
 mod activity;
 mod agent_transcripts;
+mod backup;
 mod calls;
 mod capture;
 mod citation;

@@ -13,6 +13,7 @@
 )]
 
 mod acceptance;
+mod backup;
 mod bad_store;
 mod bench_recall;
 mod capture;
@@ -41,6 +42,7 @@ mod deliveries;
 mod docs;
 mod embeddings;
 mod events;
+mod export;
 mod hard_places;
 mod headless;
 mod home_removed;
@@ -75,6 +77,7 @@ mod notes_safety;
 mod opencode_batch;
 mod opencode_plugin;
 mod own_turn;
+mod pause;
 mod polish;
 mod project_spoofing;
 mod projects;
