@@ -8,6 +8,7 @@ pub mod mcp;
 pub mod notes;
 pub mod recall;
 pub mod reflect;
+pub mod sessions;
 pub mod setup;
 pub mod topics;
 
@@ -44,7 +45,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
         &[
             "recall",
             "toc",
-            "session",
+            "sessions",
+            "read",
             "topics",
             "file",
             "events",
@@ -150,11 +152,15 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Search everything that was said, done or noted
+    #[command(visible_alias = "search")]
     Recall(recall::RecallArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
-    /// List sessions, or show one: its turns, files, commits, problems and what is open
-    Session(contents::SessionArgs),
+    /// List sessions, filtered by time, agent, branch, file or words
+    #[command(visible_aliases = ["session", "log", "ls"])]
+    Sessions(sessions::SessionsArgs),
+    /// Read the conversation of a session in a pager
+    Read(sessions::ReadArgs),
     /// Show what a project has been about: groups of work, files, branches, errors
     Topics(topics::TopicsArgs),
     /// Show who changed a file and why, what was decided about it, and what broke
@@ -163,7 +169,7 @@ pub enum Command {
     Instructions(recall::InstructionsArgs),
     /// List events, filtered by time, session, agent or kind
     Events(EventsArgs),
-    /// Show an event, a node, a source (grip) or a citation
+    /// Show a session, an event, a node, a source (grip) or a citation
     Show(contents::ShowArgs),
     /// List what was injected into agents' contexts, or preview the next session's injection
     Injections(injections::InjectionsArgs),

@@ -891,7 +891,7 @@ pub struct Worker {
     pub problem: ::prost::alloc::string::String,
 }
 /// A session in a list.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Session {
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
@@ -918,6 +918,18 @@ pub struct Session {
     /// The command that continues it in its agent; empty if there is none.
     #[prost(string, tag = "11")]
     pub resume: ::prost::alloc::string::String,
+    /// The shortest prefix of the id that no other session of the list's projects has.
+    #[prost(string, tag = "12")]
+    pub short_id: ::prost::alloc::string::String,
+    /// The folder in which it began.
+    #[prost(string, tag = "13")]
+    pub cwd: ::prost::alloc::string::String,
+    /// The latest outcome; empty if there is none.
+    #[prost(string, tag = "14")]
+    pub conclusion: ::prost::alloc::string::String,
+    /// Only if they were requested, in order.
+    #[prost(message, repeated, tag = "15")]
+    pub facts: ::prost::alloc::vec::Vec<SessionFact>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListSessionsRequest {
@@ -927,6 +939,26 @@ pub struct ListSessionsRequest {
     /// Limit of sessions; 0 means 20.
     #[prost(uint32, tag = "2")]
     pub limit: u32,
+    /// Only sessions with events in this time range, end exclusive.
+    #[prost(uint64, optional, tag = "3")]
+    pub from_ms: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "4")]
+    pub to_ms: ::core::option::Option<u64>,
+    /// Only sessions of these agents; empty for all.
+    #[prost(string, repeated, tag = "5")]
+    pub agents: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only sessions on a branch whose name contains this.
+    #[prost(string, tag = "6")]
+    pub branch: ::prost::alloc::string::String,
+    /// Only sessions whose title, branch or facts contain all of these words.
+    #[prost(string, repeated, tag = "7")]
+    pub words: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only these sessions; empty for all.
+    #[prost(string, repeated, tag = "8")]
+    pub ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Also returns the facts, of the time range only.
+    #[prost(bool, tag = "9")]
+    pub with_facts: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListSessionsResponse {
@@ -936,6 +968,9 @@ pub struct ListSessionsResponse {
     /// Stores that could not be read, with the reason.
     #[prost(string, repeated, tag = "2")]
     pub skipped: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Number of sessions that match, listed or not.
+    #[prost(uint64, tag = "3")]
+    pub total: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetSessionRequest {
@@ -945,6 +980,9 @@ pub struct GetSessionRequest {
     /// An id, or a unique prefix of it.
     #[prost(string, tag = "2")]
     pub id: ::prost::alloc::string::String,
+    /// Without turns, files and facts.
+    #[prost(bool, tag = "3")]
+    pub only_listing: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetSessionResponse {
@@ -999,7 +1037,7 @@ pub struct FileChange {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SessionFact {
-    /// commit, pull_request, decision, problem, open, check, convention or correction.
+    /// commit, pull_request, decision, problem, outcome, open, check, convention or correction.
     #[prost(string, tag = "1")]
     pub kind: ::prost::alloc::string::String,
     #[prost(string, tag = "2")]
@@ -1007,6 +1045,14 @@ pub struct SessionFact {
     /// The id of the event that shows it.
     #[prost(string, tag = "3")]
     pub event: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "4")]
+    pub at_ms: u64,
+    /// The number of that event in its project.
+    #[prost(uint64, tag = "5")]
+    pub number: u64,
+    /// The branch; empty if unknown or the main one.
+    #[prost(string, tag = "6")]
+    pub branch: ::prost::alloc::string::String,
 }
 /// Generated client implementations.
 pub mod contents_client {

@@ -10,6 +10,7 @@ use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
 use tome_terminal::{DIM, RESET};
 
+use super::session_lookup::complete_session;
 use super::{CommandContext, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;
@@ -18,10 +19,10 @@ use crate::connect::StartPolicy;
 const PAGE_EVENTS: u32 = 1_000;
 
 pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
+    let project = resolve_project_filter(context, asked)?;
+    let query_is_narrow = project.is_some();
+    let query = build_query(context, asked, project)?;
     context.block_on(async {
-        let project = resolve_project_filter(context, asked)?;
-        let query_is_narrow = project.is_some();
-        let query = build_query(context, asked, project)?;
         let shown = if asked.limit == 0 {
             let query = EventListQuery { newest_first: asked.newest_first, ..query };
             print_all(context, asked, query).await?
@@ -52,7 +53,7 @@ fn build_query(
     Ok(EventListQuery {
         from: at("--since", &asked.since)?,
         to: at("--until", &asked.until)?,
-        session: asked.session.clone(),
+        session: complete_session(context, asked.session.as_deref())?,
         project,
         agents: asked.agent.clone(),
         kinds: collect_kinds(asked)?,

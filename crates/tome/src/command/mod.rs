@@ -26,11 +26,15 @@ mod merge_sessions;
 mod notebook_client;
 mod overview;
 mod own_program;
+mod read;
 mod rebuild_messages;
 mod recall;
 mod reflect;
 mod repair;
-mod session;
+mod screen;
+mod session_lookup;
+mod session_page;
+mod sessions;
 mod setup;
 mod show;
 mod start;
@@ -76,6 +80,9 @@ pub fn run() -> ExitCode {
         ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
         ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
     }
+    if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
+        tome_terminal::set_width(columns);
+    }
     match dispatch(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
@@ -114,7 +121,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Recall(asked)) => recall::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
-        Some(Command::Session(asked)) => session::run(&context, &asked),
+        Some(Command::Sessions(asked)) => sessions::run(&context, &asked),
+        Some(Command::Read(asked)) => read::run(&context, &asked),
         Some(Command::Topics(asked)) => topics::run(&context, &asked),
         Some(Command::File(asked)) => topics::run_file(&context, &asked),
         Some(Command::Instructions(asked)) => instructions::run(&context, &asked),

@@ -10,6 +10,7 @@ use tome_model::Scope;
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{BOLD, RESET, format_counted};
 
+use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError};
 use crate::cli::notes::{NotebookArgs, ScopeName};
 use crate::connect::ConnectError;
@@ -55,7 +56,7 @@ impl<'a> NotebookClient<'a> {
             scope,
             cwd,
             project: place.project.clone(),
-            session: place.session.clone(),
+            session: complete_session(context, place.session.as_deref())?,
             command: command.to_owned(),
         })
     }
