@@ -37,6 +37,11 @@ impl Home {
         self.0.join("spool")
     }
 
+    /// Folders of projects that were merged into another.
+    pub fn merged(&self) -> PathBuf {
+        self.0.join("merged")
+    }
+
     /// The periods in which nothing is recorded.
     pub fn pauses(&self) -> PathBuf {
         self.0.join("pauses.jsonl")

@@ -13,6 +13,7 @@ mod injection;
 pub mod limits;
 mod models;
 mod notes;
+mod projects;
 mod recall;
 mod topics;
 

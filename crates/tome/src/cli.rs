@@ -9,8 +9,10 @@ pub mod import;
 pub mod injections;
 pub mod mcp;
 pub mod notes;
+pub mod projects;
 pub mod recall;
 pub mod reflect;
+pub mod sessions;
 pub mod setup;
 pub mod topics;
 
@@ -47,7 +49,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
         &[
             "recall",
             "toc",
-            "session",
+            "sessions",
+            "read",
             "topics",
             "file",
             "events",
@@ -64,8 +67,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     (
         "Setup and maintenance",
         &[
-            "setup", "status", "pause", "unpause", "config", "doctor", "backup", "restore", "demo",
-            "start", "stop", "daemon", "admin", "bench",
+            "setup", "status", "projects", "pause", "unpause", "config", "doctor", "backup",
+            "restore", "demo", "start", "stop", "daemon", "admin", "bench",
         ],
     ),
     ("For agents and shells", &["hook", "mcp", "tool", "completions", "man"]),
@@ -126,7 +129,7 @@ pub struct GlobalOptions {
     /// Config file [default: $TOME_CONFIG, or $XDG_CONFIG_HOME/tome/config.toml]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
-    /// Override a setting for this run; `tome config` lists all settings
+    /// Override a setting for this run; `tome config --all` lists all settings
     #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Global options")]
     pub set: Vec<String>,
     /// Print JSON: one object, or one object per line for lists
@@ -154,11 +157,15 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Search everything that was said, done or noted
+    #[command(visible_alias = "search")]
     Recall(recall::RecallArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
-    /// List sessions, or show one: its turns, files, commits, problems and what is open
-    Session(contents::SessionArgs),
+    /// List sessions, filtered by time, agent, branch, file or words
+    #[command(visible_aliases = ["session", "log", "ls"])]
+    Sessions(sessions::SessionsArgs),
+    /// Read the conversation of a session in a pager
+    Read(sessions::ReadArgs),
     /// Show what a project has been about: groups of work, files, branches, errors
     Topics(topics::TopicsArgs),
     /// Show who changed a file and why, what was decided about it, and what broke
@@ -167,7 +174,7 @@ pub enum Command {
     Instructions(recall::InstructionsArgs),
     /// List events, filtered by time, session, agent or kind
     Events(EventsArgs),
-    /// Show an event, a node, a source (grip) or a citation
+    /// Show a session, an event, a node, a source (grip) or a citation
     Show(contents::ShowArgs),
     /// List what was injected into agents' contexts, or preview the next session's injection
     Injections(injections::InjectionsArgs),
@@ -196,12 +203,15 @@ pub enum Command {
     Setup(setup::SetupArgs),
     /// Show the state of the daemon, stores and spool
     Status(StatusArgs),
+    /// List projects, or rename, move, merge or remove one
+    #[command(after_help = projects::PROJECTS_HELP)]
+    Projects(projects::ProjectsArgs),
     /// Stop recording for a while, or until `tome unpause`
     #[command(after_help = capture::PAUSE_HELP)]
     Pause(capture::PauseArgs),
     /// Record again
     Unpause,
-    /// Show every setting, its value and its origin, or change one
+    /// Show the settings that differ from their defaults, or change one
     Config(config::ConfigArgs),
     /// Check configuration, permissions, daemon, spool, stores and agents, and suggest fixes
     Doctor(import::DoctorArgs),

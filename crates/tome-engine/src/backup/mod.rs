@@ -23,5 +23,6 @@ mod restore;
 
 pub use block::{BlockReader, check_backup};
 pub use error::BackupError;
+pub(crate) use notebook_merge::{copy_notebook, merge_notebook};
 pub use record::{BackupCounts, Record};
 pub use restore::{RestoreCounts, Restorer};

@@ -64,6 +64,27 @@ pub(crate) fn merge_notebook(
     Ok(merged)
 }
 
+/// Copies a notebook to a folder of its own, from where it can be merged. Returns whether it holds anything.
+pub(crate) fn copy_notebook(from: &Path, to: &Path) -> io::Result<bool> {
+    match std::fs::remove_dir_all(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut paths = files::list_notes(from);
+    if file_len(&from.join(files::HISTORY)).is_some() {
+        paths.push(files::HISTORY.to_owned());
+    }
+    for path in &paths {
+        let goal = to.join(path);
+        if let Some(folder) = goal.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::copy(from.join(path), &goal)?;
+        File::open(&goal)?.sync_all()?;
+    }
+    Ok(!paths.is_empty())
+}
+
 fn merge_locked(
     root: &Path,
     history_folder: &Path,

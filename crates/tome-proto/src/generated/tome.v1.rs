@@ -1308,7 +1308,7 @@ pub struct Worker {
     pub problem: ::prost::alloc::string::String,
 }
 /// A session in a list.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct Session {
     #[prost(string, tag = "1")]
     pub id: ::prost::alloc::string::String,
@@ -1335,6 +1335,18 @@ pub struct Session {
     /// The command that continues it in its agent; empty if there is none.
     #[prost(string, tag = "11")]
     pub resume: ::prost::alloc::string::String,
+    /// The shortest prefix of the id that no other session of the list's projects has.
+    #[prost(string, tag = "12")]
+    pub short_id: ::prost::alloc::string::String,
+    /// The folder in which it began.
+    #[prost(string, tag = "13")]
+    pub cwd: ::prost::alloc::string::String,
+    /// The latest outcome; empty if there is none.
+    #[prost(string, tag = "14")]
+    pub conclusion: ::prost::alloc::string::String,
+    /// Only if they were requested, in order.
+    #[prost(message, repeated, tag = "15")]
+    pub facts: ::prost::alloc::vec::Vec<SessionFact>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListSessionsRequest {
@@ -1344,6 +1356,26 @@ pub struct ListSessionsRequest {
     /// Limit of sessions; 0 means 20.
     #[prost(uint32, tag = "2")]
     pub limit: u32,
+    /// Only sessions with events in this time range, end exclusive.
+    #[prost(uint64, optional, tag = "3")]
+    pub from_ms: ::core::option::Option<u64>,
+    #[prost(uint64, optional, tag = "4")]
+    pub to_ms: ::core::option::Option<u64>,
+    /// Only sessions of these agents; empty for all.
+    #[prost(string, repeated, tag = "5")]
+    pub agents: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only sessions on a branch whose name contains this.
+    #[prost(string, tag = "6")]
+    pub branch: ::prost::alloc::string::String,
+    /// Only sessions whose title, branch or facts contain all of these words.
+    #[prost(string, repeated, tag = "7")]
+    pub words: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Only these sessions; empty for all.
+    #[prost(string, repeated, tag = "8")]
+    pub ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Also returns the facts, of the time range only.
+    #[prost(bool, tag = "9")]
+    pub with_facts: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListSessionsResponse {
@@ -1353,6 +1385,9 @@ pub struct ListSessionsResponse {
     /// Stores that could not be read, with the reason.
     #[prost(string, repeated, tag = "2")]
     pub skipped: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Number of sessions that match, listed or not.
+    #[prost(uint64, tag = "3")]
+    pub total: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct GetSessionRequest {
@@ -1362,6 +1397,9 @@ pub struct GetSessionRequest {
     /// An id, or a unique prefix of it.
     #[prost(string, tag = "2")]
     pub id: ::prost::alloc::string::String,
+    /// Without turns, files and facts.
+    #[prost(bool, tag = "3")]
+    pub only_listing: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetSessionResponse {
@@ -1416,7 +1454,7 @@ pub struct FileChange {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SessionFact {
-    /// commit, pull_request, decision, problem, open, check, convention or correction.
+    /// commit, pull_request, decision, problem, outcome, open, check, convention or correction.
     #[prost(string, tag = "1")]
     pub kind: ::prost::alloc::string::String,
     #[prost(string, tag = "2")]
@@ -1424,6 +1462,14 @@ pub struct SessionFact {
     /// The id of the event that shows it.
     #[prost(string, tag = "3")]
     pub event: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "4")]
+    pub at_ms: u64,
+    /// The number of that event in its project.
+    #[prost(uint64, tag = "5")]
+    pub number: u64,
+    /// The branch; empty if unknown or the main one.
+    #[prost(string, tag = "6")]
+    pub branch: ::prost::alloc::string::String,
 }
 /// Generated client implementations.
 pub mod contents_client {
@@ -6855,6 +6901,448 @@ pub mod notebook_server {
     /// Generated gRPC service name
     pub const SERVICE_NAME: &str = "tome.v1.Notebook";
     impl<T> tonic::server::NamedService for NotebookServer<T> {
+        const NAME: &'static str = SERVICE_NAME;
+    }
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListProjectsRequest {}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListProjectsResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub projects: ::prost::alloc::vec::Vec<KnownProject>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct KnownProject {
+    /// Identifies the project; the folder in which it was first seen.
+    #[prost(string, tag = "1")]
+    pub root: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// Where it is now.
+    #[prost(string, tag = "3")]
+    pub folder: ::prost::alloc::string::String,
+    /// Other folders that belong to it.
+    #[prost(string, repeated, tag = "4")]
+    pub other_folders: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// The URL of the repository's origin; empty if there is none.
+    #[prost(string, tag = "5")]
+    pub remote: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "6")]
+    pub sessions: u64,
+    #[prost(uint64, tag = "7")]
+    pub events: u64,
+    /// 0 if there is no event.
+    #[prost(uint64, tag = "8")]
+    pub last_at_ms: u64,
+    #[prost(uint64, tag = "9")]
+    pub disk_bytes: u64,
+    #[prost(bool, tag = "10")]
+    pub has_notes: bool,
+    /// Why its events cannot be read; empty if they can.
+    #[prost(string, tag = "11")]
+    pub problem: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChangeProjectRequest {
+    /// The project's root.
+    #[prost(string, tag = "1")]
+    pub project: ::prost::alloc::string::String,
+    #[prost(oneof = "change_project_request::Change", tags = "2, 3, 4, 5")]
+    pub change: ::core::option::Option<change_project_request::Change>,
+}
+/// Nested message and enum types in `ChangeProjectRequest`.
+pub mod change_project_request {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Change {
+        #[prost(string, tag = "2")]
+        NewName(::prost::alloc::string::String),
+        #[prost(string, tag = "3")]
+        NewFolder(::prost::alloc::string::String),
+        /// The root of the project that takes over events and notes.
+        #[prost(string, tag = "4")]
+        MergeInto(::prost::alloc::string::String),
+        #[prost(bool, tag = "5")]
+        Remove(bool),
+    }
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ChangeProjectResponse {
+    /// Events and notes that were copied by a merge.
+    #[prost(uint64, tag = "1")]
+    pub events: u64,
+    #[prost(uint64, tag = "2")]
+    pub notes: u64,
+    /// Where a merged project's folder is kept.
+    #[prost(string, tag = "3")]
+    pub kept: ::prost::alloc::string::String,
+}
+/// Generated client implementations.
+pub mod projects_client {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    use tonic::codegen::http::Uri;
+    #[derive(Debug, Clone)]
+    pub struct ProjectsClient<T> {
+        inner: tonic::client::Grpc<T>,
+    }
+    impl<T> ProjectsClient<T>
+    where
+        T: tonic::client::GrpcService<tonic::body::Body>,
+        T::Error: Into<StdError>,
+        T::ResponseBody: Body<Data = Bytes> + std::marker::Send + 'static,
+        <T::ResponseBody as Body>::Error: Into<StdError> + std::marker::Send,
+    {
+        pub fn new(inner: T) -> Self {
+            let inner = tonic::client::Grpc::new(inner);
+            Self { inner }
+        }
+        pub fn with_origin(inner: T, origin: Uri) -> Self {
+            let inner = tonic::client::Grpc::with_origin(inner, origin);
+            Self { inner }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> ProjectsClient<InterceptedService<T, F>>
+        where
+            F: tonic::service::Interceptor,
+            T::ResponseBody: Default,
+            T: tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+                Response = http::Response<
+                    <T as tonic::client::GrpcService<tonic::body::Body>>::ResponseBody,
+                >,
+            >,
+            <T as tonic::codegen::Service<
+                http::Request<tonic::body::Body>,
+            >>::Error: Into<StdError> + std::marker::Send + std::marker::Sync,
+        {
+            ProjectsClient::new(InterceptedService::new(inner, interceptor))
+        }
+        /// Compress requests with the given encoding.
+        ///
+        /// This requires the server to support it otherwise it might respond with an
+        /// error.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.send_compressed(encoding);
+            self
+        }
+        /// Enable decompressing responses.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.inner = self.inner.accept_compressed(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_decoding_message_size(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.inner = self.inner.max_encoding_message_size(limit);
+            self
+        }
+        /// Returns all projects, the last used first.
+        pub async fn list_projects(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListProjectsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListProjectsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Projects/ListProjects",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Projects", "ListProjects"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Renames, moves, merges or removes a project. After a merge the daemon exits, because its in-memory
+        /// state is out of date.
+        pub async fn change_project(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ChangeProjectRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ChangeProjectResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/tome.v1.Projects/ChangeProject",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("tome.v1.Projects", "ChangeProject"));
+            self.inner.unary(req, path, codec).await
+        }
+    }
+}
+/// Generated server implementations.
+pub mod projects_server {
+    #![allow(
+        unused_variables,
+        dead_code,
+        missing_docs,
+        clippy::wildcard_imports,
+        clippy::let_unit_value,
+    )]
+    use tonic::codegen::*;
+    /// Generated trait containing gRPC methods that should be implemented for use with ProjectsServer.
+    #[async_trait]
+    pub trait Projects: std::marker::Send + std::marker::Sync + 'static {
+        /// Returns all projects, the last used first.
+        async fn list_projects(
+            &self,
+            request: tonic::Request<super::ListProjectsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListProjectsResponse>,
+            tonic::Status,
+        >;
+        /// Renames, moves, merges or removes a project. After a merge the daemon exits, because its in-memory
+        /// state is out of date.
+        async fn change_project(
+            &self,
+            request: tonic::Request<super::ChangeProjectRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ChangeProjectResponse>,
+            tonic::Status,
+        >;
+    }
+    #[derive(Debug)]
+    pub struct ProjectsServer<T> {
+        inner: Arc<T>,
+        accept_compression_encodings: EnabledCompressionEncodings,
+        send_compression_encodings: EnabledCompressionEncodings,
+        max_decoding_message_size: Option<usize>,
+        max_encoding_message_size: Option<usize>,
+    }
+    impl<T> ProjectsServer<T> {
+        pub fn new(inner: T) -> Self {
+            Self::from_arc(Arc::new(inner))
+        }
+        pub fn from_arc(inner: Arc<T>) -> Self {
+            Self {
+                inner,
+                accept_compression_encodings: Default::default(),
+                send_compression_encodings: Default::default(),
+                max_decoding_message_size: None,
+                max_encoding_message_size: None,
+            }
+        }
+        pub fn with_interceptor<F>(
+            inner: T,
+            interceptor: F,
+        ) -> InterceptedService<Self, F>
+        where
+            F: tonic::service::Interceptor,
+        {
+            InterceptedService::new(Self::new(inner), interceptor)
+        }
+        /// Enable decompressing requests with the given encoding.
+        #[must_use]
+        pub fn accept_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.accept_compression_encodings.enable(encoding);
+            self
+        }
+        /// Compress responses with the given encoding, if the client supports it.
+        #[must_use]
+        pub fn send_compressed(mut self, encoding: CompressionEncoding) -> Self {
+            self.send_compression_encodings.enable(encoding);
+            self
+        }
+        /// Limits the maximum size of a decoded message.
+        ///
+        /// Default: `4MB`
+        #[must_use]
+        pub fn max_decoding_message_size(mut self, limit: usize) -> Self {
+            self.max_decoding_message_size = Some(limit);
+            self
+        }
+        /// Limits the maximum size of an encoded message.
+        ///
+        /// Default: `usize::MAX`
+        #[must_use]
+        pub fn max_encoding_message_size(mut self, limit: usize) -> Self {
+            self.max_encoding_message_size = Some(limit);
+            self
+        }
+    }
+    impl<T, B> tonic::codegen::Service<http::Request<B>> for ProjectsServer<T>
+    where
+        T: Projects,
+        B: Body + std::marker::Send + 'static,
+        B::Error: Into<StdError> + std::marker::Send + 'static,
+    {
+        type Response = http::Response<tonic::body::Body>;
+        type Error = std::convert::Infallible;
+        type Future = BoxFuture<Self::Response, Self::Error>;
+        fn poll_ready(
+            &mut self,
+            _cx: &mut Context<'_>,
+        ) -> Poll<std::result::Result<(), Self::Error>> {
+            Poll::Ready(Ok(()))
+        }
+        fn call(&mut self, req: http::Request<B>) -> Self::Future {
+            match req.uri().path() {
+                "/tome.v1.Projects/ListProjects" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListProjectsSvc<T: Projects>(pub Arc<T>);
+                    impl<
+                        T: Projects,
+                    > tonic::server::UnaryService<super::ListProjectsRequest>
+                    for ListProjectsSvc<T> {
+                        type Response = super::ListProjectsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListProjectsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Projects>::list_projects(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListProjectsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/tome.v1.Projects/ChangeProject" => {
+                    #[allow(non_camel_case_types)]
+                    struct ChangeProjectSvc<T: Projects>(pub Arc<T>);
+                    impl<
+                        T: Projects,
+                    > tonic::server::UnaryService<super::ChangeProjectRequest>
+                    for ChangeProjectSvc<T> {
+                        type Response = super::ChangeProjectResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ChangeProjectRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as Projects>::change_project(&inner, request).await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ChangeProjectSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                _ => {
+                    Box::pin(async move {
+                        let mut response = http::Response::new(
+                            tonic::body::Body::default(),
+                        );
+                        let headers = response.headers_mut();
+                        headers
+                            .insert(
+                                tonic::Status::GRPC_STATUS,
+                                (tonic::Code::Unimplemented as i32).into(),
+                            );
+                        headers
+                            .insert(
+                                http::header::CONTENT_TYPE,
+                                tonic::metadata::GRPC_CONTENT_TYPE,
+                            );
+                        Ok(response)
+                    })
+                }
+            }
+        }
+    }
+    impl<T> Clone for ProjectsServer<T> {
+        fn clone(&self) -> Self {
+            let inner = self.inner.clone();
+            Self {
+                inner,
+                accept_compression_encodings: self.accept_compression_encodings,
+                send_compression_encodings: self.send_compression_encodings,
+                max_decoding_message_size: self.max_decoding_message_size,
+                max_encoding_message_size: self.max_encoding_message_size,
+            }
+        }
+    }
+    /// Generated gRPC service name
+    pub const SERVICE_NAME: &str = "tome.v1.Projects";
+    impl<T> tonic::server::NamedService for ProjectsServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
 }

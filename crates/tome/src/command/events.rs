@@ -10,6 +10,8 @@ use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
 use tome_terminal::{DIM, RESET};
 
+use super::project_name::resolve_name;
+use super::session_lookup::complete_session;
 use super::{CommandContext, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;
@@ -18,10 +20,10 @@ use crate::connect::StartPolicy;
 const PAGE_EVENTS: u32 = 1_000;
 
 pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
+    let project = resolve_project_filter(context, asked)?;
+    let query_is_narrow = project.is_some();
+    let query = build_query(context, asked, project)?;
     context.block_on(async {
-        let project = resolve_project_filter(context, asked)?;
-        let query_is_narrow = project.is_some();
-        let query = build_query(context, asked, project)?;
         let shown = if asked.limit == 0 {
             let query = EventListQuery { newest_first: asked.newest_first, ..query };
             print_all(context, asked, query).await?
@@ -52,7 +54,7 @@ fn build_query(
     Ok(EventListQuery {
         from: at("--since", &asked.since)?,
         to: at("--until", &asked.until)?,
-        session: asked.session.clone(),
+        session: complete_session(context, asked.session.as_deref())?,
         project,
         agents: asked.agent.clone(),
         kinds: collect_kinds(asked)?,
@@ -85,9 +87,10 @@ fn resolve_project_filter(context: &CommandContext, asked: &EventsArgs) -> Resul
 /// Resolves the project of a folder, or the current project if it is known.
 pub fn resolve_project(context: &CommandContext, folder: Option<&Path>) -> Result<Option<String>> {
     if let Some(folder) = folder {
-        let folder = std::path::absolute(folder)?;
+        let folder = std::path::absolute(resolve_name(context, folder)?)?;
         let root = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
-        return Ok(Some(root.to_string_lossy().into_owned()));
+        let projects = Projects::load(&context.settings.home);
+        return Ok(Some(projects.canonical_root(&root.to_string_lossy())));
     }
     let here = std::env::current_dir()?;
     Ok(Projects::load(&context.settings.home).find_known_project(&here.to_string_lossy()))

@@ -15,6 +15,7 @@ mod daemon;
 mod demo;
 mod display_path;
 mod doctor;
+mod error_json;
 mod events;
 mod export;
 mod generated_docs;
@@ -30,11 +31,17 @@ mod merge_sessions;
 mod notebook_client;
 mod overview;
 mod own_program;
+mod project_name;
+mod projects;
+mod read;
 mod rebuild_messages;
 mod recall;
 mod reflect;
 mod repair;
-mod session;
+mod screen;
+mod session_lookup;
+mod session_page;
+mod sessions;
 mod setup;
 mod show;
 mod start;
@@ -70,6 +77,9 @@ pub struct CommandContext {
 pub fn run() -> ExitCode {
     let cli = match Cli::parse() {
         Ok(cli) => cli,
+        Err(said) if said.use_stderr() && error_json::is_wanted() => {
+            return error_json::report_usage(&said);
+        }
         Err(said) => {
             let _ = said.print();
             return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
@@ -80,11 +90,15 @@ pub fn run() -> ExitCode {
         ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
         ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
     }
+    if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
+        tome_terminal::set_width(columns);
+    }
+    let json = cli.global.json;
     match dispatch(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::BadInput) => ExitCode::from(2),
-        Err(error) => report_error(&error),
+        Err(error) => report_error(&error, json),
     }
 }
 
@@ -103,7 +117,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let context = CommandContext::new(&cli.global)?;
     if let Some(Command::Config(asked)) = &cli.command {
         return match &asked.change {
-            None => config::run(&context),
+            None => config::run(&context, asked.all),
             Some(change) => config_file::run(&context, change),
         };
     }
@@ -118,7 +132,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Recall(asked)) => recall::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
-        Some(Command::Session(asked)) => session::run(&context, &asked),
+        Some(Command::Sessions(asked)) => sessions::run(&context, &asked),
+        Some(Command::Read(asked)) => read::run(&context, &asked),
         Some(Command::Topics(asked)) => topics::run(&context, &asked),
         Some(Command::File(asked)) => topics::run_file(&context, &asked),
         Some(Command::Instructions(asked)) => instructions::run(&context, &asked),
@@ -135,6 +150,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Mcp(asked)) => mcp::run(context, &asked),
         Some(Command::Setup(asked)) => setup::run(&context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
+        Some(Command::Projects(asked)) => projects::run(&context, &asked),
         Some(Command::Pause(asked)) => capture_state::pause(&context, &asked),
         Some(Command::Unpause) => capture_state::unpause(&context),
         Some(Command::Export(asked)) => export::run(&context, &asked),
@@ -185,7 +201,7 @@ fn run_read_only(context: &CommandContext, words: &[&str]) {
     };
     if let Err(error) = shown {
         // The caller keeps running, so the exit code is ignored.
-        let _ = report_error(&error);
+        let _ = report_error(&error, context.json);
     }
 }
 
@@ -219,7 +235,7 @@ impl CommandContext {
 }
 
 /// Prints an error with its causes and a hint. A broken pipe (`| head`) is not an error.
-fn report_error(error: &anyhow::Error) -> ExitCode {
+fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
     if error.chain().any(|cause| {
         cause
             .downcast_ref::<io::Error>()
@@ -227,16 +243,19 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
     }) {
         return ExitCode::SUCCESS;
     }
-    let mut err = tome_terminal::stderr().lock();
-    let _ = writeln!(err, "{RED}error:{RESET} {error}");
-    for cause in error.chain().skip(1) {
-        let _ = writeln!(err, "  because: {cause}");
-    }
     let refusal = error.downcast_ref::<CommandError>();
     let (code, hint) = match refusal {
         Some(refusal) => (refusal.code, refusal.hint.as_deref()),
         None => classify_error(error),
     };
+    if json {
+        return error_json::report(error, code, hint);
+    }
+    let mut err = tome_terminal::stderr().lock();
+    let _ = writeln!(err, "{RED}error:{RESET} {error}");
+    for cause in error.chain().skip(1) {
+        let _ = writeln!(err, "  because: {cause}");
+    }
     if let Some(hint) = hint {
         let _ = writeln!(err, "{BOLD}hint:{RESET} {hint}");
     }
@@ -251,7 +270,7 @@ fn classify_error(error: &anyhow::Error) -> (u8, Option<&'static str>) {
         _ => error.downcast_ref::<ClientError>(),
     };
     if error.downcast_ref::<ConfigError>().is_some() {
-        return (2, Some("`tome config` shows every setting and where it comes from"));
+        return (2, Some("`tome config --all` shows every setting and where it comes from"));
     }
     match (reach, client) {
         (Some(ConnectError::NotRunning), _) => (3, Some("run `tome start`")),

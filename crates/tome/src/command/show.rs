@@ -1,4 +1,4 @@
-//! `tome show`: prints one event, node or source, or opens a citation.
+//! `tome show`: prints one session, event, node or source, or opens a citation.
 
 use std::io::Write;
 
@@ -10,6 +10,8 @@ use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET};
 
 use super::events::resolve_project;
+use super::session_lookup::{find_session, load_session_page};
+use super::session_page::show_page;
 use super::toc::{self, TimeLabels};
 use super::{CommandContext, CommandError, Outcome, citation, time};
 use crate::cli::contents::ShowArgs;
@@ -45,20 +47,46 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
             let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
             Err(CommandError::bad_input(said).into())
         }
-        id => show_event(context, id, &project),
+        id => show_session_or_event(context, id, asked, &project),
     }
 }
 
+/// Shows the session or the event with this id, or with a unique prefix of it.
+fn show_session_or_event(
+    context: &CommandContext,
+    id: &str,
+    asked: &ShowArgs,
+    project: &str,
+) -> Result<Outcome> {
+    let Some(session) = find_session(context, id, asked.project.as_deref())? else {
+        return show_event(context, id, project);
+    };
+    let is_exact = session.id == id;
+    if !is_exact && let Ok(event) = get_event(context, id, project) {
+        let said = format!(
+            "{id} begins the ids of session {} and of event {}: use a longer prefix",
+            session.id, event.id
+        );
+        return Err(CommandError::bad_input(said).into());
+    }
+    let page = load_session_page(context, &session.id, asked.project.as_deref())?;
+    show_page(context, &page.unwrap_or_default())
+}
+
 fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outcome> {
-    let project = Some(project).filter(|project| !project.is_empty());
-    let get = async |client: &Client| client.get_event(id, project).await;
-    let event = context.connector.call_blocking(get)?;
+    let event = get_event(context, id, project)?;
     if context.json {
         context.print_json(&event)?;
     } else {
         print_event(&event, &mut tome_terminal::stdout().lock())?;
     }
     Ok(Outcome::Done)
+}
+
+fn get_event(context: &CommandContext, id: &str, project: &str) -> Result<Event> {
+    let project = Some(project).filter(|project| !project.is_empty());
+    let get = async |client: &Client| client.get_event(id, project).await;
+    Ok(context.connector.call_blocking(get)?)
 }
 
 /// Prints the node of the current project if it has one, otherwise of every project that does.

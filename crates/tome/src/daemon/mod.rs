@@ -27,6 +27,7 @@ mod maintenance;
 mod models;
 mod notebook;
 mod polish;
+mod projects;
 mod recall;
 mod reflect;
 mod remote_vectors;

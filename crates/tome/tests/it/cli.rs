@@ -9,7 +9,13 @@ use tome_testkit::{CommandResult, World};
 
 use crate::scene::{line, line_with, prompt, world};
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 26] = [
+    "backup",
+    "restore",
+    "export",
+    "projects",
+    "pause",
+    "unpause",
     "chat",
     "toc",
     "events",
@@ -315,23 +321,19 @@ fn colors_are_used_on_request() {
 }
 
 #[test]
-fn the_demo_shows_the_main_features() {
+fn the_demo_shows_the_main_job_on_one_screen() {
     let world = world();
-    let ran = world.tome(&["demo"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for part in [
-        "claude-code",
-        "codex",
-        "gemini",
-        "Captured events",
-        "tool_result",
-        "An agent writes a note",
-        "outside Tome",
-        "· memory_write facts/user.md → written",
-        "You are Zhang San (facts/user.md).",
-        "+- Identifiers follow the XID rules, café is one. Check with `cargo nextest run lexer`.",
-    ] {
-        assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
+    for columns in ["60", "80"] {
+        let ran = World::run(world.command(&["demo"]).env("COLUMNS", columns), b"");
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+        for part in
+            ["is recorded", "is told", "Recall answers", "all 41 lexer tests pass", "tome setup"]
+        {
+            assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
+        }
+        assert!(!ran.stdout.contains("AKIA"), "no key: {}", ran.stdout);
+        let lines = ran.stdout.lines().count();
+        assert!(columns == "60" || lines <= 24, "{lines} lines:\n{}", ran.stdout);
     }
     assert!(!world.home().exists(), "nothing of one's own is touched");
 }

@@ -81,6 +81,7 @@ mod pause;
 mod polish;
 mod project_spoofing;
 mod projects;
+mod projects_cli;
 mod quoting;
 mod recall_cli;
 mod recall_embedder;

@@ -149,13 +149,21 @@ async fn find_sessions(
     client: &Client,
 ) -> Result<(String, Vec<v1::Session>)> {
     if let Some(id) = &asked.session {
-        let request = v1::GetSessionRequest { project: String::new(), id: id.clone() };
+        let request = v1::GetSessionRequest {
+            id: id.clone(),
+            only_listing: true,
+            ..v1::GetSessionRequest::default()
+        };
         let found = client.get_session(request).await?.session;
         let session = found.with_context(|| format!("there is no session {id}"))?;
         return Ok((session.title.clone(), vec![session]));
     }
     let root = resolve_project(context, asked.project.as_deref())?.unwrap_or_default();
-    let request = v1::ListSessionsRequest { project: root.clone(), limit: SESSIONS_MAX };
+    let request = v1::ListSessionsRequest {
+        project: root.clone(),
+        limit: SESSIONS_MAX,
+        ..v1::ListSessionsRequest::default()
+    };
     let mut sessions = client.list_sessions(request).await?.sessions;
     if sessions.is_empty() {
         let refusal = CommandError::not_found(format!("no sessions in {root}"));
