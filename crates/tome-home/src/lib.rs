@@ -22,6 +22,7 @@ mod regular_file;
 mod repair;
 mod repo_notebook;
 mod restore_events;
+mod root_path;
 mod session_index;
 mod session_stats;
 mod store;

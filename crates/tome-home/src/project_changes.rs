@@ -10,7 +10,7 @@ use tome_model::{Agent, ModelError, SessionId, truncate_to};
 use crate::durable::sync_folder;
 use crate::merge_sessions::{choose_event_id, encode_event};
 use crate::projects::ProjectEntry;
-use crate::restore_events::check_root;
+use crate::root_path::check_root;
 use crate::{HomeError, Projects, StoreMode, Stores, layout, project_file};
 
 const BATCH_EVENTS: usize = 500;

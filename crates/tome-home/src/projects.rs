@@ -22,7 +22,7 @@ use tome_model::{Millis, ModelError};
 use crate::durable::sync_folder;
 use crate::io_timeout::TimedCalls;
 use crate::project_file::{self, LoadedRecord, ProjectRecord};
-use crate::restore_events::check_root;
+use crate::root_path::check_root;
 use crate::{Damage, GitHead, Home, HomeError, ProjectLocation, git, project};
 
 /// Worktrees remembered per project; the oldest are dropped first.

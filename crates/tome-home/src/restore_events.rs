@@ -4,9 +4,10 @@
 use std::collections::BTreeMap;
 
 use tome_ledger::{AppendOutcome, NewEvent};
-use tome_model::{Event, ModelError, limits};
+use tome_model::Event;
 
 use crate::merge_sessions::{choose_event_id, encode_event};
+use crate::root_path::check_root;
 use crate::{HomeError, Stores};
 
 /// The outcome of restoring events.
@@ -53,17 +54,4 @@ impl Stores {
         }
         Ok(restored)
     }
-}
-
-/// A root that no event can have was not written by Tome.
-pub(crate) fn check_root(root: &str) -> Result<(), HomeError> {
-    let bytes = root.as_bytes();
-    let has_drive =
-        bytes.first().is_some_and(u8::is_ascii_alphabetic) && bytes.get(1) == Some(&b':');
-    let is_absolute = root.starts_with(['/', '\\']) || has_drive;
-    if is_absolute && root.len() <= limits::PATH_BYTES_MAX && !root.contains('\0') {
-        return Ok(());
-    }
-    let shown = tome_model::truncate_to(root, 80);
-    Err(ModelError::invalid("project", format!("{shown:?} is not an absolute path")).into())
 }

@@ -83,11 +83,11 @@ pub(crate) fn is_kept_file(has_project: bool, path: &str) -> bool {
 
 /// Whether a notebook can be in this folder.
 fn is_notebook_folder(has_project: bool, folder: &str) -> bool {
-    match (has_project, folder.split('/').collect::<Vec<&str>>().as_slice()) {
-        (false, ["coder"]) | (true, ["memory"]) => true,
-        (true, ["sessions", _, "working-memory"]) => true,
-        _ => false,
-    }
+    let parts: Vec<&str> = folder.split('/').collect();
+    matches!(
+        (has_project, parts.as_slice()),
+        (false, ["coder"]) | (true, ["memory"] | ["sessions", _, "working-memory"])
+    )
 }
 
 /// Refuses records whose paths lead elsewhere.

@@ -19,8 +19,14 @@ use super::{CommandContext, Outcome, own_program};
 /// and `{now}` by the current time.
 const SAMPLE_SESSION: &str = include_str!("demo/claude-code.jsonl");
 const QUESTION: &str = "why were identifiers split?";
+/// How to go on.
+const NEXT_STEPS: [(&str, &str); 3] = [
+    ("tome import", "the sessions you already had"),
+    ("tome setup", "record new ones, and tell your agents"),
+    ("tome recall", "ask; `tome show 5` opens what a number stands for"),
+];
 /// Excerpts are cut to this, so that everything fits one screen.
-const EXCERPT_CHARS: usize = 145;
+const EXCERPT_CHARS: usize = 175;
 const WIDTH_MAX: usize = 100;
 /// Deadlines of the demo's hooks are longer: the first one starts a daemon.
 const HOOK_PATIENCE: &str = "20";
@@ -50,24 +56,19 @@ fn print_demo(
     let quote = |out: &mut dyn Write, text: &str| {
         print_hanging(out, "   ", 3, &one_line(text, EXCERPT_CHARS), width)
     };
-    writeln!(
-        out,
-        "{BOLD}1  A session is recorded{RESET}  {DIM}Claude Code, {recorded} hooks{RESET}"
-    )?;
+    let recorded = format!("Claude Code, {recorded} hooks");
+    print_title(out, "1  A session is recorded", &recorded, width)?;
     for text in find_texts() {
         quote(out, &text)?;
     }
-    writeln!(
-        out,
-        "\n{BOLD}2  The next session is told{RESET}  {DIM}Codex starts, and reads this{RESET}"
-    )?;
+    writeln!(out)?;
+    print_title(out, "2  The next session is told", "Codex starts, and reads this", width)?;
     for line in told.lines().filter(|line| is_about_session(line)) {
         quote(out, line)?;
     }
-    writeln!(
-        out,
-        "\n{BOLD}3  Recall answers, with evidence{RESET}  {DIM}$ tome recall '{QUESTION}'{RESET}"
-    )?;
+    writeln!(out)?;
+    let typed = format!("$ tome recall '{QUESTION}'");
+    print_title(out, "3  Recall answers, with evidence", &typed, width)?;
     let first =
         recalled.get("hits").and_then(|hits| hits.get(0)).context("recall found nothing")?;
     let text = |value: &Value, name: &str| {
@@ -79,17 +80,30 @@ fn print_demo(
         let number = answered.get("number").and_then(Value::as_u64).unwrap_or_default();
         quote(out, &format!("→ #{number} {}", text(answered, "text")))?;
     }
-    writeln!(out, "\n{GREEN}Next{RESET}  tome import   the sessions you already had")?;
-    writeln!(out, "      tome setup    record new ones, and tell your agents")?;
-    writeln!(out, "      tome recall   ask; `tome show 5` opens what a number stands for")?;
-    writeln!(
-        out,
-        "{DIM}The demo had a home of its own, which is deleted. A key in the prompt was cut.{RESET}"
-    )?;
+    writeln!(out)?;
+    for (place, (command, text)) in NEXT_STEPS.iter().enumerate() {
+        let mark = match place {
+            0 => format!("{GREEN}Next{RESET}  {command:<14}"),
+            _ => format!("      {command:<14}"),
+        };
+        print_hanging(out, &mark, 20, text, width)?;
+    }
+    let end = "The demo had a home of its own, which is deleted. A key in the prompt was cut.";
+    print_hanging(out, "", 0, end, width)?;
     Ok(())
 }
 
-/// What the user asked and the agent concluded, as the payloads say it; the key is left out.
+/// Prints a title, with a remark beside it or, on a narrow terminal, below.
+fn print_title(out: &mut dyn Write, title: &str, remark: &str, width: usize) -> Result<()> {
+    if title.len() + 2 + remark.len() <= width {
+        writeln!(out, "{BOLD}{title}{RESET}  {DIM}{remark}{RESET}")?;
+    } else {
+        writeln!(out, "{BOLD}{title}{RESET}\n   {DIM}{remark}{RESET}")?;
+    }
+    Ok(())
+}
+
+/// The request and the conclusion, as the payloads say it; the key is left out.
 fn find_texts() -> Vec<String> {
     let payloads = SAMPLE_SESSION.lines().filter_map(|line| serde_json::from_str(line).ok());
     let text =

@@ -33,6 +33,7 @@ fn a_session_is_written_as_markdown() {
     expect![[r##"
         # Why does <script>alert(1)</script> fail?
 
+
         codex in /app, 2026-11-15 09:30
 
         ### You, 2026-11-15 09:30
