@@ -6,12 +6,14 @@
 //! | [`write_json`], [`write_raw`] | output for programs |
 //! | [`format_count`], [`format_ago`], [`one_line`], [`print_table`] … | numbers, times and texts as people read them |
 //! | [`wrap_lines`], [`print_hanging`], [`truncate_end`] … | texts that fit the width of the terminal |
+//! | [`pick`] | a choice from a list that is filtered while the user types |
 //! | [`progress_bar`] | the progress of a long command |
 //! | [`Outcome`], [`CommandError`] | how a command ends: exit code, message and hint |
 
 mod layout;
 mod outcome;
 mod output;
+mod picker;
 mod progress;
 mod render;
 
@@ -24,6 +26,7 @@ pub use output::{
     SafeWriter, is_stderr_terminal, is_stdout_terminal, known_width, neutralize, set_width, stderr,
     stdout, style_for_stdout, terminal_width, write_json, write_raw,
 };
+pub use picker::{can_pick, pick};
 pub use progress::progress_bar;
 pub use render::{
     BOLD, DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,

@@ -31,6 +31,8 @@ mod rebuild_messages;
 mod recall;
 mod reflect;
 mod repair;
+mod report;
+mod resume;
 mod screen;
 mod session_lookup;
 mod session_page;
@@ -123,6 +125,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Sessions(asked)) => sessions::run(&context, &asked),
         Some(Command::Read(asked)) => read::run(&context, &asked),
+        Some(Command::Resume(asked)) => resume::run(&context, &asked),
+        Some(Command::Report(asked)) => report::run(&context, &asked),
         Some(Command::Topics(asked)) => topics::run(&context, &asked),
         Some(Command::File(asked)) => topics::run_file(&context, &asked),
         Some(Command::Instructions(asked)) => instructions::run(&context, &asked),

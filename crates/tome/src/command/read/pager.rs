@@ -39,11 +39,7 @@ impl Pager {
                 command.env("LESS", LESS_OPTIONS);
             }
             // The pattern stays the search, so that n and N go from turn to turn.
-            if page.open_at > 0 {
-                command.arg(format!("+{}/{}", page.open_at, page.pattern));
-            } else {
-                command.arg(format!("+/{}\ng", page.pattern));
-            }
+            command.arg(format!("+{}/{}", page.open_at, page.pattern));
         }
         command
     }

@@ -28,7 +28,7 @@ pub struct RenderedPage {
     pub text: String,
     /// The search that finds all turns, for a pager.
     pub pattern: &'static str,
-    /// Which of its matches to open at, counted from 1; 0 for the beginning.
+    /// Which of its matches to open at, counted from 1.
     pub open_at: usize,
 }
 
@@ -40,12 +40,14 @@ pub fn render_session(
     is_paged: bool,
 ) -> Result<RenderedPage> {
     let mut page = Vec::new();
-    print_header(&mut page, screen, session)?;
+    write!(page, "{BOLD}{TURN_MARK}{RESET}")?;
+    print_header(&mut page, screen, session, display_width(TURN_MARK))?;
     if is_paged {
         let keys = "n next prompt · N previous · q quit";
         writeln!(page, "{}", dim(keys))?;
     }
-    let (mut marks, mut open_at) = (0, 0);
+    // The title is the first match.
+    let (mut marks, mut open_at) = (1, 1);
     for turn in turns {
         marks += 1;
         let number = cited.and_then(|id| turn.events.iter().find(|(_, event)| *event == id));

@@ -200,11 +200,11 @@ fn the_conversation_fits_every_width() {
 #[test]
 fn the_cited_event_is_marked() {
     let (text, open_at) = shown(80, Some("event-4"));
-    // The first turn is the first match of the search, the mark the second.
-    assert_eq!(open_at, 2);
+    // The title is the first match of the search, the first turn the second, the mark the third.
+    assert_eq!(open_at, 3);
     assert!(text.contains("▶ #4\n  ✓ cargo test …"), "{text}");
     let (text, open_at) = shown(80, Some("event-6"));
-    assert_eq!(open_at, 2, "a prompt is cited by its turn");
+    assert_eq!(open_at, 3, "a prompt is cited by its turn");
     assert!(!text.contains('▶'), "{text}");
 }
 

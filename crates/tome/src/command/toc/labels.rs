@@ -29,6 +29,11 @@ impl TimeLabels {
         Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
     }
 
+    /// The time zone of the labels.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
     #[cfg(test)]
     pub fn utc() -> Self {
         Self { zone: TimeZone::UTC }
@@ -58,6 +63,11 @@ impl TimeLabels {
             true => format!("{first}, {} – {}", hour(first_ms), hour(last_ms)),
             false => format!("{first}, {} – {last}, {}", hour(first_ms), hour(last_ms)),
         }
+    }
+
+    /// Formats the day of a time, with the year.
+    pub fn format_date(&self, at_ms: u64) -> String {
+        self.format_time(at_ms, "%b %-d, %Y")
     }
 
     /// Formats the day of a time with its weekday, and with the year unless it is the current one.
