@@ -47,6 +47,9 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
             let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
             Err(CommandError::bad_input(said).into())
         }
+        id if toc::is_node_id(id) && get_event(context, id, &project).is_err() => {
+            show_node(context, id, project)
+        }
         id => show_session_or_event(context, id, asked, &project),
     }
 }

@@ -160,7 +160,24 @@ mod tests {
             [BOLD, DIM, RESET].iter().fold(text, |text, style| text.replace(style, ""))
         };
         let found = [history("Claude Code", 28), history("Codex", 1), history("OpenCode", 0)];
-        expect_test::expect![[r#""#]].assert_eq(&shown(&found, 80));
-        expect_test::expect![[r#""#]].assert_eq(&shown(&[], 60));
+        expect_test::expect![[r#"
+            No events recorded yet.
+
+              tome import   28 Claude Code sessions, 1 Codex session, OpenCode history found
+                            (23.4 MB), about 3 s
+              tome setup    record new sessions
+              tome demo     see what Tome does, with sample sessions
+        "#]]
+        .assert_eq(&shown(&found, 80));
+        expect_test::expect![[r#"
+            No events recorded yet.
+
+              tome setup    record the sessions of your coding agents
+              tome demo     see what Tome does, with sample sessions
+
+            No history of Claude Code, Codex, Gemini CLI, Copilot CLI or
+            OpenCode was found on this machine.
+        "#]]
+        .assert_eq(&shown(&[], 60));
     }
 }

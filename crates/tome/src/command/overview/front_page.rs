@@ -257,9 +257,92 @@ mod tests {
 
     #[test]
     fn the_front_page_fits_every_width() {
-        expect![[r#""#]].assert_eq(&shown(60, false));
-        expect![[r#""#]].assert_eq(&shown(80, false));
-        expect![[r#""#]].assert_eq(&shown(100, true));
-        expect![[r#""#]].assert_eq(&shown(160, false));
+        expect![[r#"
+            app  ~/app
+
+                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions        ·     2     ·    12     1     ·     3
+
+            Last session  2 h ago · claude-code ·
+              feature/unicode-identifiers
+              Accept unicode identifiers in the lexer and in the parser
+              → Identifiers follow the XID rules now, and all 212 tests
+                pass.
+              tome resume 419f42f0 --run
+
+            Open
+              • Should emoji be accepted, �[31mas some users asked for?
+                (2 h ago)
+
+            Recent decisions
+              • Use unicode-ident, because it has no dependencies (2 h
+                ago)
+
+        "#]]
+        .assert_eq(&shown(60, false));
+        expect![[r#"
+            app  ~/app
+
+                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions        ·     2     ·    12     1     ·     3
+
+            Last session  2 h ago · claude-code · feature/unicode-identifiers
+              Accept unicode identifiers in the lexer and in the parser
+              → Identifiers follow the XID rules now, and all 212 tests pass.
+              tome resume 419f42f0 --run
+
+            Open
+              • Should emoji be accepted, �[31mas some users asked for? (2 h ago)
+
+            Recent decisions
+              • Use unicode-ident, because it has no dependencies (2 h ago)
+
+        "#]]
+        .assert_eq(&shown(80, false));
+        expect![[r#"
+            All projects
+
+                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions        ·     2     ·    12     1     ·     3
+
+            Last session  2 h ago · claude-code · app · feature/unicode-identifiers
+              Accept unicode identifiers in the lexer and in the parser
+              → Identifiers follow the XID rules now, and all 212 tests pass.
+              tome resume 419f42f0 --run
+
+            Open
+              • app: Should emoji be accepted, �[31mas some users asked for? (2 h ago)
+
+            Recent decisions
+              • app: Use unicode-ident, because it has no dependencies (2 h ago)
+
+              project  sessions  last
+              ~/app          12  2 h ago
+
+        "#]]
+        .assert_eq(&shown(100, true));
+        expect![[r#"
+            app  ~/app
+
+                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions        ·     2     ·    12     1     ·     3
+
+            Last session  2 h ago · claude-code · feature/unicode-identifiers
+              Accept unicode identifiers in the lexer and in the parser
+              → Identifiers follow the XID rules now, and all 212 tests pass.
+              tome resume 419f42f0 --run
+
+            Open
+              • Should emoji be accepted, �[31mas some users asked for? (2 h ago)
+
+            Recent decisions
+              • Use unicode-ident, because it has no dependencies (2 h ago)
+
+        "#]]
+        .assert_eq(&shown(160, false));
     }
 }

@@ -13,7 +13,8 @@ use tome_terminal::{BOLD, DIM, GREEN, RESET};
 pub const DAYS: i64 = 7;
 /// Columns of a day, and of the labels.
 const CELL_COLUMNS: usize = 6;
-const LABEL_COLUMNS: usize = 11;
+const LABEL_COLUMNS: usize = 12;
+const LABEL: &str = "Last 7 days";
 /// Bars, from few events to many.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
@@ -57,6 +58,9 @@ fn fill(days: &[Date], entries: &[v1::TocEntry], cells: &mut [DayCell]) {
 }
 
 pub fn print_week(out: &mut dyn Write, cells: &[DayCell]) -> std::io::Result<()> {
+    if cells.iter().all(|cell| cell.events == 0) {
+        return writeln!(out, "{DIM}Nothing recorded in the last 7 days.{RESET}");
+    }
     let most = cells.iter().map(|cell| cell.events).max().unwrap_or(0).max(1);
     let line = |label: &str, texts: Vec<String>| {
         let cells: String = texts.iter().map(|text| format!("{text:>CELL_COLUMNS$}")).collect();
@@ -73,8 +77,8 @@ pub fn print_week(out: &mut dyn Write, cells: &[DayCell]) -> std::io::Result<()>
     };
     let names = line("", cells.iter().map(|cell| cell.name.clone()).collect());
     writeln!(out, "{DIM}{names}{RESET}")?;
-    let bars = line("This week", cells.iter().map(bar).collect());
-    let bars = bars.strip_prefix("This week").unwrap_or(&bars);
-    writeln!(out, "{BOLD}This week{RESET}{GREEN}{bars}{RESET}")?;
+    let bars = line(LABEL, cells.iter().map(bar).collect());
+    let bars = bars.strip_prefix(LABEL).unwrap_or(&bars);
+    writeln!(out, "{BOLD}{LABEL}{RESET}{GREEN}{bars}{RESET}")?;
     writeln!(out, "{DIM}{}{RESET}", line("sessions", cells.iter().map(count).collect()))
 }

@@ -99,7 +99,7 @@ fn shown(width: usize, cited: Option<&str>) -> (String, usize) {
 #[test]
 fn the_conversation_fits_every_width() {
     expect![[r#"
-        Accept unicode identifiers in the lexer
+        ── Accept unicode identifiers in the lexer
         claude-code · Sun, Nov 15, 09:30 – 09:40 · on
         feature/unicode
         2 turns · ~/app
@@ -133,7 +133,7 @@ fn the_conversation_fits_every_width() {
     "#]]
     .assert_eq(&shown(60, None).0);
     expect![[r#"
-        Accept unicode identifiers in the lexer
+        ── Accept unicode identifiers in the lexer
         claude-code · Sun, Nov 15, 09:30 – 09:40 · on feature/unicode
         2 turns · ~/app
 
@@ -165,7 +165,7 @@ fn the_conversation_fits_every_width() {
     "#]]
     .assert_eq(&shown(80, None).0);
     expect![[r#"
-        Accept unicode identifiers in the lexer
+        ── Accept unicode identifiers in the lexer
         claude-code · Sun, Nov 15, 09:30 – 09:40 · on feature/unicode
         2 turns · ~/app
 

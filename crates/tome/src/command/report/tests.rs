@@ -51,14 +51,60 @@ fn period() -> WorkPeriod {
 #[test]
 fn a_report_is_by_project_and_branch() {
     let screen = Screen::for_test(NOW, 80);
-    expect![[r#""#]].assert_eq(&render_report(&screen, &period(), true));
+    expect![[r#"
+        # Report: Nov 8 – Nov 15, 2026
+
+        3 sessions, 2 commits, 1 decision in 2 projects.
+
+        ## app
+
+        ### feature/unicode
+
+        - **Unicode identifiers**: Identifiers follow the XID rules now (session 419f42f0)
+        - **Emoji** (session 419f42f0)
+
+        **Commits**
+
+        - Accept unicode identifiers (#12)
+        - Accept emoji (#22)
+
+        **Decisions**
+
+        - Use unicode-ident, because it has no dependencies (#7)
+
+        **Open**
+
+        - The docs are missing (#24)
+
+        ## site
+
+        - **Write the �[31mfront page** (session 419f42f0)
+    "#]]
+    .assert_eq(&render_report(&screen, &period(), true));
     let empty = WorkPeriod { sessions: Vec::new(), total: 0, ..period() };
-    expect![[r#""#]].assert_eq(&render_report(&screen, &empty, false));
+    expect![[r#"
+        # Report: Nov 8 – Nov 15, 2026
+
+        Nothing was recorded in this time.
+    "#]]
+    .assert_eq(&render_report(&screen, &empty, false));
 }
 
 #[test]
 fn a_standup_is_short() {
     let screen = Screen::for_test(NOW, 80);
     let today = WorkPeriod { sessions: Vec::new(), total: 0, from: Millis(NOW), ..period() };
-    expect![[r#""#]].assert_eq(&render_standup(&screen, Some(&period()), &today, false));
+    expect![[r#"
+        **Yesterday (Sun, Nov 8)**
+        - app: **Unicode identifiers**: Identifiers follow the XID rules now [1 commit]
+        - app: **Emoji** [1 commit]
+        - site: **Write the �[31mfront page**
+
+        **Today**
+        - nothing recorded
+
+        **Blockers**
+        - The docs are missing
+    "#]]
+    .assert_eq(&render_standup(&screen, Some(&period()), &today, false));
 }
