@@ -73,7 +73,14 @@ pub fn run() -> ExitCode {
     let cli = match Cli::parse() {
         Ok(cli) => cli,
         Err(said) => {
-            let _ = said.print();
+            let is_json = said.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
+            if is_json {
+                let message = said.to_string();
+                let first = message.lines().next().unwrap_or_default();
+                print_error_json(first.trim_start_matches("error: "), &[], None, 2);
+            } else {
+                let _ = said.print();
+            }
             return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -85,11 +92,12 @@ pub fn run() -> ExitCode {
     if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
         tome_terminal::set_width(columns);
     }
+    let is_json = cli.global.json;
     match dispatch(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::BadInput) => ExitCode::from(2),
-        Err(error) => report_error(&error),
+        Err(error) => report_error(&error, is_json),
     }
 }
 
@@ -188,7 +196,7 @@ fn run_read_only(context: &CommandContext, words: &[&str]) {
     };
     if let Err(error) = shown {
         // The caller keeps running, so the exit code is ignored.
-        let _ = report_error(&error);
+        let _ = report_error(&error, context.json);
     }
 }
 
@@ -221,8 +229,9 @@ impl CommandContext {
     }
 }
 
-/// Prints an error with its causes and a hint. A broken pipe (`| head`) is not an error.
-fn report_error(error: &anyhow::Error) -> ExitCode {
+/// Prints an error with its causes and a hint, for programs as JSON. A broken pipe (`| head`) is not an
+/// error.
+fn report_error(error: &anyhow::Error, is_json: bool) -> ExitCode {
     if error.chain().any(|cause| {
         cause
             .downcast_ref::<io::Error>()
@@ -230,20 +239,33 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
     }) {
         return ExitCode::SUCCESS;
     }
-    let mut err = tome_terminal::stderr().lock();
-    let _ = writeln!(err, "{RED}error:{RESET} {error}");
-    for cause in error.chain().skip(1) {
-        let _ = writeln!(err, "  because: {cause}");
-    }
     let refusal = error.downcast_ref::<CommandError>();
     let (code, hint) = match refusal {
         Some(refusal) => (refusal.code, refusal.hint.as_deref()),
         None => classify_error(error),
     };
+    if is_json {
+        let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+        print_error_json(&error.to_string(), &causes, hint, code);
+        return ExitCode::from(code);
+    }
+    let mut err = tome_terminal::stderr().lock();
+    let _ = writeln!(err, "{RED}error:{RESET} {error}");
+    for cause in error.chain().skip(1) {
+        let _ = writeln!(err, "  because: {cause}");
+    }
     if let Some(hint) = hint {
         let _ = writeln!(err, "{BOLD}hint:{RESET} {hint}");
     }
     ExitCode::from(code)
+}
+
+/// Prints an error as a JSON object to standard error.
+fn print_error_json(message: &str, causes: &[String], hint: Option<&str>, code: u8) {
+    let json = serde_json::json!({
+        "error": message, "because": causes, "hint": hint, "exit_code": code,
+    });
+    let _ = writeln!(tome_terminal::stderr(), "{json}");
 }
 
 /// Returns the exit code and hint for an error that is not a `CommandError`.

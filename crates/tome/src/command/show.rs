@@ -5,9 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Event, Millis};
-use tome_proto::{Client, event_from_wire, v1};
+use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET};
+use tome_terminal::{BOLD, DIM, RESET, one_line};
 
 use super::events::resolve_project;
 use super::session_lookup::{find_session, load_session_page};
@@ -15,6 +15,7 @@ use super::session_page::show_page;
 use super::toc::{self, TimeLabels};
 use super::{CommandContext, CommandError, Outcome, citation, time};
 use crate::cli::contents::ShowArgs;
+use crate::connect::ConnectError;
 
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
@@ -62,7 +63,12 @@ fn show_session_or_event(
     project: &str,
 ) -> Result<Outcome> {
     let Some(session) = find_session(context, id, asked.project.as_deref())? else {
-        return show_event(context, id, project);
+        return show_event(context, id, project).map_err(|error| match is_not_found(&error) {
+            true => CommandError::not_found(format!("no session or event {}", one_line(id, 120)))
+                .with_hint("`tome sessions` and `tome events` list ids")
+                .into(),
+            false => error,
+        });
     };
     let is_exact = session.id == id;
     if !is_exact && let Ok(event) = get_event(context, id, project) {
@@ -84,6 +90,10 @@ fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outco
         print_event(&event, &mut tome_terminal::stdout().lock())?;
     }
     Ok(Outcome::Done)
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
 }
 
 fn get_event(context: &CommandContext, id: &str, project: &str) -> Result<Event> {

@@ -88,6 +88,7 @@ mod reflect;
 mod reflect_trouble;
 mod scene;
 mod session_copy;
+mod session_screens;
 mod session_starts;
 mod setup;
 mod shared_home;

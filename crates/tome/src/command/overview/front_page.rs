@@ -260,9 +260,9 @@ mod tests {
         expect![[r#"
             app  ~/app
 
-                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
-            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
-            sessions        ·     2     ·    12     1     ·     3
+                           Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            Last 7 days      ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions         ·     2     ·    12     1     ·     3
 
             Last session  2 h ago · claude-code ·
               feature/unicode-identifiers
@@ -284,9 +284,9 @@ mod tests {
         expect![[r#"
             app  ~/app
 
-                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
-            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
-            sessions        ·     2     ·    12     1     ·     3
+                           Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            Last 7 days      ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions         ·     2     ·    12     1     ·     3
 
             Last session  2 h ago · claude-code · feature/unicode-identifiers
               Accept unicode identifiers in the lexer and in the parser
@@ -304,9 +304,9 @@ mod tests {
         expect![[r#"
             All projects
 
-                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
-            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
-            sessions        ·     2     ·    12     1     ·     3
+                           Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            Last 7 days      ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions         ·     2     ·    12     1     ·     3
 
             Last session  2 h ago · claude-code · app · feature/unicode-identifiers
               Accept unicode identifiers in the lexer and in the parser
@@ -327,9 +327,9 @@ mod tests {
         expect![[r#"
             app  ~/app
 
-                          Mon   Tue   Wed   Thu   Fri   Sat   Sun
-            This week       ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
-            sessions        ·     2     ·    12     1     ·     3
+                           Mon   Tue   Wed   Thu   Fri   Sat   Sun
+            Last 7 days      ·   ▂▂▂     ·   ███   ▂▂▂     ·   ▅▅▅
+            sessions         ·     2     ·    12     1     ·     3
 
             Last session  2 h ago · claude-code · feature/unicode-identifiers
               Accept unicode identifiers in the lexer and in the parser

@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde_json::json;
 use tome_model::Millis;
 use tome_proto::v1;
-use tome_terminal::{BOLD, DIM, RED, RESET, format_bytes, format_counted, print_hanging};
+use tome_terminal::{BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_counted, print_hanging};
 
 use super::screen::Screen;
 use super::status::{
@@ -59,8 +59,13 @@ fn print_overview(
             (true, _) => writeln!(out, "{BOLD}The stored events cannot be read.{RESET}\n")?,
         }
     } else {
-        let page = front_page::load_front_page(context, status)?;
-        front_page::print_front_page(&mut out, &Screen::new(context), &page)?;
+        match front_page::load_front_page(context, status) {
+            Ok(page) => {
+                front_page::print_front_page(&mut out, &Screen::new(context), &page)?;
+            }
+            // The health below says more.
+            Err(error) => writeln!(out, "{YELLOW}The sessions cannot be listed:{RESET} {error}\n")?,
+        }
     }
     print_health(context, &mut out, report, status)
 }

@@ -21,7 +21,7 @@ use std::io::Write;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_count, format_counted, one_line,
-    replace_control_chars, truncate_start, wrap_lines,
+    print_hanging, replace_control_chars, truncate_start, wrap_lines,
 };
 
 use super::highlight::Highlighter;
@@ -230,7 +230,9 @@ impl ResponsePrinter<'_> {
             writeln!(out, "{YELLOW}Standing instruction{RESET} #{} ({day}): {text}", one.number)?;
         }
         if answer.more > 0 {
-            writeln!(out, "{} more: {}", format_count(answer.more), self.hint_for_more(answer))?;
+            let more =
+                format!("{} more: {}", format_count(answer.more), self.hint_for_more(answer));
+            print_hanging(out, "", 0, &more, self.width)?;
         }
         self.print_search_info(out, answer)?;
         if let Some(first) = answer.hits.first() {
@@ -245,7 +247,8 @@ impl ResponsePrinter<'_> {
                 }
                 None => format!("tome show {}{flags} opens the first", quote_citation(id)),
             };
-            writeln!(out, "{DIM}{opens}{RESET}")?;
+            print_hanging(out, DIM, 0, &opens, self.width)?;
+            write!(out, "{RESET}")?;
         }
         Ok(())
     }

@@ -25,7 +25,7 @@ const TITLE_CHARS_MAX: usize = 120;
 const AGENT_CHARS_MAX: usize = 20;
 /// Names of projects and branches take this part of the width each: titles say more.
 const NAME_SHARE: usize = 7;
-/// Narrower lists have no branches, and no agents if there is only one.
+/// Narrower lists have no branches and no agents, or no agents if there is only one.
 const BRANCH_WIDTH_MIN: usize = 80;
 const AGENT_WIDTH_MIN: usize = 100;
 
@@ -195,8 +195,8 @@ fn print_list(
     let width = screen.line_width();
     let has_branches = width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.branch.is_empty());
     let first_agent = sessions.first().map(|first| first.agent.as_str());
-    let has_agents = width >= AGENT_WIDTH_MIN
-        || sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
+    let has_several_agents = sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
+    let has_agents = width >= AGENT_WIDTH_MIN || width >= BRANCH_WIDTH_MIN && has_several_agents;
     let name = |text: &str| truncate_end(&one_line(text, TITLE_CHARS_MAX), width / NAME_SHARE);
     let mut heads = vec!["when", "session"];
     heads.extend(is_wide.then_some("project"));

@@ -55,10 +55,10 @@ fn shown(width: usize, is_wide: bool) -> String {
 #[test]
 fn the_list_fits_every_width() {
     expect![[r#"
-          when         session      agent        title         turns
-          2 h ago      419f42f0     claude-code  Accept unic…      3
-          Nov 13       0198c3f2-aa  codex        Fix the �[3…     51
-          Nov 5, 2025  ses_52a1     opencode     漢字 in tit…  9,001
+          when         session      title                      turns
+          2 h ago      419f42f0     Accept unicode identifie…      3
+          Nov 13       0198c3f2-aa  Fix the �[31mbuild            51
+          Nov 5, 2025  ses_52a1     漢字 in titles take two…   9,001
           … 42 earlier sessions; -n 6 lists more
 
         tome show 419f42f0 opens its page, tome read 419f42f0 the
