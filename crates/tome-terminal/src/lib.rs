@@ -18,8 +18,8 @@ mod progress;
 mod render;
 
 pub use layout::{
-    display_width, print_hanging, print_table, print_table_within, truncate_end, truncate_start,
-    wrap_lines,
+    display_width, print_hanging, print_styled, print_table, print_table_within, truncate_end,
+    truncate_start, wrap_lines,
 };
 pub use outcome::{CommandError, Outcome};
 pub use output::{

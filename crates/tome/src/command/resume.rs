@@ -62,9 +62,7 @@ fn choose_session(context: &CommandContext, asked: &ResumeArgs) -> Result<Option
     }
     if context.json {
         let listed = sessions.iter().take(LISTED_MAX);
-        listed
-            .map(|session| resume_json(session))
-            .try_for_each(|json| context.print_json(&json))?;
+        listed.map(resume_json).try_for_each(|json| context.print_json(&json))?;
         return Ok(None);
     }
     let mut err = tome_terminal::stderr().lock();

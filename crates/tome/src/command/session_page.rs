@@ -8,7 +8,7 @@ use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_counted, one_line, print_hanging,
-    truncate_start,
+    print_styled, truncate_start,
 };
 
 use super::screen::Screen;
@@ -98,8 +98,7 @@ pub fn print_header(
     indent: usize,
 ) -> std::io::Result<()> {
     let width = screen.prose_width();
-    print_hanging(out, BOLD, indent, &session.title, width)?;
-    write!(out, "{RESET}")?;
+    print_styled(out, BOLD, indent, &session.title, width)?;
     let span = screen.labels.format_period(screen.now, session.first_at_ms, session.last_at_ms);
     let mut about = format!("{} · {span}", session.agent);
     if !session.branch.is_empty() {
@@ -108,8 +107,7 @@ pub fn print_header(
     print_hanging(out, "", 0, &about, width)?;
     let turns = format_counted(session.prompts, "turn", "turns");
     let place = format!("{turns} · {}", screen.path(&session.project));
-    print_hanging(out, DIM, 0, &place, width)?;
-    write!(out, "{RESET}")
+    print_styled(out, DIM, 0, &place, width)
 }
 
 fn print_turn(

@@ -148,7 +148,7 @@ fn show_grip(
 /// Prints an event for people.
 pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{RESET}{value}");
-    let session = tome_terminal::one_line(event.session.as_str(), 200);
+    let session = one_line(event.session.as_str(), 200);
     field("id", event.id.as_str())?;
     field("kind", &format!("{BOLD}{}{RESET} ({})", event.kind, event.role))?;
     field("at", &format!("{} {DIM}{}{RESET}", time::format_local_time(event.at), event.at))?;

@@ -157,7 +157,7 @@ fn the_contents_are_shown_as_a_tree() {
     let segment = shown.stdout.split_whitespace().find(is_short_id);
     let whole = world.tome(&["toc", segment.unwrap()]);
     assert_eq!(whole.code, 0, "{}", whole.stderr);
-    for part in ["keywords", "codex", "6 events", "extractive", "toc:day:2026-11-15", " #1"] {
+    for part in ["keywords", "codex", "6 events", "extractive", "toc:day:2026-11-15", " #2"] {
         assert!(whole.stdout.contains(part), "{part} in\n{}", whole.stdout);
     }
     assert_eq!(world.tome(&["show", segment.unwrap()]).stdout, whole.stdout);

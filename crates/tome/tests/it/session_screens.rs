@@ -29,9 +29,10 @@ fn session(id: &str, agent: &str, branch: &str, minutes: u64, ask: &str, answer:
         }
         line_with(&line)
     };
+    let second = if branch == "main" { bash("ls", json!({"stdout": "src"})) } else { commit };
     event(0, json!({"text": ask}))
         + &event(1, json!({"kind": "tool_result", "text": "", "tool": tests}))
-        + &event(2, json!({"kind": "tool_result", "text": "", "tool": commit}))
+        + &event(2, json!({"kind": "tool_result", "text": "", "tool": second}))
         + &event(3, json!({"kind": "assistant_message", "text": answer}))
 }
 

@@ -7,7 +7,9 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_engine::Spool;
 use tome_home::Projects;
-use tome_terminal::{BOLD, DIM, RESET, format_bytes, format_counted, format_span, print_hanging};
+use tome_terminal::{
+    BOLD, DIM, RESET, format_bytes, format_counted, format_span, print_hanging, print_styled,
+};
 
 use crate::command::import::{find_default_sources, parse_agents};
 use crate::command::screen::Screen;
@@ -115,8 +117,7 @@ fn print_first_steps(
         let line = "No history of Claude Code, Codex, Gemini CLI, Copilot CLI or OpenCode was found \
                     on this machine.";
         writeln!(out)?;
-        print_hanging(out, DIM, 0, line, width)?;
-        return write!(out, "{RESET}");
+        return print_styled(out, DIM, 0, line, width);
     }
     step("tome import", &describe_import(found))?;
     step("tome setup", "record new sessions")?;

@@ -10,7 +10,7 @@ use anyhow::Result;
 use serde_json::json;
 use tome_model::Millis;
 use tome_proto::v1;
-use tome_terminal::{BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_counted, print_hanging};
+use tome_terminal::{BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_counted, print_styled};
 
 use super::screen::Screen;
 use super::status::{
@@ -91,8 +91,7 @@ fn print_health(
             format_counted(projects, "project", "projects"),
             format_bytes(status.disk_bytes),
         );
-        print_hanging(out, DIM, 0, &line, screen.prose_width())?;
-        write!(out, "{RESET}")?;
+        print_styled(out, DIM, 0, &line, screen.prose_width())?;
     } else {
         print_daemon(out, report)?;
     }

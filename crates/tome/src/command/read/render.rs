@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RED, RESET, YELLOW, display_width, format_counted, print_hanging, wrap_lines,
+    BOLD, DIM, GREEN, RED, RESET, YELLOW, display_width, format_counted, print_styled, wrap_lines,
 };
 
 use super::conversation::{ConversationTurn, TurnStep};
@@ -130,8 +130,8 @@ fn render_step(out: &mut dyn Write, width: usize, step: &TurnStep<'_>) -> std::i
             edits.iter().try_for_each(|edit| render_edit(out, width, edit))
         }
         TurnStep::Note { text, .. } => {
-            print_hanging(out, &format!("  {DIM}"), 2, text, width)?;
-            write!(out, "{RESET}")
+            write!(out, "  ")?;
+            print_styled(out, DIM, 2, text, width)
         }
         TurnStep::Subagent { steps, .. } => {
             let steps = format_counted(*steps as u64, "step", "steps");

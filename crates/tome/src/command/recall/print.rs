@@ -21,7 +21,7 @@ use std::io::Write;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_count, format_counted, one_line,
-    print_hanging, replace_control_chars, truncate_start, wrap_lines,
+    print_hanging, print_styled, replace_control_chars, truncate_start, wrap_lines,
 };
 
 use super::highlight::Highlighter;
@@ -247,8 +247,7 @@ impl ResponsePrinter<'_> {
                 }
                 None => format!("tome show {}{flags} opens the first", quote_citation(id)),
             };
-            print_hanging(out, DIM, 0, &opens, self.width)?;
-            write!(out, "{RESET}")?;
+            print_styled(out, DIM, 0, &opens, self.width)?;
         }
         Ok(())
     }

@@ -91,7 +91,7 @@ fn render_branch(
     lines.push(String::new());
     match work.branch {
         "" if has_heading => {
-            lines.extend(["### Without a branch of its own".to_owned(), String::new()])
+            lines.extend(["### Without a branch of its own".to_owned(), String::new()]);
         }
         "" => {}
         branch => lines.extend([format!("### {}", one_line(branch, 120)), String::new()]),

@@ -8,7 +8,7 @@ use tome_contents::{TimeSpan, find_time_phrase, parse_time_phrase};
 use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::{Client, v1};
 use tome_terminal::{
-    DIM, RESET, format_count, format_counted, one_line, print_hanging, print_table_within,
+    DIM, RESET, format_count, format_counted, one_line, print_styled, print_table_within,
     truncate_end,
 };
 
@@ -225,8 +225,7 @@ fn print_list(
     let id = one_line(id, 80);
     let hint = format!("tome show {id} opens its page, tome read {id} the conversation");
     writeln!(out)?;
-    print_hanging(out, DIM, 0, &hint, screen.prose_width())?;
-    write!(out, "{RESET}")
+    print_styled(out, DIM, 0, &hint, screen.prose_width())
 }
 
 #[cfg(test)]

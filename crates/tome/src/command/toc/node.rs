@@ -6,7 +6,7 @@ use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, one_line, print_hanging,
-    replace_control_chars, terminal_width,
+    print_styled, replace_control_chars, terminal_width,
 };
 
 use super::TimeLabels;
@@ -36,8 +36,8 @@ pub fn print_node(
 ) -> std::io::Result<()> {
     let open = if node.open { format!("  {YELLOW}open{RESET}") } else { String::new() };
     let width = terminal_width().min(PROSE_WIDTH_MAX);
-    print_hanging(out, BOLD, 0, &node.title, width)?;
-    writeln!(out, "{RESET}{}{open}  {DIM}{}{RESET}\n", node.period, shorten_node_id(&node.id))?;
+    print_styled(out, BOLD, 0, &node.title, width)?;
+    writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, shorten_node_id(&node.id))?;
     for bullet in &node.bullets {
         print_bullet(out, bullet, width)?;
     }
