@@ -51,8 +51,8 @@ pub use replace::{
     replace_summary,
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
-pub use session_list::{SessionList, SessionListing, SessionQuery};
-pub use session_page::{SessionFact, SessionPage, SessionTurn};
+pub use session_list::{SessionFact, SessionList, SessionListing, SessionQuery};
+pub use session_page::{SessionPage, SessionTurn};
 pub use settings::ContentsSettings;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError,

@@ -3,7 +3,6 @@
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
 
-use super::session_page::SessionFact;
 use tome_home::HomeError;
 
 /// Characters of an id that a list shows at least.
@@ -74,6 +73,23 @@ pub struct SessionListing {
     pub conclusion: Option<String>,
     /// Facts, in order; only if they were requested.
     pub facts: Vec<SessionFact>,
+}
+
+/// A fact of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFact {
+    /// The kind of fact.
+    pub kind: FactKind,
+    /// One line.
+    pub text: String,
+    /// The event that shows it.
+    pub event: EventId,
+    /// The number of that event in its project.
+    pub number: u64,
+    /// The time of that event.
+    pub at: Millis,
+    /// The branch, unless it is unknown or the main one.
+    pub branch: Option<String>,
 }
 
 impl SessionListing {

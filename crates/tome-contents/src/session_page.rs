@@ -7,7 +7,7 @@ use tome_text::truncate_words;
 
 use super::event_text::event_texts;
 use super::extract::{FileChange, SessionFacts, read_session};
-use super::session_list::{SessionListing, find_first_folder, find_number};
+use super::session_list::{SessionFact, SessionListing, find_first_folder, find_number};
 use tome_home::HomeError;
 
 /// Events that are read for one page, the latest of the session.
@@ -53,23 +53,6 @@ pub struct SessionTurn {
     pub commits: u64,
     /// Whether the user stopped it.
     pub is_interrupted: bool,
-}
-
-/// A fact on the page of its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionFact {
-    /// The kind of fact.
-    pub kind: FactKind,
-    /// One line.
-    pub text: String,
-    /// The event that shows it.
-    pub event: EventId,
-    /// The number of that event in its project.
-    pub number: u64,
-    /// The time of that event.
-    pub at: Millis,
-    /// The branch, unless it is unknown or the main one.
-    pub branch: Option<String>,
 }
 
 /// Builds the page of a session; `None` if the project has no events of it.

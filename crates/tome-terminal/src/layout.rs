@@ -38,7 +38,7 @@ pub fn truncate_start(text: &str, columns: usize) -> String {
     format!("…{}", kept.chars().rev().collect::<String>())
 }
 
-/// The first characters that fit into so many columns.
+/// The first characters that fit into `columns`.
 fn take_columns(chars: impl Iterator<Item = char>, columns: usize) -> String {
     let mut used = 0;
     chars
@@ -97,6 +97,25 @@ pub fn print_hanging(
     }
     for (place, line) in lines.iter().enumerate() {
         writeln!(out, "{}{line}", if place == 0 { mark } else { &rest })?;
+    }
+    Ok(())
+}
+
+/// Prints a text in a style as wrapped lines of at most `width` columns; all but the first are
+/// indented.
+pub fn print_styled(
+    out: &mut dyn Write,
+    style: &str,
+    indent: usize,
+    text: &str,
+    width: usize,
+) -> std::io::Result<()> {
+    let rest = " ".repeat(indent);
+    let lines =
+        wrap_lines(&one_line(text, HANGING_CHARS_MAX), width.saturating_sub(indent).max(10));
+    for (place, line) in lines.iter().enumerate() {
+        let pad = if place == 0 { "" } else { &rest };
+        writeln!(out, "{pad}{style}{line}{RESET}")?;
     }
     Ok(())
 }

@@ -51,6 +51,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
             "toc",
             "sessions",
             "read",
+            "resume",
+            "report",
             "topics",
             "file",
             "events",
@@ -166,6 +168,10 @@ pub enum Command {
     Sessions(sessions::SessionsArgs),
     /// Read the conversation of a session in a pager
     Read(sessions::ReadArgs),
+    /// Continue a session in its agent: choose one, print or run the command
+    Resume(sessions::ResumeArgs),
+    /// Write a report of what was done, as Markdown
+    Report(sessions::ReportArgs),
     /// Show what a project has been about: groups of work, files, branches, errors
     Topics(topics::TopicsArgs),
     /// Show who changed a file and why, what was decided about it, and what broke

@@ -13,6 +13,14 @@ use tome_model::{SessionId, SessionStats, truncate_to};
 /// Candidates named when a prefix is ambiguous.
 const CANDIDATES_MAX: usize = 4;
 
+/// The sessions that an id or a prefix names.
+struct SessionMatches {
+    /// One session, in each project that has events of it; empty if there is none.
+    found: Vec<(SessionId, String)>,
+    /// The ids of all sessions, in order.
+    ids: Vec<SessionId>,
+}
+
 impl Calendar {
     /// Returns the latest sessions that a query selects, and notes on stores that could not be read.
     pub fn list_sessions(&self, query: &SessionQuery) -> Result<SessionList, HomeError> {
@@ -50,7 +58,7 @@ impl Calendar {
 
     /// Returns the page of a session, given its id or a unique prefix of it.
     pub fn session_page(&self, id: &str, project: Option<&str>) -> Result<SessionPage, HomeError> {
-        let (found, ids) = self.find_sessions(id, project)?;
+        let SessionMatches { found, ids } = self.find_sessions(id, project)?;
         // A session that was split over projects is shown where it belongs: in the first with a page.
         for (session, project) in &found {
             let Some(path) = self.stores.find_store_path(project) else { continue };
@@ -69,8 +77,8 @@ impl Calendar {
         id: &str,
         project: Option<&str>,
     ) -> Result<(SessionId, String), HomeError> {
-        let (found, _) = self.find_sessions(id, project)?;
-        found.into_iter().next().ok_or_else(|| session_not_found(id))
+        let matches = self.find_sessions(id, project)?;
+        matches.found.into_iter().next().ok_or_else(|| session_not_found(id))
     }
 
     /// Returns a session as a line of a list, given its id or a unique prefix of it.
@@ -79,7 +87,7 @@ impl Calendar {
         id: &str,
         project: Option<&str>,
     ) -> Result<SessionListing, HomeError> {
-        let (found, ids) = self.find_sessions(id, project)?;
+        let SessionMatches { found, ids } = self.find_sessions(id, project)?;
         for (session, project) in &found {
             let Some(path) = self.stores.find_store_path(project) else { continue };
             let store = self.stores.open(&path)?;
@@ -93,13 +101,8 @@ impl Calendar {
         Err(session_not_found(id))
     }
 
-    /// Finds the session with an id or a unique prefix of it, in each project that has events of it.
-    /// Also returns the ids of all sessions, in order.
-    fn find_sessions(
-        &self,
-        id: &str,
-        project: Option<&str>,
-    ) -> Result<(Vec<(SessionId, String)>, Vec<SessionId>), HomeError> {
+    /// Finds the session with an id or a unique prefix of it.
+    fn find_sessions(&self, id: &str, project: Option<&str>) -> Result<SessionMatches, HomeError> {
         let wanted = id.trim();
         let mut all: BTreeSet<(SessionId, String)> = BTreeSet::new();
         self.for_each_project(project, |store, project| {
@@ -119,7 +122,7 @@ impl Calendar {
         }
         let mut ids: Vec<SessionId> = all.into_iter().map(|(id, _)| id).collect();
         ids.dedup();
-        Ok((found, ids))
+        Ok(SessionMatches { found, ids })
     }
 }
 

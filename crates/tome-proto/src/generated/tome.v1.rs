@@ -1038,7 +1038,7 @@ pub struct BrowseTocResponse {
 pub struct GetNodeRequest {
     #[prost(string, tag = "1")]
     pub project: ::prost::alloc::string::String,
-    /// An id; a prefix is enough for a segment.
+    /// An id; for a segment a prefix is enough, with or without its day.
     #[prost(string, tag = "2")]
     pub id: ::prost::alloc::string::String,
     /// 0 for the latest.
@@ -1112,6 +1112,9 @@ pub struct Bullet {
     /// A model wrote it, without support in the events.
     #[prost(bool, tag = "3")]
     pub unsupported: bool,
+    /// The numbers of the events that the grips quote, without repetitions.
+    #[prost(uint64, repeated, tag = "4")]
+    pub numbers: ::prost::alloc::vec::Vec<u64>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct Grip {

@@ -103,7 +103,7 @@ pub struct ResumeArgs {
 
 const REPORT_HELP: &str = "\
 Examples:
-  tome report                        this week and the last, of this project
+  tome report                        the last 7 days of this project
   tome report last week              or yesterday, in March, 2026-11-14
   tome report --standup              yesterday, today, blockers
   tome report last week --all-projects --out report.md

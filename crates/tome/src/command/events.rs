@@ -12,12 +12,16 @@ use tome_terminal::{DIM, RESET};
 
 use super::project_name::resolve_name;
 use super::session_lookup::complete_session;
+use super::toc::TimeLabels;
 use super::{CommandContext, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;
 
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
+
+/// Width of everything before the text of an event.
+const EVENT_LEFT_CHARS: usize = 38;
 
 pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
     let project = resolve_project_filter(context, asked)?;
@@ -179,6 +183,7 @@ fn print_events(
     }
     let mut out = tome_terminal::stdout().lock();
     let width = tome_terminal::terminal_width();
+    let (labels, now) = (TimeLabels::from_settings(&context.settings), SystemClock.now());
     // A number tells which event it is only within the current project.
     let here = resolve_project(context, asked.project.as_deref())?;
     for (number, event) in events {
@@ -186,17 +191,19 @@ fn print_events(
             true => format!("#{number}"),
             false => event.id.as_str().chars().take(8).collect(),
         };
-        let (at, side) = (time::format_local_time(event.at), tome_terminal::name_side(event));
+        let side = tome_terminal::name_side(event);
+        let at = labels.format_date_hour(now, event.at.0);
         if asked.full {
+            let at = time::format_local_time(event.at);
             writeln!(out, "{DIM}{id}  {at}{RESET}  {side}")?;
             writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
             continue;
         }
         let gist = tome_terminal::one_line(
             &tome_terminal::summarize_event(event),
-            width.saturating_sub(44).max(24),
+            width.saturating_sub(EVENT_LEFT_CHARS).max(20),
         );
-        writeln!(out, "{DIM}{id:<8}  {at}{RESET}  {side:<11}  {gist}")?;
+        writeln!(out, "{DIM}{id:<8}  {at:<13}{RESET}  {side:<11}  {gist}")?;
     }
     Ok(())
 }

@@ -15,7 +15,6 @@ mod daemon;
 mod demo;
 mod display_path;
 mod doctor;
-mod error_json;
 mod events;
 mod export;
 mod generated_docs;
@@ -38,6 +37,8 @@ mod rebuild_messages;
 mod recall;
 mod reflect;
 mod repair;
+mod report;
+mod resume;
 mod screen;
 mod session_lookup;
 mod session_page;
@@ -77,11 +78,15 @@ pub struct CommandContext {
 pub fn run() -> ExitCode {
     let cli = match Cli::parse() {
         Ok(cli) => cli,
-        Err(said) if said.use_stderr() && error_json::is_wanted() => {
-            return error_json::report_usage(&said);
-        }
         Err(said) => {
-            let _ = said.print();
+            let is_json = said.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
+            if is_json {
+                let message = said.to_string();
+                let first = message.lines().next().unwrap_or_default();
+                print_error_json(first.trim_start_matches("error: "), &[], None, 2);
+            } else {
+                let _ = said.print();
+            }
             return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -93,12 +98,12 @@ pub fn run() -> ExitCode {
     if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
         tome_terminal::set_width(columns);
     }
-    let json = cli.global.json;
+    let is_json = cli.global.json;
     match dispatch(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::BadInput) => ExitCode::from(2),
-        Err(error) => report_error(&error, json),
+        Err(error) => report_error(&error, is_json),
     }
 }
 
@@ -134,6 +139,8 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Sessions(asked)) => sessions::run(&context, &asked),
         Some(Command::Read(asked)) => read::run(&context, &asked),
+        Some(Command::Resume(asked)) => resume::run(&context, &asked),
+        Some(Command::Report(asked)) => report::run(&context, &asked),
         Some(Command::Topics(asked)) => topics::run(&context, &asked),
         Some(Command::File(asked)) => topics::run_file(&context, &asked),
         Some(Command::Instructions(asked)) => instructions::run(&context, &asked),
@@ -234,8 +241,9 @@ impl CommandContext {
     }
 }
 
-/// Prints an error with its causes and a hint. A broken pipe (`| head`) is not an error.
-fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
+/// Prints an error with its causes and a hint, for programs as JSON. A broken pipe (`| head`) is not an
+/// error.
+fn report_error(error: &anyhow::Error, is_json: bool) -> ExitCode {
     if error.chain().any(|cause| {
         cause
             .downcast_ref::<io::Error>()
@@ -248,8 +256,10 @@ fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
         Some(refusal) => (refusal.code, refusal.hint.as_deref()),
         None => classify_error(error),
     };
-    if json {
-        return error_json::report(error, code, hint);
+    if is_json {
+        let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+        print_error_json(&error.to_string(), &causes, hint, code);
+        return ExitCode::from(code);
     }
     let mut err = tome_terminal::stderr().lock();
     let _ = writeln!(err, "{RED}error:{RESET} {error}");
@@ -260,6 +270,14 @@ fn report_error(error: &anyhow::Error, json: bool) -> ExitCode {
         let _ = writeln!(err, "{BOLD}hint:{RESET} {hint}");
     }
     ExitCode::from(code)
+}
+
+/// Prints an error as a JSON object to standard error.
+fn print_error_json(message: &str, causes: &[String], hint: Option<&str>, code: u8) {
+    let json = serde_json::json!({
+        "error": message, "because": causes, "hint": hint, "exit_code": code,
+    });
+    let _ = writeln!(tome_terminal::stderr(), "{json}");
 }
 
 /// Returns the exit code and hint for an error that is not a `CommandError`.

@@ -8,7 +8,7 @@ use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_counted, one_line, print_hanging,
-    truncate_start,
+    print_styled, truncate_start,
 };
 
 use super::screen::Screen;
@@ -47,7 +47,7 @@ fn print_page(
 ) -> std::io::Result<()> {
     let session = page.session.clone().unwrap_or_default();
     let width = screen.prose_width();
-    print_header(out, screen, &session)?;
+    print_header(out, screen, &session, 0)?;
     if page.truncated {
         writeln!(out, "{YELLOW}a very long session: its beginning is left out{RESET}")?;
     }
@@ -89,15 +89,16 @@ fn print_page(
     Ok(())
 }
 
-/// Prints the title of a session, and who ran it, when and where.
+/// Prints the title of a session, and who ran it, when and where. `indent` is the width of what
+/// already stands before the title.
 pub fn print_header(
     out: &mut dyn Write,
     screen: &Screen,
     session: &v1::Session,
+    indent: usize,
 ) -> std::io::Result<()> {
     let width = screen.prose_width();
-    print_hanging(out, BOLD, 0, &session.title, width)?;
-    write!(out, "{RESET}")?;
+    print_styled(out, BOLD, indent, &session.title, width)?;
     let span = screen.labels.format_period(screen.now, session.first_at_ms, session.last_at_ms);
     let mut about = format!("{} · {span}", session.agent);
     if !session.branch.is_empty() {
@@ -106,8 +107,7 @@ pub fn print_header(
     print_hanging(out, "", 0, &about, width)?;
     let turns = format_counted(session.prompts, "turn", "turns");
     let place = format!("{turns} · {}", screen.path(&session.project));
-    print_hanging(out, DIM, 0, &place, width)?;
-    write!(out, "{RESET}")
+    print_styled(out, DIM, 0, &place, width)
 }
 
 fn print_turn(
@@ -128,6 +128,14 @@ fn print_turn(
         print_hanging(out, &mark, TURN_INDENT, &turn.conclusion, width)?;
     }
     Ok(())
+}
+
+/// The conclusion of an outcome, which may repeat the request before it.
+pub fn strip_request(outcome: &str) -> &str {
+    match outcome.split_once(" — ") {
+        Some((_, conclusion)) if !conclusion.trim().is_empty() => conclusion,
+        _ => outcome,
+    }
 }
 
 pub fn session_json(session: &v1::Session) -> Value {

@@ -5,9 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Event, Millis};
-use tome_proto::{Client, event_from_wire, v1};
+use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET};
+use tome_terminal::{BOLD, DIM, RESET, one_line};
 
 use super::events::resolve_project;
 use super::session_lookup::{find_session, load_session_page};
@@ -15,6 +15,7 @@ use super::session_page::show_page;
 use super::toc::{self, TimeLabels};
 use super::{CommandContext, CommandError, Outcome, citation, time};
 use crate::cli::contents::ShowArgs;
+use crate::connect::ConnectError;
 
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
@@ -47,6 +48,9 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
             let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
             Err(CommandError::bad_input(said).into())
         }
+        id if toc::is_node_id(id) && get_event(context, id, &project).is_err() => {
+            show_node(context, id, project)
+        }
         id => show_session_or_event(context, id, asked, &project),
     }
 }
@@ -59,7 +63,12 @@ fn show_session_or_event(
     project: &str,
 ) -> Result<Outcome> {
     let Some(session) = find_session(context, id, asked.project.as_deref())? else {
-        return show_event(context, id, project);
+        return show_event(context, id, project).map_err(|error| match is_not_found(&error) {
+            true => CommandError::not_found(format!("no session or event {}", one_line(id, 120)))
+                .with_hint("`tome sessions` and `tome events` list ids")
+                .into(),
+            false => error,
+        });
     };
     let is_exact = session.id == id;
     if !is_exact && let Ok(event) = get_event(context, id, project) {
@@ -81,6 +90,10 @@ fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outco
         print_event(&event, &mut tome_terminal::stdout().lock())?;
     }
     Ok(Outcome::Done)
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
 }
 
 fn get_event(context: &CommandContext, id: &str, project: &str) -> Result<Event> {
@@ -135,7 +148,7 @@ fn show_grip(
 /// Prints an event for people.
 pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{RESET}{value}");
-    let session = tome_terminal::one_line(event.session.as_str(), 200);
+    let session = one_line(event.session.as_str(), 200);
     field("id", event.id.as_str())?;
     field("kind", &format!("{BOLD}{}{RESET} ({})", event.kind, event.role))?;
     field("at", &format!("{} {DIM}{}{RESET}", time::format_local_time(event.at), event.at))?;

@@ -393,13 +393,15 @@ fn entry_to_wire(entry: CalendarEntry) -> v1::TocEntry {
 }
 
 pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
-    let LocatedNode { project, node, parent, children } = found;
+    let LocatedNode { project, node, parent, children, mut sources } = found;
+    sources.resize(node.bullets.len(), Vec::new());
     let (first, last) =
         node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
-    let bullets = node.bullets.into_iter().map(|bullet| v1::Bullet {
+    let bullets = node.bullets.into_iter().zip(sources).map(|(bullet, numbers)| v1::Bullet {
         text: bullet.text,
         grips: bullet.grips.into_iter().map(Into::into).collect(),
         unsupported: bullet.unsupported,
+        numbers,
     });
     v1::Node {
         project,

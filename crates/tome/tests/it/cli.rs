@@ -9,13 +9,17 @@ use tome_testkit::{CommandResult, World};
 
 use crate::scene::{line, line_with, prompt, world};
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 30] = [
     "backup",
     "restore",
     "export",
     "projects",
     "pause",
     "unpause",
+    "sessions",
+    "read",
+    "resume",
+    "report",
     "chat",
     "toc",
     "events",
@@ -108,6 +112,28 @@ fn the_overview_of_an_empty_home_explains_how_to_begin() {
     );
     let json = world.tome(&["--json"]).json();
     assert_eq!((&json["events"], &json["projects"]), (&json!(0), &json!([])));
+    world.write("person/.claude/projects/-app/419f42f0-2fa1-44cc-8b4d-babf59901513.jsonl", "{}\n");
+    let found = world.tome(&[]).stdout;
+    assert!(found.contains("tome import   1 Claude Code session found"), "{found}");
+    assert_eq!(world.tome(&["--json"]).json()["found"][0]["sessions"], 1);
+    assert!(!world.home().exists(), "looking makes nothing");
+}
+
+#[test]
+fn errors_are_json_for_programs() {
+    let world = world();
+    world.ingest(&line("a", 1_000, "a"));
+    for (args, code) in [
+        (&["show", "nosuch", "--json"][..], 4),
+        (&["events", "--since", "soon", "--json"], 2),
+        (&["evnets", "--json"], 2),
+    ] {
+        let ran = world.tome(args);
+        assert_eq!((ran.code, ran.stdout.as_str()), (code, ""), "{args:?}");
+        let error: Value = serde_json::from_str(&ran.stderr).unwrap();
+        assert_eq!(error["exit_code"], code, "{error}");
+        assert!(error["error"].as_str().is_some_and(|text| !text.is_empty()), "{error}");
+    }
 }
 
 #[test]
@@ -140,10 +166,10 @@ fn the_overview_shows_counts() {
         "2 projects",
         "/one",
         "/two",
-        "codex",
-        "gemini",
-        "daemon",
-        "disk",
+        "Last session",
+        "tome resume",
+        "daemon running",
+        "on disk",
     ] {
         assert!(text.contains(part), "{part} in {text}");
     }

@@ -92,6 +92,7 @@ mod reflect;
 mod reflect_trouble;
 mod scene;
 mod session_copy;
+mod session_screens;
 mod session_starts;
 mod setup;
 mod shared_home;

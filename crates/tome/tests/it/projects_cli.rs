@@ -119,11 +119,11 @@ fn only_empty_projects_are_removed_and_errors_are_json() {
         let ran = world.tome(&[args, &["--json"]].concat());
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
         let error: Value = serde_json::from_str(&ran.stderr).unwrap();
-        assert_eq!(error["code"], 2, "{error}");
+        assert_eq!(error["exit_code"], 2, "{error}");
     }
     let unknown = world.tome(&["projects", "rm", "nothing", "--json"]);
     let error: Value = serde_json::from_str(&unknown.stderr).unwrap();
-    assert_eq!((unknown.code, &error["code"]), (4, &json!(4)));
+    assert_eq!((unknown.code, &error["exit_code"]), (4, &json!(4)));
     let usage = world.tome(&["--json", "projects", "frobnicate"]);
     let error: Value = serde_json::from_str(&usage.stderr).unwrap();
     assert_eq!((usage.code, error["error"].is_string()), (2, true), "{usage:?}");

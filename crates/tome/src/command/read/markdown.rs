@@ -80,15 +80,14 @@ fn flush(paragraph: &mut String, lines: &mut Vec<String>, width: usize) {
     if text.is_empty() {
         return;
     }
-    if let Some(heading) = text.trim_start().strip_prefix('#') {
-        if begins_paragraph(text) == Some(0) {
-            push_blank(lines);
-            let heading = heading.trim_start_matches('#').trim().replace("**", "");
-            lines.extend(
-                wrap_lines(&heading, width).into_iter().map(|line| format!("{BOLD}{line}{RESET}")),
-            );
-            return;
-        }
+    if let Some(heading) = text.trim_start().strip_prefix('#')
+        && begins_paragraph(text) == Some(0)
+    {
+        push_blank(lines);
+        let heading = heading.trim_start_matches('#').trim().replace("**", "");
+        let wrapped = wrap_lines(&heading, width).into_iter();
+        lines.extend(wrapped.map(|line| format!("{BOLD}{line}{RESET}")));
+        return;
     }
     let hang = begins_paragraph(text).unwrap_or(0).min(width / 2);
     let indent = (text.len() - text.trim_start().len()).min(hang);

@@ -93,10 +93,10 @@ fn find_target(context: &CommandContext, asked: &ReadArgs) -> Result<ReadTarget>
     let cited = if is_number { format!("#{what}") } else { what.to_owned() };
     let is_citation = Citation::looks_like_citation(&cited);
     // Digits may also begin the id of a session.
-    if !is_citation || is_number {
-        if let Some(session) = find_session(context, what, project)? {
-            return Ok(ReadTarget { session, event: None });
-        }
+    if (!is_citation || is_number)
+        && let Some(session) = find_session(context, what, project)?
+    {
+        return Ok(ReadTarget { session, event: None });
     }
     let event = match is_citation {
         true => open_citation(context, &cited, asked)?,

@@ -39,11 +39,7 @@ impl Pager {
                 command.env("LESS", LESS_OPTIONS);
             }
             // The pattern stays the search, so that n and N go from turn to turn.
-            if page.open_at > 0 {
-                command.arg(format!("+{}/{}", page.open_at, page.pattern));
-            } else {
-                command.arg(format!("+/{}\ng", page.pattern));
-            }
+            command.arg(format!("+{}/{}", page.open_at, page.pattern));
         }
         command
     }
@@ -89,7 +85,8 @@ mod tests {
     fn less_opens_at_the_cited_place() {
         let page = RenderedPage { text: String::new(), pattern: "^── ", open_at: 3 };
         let less = choose_pager(&|_| None).unwrap();
-        let args: Vec<_> = less.build_command(&page).get_args().map(|arg| arg.to_owned()).collect();
+        let args: Vec<_> =
+            less.build_command(&page).get_args().map(std::ffi::OsStr::to_owned).collect();
         assert_eq!(args, ["+3/^── "]);
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::Result;
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RED, RESET, YELLOW, display_width, format_counted, print_hanging, wrap_lines,
+    BOLD, DIM, GREEN, RED, RESET, YELLOW, display_width, format_counted, print_styled, wrap_lines,
 };
 
 use super::conversation::{ConversationTurn, TurnStep};
@@ -28,7 +28,7 @@ pub struct RenderedPage {
     pub text: String,
     /// The search that finds all turns, for a pager.
     pub pattern: &'static str,
-    /// Which of its matches to open at, counted from 1; 0 for the beginning.
+    /// Which of its matches to open at, counted from 1.
     pub open_at: usize,
 }
 
@@ -40,12 +40,14 @@ pub fn render_session(
     is_paged: bool,
 ) -> Result<RenderedPage> {
     let mut page = Vec::new();
-    print_header(&mut page, screen, session)?;
+    write!(page, "{BOLD}{TURN_MARK}{RESET}")?;
+    print_header(&mut page, screen, session, display_width(TURN_MARK))?;
     if is_paged {
         let keys = "n next prompt · N previous · q quit";
         writeln!(page, "{}", dim(keys))?;
     }
-    let (mut marks, mut open_at) = (0, 0);
+    // The title is the first match.
+    let (mut marks, mut open_at) = (1, 1);
     for turn in turns {
         marks += 1;
         let number = cited.and_then(|id| turn.events.iter().find(|(_, event)| *event == id));
@@ -128,8 +130,8 @@ fn render_step(out: &mut dyn Write, width: usize, step: &TurnStep<'_>) -> std::i
             edits.iter().try_for_each(|edit| render_edit(out, width, edit))
         }
         TurnStep::Note { text, .. } => {
-            print_hanging(out, &format!("  {DIM}"), 2, text, width)?;
-            write!(out, "{RESET}")
+            write!(out, "  ")?;
+            print_styled(out, DIM, 2, text, width)
         }
         TurnStep::Subagent { steps, .. } => {
             let steps = format_counted(*steps as u64, "step", "steps");

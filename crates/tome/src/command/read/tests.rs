@@ -99,7 +99,7 @@ fn shown(width: usize, cited: Option<&str>) -> (String, usize) {
 #[test]
 fn the_conversation_fits_every_width() {
     expect![[r#"
-        Accept unicode identifiers in the lexer
+        ── Accept unicode identifiers in the lexer
         claude-code · Sun, Nov 15, 09:30 – 09:40 · on
         feature/unicode
         2 turns · ~/app
@@ -133,7 +133,7 @@ fn the_conversation_fits_every_width() {
     "#]]
     .assert_eq(&shown(60, None).0);
     expect![[r#"
-        Accept unicode identifiers in the lexer
+        ── Accept unicode identifiers in the lexer
         claude-code · Sun, Nov 15, 09:30 – 09:40 · on feature/unicode
         2 turns · ~/app
 
@@ -165,7 +165,7 @@ fn the_conversation_fits_every_width() {
     "#]]
     .assert_eq(&shown(80, None).0);
     expect![[r#"
-        Accept unicode identifiers in the lexer
+        ── Accept unicode identifiers in the lexer
         claude-code · Sun, Nov 15, 09:30 – 09:40 · on feature/unicode
         2 turns · ~/app
 
@@ -200,11 +200,11 @@ fn the_conversation_fits_every_width() {
 #[test]
 fn the_cited_event_is_marked() {
     let (text, open_at) = shown(80, Some("event-4"));
-    // The first turn is the first match of the search, the mark the second.
-    assert_eq!(open_at, 2);
+    // The title is the first match of the search, the first turn the second, the mark the third.
+    assert_eq!(open_at, 3);
     assert!(text.contains("▶ #4\n  ✓ cargo test …"), "{text}");
     let (text, open_at) = shown(80, Some("event-6"));
-    assert_eq!(open_at, 2, "a prompt is cited by its turn");
+    assert_eq!(open_at, 3, "a prompt is cited by its turn");
     assert!(!text.contains('▶'), "{text}");
 }
 

@@ -8,7 +8,7 @@ use tome_contents::{TimeSpan, find_time_phrase, parse_time_phrase};
 use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::{Client, v1};
 use tome_terminal::{
-    DIM, RESET, format_count, format_counted, one_line, print_hanging, print_table_within,
+    DIM, RESET, format_count, format_counted, one_line, print_styled, print_table_within,
     truncate_end,
 };
 
@@ -25,7 +25,7 @@ const TITLE_CHARS_MAX: usize = 120;
 const AGENT_CHARS_MAX: usize = 20;
 /// Names of projects and branches take this part of the width each: titles say more.
 const NAME_SHARE: usize = 7;
-/// Narrower lists have no branches, and no agents if there is only one.
+/// Narrower lists have no branches and no agents, or no agents if there is only one.
 const BRANCH_WIDTH_MIN: usize = 80;
 const AGENT_WIDTH_MIN: usize = 100;
 
@@ -195,8 +195,8 @@ fn print_list(
     let width = screen.line_width();
     let has_branches = width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.branch.is_empty());
     let first_agent = sessions.first().map(|first| first.agent.as_str());
-    let has_agents = width >= AGENT_WIDTH_MIN
-        || sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
+    let has_several_agents = sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
+    let has_agents = width >= AGENT_WIDTH_MIN || width >= BRANCH_WIDTH_MIN && has_several_agents;
     let name = |text: &str| truncate_end(&one_line(text, TITLE_CHARS_MAX), width / NAME_SHARE);
     let mut heads = vec!["when", "session"];
     heads.extend(is_wide.then_some("project"));
@@ -225,8 +225,7 @@ fn print_list(
     let id = one_line(id, 80);
     let hint = format!("tome show {id} opens its page, tome read {id} the conversation");
     writeln!(out)?;
-    print_hanging(out, DIM, 0, &hint, screen.prose_width())?;
-    write!(out, "{RESET}")
+    print_styled(out, DIM, 0, &hint, screen.prose_width())
 }
 
 #[cfg(test)]

@@ -29,6 +29,11 @@ impl TimeLabels {
         Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
     }
 
+    /// The time zone of the labels.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
     #[cfg(test)]
     pub fn utc() -> Self {
         Self { zone: TimeZone::UTC }
@@ -58,6 +63,18 @@ impl TimeLabels {
             true => format!("{first}, {} – {}", hour(first_ms), hour(last_ms)),
             false => format!("{first}, {} – {last}, {}", hour(first_ms), hour(last_ms)),
         }
+    }
+
+    /// Formats the day and the minute of a time: `Nov 15, 09:30`; of another year without the minute.
+    pub fn format_date_hour(&self, now: Millis, at_ms: u64) -> String {
+        let year = |ms| self.format_time(ms, "%Y");
+        let format = if year(now.0) == year(at_ms) { "%b %-d, %H:%M" } else { "%b %-d, %Y" };
+        self.format_time(at_ms, format)
+    }
+
+    /// Formats the day of a time, with the year.
+    pub fn format_date(&self, at_ms: u64) -> String {
+        self.format_time(at_ms, "%b %-d, %Y")
     }
 
     /// Formats the day of a time with its weekday, and with the year unless it is the current one.
@@ -90,13 +107,6 @@ impl TimeLabels {
     /// Formats the hour and minute of a time.
     pub fn format_hour(&self, ms: u64) -> String {
         self.format_time(ms, "%H:%M")
-    }
-
-    /// Formats a time range; repeats the date only if the range ends on another day.
-    pub fn format_span(&self, first_ms: u64, last_ms: u64) -> String {
-        let day = |ms| self.format_time(ms, "%Y-%m-%d");
-        let last = if day(first_ms) == day(last_ms) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
-        format!("{} – {}", self.format_second(first_ms), self.format_time(last_ms, last))
     }
 
     /// The label of an entry below its parent.
