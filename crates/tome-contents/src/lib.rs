@@ -16,6 +16,7 @@ mod replace;
 mod resegment;
 mod rollup;
 mod segment;
+mod session_list;
 mod session_page;
 mod settings;
 mod summarizer;
@@ -36,7 +37,8 @@ pub use event_text::event_texts;
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
-    Extractive, FileChange, cut_turns, find_conclusion, is_prompt, list_edited_files,
+    Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_conclusion, is_prompt,
+    list_edited_files, read_tool_call,
 };
 pub use instructions::{
     INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,
@@ -49,7 +51,8 @@ pub use replace::{
     replace_summary,
 };
 pub use segment::{EventSegment, EventWeight, cut_segments, weigh_event};
-pub use session_page::{SessionFact, SessionListing, SessionPage, SessionTurn};
+pub use session_list::{SessionFact, SessionList, SessionListing, SessionQuery};
+pub use session_page::{SessionPage, SessionTurn};
 pub use settings::ContentsSettings;
 pub use summarizer::{
     Evidence, RollupInput, SegmentInput, Summarizer, Summary, SummaryBullet, SummaryError,

@@ -1,12 +1,13 @@
 //! The page of a session: its turns from prompt to conclusion, what it changed and committed, what
 //! went wrong, and what is open. Built from the session's events when it is requested.
 
-use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
-use tome_model::{Agent, Event, EventId, FactKind, Millis, SessionId, SessionStats};
+use tome_ledger::{EventRange, Ledger, ScanDirection};
+use tome_model::{Event, EventId, FactKind, Millis, SessionId};
 use tome_text::truncate_words;
 
 use super::event_text::event_texts;
 use super::extract::{FileChange, SessionFacts, read_session};
+use super::session_list::{SessionFact, SessionListing, find_first_folder, find_number};
 use tome_home::HomeError;
 
 /// Events that are read for one page, the latest of the session.
@@ -29,46 +30,6 @@ pub struct SessionPage {
     pub facts: Vec<SessionFact>,
     /// Whether the beginning of a very long session was left out.
     pub is_truncated: bool,
-}
-
-/// A session in a list.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionListing {
-    /// The session's id.
-    pub id: SessionId,
-    /// The agent that ran it.
-    pub agent: Agent,
-    /// The root of its project.
-    pub project: String,
-    /// The title.
-    pub title: String,
-    /// The branch that it was last on, if known.
-    pub branch: Option<String>,
-    /// Time of the first event.
-    pub first_at: Millis,
-    /// Time of the last event.
-    pub last_at: Millis,
-    /// Number of events.
-    pub events: u64,
-    /// Number of prompts.
-    pub prompts: u64,
-    /// Number of commits.
-    pub commits: u64,
-}
-
-impl SessionListing {
-    /// The command that continues the session in its agent.
-    pub fn resume_command(&self) -> Option<String> {
-        let id = self.id.as_str();
-        match self.agent.as_str() {
-            "claude-code" => Some(format!("claude --resume {id}")),
-            "codex" => Some(format!("codex resume {id}")),
-            "gemini" => Some(format!("gemini --resume {id}")),
-            "copilot" => Some(format!("copilot --resume {id}")),
-            "opencode" => Some(format!("opencode --session {id}")),
-            _ => None,
-        }
-    }
 }
 
 /// A turn on the page of its session.
@@ -94,17 +55,6 @@ pub struct SessionTurn {
     pub is_interrupted: bool,
 }
 
-/// A fact on the page of its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SessionFact {
-    /// The kind of fact.
-    pub kind: FactKind,
-    /// One line.
-    pub text: String,
-    /// The event that shows it.
-    pub event: EventId,
-}
-
 /// Builds the page of a session; `None` if the project has no events of it.
 pub(super) fn build_session_page(
     ledger: &Ledger,
@@ -126,8 +76,16 @@ pub(super) fn build_session_page(
         events: stats.as_ref().map_or(events.len() as u64, |stats| stats.events),
         prompts: read.turns.iter().filter(|turn| turn.prompt.is_some()).count() as u64,
         commits: read.facts.iter().filter(|fact| fact.kind == FactKind::Commit).count() as u64,
+        short_id: String::new(),
+        cwd: find_first_folder(ledger, project, session)?,
+        conclusion: read.turns.iter().rev().find_map(|turn| turn.conclusion.clone()),
+        facts: Vec::new(),
     };
-    Ok(Some(write_page(listing, read, &events, is_truncated)))
+    let mut page = write_page(listing, read, &events, is_truncated);
+    for fact in &mut page.facts {
+        fact.number = find_number(ledger, &fact.event)?;
+    }
+    Ok(Some(page))
 }
 
 fn write_page(
@@ -159,13 +117,26 @@ fn write_page(
     let shown = |kind: FactKind| {
         !matches!(kind, FactKind::Title | FactKind::Outcome | FactKind::Request | FactKind::Change)
     };
-    let facts = read.facts.iter().filter(|fact| shown(fact.kind)).filter_map(|fact| {
-        Some(SessionFact { kind: fact.kind, text: fact.text.clone(), event: id_at(fact.event)? })
-    });
+    let facts: Vec<SessionFact> = read
+        .facts
+        .iter()
+        .filter(|fact| shown(fact.kind))
+        .filter_map(|fact| {
+            let event = events.get(fact.event)?;
+            Some(SessionFact {
+                kind: fact.kind,
+                text: fact.text.clone(),
+                event: event.id.clone(),
+                number: 0,
+                at: event.at,
+                branch: session.branch.clone(),
+            })
+        })
+        .collect();
     SessionPage {
         session,
         turns: turns.filter(|turn| turn.prompt_event.is_some() || turn.events > 1).collect(),
-        facts: facts.collect(),
+        facts,
         files: read.files,
         is_truncated,
     }
@@ -198,42 +169,4 @@ fn load_events(
     }
     events.reverse();
     Ok((events, is_truncated))
-}
-
-/// Lists a session from its stored segments, without reading its events.
-pub(super) fn list_session(
-    ledger: &Ledger,
-    stats: &SessionStats,
-) -> Result<SessionListing, HomeError> {
-    let mut listing = SessionListing {
-        id: stats.session.clone(),
-        agent: stats.agent.clone(),
-        project: stats.project.clone(),
-        title: String::new(),
-        branch: None,
-        first_at: stats.first_at,
-        last_at: stats.last_at,
-        events: stats.events,
-        prompts: stats.user_messages,
-        commits: 0,
-    };
-    let first = OrderKey { at: Millis(0), seq: 0 };
-    let mut best = 0;
-    for segment in ledger.segments(&stats.project, &stats.session, first) {
-        let Some(node) = ledger.node(&stats.project, &segment?.id, None)? else { continue };
-        for work in &node.work {
-            listing.commits += work.commits;
-            listing.branch = work.branch.clone().or(listing.branch);
-            if let Some(title) = work.best_fact(FactKind::Title)
-                && title.weight >= best
-            {
-                best = title.weight;
-                listing.title.clone_from(&title.text);
-            }
-        }
-        if listing.title.is_empty() {
-            listing.title = node.title;
-        }
-    }
-    Ok(listing)
 }

@@ -310,7 +310,7 @@ impl Engine {
     }
 
     /// The redactor of outgoing text. (Incoming text has its own, in the intake.)
-    fn redactor(&self) -> Result<Arc<Redactor>, PatternError> {
+    pub(crate) fn redactor(&self) -> Result<Arc<Redactor>, PatternError> {
         if let Some(redactor) = self.redactor.get() {
             return Ok(Arc::clone(redactor));
         }

@@ -4,10 +4,12 @@
 //! This crate uses no socket, command line, environment or wall clock: the caller provides a home
 //! folder, settings and a `Clock`.
 
+pub mod backup;
 mod capture;
 mod engine;
 mod injection;
 mod intake;
+mod project_merge;
 mod quote;
 mod spool;
 mod spool_line;
@@ -26,6 +28,7 @@ pub use injection::{
     render_start, render_subagent,
 };
 pub use intake::{IngestResult, Intake, PreparedDrafts};
+pub use project_merge::MergedProject;
 pub use quote::{neutralize, quote_text, strip_fence};
 pub use spool::{Spool, SpoolCounts, SpoolFile, SpoolLine};
 pub use spool_line::{parse_spool_line as read_spool_line, render_spool_line as write_spool_line};

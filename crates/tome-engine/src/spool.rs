@@ -26,6 +26,9 @@ use tome_home::{Home, HomeError};
 /// A longer line was not written by a hook: sealed events are far smaller.
 const LINE_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
+/// Limit of a spool file in a backup.
+const WAITING_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
 /// Attempts of the daemon to take a lock that a hook holds, and the pause between them.
 const LOCK_TRIES: u32 = 10;
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
@@ -218,6 +221,26 @@ impl Spool {
         }
         waiting.damaged = count_lines(&self.folder.join("damaged.jsonl")).0;
         waiting
+    }
+
+    /// Reads the lines that wait, for a backup. Lines that a hook is writing now are left out.
+    pub fn read_waiting(&self) -> Result<Vec<String>, HomeError> {
+        let mut lines = Vec::new();
+        let files = ["draining-", "held.jsonl", "events.jsonl"];
+        for path in files.iter().flat_map(|name| self.list_files(name)) {
+            let mut bytes = Vec::new();
+            let read = File::open(&path)
+                .and_then(|file| file.take(WAITING_BYTES_MAX).read_to_end(&mut bytes));
+            match read {
+                // The daemon has stored it meanwhile.
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
+                read => read.map_err(HomeError::file("read", &path))?,
+            };
+            let text = String::from_utf8_lossy(&bytes);
+            let whole = text.split_inclusive('\n').filter(|line| line.ends_with('\n'));
+            lines.extend(whole.map(|line| line.trim_end().to_owned()));
+        }
+        Ok(lines)
     }
 
     fn list_files(&self, prefix: &str) -> Vec<PathBuf> {

@@ -37,6 +37,16 @@ impl Home {
         self.0.join("spool")
     }
 
+    /// Folders of projects that were merged into another.
+    pub fn merged(&self) -> PathBuf {
+        self.0.join("merged")
+    }
+
+    /// The periods in which nothing is recorded.
+    pub fn pauses(&self) -> PathBuf {
+        self.0.join("pauses.jsonl")
+    }
+
     /// Returns the project root used for offline chats held in `project`. Offline chats only
     /// demonstrate memory, so they are kept apart from the sessions that worked on the code.
     pub fn offline_project(&self, project: &str) -> String {

@@ -153,7 +153,7 @@ fn session_key(event: &Event) -> SessionKey {
 /// Returns the id for an event in the target store, or `None` if the event is already there.
 /// Derived ids count occurrences per store, so an id may be taken by the same words at another
 /// time; the event then gets a new id.
-fn choose_event_id(goal: &Ledger, event: &Event) -> Result<Option<EventId>, HomeError> {
+pub(crate) fn choose_event_id(goal: &Ledger, event: &Event) -> Result<Option<EventId>, HomeError> {
     let is_same = |at: tome_model::Millis| at.distance_ms(event.at) <= DUPLICATE_WINDOW_MS;
     match goal.position(&event.id)? {
         None => return Ok(Some(event.id.clone())),
@@ -164,7 +164,7 @@ fn choose_event_id(goal: &Ledger, event: &Event) -> Result<Option<EventId>, Home
     Ok(goal.position(&id)?.is_none().then_some(id))
 }
 
-fn encode_event(event: Event, id: EventId, project: &str) -> NewEvent {
+pub(crate) fn encode_event(event: Event, id: EventId, project: &str) -> NewEvent {
     let arrived = event.arrived;
     let draft = Draft { identity: Identity::Fixed(id), ..Draft::from_event(event) };
     NewEvent::encode(draft, project.to_owned(), arrived)

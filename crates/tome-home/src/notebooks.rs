@@ -131,9 +131,10 @@ impl Notebooks {
         let whose =
             NotebookOwner { scope: Scope::Project, cwd: Some(cwd.to_owned()), session: None };
         let root = self.resolve_project(&whose)?;
-        let created = repo_notebook::create_folder(Path::new(&root))?;
+        let in_repository = self.projects.current_folder(&root);
+        let created = repo_notebook::create_folder(&in_repository)?;
         let project = self.projects.ensure_folder(&root, self.clock.now())?;
-        let folder = repo_notebook::notebook_folder(Path::new(&root));
+        let folder = repo_notebook::notebook_folder(&in_repository);
         let from = self.build_for_move(layout::notebook_dir(&project), &project);
         let to = self.build_for_move(folder.clone(), &project);
         let mut moved = MovedNotes { folder, created, moved: Vec::new(), kept_back: Vec::new() };
@@ -179,7 +180,7 @@ impl Notebooks {
             return Ok(NotebookLocation { scope, root, history: None, project });
         }
         let inside = {
-            let root = PathBuf::from(&root);
+            let root = self.projects.current_folder(&root);
             let looked_at = root.to_string_lossy().into_owned();
             self.projects
                 .run_with_timeout(&looked_at, move || repo_notebook::find_folder(&root))??

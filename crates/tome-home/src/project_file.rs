@@ -27,7 +27,7 @@ const SEARCHED_BYTES_MAX: u64 = 1024 * 1024;
 const SEARCHED_SESSIONS_MAX: usize = 100;
 
 /// The contents of `project.toml`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ProjectRecord {
     pub(crate) root: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,6 +36,38 @@ pub(crate) struct ProjectRecord {
     pub(crate) aliases: Vec<String>,
     #[serde(default)]
     pub(crate) created: String,
+    /// The name that a person gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) name: Option<String>,
+    /// Where it is now, if it was moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) path: Option<String>,
+    /// Other roots that belong to it: where it was moved to, and clones that were merged into it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) folders: Vec<String>,
+}
+
+impl ProjectRecord {
+    /// Adds what another record of the same project knows. A project that is new here also takes over
+    /// when it was created.
+    pub(crate) fn merge(&mut self, other: Self, is_new: bool) {
+        for alias in other.aliases {
+            if !self.aliases.contains(&alias) {
+                self.aliases.push(alias);
+            }
+        }
+        for folder in other.folders {
+            if !self.folders.contains(&folder) {
+                self.folders.push(folder);
+            }
+        }
+        self.name = self.name.take().or(other.name);
+        self.path = self.path.take().or(other.path);
+        self.remote = self.remote.take().or(other.remote);
+        if is_new {
+            self.created = other.created;
+        }
+    }
 }
 
 pub(crate) enum LoadedRecord {
@@ -79,7 +111,7 @@ pub(crate) fn load_record(folder: &Path) -> LoadedRecord {
 /// Builds a record from a root.
 pub(crate) fn record_from_root(root: String) -> Option<ProjectRecord> {
     let remote = git::read_origin_url(Path::new(&root));
-    Some(ProjectRecord { root, remote, aliases: Vec::new(), created: String::new() })
+    Some(ProjectRecord { root, remote, ..ProjectRecord::default() })
 }
 
 /// Replaces a damaged record, which is kept under another name.

@@ -6,6 +6,9 @@
 //! remote = "git@example.com:dev/app.git"
 //! aliases = ["/home/dev/app-hotfix"]          # worktrees seen, so that they are known once removed
 //! created = "2026-11-15T09:30:00.000Z"
+//! name = "app"                                # given by a person
+//! path = "/srv/app"                           # where it is now; `root` stays, because events name it
+//! folders = ["/srv/app", "/home/dev/clone"]   # other roots that belong to it
 //! ```
 
 use std::collections::HashMap;
@@ -13,11 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tome_model::Millis;
+use serde::Deserialize;
+use tome_model::{Millis, ModelError};
 
 use crate::durable::sync_folder;
 use crate::io_timeout::TimedCalls;
 use crate::project_file::{self, LoadedRecord, ProjectRecord};
+use crate::root_path::check_root;
 use crate::{Damage, GitHead, Home, HomeError, ProjectLocation, git, project};
 
 /// Worktrees remembered per project; the oldest are dropped first.
@@ -52,11 +57,13 @@ enum ProjectLookup {
 }
 
 #[derive(Debug, Default)]
-struct ProjectTable {
+pub(crate) struct ProjectTable {
     /// By root.
-    projects: HashMap<String, ProjectEntry>,
+    pub(crate) projects: HashMap<String, ProjectEntry>,
     /// Worktree to root.
     aliases: HashMap<String, String>,
+    /// Other roots of projects that were moved or merged.
+    redirects: HashMap<String, String>,
     /// The projects of existing working directories.
     located: HashMap<String, ProjectLocation>,
     /// Folders whose `project.toml` is damaged, so that their root is unknown.
@@ -64,9 +71,9 @@ struct ProjectTable {
 }
 
 #[derive(Debug, Clone)]
-struct ProjectEntry {
-    folder: PathBuf,
-    record: ProjectRecord,
+pub(crate) struct ProjectEntry {
+    pub(crate) folder: PathBuf,
+    pub(crate) record: ProjectRecord,
 }
 
 impl Projects {
@@ -151,7 +158,8 @@ impl Projects {
     /// before storing.
     pub fn resolve_project_or_guess(&self, cwd: &str, hint: Option<&str>) -> String {
         self.resolve_project(cwd, hint).unwrap_or_else(|_| {
-            self.lock().find_worktree_root(cwd).unwrap_or_else(|| normalize_path(cwd))
+            let known = self.lock();
+            known.redirect(known.find_worktree_root(cwd).unwrap_or_else(|| normalize_path(cwd)))
         })
     }
 
@@ -159,14 +167,20 @@ impl Projects {
     /// no hint: an event stored under a guessed project would stay there.
     pub fn resolve_project(&self, cwd: &str, hint: Option<&str>) -> Result<String, HomeError> {
         // Look up the folder even with a hint: this finds its worktree.
-        match (hint, self.look_up_project(cwd)) {
+        let root = match (hint, self.look_up_project(cwd)) {
             (Some(root), _) => Ok(normalize_path(root)),
             (None, ProjectLookup::Found(found)) => Ok(found.root.to_string_lossy().into_owned()),
             (None, ProjectLookup::Missing { above }) => {
                 Ok(self.lock().find_worktree_root(cwd).unwrap_or(above))
             }
             (None, ProjectLookup::NoAnswer) => Err(timeout_error("find the project of", cwd)),
-        }
+        };
+        root.map(|root| self.lock().redirect(root))
+    }
+
+    /// Returns the root that identifies a project: its own, or that of the project it belongs to now.
+    pub fn canonical_root(&self, root: &str) -> String {
+        self.lock().redirect(root.to_owned())
     }
 
     /// Reads the branch and commit that a folder is on. `None` outside a repository, or if the file
@@ -220,7 +234,8 @@ impl Projects {
 
     /// Returns the folder of a known project.
     pub fn find_folder(&self, root: &str) -> Option<PathBuf> {
-        self.lock().projects.get(root).map(|entry| entry.folder.clone())
+        let known = self.lock();
+        known.projects.get(&known.redirect(root.to_owned())).map(|entry| entry.folder.clone())
     }
 
     /// Returns the folder of a project, or the one it would get; creates nothing.
@@ -246,12 +261,39 @@ impl Projects {
         let record = ProjectRecord {
             root: root.to_owned(),
             remote,
-            aliases: Vec::new(),
             created: now.to_string(),
+            ..ProjectRecord::default()
         };
         project_file::save_record(&folder, &record)?;
         known.insert(ProjectEntry { folder: folder.clone(), record });
         Ok(folder)
+    }
+
+    /// Returns the record of a project, for a backup.
+    pub fn export_record(&self, root: &str) -> Option<serde_json::Value> {
+        let known = self.lock();
+        serde_json::to_value(&known.projects.get(root)?.record).ok()
+    }
+
+    /// Adds a project of a backup, or the paths that the backup knows it by. Returns whether the
+    /// project is new here.
+    pub fn import_record(
+        &self,
+        record: &serde_json::Value,
+        now: Millis,
+    ) -> Result<bool, HomeError> {
+        let record = ProjectRecord::deserialize(record)
+            .map_err(|error| ModelError::invalid("project", error.to_string()))?;
+        check_root(&record.root)?;
+        let is_new = self.find_folder(&record.root).is_none();
+        self.ensure_folder(&record.root, now)?;
+        let mut known = self.lock();
+        let Some(entry) = known.projects.get_mut(&record.root) else { return Ok(is_new) };
+        let mut entry = entry.clone();
+        entry.record.merge(record, is_new);
+        project_file::save_record(&entry.folder, &entry.record)?;
+        known.insert(entry);
+        Ok(is_new)
     }
 
     /// Returns the origin of a project's repository; `None` if the file system does not answer.
@@ -266,7 +308,10 @@ impl Projects {
         let mut known = self.lock();
         // Neither a project named by a payload nor a session that moved here makes a worktree part
         // of it.
-        let found = known.located.get(cwd).filter(|found| found.root == Path::new(root));
+        let belongs_here = |found: &&ProjectLocation| {
+            known.redirect(found.root.to_string_lossy().into_owned()) == root
+        };
+        let found = known.located.get(cwd).filter(belongs_here);
         let Some(worktree) = found.and_then(|found| found.worktree.as_ref()) else {
             return Ok(());
         };
@@ -300,7 +345,11 @@ impl Projects {
         folder
     }
 
-    fn lock(&self) -> MutexGuard<'_, ProjectTable> {
+    pub(crate) fn home(&self) -> &Home {
+        &self.home
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, ProjectTable> {
         // Every change under this lock is a single insertion, so a panic elsewhere leaves it
         // consistent.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
@@ -308,7 +357,15 @@ impl Projects {
 }
 
 impl ProjectTable {
-    fn insert(&mut self, entry: ProjectEntry) {
+    /// Follows a root that belongs to another project.
+    fn redirect(&self, root: String) -> String {
+        self.redirects.get(&root).cloned().unwrap_or(root)
+    }
+
+    pub(crate) fn insert(&mut self, entry: ProjectEntry) {
+        for folder in &entry.record.folders {
+            self.redirects.insert(folder.clone(), entry.record.root.clone());
+        }
         for alias in &entry.record.aliases {
             self.aliases.insert(alias.clone(), entry.record.root.clone());
         }

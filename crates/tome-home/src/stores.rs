@@ -222,12 +222,9 @@ impl Stores {
     pub fn find_store_path(&self, root: &str) -> Option<PathBuf> {
         let path = match self.mode {
             StoreMode::Unified => Some(self.home.unified_ledger()),
-            StoreMode::PerProject => self
-                .projects
-                .all()
-                .into_iter()
-                .find(|(known, _)| known == root)
-                .map(|(_, folder)| folder.join("ledger")),
+            StoreMode::PerProject => {
+                self.projects.find_folder(root).map(|folder| folder.join("ledger"))
+            }
         };
         path.filter(|path| path.is_dir())
     }

@@ -13,6 +13,7 @@ mod commit;
 mod contents;
 mod counts;
 mod damage;
+mod dedup;
 mod delivery;
 mod engine;
 mod engines;
@@ -44,6 +45,7 @@ pub use contents::{
     SegmentStartReason, SegmentWrite,
 };
 pub use damage::DamagedBlock;
+pub use dedup::DedupEntry;
 pub use engine::Engine;
 pub use error::{KvError, LedgerError};
 pub use event_value::EventRef;

@@ -84,6 +84,21 @@ impl Notebook {
         Ok(noticed.unwrap_or(0))
     }
 
+    /// Creates the notebook if it is missing and runs `work` while no other writer changes it. What
+    /// `work` changes in the folder counts as an edit made outside.
+    pub fn run_locked<T>(
+        &self,
+        work: impl FnOnce() -> std::io::Result<T>,
+    ) -> std::result::Result<T, NotebookError> {
+        let done = self.with_state(CreateMode::IfMissing, |_| {
+            work().map_err(NotebookError::file_error("restore", &self.root))
+        })?;
+        done.ok_or_else(|| {
+            let gone = std::io::Error::from(std::io::ErrorKind::NotFound);
+            NotebookError::file_error("create", &self.root)(gone)
+        })
+    }
+
     /// Whether `refresh` is nearly free while nothing changes, because the kernel reports changes.
     pub fn is_watched(&self) -> bool {
         self.lock_slot().as_ref().is_some_and(NotebookState::is_watched)

@@ -3,6 +3,7 @@
 //!
 //! Independent of the ledger and the platform: the caller provides the stream.
 
+mod backup;
 mod citation;
 mod client;
 mod contents;
@@ -12,6 +13,7 @@ mod injection;
 pub mod limits;
 mod models;
 mod notes;
+mod projects;
 mod recall;
 mod topics;
 

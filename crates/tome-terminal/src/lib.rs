@@ -5,22 +5,31 @@
 //! | [`stdout`], [`stderr`] | writers that let no recorded text control the terminal |
 //! | [`write_json`], [`write_raw`] | output for programs |
 //! | [`format_count`], [`format_ago`], [`one_line`], [`print_table`] … | numbers, times and texts as people read them |
+//! | [`wrap_lines`], [`print_hanging`], [`truncate_end`] … | texts that fit the width of the terminal |
+//! | [`pick`] | a choice from a list that is filtered while the user types |
 //! | [`progress_bar`] | the progress of a long command |
 //! | [`Outcome`], [`CommandError`] | how a command ends: exit code, message and hint |
 
+mod layout;
 mod outcome;
 mod output;
+mod picker;
 mod progress;
 mod render;
 
+pub use layout::{
+    display_width, print_hanging, print_styled, print_table, print_table_within, truncate_end,
+    truncate_start, wrap_lines,
+};
 pub use outcome::{CommandError, Outcome};
 pub use output::{
-    SafeWriter, is_stderr_terminal, is_stdout_terminal, neutralize, stderr, stdout, terminal_width,
-    write_json, write_raw,
+    SafeWriter, is_stderr_terminal, is_stdout_terminal, known_width, neutralize, render_json,
+    set_width, stderr, stdout, style_for_stdout, terminal_width, write_json, write_raw,
 };
+pub use picker::{can_pick, pick};
 pub use progress::progress_bar;
 pub use render::{
     BOLD, DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
-    format_span, format_tokens, json_to_text, name_side, one_line, print_table,
-    replace_control_chars, summarize_event, wrap_lines,
+    format_span, format_tokens, json_to_text, name_side, one_line, replace_control_chars,
+    summarize_event,
 };

@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::io::{self, IsTerminal, Stderr, StderrLock, Stdout, StdoutLock, Write};
+use std::sync::OnceLock;
 
 use anstream::AutoStream;
 
@@ -14,6 +15,10 @@ use crate::render::{BOLD, DIM, GREEN, RED, RESET, YELLOW};
 /// The escape sequences that Tome itself prints.
 const STYLES: [&str; 6] = [BOLD, DIM, GREEN, YELLOW, RED, RESET];
 
+/// Narrower terminals get lines of this many columns.
+const WIDTH_MIN: usize = 20;
+const WIDTH_MAX: usize = 10_000;
+
 /// Replacement for control characters.
 const REPLACEMENT: &str = "\u{fffd}";
 
@@ -21,6 +26,17 @@ const REPLACEMENT: &str = "\u{fffd}";
 #[expect(clippy::disallowed_methods, reason = "the one place that may write to the terminal")]
 pub fn stdout() -> SafeWriter<AutoStream<Stdout>> {
     SafeWriter(anstream::stdout())
+}
+
+/// Makes a text safe for a program that shows it on this terminal; without styles if standard output
+/// has none.
+#[expect(clippy::disallowed_methods, reason = "asks for the color choice only")]
+pub fn style_for_stdout(text: &str) -> String {
+    let safe = neutralize(text);
+    match anstream::stdout().current_choice() {
+        anstream::ColorChoice::Never => anstream::adapter::strip_str(&safe).to_string(),
+        _ => safe.into_owned(),
+    }
 }
 
 /// Standard error, for text.
@@ -39,10 +55,27 @@ pub fn is_stderr_terminal() -> bool {
     io::stderr().is_terminal()
 }
 
-/// Terminal width in characters; 160 if unknown.
+/// The width that overrides the terminal's.
+static WIDTH: OnceLock<usize> = OnceLock::new();
+
+/// Lays out everything for this many columns, whatever the terminal reports. Only the first call
+/// counts.
+pub fn set_width(columns: usize) {
+    let _ = WIDTH.set(columns.clamp(WIDTH_MIN, WIDTH_MAX));
+}
+
+/// Terminal width in columns; `None` if the output does not go to a terminal.
+pub fn known_width() -> Option<usize> {
+    let reported = || {
+        terminal_size::terminal_size()
+            .map(|(terminal_size::Width(columns), _)| usize::from(columns).max(WIDTH_MIN))
+    };
+    WIDTH.get().copied().or_else(reported)
+}
+
+/// Terminal width in columns; 160 if unknown.
 pub fn terminal_width() -> usize {
-    terminal_size::terminal_size()
-        .map_or(160, |(terminal_size::Width(columns), _)| usize::from(columns))
+    known_width().unwrap_or(160)
 }
 
 /// Writes bytes to standard output unchanged, for programs or for output without recorded text.
@@ -55,8 +88,13 @@ pub fn write_raw(bytes: &[u8]) -> io::Result<()> {
 /// Writes a JSON document and a newline to standard output. Control characters are written as `\u`
 /// escapes, so that programs read the original text.
 pub fn write_json(value: &impl serde::Serialize) -> io::Result<()> {
+    write_raw(format!("{}\n", render_json(value)?).as_bytes())
+}
+
+/// Renders a JSON document as [`write_json`] writes it, without the newline.
+pub fn render_json(value: &impl serde::Serialize) -> io::Result<String> {
     let text = serde_json::to_string(value)?;
-    write_raw(format!("{}\n", escape_json(&text)).as_bytes())
+    Ok(escape_json(&text).into_owned())
 }
 
 /// A writer that blocks all control sequences except Tome's own styles.

@@ -1,6 +1,4 @@
-//! Formats times, sizes, counts, one-line texts and tables for the terminal.
-
-use std::io::Write;
+//! Formats times, sizes, counts and one-line texts for the terminal.
 
 use serde_json::Value;
 use tome_model::{Event, EventKind, Millis};
@@ -96,27 +94,6 @@ pub fn one_line(text: &str, chars_max: usize) -> String {
     replace_control_chars(&truncate_chars(&collapse_whitespace(text), chars_max))
 }
 
-/// Wraps a text at its spaces into lines of at most `chars_max` characters, longer words aside.
-pub fn wrap_lines(text: &str, chars_max: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    let mut used = 0;
-    for word in text.split_whitespace() {
-        let chars = word.chars().count();
-        match lines.last_mut() {
-            Some(line) if used + 1 + chars <= chars_max => {
-                line.push(' ');
-                line.push_str(word);
-                used += 1 + chars;
-            }
-            _ => {
-                lines.push(word.to_owned());
-                used = chars;
-            }
-        }
-    }
-    lines
-}
-
 /// Replaces control characters, which could control the terminal.
 pub fn replace_control_chars(text: &str) -> String {
     text.chars()
@@ -174,40 +151,6 @@ pub fn json_to_text(value: &Value) -> String {
         }
         Value::Array(_) | Value::Bool(_) | Value::Number(_) => value.to_string(),
     }
-}
-
-/// Prints a table with column widths fitted to the cells. Headers that start with `>` are right-aligned.
-pub fn print_table(
-    out: &mut dyn Write,
-    heads: &[&str],
-    rows: &[Vec<String>],
-) -> std::io::Result<()> {
-    let is_right = |column: usize| heads.get(column).is_some_and(|head| head.starts_with('>'));
-    let head = |column: usize| heads.get(column).map_or("", |head| head.trim_start_matches('>'));
-    let width = |column: usize| {
-        let cells = rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count());
-        cells.chain([head(column).chars().count()]).max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..heads.len()).map(width).collect();
-    let line = |cells: &mut dyn Iterator<Item = &str>| {
-        let mut line = String::from("  ");
-        for (column, cell) in cells.enumerate() {
-            let width = widths.get(column).copied().unwrap_or(0);
-            let padded = if is_right(column) {
-                format!("{cell:>width$}")
-            } else {
-                format!("{cell:<width$}")
-            };
-            line.push_str(&padded);
-            line.push_str("  ");
-        }
-        line.trim_end().to_owned()
-    };
-    writeln!(out, "{DIM}{}{RESET}", line(&mut (0..heads.len()).map(head)))?;
-    for row in rows {
-        writeln!(out, "{}", line(&mut row.iter().map(String::as_str)))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

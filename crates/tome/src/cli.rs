@@ -1,13 +1,18 @@
 //! The command line: global options, commands and their help texts.
 
+pub mod backup;
+pub mod capture;
 pub mod config;
 pub mod contents;
+pub mod export;
 pub mod import;
 pub mod injections;
 pub mod mcp;
 pub mod notes;
+pub mod projects;
 pub mod recall;
 pub mod reflect;
+pub mod sessions;
 pub mod setup;
 pub mod topics;
 
@@ -44,7 +49,10 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
         &[
             "recall",
             "toc",
-            "session",
+            "sessions",
+            "read",
+            "resume",
+            "report",
             "topics",
             "file",
             "events",
@@ -53,6 +61,7 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
             "injections",
             "ingest",
             "import",
+            "export",
         ],
     ),
     ("Notes", &["memory", "coder", "reflect", "init"]),
@@ -60,8 +69,8 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
     (
         "Setup and maintenance",
         &[
-            "setup", "status", "config", "doctor", "demo", "start", "stop", "daemon", "admin",
-            "bench",
+            "setup", "status", "projects", "pause", "unpause", "config", "doctor", "backup",
+            "restore", "demo", "start", "stop", "daemon", "admin", "bench",
         ],
     ),
     ("For agents and shells", &["hook", "mcp", "tool", "completions", "man"]),
@@ -122,7 +131,7 @@ pub struct GlobalOptions {
     /// Config file [default: $TOME_CONFIG, or $XDG_CONFIG_HOME/tome/config.toml]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Global options")]
     pub config: Option<PathBuf>,
-    /// Override a setting for this run; `tome config` lists all settings
+    /// Override a setting for this run; `tome config --all` lists all settings
     #[arg(long, global = true, value_name = "KEY=VALUE", help_heading = "Global options")]
     pub set: Vec<String>,
     /// Print JSON: one object, or one object per line for lists
@@ -150,11 +159,19 @@ pub enum ColorChoice {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Search everything that was said, done or noted
+    #[command(visible_alias = "search")]
     Recall(recall::RecallArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
-    /// List sessions, or show one: its turns, files, commits, problems and what is open
-    Session(contents::SessionArgs),
+    /// List sessions, filtered by time, agent, branch, file or words
+    #[command(visible_aliases = ["session", "log", "ls"])]
+    Sessions(sessions::SessionsArgs),
+    /// Read the conversation of a session in a pager
+    Read(sessions::ReadArgs),
+    /// Continue a session in its agent: choose one, print or run the command
+    Resume(sessions::ResumeArgs),
+    /// Write a report of what was done, as Markdown
+    Report(sessions::ReportArgs),
     /// Show what a project has been about: groups of work, files, branches, errors
     Topics(topics::TopicsArgs),
     /// Show who changed a file and why, what was decided about it, and what broke
@@ -163,7 +180,7 @@ pub enum Command {
     Instructions(recall::InstructionsArgs),
     /// List events, filtered by time, session, agent or kind
     Events(EventsArgs),
-    /// Show an event, a node, a source (grip) or a citation
+    /// Show a session, an event, a node, a source (grip) or a citation
     Show(contents::ShowArgs),
     /// List what was injected into agents' contexts, or preview the next session's injection
     Injections(injections::InjectionsArgs),
@@ -173,6 +190,9 @@ pub enum Command {
     /// Import the history that coding agents have left on disk
     #[command(after_help = import::IMPORT_HELP)]
     Import(import::ImportArgs),
+    /// Write a session or a project as Markdown, HTML or JSON lines
+    #[command(after_help = export::EXPORT_HELP)]
+    Export(export::ExportArgs),
     /// Read and edit notes, and restore earlier versions
     Memory(notes::MemoryArgs),
     /// Search and store lessons that apply to all projects
@@ -189,10 +209,24 @@ pub enum Command {
     Setup(setup::SetupArgs),
     /// Show the state of the daemon, stores and spool
     Status(StatusArgs),
-    /// Show every setting, its value and its origin, or change one
+    /// List projects, or rename, move, merge or remove one
+    #[command(after_help = projects::PROJECTS_HELP)]
+    Projects(projects::ProjectsArgs),
+    /// Stop recording for a while, or until `tome unpause`
+    #[command(after_help = capture::PAUSE_HELP)]
+    Pause(capture::PauseArgs),
+    /// Record again
+    Unpause,
+    /// Show the settings that differ from their defaults, or change one
     Config(config::ConfigArgs),
     /// Check configuration, permissions, daemon, spool, stores and agents, and suggest fixes
     Doctor(import::DoctorArgs),
+    /// Write everything that cannot be rebuilt into one file
+    #[command(after_help = backup::BACKUP_HELP)]
+    Backup(backup::BackupArgs),
+    /// Add everything from a backup that is missing here, or verify a backup
+    #[command(after_help = backup::RESTORE_HELP)]
+    Restore(backup::RestoreArgs),
     /// Run a demo with sample sessions in a temporary home
     Demo,
     /// Start the daemon, or replace an older one

@@ -4,6 +4,7 @@
 //! need, such as clap.
 
 mod agents;
+mod capture_rules;
 mod chat_model;
 mod cli;
 mod command;

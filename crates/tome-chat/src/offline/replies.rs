@@ -38,6 +38,10 @@ pub fn next_reply(turn: &OfflineTurn<'_>) -> ChatResponse {
             "Good. When this chat ends I write an episode about it, if there was enough activity.",
         ),
         Intent::Greeting => ChatResponse::from_text(format!("Hello! {SELF_DESCRIPTION}")),
+        // Any other question is answered from memory, with citations.
+        Intent::Other if turn.prompt.trim_end().ends_with('?') => {
+            answer_recall(turn, turn.prompt.trim())
+        }
         Intent::Other => ChatResponse::from_text(SELF_DESCRIPTION),
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use tome_ledger::Ledger;
-use tome_model::{GripId, Level, Node, NodeId, truncate_to};
+use tome_model::{GripId, Level, Millis, Node, NodeId, truncate_to};
 
 use super::listing::node_not_found;
 use super::{Calendar, CalendarEntry};
@@ -22,6 +22,8 @@ pub struct LocatedNode {
     pub parent: Option<NodeId>,
     /// Its children.
     pub children: Vec<CalendarEntry>,
+    /// For each bullet, the numbers of the events that support it.
+    pub sources: Vec<Vec<u64>>,
 }
 
 /// Candidates listed when a prefix is ambiguous.
@@ -49,7 +51,9 @@ impl Calendar {
                 let mut children = load_children(store, project, &node)?;
                 self.close_past(&mut children);
                 let parent = parent_id(&node.id);
-                found.push(LocatedNode { project: project.to_owned(), node, parent, children });
+                let sources = find_sources(store, project, &node)?;
+                let project = project.to_owned();
+                found.push(LocatedNode { project, node, parent, children, sources });
             }
             Ok(())
         })?;
@@ -103,8 +107,12 @@ impl Calendar {
         found.ok_or_else(|| HomeError::NotFound(format!("no grip {id}")))
     }
 
-    /// Resolves a node id; a segment's id may be abbreviated.
+    /// Resolves a node id; a segment's id may be abbreviated, with or without its day.
     pub fn resolve_node_id(&self, id: &str, project: Option<&str>) -> Result<NodeId, HomeError> {
+        if let Some(at) = parse_ulid_time(id.trim()) {
+            let day = self.zone().date_of(at);
+            return self.resolve_node_id(&format!("{SEGMENT_PREFIX}{day}:{}", id.trim()), project);
+        }
         let parsed = NodeId::parse(id);
         let Some(place) = id.trim().strip_prefix(SEGMENT_PREFIX) else { return Ok(parsed?) };
         // The day must be complete.
@@ -157,6 +165,41 @@ impl Calendar {
     }
 }
 
+/// Characters of a ULID that hold its time, and all of them.
+const ULID_TIME_CHARS: usize = 10;
+const ULID_CHARS: usize = 26;
+
+/// The time of a ULID or of a prefix of one that holds the whole time. `None` for other texts.
+fn parse_ulid_time(text: &str) -> Option<Millis> {
+    const DIGITS: &str = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    if !(ULID_TIME_CHARS..=ULID_CHARS).contains(&text.len()) {
+        return None;
+    }
+    let mut at_ms: u64 = 0;
+    for (place, c) in text.to_ascii_uppercase().chars().enumerate() {
+        let digit = DIGITS.find(c)? as u64;
+        if place < ULID_TIME_CHARS {
+            at_ms = at_ms.checked_mul(32)?.checked_add(digit)?;
+        }
+    }
+    Some(Millis(at_ms)).filter(|_| text.starts_with('0'))
+}
+
+/// The numbers of the events that support each bullet of a node.
+fn find_sources(store: &Ledger, project: &str, node: &Node) -> Result<Vec<Vec<u64>>, HomeError> {
+    let mut sources = Vec::with_capacity(node.bullets.len());
+    for bullet in &node.bullets {
+        let mut numbers = Vec::new();
+        for grip in &bullet.grips {
+            let Some(grip) = store.grip(project, grip)? else { continue };
+            let number = store.position(&grip.first)?.map(|position| position.order_key().seq);
+            numbers.extend(number.filter(|number| !numbers.contains(number)));
+        }
+        sources.push(numbers);
+    }
+    Ok(sources)
+}
+
 /// Returns the only candidate, an error if there are several, or `None`.
 fn single_match<I: Ord + ToString>(
     asked: &str,
@@ -195,4 +238,18 @@ fn load_children(
         );
     }
     Ok(children)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_ulid_is_read() {
+        assert_eq!(parse_ulid_time("01KGR6Z9GP"), Some(Millis(1_770_339_149_334)));
+        assert_eq!(parse_ulid_time("01kgr6z9gpks"), Some(Millis(1_770_339_149_334)));
+        for other in ["01KGR6Z9G", "toc:day:2026-11-14", "419f42f0-2fa1", "zzzzzzzzzzzz"] {
+            assert_eq!(parse_ulid_time(other), None, "{other}");
+        }
+    }
 }

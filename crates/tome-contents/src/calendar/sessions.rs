@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::Calendar;
-use crate::session_page::{build_session_page, list_session};
-use crate::{SessionListing, SessionPage};
+use crate::session_list::{find_first_folder, shorten_id};
+use crate::session_page::build_session_page;
+use crate::{SessionList, SessionListing, SessionPage, SessionQuery};
 use tome_home::{HomeError, catch_up_session_stats};
 use tome_ledger::Ledger;
 use tome_model::{SessionId, SessionStats, truncate_to};
@@ -12,63 +13,121 @@ use tome_model::{SessionId, SessionStats, truncate_to};
 /// Candidates named when a prefix is ambiguous.
 const CANDIDATES_MAX: usize = 4;
 
+/// The sessions that an id or a prefix names.
+struct SessionMatches {
+    /// One session, in each project that has events of it; empty if there is none.
+    found: Vec<(SessionId, String)>,
+    /// The ids of all sessions, in order.
+    ids: Vec<SessionId>,
+}
+
 impl Calendar {
-    /// Returns the latest sessions of a project or of all, latest first, and notes on stores that
-    /// could not be read.
-    pub fn list_sessions(
-        &self,
-        project: Option<&str>,
-        sessions_max: usize,
-    ) -> Result<(Vec<SessionListing>, Vec<String>), HomeError> {
-        let mut latest: Vec<SessionStats> = Vec::new();
-        let skipped = self.for_each_project(project, |store, project| {
-            for stats in load_stats(store)? {
-                if stats.project == project {
+    /// Returns the latest sessions that a query selects, and notes on stores that could not be read.
+    pub fn list_sessions(&self, query: &SessionQuery) -> Result<SessionList, HomeError> {
+        let (mut ids, mut latest) = (BTreeSet::new(), Vec::<SessionStats>::new());
+        let skipped = self.for_each_project(query.project.as_deref(), |store, project| {
+            for stats in load_stats(store)?.into_iter().filter(|stats| stats.project == project) {
+                ids.insert(stats.session.clone());
+                if query.matches_stats(&stats) {
                     latest.push(stats);
                 }
             }
-            latest
-                .sort_by(|a, b| b.last_at.cmp(&a.last_at).then_with(|| a.session.cmp(&b.session)));
-            latest.truncate(sessions_max);
             Ok(())
         })?;
-        let mut listed = Vec::with_capacity(latest.len());
+        latest.sort_by(|a, b| b.last_at.cmp(&a.last_at).then_with(|| a.session.cmp(&b.session)));
+        let ids: Vec<SessionId> = ids.into_iter().collect();
+        let mut list = SessionList { skipped, ..SessionList::default() };
         for stats in &latest {
+            let is_full = list.sessions.len() >= query.sessions_max;
+            if is_full && !query.needs_reading() {
+                list.total += 1;
+                continue;
+            }
             let Some(path) = self.stores.find_store_path(&stats.project) else { continue };
-            listed.push(list_session(&*self.stores.open(&path)?, stats)?);
+            let store = self.stores.open(&path)?;
+            let Some(mut listing) = query.read_listing(&store, stats)? else { continue };
+            list.total += 1;
+            if !is_full {
+                listing.short_id = shorten_id(listing.id.as_str(), &ids);
+                listing.cwd = find_first_folder(&store, &stats.project, &stats.session)?;
+                list.sessions.push(listing);
+            }
         }
-        Ok((listed, skipped))
+        Ok(list)
     }
 
     /// Returns the page of a session, given its id or a unique prefix of it.
     pub fn session_page(&self, id: &str, project: Option<&str>) -> Result<SessionPage, HomeError> {
-        let wanted = id.trim();
-        let mut like: BTreeSet<(SessionId, String)> = BTreeSet::new();
-        self.for_each_project(project, |store, project| {
-            for stats in load_stats(store)? {
-                if stats.project == project && stats.session.as_str().starts_with(wanted) {
-                    like.insert((stats.session, stats.project));
-                }
-            }
-            Ok(())
-        })?;
-        let exact: Vec<_> = like.iter().filter(|(id, _)| id.as_str() == wanted).collect();
-        let found: Vec<_> = if exact.is_empty() { like.iter().collect() } else { exact };
-        let ids: BTreeSet<&SessionId> = found.iter().map(|(id, _)| id).collect();
-        if ids.len() > 1 {
-            let some = ids.iter().take(CANDIDATES_MAX).map(ToString::to_string).collect();
-            return Err(HomeError::Ambiguous { prefix: wanted.to_owned(), some });
-        }
+        let SessionMatches { found, ids } = self.find_sessions(id, project)?;
         // A session that was split over projects is shown where it belongs: in the first with a page.
-        for (session, project) in found {
+        for (session, project) in &found {
             let Some(path) = self.stores.find_store_path(project) else { continue };
             let store = self.stores.open(&path)?;
-            if let Some(page) = build_session_page(&store, project, session)? {
+            if let Some(mut page) = build_session_page(&store, project, session)? {
+                page.session.short_id = shorten_id(session.as_str(), &ids);
                 return Ok(page);
             }
         }
-        Err(HomeError::NotFound(format!("no session {}", truncate_to(wanted, 120))))
+        Err(session_not_found(id))
     }
+
+    /// Returns the id of a session and its project, given the id or a unique prefix of it.
+    pub fn resolve_session(
+        &self,
+        id: &str,
+        project: Option<&str>,
+    ) -> Result<(SessionId, String), HomeError> {
+        let matches = self.find_sessions(id, project)?;
+        matches.found.into_iter().next().ok_or_else(|| session_not_found(id))
+    }
+
+    /// Returns a session as a line of a list, given its id or a unique prefix of it.
+    pub fn find_session(
+        &self,
+        id: &str,
+        project: Option<&str>,
+    ) -> Result<SessionListing, HomeError> {
+        let SessionMatches { found, ids } = self.find_sessions(id, project)?;
+        for (session, project) in &found {
+            let Some(path) = self.stores.find_store_path(project) else { continue };
+            let store = self.stores.open(&path)?;
+            let Some(stats) = store.session_stats(session, project)? else { continue };
+            if let Some(mut listing) = SessionQuery::default().read_listing(&store, &stats)? {
+                listing.short_id = shorten_id(session.as_str(), &ids);
+                listing.cwd = find_first_folder(&store, project, session)?;
+                return Ok(listing);
+            }
+        }
+        Err(session_not_found(id))
+    }
+
+    /// Finds the session with an id or a unique prefix of it.
+    fn find_sessions(&self, id: &str, project: Option<&str>) -> Result<SessionMatches, HomeError> {
+        let wanted = id.trim();
+        let mut all: BTreeSet<(SessionId, String)> = BTreeSet::new();
+        self.for_each_project(project, |store, project| {
+            let stats = load_stats(store)?.into_iter().filter(|stats| stats.project == project);
+            all.extend(stats.map(|stats| (stats.session, stats.project)));
+            Ok(())
+        })?;
+        let mut found: Vec<_> =
+            all.iter().filter(|(id, _)| id.as_str().starts_with(wanted)).cloned().collect();
+        if found.iter().any(|(id, _)| id.as_str() == wanted) {
+            found.retain(|(id, _)| id.as_str() == wanted);
+        }
+        let candidates: BTreeSet<&SessionId> = found.iter().map(|(id, _)| id).collect();
+        if candidates.len() > 1 {
+            let some = candidates.iter().take(CANDIDATES_MAX).map(ToString::to_string).collect();
+            return Err(HomeError::Ambiguous { prefix: wanted.to_owned(), some });
+        }
+        let mut ids: Vec<SessionId> = all.into_iter().map(|(id, _)| id).collect();
+        ids.dedup();
+        Ok(SessionMatches { found, ids })
+    }
+}
+
+fn session_not_found(id: &str) -> HomeError {
+    HomeError::NotFound(format!("no session {}", truncate_to(id.trim(), 120)))
 }
 
 /// The statistics of all sessions of a store, up to its latest event.

@@ -31,6 +31,7 @@ mod similarity;
 mod terms;
 mod text;
 mod title;
+mod tool_call;
 mod turn;
 
 use tome_model::{Event, EventKind, FactKind};
@@ -46,8 +47,10 @@ use super::{
 pub(crate) use activity::read_activity;
 pub use commands::CommandOutcome;
 pub use files::{FileTouchKind, list_edited_files};
+pub use outcome::ToolOutcome;
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
+pub use tool_call::{ToolCall, read_tool_call};
 pub use turn::{cut_turns, is_prompt};
 
 /// The built-in extractive summarizer.

@@ -8,7 +8,7 @@ use super::text::{first_and_last_bytes, output_texts};
 
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ToolOutcome {
+pub enum ToolOutcome {
     /// It ended with an exit code, or with a flag that says as much.
     Exited(i64),
     /// The user or a rule did not allow it.

@@ -35,6 +35,11 @@ impl Sealer {
         Self { redactor, text_bytes_max: text_bytes_max.max(TEXT_BYTES_MIN) }
     }
 
+    /// Cuts secrets from a text, and nothing else.
+    pub fn redact(&self, text: &str) -> String {
+        self.redactor.redact(text).into_owned()
+    }
+
     /// Seals a draft. Agent, session, folder and time stay as they are: they identify it.
     pub fn seal(&self, draft: Draft) -> Draft {
         let mut cut_bytes = 0;

@@ -89,7 +89,7 @@ impl From<HomeError> for ToolError {
     fn from(error: HomeError) -> Self {
         let failure = match error {
             HomeError::Notebook(error) => return error.into(),
-            HomeError::Invalid(_) => ToolFailure::Invalid,
+            HomeError::Invalid(_) | HomeError::Ambiguous { .. } => ToolFailure::Invalid,
             HomeError::NotFound(_) => ToolFailure::NotFound,
             _ => ToolFailure::Failed,
         };

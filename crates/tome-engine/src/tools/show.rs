@@ -65,17 +65,16 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
     Ok(ToolAnswer::from_text(text, json))
 }
 
-/// Opens an event by its id, which is its citation until it is in its session's transcript.
+/// Opens an event by its id or a unique prefix of it.
 fn open_event(
     call: &ToolInvocation<'_>,
     id: &str,
     project: Option<&str>,
 ) -> std::result::Result<OpenedCitation, HomeError> {
     let missing = || HomeError::NotFound(format!("no event {id}"));
-    let id = EventId::parse(id)?;
     let stores = call.calendar().map_err(|_| missing())?.stores();
-    let path = project.and_then(|root| stores.find_store_path(root)).ok_or_else(missing)?;
-    let event = stores.open(&path)?.event(&id)?.ok_or_else(missing)?;
+    let root = project.filter(|root| stores.find_store_path(root).is_some()).ok_or_else(missing)?;
+    let event = stores.find_event(id, Some(root))?;
     let (session, root) = (Some(event.session.clone()), event.project.clone());
     let place = CitedContent::Event(Box::new(event));
     Ok(OpenedCitation { session, ..OpenedCitation::without_file(root, place) })

@@ -47,6 +47,10 @@ pub enum RecordSkipReason {
     Rewound,
     /// Before the requested start time.
     Older,
+    /// While recording was paused.
+    Paused,
+    /// In an ignored folder.
+    Ignored,
 }
 
 impl RecordSkipReason {
@@ -58,6 +62,8 @@ impl RecordSkipReason {
             Self::Copied => "copied from another session",
             Self::Rewound => "rewound",
             Self::Older => "older",
+            Self::Paused => "from a pause",
+            Self::Ignored => "in ignored folders",
         }
     }
 }

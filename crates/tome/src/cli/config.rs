@@ -5,6 +5,9 @@ use clap::{Args, Subcommand};
 /// `tome config`
 #[derive(Debug, Args)]
 pub struct ConfigArgs {
+    /// Show every setting, not only those that differ from their defaults
+    #[arg(long)]
+    pub all: bool,
     #[command(subcommand)]
     pub change: Option<ConfigChange>,
 }

@@ -1,4 +1,4 @@
-//! The command lines of `tome toc`, `tome session` and `tome show`.
+//! The command lines of `tome toc` and `tome show`.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,10 @@ Examples:
   tome toc yesterday              or today, last week, in March, 3 days ago, monday,
                                   2026-11-14, between 2026-11-01 and 2026-11-14
   tome toc toc:week:2026-W46      one node in full: title, bullets, keywords, child nodes
+  tome toc 01M7F8NJE081           a segment, by the short id that the calendar shows
   tome toc toc:day:2026-11-14 --versions
-Each bullet lists its sources (grips): `tome show <grip>` shows the text that supports it.";
+Each bullet ends with the numbers of the events that support it: `tome show <number>` opens one.
+--json also has the ids of the quoted excerpts (grips).";
 
 /// `tome toc`
 #[derive(Debug, Args)]
@@ -43,32 +45,9 @@ pub struct TocArgs {
     pub limit: u32,
 }
 
-const SESSION_HELP: &str = "\
-Examples:
-  tome session              the latest sessions of this project
-  tome session 419f         the page of one; a unique beginning of its id is enough";
-
-/// `tome session`
-#[derive(Debug, Args)]
-#[command(after_help = SESSION_HELP)]
-pub struct SessionArgs {
-    /// Id of a session, or its beginning [default: list the latest sessions]
-    pub id: Option<String>,
-    /// Only this project [default: the current project if known, otherwise all]
-    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
-    pub project: Option<PathBuf>,
-    /// Sessions of all projects
-    #[arg(long)]
-    pub all_projects: bool,
-    /// List at most the latest N sessions
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20,
-          value_parser = clap::value_parser!(u32).range(1..=1000))]
-    pub limit: u32,
-}
-
 const SHOW_HELP: &str = "\
-Ids starting with toc: are nodes, grip: are sources; all others are events. A unique prefix is enough
-for events, sources and segments.
+Ids starting with toc: are nodes, grip: are sources; all others are sessions or events. A unique prefix
+is enough for sessions, events, sources and segments.
 A number is an event of this project, as printed by recall and events; its turn is shown with it.
 A citation opens at the cited line:
   messages.jsonl#L45            an event of the current session (--session, or the newest)
@@ -81,9 +60,9 @@ A citation opens at the cited line:
 #[derive(Debug, Args)]
 #[command(after_help = SHOW_HELP)]
 pub struct ShowArgs {
-    /// Number or id of an event, id of a node or source (grip), or a citation
+    /// Id of a session, number or id of an event, id of a node or source (grip), or a citation
     pub id: String,
-    /// Show so many events before and after an event instead of its turn
+    /// Show N events before and after an event instead of its turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
     pub around: Option<u32>,
     /// Show every text whole

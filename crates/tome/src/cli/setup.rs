@@ -10,7 +10,7 @@ Setup shows every change first. It edits the agents' files in place and keeps ev
 including comments and order. Running it again changes nothing, or repairs what is broken.
 Examples:
   tome setup                      show the changes, ask, and apply them
-  tome setup --dry-run            only show the changes
+  tome setup --dry-run            only show the changes; --diff shows every line
   tome setup --agent codex --yes  one agent, without asking
   tome setup --undo               restore every changed file
   tome setup --plugins ./plugins  write plugins that can be copied to other machines";
@@ -28,6 +28,9 @@ pub struct SetupArgs {
     /// Show what would change without changing anything
     #[arg(long, conflicts_with = "yes")]
     pub dry_run: bool,
+    /// Show every line of the changes
+    #[arg(long)]
+    pub diff: bool,
     /// Change the settings of the current project instead of your user settings
     #[arg(long)]
     pub project: bool,

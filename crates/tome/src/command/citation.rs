@@ -12,6 +12,7 @@ use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET, format_counted};
 
 use super::events::resolve_project;
+use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome, show, toc, turn};
 use crate::cli::contents::ShowArgs;
 
@@ -44,7 +45,7 @@ pub fn open_citation(context: &CommandContext, asked: &ShowArgs, cited: &str) ->
     let request = v1::OpenRequest {
         citation: citation.to_string(),
         project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
-        session_id: asked.session.clone().unwrap_or_default(),
+        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
         with_turn: true,
         around: asked.around.unwrap_or(0),
     };

@@ -1,15 +1,18 @@
-//! `tome config`: lists every setting with its value and origin.
+//! `tome config`: the settings that differ from their defaults, or all of them.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_terminal::{DIM, RED, RESET, print_table};
+use tome_terminal::{BOLD, RED, RESET, print_hanging, terminal_width};
 
 use super::{CommandContext, Outcome};
-use crate::config::SETTING_KEYS;
+use crate::config::{Config, SETTING_KEYS};
 
-pub fn run(context: &CommandContext) -> Result<Outcome> {
+/// Descriptions are not wider than this.
+const WIDTH_MAX: usize = 100;
+
+pub fn run(context: &CommandContext, all: bool) -> Result<Outcome> {
     let config = &context.config;
     if context.json {
         context.print_json(&as_json(context))?;
@@ -18,34 +21,15 @@ pub fn run(context: &CommandContext) -> Result<Outcome> {
         let file = config.file.as_ref().map_or_else(
             || "none".to_owned(),
             |path| {
-                format!(
-                    "{}{}",
-                    path.display(),
-                    if path.exists() { "" } else { " (does not exist)" }
-                )
+                let missing = if path.exists() { "" } else { " (does not exist)" };
+                format!("{}{missing}", context.shorten_path(path))
             },
         );
-        writeln!(out, "home    {}  {DIM}{}{RESET}", config.home.0.display(), config.home.1)?;
-        writeln!(out, "config  {file}\n")?;
-        let rows: Vec<Vec<String>> = SETTING_KEYS
-            .iter()
-            .filter_map(|key| {
-                let (value, source) = config.values.get(key.name)?;
-                let value = if value.is_empty() { "-" } else { value };
-                Some(vec![
-                    key.name.to_owned(),
-                    value.to_owned(),
-                    source.to_string(),
-                    key.description.to_owned(),
-                ])
-            })
-            .collect();
-        print_table(&mut out, &["setting", "value", "from", "what it does"], &rows)?;
-        writeln!(
-            out,
-            "  {DIM}[[capture.redact]]: {} custom redaction patterns{RESET}",
-            config.redact.len()
-        )?;
+        let home = context.shorten_path(&config.home.0);
+        let width = terminal_width().min(WIDTH_MAX);
+        print_hanging(&mut out, "home    ", 8, &format!("{home} ({})", config.home.1), width)?;
+        print_hanging(&mut out, "config  ", 8, &file, width)?;
+        print_settings(&mut out, config, all, width)?;
     }
     let mut err = tome_terminal::stderr().lock();
     for problem in &config.problems {
@@ -54,12 +38,70 @@ pub fn run(context: &CommandContext) -> Result<Outcome> {
     Ok(if config.problems.is_empty() { Outcome::Done } else { Outcome::BadInput })
 }
 
+fn print_settings(
+    out: &mut dyn Write,
+    config: &Config,
+    all: bool,
+    width: usize,
+) -> std::io::Result<()> {
+    let mut shown = 0;
+    for key in SETTING_KEYS {
+        let Some((value, source)) = config.values.get(key.name) else { continue };
+        if !all && value == key.default {
+            continue;
+        }
+        shown += 1;
+        let value = if value.is_empty() { "-" } else { value };
+        writeln!(out)?;
+        let mark = format!("{BOLD}{}{RESET} = ", key.name);
+        let from = match (source.to_string(), value == key.default) {
+            (from, true) => format!("({from})"),
+            (from, false) if key.default.is_empty() => format!("({from}; default: none)"),
+            (from, false) => format!("({from}; default: {})", key.default),
+        };
+        // The mark takes its own columns, so the text begins after the name.
+        let indent = key.name.len() + 3;
+        print_hanging(out, &mark, indent, &format!("{value}  {from}"), width)?;
+        print_hanging(out, "    ", 4, key.description, width)?;
+    }
+    if !config.redact.is_empty() {
+        let patterns = tome_terminal::format_counted(
+            config.redact.len() as u64,
+            "pattern of your own",
+            "patterns of your own",
+        );
+        writeln!(out, "\n{BOLD}[[capture.redact]]{RESET} {patterns}")?;
+    }
+    writeln!(out)?;
+    match (all, shown) {
+        (true, _) => Ok(()),
+        (false, 0) => print_hanging(
+            out,
+            "",
+            0,
+            "Every setting has its default. `tome config --all` lists them, `tome config set` changes one.",
+            width,
+        ),
+        (false, _) => print_hanging(
+            out,
+            "",
+            0,
+            "All other settings have their defaults: `tome config --all` lists them.",
+            width,
+        ),
+    }
+}
+
 fn as_json(context: &CommandContext) -> Value {
     let config = &context.config;
+    let default =
+        |name: &str| SETTING_KEYS.iter().find(|key| key.name == name).map(|key| key.default);
     let settings: Vec<Value> = config
         .values
         .iter()
-        .map(|(key, (value, source))| json!({"key": key, "value": value, "from": source.to_string()}))
+        .map(|(key, (value, source))| {
+            json!({"key": key, "value": value, "from": source.to_string(), "default": default(key)})
+        })
         .collect();
     let redact: Vec<Value> =
         config.redact.iter().map(|own| json!({"name": own.name, "pattern": own.pattern})).collect();

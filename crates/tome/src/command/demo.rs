@@ -1,98 +1,128 @@
-//! `tome demo`: capture, contents, notes and chat on sample sessions, in a temporary home.
+//! `tome demo`: the main job on one screen, in a temporary home.
 //!
-//! Nothing is simulated: the demo runs this program as the agents' hook, with payloads in each agent's
-//! real format, against its own daemon.
+//! Nothing is simulated: the demo runs this program as the agents' hook, with payloads in their real
+//! format, against its own daemon, and shows what the next agent is told and what recall answers.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tome_model::{Clock, SystemClock};
-use tome_terminal::{BOLD, DIM, RESET};
+use tome_terminal::{BOLD, DIM, GREEN, RESET, one_line, print_hanging, terminal_width};
 
-use super::notebook_client::quote_shell;
 use super::{CommandContext, Outcome, own_program};
 
-/// Sample sessions: the agent, and its hook payloads, one per line. `{cwd}` is replaced by the project
-/// folder and `{now}` by the current time.
-const SAMPLE_SESSIONS: [(&str, &str); 3] = [
-    ("claude-code", include_str!("demo/claude-code.jsonl")),
-    ("codex", include_str!("demo/codex.jsonl")),
-    ("gemini", include_str!("demo/gemini.jsonl")),
+/// The hook payloads of a session of Claude Code, one per line. `{cwd}` is replaced by the project folder
+/// and `{now}` by the current time.
+const SAMPLE_SESSION: &str = include_str!("demo/claude-code.jsonl");
+const QUESTION: &str = "why were identifiers split?";
+/// How to go on.
+const NEXT_STEPS: [(&str, &str); 3] = [
+    ("tome import", "the sessions you already had"),
+    ("tome setup", "record new ones, and tell your agents"),
+    ("tome recall", "ask; `tome show 5` opens what a number stands for"),
 ];
-
-/// The note that the agent of the first session writes.
-const NOTE_PATH: &str = "facts/project.md";
-const SESSION_ID: &str = "6f0c5b1e-7c1d-4a52-9d0e-2f6f3a7f9b10";
-const NOTE_ARGUMENTS: &str = r#"{"path": "facts/project.md", "entry": "- Identifiers follow the XID rules, café is one. Check with `cargo test lexer`."}"#;
+/// Excerpts are cut to this, so that everything fits one screen.
+const EXCERPT_CHARS: usize = 175;
+const WIDTH_MAX: usize = 100;
+/// Deadlines of the demo's hooks are longer: the first one starts a daemon.
+const HOOK_PATIENCE: &str = "20";
 
 pub fn run(context: &CommandContext) -> Result<Outcome> {
     let demo = DemoSandbox::new()?;
-    let mut out = tome_terminal::stdout();
-    writeln!(out, "{BOLD}Temporary home{RESET} {DIM}{}{RESET}\n", demo.home().display())?;
-    demo.record_sessions(&mut out)?;
-    let show = |title: &str, args: &[&str]| -> Result<()> {
-        let mut out = tome_terminal::stdout();
-        let typed: Vec<String> = args.iter().map(|word| quote_shell(word)).collect();
-        let typed = format!("tome {}", typed.join(" "));
-        writeln!(out, "\n{BOLD}{title}{RESET}  {DIM}$ {}{RESET}", typed.trim_end())?;
-        out.flush()?;
-        let args: Vec<&str> =
-            if context.json { [args, &["--json"]].concat() } else { args.to_vec() };
-        // A chat prints progress on standard error, which is part of the demo.
-        let beside =
-            crate::platform::stdout_as_file().context("cannot duplicate standard output")?;
-        let mut command = demo.build_command(&args);
-        let status = command.stdin(Stdio::null()).stderr(beside).status();
-        let status = status.context("cannot run tome")?;
-        ensure!(status.success(), "tome {} failed", args.join(" "));
-        Ok(())
-    };
-    show("Captured events", &["events"])?;
-    show("One event in full", &["show", &demo.find_event_id("tool_result")?])?;
-    show("Table of contents", &["toc"])?;
-    show("The source of a bullet", &["show", &demo.find_grip()?])?;
-    show("Overview", &[])?;
-    show_notes(&demo, &show)?;
-    show_chat(&show)?;
+    let recorded = demo.record_session()?;
+    let told = demo.start_next_session()?;
+    let recalled = demo.recall()?;
     demo.stop_daemon()?;
-    writeln!(
-        out,
-        "\n{DIM}Daemon stopped, temporary home deleted. Next: `tome setup`, `tome doctor`, `tome --help`.{RESET}"
-    )?;
+    if context.json {
+        context.print_json(&json!({"recorded": recorded, "told": told, "recall": recalled}))?;
+        return Ok(Outcome::Done);
+    }
+    let width = terminal_width().min(WIDTH_MAX);
+    print_demo(&mut tome_terminal::stdout().lock(), recorded, &told, &recalled, width)?;
     Ok(Outcome::Done)
 }
 
-/// An agent writes a note, a person corrects the file by hand, and the history shows both.
-fn show_notes(demo: &DemoSandbox, show: &dyn Fn(&str, &[&str]) -> Result<()>) -> Result<()> {
-    let as_agent = ["--agent", "claude-code", "--session", SESSION_ID];
-    let learnt = ["tool", "memory_append", NOTE_ARGUMENTS];
-    show("An agent writes a note", &[&learnt[..], &as_agent].concat())?;
-    let located = demo.build_command(&["init", "--json"]).output()?;
-    let located: serde_json::Value = serde_json::from_slice(&located.stdout)?;
-    let folder = located.get("folder").and_then(|folder| folder.as_str());
-    let note = Path::new(folder.context("no notebook was created")?).join(NOTE_PATH);
-    let text = std::fs::read_to_string(&note)
-        .with_context(|| format!("cannot read {}", note.display()))?;
-    let corrected = text.replace("cargo test lexer", "cargo nextest run lexer");
-    ensure!(corrected != text, "the note does not say what was remembered");
-    tome_home::write_atomic(&note, corrected.as_bytes())?;
-    writeln!(
-        tome_terminal::stdout(),
-        "\n{BOLD}You correct it{RESET}  {DIM}by hand, in {NOTE_PATH}{RESET}"
-    )?;
-    show("What the agent reads next", &["memory", "read", NOTE_PATH])?;
-    show("History of the notes", &["memory", "log"])?;
-    show("The correction", &["memory", "diff", NOTE_PATH])
+fn print_demo(
+    out: &mut dyn Write,
+    recorded: usize,
+    told: &str,
+    recalled: &Value,
+    width: usize,
+) -> Result<()> {
+    let quote = |out: &mut dyn Write, text: &str| {
+        print_hanging(out, "   ", 3, &one_line(text, EXCERPT_CHARS), width)
+    };
+    let recorded = format!("Claude Code, {recorded} hooks");
+    print_title(out, "1  A session is recorded", &recorded, width)?;
+    for text in find_texts() {
+        quote(out, &text)?;
+    }
+    writeln!(out)?;
+    print_title(out, "2  The next session is told", "Codex starts, and reads this", width)?;
+    for line in told.lines().filter(|line| is_about_session(line)) {
+        quote(out, line)?;
+    }
+    writeln!(out)?;
+    let typed = format!("$ tome recall '{QUESTION}'");
+    print_title(out, "3  Recall answers, with evidence", &typed, width)?;
+    let first =
+        recalled.get("hits").and_then(|hits| hits.get(0)).context("recall found nothing")?;
+    let text = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let asked = format!("{} {}", text(first, "id"), text(first, "text"));
+    quote(out, &asked)?;
+    if let Some(answered) = first.get("answered").filter(|answered| answered.is_object()) {
+        let number = answered.get("number").and_then(Value::as_u64).unwrap_or_default();
+        quote(out, &format!("→ #{number} {}", text(answered, "text")))?;
+    }
+    writeln!(out)?;
+    for (place, (command, text)) in NEXT_STEPS.iter().enumerate() {
+        let mark = match place {
+            0 => format!("{GREEN}Next{RESET}  {command:<14}"),
+            _ => format!("      {command:<14}"),
+        };
+        print_hanging(out, &mark, 20, text, width)?;
+    }
+    let end = "The demo had a home of its own, which is deleted. A key in the prompt was cut.";
+    print_hanging(out, "", 0, end, width)?;
+    Ok(())
 }
 
-/// One chat learns a fact; the next one recalls it. Each is a separate process and session.
-fn show_chat(show: &dyn Fn(&str, &[&str]) -> Result<()>) -> Result<()> {
-    show("A chat learns something", &["chat", "--offline", "Hello, I am Zhang San."])?;
-    show("The next chat knows it", &["chat", "--offline", "What is my name?"])?;
-    show("Stored as a plain file", &["memory", "read", "facts/user.md"])
+/// Prints a title, with a remark beside it or, on a narrow terminal, below.
+fn print_title(out: &mut dyn Write, title: &str, remark: &str, width: usize) -> Result<()> {
+    if title.len() + 2 + remark.len() <= width {
+        writeln!(out, "{BOLD}{title}{RESET}  {DIM}{remark}{RESET}")?;
+    } else {
+        writeln!(out, "{BOLD}{title}{RESET}\n   {DIM}{remark}{RESET}")?;
+    }
+    Ok(())
+}
+
+/// The request and the conclusion, as the payloads say it; the key is left out.
+fn find_texts() -> Vec<String> {
+    let payloads = SAMPLE_SESSION.lines().filter_map(|line| serde_json::from_str(line).ok());
+    let text =
+        |payload: &Value, name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
+    payloads
+        .filter_map(|payload: Value| {
+            let prompt = text(&payload, "prompt").map(|said| {
+                let asked = said.split(" The staging key").next().unwrap_or_default().to_owned();
+                format!("you: {asked} …")
+            });
+            let answer = text(&payload, "last_assistant_message");
+            prompt.or_else(|| answer.map(|said| format!("claude-code: {said}")))
+        })
+        .collect()
+}
+
+/// The lines of an injection about the session before.
+fn is_about_session(line: &str) -> bool {
+    line.starts_with("First request:") || line.starts_with("Agent's final message:")
 }
 
 /// A temporary home and project.
@@ -109,6 +139,7 @@ impl DemoSandbox {
             .context("cannot create a temporary folder")?;
         std::fs::create_dir_all(folder.path().join("lexer/.git"))?;
         tome_home::write_atomic(&folder.path().join("lexer/.git/HEAD"), b"ref: refs/heads/main\n")?;
+        tome_home::write_atomic(&folder.path().join("config.toml"), b"")?;
         Ok(Self { folder, program: std::env::current_exe().context("cannot find this program")? })
     }
 
@@ -127,63 +158,54 @@ impl DemoSandbox {
             .args(args)
             .current_dir(self.project())
             .env("TOME_HOME", self.home())
+            .env("TOME_HOOK_PATIENCE", HOOK_PATIENCE)
             .env("TOME_CONFIG", self.folder.path().join("config.toml"));
         command
     }
 
-    fn record_sessions(&self, out: &mut dyn Write) -> Result<()> {
-        tome_home::write_atomic(&self.folder.path().join("config.toml"), b"")?;
-        for (agent, payloads) in SAMPLE_SESSIONS {
-            let mut fed = 0;
-            for payload in payloads.lines().filter(|line| !line.is_empty()) {
-                let payload = payload.replace("{cwd}", &escape_json_path(&self.project()));
-                self.run_hook(agent, &payload.replace("{now}", &SystemClock.now().to_string()))?;
-                fed += 1;
-            }
-            writeln!(out, "{agent:<12} {fed} payloads through {DIM}tome hook {agent}{RESET}")?;
+    /// Runs the hooks of the sample session. Returns their number.
+    fn record_session(&self) -> Result<usize> {
+        let mut fed = 0;
+        for payload in SAMPLE_SESSION.lines().filter(|line| !line.is_empty()) {
+            let payload = payload.replace("{cwd}", &escape_json_path(&self.project()));
+            let payload = payload.replace("{now}", &SystemClock.now().to_string());
+            self.run_hook("claude-code", &payload)?;
+            fed += 1;
         }
-        Ok(())
+        Ok(fed)
     }
 
-    fn run_hook(&self, agent: &str, payload: &str) -> Result<()> {
+    /// Starts a session of another agent. Returns what it is told.
+    fn start_next_session(&self) -> Result<String> {
+        let payload = json!({
+            "session_id": "demo-next", "cwd": self.project(), "hook_event_name": "SessionStart",
+            "source": "startup",
+        });
+        let said: Value = serde_json::from_slice(&self.run_hook("codex", &payload.to_string())?)
+            .context("the next session was told nothing")?;
+        let told = said.pointer("/hookSpecificOutput/additionalContext").and_then(Value::as_str);
+        Ok(told.context("the next session was told nothing")?.to_owned())
+    }
+
+    fn recall(&self) -> Result<Value> {
+        let output = self.build_command(&["recall", QUESTION, "--json"]).output()?;
+        ensure!(output.status.success(), "tome recall failed");
+        Ok(serde_json::from_slice(&output.stdout)?)
+    }
+
+    fn run_hook(&self, agent: &str, payload: &str) -> Result<Vec<u8>> {
         let mut child = self
             .build_command(&["hook", agent])
             .stdin(Stdio::piped())
-            // The hook's output is meant for the agent.
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .spawn()
             .context("cannot run the hook")?;
         if let Some(mut stdin) = child.stdin.take() {
             stdin.write_all(payload.as_bytes())?;
         }
-        ensure!(child.wait()?.success(), "the hook failed");
-        Ok(())
-    }
-
-    /// Returns the short id of the latest event of a kind.
-    fn find_event_id(&self, kind: &str) -> Result<String> {
-        let output =
-            self.build_command(&["events", "--kind", kind, "--json", "-n", "1"]).output()?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let event: serde_json::Value =
-            serde_json::from_str(text.lines().next().unwrap_or_default())?;
-        let id = event.get("id").and_then(|id| id.as_str()).context("no event was captured")?;
-        Ok(id.chars().take(8).collect())
-    }
-
-    /// Returns the first source in today's node.
-    fn find_grip(&self) -> Result<String> {
-        let segments = self.build_command(&["toc", "today", "--depth", "1", "--json"]).output()?;
-        let day: serde_json::Value = serde_json::from_slice(&segments.stdout)?;
-        let day = day.get("id").and_then(|id| id.as_str()).context("the contents are empty")?;
-        let node = self.build_command(&["toc", day, "--json"]).output()?;
-        let node: serde_json::Value = serde_json::from_slice(&node.stdout)?;
-        let bullets = node.get("bullets").and_then(|bullets| bullets.as_array());
-        let mut grips = bullets
-            .into_iter()
-            .flatten()
-            .filter_map(|bullet| bullet.get("grips")?.as_array()?.first()?.as_str());
-        Ok(grips.next().context("no bullet has a source")?.to_owned())
+        let output = child.wait_with_output()?;
+        ensure!(output.status.success(), "the hook failed");
+        Ok(output.stdout)
     }
 
     fn stop_daemon(&self) -> Result<()> {

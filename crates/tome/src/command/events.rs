@@ -10,6 +10,9 @@ use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
 use tome_terminal::{DIM, RESET};
 
+use super::project_name::resolve_name;
+use super::session_lookup::complete_session;
+use super::toc::TimeLabels;
 use super::{CommandContext, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;
@@ -17,11 +20,14 @@ use crate::connect::StartPolicy;
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
 
+/// Width of everything before the text of an event.
+const EVENT_LEFT_CHARS: usize = 38;
+
 pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
+    let project = resolve_project_filter(context, asked)?;
+    let query_is_narrow = project.is_some();
+    let query = build_query(context, asked, project)?;
     context.block_on(async {
-        let project = resolve_project_filter(context, asked)?;
-        let query_is_narrow = project.is_some();
-        let query = build_query(context, asked, project)?;
         let shown = if asked.limit == 0 {
             let query = EventListQuery { newest_first: asked.newest_first, ..query };
             print_all(context, asked, query).await?
@@ -52,7 +58,7 @@ fn build_query(
     Ok(EventListQuery {
         from: at("--since", &asked.since)?,
         to: at("--until", &asked.until)?,
-        session: asked.session.clone(),
+        session: complete_session(context, asked.session.as_deref())?,
         project,
         agents: asked.agent.clone(),
         kinds: collect_kinds(asked)?,
@@ -85,9 +91,10 @@ fn resolve_project_filter(context: &CommandContext, asked: &EventsArgs) -> Resul
 /// Resolves the project of a folder, or the current project if it is known.
 pub fn resolve_project(context: &CommandContext, folder: Option<&Path>) -> Result<Option<String>> {
     if let Some(folder) = folder {
-        let folder = std::path::absolute(folder)?;
+        let folder = std::path::absolute(resolve_name(context, folder)?)?;
         let root = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
-        return Ok(Some(root.to_string_lossy().into_owned()));
+        let projects = Projects::load(&context.settings.home);
+        return Ok(Some(projects.canonical_root(&root.to_string_lossy())));
     }
     let here = std::env::current_dir()?;
     Ok(Projects::load(&context.settings.home).find_known_project(&here.to_string_lossy()))
@@ -176,6 +183,7 @@ fn print_events(
     }
     let mut out = tome_terminal::stdout().lock();
     let width = tome_terminal::terminal_width();
+    let (labels, now) = (TimeLabels::from_settings(&context.settings), SystemClock.now());
     // A number tells which event it is only within the current project.
     let here = resolve_project(context, asked.project.as_deref())?;
     for (number, event) in events {
@@ -183,17 +191,19 @@ fn print_events(
             true => format!("#{number}"),
             false => event.id.as_str().chars().take(8).collect(),
         };
-        let (at, side) = (time::format_local_time(event.at), tome_terminal::name_side(event));
+        let side = tome_terminal::name_side(event);
+        let at = labels.format_date_hour(now, event.at.0);
         if asked.full {
+            let at = time::format_local_time(event.at);
             writeln!(out, "{DIM}{id}  {at}{RESET}  {side}")?;
             writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
             continue;
         }
         let gist = tome_terminal::one_line(
             &tome_terminal::summarize_event(event),
-            width.saturating_sub(44).max(24),
+            width.saturating_sub(EVENT_LEFT_CHARS).max(20),
         );
-        writeln!(out, "{DIM}{id:<8}  {at}{RESET}  {side:<11}  {gist}")?;
+        writeln!(out, "{DIM}{id:<8}  {at:<13}{RESET}  {side:<11}  {gist}")?;
     }
     Ok(())
 }

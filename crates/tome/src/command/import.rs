@@ -17,6 +17,7 @@ use tome_terminal::{
 };
 
 use super::{CommandContext, CommandError, Outcome, time};
+use crate::capture_rules::CaptureRules;
 use crate::cli::import::ImportArgs as Asked;
 use crate::connect::StartPolicy;
 use crate::event_stream;
@@ -112,11 +113,13 @@ pub fn run_import(
             known: is_here.then(|| (Projects::load(home), index())),
         };
         let sealer = Arc::new(Sealer::new(redactor, context.settings.text_bytes_max));
+        let rules = CaptureRules::read(home, &context.settings.ignore);
         let progress = progress.clone();
         let reader = tokio::task::spawn_blocking(move || {
             let target = &mut target;
             let (beside, only) = (Vec::new(), None);
-            ImportJob { sources, beside, since, is_dry, only, target, sealer, progress }.run()
+            ImportJob { sources, beside, since, is_dry, only, target, sealer, rules, progress }
+                .run()
         });
         let mut answers = IngestTotals::default();
         let streamed = match is_dry {

@@ -9,6 +9,7 @@ use tome_proto::v1;
 use tome_terminal::{DIM, RESET, YELLOW, format_counted};
 
 use super::notebook_client::{NotebookClient, absolute_folder, quote_shell};
+use super::project_name::resolve_given;
 use super::{CommandContext, Outcome};
 use crate::cli::notes::{InitArgs, NotebookArgs, ScopeName};
 
@@ -20,7 +21,10 @@ pub fn run(context: &CommandContext, asked: &InitArgs) -> Result<Outcome> {
     };
     let notes = NotebookClient::new(context, &place, "tome init")?;
     if asked.in_repo {
-        return move_into_repository(&notes, &absolute_folder(asked.project.as_deref())?);
+        return move_into_repository(
+            &notes,
+            &absolute_folder(resolve_given(context, asked.project.as_deref())?.as_deref())?,
+        );
     }
     let found =
         notes.call_idempotent(async |client| client.locate_notebook(notes.notebook_ref()).await)?;

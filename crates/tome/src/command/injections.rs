@@ -9,6 +9,8 @@ use tome_proto::{Client, v1};
 use tome_terminal::{DIM, RESET, YELLOW};
 
 use super::events::resolve_project;
+use super::project_name::resolve_name;
+use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::agents::{self, InjectionPoint};
 use crate::cli::injections::InjectionsArgs;
@@ -23,7 +25,7 @@ fn list_injections(context: &CommandContext, asked: &InjectionsArgs) -> Result<O
     let project = if is_wide { None } else { resolve_project(context, asked.project.as_deref())? };
     let request = v1::ListInjectionsRequest {
         project: project.clone().unwrap_or_default(),
-        session_id: asked.session.clone().unwrap_or_default(),
+        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
         limit: asked.limit,
     };
     let list = async |client: &Client| client.list_injections(request.clone()).await;
@@ -86,7 +88,7 @@ fn preview_injection(context: &CommandContext, asked: &InjectionsArgs) -> Result
             .into());
     }
     let folder = match &asked.project {
-        Some(folder) => std::path::absolute(folder)?,
+        Some(folder) => std::path::absolute(resolve_name(context, folder)?)?,
         None => std::env::current_dir()?,
     };
     let settings = &context.settings.inject;

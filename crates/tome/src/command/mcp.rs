@@ -7,6 +7,7 @@ use tome_engine::Toolsets;
 use tome_model::Agent;
 
 use super::notebook_client::absolute_folder;
+use super::project_name::resolve_given;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::mcp::McpArgs;
 use crate::mcp::{AgentVariables, ServerEnvironment, serve};
@@ -16,7 +17,8 @@ pub fn run(context: CommandContext, asked: &McpArgs) -> Result<Outcome> {
         Some(named) => Toolsets::parse(named).map_err(CommandError::bad_input)?,
         None => context.settings.mcp_toolsets.clone(),
     };
-    let given = asked.project.as_deref();
+    let given = resolve_given(&context, asked.project.as_deref())?;
+    let given = given.as_deref();
     let surroundings = ServerEnvironment {
         agent: asked.agent.as_deref().map(Agent::parse).transpose()?,
         session: asked.session.clone(),

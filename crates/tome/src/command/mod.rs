@@ -2,7 +2,9 @@
 
 mod admin;
 mod agent_checks;
+mod backup;
 mod bench;
+mod capture_state;
 mod chat;
 mod citation;
 mod coder;
@@ -11,8 +13,10 @@ mod config_file;
 mod coverage;
 mod daemon;
 mod demo;
+mod display_path;
 mod doctor;
 mod events;
+mod export;
 mod generated_docs;
 mod import;
 mod index_status;
@@ -26,11 +30,19 @@ mod merge_sessions;
 mod notebook_client;
 mod overview;
 mod own_program;
+mod project_name;
+mod projects;
+mod read;
 mod rebuild_messages;
 mod recall;
 mod reflect;
 mod repair;
-mod session;
+mod report;
+mod resume;
+mod screen;
+mod session_lookup;
+mod session_page;
+mod sessions;
 mod setup;
 mod show;
 mod start;
@@ -67,7 +79,14 @@ pub fn run() -> ExitCode {
     let cli = match Cli::parse() {
         Ok(cli) => cli,
         Err(said) => {
-            let _ = said.print();
+            let is_json = said.use_stderr() && std::env::args_os().any(|arg| arg == "--json");
+            if is_json {
+                let message = said.to_string();
+                let first = message.lines().next().unwrap_or_default();
+                print_error_json(first.trim_start_matches("error: "), &[], None, 2);
+            } else {
+                let _ = said.print();
+            }
             return if said.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
     };
@@ -76,11 +95,15 @@ pub fn run() -> ExitCode {
         ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
         ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
     }
+    if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
+        tome_terminal::set_width(columns);
+    }
+    let is_json = cli.global.json;
     match dispatch(cli) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Failed) => ExitCode::from(1),
         Ok(Outcome::BadInput) => ExitCode::from(2),
-        Err(error) => report_error(&error),
+        Err(error) => report_error(&error, is_json),
     }
 }
 
@@ -99,7 +122,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     let context = CommandContext::new(&cli.global)?;
     if let Some(Command::Config(asked)) = &cli.command {
         return match &asked.change {
-            None => config::run(&context),
+            None => config::run(&context, asked.all),
             Some(change) => config_file::run(&context, change),
         };
     }
@@ -114,7 +137,10 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Recall(asked)) => recall::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
-        Some(Command::Session(asked)) => session::run(&context, &asked),
+        Some(Command::Sessions(asked)) => sessions::run(&context, &asked),
+        Some(Command::Read(asked)) => read::run(&context, &asked),
+        Some(Command::Resume(asked)) => resume::run(&context, &asked),
+        Some(Command::Report(asked)) => report::run(&context, &asked),
         Some(Command::Topics(asked)) => topics::run(&context, &asked),
         Some(Command::File(asked)) => topics::run_file(&context, &asked),
         Some(Command::Instructions(asked)) => instructions::run(&context, &asked),
@@ -131,6 +157,12 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
         Some(Command::Mcp(asked)) => mcp::run(context, &asked),
         Some(Command::Setup(asked)) => setup::run(&context, &asked),
         Some(Command::Status(asked)) => status::run(&context, asked.reset_lost),
+        Some(Command::Projects(asked)) => projects::run(&context, &asked),
+        Some(Command::Pause(asked)) => capture_state::pause(&context, &asked),
+        Some(Command::Unpause) => capture_state::unpause(&context),
+        Some(Command::Export(asked)) => export::run(&context, &asked),
+        Some(Command::Backup(asked)) => backup::write(&context, &asked),
+        Some(Command::Restore(asked)) => backup::restore(&context, &asked),
         Some(Command::Demo) => demo::run(&context),
         Some(Command::Start) => start::start_daemon(&context),
         Some(Command::Stop(asked)) => start::stop_daemon(&context, asked.force),
@@ -176,7 +208,7 @@ fn run_read_only(context: &CommandContext, words: &[&str]) {
     };
     if let Err(error) = shown {
         // The caller keeps running, so the exit code is ignored.
-        let _ = report_error(&error);
+        let _ = report_error(&error, context.json);
     }
 }
 
@@ -209,8 +241,9 @@ impl CommandContext {
     }
 }
 
-/// Prints an error with its causes and a hint. A broken pipe (`| head`) is not an error.
-fn report_error(error: &anyhow::Error) -> ExitCode {
+/// Prints an error with its causes and a hint, for programs as JSON. A broken pipe (`| head`) is not an
+/// error.
+fn report_error(error: &anyhow::Error, is_json: bool) -> ExitCode {
     if error.chain().any(|cause| {
         cause
             .downcast_ref::<io::Error>()
@@ -218,20 +251,33 @@ fn report_error(error: &anyhow::Error) -> ExitCode {
     }) {
         return ExitCode::SUCCESS;
     }
-    let mut err = tome_terminal::stderr().lock();
-    let _ = writeln!(err, "{RED}error:{RESET} {error}");
-    for cause in error.chain().skip(1) {
-        let _ = writeln!(err, "  because: {cause}");
-    }
     let refusal = error.downcast_ref::<CommandError>();
     let (code, hint) = match refusal {
         Some(refusal) => (refusal.code, refusal.hint.as_deref()),
         None => classify_error(error),
     };
+    if is_json {
+        let causes: Vec<String> = error.chain().skip(1).map(ToString::to_string).collect();
+        print_error_json(&error.to_string(), &causes, hint, code);
+        return ExitCode::from(code);
+    }
+    let mut err = tome_terminal::stderr().lock();
+    let _ = writeln!(err, "{RED}error:{RESET} {error}");
+    for cause in error.chain().skip(1) {
+        let _ = writeln!(err, "  because: {cause}");
+    }
     if let Some(hint) = hint {
         let _ = writeln!(err, "{BOLD}hint:{RESET} {hint}");
     }
     ExitCode::from(code)
+}
+
+/// Prints an error as a JSON object to standard error.
+fn print_error_json(message: &str, causes: &[String], hint: Option<&str>, code: u8) {
+    let json = serde_json::json!({
+        "error": message, "because": causes, "hint": hint, "exit_code": code,
+    });
+    let _ = writeln!(tome_terminal::stderr(), "{json}");
 }
 
 /// Returns the exit code and hint for an error that is not a `CommandError`.
@@ -242,7 +288,7 @@ fn classify_error(error: &anyhow::Error) -> (u8, Option<&'static str>) {
         _ => error.downcast_ref::<ClientError>(),
     };
     if error.downcast_ref::<ConfigError>().is_some() {
-        return (2, Some("`tome config` shows every setting and where it comes from"));
+        return (2, Some("`tome config --all` shows every setting and where it comes from"));
     }
     match (reach, client) {
         (Some(ConnectError::NotRunning), _) => (3, Some("run `tome start`")),

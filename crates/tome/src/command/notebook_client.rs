@@ -10,6 +10,8 @@ use tome_model::Scope;
 use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{BOLD, RESET, format_counted};
 
+use super::project_name::resolve_given;
+use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError};
 use crate::cli::notes::{NotebookArgs, ScopeName};
 use crate::connect::ConnectError;
@@ -45,17 +47,18 @@ impl<'a> NotebookClient<'a> {
                 .with_hint("`tome show <event>` prints the session of an event")
                 .into());
         }
-        let cwd = match absolute_folder(place.project.as_deref()) {
-            // The coder's notebook does not depend on the current folder.
-            Err(_) if scope == Scope::Coder => String::new(),
-            cwd => cwd?,
-        };
+        let cwd =
+            match absolute_folder(resolve_given(context, place.project.as_deref())?.as_deref()) {
+                // The coder's notebook does not depend on the current folder.
+                Err(_) if scope == Scope::Coder => String::new(),
+                cwd => cwd?,
+            };
         Ok(Self {
             context,
             scope,
             cwd,
             project: place.project.clone(),
-            session: place.session.clone(),
+            session: complete_session(context, place.session.as_deref())?,
             command: command.to_owned(),
         })
     }

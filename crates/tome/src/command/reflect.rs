@@ -13,6 +13,7 @@ use tome_terminal::{
 };
 
 use super::events::resolve_project;
+use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::reflect::ReflectArgs;
 use crate::connect::ConnectError;
@@ -21,7 +22,7 @@ pub fn run(context: &CommandContext, asked: &ReflectArgs) -> Result<Outcome> {
     let is_wide = asked.session.is_some() && asked.project.is_none();
     let project = if is_wide { None } else { resolve_project(context, asked.project.as_deref())? };
     let request = v1::ReflectRequest {
-        session_id: asked.session.clone().unwrap_or_default(),
+        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
         project: project.unwrap_or_default(),
         dry_run: asked.dry_run,
     };

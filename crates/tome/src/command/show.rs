@@ -1,18 +1,21 @@
-//! `tome show`: prints one event, node or source, or opens a citation.
+//! `tome show`: prints one session, event, node or source, or opens a citation.
 
 use std::io::Write;
 
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Event, Millis};
-use tome_proto::{Client, event_from_wire, v1};
+use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET};
+use tome_terminal::{BOLD, DIM, RESET, one_line};
 
 use super::events::resolve_project;
+use super::session_lookup::{find_session, load_session_page};
+use super::session_page::show_page;
 use super::toc::{self, TimeLabels};
 use super::{CommandContext, CommandError, Outcome, citation, time};
 use crate::cli::contents::ShowArgs;
+use crate::connect::ConnectError;
 
 /// Children listed below a node.
 const CHILDREN_SHOWN: u32 = 20;
@@ -45,20 +48,58 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
             let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");
             Err(CommandError::bad_input(said).into())
         }
-        id => show_event(context, id, &project),
+        id if toc::is_node_id(id) && get_event(context, id, &project).is_err() => {
+            show_node(context, id, project)
+        }
+        id => show_session_or_event(context, id, asked, &project),
     }
 }
 
+/// Shows the session or the event with this id, or with a unique prefix of it.
+fn show_session_or_event(
+    context: &CommandContext,
+    id: &str,
+    asked: &ShowArgs,
+    project: &str,
+) -> Result<Outcome> {
+    let Some(session) = find_session(context, id, asked.project.as_deref())? else {
+        return show_event(context, id, project).map_err(|error| match is_not_found(&error) {
+            true => CommandError::not_found(format!("no session or event {}", one_line(id, 120)))
+                .with_hint("`tome sessions` and `tome events` list ids")
+                .into(),
+            false => error,
+        });
+    };
+    let is_exact = session.id == id;
+    if !is_exact && let Ok(event) = get_event(context, id, project) {
+        let said = format!(
+            "{id} begins the ids of session {} and of event {}: use a longer prefix",
+            session.id, event.id
+        );
+        return Err(CommandError::bad_input(said).into());
+    }
+    let page = load_session_page(context, &session.id, asked.project.as_deref())?;
+    show_page(context, &page.unwrap_or_default())
+}
+
 fn show_event(context: &CommandContext, id: &str, project: &str) -> Result<Outcome> {
-    let project = Some(project).filter(|project| !project.is_empty());
-    let get = async |client: &Client| client.get_event(id, project).await;
-    let event = context.connector.call_blocking(get)?;
+    let event = get_event(context, id, project)?;
     if context.json {
         context.print_json(&event)?;
     } else {
         print_event(&event, &mut tome_terminal::stdout().lock())?;
     }
     Ok(Outcome::Done)
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
+}
+
+fn get_event(context: &CommandContext, id: &str, project: &str) -> Result<Event> {
+    let project = Some(project).filter(|project| !project.is_empty());
+    let get = async |client: &Client| client.get_event(id, project).await;
+    Ok(context.connector.call_blocking(get)?)
 }
 
 /// Prints the node of the current project if it has one, otherwise of every project that does.
@@ -107,7 +148,7 @@ fn show_grip(
 /// Prints an event for people.
 pub fn print_event(event: &Event, out: &mut dyn Write) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| writeln!(out, "{DIM}{name:<9}{RESET}{value}");
-    let session = tome_terminal::one_line(event.session.as_str(), 200);
+    let session = one_line(event.session.as_str(), 200);
     field("id", event.id.as_str())?;
     field("kind", &format!("{BOLD}{}{RESET} ({})", event.kind, event.role))?;
     field("at", &format!("{} {DIM}{}{RESET}", time::format_local_time(event.at), event.at))?;

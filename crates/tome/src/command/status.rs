@@ -12,7 +12,9 @@ use tome_terminal::{
     format_span,
 };
 
-use super::{CommandContext, Outcome, index_status, merge_sessions, reflect, repair};
+use super::{
+    CommandContext, Outcome, capture_state, index_status, merge_sessions, reflect, repair,
+};
 use crate::connect::{ConnectError, StartPolicy};
 use crate::hook::lost::{self, LossCount};
 use tome_proto::ClientError;
@@ -161,6 +163,7 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
     }
     writeln!(out, "home     {}", context.settings.home.root().display())?;
     print_spool(&mut out, report)?;
+    capture_state::print_line(&mut out, context, report.now)?;
     if let Some((found, remedy)) = merge_sessions::find_split_sessions(context) {
         writeln!(out, "sessions {YELLOW}{found}{RESET}; {remedy}")?;
     }
@@ -274,6 +277,7 @@ fn status_json(context: &CommandContext, report: &StatusReport) -> Value {
             "problems": report.spool_problems(),
         },
         "lost": {"events": report.lost.events, "last_at": report.lost.last},
+        "recording": capture_state::as_json(context, report.now),
         "split_sessions": merge_sessions::count_split_sessions(context),
     })
 }

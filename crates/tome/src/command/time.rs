@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use tome_contents::parse_time_phrase;
+use tome_contents::{TimeSpan, parse_time_phrase};
 use tome_model::{Millis, ModelError, Zone, truncate_to};
 
 /// Parses an age such as `90m`, `2h`, `3d`; a period such as `2026-11-15`, `2026`, `yesterday` or `last
@@ -24,6 +24,22 @@ pub fn parse(
         ModelError::invalid(
             field,
             format!("{text:?} is not a time: use 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or an age such as 90m, 2h, 3d"),
+        )
+    })
+}
+
+/// Parses a period such as `yesterday`, `last week` or `2026-11-14`.
+pub fn parse_period(
+    field: &'static str,
+    text: &str,
+    now: Millis,
+    zone: &Zone,
+) -> Result<TimeSpan, ModelError> {
+    parse_time_phrase(text, now, zone).ok_or_else(|| {
+        let text = truncate_to(text, 80);
+        ModelError::invalid(
+            field,
+            format!("{text:?} is not a time: use 2026-11-15, yesterday, 'last week' or 'in March'"),
         )
     })
 }

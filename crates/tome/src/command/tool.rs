@@ -11,6 +11,8 @@ use tome_terminal::{DIM, RESET, print_table};
 use super::notebook_client::{
     absolute_folder, check_tool_response, parse_tool_result, print_with_newline, read_input,
 };
+use super::project_name::resolve_given;
+use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::notes::ToolCommandArgs;
 use crate::connect::ConnectError;
@@ -61,8 +63,8 @@ fn call_tool(context: &CommandContext, asked: &ToolCommandArgs, name: &str) -> R
     let request = v1::CallToolRequest {
         name: name.to_owned(),
         arguments_json: read_arguments(asked.arguments.as_deref())?,
-        cwd: absolute_folder(asked.project.as_deref())?,
-        session_id: asked.session.clone().unwrap_or_default(),
+        cwd: absolute_folder(resolve_given(context, asked.project.as_deref())?.as_deref())?,
+        session_id: complete_session(context, asked.session.as_deref())?.unwrap_or_default(),
         agent: asked.agent.clone().unwrap_or_default(),
         command: match asked.agent {
             Some(_) => String::new(),

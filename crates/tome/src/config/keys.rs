@@ -6,8 +6,9 @@ use tome_model::limits;
 
 use super::value::{
     ADDRESS, BOOLEAN, CHAT_PROVIDER, COUNT_MAX, DIMENSIONS_MAX, DURATION, DURATION_OR_NEVER,
-    EMBED_PROVIDER, FILE_NAMES, KEY_FILE, PRICE, SEGMENT_TOKENS_MIN, STORE_ENGINE, STORE_MODE,
-    SUMMARIZER_KIND, TEXT, TIME_ZONE, TOKENS, TOKENS_MAX, TOOLSETS, ValueType, WINDOW_TOKENS_MIN,
+    EMBED_PROVIDER, FILE_NAMES, KEY_FILE, PATTERNS, PRICE, SEGMENT_TOKENS_MIN, STORE_ENGINE,
+    STORE_MODE, SUMMARIZER_KIND, TEXT, TIME_ZONE, TOKENS, TOKENS_MAX, TOOLSETS, ValueType,
+    WINDOW_TOKENS_MIN,
 };
 
 pub struct SettingKey {
@@ -78,6 +79,12 @@ pub const SETTING_KEYS: &[SettingKey] = &[
             max: limits::TEXT_BYTES_CEILING as u64,
         },
         description: "maximum size of an event's text, tool input and tool output, each; longer ones keep their beginning and end",
+    },
+    SettingKey {
+        name: "capture.ignore",
+        default: "",
+        value_type: PATTERNS,
+        description: "paths that are not recorded, as in .gitignore, such as ~/private/,*.pem: nothing from sessions in an ignored folder, and no content of ignored files; a project can list more in .tomeignore",
     },
     SettingKey {
         name: "capture.transcripts",

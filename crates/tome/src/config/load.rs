@@ -20,7 +20,7 @@ use super::{
 use crate::platform;
 
 /// Keys whose value may be an array in the file.
-const LIST_KEYS: [&str; 2] = ["mcp.toolsets", "notes.facts_allowed"];
+const LIST_KEYS: [&str; 3] = ["capture.ignore", "mcp.toolsets", "notes.facts_allowed"];
 
 /// Configuration flags of the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -269,6 +269,7 @@ impl Config {
                 .parse()
                 .unwrap_or(tome_model::limits::TEXT_BYTES_MAX),
             redact: self.redact.clone(),
+            ignore: text("capture.ignore").to_owned(),
             transcripts: capture::transcript_settings(&text),
             notes: NotebookRules {
                 facts_bytes_max: text("notes.facts_max_bytes")

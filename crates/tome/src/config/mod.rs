@@ -16,7 +16,7 @@ pub use capture::TranscriptSettings;
 pub use chat::{ChatProvider, ChatSettings, ReflectSettings};
 pub use keys::SETTING_KEYS;
 pub use load::{Config, ConfigError, ConfigFlags};
-pub use value::{EmbedProvider, SummarizerKind};
+pub use value::{EmbedProvider, SummarizerKind, parse_finite_duration as parse_duration};
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -50,6 +50,8 @@ pub struct Settings {
     pub text_bytes_max: usize,
     /// User-defined redaction patterns.
     pub redact: Vec<CustomPattern>,
+    /// Paths that are not recorded, separated by commas.
+    pub ignore: String,
     pub transcripts: TranscriptSettings,
     pub notes: NotebookRules,
     pub contents: ContentsSettings,

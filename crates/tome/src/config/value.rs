@@ -10,6 +10,7 @@ use tome_ledger::Engine;
 use tome_model::Zone;
 
 use super::{chat, duration};
+use crate::capture_rules::IgnoredPaths;
 
 #[derive(Clone, Copy)]
 pub enum ValueType {
@@ -88,6 +89,8 @@ pub const FILE_NAMES: ValueType = ValueType::Parsed {
     name: "list of file names",
     check: |text| parse_fact_names(text).map(drop),
 };
+pub const PATTERNS: ValueType =
+    ValueType::Parsed { name: "list of patterns", check: IgnoredPaths::check };
 pub const TIME_ZONE: ValueType = ValueType::Parsed {
     name: "`system`, or a name such as `Europe/Berlin`",
     check: |text| parse_zone(text).map(drop),

@@ -7,10 +7,11 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tome_contents::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
-    ProjectNode, ProjectShare, SessionListing, SessionPage, StoreRebuildResult, StoreVerifyResult,
+    ProjectNode, ProjectShare, SessionFact, SessionList, SessionListing, SessionPage, SessionQuery,
+    StoreRebuildResult, StoreVerifyResult,
 };
 use tome_home::HomeError;
-use tome_model::{Agent, EventId, Grip, Level, ModelError, NodeId};
+use tome_model::{Agent, EventId, Grip, Level, Millis, ModelError, NodeId, SessionId};
 use tome_proto::v1::contents_server::Contents;
 use tome_proto::{event_to_wire, limits, v1};
 use tonic::{Request, Response, Status};
@@ -153,12 +154,13 @@ impl Contents for ContentsService {
             0 => SESSIONS_DEFAULT,
             limit => limit.min(SESSIONS_MAX),
         };
+        let query = parse_session_query(request, limit as usize)
+            .map_err(|error| invalid_argument(&error))?;
         self.query(move |calendar, waiting| {
-            let project = non_empty(&request.project);
-            let (sessions, mut skipped) = calendar.list_sessions(project, limit as usize)?;
+            let SessionList { sessions, total, mut skipped } = calendar.list_sessions(&query)?;
             skipped.extend(waiting);
             let sessions = sessions.into_iter().map(session_to_wire).collect();
-            Ok(v1::ListSessionsResponse { sessions, skipped })
+            Ok(v1::ListSessionsResponse { sessions, skipped, total })
         })
         .await
     }
@@ -169,8 +171,13 @@ impl Contents for ContentsService {
     ) -> Result<Response<v1::GetSessionResponse>, Status> {
         let request = request.into_inner();
         self.query(move |calendar, _| {
-            let page = calendar.session_page(&request.id, non_empty(&request.project))?;
-            Ok(session_page_to_wire(page))
+            let project = non_empty(&request.project);
+            if !request.only_listing {
+                return Ok(session_page_to_wire(calendar.session_page(&request.id, project)?));
+            }
+            let session = calendar.find_session(&request.id, project)?;
+            let session = Some(session_to_wire(session));
+            Ok(v1::GetSessionResponse { session, ..v1::GetSessionResponse::default() })
         })
         .await
     }
@@ -234,7 +241,39 @@ fn session_to_wire(session: SessionListing) -> v1::Session {
         events: session.events,
         prompts: session.prompts,
         commits: session.commits,
+        short_id: session.short_id,
+        cwd: session.cwd,
+        conclusion: session.conclusion.unwrap_or_default(),
+        facts: session.facts.into_iter().map(fact_to_wire).collect(),
     }
+}
+
+fn fact_to_wire(fact: SessionFact) -> v1::SessionFact {
+    v1::SessionFact {
+        kind: fact.kind.as_str().to_owned(),
+        text: fact.text,
+        event: fact.event.into(),
+        at_ms: fact.at.0,
+        number: fact.number,
+        branch: fact.branch.unwrap_or_default(),
+    }
+}
+
+fn parse_session_query(
+    request: v1::ListSessionsRequest,
+    sessions_max: usize,
+) -> Result<SessionQuery, ModelError> {
+    Ok(SessionQuery {
+        project: non_empty(&request.project).map(str::to_owned),
+        from: request.from_ms.map(Millis),
+        to: request.to_ms.map(Millis),
+        agents: request.agents.iter().map(|name| Agent::parse(name)).collect::<Result<_, _>>()?,
+        branch: non_empty(&request.branch).map(str::to_owned),
+        words: request.words,
+        ids: request.ids.iter().map(|id| SessionId::parse(id)).collect::<Result<_, _>>()?,
+        sessions_max,
+        with_facts: request.with_facts,
+    })
 }
 
 fn session_page_to_wire(page: SessionPage) -> v1::GetSessionResponse {
@@ -255,11 +294,7 @@ fn session_page_to_wire(page: SessionPage) -> v1::GetSessionResponse {
         action: file.action.to_owned(),
         edits: file.edits,
     });
-    let facts = page.facts.into_iter().map(|fact| v1::SessionFact {
-        kind: fact.kind.as_str().to_owned(),
-        text: fact.text,
-        event: fact.event.into(),
-    });
+    let facts = page.facts.into_iter().map(fact_to_wire);
     v1::GetSessionResponse {
         session: Some(session_to_wire(page.session)),
         turns: turns.collect(),
@@ -358,13 +393,15 @@ fn entry_to_wire(entry: CalendarEntry) -> v1::TocEntry {
 }
 
 pub(super) fn node_to_wire(found: LocatedNode) -> v1::Node {
-    let LocatedNode { project, node, parent, children } = found;
+    let LocatedNode { project, node, parent, children, mut sources } = found;
+    sources.resize(node.bullets.len(), Vec::new());
     let (first, last) =
         node.source.map_or_else(Default::default, |(first, last)| (first.into(), last.into()));
-    let bullets = node.bullets.into_iter().map(|bullet| v1::Bullet {
+    let bullets = node.bullets.into_iter().zip(sources).map(|(bullet, numbers)| v1::Bullet {
         text: bullet.text,
         grips: bullet.grips.into_iter().map(Into::into).collect(),
         unsupported: bullet.unsupported,
+        numbers,
     });
     v1::Node {
         project,

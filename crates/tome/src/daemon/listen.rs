@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use tokio::task::JoinSet;
 use tome_home::write_atomic;
+use tome_proto::v1::backup_server::BackupServer;
 use tome_proto::v1::capture_server::CaptureServer;
 use tome_proto::v1::citations_server::CitationsServer;
 use tome_proto::v1::contents_server::ContentsServer;
@@ -15,6 +16,7 @@ use tome_proto::v1::events_server::EventsServer;
 use tome_proto::v1::injections_server::InjectionsServer;
 use tome_proto::v1::models_server::ModelsServer;
 use tome_proto::v1::notebook_server::NotebookServer;
+use tome_proto::v1::projects_server::ProjectsServer;
 use tome_proto::v1::recall_server::RecallServer;
 use tome_proto::v1::reflections_server::ReflectionsServer;
 use tome_proto::v1::tools_server::ToolsServer;
@@ -24,6 +26,7 @@ use tonic::service::{InterceptorLayer, Routes};
 use tonic::transport::Server;
 use tonic::{Request, Status};
 
+use super::backup::BackupService;
 use super::capture::CaptureService;
 use super::citation::CitationsService;
 use super::contents::ContentsService;
@@ -32,6 +35,7 @@ use super::events::EventsService;
 use super::injection::InjectionsService;
 use super::models::ModelsService;
 use super::notebook::NotebookService;
+use super::projects::ProjectsService;
 use super::recall::RecallService;
 use super::reflect::ReflectionsService;
 use super::state::Daemon;
@@ -157,6 +161,8 @@ async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
     reporter.set_serving::<ModelsServer<ModelsService>>().await;
     reporter.set_serving::<ReflectionsServer<ReflectionsService>>().await;
     reporter.set_serving::<TopicsServer<TopicsService>>().await;
+    reporter.set_serving::<BackupServer<BackupService>>().await;
+    reporter.set_serving::<ProjectsServer<ProjectsService>>().await;
     let reflection = tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(v1::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
@@ -185,6 +191,11 @@ async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
     let reflections = ReflectionsServer::new(ReflectionsService(Arc::clone(daemon)));
     let topics = TopicsServer::new(TopicsService(Arc::clone(daemon)))
         .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let backup = BackupServer::new(BackupService(Arc::clone(daemon)))
+        .max_decoding_message_size(limits::MESSAGE_BYTES_MAX)
+        .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
+    let projects = ProjectsServer::new(ProjectsService(Arc::clone(daemon)))
+        .max_encoding_message_size(limits::MESSAGE_BYTES_MAX);
     Ok(Routes::new(health)
         .add_service(reflection)
         .add_service(capture)
@@ -198,7 +209,9 @@ async fn build_routes(daemon: &Arc<Daemon>) -> Result<Routes> {
         .add_service(injections)
         .add_service(models)
         .add_service(reflections)
-        .add_service(topics))
+        .add_service(topics)
+        .add_service(backup)
+        .add_service(projects))
 }
 
 fn stop_requested(daemon: &Arc<Daemon>) -> impl Future<Output = ()> + use<> {

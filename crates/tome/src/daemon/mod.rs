@@ -6,6 +6,7 @@
 
 mod activity;
 mod agent_transcripts;
+mod backup;
 mod calls;
 mod capture;
 mod citation;
@@ -26,6 +27,7 @@ mod maintenance;
 mod models;
 mod notebook;
 mod polish;
+mod projects;
 mod recall;
 mod reflect;
 mod remote_vectors;

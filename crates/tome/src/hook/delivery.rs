@@ -16,6 +16,7 @@ use super::injection_request::{self, InjectionRequest};
 use super::ownership::DeliveryOwnership;
 use super::{HookRun, copilot_hooks, from_transcript, lost};
 use crate::agents::{self, HookInput};
+use crate::capture_rules::CaptureRules;
 use crate::config::{Config, Settings};
 use crate::connect::{DaemonConnector, build_connector, is_older_version};
 
@@ -61,9 +62,14 @@ pub fn deliver(
         return tell(SETTLED);
     };
     let settings = config.to_hook_settings();
+    let mut rules = CaptureRules::read(&settings.home, &settings.ignore);
+    if rules.is_paused(hook.started_at) {
+        return tell(SETTLED);
+    }
     let drafts = match input {
         HookWork::Payload(payload) => {
-            DeliveredDraft::number_drafts(hook.delivery, parse_payload(hook, payload, &settings))
+            let drafts = parse_payload(hook, payload, &settings, &mut rules);
+            DeliveredDraft::number_drafts(hook.delivery, drafts)
         }
         HookWork::Drafts(drafts) => drafts.clone(),
     };
@@ -144,7 +150,12 @@ fn with_input<T>(
 }
 
 /// Parses a payload into drafts.
-fn parse_payload(hook: &HookRun, payload: &[u8], settings: &Settings) -> Vec<Draft> {
+fn parse_payload(
+    hook: &HookRun,
+    payload: &[u8],
+    settings: &Settings,
+    rules: &mut CaptureRules,
+) -> Vec<Draft> {
     let drafts = with_input(hook, payload, |heard| {
         let drafts = match hook.call.from_transcript {
             true => agents::read_transcript_drafts(heard),
@@ -153,7 +164,9 @@ fn parse_payload(hook: &HookRun, payload: &[u8], settings: &Settings) -> Vec<Dra
         from_transcript::start_transcript_reader(hook, heard);
         drafts
     });
-    let drafts = drafts.unwrap_or_default().into_iter().map(set_project).collect();
+    let drafts = drafts.unwrap_or_default().into_iter();
+    let recorded = drafts.filter_map(|draft| rules.apply(draft).ok());
+    let drafts: Vec<Draft> = recorded.map(set_project).collect();
     if payload.len() > SEND_BYTES_MAX { seal_drafts(settings, drafts) } else { drafts }
 }
 

@@ -29,6 +29,7 @@ use tome_model::{Agent, Draft, EventId, Millis, SessionId, truncate_to};
 use tome_proto::limits;
 
 use crate::agents::transcript::{RecordOutcome, RecordSkipReason, TranscriptOrigin};
+use crate::capture_rules::{CaptureRules, NotRecorded};
 
 use reader::SourceReader;
 pub use report::{AgentReport, DAMAGED_MAX, DamagedLine, ImportReport, UnreadableTranscript};
@@ -74,6 +75,8 @@ pub struct ImportJob<'t> {
     pub only: Option<(Agent, SessionId)>,
     pub target: &'t mut dyn ImportTarget,
     pub sealer: Arc<Sealer>,
+    /// Which events are recorded.
+    pub rules: CaptureRules,
     pub progress: ProgressBar,
 }
 
@@ -205,7 +208,17 @@ impl ImportRun<'_> {
         if self.import.only.as_ref().is_some_and(|only| *only != session) {
             return Ok(());
         }
-        let mut draft = draft;
+        let mut draft = match self.import.rules.apply(draft) {
+            Ok(draft) => draft,
+            Err(NotRecorded::Paused) => {
+                self.count_skipped(RecordSkipReason::Paused);
+                return Ok(());
+            }
+            Err(NotRecorded::Ignored) => {
+                self.count_skipped(RecordSkipReason::Ignored);
+                return Ok(());
+            }
+        };
         draft.flatten_deep_json();
         let project = self.resolve_project(&draft);
         if let Some(report) = self.agent_report() {

@@ -81,7 +81,7 @@ fn a_bad_store_is_reported_and_the_others_are_listed() {
     let ledger = store.parent().unwrap().to_str().unwrap();
     let overview = world.tome(&[]);
     assert_eq!(overview.code, 0);
-    assert!(overview.stdout.contains("1 event recorded"), "{}", overview.stdout);
+    assert!(overview.stdout.contains("1 event,"), "{}", overview.stdout);
     assert!(overview.stdout.contains("1 store cannot be read"), "{}", overview.stdout);
     let told = world.tome(&["status"]);
     assert_eq!(told.code, 0, "{}", told.stdout);

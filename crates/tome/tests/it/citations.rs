@@ -137,10 +137,7 @@ fn nodes_and_grips_open_as_before() {
     let day = "toc:day:2026-11-15";
     let node = opened(&world, &[day]);
     assert_eq!(node["id"], day);
-    let grip = world.tome(&["toc", day, "--project", "/app"]).stdout;
-    let start = grip.find("grip:").unwrap();
-    let grip: String =
-        grip[start..].chars().take_while(|c| c.is_ascii_alphanumeric() || *c == ':').collect();
+    let grip = node["bullets"][0]["grips"][0].as_str().unwrap().to_owned();
     let near = opened(&world, &[&grip, "--before", "1"]);
     let far = opened(&world, &[&format!("projects/--app--/{grip}"), "--before", "1"]);
     assert_eq!((&near["id"], &near), (&far["id"], &far));

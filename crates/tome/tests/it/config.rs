@@ -164,11 +164,22 @@ fn a_daemon_started_by_a_client_has_its_settings() {
 }
 
 #[test]
-fn settings_are_shown_as_a_table() {
-    let ran = world().tome(&["config"]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for part in ["store.mode", "per-project", "default", "$TOME_DAEMON_IDLE_EXIT", "2m"] {
-        assert!(ran.stdout.contains(part), "{part} in {}", ran.stdout);
+fn settings_that_differ_are_shown_and_all_on_request() {
+    let world = world();
+    for columns in ["60", "80", "100", "160"] {
+        let run = |args: &[&str]| World::run(world.command(args).env("COLUMNS", columns), b"");
+        let some = run(&["config", "--set", "inject.hints=off"]);
+        assert_eq!((some.code, some.stderr.as_str()), (0, ""));
+        for part in ["inject.hints = off", "default: on", "daemon.idle_exit = 2m", "--all"] {
+            assert!(some.stdout.contains(part), "{part} in {}", some.stdout);
+        }
+        assert!(!some.stdout.contains("store.mode"), "{}", some.stdout);
+        let all = run(&["config", "--all"]);
+        assert!(all.stdout.contains("store.mode = per-project"), "{}", all.stdout);
+        for line in some.stdout.lines().chain(all.stdout.lines()) {
+            let is_path = line.contains('/');
+            assert!(is_path || line.chars().count() <= columns.parse().unwrap(), "{line}");
+        }
+        assert!(!all.stdout.contains('\u{1b}'), "no colours into a pipe");
     }
-    assert!(!ran.stdout.contains('\u{1b}'), "no colours into a pipe");
 }

@@ -209,8 +209,7 @@ fn one_line_per_event_is_printed() {
     let world = world();
     world.ingest(&line("abcdefghijkl", 1_794_735_000_000, "two\nlines \u{1b}[31mred"));
     let ran = world.tome(&["events"]);
-    assert_eq!(
-        ran.stdout,
-        "abcdefgh  2026-11-15 09:30:00  user         two lines \u{fffd}[31mred\n"
-    );
+    // Of another year, the line has no minute.
+    assert!(ran.stdout.starts_with("abcdefgh  Nov 15, "), "{}", ran.stdout);
+    assert!(ran.stdout.ends_with("  user         two lines \u{fffd}[31mred\n"), "{}", ran.stdout);
 }

@@ -13,6 +13,7 @@
 )]
 
 mod acceptance;
+mod backup;
 mod bad_store;
 mod bench_recall;
 mod capture;
@@ -41,6 +42,7 @@ mod deliveries;
 mod docs;
 mod embeddings;
 mod events;
+mod export;
 mod hard_places;
 mod headless;
 mod home_removed;
@@ -76,9 +78,11 @@ mod notes_safety;
 mod opencode_batch;
 mod opencode_plugin;
 mod own_turn;
+mod pause;
 mod polish;
 mod project_spoofing;
 mod projects;
+mod projects_cli;
 mod quoting;
 mod recall_cli;
 mod recall_embedder;
@@ -89,6 +93,7 @@ mod reflect;
 mod reflect_trouble;
 mod scene;
 mod session_copy;
+mod session_screens;
 mod session_starts;
 mod setup;
 mod shared_home;

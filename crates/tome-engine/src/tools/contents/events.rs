@@ -9,8 +9,8 @@ use crate::tools::ToolAnswer;
 use crate::tools::answer::{ToolError, insert_field, truncate_bytes};
 use crate::tools::args::ToolArgs;
 use crate::tools::call::ToolInvocation;
-use tome_contents::{ExpandedGrip, event_texts};
-use tome_home::EventQuery;
+use tome_contents::{Calendar, ExpandedGrip, event_texts};
+use tome_home::{EventQuery, HomeError};
 
 /// Default and maximum events per page.
 const PAGE_EVENTS: usize = 20;
@@ -55,11 +55,11 @@ pub(in crate::tools) fn get_events(
     if from.is_none() && to.is_none() && session.is_none() {
         return Err(ToolError::invalid("get_events needs time, from, to or session_id"));
     }
-    let session = session.map(|session| SessionId::parse(&session)).transpose();
+    let session = session.map(|id| resolve_session(calendar, &id)).transpose()?;
     let question = EventQuery {
         from,
         to,
-        session: session.map_err(|error| ToolError::invalid(error.to_string()))?,
+        session,
         project,
         after,
         events_max: limit,
@@ -108,6 +108,17 @@ pub(in crate::tools) fn render_expanded_grip(expanded: &ExpandedGrip) -> (Vec<St
         insert_field(&mut json, name, events.into());
     }
     (lines, json)
+}
+
+/// Completes the id of a session. An unknown id is kept: it has no events.
+fn resolve_session(calendar: &Calendar, id: &str) -> Result<SessionId> {
+    match calendar.resolve_session(id, None) {
+        Ok((session, _)) => Ok(session),
+        Err(HomeError::NotFound(_)) => {
+            SessionId::parse(id).map_err(|error| ToolError::invalid(error.to_string()))
+        }
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Renders one line per event, and one per session with its id for `get_events`.

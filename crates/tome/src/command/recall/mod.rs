@@ -12,10 +12,11 @@ use std::time::Instant;
 
 use anyhow::Result;
 use tome_model::{Agent, Clock, EventKind, SessionId, SystemClock};
-use tome_proto::{Client, EventListQuery, limits, v1};
+use tome_proto::{Client, limits, v1};
 
 use super::events::resolve_project;
 use super::notebook_client::quote_shell;
+use super::session_lookup::find_session;
 use super::toc::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
@@ -88,7 +89,8 @@ fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::Rec
             .with_hint("--until is exclusive: to include a day, give the day after it")
             .into());
     }
-    let (across, project) = resolve_range(context, asked)?;
+    let session = find_asked_session(context, asked)?;
+    let (across, project) = resolve_range(context, asked, session.as_ref())?;
     Ok(v1::RecallRequest {
         query,
         scope: asked.scope.clone(),
@@ -97,7 +99,7 @@ fn build_request(context: &CommandContext, asked: &RecallArgs) -> Result<v1::Rec
         tokens_max: asked.tokens.unwrap_or_default(),
         skip: asked.skip,
         project,
-        session_id: asked.session.clone().unwrap_or_default(),
+        session_id: session.map(|session| session.id).unwrap_or_default(),
         agents: asked.agent.clone(),
         kinds: asked.kind.clone(),
         from_ms: since.map(|at| at.0),
@@ -125,14 +127,16 @@ fn check_query(query: &str) -> Result<()> {
 }
 
 /// Resolves the range to search and the current project; empty if there is none.
-fn resolve_range(context: &CommandContext, asked: &RecallArgs) -> Result<(String, String)> {
+fn resolve_range(
+    context: &CommandContext,
+    asked: &RecallArgs,
+    session: Option<&v1::Session>,
+) -> Result<(String, String)> {
     let across = match (&asked.across, &asked.session) {
         _ if asked.all_projects => Some("all"),
         (Some(across), None) if across == "session" => {
             let refusal = CommandError::bad_input("--across session needs --session ID");
-            return Err(refusal
-                .with_hint("`tome show <event>` says the session of an event")
-                .into());
+            return Err(refusal.with_hint("`tome sessions` lists sessions with their ids").into());
         }
         (Some(across), Some(_)) if across != "session" => {
             let said = format!(
@@ -144,8 +148,8 @@ fn resolve_range(context: &CommandContext, asked: &RecallArgs) -> Result<(String
         (None, Some(_)) => Some("session"),
         (None, None) => None,
     };
-    let project = match (&asked.session, &asked.project) {
-        (Some(session), None) => find_session_project(context, session)?,
+    let project = match (session, &asked.project) {
+        (Some(session), None) => session.project.clone(),
         (_, folder) => resolve_project(context, folder.as_deref())?.unwrap_or_default(),
     };
     if across == Some("project") && project.is_empty() {
@@ -155,21 +159,14 @@ fn resolve_range(context: &CommandContext, asked: &RecallArgs) -> Result<(String
     Ok((across.unwrap_or_default().to_owned(), project))
 }
 
-/// Finds the project of a session's latest event.
-fn find_session_project(context: &CommandContext, session: &str) -> Result<String> {
-    SessionId::parse(session)?;
-    let query = EventListQuery {
-        session: Some(session.to_owned()),
-        limit: 1,
-        newest_first: true,
-        ..EventListQuery::default()
-    };
-    let list = async |client: &Client| client.list_events(query.clone()).await;
-    let page = context.connector.call_blocking(list)?;
-    let last = page.events.into_iter().next().map(|event| event.project);
-    last.ok_or_else(|| {
-        let refusal = CommandError::not_found(format!("no session {session:?}"));
-        refusal.with_hint("`tome show <event>` prints the session of an event").into()
+/// Finds the session that `--session` names, if it is given.
+fn find_asked_session(context: &CommandContext, asked: &RecallArgs) -> Result<Option<v1::Session>> {
+    let Some(id) = &asked.session else { return Ok(None) };
+    SessionId::parse(id)?;
+    let found = find_session(context, id, None)?;
+    found.map(Some).ok_or_else(|| {
+        let refusal = CommandError::not_found(format!("no session {id:?}"));
+        refusal.with_hint("`tome sessions` lists sessions with their ids").into()
     })
 }
 

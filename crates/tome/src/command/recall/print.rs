@@ -20,8 +20,8 @@ use std::io::Write;
 
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RESET, YELLOW, format_count, format_counted, one_line, replace_control_chars,
-    wrap_lines,
+    BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_count, format_counted, one_line,
+    print_hanging, print_styled, replace_control_chars, truncate_start, wrap_lines,
 };
 
 use super::highlight::Highlighter;
@@ -45,6 +45,7 @@ const LINE_CHARS_MIN: usize = 30;
 const TITLE_CHARS_MAX: usize = 60;
 /// The project of a hit elsewhere.
 const PROJECT_CHARS_MAX: usize = 60;
+const PROJECT_CHARS_MIN: usize = 12;
 
 /// Everything that rendering a response needs.
 pub struct ResponsePrinter<'a> {
@@ -131,7 +132,9 @@ impl ResponsePrinter<'_> {
             "" => String::new(),
             title => format!("  {BOLD}{}{RESET}", one_line(title, TITLE_CHARS_MAX)),
         };
-        let (id, about) = (replace_control_chars(&first.id), self.render_details(first));
+        let id = replace_control_chars(split_project(&first.id).1);
+        let used = 8 + display_width(&id) + display_width(&one_line(&first.title, TITLE_CHARS_MAX));
+        let about = self.render_details(first, self.width.saturating_sub(used));
         writeln!(out, "{BOLD}{number:>2}{RESET}  {GREEN}{id}{RESET}{title}  {DIM}{about}{RESET}")?;
         if self.request.sort == "time" {
             // A timeline is read for its order: one short text each.
@@ -139,7 +142,7 @@ impl ResponsePrinter<'_> {
                 let text = tome_text::truncate_words(&hit.text, TIMELINE_CHARS_MAX);
                 let label = match place {
                     0 => String::new(),
-                    _ => format!("{} {}: ", hit.id, name_side(hit)),
+                    _ => format!("{} {}: ", split_project(&hit.id).1, name_side(hit)),
                 };
                 self.print_text(out, &label, &text, marks)
             });
@@ -154,7 +157,8 @@ impl ResponsePrinter<'_> {
         }
         for hit in rest {
             let side = name_side(hit);
-            self.print_text(out, &format!("{} {side}: ", hit.id), &hit.text, marks)?;
+            let id = split_project(&hit.id).1;
+            self.print_text(out, &format!("{id} {side}: "), &hit.text, marks)?;
         }
         let last = rest.last().unwrap_or(first);
         if let Some(answered) = last.answered.as_ref().filter(|part| !is_shown(part)) {
@@ -196,20 +200,25 @@ impl ResponsePrinter<'_> {
         Ok(())
     }
 
-    /// Renders time, speaker and, if it is another one, the project.
-    fn render_details(&self, hit: &v1::RecallHit) -> String {
+    /// Renders time, speaker and, if it is another one, the end of the project's path that fits.
+    fn render_details(&self, hit: &v1::RecallHit, width: usize) -> String {
         let when = hit.at_ms.map(|ms| self.labels.format_date_minute(ms));
         let given = |text: String| Some(text).filter(|text| !text.is_empty());
         let project = given(hit.project.clone()).filter(|project| *project != self.request.project);
-        let project = project.map(|project| one_line(&project, PROJECT_CHARS_MAX));
+        let project = project.map(|project| one_line(&project, 1_000));
         // Strong hits are the rule; what is less sure says so.
         let sure = given(hit.confidence.clone()).filter(|word| word != "strong");
-        let all = [when, given(name_side(hit)), sure, project];
-        all.into_iter()
+        let details: Vec<String> = [when, given(name_side(hit)), sure]
+            .into_iter()
             .flatten()
             .map(|one| replace_control_chars(&one))
-            .collect::<Vec<_>>()
-            .join("  ")
+            .collect();
+        let details = details.join("  ");
+        let room = width.saturating_sub(display_width(&details) + 2).max(PROJECT_CHARS_MIN);
+        match project.map(|project| truncate_start(&project, room.min(PROJECT_CHARS_MAX))) {
+            Some(project) => format!("{details}  {project}"),
+            None => details,
+        }
     }
 
     fn print_footer(
@@ -227,14 +236,16 @@ impl ResponsePrinter<'_> {
             writeln!(out, "Also in topic {label}: tome topics show {}", one_line(id, 40))?;
         }
         if answer.more > 0 {
-            writeln!(out, "{} more: {}", format_count(answer.more), self.hint_for_more(answer))?;
+            let more =
+                format!("{} more: {}", format_count(answer.more), self.hint_for_more(answer));
+            print_hanging(out, "", 0, &more, self.width)?;
         }
         self.print_search_info(out, answer)?;
         if let Some(first) = answer.hits.first() {
-            let id = &first.id;
+            let (is_elsewhere, id) = split_project(&first.id);
             let number = id.strip_prefix('#');
-            let flags =
-                self.show_project.as_ref().map(|root| format!(" --project {}", quote_shell(root)));
+            let root = self.show_project.as_ref().or(is_elsewhere.then_some(&first.project));
+            let flags = root.map(|root| format!(" --project {}", quote_shell(root)));
             let flags = flags.unwrap_or_default();
             let opens = match number {
                 Some(number) => {
@@ -242,7 +253,7 @@ impl ResponsePrinter<'_> {
                 }
                 None => format!("tome show {}{flags} opens the first", quote_citation(id)),
             };
-            writeln!(out, "{DIM}{opens}{RESET}")?;
+            print_styled(out, DIM, 0, &opens, self.width)?;
         }
         Ok(())
     }
@@ -281,6 +292,13 @@ impl ResponsePrinter<'_> {
         }
         Ok(())
     }
+}
+
+/// Splits a citation into whether it names another project, and the rest, which is relative to that
+/// project.
+fn split_project(citation: &str) -> (bool, &str) {
+    let rest = citation.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
+    rest.map_or((false, citation), |(_, rest)| (true, rest))
 }
 
 /// Quotes a citation for a shell. A `#` inside a word needs no quotes.

@@ -20,6 +20,8 @@ use crate::setup::{
     build_plan, write_bundles,
 };
 
+const APPLY: &str = "Apply these changes?";
+
 pub fn run(context: &CommandContext, asked: &SetupArgs) -> Result<Outcome> {
     let var = |name: &str| std::env::var(name).ok();
     let ground = build_environment(context, asked.project, &var)?;
@@ -138,9 +140,9 @@ fn connect_agents(
     let plan = build_plan(clients, ground, &UndoJournal::open(home)?);
     let is_work = plan.files.iter().any(|file| file.new_text().is_some());
     if !context.json {
-        print::print_plan(ground, clients, &plan)?;
+        print::print_plan(ground, clients, &plan, asked.diff)?;
     }
-    let go = is_work && confirm(asked, context.json)?;
+    let go = is_work && confirm(asked, context.json, question(&plan))?;
     let mut failed = Vec::new();
     if go {
         let _lock = SetupLock::acquire(home)?;
@@ -168,15 +170,23 @@ fn has_rejected_files(plan: &SetupPlan) -> bool {
     plan.files.iter().any(|file| matches!(file.action, FileAction::Refuse(_)))
 }
 
+/// A partial installation has to be agreed to as such.
+fn question(plan: &SetupPlan) -> &'static str {
+    match has_rejected_files(plan) {
+        true => "Apply the other changes, and leave the rest as it is?",
+        false => APPLY,
+    }
+}
+
 /// Whether to apply the changes: from the flags, or by asking on the terminal.
-fn confirm(asked: &SetupArgs, json: bool) -> Result<bool> {
+fn confirm(asked: &SetupArgs, json: bool, question: &str) -> Result<bool> {
     if asked.yes || asked.dry_run {
         return Ok(asked.yes);
     }
     if json || !io::stdin().is_terminal() || !tome_terminal::is_stdout_terminal() {
         return Ok(false);
     }
-    if ask_yes_no("Apply these changes?")? {
+    if ask_yes_no(question)? {
         return Ok(true);
     }
     Err(CommandError::failed("nothing was changed").into())

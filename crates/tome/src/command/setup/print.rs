@@ -14,10 +14,15 @@ use crate::setup::{Environment, FileAction, FilePlan, InstallContent, SetupError
 /// Unchanged lines shown around a change.
 const CONTEXT_LINES: usize = 1;
 
+/// Lines of a change, and new files of an agent, that are shown before the rest is counted.
+const LINES_SHOWN: usize = 3;
+
+/// Prints what setup will do for each agent; with `whole`, every line of it.
 pub fn print_plan(
     ground: &Environment<'_>,
     clients: &[&'static AgentIntegration],
     plan: &SetupPlan,
+    whole: bool,
 ) -> Result<()> {
     let mut out = tome_terminal::stdout().lock();
     for client in clients {
@@ -25,7 +30,7 @@ pub fn print_plan(
         let found = found.map_or("not installed".to_owned(), |path| ground.display_path(&path));
         writeln!(out, "{BOLD}{}{RESET}  {DIM}{found}{RESET}", client.title)?;
         let files = plan.files.iter().filter(|file| file.agents.contains(&client.name));
-        let mut kept = 0;
+        let (mut kept, mut pages) = (0, 0);
         for file in files {
             if file.agents.first() != Some(&client.name) {
                 let shared = file.agents.first().copied().unwrap_or_default();
@@ -36,34 +41,74 @@ pub fn print_plan(
                 continue;
             }
             kept += u64::from(matches!(file.action, FileAction::Keep));
-            print_file(&mut out, ground, file)?;
+            let is_new_page = is_page(file) && matches!(file.action, FileAction::Create(_));
+            pages += u64::from(is_new_page);
+            if whole || !is_new_page || pages <= LINES_SHOWN as u64 {
+                print_file(&mut out, ground, file, whole)?;
+            }
+        }
+        let more = pages.saturating_sub(LINES_SHOWN as u64);
+        if more > 0 && !whole {
+            let more = format_counted(more, "more file", "more files");
+            writeln!(out, "  {DIM}…       {more} of commands and instructions{RESET}")?;
         }
         if kept > 0 {
             let kept = format_counted(kept, "file is up to date", "files are up to date");
             writeln!(out, "  {GREEN}ok{RESET}      {kept}")?;
         }
     }
+    print_consequence(&mut out, plan)?;
     Ok(())
 }
 
-fn print_file(out: &mut dyn Write, ground: &Environment<'_>, file: &FilePlan) -> Result<()> {
+/// Says what happens to the agents whose files cannot be changed.
+fn print_consequence(out: &mut dyn Write, plan: &SetupPlan) -> Result<()> {
+    let is_refused = |file: &&FilePlan| matches!(file.action, FileAction::Refuse(_));
+    let refused: Vec<&FilePlan> = plan.files.iter().filter(is_refused).collect();
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let mut agents: Vec<&str> = refused.iter().flat_map(|file| file.agents.clone()).collect();
+    agents.sort_unstable();
+    agents.dedup();
+    let files = format_counted(refused.len() as u64, "file stays", "files stay");
+    let text = format!(
+        "{files} as they are, so {} is connected only in part. Fix the problem and run `tome setup` again; it completes what is missing.",
+        agents.join(", ")
+    );
+    let text = text.replace("file stays as they are", "file stays as it is");
+    writeln!(out)?;
+    let width = tome_terminal::terminal_width().min(100);
+    Ok(tome_terminal::print_hanging(out, "", 0, &text, width)?)
+}
+
+/// Settings are shown; of prose, such as a skill, the name is enough.
+fn is_page(file: &FilePlan) -> bool {
+    matches!(file.content, InstallContent::Text { .. })
+        && file.path.extension().is_none_or(|end| end != "json")
+}
+
+fn print_file(
+    out: &mut dyn Write,
+    ground: &Environment<'_>,
+    file: &FilePlan,
+    whole: bool,
+) -> Result<()> {
     let path = ground.display_path(&file.path);
+    let shown = if whole { usize::MAX } else { LINES_SHOWN };
     match &file.action {
         FileAction::Keep => {}
         FileAction::Create(text) => {
             let lines = format_counted(text.lines().count() as u64, "line", "lines");
             writeln!(out, "  {GREEN}new{RESET}     {path}  {DIM}{lines}{RESET}")?;
-            // Settings are shown in full; for prose, such as a skill, the name is enough.
-            let is_page = matches!(file.content, InstallContent::Text { .. })
-                && file.path.extension().is_none_or(|end| end != "json");
-            if !is_page {
-                print_diff(out, "", text)?;
+            if !is_page(file) {
+                print_diff_lines(out, "", text, shown)?;
             }
         }
         FileAction::Change(text) => {
             writeln!(out, "  {YELLOW}change{RESET}  {path}")?;
             let now = String::from_utf8_lossy(file.current.as_deref().unwrap_or_default());
-            print_diff(out, &now, text)?;
+            print_diff_lines(out, &now, text, shown)?;
         }
         FileAction::Leave(why) => writeln!(out, "  {YELLOW}leave{RESET}   {path}: {why}")?,
         FileAction::Refuse(error) => writeln!(out, "  {RED}fail{RESET}    {error}")?,
@@ -71,10 +116,18 @@ fn print_file(out: &mut dyn Write, ground: &Environment<'_>, file: &FilePlan) ->
     Ok(())
 }
 
+/// Prints every line that changes.
 pub fn print_diff(out: &mut dyn Write, before: &str, after: &str) -> Result<()> {
+    print_diff_lines(out, before, after, usize::MAX)
+}
+
+/// Prints the first lines that change, and counts the others.
+fn print_diff_lines(out: &mut dyn Write, before: &str, after: &str, shown: usize) -> Result<()> {
     let diff = TextDiff::from_lines(before, after);
+    let (mut changed, mut room) = (0, tome_terminal::terminal_width().saturating_sub(6));
+    room = room.max(20);
     for (at, group) in diff.grouped_ops(CONTEXT_LINES).iter().enumerate() {
-        if at > 0 {
+        if at > 0 && changed < shown {
             writeln!(out, "      {DIM}…{RESET}")?;
         }
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
@@ -83,9 +136,23 @@ pub fn print_diff(out: &mut dyn Write, before: &str, after: &str) -> Result<()> 
                 ChangeTag::Delete => (RED, '-'),
                 ChangeTag::Insert => (GREEN, '+'),
             };
+            changed += usize::from(change.tag() != ChangeTag::Equal);
+            let is_hidden =
+                changed > shown || (changed == shown && change.tag() == ChangeTag::Equal);
+            if is_hidden {
+                continue;
+            }
             let line = replace_control_chars(change.value().trim_end_matches(['\r', '\n']));
+            let line = match shown {
+                usize::MAX => line,
+                _ => tome_terminal::truncate_end(&line, room),
+            };
             writeln!(out, "    {colour}{sign} {line}{RESET}")?;
         }
+    }
+    if changed > shown {
+        let more = format_counted((changed - shown) as u64, "more line", "more lines");
+        writeln!(out, "    {DIM}… {more}; --diff shows them{RESET}")?;
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ pub fn run(
     if !context.json {
         print_undo_plan(ground, &all)?;
     }
-    let go = is_work && confirm(asked, context.json)?;
+    let go = is_work && confirm(asked, context.json, super::APPLY)?;
     let mut failed = Vec::new();
     if go {
         let _lock = SetupLock::acquire(home)?;

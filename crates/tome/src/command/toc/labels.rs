@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, ISOWeekDate, Weekday};
 use jiff::fmt::temporal::DateTimeParser;
 use jiff::tz::TimeZone;
+use tome_model::Millis;
 use tome_proto::v1;
 
 use crate::config::Settings;
@@ -28,9 +29,59 @@ impl TimeLabels {
         Self { zone: found.unwrap_or_else(|_| TimeZone::system()) }
     }
 
+    /// The time zone of the labels.
+    pub fn zone(&self) -> &TimeZone {
+        &self.zone
+    }
+
     #[cfg(test)]
     pub fn utc() -> Self {
         Self { zone: TimeZone::UTC }
+    }
+
+    /// Formats a time as people say it: `2 h ago`, `Feb 13`, `Feb 13, 2025`.
+    pub fn format_when(&self, now: Millis, at_ms: u64) -> String {
+        const DAY_MS: u64 = 86_400_000;
+        let at = Millis(at_ms);
+        if at > now || now.distance_ms(at) < DAY_MS {
+            return match now.distance_ms(at) {
+                0..60_000 => "now".to_owned(),
+                _ => tome_terminal::format_ago(now, at),
+            };
+        }
+        let year = |ms| self.format_time(ms, "%Y");
+        let format = if year(now.0) == year(at_ms) { "%b %-d" } else { "%b %-d, %Y" };
+        self.format_time(at_ms, format)
+    }
+
+    /// Formats a time range for people: `Sun, Nov 15, 09:30 – 10:12`.
+    pub fn format_period(&self, now: Millis, first_ms: u64, last_ms: u64) -> String {
+        let (day, hour) = (|ms| self.format_weekday(now, ms), |ms| self.format_hour(ms));
+        let (first, last) = (day(first_ms), day(last_ms));
+        match first == last {
+            true if hour(first_ms) == hour(last_ms) => format!("{first}, {}", hour(first_ms)),
+            true => format!("{first}, {} – {}", hour(first_ms), hour(last_ms)),
+            false => format!("{first}, {} – {last}, {}", hour(first_ms), hour(last_ms)),
+        }
+    }
+
+    /// Formats the day and the minute of a time: `Nov 15, 09:30`; of another year without the minute.
+    pub fn format_date_hour(&self, now: Millis, at_ms: u64) -> String {
+        let year = |ms| self.format_time(ms, "%Y");
+        let format = if year(now.0) == year(at_ms) { "%b %-d, %H:%M" } else { "%b %-d, %Y" };
+        self.format_time(at_ms, format)
+    }
+
+    /// Formats the day of a time, with the year.
+    pub fn format_date(&self, at_ms: u64) -> String {
+        self.format_time(at_ms, "%b %-d, %Y")
+    }
+
+    /// Formats the day of a time with its weekday, and with the year unless it is the current one.
+    pub fn format_weekday(&self, now: Millis, at_ms: u64) -> String {
+        let year = |ms| self.format_time(ms, "%Y");
+        let format = if year(now.0) == year(at_ms) { "%a, %b %-d" } else { "%a, %b %-d, %Y" };
+        self.format_time(at_ms, format)
     }
 
     /// Formats a time to the second.
@@ -56,13 +107,6 @@ impl TimeLabels {
     /// Formats the hour and minute of a time.
     pub fn format_hour(&self, ms: u64) -> String {
         self.format_time(ms, "%H:%M")
-    }
-
-    /// Formats a time range; repeats the date only if the range ends on another day.
-    pub fn format_span(&self, first_ms: u64, last_ms: u64) -> String {
-        let day = |ms| self.format_time(ms, "%Y-%m-%d");
-        let last = if day(first_ms) == day(last_ms) { "%H:%M:%S" } else { "%Y-%m-%d %H:%M:%S" };
-        format!("{} – {}", self.format_second(first_ms), self.format_time(last_ms, last))
     }
 
     /// The label of an entry below its parent.
@@ -109,6 +153,22 @@ fn week_label(place: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_as_people_say_them() {
+        let labels = TimeLabels { zone: TimeZone::UTC };
+        let now = 1_794_735_000_000;
+        let said = |ms| labels.format_when(Millis(now), ms);
+        assert_eq!(said(now - 20_000), "now");
+        assert_eq!(said(now - 300_000), "5 min ago");
+        assert_eq!(said(now - 7_200_000), "2 h ago");
+        assert_eq!(said(now + 7_200_000), "in 2 h");
+        assert_eq!(said(now - 86_400_000), "Nov 14");
+        assert_eq!(said(now - 365 * 86_400_000), "Nov 15, 2025");
+        let period = |first, last| labels.format_period(Millis(now), first, last);
+        assert_eq!(period(now, now + 2_520_000), "Sun, Nov 15, 09:30 – 10:12");
+        assert_eq!(period(now, now + 86_400_000), "Sun, Nov 15, 09:30 – Mon, Nov 16, 09:30");
+    }
 
     #[test]
     fn periods_in_few_words() {

@@ -50,14 +50,23 @@ pub fn run(context: &CommandContext, asked: &TocArgs) -> Result<Outcome> {
             Err(refusal.with_hint("`tome toc` lists nodes with their ids").into())
         }
         "" => toc.show_root(),
-        id if id.starts_with(NODE_PREFIX) && asked.versions => toc.show_versions(id),
-        id if id.starts_with(NODE_PREFIX) => toc.show_node(id),
+        id if is_node_id(id) && asked.versions => toc.show_versions(id),
+        id if is_node_id(id) => toc.show_node(id),
         _ if asked.versions || asked.number.is_some() => {
             let refusal = CommandError::bad_input(format!("{what:?} is not the id of a node"));
             Err(refusal.with_hint("node ids look like toc:day:2026-11-14").into())
         }
         time => toc.show_time(time),
     }
+}
+
+/// Whether a text is the id of a node: a whole one, or the short id of a segment.
+pub fn is_node_id(text: &str) -> bool {
+    const SHORT_CHARS: std::ops::RangeInclusive<usize> = 10..=26;
+    let is_short = SHORT_CHARS.contains(&text.len())
+        && text.starts_with("01")
+        && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
+    text.starts_with(NODE_PREFIX) || is_short
 }
 
 /// One run of `tome toc`: the options and the resolved project.

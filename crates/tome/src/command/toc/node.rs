@@ -5,11 +5,18 @@ use std::io::Write;
 use tome_model::{Clock, Event, Millis, SystemClock};
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, format_tokens, one_line,
-    replace_control_chars,
+    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, one_line, print_hanging,
+    print_styled, replace_control_chars, terminal_width,
 };
 
-use super::{TimeLabels, tree};
+use super::TimeLabels;
+use super::tree::{self, shorten_node_id};
+
+/// Prose is not wider than this.
+const PROSE_WIDTH_MAX: usize = 100;
+
+/// Characters of a session's id.
+const SESSION_CHARS: usize = 8;
 
 /// Sessions listed; if there are more, the latest.
 const SESSIONS_SHOWN: usize = 5;
@@ -28,10 +35,11 @@ pub fn print_node(
     children_max: u32,
 ) -> std::io::Result<()> {
     let open = if node.open { format!("  {YELLOW}open{RESET}") } else { String::new() };
-    writeln!(out, "{BOLD}{}{RESET}", replace_control_chars(&node.title))?;
-    writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, node.id)?;
+    let width = terminal_width().min(PROSE_WIDTH_MAX);
+    print_styled(out, BOLD, 0, &node.title, width)?;
+    writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, shorten_node_id(&node.id))?;
     for bullet in &node.bullets {
-        print_bullet(out, bullet)?;
+        print_bullet(out, bullet, width)?;
     }
     if !node.bullets.is_empty() {
         writeln!(out)?;
@@ -49,43 +57,39 @@ pub fn print_node(
     node.children.iter().skip(hidden).try_for_each(|below| tree::print_entry(out, labels, below, 1))
 }
 
-fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet) -> std::io::Result<()> {
-    let mark = if bullet.unsupported {
-        format!("  {YELLOW}not supported by any event{RESET}")
-    } else {
-        String::new()
-    };
-    writeln!(out, "  • {}{mark}", one_line(&bullet.text, 400))?;
-    if !bullet.grips.is_empty() {
-        writeln!(out, "    {DIM}{}{RESET}", bullet.grips.join("  "))?;
+/// Prints a bullet with the numbers of the events that support it.
+fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::io::Result<()> {
+    let numbers: Vec<String> = bullet.numbers.iter().map(|number| format!("#{number}")).collect();
+    let text = format!("{} {}", one_line(&bullet.text, 400), numbers.join(" "));
+    print_hanging(out, "  • ", 4, &text, width)?;
+    match bullet.unsupported {
+        true => writeln!(out, "    {YELLOW}not supported by any event{RESET}"),
+        false => Ok(()),
     }
-    Ok(())
 }
 
 fn print_fields(out: &mut dyn Write, labels: &TimeLabels, node: &v1::Node) -> std::io::Result<()> {
+    let width = terminal_width().min(PROSE_WIDTH_MAX);
     let mut field = |name: &str, value: &str| match value {
         "" => Ok(()),
-        value => writeln!(out, "{DIM}{name:<9}{RESET} {value}"),
+        value => print_hanging(out, &format!("{DIM}{name:<9}{RESET} "), 10, value, width),
     };
     let hidden = node.session_count.saturating_sub(SESSIONS_SHOWN as u64);
+    let short = |id: &String| one_line(id, 60).chars().take(SESSION_CHARS).collect();
     let mut sessions: Vec<String> =
-        node.sessions.iter().rev().take(SESSIONS_SHOWN).map(|id| one_line(id, 60)).collect();
+        node.sessions.iter().rev().take(SESSIONS_SHOWN).map(short).collect();
     sessions.reverse();
     if hidden > 0 {
         sessions.insert(0, format!("{hidden} more,"));
     }
-    let size = format_counted(node.events, "event", "events");
     let made = format_ago(SystemClock.now(), Millis(node.made_at_ms));
     field("project", &node.project)?;
     field("keywords", &replace_control_chars(&node.keywords.join(", ")))?;
-    field("when", &labels.format_span(node.first_at_ms, node.last_at_ms))?;
-    field("size", &format!("{size}, about {} tokens", format_tokens(node.tokens)))?;
+    field("when", &labels.format_period(SystemClock.now(), node.first_at_ms, node.last_at_ms))?;
+    field("size", &format_counted(node.events, "event", "events"))?;
     field("agents", &node.agents.join(", "))?;
     field("sessions", &format!("{} ({})", node.session_count, sessions.join(" ")))?;
     field("version", &format!("{}, {}, made {made}", node.version, node.summarizer))?;
-    if !node.first_event.is_empty() {
-        field("events", &format!("{} … {}", node.first_event, node.last_event))?;
-    }
     field("above", &node.parent)
 }
 

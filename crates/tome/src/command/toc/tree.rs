@@ -1,36 +1,45 @@
-//! Prints the calendar as an indented list of periods with event counts, tokens and titles.
+//! Prints the calendar as an indented list of periods with event counts and titles.
 //!
 //! ```text
-//!                         events  tokens
-//! 2026                     1,204    310k  The lexer, its tests and the notebook
-//!   November                 804    120k  Unicode identifiers
-//!     W46  Nov 9 – 15        120     41k  Unicode identifiers
-//!       Sat, Nov 14           12    3.2k  Fix the unicode identifiers
-//!         09:30 – 10:12        8    1.9k  Fix the unicode identifiers  codex  toc:segment:…
+//!                         events
+//! 2026                     1,204  The lexer, its tests and the notebook
+//!   November                 804  Unicode identifiers
+//!     W46  Nov 9 – 15        120  Unicode identifiers
+//!       Sat, Nov 14           12  Fix the unicode identifiers
+//!         09:30 – 10:12        8  Fix the unicode identifiers  codex  01M7F8NJE081
 //! ```
 
 use std::io::Write;
 use std::path::Path;
 
 use tome_proto::v1;
-use tome_terminal::{BOLD, DIM, RESET, format_count, format_tokens, one_line, terminal_width};
+use tome_terminal::{
+    BOLD, DIM, RESET, display_width, format_count, one_line, terminal_width, truncate_end,
+};
 
 use super::labels::{self, TimeLabels};
 
 /// Width of the label column.
 const LABEL_CHARS: usize = 24;
 
-/// Width of everything before the title: label, events, tokens and gaps.
-const LEFT_CHARS: usize = LABEL_CHARS + 20;
+/// Width of the number of events and the gap before it.
+const EVENTS_CHARS: usize = 9;
 
-const TITLE_CHARS_MIN: usize = 30;
+/// Narrower calendars have no numbers of events, and no agents.
+const EVENTS_WIDTH_MIN: usize = 70;
+const AGENTS_WIDTH_MIN: usize = 100;
+
+/// Characters of a title.
+const TITLE_CHARS_MAX: usize = 300;
 
 pub fn print_tree(
     out: &mut dyn Write,
     labels: &TimeLabels,
     entries: &[v1::TocEntry],
 ) -> std::io::Result<()> {
-    writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}  {:>6}{RESET}", "", "events", "tokens")?;
+    if terminal_width() >= EVENTS_WIDTH_MIN {
+        writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}{RESET}", "", "events")?;
+    }
     let top = entries.first().map_or(0, |entry| labels::level_depth(&entry.level));
     entries.iter().try_for_each(|entry| print_branch(out, labels, entry, top))
 }
@@ -68,17 +77,24 @@ pub fn print_entry(
 ) -> std::io::Result<()> {
     let is_segment = entry.level == "segment";
     let label = format!("{}{}", "  ".repeat(depth), labels.entry_label(entry));
-    let (events, size) = (format_count(entry.events), format_tokens(entry.tokens));
+    let width = terminal_width();
     let mut tail = String::new();
-    if is_segment {
-        tail = format!("  {}  {}", entry.agents.join(", "), shorten_segment_id(&entry.id));
+    if is_segment && width >= AGENTS_WIDTH_MIN {
+        tail = format!("  {}", one_line(&entry.agents.join(", "), 40));
     }
-    let room = terminal_width().saturating_sub(LEFT_CHARS + tail.chars().count());
-    let title = one_line(&entry_title(entry), room.max(TITLE_CHARS_MIN));
+    if is_segment {
+        tail = format!("{tail}  {}", shorten_node_id(&entry.id));
+    }
+    let (events, left) = match width >= EVENTS_WIDTH_MIN {
+        true => (format!("  {:>7}", format_count(entry.events)), LABEL_CHARS + EVENTS_CHARS),
+        false => (String::new(), LABEL_CHARS),
+    };
+    let room = width.saturating_sub(left + 2 + display_width(&tail));
+    let title = truncate_end(&one_line(&entry_title(entry), TITLE_CHARS_MAX), room);
     let (strong, plain) = if depth == 0 && !is_segment { (BOLD, RESET) } else { ("", "") };
     writeln!(
         out,
-        "{strong}{label:<LABEL_CHARS$}{plain}  {events:>7}  {DIM}{size:>6}{RESET}  {title}{DIM}{tail}{RESET}"
+        "{strong}{label:<LABEL_CHARS$}{plain}{DIM}{events}{RESET}  {title}{DIM}{tail}{RESET}"
     )
 }
 
@@ -96,16 +112,13 @@ fn entry_title(entry: &v1::TocEntry) -> String {
     each.collect::<Vec<_>>().join(" | ")
 }
 
-/// Shortens a segment's id to a prefix that is almost always unique: the timestamp part of the ULID and
-/// two more characters.
-fn shorten_segment_id(id: &str) -> String {
+/// Shortens a segment's id to a prefix that is almost always unique: the timestamp part of its ULID and
+/// two more characters. Other ids are short.
+pub fn shorten_node_id(id: &str) -> String {
     const TIME_CHARS: usize = 10;
     const TELLING_CHARS: usize = 2;
-    match id.rsplit_once(':') {
-        Some((day, ulid)) => {
-            let some: String = ulid.chars().take(TIME_CHARS + TELLING_CHARS).collect();
-            format!("{day}:{some}")
-        }
+    match id.strip_prefix("toc:segment:").and_then(|rest| rest.rsplit_once(':')) {
+        Some((_, ulid)) => ulid.chars().take(TIME_CHARS + TELLING_CHARS).collect(),
         None => id.to_owned(),
     }
 }

@@ -22,6 +22,7 @@ use tome_proto::limits;
 use super::drain::drain;
 use super::maintenance::run_periodically;
 use super::state::Daemon;
+use crate::capture_rules::CaptureRules;
 use crate::config::Settings;
 use crate::import::{
     self, EventCallback, IMPORTED_META_KEY, ImportJob, ImportTarget, OutgoingEvent,
@@ -190,6 +191,7 @@ fn read_transcript(
         only: Some((session.agent.clone(), session.session.clone())),
         target: &mut target,
         sealer: daemon.engine.intake().sealer(),
+        rules: CaptureRules::read(&daemon.settings.home, &daemon.settings.ignore),
         progress: ProgressBar::hidden(),
     }
     .run()?;

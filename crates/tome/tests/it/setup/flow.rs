@@ -69,7 +69,7 @@ fn a_dry_run_shows_the_plan_and_changes_nothing() {
     let world = one("claude-code");
     write(&world, ".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
     let before = tree(&world.folder("person"));
-    let ran = run(&world, &["--dry-run"]);
+    let ran = run(&world, &["--dry-run", "--diff"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
     for part in [
         "Claude Code",

@@ -1,0 +1,333 @@
+//! Sessions as lines of a list, read from their stored segments.
+
+use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
+use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
+
+use tome_home::HomeError;
+
+/// Characters of an id that a list shows at least.
+const SHORT_ID_CHARS: usize = 8;
+
+/// Selects sessions.
+#[derive(Debug, Clone, Default)]
+pub struct SessionQuery {
+    /// Only this project; all if `None`.
+    pub project: Option<String>,
+    /// Only sessions with events at or after this time.
+    pub from: Option<Millis>,
+    /// Only sessions with events before this time.
+    pub to: Option<Millis>,
+    /// Only sessions of these agents; all when empty.
+    pub agents: Vec<Agent>,
+    /// Only sessions on a branch whose name contains this.
+    pub branch: Option<String>,
+    /// Only sessions whose title, branch or facts contain all of these words, whatever their case.
+    pub words: Vec<String>,
+    /// Only these sessions; all when empty.
+    pub ids: Vec<SessionId>,
+    /// Limit of sessions to return.
+    pub sessions_max: usize,
+    /// Whether to return facts, of the time range only.
+    pub with_facts: bool,
+}
+
+/// The latest sessions that a query selects.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionList {
+    /// The latest first.
+    pub sessions: Vec<SessionListing>,
+    /// Number of sessions that match, listed or not.
+    pub total: u64,
+    /// Stores that could not be read, with the reason.
+    pub skipped: Vec<String>,
+}
+
+/// A session in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionListing {
+    /// The session's id.
+    pub id: SessionId,
+    /// The shortest prefix of the id that no other session of the list's projects has.
+    pub short_id: String,
+    /// The agent that ran it.
+    pub agent: Agent,
+    /// The root of its project.
+    pub project: String,
+    /// The folder in which it began.
+    pub cwd: String,
+    /// The title.
+    pub title: String,
+    /// The branch that it was last on, if known.
+    pub branch: Option<String>,
+    /// Time of the first event.
+    pub first_at: Millis,
+    /// Time of the last event.
+    pub last_at: Millis,
+    /// Number of events.
+    pub events: u64,
+    /// Number of prompts.
+    pub prompts: u64,
+    /// Number of commits.
+    pub commits: u64,
+    /// The latest outcome, if one is known.
+    pub conclusion: Option<String>,
+    /// Facts, in order; only if they were requested.
+    pub facts: Vec<SessionFact>,
+}
+
+/// A fact of a session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SessionFact {
+    /// The kind of fact.
+    pub kind: FactKind,
+    /// One line.
+    pub text: String,
+    /// The event that shows it.
+    pub event: EventId,
+    /// The number of that event in its project.
+    pub number: u64,
+    /// The time of that event.
+    pub at: Millis,
+    /// The branch, unless it is unknown or the main one.
+    pub branch: Option<String>,
+}
+
+impl SessionListing {
+    /// The command that continues the session in its agent. `None` if the agent cannot, or if the id
+    /// would not be a single word in a shell.
+    pub fn resume_command(&self) -> Option<String> {
+        let id = self.id.as_str();
+        let is_plain = !id.starts_with('-')
+            && id.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
+        if !is_plain {
+            return None;
+        }
+        match self.agent.as_str() {
+            "claude-code" => Some(format!("claude --resume {id}")),
+            "codex" => Some(format!("codex resume {id}")),
+            "gemini" => Some(format!("gemini --resume {id}")),
+            "copilot" => Some(format!("copilot --resume {id}")),
+            "opencode" => Some(format!("opencode --session {id}")),
+            _ => None,
+        }
+    }
+}
+
+impl SessionQuery {
+    /// Whether a session may match, as far as its statistics say.
+    pub(super) fn matches_stats(&self, stats: &SessionStats) -> bool {
+        self.from.is_none_or(|from| stats.last_at >= from)
+            && self.to.is_none_or(|to| stats.first_at < to)
+            && (self.agents.is_empty() || self.agents.contains(&stats.agent))
+            && (self.ids.is_empty() || self.ids.contains(&stats.session))
+    }
+
+    /// Whether a session has to be read to know whether it matches.
+    pub(super) fn needs_reading(&self) -> bool {
+        self.from.is_some() || self.to.is_some() || self.branch.is_some() || !self.words.is_empty()
+    }
+
+    /// Reads a session from its stored segments, without its events. `None` if it does not match.
+    pub(super) fn read_listing(
+        &self,
+        ledger: &Ledger,
+        stats: &SessionStats,
+    ) -> Result<Option<SessionListing>, HomeError> {
+        let mut listing = begin_listing(stats);
+        let (mut prompts, mut best) = (0, 0);
+        let (mut branches, mut is_in_range) =
+            (Vec::new(), self.from.is_none() && self.to.is_none());
+        let mut text = String::new();
+        let first = OrderKey { at: Millis(0), seq: 0 };
+        for segment in ledger.segments(&stats.project, &stats.session, first) {
+            let segment = segment?;
+            is_in_range |= self.overlaps(segment.first.at, segment.last.at);
+            let Some(node) = ledger.node(&stats.project, &segment.id, None)? else { continue };
+            for work in &node.work {
+                prompts += work.turns;
+                listing.commits += work.commits;
+                branches.extend(work.branch.clone());
+                listing.branch = work.branch.clone().or(listing.branch);
+                if let Some(title) = work.best_fact(FactKind::Title)
+                    && title.weight >= best
+                {
+                    best = title.weight;
+                    listing.title.clone_from(&title.text);
+                }
+                self.add_facts(ledger, &stats.project, work, &mut listing)?;
+                if !self.words.is_empty() {
+                    work.facts.iter().for_each(|fact| add_words(&mut text, &fact.text));
+                }
+            }
+            if listing.title.is_empty() {
+                listing.title = node.title;
+            }
+        }
+        let is_on_branch = |wanted: &str| {
+            branches.iter().any(|branch| branch.to_lowercase().contains(&wanted.to_lowercase()))
+        };
+        add_words(&mut text, &listing.title);
+        branches.iter().for_each(|branch| add_words(&mut text, branch));
+        if !is_in_range
+            || !self.branch.as_deref().is_none_or(is_on_branch)
+            || !self.words.iter().all(|word| text.contains(&word.to_lowercase()))
+        {
+            return Ok(None);
+        }
+        if prompts > 0 {
+            listing.prompts = prompts;
+        }
+        Ok(Some(listing))
+    }
+
+    fn overlaps(&self, first: Millis, last: Millis) -> bool {
+        self.from.is_none_or(|from| last >= from) && self.to.is_none_or(|to| first < to)
+    }
+
+    /// Adds the facts of the time range that a list shows, and the latest conclusion.
+    fn add_facts(
+        &self,
+        ledger: &Ledger,
+        project: &str,
+        work: &Work,
+        listing: &mut SessionListing,
+    ) -> Result<(), HomeError> {
+        if let Some(last) = work.facts_of(FactKind::Outcome).next_back() {
+            listing.conclusion = Some(last.text.clone());
+        }
+        if !self.with_facts {
+            return Ok(());
+        }
+        for fact in work.facts.iter().filter(|fact| self.overlaps(fact.at, fact.at)) {
+            if is_listed(fact.kind)
+                && let Some(event) = find_evidence(ledger, project, fact)?
+            {
+                listing.facts.push(SessionFact {
+                    kind: fact.kind,
+                    text: fact.text.clone(),
+                    number: find_number(ledger, &event)?,
+                    event,
+                    at: fact.at,
+                    branch: work.branch.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn begin_listing(stats: &SessionStats) -> SessionListing {
+    SessionListing {
+        id: stats.session.clone(),
+        short_id: String::new(),
+        agent: stats.agent.clone(),
+        project: stats.project.clone(),
+        cwd: String::new(),
+        title: String::new(),
+        branch: None,
+        first_at: stats.first_at,
+        last_at: stats.last_at,
+        events: stats.events,
+        prompts: stats.user_messages,
+        commits: 0,
+        conclusion: None,
+        facts: Vec::new(),
+    }
+}
+
+fn add_words(text: &mut String, more: &str) {
+    text.push_str(&more.to_lowercase());
+    text.push('\n');
+}
+
+const fn is_listed(kind: FactKind) -> bool {
+    !matches!(kind, FactKind::Title | FactKind::Request | FactKind::Change)
+}
+
+/// The event that shows a fact, if it is still there.
+fn find_evidence(
+    ledger: &Ledger,
+    project: &str,
+    fact: &Fact,
+) -> Result<Option<EventId>, HomeError> {
+    let Some(grip) = fact.grips().first() else { return Ok(None) };
+    Ok(ledger.grip(project, grip)?.map(|grip| grip.first))
+}
+
+/// The number of an event in its project; 0 if it is not stored.
+pub(super) fn find_number(ledger: &Ledger, event: &EventId) -> Result<u64, HomeError> {
+    Ok(ledger.position(event)?.map_or(0, |position| position.order_key().seq))
+}
+
+/// The folder in which a session began; empty if it has no events.
+pub(super) fn find_first_folder(
+    ledger: &Ledger,
+    project: &str,
+    session: &SessionId,
+) -> Result<String, HomeError> {
+    let range = EventRange {
+        session: Some(session.clone()),
+        direction: ScanDirection::Forward,
+        ..EventRange::default()
+    };
+    for event in ledger.events(&range) {
+        let (_, event) = event?;
+        if event.project == project {
+            return Ok(event.cwd);
+        }
+    }
+    Ok(String::new())
+}
+
+/// The shortest prefix of `id`, of at least 8 characters, that no other id has. `sorted` holds all
+/// ids, in order and without duplicates.
+pub(super) fn shorten_id(id: &str, sorted: &[SessionId]) -> String {
+    let at = sorted.partition_point(|other| other.as_str() < id);
+    let before = at.checked_sub(1).and_then(|at| sorted.get(at));
+    let after = sorted.iter().skip(at).find(|other| other.as_str() != id);
+    let shared =
+        [before, after].into_iter().flatten().map(|other| shared_chars(id, other.as_str()));
+    let chars = shared.map(|shared| shared + 1).max().unwrap_or(0).max(SHORT_ID_CHARS);
+    let short: String = id.chars().take(chars).collect();
+    // A hyphen at the end looks like a mistake.
+    match short.ends_with('-') {
+        true => id.chars().take(chars + 1).collect(),
+        false => short,
+    }
+}
+
+fn shared_chars(one: &str, other: &str) -> usize {
+    one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_as_short_as_they_can_be() {
+        let ids = ["0198c3f2-aa01", "0198c3f2-aa02", "419f42f0-2fa1", "s1"];
+        let sorted: Vec<SessionId> = ids.iter().map(|id| SessionId::parse(id).unwrap()).collect();
+        let short: Vec<String> = ids.iter().map(|id| shorten_id(id, &sorted)).collect();
+        assert_eq!(short, ["0198c3f2-aa01", "0198c3f2-aa02", "419f42f0", "s1"]);
+    }
+
+    #[test]
+    fn a_session_whose_id_is_no_plain_word_has_no_resume_command() {
+        let mut listing = begin_listing(&SessionStats {
+            session: SessionId::parse("0198c3f2-aa01").unwrap(),
+            agent: Agent::parse("codex").unwrap(),
+            project: "/app".to_owned(),
+            first_at: Millis(0),
+            last_at: Millis(0),
+            events: 0,
+            user_messages: 0,
+            tool_results: 0,
+        });
+        assert_eq!(listing.resume_command().as_deref(), Some("codex resume 0198c3f2-aa01"));
+        for id in ["x; rm -rf ~", "--help", "a b", "$(id)"] {
+            listing.id = SessionId::parse(id).unwrap();
+            assert_eq!(listing.resume_command(), None, "{id}");
+        }
+    }
+}

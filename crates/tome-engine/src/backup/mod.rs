@@ -1,0 +1,28 @@
+//! Backups of a home: one file with everything that cannot be rebuilt.
+//!
+//! ```text
+//! in a backup         events, projects, notes with their history, injections, waiting events, config
+//! not in a backup     contents, indexes, transcripts, topics: built again from the events
+//!                     notes inside repositories (their history is), API keys, the daemon's state
+//! ```
+//!
+//! The file is a sequence of blocks ([`BlockWriter`]), each a zstd frame of JSON lines ([`Record`])
+//! behind a header with its checksum and that of the block before it. `zstd -dc` prints the lines.
+//!
+//! A backup is consistent while events are stored: each ledger is read in order of arrival up to the
+//! event that was last when its turn came. Restoring adds and never replaces; every step recognizes
+//! what is there, so an interrupted restore is completed by running it again.
+
+mod block;
+mod collect;
+mod error;
+mod files;
+mod notebook_merge;
+mod record;
+mod restore;
+
+pub use block::{BlockReader, check_backup};
+pub use error::BackupError;
+pub(crate) use notebook_merge::{copy_notebook, merge_notebook};
+pub use record::{BackupCounts, Record};
+pub use restore::{RestoreCounts, Restorer};

@@ -1,0 +1,332 @@
+//! Names, moves, merges and removals of projects. None of them changes an event: a project keeps the root
+//! under which its events are stored, and its record says which other folders belong to it.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use tome_ledger::{AppendOutcome, Ledger};
+use tome_model::{Agent, ModelError, SessionId, truncate_to};
+
+use crate::durable::sync_folder;
+use crate::merge_sessions::{choose_event_id, encode_event};
+use crate::projects::ProjectEntry;
+use crate::root_path::check_root;
+use crate::{HomeError, Projects, StoreMode, Stores, layout, project_file};
+
+const BATCH_EVENTS: usize = 500;
+const NAME_CHARS_MAX: usize = 60;
+
+/// A project as people know it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KnownProject {
+    /// Identifies it: the root under which its events are stored.
+    pub root: String,
+    /// Unique: the name that a person gave it, or the end of its path.
+    pub name: String,
+    /// Where it is now.
+    pub folder: String,
+    /// Other folders that belong to it.
+    pub other_folders: Vec<String>,
+    /// The URL of the repository's origin.
+    pub remote: Option<String>,
+    /// Its folder in the home.
+    pub home_folder: PathBuf,
+}
+
+impl Projects {
+    /// Lists all projects, sorted by root, with names that are unique.
+    pub fn list(&self) -> Vec<KnownProject> {
+        let entries: Vec<ProjectEntry> = self.lock().projects.values().cloned().collect();
+        let mut all: Vec<KnownProject> = entries
+            .into_iter()
+            .map(|ProjectEntry { folder, record }| {
+                let current = record.path.clone().unwrap_or_else(|| record.root.clone());
+                let mut other_folders = record.folders;
+                other_folders.push(record.root.clone());
+                other_folders.retain(|other| *other != current);
+                KnownProject {
+                    name: record.name.unwrap_or_default(),
+                    root: record.root,
+                    folder: current,
+                    other_folders,
+                    remote: record.remote,
+                    home_folder: folder,
+                }
+            })
+            .collect();
+        all.sort_by(|a, b| a.root.cmp(&b.root));
+        add_names(&mut all);
+        all
+    }
+
+    /// The roots of the projects with a name.
+    pub fn find_by_name(&self, name: &str) -> Vec<String> {
+        let is_named = |one: &KnownProject| one.name == name || last_parts(&one.folder, 1) == name;
+        let all = self.list();
+        match all.iter().find(|one| one.name == name) {
+            Some(one) => vec![one.root.clone()],
+            None => all.into_iter().filter(is_named).map(|one| one.root).collect(),
+        }
+    }
+
+    /// Where a project is now.
+    pub fn current_folder(&self, root: &str) -> PathBuf {
+        let known = self.lock();
+        let path = known.projects.get(root).and_then(|entry| entry.record.path.as_deref());
+        PathBuf::from(path.unwrap_or(root))
+    }
+
+    /// Gives a project another name.
+    pub fn rename(&self, root: &str, name: &str) -> Result<(), HomeError> {
+        let is_plain = !name.is_empty()
+            && name.trim() == name
+            && name.chars().count() <= NAME_CHARS_MAX
+            && !name.contains(|c: char| c.is_control() || matches!(c, '/' | '\\'))
+            && !name.starts_with(['.', '-', '~']);
+        if !is_plain {
+            let shown = truncate_to(name, 80);
+            let problem = format!("{shown:?} cannot be a name: use letters and digits, and no /");
+            return Err(ModelError::invalid("name", problem).into());
+        }
+        if let Some(other) =
+            self.list().into_iter().find(|one| one.name == name && one.root != root)
+        {
+            let problem = format!("{name:?} is the name of {}", other.folder);
+            return Err(ModelError::invalid("name", problem).into());
+        }
+        self.change(root, |entry| entry.record.name = Some(name.to_owned()))
+    }
+
+    /// Records that a project's folder is elsewhere now.
+    pub fn move_to(&self, root: &str, folder: &str) -> Result<(), HomeError> {
+        check_root(folder)?;
+        if self.canonical_root(folder) != root && self.find_folder(folder).is_some() {
+            let problem = format!(
+                "{folder} is a project already; merge it first: `tome projects merge {folder} {root}`"
+            );
+            return Err(ModelError::invalid("folder", problem).into());
+        }
+        self.change(root, |entry| {
+            entry.record.path = Some(folder.to_owned()).filter(|folder| folder != root);
+            if folder != root && !entry.record.folders.iter().any(|known| known == folder) {
+                entry.record.folders.push(folder.to_owned());
+            }
+        })
+    }
+
+    /// Records that the folders of one project belong to another, and sets its folder in the home aside.
+    /// Returns where that is kept.
+    pub fn absorb(&self, from: &str, into: &str) -> Result<PathBuf, HomeError> {
+        let Some(gone) = self.lock().projects.get(from).cloned() else {
+            return Err(unknown(from));
+        };
+        self.change(into, |entry| {
+            let folders = [vec![from.to_owned()], gone.record.folders.clone()].concat();
+            for folder in folders.into_iter().filter(|folder| folder != into) {
+                if !entry.record.folders.contains(&folder) {
+                    entry.record.folders.push(folder);
+                }
+            }
+            for alias in &gone.record.aliases {
+                if !entry.record.aliases.contains(alias) {
+                    entry.record.aliases.push(alias.clone());
+                }
+            }
+        })?;
+        let kept = self.set_aside(&gone.folder)?;
+        self.lock().projects.remove(from);
+        Ok(kept)
+    }
+
+    /// Removes a project that holds nothing. The caller has checked its store.
+    pub fn remove_empty(&self, root: &str) -> Result<(), HomeError> {
+        let Some(entry) = self.lock().projects.get(root).cloned() else {
+            return Err(unknown(root));
+        };
+        if has_notes(&entry.folder) {
+            return Err(ModelError::invalid("project", "it has notes").into());
+        }
+        std::fs::remove_dir_all(&entry.folder).map_err(HomeError::file("remove", &entry.folder))?;
+        self.lock().projects.remove(root);
+        Ok(())
+    }
+
+    fn change(&self, root: &str, change: impl FnOnce(&mut ProjectEntry)) -> Result<(), HomeError> {
+        let mut known = self.lock();
+        let Some(mut entry) = known.projects.get(root).cloned() else { return Err(unknown(root)) };
+        change(&mut entry);
+        project_file::save_record(&entry.folder, &entry.record)?;
+        known.insert(entry);
+        Ok(())
+    }
+
+    fn set_aside(&self, folder: &Path) -> Result<PathBuf, HomeError> {
+        let merged = self.home().merged();
+        std::fs::create_dir_all(&merged).map_err(HomeError::file("create", &merged))?;
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let place = |n: u32| match n {
+            0 => merged.join(&name),
+            n => merged.join(format!("{name}.{n}")),
+        };
+        let kept = (0u32..).map(place).find(|path| !path.exists()).unwrap_or_else(|| place(0));
+        std::fs::rename(folder, &kept).map_err(HomeError::file("move", folder))?;
+        sync_folder(&merged).map_err(HomeError::file("sync", &merged))?;
+        Ok(kept)
+    }
+}
+
+impl Stores {
+    /// Copies the events of a project to another one, which recognizes those it has by their ids; also the
+    /// own notes of its sessions. Returns the number of events copied.
+    pub fn copy_project(&self, from: &str, into: &str) -> Result<u64, HomeError> {
+        if self.mode() == StoreMode::Unified {
+            let problem =
+                "projects cannot be merged in one ledger for all (store.mode = \"unified\")";
+            return Err(ModelError::invalid("store.mode", problem).into());
+        }
+        let mut copied = 0;
+        let mut sessions: HashMap<(Agent, SessionId), ()> = HashMap::new();
+        if let Some(path) = self.find_store_path(from) {
+            let (source, goal) = (self.open(&path)?, self.open_project(into)?);
+            source.copy_dedup_entries(&goal)?;
+            copied = copy_events(&source, &goal, into, &mut sessions)?;
+        }
+        for (agent, session) in sessions.into_keys() {
+            self.session_index()?.record_merge(&agent, &session, into)?;
+        }
+        self.move_session_notes(from, into);
+        Ok(copied)
+    }
+
+    /// Moves the own notes of sessions. What cannot be moved stays in the folder that is set aside.
+    fn move_session_notes(&self, from: &str, into: &str) {
+        let folders = self.projects().find_folder(from).zip(self.projects().find_folder(into));
+        let Some((from, into)) = folders else { return };
+        let sessions =
+            std::fs::read_dir(layout::sessions_dir(&from)).into_iter().flatten().flatten();
+        for session in sessions {
+            let notes = session.path().join("working-memory");
+            let goal = layout::sessions_dir(&into).join(session.file_name());
+            if notes.is_dir() && std::fs::create_dir_all(&goal).is_ok() {
+                let _ = tome_notebook::move_if_free(&notes, &goal.join("working-memory"));
+            }
+        }
+    }
+}
+
+fn copy_events(
+    source: &Ledger,
+    goal: &Ledger,
+    into: &str,
+    sessions: &mut HashMap<(Agent, SessionId), ()>,
+) -> Result<u64, HomeError> {
+    let (mut seq, mut copied) = (0, 0);
+    loop {
+        let entries = source.read_outbox(seq, BATCH_EVENTS)?;
+        let Some(last) = entries.last() else { return Ok(copied) };
+        seq = last.seq;
+        let mut batch = Vec::with_capacity(entries.len());
+        for entry in &entries {
+            let Some(event) = source.event_at(&entry.position)? else { continue };
+            if event.session.as_str() != SessionId::UNKNOWN {
+                sessions.insert((event.agent.clone(), event.session.clone()), ());
+            }
+            if let Some(id) = choose_event_id(goal, &event)? {
+                batch.push(encode_event(event, id, into));
+            }
+        }
+        let appended = goal.append(batch)?;
+        copied += appended.iter().filter(|one| one.outcome == AppendOutcome::Stored).count() as u64;
+    }
+}
+
+fn unknown(root: &str) -> HomeError {
+    HomeError::NotFound(format!("there is no project {}", truncate_to(root, 200)))
+}
+
+/// Whether a project's folder in the home holds notes.
+pub(crate) fn has_notes(folder: &Path) -> bool {
+    let entries = std::fs::read_dir(layout::notebook_dir(folder)).into_iter().flatten().flatten();
+    entries.into_iter().any(|entry| {
+        let name = entry.file_name();
+        !name.to_string_lossy().starts_with('.') || name == ".history"
+    })
+}
+
+/// Gives every project without a name the shortest end of its path that no other one has.
+fn add_names(all: &mut [KnownProject]) {
+    let given: Vec<String> = all.iter().map(|one| one.name.clone()).collect();
+    let folders: Vec<String> = all.iter().map(|one| one.folder.clone()).collect();
+    for (place, one) in all.iter_mut().enumerate() {
+        if !one.name.is_empty() {
+            continue;
+        }
+        let is_free = |name: &str| {
+            let others = folders.iter().zip(&given).enumerate().filter(|(at, _)| *at != place);
+            let mut others = others.map(|(_, (folder, given))| (folder, given));
+            !others.any(|(folder, given)| match given.is_empty() {
+                true => last_parts(folder, name.split('/').count()) == name,
+                false => given == name,
+            })
+        };
+        let depth = one.folder.split('/').count();
+        let names = (1..=depth).map(|parts| last_parts(&one.folder, parts));
+        one.name =
+            names.into_iter().find(|name| is_free(name)).unwrap_or_else(|| one.folder.clone());
+    }
+}
+
+/// The last parts of a path.
+fn last_parts(path: &str, count: usize) -> String {
+    let parts: Vec<&str> = path.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+    let from = parts.len().saturating_sub(count);
+    let end = parts.get(from..).unwrap_or_default().join("/");
+    if end.is_empty() { path.to_owned() } else { end }
+}
+
+#[cfg(test)]
+mod tests {
+    use tome_model::Millis;
+
+    use super::*;
+    use crate::Home;
+
+    #[test]
+    fn names_are_the_shortest_unique_ends_of_paths() {
+        let folder = tempfile::tempdir().unwrap();
+        let projects = Projects::load(&Home::at(folder.path()));
+        for root in ["/gone/a/app", "/gone/b/app", "/gone/site"] {
+            projects.ensure_folder(root, Millis(1)).unwrap();
+        }
+        let names = |projects: &Projects| {
+            projects.list().into_iter().map(|one| one.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&projects), ["a/app", "b/app", "site"]);
+        assert_eq!(projects.find_by_name("app").len(), 2);
+        assert_eq!(projects.find_by_name("b/app"), ["/gone/b/app"]);
+        projects.rename("/gone/b/app", "backend").unwrap();
+        assert_eq!(names(&projects), ["app", "backend", "site"]);
+        assert!(projects.rename("/gone/site", "backend").is_err());
+        assert!(projects.rename("/gone/site", "a/b").is_err());
+        let again = Projects::load(&Home::at(folder.path()));
+        assert_eq!(names(&again), ["app", "backend", "site"]);
+    }
+
+    #[test]
+    fn a_moved_project_keeps_its_root_and_is_found_in_its_new_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let projects = Projects::load(&Home::at(folder.path().join("home")));
+        projects.ensure_folder("/gone/app", Millis(1)).unwrap();
+        let new = folder.path().canonicalize().unwrap().join("new");
+        std::fs::create_dir_all(&new).unwrap();
+        let new = new.to_str().unwrap();
+        projects.move_to("/gone/app", new).unwrap();
+        assert_eq!(projects.resolve_project(new, None).unwrap(), "/gone/app");
+        assert_eq!(projects.resolve_project("/x", Some(new)).unwrap(), "/gone/app");
+        assert_eq!(projects.current_folder("/gone/app"), Path::new(new));
+        let again = Projects::load(&Home::at(folder.path().join("home")));
+        assert_eq!(again.find_known_project(new).as_deref(), Some("/gone/app"));
+        projects.ensure_folder("/gone/other", Millis(1)).unwrap();
+        assert!(projects.move_to("/gone/app", "/gone/other").is_err());
+    }
+}

@@ -1,0 +1,46 @@
+//! The command line of `tome export`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+pub const EXPORT_HELP: &str = "\
+Secrets are cut again with today's patterns. HTML is one file without scripts or links to other files.
+
+Examples:
+  tome export 6f0c5b1e                   a session as Markdown, to the terminal
+  tome export 6f0c5b1e --format html --out session.html
+  tome export --project . --format jsonl --out app.jsonl     `tome ingest` takes these lines";
+
+/// The format of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExportFormat {
+    /// Text with headings
+    #[value(alias = "md")]
+    Markdown,
+    /// A page for a browser
+    Html,
+    /// One JSON object per event
+    #[value(alias = "json")]
+    Jsonl,
+}
+
+/// `tome export`
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// The session, or the beginning of its id
+    #[arg(value_name = "SESSION", required_unless_present = "project", conflicts_with = "project")]
+    pub session: Option<String>,
+    /// All sessions of this project
+    #[arg(long, value_name = "DIR")]
+    pub project: Option<PathBuf>,
+    /// How to write it [default: by the file's name, otherwise markdown]
+    #[arg(long, value_name = "FORMAT")]
+    pub format: Option<ExportFormat>,
+    /// Write this file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Replace the file if it exists
+    #[arg(long, requires = "out")]
+    pub force: bool,
+}

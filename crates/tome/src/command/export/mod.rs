@@ -1,0 +1,249 @@
+//! `tome export`: a session or a project as Markdown, HTML or JSON lines.
+
+mod html;
+mod markdown;
+
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use tome_engine::Sealer;
+use tome_home::sync_folder;
+use tome_model::{Clock, Draft, Event, SystemClock, limits as model_limits};
+use tome_proto::{Client, EventListQuery, limits, v1};
+use tome_redact::Redactor;
+use tome_terminal::{BOLD, RESET, format_bytes, format_counted};
+
+use super::events::resolve_project;
+use super::{CommandContext, CommandError, Outcome, time};
+use crate::cli::export::{ExportArgs, ExportFormat};
+use crate::connect::StartPolicy;
+
+/// Sessions of a project in one export.
+const SESSIONS_MAX: u32 = 100_000;
+
+/// Writes an export piece by piece: nothing but the current event is kept in memory.
+trait ExportWriter {
+    fn begin(&mut self, out: &mut dyn Write, heading: &Heading) -> std::io::Result<()>;
+    fn session(&mut self, out: &mut dyn Write, session: &SessionHeading) -> std::io::Result<()>;
+    fn event(&mut self, out: &mut dyn Write, event: &Event) -> std::io::Result<()>;
+    fn end(&mut self, out: &mut dyn Write) -> std::io::Result<()>;
+}
+
+/// The head of the whole export.
+struct Heading {
+    title: String,
+    exported: String,
+}
+
+/// The head of a session.
+struct SessionHeading {
+    title: String,
+    /// Agent, folder and time.
+    details: String,
+}
+
+pub fn run(context: &CommandContext, asked: &ExportArgs) -> Result<Outcome> {
+    let format = choose_format(asked);
+    let Some(path) = &asked.out else {
+        let mut out: Box<dyn Write> = match format {
+            ExportFormat::Jsonl => Box::new(std::io::stdout().lock()),
+            ExportFormat::Markdown | ExportFormat::Html => Box::new(tome_terminal::stdout().lock()),
+        };
+        export(context, asked, format, &mut out)?;
+        out.flush()?;
+        return Ok(Outcome::Done);
+    };
+    if path.exists() && !asked.force {
+        let refusal = CommandError::bad_input(format!("{} exists already", path.display()));
+        return Err(refusal.with_hint("choose another name, or add --force").into());
+    }
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let folder = parent.unwrap_or(Path::new("."));
+    let file = tempfile::Builder::new().prefix(".tome-export-").tempfile_in(folder);
+    let mut file = file.with_context(|| format!("cannot write in {}", folder.display()))?;
+    let mut buffer = BufWriter::new(&mut file);
+    let written = export(context, asked, format, &mut buffer)?;
+    buffer.flush()?;
+    drop(buffer);
+    file.as_file().sync_all()?;
+    let bytes = file.as_file().metadata()?.len();
+    let kept = if asked.force { file.persist(path) } else { file.persist_noclobber(path) };
+    kept.map_err(|failed| failed.error)
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    sync_folder(folder)?;
+    if context.json {
+        context.print_json(&serde_json::json!({
+            "file": path, "bytes": bytes, "sessions": written.sessions, "events": written.events,
+        }))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = tome_terminal::stdout().lock();
+    writeln!(
+        out,
+        "{BOLD}{}{RESET}  {}, {}, {}",
+        context.shorten_path(path),
+        format_counted(written.sessions, "session", "sessions"),
+        format_counted(written.events, "event", "events"),
+        format_bytes(bytes),
+    )?;
+    Ok(Outcome::Done)
+}
+
+fn choose_format(asked: &ExportArgs) -> ExportFormat {
+    let ending = asked.out.as_ref().and_then(|path| path.extension()).and_then(|end| end.to_str());
+    asked.format.unwrap_or(match ending {
+        Some("html" | "htm") => ExportFormat::Html,
+        Some("jsonl" | "json") => ExportFormat::Jsonl,
+        _ => ExportFormat::Markdown,
+    })
+}
+
+/// What an export holds.
+#[derive(Default)]
+struct Written {
+    sessions: u64,
+    events: u64,
+}
+
+fn export(
+    context: &CommandContext,
+    asked: &ExportArgs,
+    format: ExportFormat,
+    out: &mut dyn Write,
+) -> Result<Written> {
+    let redactor = Redactor::new(&context.settings.redact)?;
+    // Cuts secrets only: what is stored is within the limits already.
+    let sealer = Sealer::new(redactor, model_limits::TEXT_BYTES_CEILING);
+    let mut writer: Box<dyn ExportWriter> = match format {
+        ExportFormat::Markdown => Box::new(markdown::MarkdownWriter),
+        ExportFormat::Html => Box::new(html::HtmlWriter),
+        ExportFormat::Jsonl => Box::new(LineWriter),
+    };
+    context.block_on(async {
+        let client = context.connector.connect(StartPolicy::IfNotRunning).await?;
+        let (title, sessions) = find_sessions(context, asked, &client).await?;
+        let exported = time::format_local_time(SystemClock.now());
+        writer.begin(out, &Heading { title: sealer.redact(&title), exported })?;
+        let mut written = Written::default();
+        for session in sessions {
+            let mut heading = session_heading(context, &session, &sealer);
+            if asked.session.is_some() {
+                // The title of the whole is that of its only session.
+                heading.title.clear();
+            }
+            writer.session(out, &heading)?;
+            written.sessions += 1;
+            written.events +=
+                write_events(&client, &session, &sealer, writer.as_mut(), out).await?;
+        }
+        writer.end(out)?;
+        Ok(written)
+    })
+}
+
+/// The sessions to export, oldest first, and the title of the whole.
+async fn find_sessions(
+    context: &CommandContext,
+    asked: &ExportArgs,
+    client: &Client,
+) -> Result<(String, Vec<v1::Session>)> {
+    if let Some(id) = &asked.session {
+        let request = v1::GetSessionRequest {
+            id: id.clone(),
+            only_listing: true,
+            ..v1::GetSessionRequest::default()
+        };
+        let found = client.get_session(request).await?.session;
+        let session = found.with_context(|| format!("there is no session {id}"))?;
+        return Ok((session.title.clone(), vec![session]));
+    }
+    let root = resolve_project(context, asked.project.as_deref())?.unwrap_or_default();
+    let request = v1::ListSessionsRequest {
+        project: root.clone(),
+        limit: SESSIONS_MAX,
+        ..v1::ListSessionsRequest::default()
+    };
+    let mut sessions = client.list_sessions(request).await?.sessions;
+    if sessions.is_empty() {
+        let refusal = CommandError::not_found(format!("no sessions in {root}"));
+        return Err(refusal.with_hint("`tome projects` lists the known projects").into());
+    }
+    sessions.reverse();
+    Ok((context.shorten_path(Path::new(&root)), sessions))
+}
+
+fn session_heading(
+    context: &CommandContext,
+    session: &v1::Session,
+    sealer: &Sealer,
+) -> SessionHeading {
+    let began = time::format_local_time(tome_model::Millis(session.first_at_ms));
+    let folder = context.shorten_path(Path::new(&session.project));
+    SessionHeading {
+        title: sealer.redact(&session.title),
+        details: format!("{} in {folder}, {}", session.agent, began.get(..16).unwrap_or(&began)),
+    }
+}
+
+async fn write_events(
+    client: &Client,
+    session: &v1::Session,
+    sealer: &Sealer,
+    writer: &mut dyn ExportWriter,
+    out: &mut dyn Write,
+) -> Result<u64> {
+    let mut query = EventListQuery {
+        session: Some(session.id.clone()),
+        project: Some(session.project.clone()),
+        agents: vec![session.agent.clone()],
+        limit: limits::PAGE_EVENTS_DEFAULT,
+        ..EventListQuery::default()
+    };
+    let mut count = 0;
+    loop {
+        let page = client.list_events(query.clone()).await?;
+        for event in page.events {
+            let (id, project, arrived) = (event.id.clone(), event.project.clone(), event.arrived);
+            let draft = sealer.seal(Draft::from_event(event));
+            writer.event(out, &draft.into_event(id, project, arrived))?;
+            count += 1;
+        }
+        match page.continuation {
+            Some(next) => query.continuation = next,
+            None => return Ok(count),
+        }
+    }
+}
+
+/// One JSON object per event, as `tome events --json` prints it.
+struct LineWriter;
+
+impl ExportWriter for LineWriter {
+    fn begin(&mut self, _: &mut dyn Write, _: &Heading) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn session(&mut self, _: &mut dyn Write, _: &SessionHeading) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    fn event(&mut self, out: &mut dyn Write, event: &Event) -> std::io::Result<()> {
+        let line = tome_terminal::render_json(event)?;
+        writeln!(out, "{line}")
+    }
+
+    fn end(&mut self, _: &mut dyn Write) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Who said or did it, and when.
+fn side_and_time(event: &Event) -> (String, String) {
+    let side = match tome_terminal::name_side(event).as_str() {
+        "user" => "You".to_owned(),
+        side => side.to_owned(),
+    };
+    let at = time::format_local_time(event.at);
+    (side, at.get(..16).unwrap_or(&at).to_owned())
+}

@@ -1,0 +1,140 @@
+//! `tome` without a command: the front page, or the first steps if nothing is recorded.
+
+mod first_steps;
+mod front_page;
+mod week;
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::json;
+use tome_model::Millis;
+use tome_proto::v1;
+use tome_terminal::{BOLD, DIM, RED, RESET, YELLOW, format_bytes, format_counted, print_styled};
+
+use super::screen::Screen;
+use super::status::{
+    DaemonState, StatusReport, collect_status, daemon_json, print_daemon, print_spool,
+};
+use super::{CommandContext, Outcome, capture_state};
+use crate::connect::StartPolicy;
+
+pub fn run(context: &CommandContext) -> Result<Outcome> {
+    if first_steps::is_home_empty(context) {
+        return first_steps::run(context);
+    }
+    let report = collect_status(context, StartPolicy::IfNotRunning)?;
+    let nothing = v1::StatusResponse::default();
+    let status = match &report.daemon {
+        DaemonState::Running(status) => status,
+        _ => &nothing,
+    };
+    if context.json {
+        print_overview_json(context, &report, status)?;
+    } else {
+        print_overview(context, &report, status)?;
+    }
+    Ok(if matches!(report.daemon, DaemonState::Running(_)) {
+        Outcome::Done
+    } else {
+        Outcome::Failed
+    })
+}
+
+fn print_overview(
+    context: &CommandContext,
+    report: &StatusReport,
+    status: &v1::StatusResponse,
+) -> Result<()> {
+    let mut out = tome_terminal::stdout().lock();
+    let is_running = matches!(report.daemon, DaemonState::Running(_));
+    let unread = status.stores.iter().filter(|store| !store.problem.is_empty()).count() as u64;
+    if status.projects.is_empty() {
+        match (is_running, unread) {
+            (false, _) => writeln!(
+                out,
+                "{BOLD}The stored events cannot be read: the daemon is not available.{RESET}\n"
+            )?,
+            (true, 0) => first_steps::print_nothing_recorded(&mut out, &Screen::new(context))?,
+            (true, _) => writeln!(out, "{BOLD}The stored events cannot be read.{RESET}\n")?,
+        }
+    } else {
+        match front_page::load_front_page(context, status) {
+            Ok(page) => {
+                front_page::print_front_page(&mut out, &Screen::new(context), &page)?;
+            }
+            // The health below says more.
+            Err(error) => writeln!(out, "{YELLOW}The sessions cannot be listed:{RESET} {error}\n")?,
+        }
+    }
+    print_health(context, &mut out, report, status)
+}
+
+/// Prints the health in one line, and what is wrong below it.
+fn print_health(
+    context: &CommandContext,
+    out: &mut dyn Write,
+    report: &StatusReport,
+    status: &v1::StatusResponse,
+) -> Result<()> {
+    let screen = Screen::new(context);
+    let unread = status.stores.iter().filter(|store| !store.problem.is_empty()).count() as u64;
+    let is_running = matches!(report.daemon, DaemonState::Running(_));
+    if is_running {
+        let events: u64 = status.projects.iter().map(|project| project.events).sum();
+        let sessions: u64 = status.projects.iter().map(|project| project.sessions).sum();
+        let projects = status.projects.len() as u64 + u64::from(status.projects_uncounted);
+        let line = format!(
+            "{}, {}, {} · {} on disk · daemon running",
+            format_counted(events, "event", "events"),
+            format_counted(sessions, "session", "sessions"),
+            format_counted(projects, "project", "projects"),
+            format_bytes(status.disk_bytes),
+        );
+        print_styled(out, DIM, 0, &line, screen.prose_width())?;
+    } else {
+        print_daemon(out, report)?;
+    }
+    if unread > 0 {
+        let stores = format_counted(unread, "store", "stores");
+        writeln!(out, "stores   {RED}{stores} cannot be read{RESET}; run `tome doctor`")?;
+    }
+    let waiting = &report.waiting;
+    if waiting.events > 0 || waiting.damaged > 0 || report.lost.events > 0 {
+        print_spool(out, report)?;
+    }
+    capture_state::print_line(out, context, report.now)?;
+    Ok(())
+}
+
+fn print_overview_json(
+    context: &CommandContext,
+    report: &StatusReport,
+    status: &v1::StatusResponse,
+) -> Result<()> {
+    let projects: Vec<_> = status
+        .projects
+        .iter()
+        .map(|project| {
+            json!({"root": project.root, "ledger": project.path, "sessions": project.sessions, "events": project.events,
+                   "last_at": Millis(project.last_at_ms), "disk_bytes": project.disk_bytes})
+        })
+        .collect();
+    let agents: Vec<_> = status
+        .agents
+        .iter()
+        .map(|agent| {
+            json!({"agent": agent.agent, "sessions": agent.sessions, "events": agent.events, "last_at": Millis(agent.last_at_ms)})
+        })
+        .collect();
+    context.print_json(&json!({
+        "home": context.settings.home.root(),
+        "events": status.projects.iter().map(|project| project.events).sum::<u64>(),
+        "projects": projects, "agents": agents, "projects_uncounted": status.projects_uncounted,
+        "disk_bytes": status.disk_bytes,
+        "daemon": daemon_json(&report.daemon),
+        "spool": {"waiting_events": report.waiting.events, "damaged_lines": report.waiting.damaged},
+        "lost": {"events": report.lost.events},
+        "recording": capture_state::as_json(context, report.now),
+    }))
+}

@@ -1,0 +1,305 @@
+//! `tome projects`: lists, renames, moves, merges and removes projects.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_model::Millis;
+use tome_proto::v1::change_project_request::Change;
+use tome_proto::{Client, v1};
+use tome_terminal::{
+    DIM, RESET, YELLOW, format_bytes, format_count, format_counted, print_hanging,
+    print_table_within,
+};
+
+use super::notebook_client::quote_shell;
+use super::screen::Screen;
+use super::{CommandContext, CommandError, Outcome};
+use crate::cli::projects::{ProjectChange, ProjectsArgs};
+
+pub fn run(context: &CommandContext, asked: &ProjectsArgs) -> Result<Outcome> {
+    match &asked.change {
+        None => list(context),
+        Some(ProjectChange::Rename { project, name }) => {
+            let project = find(context, project)?;
+            change(context, &project, Change::NewName(name.clone()))?;
+            report(context, &project, &format!("{} is now called {name}", project.name))
+        }
+        Some(ProjectChange::Mv { old, new }) => {
+            let project = find(context, old)?;
+            let new = std::path::absolute(new)?;
+            if !new.is_dir() {
+                let refusal =
+                    CommandError::not_found(format!("there is no folder {}", new.display()));
+                return Err(refusal.with_hint("move the folder first, then tell Tome").into());
+            }
+            let root = tome_home::locate_project(&new).map_or(new, |found| found.root);
+            let folder = root.to_string_lossy().into_owned();
+            change(context, &project, Change::NewFolder(folder))?;
+            let shown = context.shorten_path(&root);
+            report(context, &project, &format!("{} is now in {shown}", project.name))
+        }
+        Some(ProjectChange::Merge { project, into }) => merge(context, project, into),
+        Some(ProjectChange::Rm { project }) => {
+            let project = find(context, project)?;
+            if project.events > 0 || project.has_notes {
+                return Err(refuse_removal(&project).into());
+            }
+            change(context, &project, Change::Remove(true))?;
+            report(context, &project, &format!("{} removed: it held nothing", project.name))
+        }
+    }
+}
+
+fn refuse_removal(project: &v1::KnownProject) -> CommandError {
+    let held = match (project.events, project.has_notes) {
+        (0, _) => "notes".to_owned(),
+        (events, false) => format_counted(events, "event", "events"),
+        (events, true) => format!("{} and notes", format_counted(events, "event", "events")),
+    };
+    CommandError::bad_input(format!("{} holds {held}, which are never deleted", project.name))
+        .with_hint(format!(
+            "`tome projects merge {0} OTHER` moves them to another project; `tome export --project {0}` writes them to a file",
+            quote_shell(&project.name)
+        ))
+}
+
+fn list(context: &CommandContext) -> Result<Outcome> {
+    let all = fetch(context)?;
+    if context.json {
+        all.iter().try_for_each(|one| context.print_json(&as_json(one)))?;
+        return Ok(Outcome::Done);
+    }
+    let screen = Screen::new(context);
+    print_list(&mut tome_terminal::stdout().lock(), &screen, &all)?;
+    Ok(Outcome::Done)
+}
+
+fn print_list(
+    out: &mut dyn Write,
+    screen: &Screen,
+    all: &[v1::KnownProject],
+) -> std::io::Result<()> {
+    if all.is_empty() {
+        return writeln!(out, "no projects yet; `tome import` and `tome setup` bring them in");
+    }
+    let rows: Vec<Vec<String>> = all
+        .iter()
+        .map(|one| {
+            let last = match one.last_at_ms {
+                0 => "never".to_owned(),
+                at => screen.when(at),
+            };
+            vec![
+                tome_terminal::one_line(&one.name, 60),
+                format_count(one.sessions),
+                last,
+                format_bytes(one.disk_bytes),
+                screen.path(&one.folder),
+            ]
+        })
+        .collect();
+    let heads = ["project", ">sessions", "last used", ">size", "folder"];
+    print_table_within(out, &heads, &rows, screen.width)?;
+    for one in all.iter().filter(|one| !one.problem.is_empty()) {
+        let text = format!("{} cannot be read: {}", one.name, one.problem);
+        print_hanging(out, &format!("{YELLOW}!{RESET} "), 2, &text, screen.prose_width())?;
+    }
+    let clones = find_clones(all);
+    for (clone, into) in clones.iter().take(3) {
+        let text = format!(
+            "{} and {} are clones of one repository. Merge them: tome projects merge {} {}",
+            clone.name,
+            into.name,
+            quote_shell(&clone.name),
+            quote_shell(&into.name)
+        );
+        writeln!(out)?;
+        print_hanging(out, "", 0, &text, screen.prose_width())?;
+    }
+    if clones.len() > 3 {
+        writeln!(out, "{DIM}and {} more clones{RESET}", clones.len() - 3)?;
+    }
+    Ok(())
+}
+
+/// Projects with the same remote: each clone with the one that has most sessions.
+fn find_clones(all: &[v1::KnownProject]) -> Vec<(&v1::KnownProject, &v1::KnownProject)> {
+    let remote = |one: &v1::KnownProject| {
+        let url = one.remote.trim_end_matches('/').trim_end_matches(".git");
+        (!url.is_empty()).then(|| url.to_owned())
+    };
+    let mut clones = Vec::new();
+    for one in all {
+        let same = all.iter().filter(|other| remote(one).is_some() && remote(other) == remote(one));
+        let main = same.max_by_key(|other| (other.sessions, std::cmp::Reverse(&other.root)));
+        if let Some(main) = main.filter(|main| main.root != one.root) {
+            clones.push((one, main));
+        }
+    }
+    clones
+}
+
+fn merge(context: &CommandContext, from: &Path, into: &Path) -> Result<Outcome> {
+    let (from, into) = (find(context, from)?, find(context, into)?);
+    if from.root == into.root {
+        let problem = format!("{} cannot be merged into itself", from.name);
+        return Err(CommandError::bad_input(problem).into());
+    }
+    let merged = change(context, &from, Change::MergeInto(into.root.clone()))?;
+    if context.json {
+        context.print_json(&json!({
+            "project": from.root, "into": into.root, "events": merged.events,
+            "notes": merged.notes, "kept": merged.kept,
+        }))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = tome_terminal::stdout().lock();
+    writeln!(
+        out,
+        "{} merged into {}: {}, {}",
+        from.name,
+        into.name,
+        format_counted(merged.events, "event", "events"),
+        format_counted(merged.notes, "note", "notes")
+    )?;
+    let kept = context.shorten_path(Path::new(&merged.kept));
+    let text = format!("Its former store is kept in {kept}; delete it once you are content.");
+    print_hanging(&mut out, "", 0, &text, tome_terminal::terminal_width().min(100))?;
+    Ok(Outcome::Done)
+}
+
+fn report(context: &CommandContext, project: &v1::KnownProject, text: &str) -> Result<Outcome> {
+    if context.json {
+        let changed = fetch(context)?.into_iter().find(|one| one.root == project.root);
+        context.print_json(&changed.map_or(json!({"root": project.root}), |one| as_json(&one)))?;
+    } else {
+        writeln!(tome_terminal::stdout(), "{text}")?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn fetch(context: &CommandContext) -> Result<Vec<v1::KnownProject>> {
+    let list = async |client: &Client| client.list_projects().await;
+    Ok(context.connector.call_blocking(list)?)
+}
+
+fn change(
+    context: &CommandContext,
+    project: &v1::KnownProject,
+    change: Change,
+) -> Result<v1::ChangeProjectResponse> {
+    let request = v1::ChangeProjectRequest { project: project.root.clone(), change: Some(change) };
+    let call = async |client: &Client| client.change_project(request).await;
+    Ok(context.connector.call_once_blocking(call)?)
+}
+
+/// Finds a project by its name, its folder or a former folder.
+fn find(context: &CommandContext, typed: &Path) -> Result<v1::KnownProject> {
+    let all = fetch(context)?;
+    let text = typed.to_string_lossy();
+    let folder = std::path::absolute(typed)?;
+    let folder = tome_home::locate_project(&folder).map_or(folder, |found| found.root);
+    let folder = folder.to_string_lossy();
+    let is_meant = |one: &v1::KnownProject| {
+        one.name == text
+            || one.root == folder
+            || one.folder == folder
+            || one.other_folders.iter().any(|other| *other == folder)
+    };
+    let base_name = |one: &v1::KnownProject| {
+        Path::new(&one.folder).file_name().is_some_and(|name| name.to_string_lossy() == text)
+    };
+    let mut found: Vec<&v1::KnownProject> = all.iter().filter(|one| is_meant(one)).collect();
+    if found.is_empty() {
+        found = all.iter().filter(|one| base_name(one)).collect();
+    }
+    match found.as_slice() {
+        [one] => Ok((*one).clone()),
+        [] => {
+            let refusal = CommandError::not_found(format!("no project {text}"));
+            Err(refusal.with_hint("`tome projects` lists them").into())
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(|one| one.name.as_str()).collect();
+            let problem = format!("{text} can be {}", names.join(" or "));
+            Err(CommandError::bad_input(problem).with_hint("use the longer name").into())
+        }
+    }
+}
+
+fn as_json(one: &v1::KnownProject) -> Value {
+    json!({
+        "root": one.root, "name": one.name, "folder": one.folder,
+        "other_folders": one.other_folders, "sessions": one.sessions, "events": one.events,
+        "remote": Some(&one.remote).filter(|remote| !remote.is_empty()),
+        "last_at": Some(one.last_at_ms).filter(|at| *at > 0).map(Millis),
+        "disk_bytes": one.disk_bytes, "has_notes": one.has_notes,
+        "problem": Some(&one.problem).filter(|problem| !problem.is_empty()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn sample(name: &str, folder: &str, sessions: u64, days_ago: u64) -> v1::KnownProject {
+        v1::KnownProject {
+            root: folder.to_owned(),
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+            remote: if name.contains("app") { "git@example.com:dev/app.git" } else { "" }
+                .to_owned(),
+            sessions,
+            last_at_ms: NOW_MS - days_ago * 86_400_000,
+            disk_bytes: sessions * 123_456,
+            ..v1::KnownProject::default()
+        }
+    }
+
+    const NOW_MS: u64 = 1_794_735_000_000;
+
+    fn check(width: usize, expected: &Expect) {
+        let all = [
+            sample("app", "/home/dev/work/clients/northwind/app", 128, 0),
+            sample("app-clone", "/home/dev/tmp/app-clone", 3, 40),
+            sample(
+                "a-rather-long-name-of-a-project",
+                "/srv/shared/a-rather-long-name-of-a-project",
+                1,
+                400,
+            ),
+        ];
+        let mut out = Vec::new();
+        print_list(&mut out, &Screen::for_test(NOW_MS, width), &all).unwrap();
+        let text = anstream::adapter::strip_bytes(&out).into_vec();
+        let text = String::from_utf8(text).unwrap();
+        for line in text.lines() {
+            assert!(tome_terminal::display_width(line) <= width, "{width}: {line}");
+        }
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn the_list_fits_60_columns() {
+        check(60, &expect![[""]]);
+    }
+
+    #[test]
+    fn the_list_fits_80_columns() {
+        check(80, &expect![[""]]);
+    }
+
+    #[test]
+    fn the_list_fits_100_columns() {
+        check(100, &expect![[""]]);
+    }
+
+    #[test]
+    fn the_list_fits_160_columns() {
+        check(160, &expect![[""]]);
+    }
+}

@@ -1,0 +1,198 @@
+//! The conversation of a session: its turns, each with the prompt, the answers and the tool calls.
+
+use std::ops::Range;
+
+use tome_contents::{ToolOutcome, is_prompt, read_tool_call};
+use tome_model::{Event, EventKind, Millis};
+use tome_terminal::{json_to_text, one_line};
+
+use super::edits::{FileEdit, read_edits};
+
+/// Characters of a tool call.
+const CALL_CHARS_MAX: usize = 400;
+/// Characters of a message that is neither a prompt nor an answer.
+const NOTE_CHARS_MAX: usize = 200;
+
+/// A prompt and everything up to the next one.
+#[derive(Debug)]
+pub struct ConversationTurn<'a> {
+    /// Counted from 1.
+    pub number: usize,
+    pub at: Millis,
+    /// The number of the event and its text.
+    pub prompt: Option<(u64, &'a str)>,
+    pub steps: Vec<TurnStep<'a>>,
+    /// Numbers and ids of all events of the turn.
+    pub events: Vec<(u64, &'a str)>,
+}
+
+#[derive(Debug)]
+pub enum TurnStep<'a> {
+    /// A message of the agent.
+    Said { number: u64, text: &'a str },
+    /// A tool call in one line, with the edits that it made.
+    Called { number: u64, line: String, outcome: CallOutcome, edits: Vec<FileEdit> },
+    /// Something else that happened.
+    Note { number: u64, text: String },
+    /// Steps of a subagent, which are not shown one by one.
+    Subagent { number: u64, steps: usize },
+}
+
+impl TurnStep<'_> {
+    /// The number of its first event.
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Said { number, .. }
+            | Self::Called { number, .. }
+            | Self::Note { number, .. }
+            | Self::Subagent { number, .. } => *number,
+        }
+    }
+}
+
+/// How a tool call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallOutcome(ToolOutcome);
+
+impl CallOutcome {
+    /// Whether it passed; `None` if its payload does not tell.
+    pub fn has_passed(self) -> Option<bool> {
+        match self.0 {
+            ToolOutcome::Exited(code) => Some(code == 0),
+            ToolOutcome::Unknown => None,
+            _ => Some(false),
+        }
+    }
+
+    /// The outcome in words; empty if it passed or is unknown.
+    pub fn words(self) -> String {
+        match self.0 {
+            ToolOutcome::Exited(0) | ToolOutcome::Unknown => String::new(),
+            ToolOutcome::Exited(code) => format!("exit {code}"),
+            ToolOutcome::Rejected => "not allowed".to_owned(),
+            ToolOutcome::Interrupted => "stopped by the user".to_owned(),
+            ToolOutcome::TimedOut => "timed out".to_owned(),
+            ToolOutcome::NotRun => "not run".to_owned(),
+        }
+    }
+
+    /// One word for programs.
+    pub fn word(self) -> &'static str {
+        match self.0 {
+            ToolOutcome::Exited(0) => "passed",
+            ToolOutcome::Exited(_) => "failed",
+            ToolOutcome::Rejected => "rejected",
+            ToolOutcome::Interrupted => "interrupted",
+            ToolOutcome::TimedOut => "timed_out",
+            ToolOutcome::NotRun => "not_run",
+            ToolOutcome::Unknown => "unknown",
+        }
+    }
+}
+
+/// Reads the turns of a session, given where its events are cut.
+pub fn read_conversation<'a>(
+    events: &'a [(u64, Event)],
+    cuts: &[Range<usize>],
+) -> Vec<ConversationTurn<'a>> {
+    let mut turns: Vec<ConversationTurn<'a>> = Vec::new();
+    for cut in cuts {
+        let Some(part) = events.get(cut.clone()) else { continue };
+        let turn = read_turn(turns.len() + 1, part);
+        // The start of a session alone is no turn.
+        if turn.prompt.is_some() || !turn.steps.is_empty() {
+            turns.push(turn);
+        }
+    }
+    turns
+}
+
+fn read_turn(number: usize, events: &[(u64, Event)]) -> ConversationTurn<'_> {
+    let mut turn = ConversationTurn {
+        number,
+        at: events.first().map_or(Millis(0), |(_, event)| event.at),
+        prompt: None,
+        steps: Vec::new(),
+        events: events.iter().map(|(number, event)| (*number, event.id.as_str())).collect(),
+    };
+    for (number, event) in events {
+        turn.add_event(*number, event);
+    }
+    turn
+}
+
+impl<'a> ConversationTurn<'a> {
+    fn add_event(&mut self, number: u64, event: &'a Event) {
+        if event.meta.contains_key("agent_id") {
+            match self.steps.last_mut() {
+                Some(TurnStep::Subagent { steps, .. }) => *steps += 1,
+                _ => self.steps.push(TurnStep::Subagent { number, steps: 1 }),
+            }
+            return;
+        }
+        let text = event.text.trim();
+        match event.kind {
+            EventKind::UserMessage if is_prompt(event) && self.prompt.is_none() => {
+                self.at = event.at;
+                self.prompt = Some((number, text));
+            }
+            EventKind::UserMessage if !text.is_empty() => {
+                self.steps.push(TurnStep::Note { number, text: one_line(text, NOTE_CHARS_MAX) });
+            }
+            EventKind::AssistantMessage | EventKind::AssistantStop if !text.is_empty() => {
+                // The end of a turn repeats its last message.
+                let is_repeated = self.steps.iter().rev().any(
+                    |step| matches!(step, TurnStep::Said { text: earlier, .. } if *earlier == text),
+                );
+                if !is_repeated {
+                    self.steps.push(TurnStep::Said { number, text });
+                }
+            }
+            EventKind::ToolResult => self.add_call(number, event),
+            EventKind::Compaction => {
+                let text = "the context was compacted".to_owned();
+                self.steps.push(TurnStep::Note { number, text });
+            }
+            _ => {}
+        }
+    }
+
+    fn add_call(&mut self, number: u64, event: &Event) {
+        let (Some(call), Some(tool)) = (read_tool_call(event), &event.tool) else { return };
+        let outcome = CallOutcome(call.outcome);
+        let edits = match outcome.has_passed() {
+            Some(false) => Vec::new(),
+            _ => read_edits(tool, &event.cwd),
+        };
+        let detail = match (call.command, call.files.first()) {
+            (Some(command), _) => shorten_command(command, &event.cwd),
+            (None, Some((path, _))) => format!("{} {}", tool.name, shorten_path(path, &event.cwd)),
+            (None, None) => {
+                // A search is told by its words rather than by its folder.
+                let words = ["pattern", "query", "url", "description"]
+                    .iter()
+                    .find_map(|field| tool.input.get(field)?.as_str());
+                let input = words.map_or_else(|| json_to_text(&tool.input), str::to_owned);
+                format!("{} {}", tool.name, shorten_path(&input, &event.cwd))
+            }
+        };
+        let line = one_line(&detail, CALL_CHARS_MAX);
+        self.steps.push(TurnStep::Called { number, line, outcome, edits });
+    }
+}
+
+/// A path relative to the folder of the session, if it is below it.
+pub fn shorten_path<'p>(path: &'p str, cwd: &str) -> &'p str {
+    let below =
+        path.strip_prefix(cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+    below.filter(|rest| !rest.is_empty() && !cwd.is_empty()).unwrap_or(path)
+}
+
+/// The first line of a command, without a leading change to the session's own folder.
+fn shorten_command(command: &str, cwd: &str) -> String {
+    let own = format!("cd {cwd} && ");
+    let command = command.trim().strip_prefix(&own).unwrap_or(command.trim());
+    let mut lines = command.lines();
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() { format!("{first} …") } else { first.to_owned() }
+}

@@ -1,0 +1,204 @@
+//! `tome read`: the conversation of a session, for people, in a pager.
+
+mod conversation;
+mod edits;
+mod markdown;
+mod pager;
+mod render;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_contents::cut_turns;
+use tome_model::{Event, SessionId};
+use tome_proto::v1::open_response::Place;
+use tome_proto::{Client, EventListQuery, event_from_wire, v1};
+use tome_recall::Citation;
+
+use super::events::resolve_project;
+use super::screen::Screen;
+use super::session_lookup::find_session;
+use super::session_page::session_json;
+use super::sessions::{list_sessions, project_or_all};
+use super::{CommandContext, CommandError, Outcome};
+use crate::cli::sessions::ReadArgs;
+use crate::connect::{ConnectError, StartPolicy};
+
+use conversation::{ConversationTurn, TurnStep, read_conversation};
+
+/// Page size; the daemon may return fewer.
+const PAGE_EVENTS: u32 = 1_000;
+/// Events of a session that are read; of a longer one the latest.
+const EVENTS_MAX: usize = 50_000;
+
+/// The session to read, and the event at which to open it.
+struct ReadTarget {
+    session: v1::Session,
+    event: Option<String>,
+}
+
+pub fn run(context: &CommandContext, asked: &ReadArgs) -> Result<Outcome> {
+    let target = find_target(context, asked)?;
+    let events = load_events(context, &target.session)?;
+    let turns = read_conversation(&events, &cut_turns(&plain_events(&events)));
+    let chosen: Vec<&ConversationTurn<'_>> = match asked.turn {
+        None => turns.iter().collect(),
+        Some(number) => {
+            let one = turns.iter().find(|turn| turn.number == number as usize);
+            let one = one.ok_or_else(|| {
+                let said = format!("the session has {} turns, not {number}", turns.len());
+                CommandError::not_found(said)
+            })?;
+            vec![one]
+        }
+    };
+    if context.json {
+        context.print_json(&session_json(&target.session))?;
+        chosen.iter().try_for_each(|turn| context.print_json(&turn_json(turn)))?;
+        return Ok(Outcome::Done);
+    }
+    let screen = Screen::new(context);
+    let is_paged = !asked.no_pager && tome_terminal::is_stdout_terminal();
+    let page = render::render_session(
+        &screen,
+        &target.session,
+        &chosen,
+        target.event.as_deref(),
+        is_paged,
+    )?;
+    match pager::choose_pager(&|name| std::env::var(name).ok()).filter(|_| is_paged) {
+        Some(pager) => pager.show(&page)?,
+        None => pager::print_plain(&page.text)?,
+    }
+    Ok(Outcome::Done)
+}
+
+fn plain_events(events: &[(u64, Event)]) -> Vec<Event> {
+    events.iter().map(|(_, event)| event.clone()).collect()
+}
+
+/// Finds what to read: a session by its id, or the session of an event, a line or a source.
+fn find_target(context: &CommandContext, asked: &ReadArgs) -> Result<ReadTarget> {
+    let project = asked.project.as_deref();
+    let Some(what) = asked.what.as_deref().map(str::trim) else {
+        let request = v1::ListSessionsRequest {
+            project: project_or_all(context, project, false)?,
+            limit: 1,
+            ..v1::ListSessionsRequest::default()
+        };
+        let latest = list_sessions(context, &request)?.sessions.into_iter().next();
+        let session = latest.ok_or_else(|| CommandError::not_found("no sessions yet"))?;
+        return Ok(ReadTarget { session, event: None });
+    };
+    let is_number = what.bytes().all(|byte| byte.is_ascii_digit());
+    let cited = if is_number { format!("#{what}") } else { what.to_owned() };
+    let is_citation = Citation::looks_like_citation(&cited);
+    // Digits may also begin the id of a session.
+    if (!is_citation || is_number)
+        && let Some(session) = find_session(context, what, project)?
+    {
+        return Ok(ReadTarget { session, event: None });
+    }
+    let event = match is_citation {
+        true => open_citation(context, &cited, asked)?,
+        false => find_event(context, what)?,
+    };
+    let session = find_session(context, event.session.as_str(), None)?;
+    let missing = || CommandError::not_found(format!("no session {}", event.session));
+    Ok(ReadTarget { session: session.ok_or_else(missing)?, event: Some(event.id.to_string()) })
+}
+
+/// Returns the event that a citation is about.
+fn open_citation(context: &CommandContext, cited: &str, asked: &ReadArgs) -> Result<Event> {
+    let citation: Citation = cited.parse()?;
+    let request = v1::OpenRequest {
+        citation: citation.to_string(),
+        project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
+        ..v1::OpenRequest::default()
+    };
+    let open = async |client: &Client| client.open_citation(request.clone()).await;
+    let opened = context.connector.call_blocking(open)?;
+    let event = match opened.place {
+        Some(Place::Event(event)) => Some(event_from_wire(event)?),
+        Some(Place::Grip(grip)) => {
+            grip.events.into_iter().next().map(event_from_wire).transpose()?
+        }
+        _ => None,
+    };
+    event.ok_or_else(|| {
+        let said = format!("{citation} is not part of a conversation");
+        CommandError::bad_input(said).with_hint(format!("use `tome show {citation}`")).into()
+    })
+}
+
+fn find_event(context: &CommandContext, id: &str) -> Result<Event> {
+    let get = async |client: &Client| client.get_event(id, None).await;
+    context.connector.call_blocking(get).map_err(|error| match error {
+        ConnectError::Client(tome_proto::ClientError::NotFound(_)) => CommandError::not_found(
+            format!("no session or event {}", tome_terminal::one_line(id, 120)),
+        )
+        .with_hint("`tome sessions` lists sessions with their ids")
+        .into(),
+        error => error.into(),
+    })
+}
+
+/// Loads the events of a session in order, with their numbers.
+fn load_events(context: &CommandContext, session: &v1::Session) -> Result<Vec<(u64, Event)>> {
+    SessionId::parse(&session.id)?;
+    let mut query = EventListQuery {
+        session: Some(session.id.clone()),
+        project: Some(session.project.clone()),
+        newest_first: true,
+        limit: PAGE_EVENTS,
+        ..EventListQuery::default()
+    };
+    let mut events: Vec<(u64, Event)> = Vec::new();
+    context.block_on(async {
+        loop {
+            let asked =
+                context.connector.call_idempotent(StartPolicy::IfNotRunning, async |client| {
+                    client.list_events(query.clone()).await
+                });
+            let page = asked.await?;
+            events.extend(page.numbers.into_iter().zip(page.events));
+            match page.continuation {
+                Some(next) if events.len() < EVENTS_MAX => query.continuation = next,
+                _ => return Ok(()),
+            }
+        }
+    })?;
+    events.reverse();
+    Ok(events)
+}
+
+fn turn_json(turn: &ConversationTurn<'_>) -> Value {
+    let steps: Vec<Value> = turn.steps.iter().map(step_json).collect();
+    json!({
+        "turn": turn.number, "at": turn.at, "prompt": turn.prompt.map(|(_, text)| text),
+        "number": turn.prompt.map(|(number, _)| number), "steps": steps,
+    })
+}
+
+fn step_json(step: &TurnStep<'_>) -> Value {
+    match step {
+        TurnStep::Said { number, text } => {
+            json!({"kind": "answer", "number": number, "text": text})
+        }
+        TurnStep::Called { number, line, outcome, edits, .. } => {
+            let edits: Vec<Value> = edits
+                .iter()
+                .map(
+                    |edit| json!({"path": edit.path, "added": edit.added, "removed": edit.removed}),
+                )
+                .collect();
+            json!({"kind": "tool", "number": number, "call": line, "outcome": outcome.word(), "edits": edits})
+        }
+        TurnStep::Note { number, text } => json!({"kind": "note", "number": number, "text": text}),
+        TurnStep::Subagent { number, steps } => {
+            json!({"kind": "subagent", "number": number, "steps": steps})
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

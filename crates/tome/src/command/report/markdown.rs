@@ -1,0 +1,207 @@
+//! A report and a standup as Markdown.
+
+use tome_proto::v1;
+use tome_terminal::{format_counted, one_line};
+
+use super::{BranchWork, WorkPeriod, group_sessions};
+use crate::command::screen::{Screen, base_name};
+use crate::command::session_page::strip_request;
+
+/// Characters of a line.
+const LINE_CHARS_MAX: usize = 400;
+/// Characters of an outcome.
+const OUTCOME_CHARS_MAX: usize = 240;
+/// Facts of one kind in one branch.
+const FACTS_MAX: usize = 12;
+/// Lines of a day in a standup.
+const STANDUP_LINES_MAX: usize = 8;
+
+/// The sections of a branch, in order.
+const SECTIONS: [(&str, &str); 4] = [
+    ("commit", "Commits"),
+    ("pull_request", "Pull requests"),
+    ("decision", "Decisions"),
+    ("open", "Open"),
+];
+
+pub fn render_report(screen: &Screen, period: &WorkPeriod, has_sources: bool) -> String {
+    let days = format_days(screen, period);
+    let mut lines = vec![format!("# Report: {days}"), String::new()];
+    if period.sessions.is_empty() {
+        lines.push("Nothing was recorded in this time.".to_owned());
+        return lines.join("\n") + "\n";
+    }
+    let projects = group_sessions(&period.sessions);
+    lines.push(count_work(period, projects.len()));
+    for (project, branches) in &projects {
+        let name = base_name(project);
+        let is_shared = projects.iter().filter(|(other, _)| base_name(other) == name).count() > 1;
+        let place = if is_shared { format!(" ({})", screen.path(project)) } else { String::new() };
+        lines.extend([String::new(), format!("## {name}{place}")]);
+        for work in branches {
+            render_branch(&mut lines, work, branches.len() > 1, has_sources);
+        }
+    }
+    let missing = period.total.saturating_sub(period.sessions.len() as u64);
+    if missing > 0 {
+        let missing = format_counted(missing, "earlier session is", "earlier sessions are");
+        lines.extend([String::new(), format!("{missing} not in this report.")]);
+    }
+    lines.join("\n") + "\n"
+}
+
+fn count_work(period: &WorkPeriod, projects: usize) -> String {
+    let mut parts = vec![format_counted(period.total, "session", "sessions")];
+    for (kind, one, many) in [
+        ("commit", "commit", "commits"),
+        ("pull_request", "pull request", "pull requests"),
+        ("decision", "decision", "decisions"),
+    ] {
+        let facts = period.sessions.iter().flat_map(|session| &session.facts);
+        match facts.filter(|fact| fact.kind == kind).count() {
+            0 => {}
+            number => parts.push(format_counted(number as u64, one, many)),
+        }
+    }
+    let place = match projects {
+        1 => String::new(),
+        many => format!(" in {many} projects"),
+    };
+    format!("{}{place}.", parts.join(", "))
+}
+
+/// The days of a period, such as `Nov 9 – Nov 15, 2026`.
+fn format_days(screen: &Screen, period: &WorkPeriod) -> String {
+    let last = period.to.0.saturating_sub(1).min(screen.now.0.max(period.from.0));
+    let (from, to) = (screen.labels.format_date(period.from.0), screen.labels.format_date(last));
+    let year = |date: &str| date.rsplit_once(", ").map(|(_, year)| year.to_owned());
+    match from.rsplit_once(", ") {
+        _ if from == to => from,
+        Some((day, _)) if year(&from) == year(&to) => format!("{day} – {to}"),
+        _ => format!("{from} – {to}"),
+    }
+}
+
+fn render_branch(
+    lines: &mut Vec<String>,
+    work: &BranchWork<'_>,
+    has_heading: bool,
+    has_sources: bool,
+) {
+    lines.push(String::new());
+    match work.branch {
+        "" if has_heading => {
+            lines.extend(["### Without a branch of its own".to_owned(), String::new()]);
+        }
+        "" => {}
+        branch => lines.extend([format!("### {}", one_line(branch, 120)), String::new()]),
+    }
+    for session in &work.sessions {
+        lines.push(render_session(session, has_sources));
+    }
+    for (kind, heading) in SECTIONS {
+        let facts = collect_facts(work, kind);
+        if facts.is_empty() {
+            continue;
+        }
+        lines.extend([String::new(), format!("**{heading}**"), String::new()]);
+        for fact in facts.iter().take(FACTS_MAX) {
+            lines.push(render_fact(fact, has_sources));
+        }
+        if let hidden @ 1.. = facts.len().saturating_sub(FACTS_MAX) {
+            lines.push(format!("- … {hidden} more"));
+        }
+    }
+}
+
+fn render_session(session: &v1::Session, has_sources: bool) -> String {
+    let title = one_line(&session.title, LINE_CHARS_MAX);
+    let outcome = session.facts.iter().rev().find(|fact| fact.kind == "outcome");
+    let text = outcome.map(|fact| one_line(strip_request(&fact.text), OUTCOME_CHARS_MAX));
+    let said = text.filter(|text| !text.eq_ignore_ascii_case(&title));
+    let said = said.map(|text| format!(": {text}")).unwrap_or_default();
+    let source = match has_sources {
+        true => format!(" (session {})", one_line(&session.short_id, 80)),
+        false => String::new(),
+    };
+    format!("- **{title}**{said}{source}")
+}
+
+fn render_fact(fact: &v1::SessionFact, has_sources: bool) -> String {
+    let text = one_line(&fact.text, LINE_CHARS_MAX);
+    match (has_sources, fact.number) {
+        (true, 1..) => format!("- {text} (#{})", fact.number),
+        _ => format!("- {text}"),
+    }
+}
+
+/// The facts of one kind, without repetitions. Open ends count only in the last session: a later one
+/// may have closed those before.
+fn collect_facts<'a>(work: &BranchWork<'a>, kind: &str) -> Vec<&'a v1::SessionFact> {
+    let skipped = match (kind, work.branch) {
+        ("open", branch) if !branch.is_empty() => work.sessions.len().saturating_sub(1),
+        _ => 0,
+    };
+    let mut found: Vec<&v1::SessionFact> = Vec::new();
+    for fact in work.sessions.iter().skip(skipped).flat_map(|session| &session.facts) {
+        if fact.kind == kind && !found.iter().any(|known| known.text == fact.text) {
+            found.push(fact);
+        }
+    }
+    found
+}
+
+/// A standup: the last day with work, today, and what is open.
+pub fn render_standup(
+    screen: &Screen,
+    before: Option<&WorkPeriod>,
+    today: &WorkPeriod,
+    has_sources: bool,
+) -> String {
+    let mut lines = Vec::new();
+    match before {
+        Some(period) => {
+            let day = screen.labels.format_weekday(screen.now, period.from.0);
+            let is_yesterday = period.to == today.from;
+            let name = if is_yesterday { format!("Yesterday ({day})") } else { day };
+            render_day(&mut lines, &name, period, has_sources);
+        }
+        None => lines.extend(["**Yesterday**".to_owned(), "- nothing recorded".to_owned()]),
+    }
+    lines.push(String::new());
+    render_day(&mut lines, "Today", today, has_sources);
+    lines.extend([String::new(), "**Blockers**".to_owned()]);
+    let sessions: Vec<v1::Session> =
+        before.iter().flat_map(|period| &period.sessions).chain(&today.sessions).cloned().collect();
+    let open: Vec<String> = group_sessions(&sessions)
+        .iter()
+        .flat_map(|(_, branches)| branches)
+        .flat_map(|work| collect_facts(work, "open"))
+        .map(|fact| render_fact(fact, has_sources))
+        .collect();
+    match open.is_empty() {
+        true => lines.push("- none recorded".to_owned()),
+        false => lines.extend(open.into_iter().take(STANDUP_LINES_MAX)),
+    }
+    lines.join("\n") + "\n"
+}
+
+fn render_day(lines: &mut Vec<String>, name: &str, period: &WorkPeriod, has_sources: bool) {
+    lines.push(format!("**{name}**"));
+    if period.sessions.is_empty() {
+        lines.push("- nothing recorded".to_owned());
+    }
+    for session in period.sessions.iter().take(STANDUP_LINES_MAX) {
+        let line = render_session(session, has_sources);
+        let commits = session.facts.iter().filter(|fact| fact.kind == "commit").count();
+        let commits = match commits {
+            0 => String::new(),
+            number => format!(" [{}]", format_counted(number as u64, "commit", "commits")),
+        };
+        let text = line.trim_start_matches("- ");
+        lines.push(format!("- {}: {text}{commits}", base_name(&session.project)));
+    }
+    if let hidden @ 1.. = period.sessions.len().saturating_sub(STANDUP_LINES_MAX) {
+        lines.push(format!("- … {hidden} more"));
+    }
+}

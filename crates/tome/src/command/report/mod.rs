@@ -1,0 +1,202 @@
+//! `tome report`: what was done in a time, as Markdown to paste.
+//!
+//! It is written from the facts of the contents, each of which has an event that shows it.
+
+mod markdown;
+
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::{Context as _, Result};
+use serde_json::{Value, json};
+use tome_contents::{TimeSpan, parse_time_phrase};
+use tome_model::{Clock, Millis, SystemClock};
+use tome_proto::v1;
+
+use super::screen::Screen;
+use super::session_page::{fact_json, session_json};
+use super::sessions::{list_sessions, project_or_all};
+use super::toc::warn_skipped;
+use super::{CommandContext, CommandError, Outcome, time};
+use crate::cli::sessions::ReportArgs;
+
+use markdown::{render_report, render_standup};
+
+/// The time of a report that names none.
+const DEFAULT_TIME: &str = "the last 7 days";
+/// Sessions in a report.
+const SESSIONS_MAX: u32 = 1_000;
+/// Days before today that are searched for the last one with work.
+const STANDUP_DAYS_MAX: u64 = 14;
+const DAY_MS: u64 = 86_400_000;
+
+/// The sessions of a time.
+pub struct WorkPeriod {
+    pub name: String,
+    pub from: Millis,
+    pub to: Millis,
+    pub sessions: Vec<v1::Session>,
+    /// Number of sessions, with those that did not fit.
+    pub total: u64,
+}
+
+/// The sessions of one branch of a project, in order of time.
+pub struct BranchWork<'a> {
+    pub branch: &'a str,
+    pub sessions: Vec<&'a v1::Session>,
+}
+
+pub fn run(context: &CommandContext, asked: &ReportArgs) -> Result<Outcome> {
+    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
+    let screen = Screen::new(context);
+    if asked.standup {
+        let (before, today) = load_standup(context, &project)?;
+        let json = json!({
+            "yesterday": before.as_ref().map(period_json), "today": period_json(&today),
+        });
+        let text = render_standup(&screen, before.as_ref(), &today, asked.sources);
+        return deliver(context, asked, &json, &text);
+    }
+    let named = asked.time.join(" ");
+    let named = if named.trim().is_empty() { DEFAULT_TIME } else { named.trim() };
+    let now = SystemClock.now();
+    let span = time::parse_period("time", named, now, &context.settings.contents.zone)?;
+    let period = load_period(context, &project, &span)?;
+    let text = render_report(&screen, &period, asked.sources);
+    deliver(context, asked, &period_json(&period), &text)
+}
+
+/// Prints a report, or writes it to the file.
+fn deliver(
+    context: &CommandContext,
+    asked: &ReportArgs,
+    json: &Value,
+    text: &str,
+) -> Result<Outcome> {
+    let Some(path) = &asked.out else {
+        if context.json {
+            context.print_json(json)?;
+        } else {
+            tome_terminal::stdout().lock().write_all(text.as_bytes())?;
+        }
+        return Ok(Outcome::Done);
+    };
+    let bytes = if context.json {
+        format!("{json}\n")
+    } else {
+        tome_terminal::neutralize(text).into_owned()
+    };
+    write_new_file(path, bytes.as_bytes())?;
+    writeln!(tome_terminal::stderr(), "written to {}", path.display())?;
+    Ok(Outcome::Done)
+}
+
+/// Writes a file that does not exist yet.
+fn write_new_file(path: &Path, bytes: &[u8]) -> Result<()> {
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let mut file = match opened {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            let said = format!("{} exists already", path.display());
+            return Err(CommandError::failed(said).with_hint("choose another name").into());
+        }
+        opened => opened.with_context(|| format!("cannot create {}", path.display()))?,
+    };
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        // Half a report is worse than none.
+        let _ = std::fs::remove_file(path);
+    }
+    written.with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn load_period(context: &CommandContext, project: &str, span: &TimeSpan) -> Result<WorkPeriod> {
+    let request = v1::ListSessionsRequest {
+        project: project.to_owned(),
+        limit: SESSIONS_MAX,
+        from_ms: Some(span.from.0),
+        to_ms: Some(span.to.0),
+        with_facts: true,
+        ..v1::ListSessionsRequest::default()
+    };
+    let found = list_sessions(context, &request)?;
+    warn_skipped(&found.skipped)?;
+    let mut sessions = found.sessions;
+    sessions.reverse();
+    Ok(WorkPeriod {
+        name: span.phrase.clone(),
+        from: span.from,
+        to: span.to,
+        sessions,
+        total: found.total,
+    })
+}
+
+/// Loads today and the last day before it with work.
+fn load_standup(
+    context: &CommandContext,
+    project: &str,
+) -> Result<(Option<WorkPeriod>, WorkPeriod)> {
+    let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
+    let day = |phrase: &str, now: Millis| {
+        let missing = || CommandError::failed(format!("{phrase} is not in the calendar"));
+        parse_time_phrase(phrase, now, zone).ok_or_else(missing)
+    };
+    let today = load_period(context, project, &day("today", now)?)?;
+    for days in 1..=STANDUP_DAYS_MAX {
+        let then = Millis(now.0.saturating_sub((days - 1) * DAY_MS));
+        let before = load_period(context, project, &day("yesterday", then)?)?;
+        if !before.sessions.is_empty() {
+            return Ok((Some(before), today));
+        }
+    }
+    Ok((None, today))
+}
+
+/// Groups sessions by project and branch, in order of their first session.
+pub fn group_sessions(sessions: &[v1::Session]) -> Vec<(&str, Vec<BranchWork<'_>>)> {
+    let mut projects: Vec<(&str, Vec<BranchWork<'_>>)> = Vec::new();
+    let mut places: BTreeMap<&str, usize> = BTreeMap::new();
+    for session in sessions {
+        let place = *places.entry(&session.project).or_insert_with(|| {
+            projects.push((&session.project, Vec::new()));
+            projects.len() - 1
+        });
+        let Some((_, branches)) = projects.get_mut(place) else { continue };
+        match branches.iter_mut().find(|work| work.branch == session.branch) {
+            Some(work) => work.sessions.push(session),
+            None => branches.push(BranchWork { branch: &session.branch, sessions: vec![session] }),
+        }
+    }
+    projects
+}
+
+fn period_json(period: &WorkPeriod) -> Value {
+    let projects: Vec<Value> = group_sessions(&period.sessions)
+        .into_iter()
+        .map(|(project, branches)| {
+            let branches: Vec<Value> = branches.iter().map(branch_json).collect();
+            json!({"project": project, "branches": branches})
+        })
+        .collect();
+    json!({
+        "time": period.name, "from": period.from, "to": period.to,
+        "sessions": period.total, "projects": projects,
+    })
+}
+
+fn branch_json(work: &BranchWork<'_>) -> Value {
+    let sessions = work.sessions.iter().map(|session| {
+        let mut json = session_json(session);
+        if let Some(fields) = json.as_object_mut() {
+            let facts: Vec<Value> = session.facts.iter().map(fact_json).collect();
+            fields.insert("facts".to_owned(), facts.into());
+        }
+        json
+    });
+    json!({"branch": work.branch, "sessions": sessions.collect::<Vec<_>>()})
+}
+
+#[cfg(test)]
+mod tests;

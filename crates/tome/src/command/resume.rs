@@ -1,0 +1,135 @@
+//! `tome resume`: prints or runs the command that continues a session in its agent.
+
+use std::io::Write;
+use std::process::Command;
+
+use anyhow::Result;
+use serde_json::json;
+use tome_proto::v1;
+use tome_terminal::{DIM, RESET, can_pick, one_line, pick, truncate_end};
+
+use super::notebook_client::quote_shell;
+use super::screen::{Screen, base_name};
+use super::session_lookup::find_session;
+use super::sessions::{list_sessions, project_or_all};
+use super::{CommandContext, CommandError, Outcome};
+use crate::cli::sessions::ResumeArgs;
+
+/// Sessions to choose from, and those listed without a terminal.
+const SESSIONS_MAX: u32 = 200;
+const LISTED_MAX: usize = 10;
+/// Characters of a title.
+const TITLE_CHARS_MAX: usize = 200;
+
+pub fn run(context: &CommandContext, asked: &ResumeArgs) -> Result<Outcome> {
+    let session = match &asked.id {
+        Some(id) => {
+            let found = find_session(context, id, asked.project.as_deref())?;
+            Some(found.ok_or_else(|| {
+                CommandError::not_found(format!("no session {}", one_line(id, 120)))
+                    .with_hint("`tome sessions` lists sessions with their ids")
+            })?)
+        }
+        None => choose_session(context, asked)?,
+    };
+    match session {
+        Some(session) => resume(context, &session, asked.run),
+        None => Ok(Outcome::Failed),
+    }
+}
+
+/// Lets the user choose a session. Without a terminal, lists the latest.
+fn choose_session(context: &CommandContext, asked: &ResumeArgs) -> Result<Option<v1::Session>> {
+    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
+    let is_wide = project.is_empty();
+    let request = v1::ListSessionsRequest {
+        project,
+        limit: SESSIONS_MAX,
+        ..v1::ListSessionsRequest::default()
+    };
+    let mut sessions = list_sessions(context, &request)?.sessions;
+    sessions.retain(|session| !session.resume.is_empty());
+    if sessions.is_empty() {
+        let refusal = CommandError::not_found("no session can be resumed");
+        return Err(refusal.with_hint("`tome sessions --all-projects` lists all sessions").into());
+    }
+    let screen = Screen::new(context);
+    let entries: Vec<String> =
+        sessions.iter().map(|session| entry_text(&screen, session, is_wide)).collect();
+    if can_pick() && !context.json {
+        let picked = pick("Resume:", &entries)?;
+        return Ok(picked.and_then(|place| sessions.into_iter().nth(place)));
+    }
+    if context.json {
+        let listed = sessions.iter().take(LISTED_MAX);
+        listed.map(resume_json).try_for_each(|json| context.print_json(&json))?;
+        return Ok(None);
+    }
+    let mut err = tome_terminal::stderr().lock();
+    writeln!(err, "which session? `tome resume <id>`")?;
+    for (session, entry) in sessions.iter().zip(&entries).take(LISTED_MAX) {
+        let line = format!("{}  {entry}", one_line(&session.short_id, 40));
+        writeln!(err, "  {}", truncate_end(&line, screen.line_width().saturating_sub(2)))?;
+    }
+    Ok(None)
+}
+
+fn entry_text(screen: &Screen, session: &v1::Session, is_wide: bool) -> String {
+    let project = match is_wide {
+        true => format!("{}  ", base_name(&session.project)),
+        false => String::new(),
+    };
+    let branch = match session.branch.as_str() {
+        "" => String::new(),
+        branch => format!("  ({})", one_line(branch, 60)),
+    };
+    let (when, agent) = (screen.when(session.last_at_ms), &session.agent);
+    let title = one_line(&session.title, TITLE_CHARS_MAX);
+    format!("{when:<10}  {agent:<11}  {project}{title}{branch}")
+}
+
+fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> Result<Outcome> {
+    if session.resume.is_empty() {
+        let said = format!("sessions of {} cannot be resumed", one_line(&session.agent, 60));
+        let hint = format!("`tome read {}` opens the conversation", session.short_id);
+        return Err(CommandError::failed(said).with_hint(hint).into());
+    }
+    if context.json {
+        context.print_json(&resume_json(session))?;
+        return Ok(Outcome::Done);
+    }
+    if is_run {
+        return run_command(session);
+    }
+    let mut out = tome_terminal::stdout().lock();
+    writeln!(out, "cd {} && {}", quote_shell(&session.cwd), session.resume)?;
+    drop(out);
+    if tome_terminal::is_stdout_terminal() {
+        let title = one_line(&session.title, TITLE_CHARS_MAX);
+        writeln!(tome_terminal::stderr(), "{DIM}{title}; --run runs it{RESET}")?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// Runs the agent in the folder of the session, and passes on how it ended.
+fn run_command(session: &v1::Session) -> Result<Outcome> {
+    let mut words = session.resume.split_whitespace();
+    let program = words.next().unwrap_or_default();
+    if !std::path::Path::new(&session.cwd).is_dir() {
+        let said = format!("the folder of the session is gone: {}", one_line(&session.cwd, 400));
+        return Err(CommandError::failed(said).into());
+    }
+    let ran = Command::new(program).args(words).current_dir(&session.cwd).status();
+    let ended = ran.map_err(|error| {
+        CommandError::failed(format!("cannot run {program}: {error}"))
+            .with_hint("is the agent installed, and on the PATH?")
+    })?;
+    Ok(if ended.success() { Outcome::Done } else { Outcome::Failed })
+}
+
+fn resume_json(session: &v1::Session) -> serde_json::Value {
+    json!({
+        "session_id": session.id, "title": session.title, "agent": session.agent,
+        "cwd": session.cwd, "command": session.resume,
+    })
+}

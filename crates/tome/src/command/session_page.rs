@@ -1,0 +1,183 @@
+//! The page of a session: its turns, commits, decisions, problems, what is open, and its files.
+
+use std::io::Write;
+
+use anyhow::Result;
+use serde_json::{Value, json};
+use tome_model::Millis;
+use tome_proto::v1;
+use tome_terminal::{
+    BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_counted, one_line, print_hanging,
+    print_styled, truncate_start,
+};
+
+use super::screen::Screen;
+use super::{CommandContext, Outcome};
+
+/// Files listed on a page.
+const FILES_SHOWN: usize = 12;
+/// Columns before the text of a turn.
+const TURN_INDENT: usize = 12;
+
+/// The sections of a page, in order.
+const SECTIONS: [(&str, &str); 8] = [
+    ("commit", "Commits"),
+    ("pull_request", "Pull requests"),
+    ("decision", "Decisions"),
+    ("correction", "Corrections by the user"),
+    ("convention", "Rules of the user"),
+    ("problem", "Problems"),
+    ("check", "Passed"),
+    ("open", "Open"),
+];
+
+pub fn show_page(context: &CommandContext, page: &v1::GetSessionResponse) -> Result<Outcome> {
+    if context.json {
+        context.print_json(&page_json(page))?;
+    } else {
+        print_page(&mut tome_terminal::stdout().lock(), &Screen::new(context), page)?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn print_page(
+    out: &mut dyn Write,
+    screen: &Screen,
+    page: &v1::GetSessionResponse,
+) -> std::io::Result<()> {
+    let session = page.session.clone().unwrap_or_default();
+    let width = screen.prose_width();
+    print_header(out, screen, &session, 0)?;
+    if page.truncated {
+        writeln!(out, "{YELLOW}a very long session: its beginning is left out{RESET}")?;
+    }
+    writeln!(out)?;
+    for (number, turn) in (1..).zip(&page.turns) {
+        print_turn(out, screen, number, turn)?;
+    }
+    for (kind, heading) in SECTIONS {
+        let facts: Vec<&v1::SessionFact> =
+            page.facts.iter().filter(|fact| fact.kind == kind).collect();
+        if !facts.is_empty() {
+            writeln!(out, "\n{BOLD}{heading}{RESET}")?;
+        }
+        for fact in facts {
+            print_hanging(out, "  • ", 4, &fact.text, width)?;
+        }
+    }
+    if !page.files.is_empty() {
+        writeln!(out, "\n{BOLD}Files{RESET}")?;
+    }
+    for file in page.files.iter().take(FILES_SHOWN) {
+        let edits = match file.edits {
+            1 => file.action.clone(),
+            many => format!("{}, {many} edits", file.action),
+        };
+        let path = file.path.strip_prefix(&format!("{}/", session.project)).unwrap_or(&file.path);
+        let room = screen.line_width().saturating_sub(display_width(&edits) + 4);
+        let path = truncate_start(&screen.path(path), room);
+        writeln!(out, "  {path}  {DIM}{edits}{RESET}")?;
+    }
+    if let hidden @ 1.. = page.files.len().saturating_sub(FILES_SHOWN) {
+        writeln!(out, "  {DIM}… {hidden} more; --json lists all{RESET}")?;
+    }
+    let id = one_line(&session.short_id, 80);
+    writeln!(out, "\n{DIM}Read it: tome read {id}{RESET}")?;
+    if !session.resume.is_empty() {
+        writeln!(out, "{DIM}Continue it: tome resume {id}{RESET}")?;
+    }
+    Ok(())
+}
+
+/// Prints the title of a session, and who ran it, when and where. `indent` is the width of what
+/// already stands before the title.
+pub fn print_header(
+    out: &mut dyn Write,
+    screen: &Screen,
+    session: &v1::Session,
+    indent: usize,
+) -> std::io::Result<()> {
+    let width = screen.prose_width();
+    print_styled(out, BOLD, indent, &session.title, width)?;
+    let span = screen.labels.format_period(screen.now, session.first_at_ms, session.last_at_ms);
+    let mut about = format!("{} · {span}", session.agent);
+    if !session.branch.is_empty() {
+        about.push_str(&format!(" · on {}", one_line(&session.branch, 80)));
+    }
+    print_hanging(out, "", 0, &about, width)?;
+    let turns = format_counted(session.prompts, "turn", "turns");
+    let place = format!("{turns} · {}", screen.path(&session.project));
+    print_styled(out, DIM, 0, &place, width)
+}
+
+fn print_turn(
+    out: &mut dyn Write,
+    screen: &Screen,
+    number: usize,
+    turn: &v1::SessionTurn,
+) -> std::io::Result<()> {
+    let (hour, width) = (screen.labels.format_hour(turn.at_ms), screen.prose_width());
+    let prompt = if turn.prompt.is_empty() { "(no prompt)" } else { &turn.prompt };
+    print_hanging(out, &format!("{number:>3}  {hour}  "), TURN_INDENT, prompt, width)?;
+    let indent = " ".repeat(TURN_INDENT);
+    if turn.interrupted {
+        writeln!(out, "{indent}{YELLOW}stopped by the user{RESET}")?;
+    }
+    if !turn.conclusion.is_empty() {
+        let mark = format!("{}{GREEN}→{RESET} ", " ".repeat(TURN_INDENT - 2));
+        print_hanging(out, &mark, TURN_INDENT, &turn.conclusion, width)?;
+    }
+    Ok(())
+}
+
+/// The conclusion of an outcome, which may repeat the request before it.
+pub fn strip_request(outcome: &str) -> &str {
+    match outcome.split_once(" — ") {
+        Some((_, conclusion)) if !conclusion.trim().is_empty() => conclusion,
+        _ => outcome,
+    }
+}
+
+pub fn session_json(session: &v1::Session) -> Value {
+    json!({
+        "session_id": session.id, "short_id": session.short_id, "agent": session.agent,
+        "project": session.project, "cwd": session.cwd, "title": session.title,
+        "branch": session.branch, "conclusion": session.conclusion,
+        "first_at": Millis(session.first_at_ms), "last_at": Millis(session.last_at_ms),
+        "events": session.events, "prompts": session.prompts, "commits": session.commits,
+        "resume": session.resume,
+    })
+}
+
+pub fn fact_json(fact: &v1::SessionFact) -> Value {
+    json!({
+        "kind": fact.kind, "text": fact.text, "event": fact.event, "number": fact.number,
+        "at": Millis(fact.at_ms), "branch": fact.branch,
+    })
+}
+
+fn page_json(page: &v1::GetSessionResponse) -> Value {
+    let turns: Vec<Value> = page
+        .turns
+        .iter()
+        .map(|turn| {
+            json!({
+                "at": Millis(turn.at_ms), "prompt": turn.prompt, "prompt_event": turn.prompt_event,
+                "conclusion": turn.conclusion, "answer_event": turn.answer_event,
+                "events": turn.events, "changed_files": turn.changed_files,
+                "commits": turn.commits, "interrupted": turn.interrupted,
+            })
+        })
+        .collect();
+    let facts: Vec<Value> = page.facts.iter().map(fact_json).collect();
+    let files: Vec<Value> = page
+        .files
+        .iter()
+        .map(|file| json!({"path": file.path, "action": file.action, "edits": file.edits}))
+        .collect();
+    let session = page.session.as_ref().map(session_json);
+    json!({
+        "session": session, "turns": turns, "facts": facts, "files": files,
+        "truncated": page.truncated,
+    })
+}

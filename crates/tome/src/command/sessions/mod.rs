@@ -1,0 +1,232 @@
+//! `tome sessions`: lists sessions, filtered by time, agent, branch, file or words.
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use tome_contents::{TimeSpan, find_time_phrase, parse_time_phrase};
+use tome_model::{Agent, Clock, Millis, SystemClock};
+use tome_proto::{Client, v1};
+use tome_terminal::{
+    DIM, RESET, format_count, format_counted, one_line, print_styled, print_table_within,
+    truncate_end,
+};
+
+use super::events::resolve_project;
+use super::screen::{Screen, base_name};
+use super::session_lookup::load_session_page;
+use super::session_page::{session_json, show_page};
+use super::toc::warn_skipped;
+use super::{CommandContext, CommandError, Outcome, time};
+use crate::cli::sessions::SessionsArgs;
+
+/// Characters of a title and an agent in the list.
+const TITLE_CHARS_MAX: usize = 120;
+const AGENT_CHARS_MAX: usize = 20;
+/// Names of projects and branches take this part of the width each: titles say more.
+const NAME_SHARE: usize = 7;
+/// Narrower lists have no branches and no agents, or no agents if there is only one.
+const BRANCH_WIDTH_MIN: usize = 80;
+const AGENT_WIDTH_MIN: usize = 100;
+
+pub fn run(context: &CommandContext, asked: &SessionsArgs) -> Result<Outcome> {
+    let request = match build_request(context, asked)? {
+        Some(request) => request,
+        None => return print_no_sessions(context, asked),
+    };
+    // One word may be the id of a session.
+    if let ([id], true) = (asked.what.as_slice(), request.from_ms.is_none())
+        && let Some(page) = load_session_page(context, id, asked.project.as_deref())?
+    {
+        return show_page(context, &page);
+    }
+    let found = list_sessions(context, &request)?;
+    warn_skipped(&found.skipped)?;
+    if context.json {
+        found.sessions.iter().try_for_each(|session| context.print_json(&session_json(session)))?;
+        return Ok(Outcome::Done);
+    }
+    if found.sessions.is_empty() {
+        return print_no_sessions(context, asked);
+    }
+    let is_wide = request.project.is_empty();
+    print_list(&mut tome_terminal::stdout().lock(), &Screen::new(context), &found, is_wide)?;
+    Ok(Outcome::Done)
+}
+
+pub fn list_sessions(
+    context: &CommandContext,
+    request: &v1::ListSessionsRequest,
+) -> Result<v1::ListSessionsResponse> {
+    let list = async |client: &Client| client.list_sessions(request.clone()).await;
+    Ok(context.connector.call_blocking(list)?)
+}
+
+/// The project that a list is limited to; empty for all.
+pub fn project_or_all(
+    context: &CommandContext,
+    project: Option<&Path>,
+    is_all: bool,
+) -> Result<String> {
+    match is_all {
+        true => Ok(String::new()),
+        false => Ok(resolve_project(context, project)?.unwrap_or_default()),
+    }
+}
+
+/// Builds the request; `None` if no session can match it.
+fn build_request(
+    context: &CommandContext,
+    asked: &SessionsArgs,
+) -> Result<Option<v1::ListSessionsRequest>> {
+    for agent in &asked.agent {
+        Agent::parse(agent)?;
+    }
+    let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
+    let at = |field, text: &Option<String>| -> Result<Option<u64>> {
+        Ok(text
+            .as_deref()
+            .map(|text| time::parse(field, text, now, zone))
+            .transpose()?
+            .map(|at| at.0))
+    };
+    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
+    let mut request = v1::ListSessionsRequest {
+        limit: asked.limit,
+        from_ms: at("--since", &asked.since)?,
+        to_ms: at("--until", &asked.until)?,
+        agents: asked.agent.clone(),
+        branch: asked.branch.clone().unwrap_or_default(),
+        project,
+        ..v1::ListSessionsRequest::default()
+    };
+    if let Some(text) = &asked.on {
+        let span = time::parse_period("--on", text, now, zone)?;
+        (request.from_ms, request.to_ms) = (Some(span.from.0), Some(span.to.0));
+    }
+    let (span, words) = split_time(&asked.what, now, context);
+    if let Some(span) = span {
+        request.from_ms = Some(request.from_ms.unwrap_or(0).max(span.from.0));
+        request.to_ms = Some(request.to_ms.unwrap_or(u64::MAX).min(span.to.0));
+    }
+    request.words = words;
+    if let Some(file) = &asked.file {
+        request.ids = find_sessions_of_file(context, file, &request.project)?;
+        if request.ids.is_empty() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(request))
+}
+
+/// Splits what was typed into a time and other words.
+fn split_time(
+    typed: &[String],
+    now: Millis,
+    context: &CommandContext,
+) -> (Option<TimeSpan>, Vec<String>) {
+    let (text, zone) = (typed.join(" "), &context.settings.contents.zone);
+    if let Some(span) = parse_time_phrase(&text, now, zone) {
+        return (Some(span), Vec::new());
+    }
+    let found = find_time_phrase(&text, now, zone);
+    let rest = match &found {
+        Some((_, range)) => {
+            let before = text.get(..range.start).unwrap_or_default();
+            format!("{before} {}", text.get(range.end..).unwrap_or_default())
+        }
+        None => text,
+    };
+    let words = rest.split_whitespace().map(str::to_owned).collect();
+    (found.map(|(span, _)| span), words)
+}
+
+/// The sessions that changed a file.
+fn find_sessions_of_file(
+    context: &CommandContext,
+    file: &Path,
+    project: &str,
+) -> Result<Vec<String>> {
+    if project.is_empty() {
+        let refusal = CommandError::bad_input("--file needs a project");
+        return Err(refusal.with_hint("run this inside a known project, or pass --project").into());
+    }
+    let request = v1::GetTopicPageRequest {
+        project: project.to_owned(),
+        path: file.to_string_lossy().into_owned(),
+        cwd: std::env::current_dir()?.to_string_lossy().into_owned(),
+        ..v1::GetTopicPageRequest::default()
+    };
+    let get = async |client: &Client| client.get_topic_page(request.clone()).await;
+    let page = context.connector.call_blocking(get)?;
+    let mut ids: Vec<String> = page.entries.into_iter().map(|entry| entry.session).collect();
+    ids.extend(page.sessions.into_iter().map(|session| session.id));
+    ids.sort();
+    ids.dedup();
+    Ok(ids)
+}
+
+fn print_no_sessions(context: &CommandContext, asked: &SessionsArgs) -> Result<Outcome> {
+    if context.json {
+        return Ok(Outcome::Done);
+    }
+    let is_filtered = !asked.what.is_empty()
+        || asked.since.is_some()
+        || asked.until.is_some()
+        || asked.on.is_some()
+        || !asked.agent.is_empty()
+        || asked.branch.is_some()
+        || asked.file.is_some();
+    let said = if is_filtered { "no sessions match" } else { "no sessions yet" };
+    let is_narrow = !asked.all_projects
+        && !project_or_all(context, asked.project.as_deref(), false)?.is_empty();
+    let wider = if is_narrow { "; --all-projects lists those of all projects" } else { "" };
+    writeln!(tome_terminal::stdout(), "{said}{wider}")?;
+    Ok(Outcome::Done)
+}
+
+fn print_list(
+    out: &mut dyn Write,
+    screen: &Screen,
+    found: &v1::ListSessionsResponse,
+    is_wide: bool,
+) -> std::io::Result<()> {
+    let sessions = &found.sessions;
+    let width = screen.line_width();
+    let has_branches = width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.branch.is_empty());
+    let first_agent = sessions.first().map(|first| first.agent.as_str());
+    let has_several_agents = sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
+    let has_agents = width >= AGENT_WIDTH_MIN || width >= BRANCH_WIDTH_MIN && has_several_agents;
+    let name = |text: &str| truncate_end(&one_line(text, TITLE_CHARS_MAX), width / NAME_SHARE);
+    let mut heads = vec!["when", "session"];
+    heads.extend(is_wide.then_some("project"));
+    heads.extend(has_agents.then_some("agent"));
+    heads.extend(has_branches.then_some("branch"));
+    heads.extend(["title", ">turns"]);
+    let rows: Vec<Vec<String>> = sessions
+        .iter()
+        .map(|session| {
+            let mut row = vec![screen.when(session.last_at_ms), one_line(&session.short_id, 80)];
+            row.extend(is_wide.then(|| name(&base_name(&session.project))));
+            row.extend(has_agents.then(|| one_line(&session.agent, AGENT_CHARS_MAX)));
+            row.extend(has_branches.then(|| name(&session.branch)));
+            row.push(one_line(&session.title, TITLE_CHARS_MAX));
+            row.push(format_count(session.prompts));
+            row
+        })
+        .collect();
+    print_table_within(out, &heads, &rows, screen.width)?;
+    let hidden = found.total.saturating_sub(sessions.len() as u64);
+    if hidden > 0 {
+        let more = format_counted(hidden, "earlier session", "earlier sessions");
+        writeln!(out, "  {DIM}… {more}; -n {} lists more{RESET}", sessions.len() * 2)?;
+    }
+    let id = sessions.first().map_or("", |first| first.short_id.as_str());
+    let id = one_line(id, 80);
+    let hint = format!("tome show {id} opens its page, tome read {id} the conversation");
+    writeln!(out)?;
+    print_styled(out, DIM, 0, &hint, screen.prose_width())
+}
+
+#[cfg(test)]
+mod tests;
