@@ -106,12 +106,9 @@ pub fn render_start(parts: &StartParts, room: TokenBudget) -> Option<InjectionTe
     let is_empty = pieces.iter().all(|piece| piece.blocks.is_empty());
     let above = opening_lines();
     let mut below: Vec<String> = HOW_TO_FIND_MORE.map(str::to_owned).to_vec();
-    match parts.late.is_empty() {
-        false => {
-            let late = parts.late.join(", ");
-            below.push(format!("[Not read in time: {late}. recall_memory finds it.]"));
-        }
-        true => {}
+    if !parts.late.is_empty() {
+        let late = parts.late.join(", ");
+        below.push(format!("[Not read in time: {late}. recall_memory finds it.]"));
     }
     // One line is not worth losing the rest, should the budget be too small for it.
     let extras = match is_empty && parts.late.is_empty() {
