@@ -156,7 +156,7 @@ fn generate(shape: Shape, seed: u64) -> Repository {
                 number
             );
             work_of.insert(id.clone(), work);
-            segments.push(record(&id, number, vector, &paths, (seed, work, step)));
+            segments.push(record(&id, number, &vector, &paths, (seed, work, step)));
         }
     }
     Repository { name: shape.name, segments, work: work_of }
@@ -165,7 +165,7 @@ fn generate(shape: Shape, seed: u64) -> Repository {
 fn record(
     id: &str,
     number: u64,
-    vector: Vec<f32>,
+    vector: &[f32],
     paths: &BTreeSet<String>,
     (seed, work, step): (u64, u64, u64),
 ) -> SegmentRecord {
@@ -189,7 +189,7 @@ fn record(
         turns: vec![TurnRecord { number, at, files: files.collect(), ..TurnRecord::default() }],
         facts: Vec::new(),
         terms: Vec::new(),
-        vector: quantize(&vector),
+        vector: quantize(vector),
     }
 }
 

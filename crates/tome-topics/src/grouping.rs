@@ -18,6 +18,6 @@ pub struct Grouping {
 
 impl Default for Grouping {
     fn default() -> Self {
-        Self { resolution: 40, neighbors: 12, similarity: 1_000, file: 150, linked_next: 4 }
+        Self { resolution: 40, neighbors: 8, similarity: 1_000, file: 150, linked_next: 4 }
     }
 }

@@ -31,7 +31,7 @@ const CHANGE_WORDS: [&str; 12] = [
 ];
 /// Characters of a decision, longest first: the first that fits the budget is used.
 const TEXT_CHARS: [usize; 5] = [180, 150, 120, 90, 60];
-const PATH_CHARS_MAX: usize = 60;
+const NAME_CHARS_MAX: usize = 40;
 
 /// An edit that an agent is about to make, or has just made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,11 +130,13 @@ impl Injector {
     fn render_decision(&self, decision: &FileDecision, room: TokenBudget) -> Option<InjectionText> {
         let who = if decision.is_by_user { "The user decided" } else { "Decided" };
         let day: String = decision.fact.at.to_string().chars().take(10).collect();
-        let path = quote_line(&decision.path, PATH_CHARS_MAX);
+        // The agent knows the folder.
+        let name = decision.path.rsplit('/').next().unwrap_or_default();
+        let name = quote_line(name, NAME_CHARS_MAX);
         let text = self.redact_text(&decision.fact.text);
         TEXT_CHARS.iter().find_map(|chars_max| {
             let text = quote_line(&text, *chars_max);
-            let line = format!("{who} {day} on {path}: {text} [#{}]", decision.fact.number);
+            let line = format!("{who} {day} on {name}: {text} [#{}]", decision.fact.number);
             render_nudge("decision", &line, room)
         })
     }

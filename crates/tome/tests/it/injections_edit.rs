@@ -59,7 +59,7 @@ fn the_last_decision_comes_before_the_edit_once_per_file_and_session() {
     let path = app.join("src/lexer.rs");
     let said = before("now", path.to_str().unwrap()).expect("a decision");
     let text = context(&said).to_owned();
-    assert!(text.contains("The user decided") && text.contains("on src/lexer.rs"), "{text}");
+    assert!(text.contains("The user decided") && text.contains(" on lexer.rs: "), "{text}");
     assert!(text.contains("hand-written scanner") && text.contains("[#"), "{text}");
     assert_eq!(said["hookSpecificOutput"]["hookEventName"], "PreToolUse");
     // No word about permission: the tool call takes its usual course.
