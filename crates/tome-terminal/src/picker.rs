@@ -196,6 +196,6 @@ mod tests {
                 [BOLD, DIM, GREEN, RESET].iter().fold(line.clone(), |l, s| l.replace(s, ""))
             })
             .collect();
-        assert_eq!(plain[..3], ["session:", "  Accept unicode id…", "❯ Release 1.2  [2J"]);
+        assert_eq!(plain[..3], ["session: ", "  Accept unicode i…", "❯ Release 1.2  [2J"]);
     }
 }

@@ -42,7 +42,9 @@ pub fn run(context: &CommandContext, asked: &ShowArgs) -> Result<Outcome> {
         // A shell takes `#123` for a comment. Digits may also begin the id of an event.
         id if id.bytes().all(|byte| byte.is_ascii_digit()) => {
             let opened = citation::open_citation(context, asked, &format!("#{id}"));
-            opened.or_else(|error| show_event(context, id, &project).map_err(|_| error))
+            opened.or_else(|error| {
+                show_session_or_event(context, id, asked, &project).map_err(|_| error)
+            })
         }
         id if asked.session.is_some() => {
             let said = format!("--session needs a citation such as messages.jsonl#L45, not {id}");

@@ -29,7 +29,11 @@ pub fn render_markdown(text: &str, width: usize) -> Vec<String> {
         } else if trimmed.is_empty() {
             push_blank(&mut lines);
         } else if is_verbatim(line) {
-            lines.push(line.trim_end().to_owned());
+            // A row of a table that is too wide goes on below, indented.
+            match display_width(line.trim_end()) <= width {
+                true => lines.push(line.trim_end().to_owned()),
+                false => lines.extend(wrap_row(line, width)),
+            }
         } else {
             paragraph.push_str(line);
             paragraph.push(' ');
@@ -71,6 +75,11 @@ fn begins_paragraph(line: &str) -> Option<usize> {
 fn is_verbatim(line: &str) -> bool {
     let line = line.trim();
     line.starts_with('|') || (line.len() >= 3 && line.chars().all(|c| "-=*_".contains(c)))
+}
+
+fn wrap_row(line: &str, width: usize) -> Vec<String> {
+    let parts = wrap_lines(line, width.saturating_sub(2)).into_iter().enumerate();
+    parts.map(|(place, part)| if place == 0 { part } else { format!("  {part}") }).collect()
 }
 
 /// Renders a paragraph, heading or list item.

@@ -92,15 +92,17 @@ fn find_target(context: &CommandContext, asked: &ReadArgs) -> Result<ReadTarget>
     let is_number = what.bytes().all(|byte| byte.is_ascii_digit());
     let cited = if is_number { format!("#{what}") } else { what.to_owned() };
     let is_citation = Citation::looks_like_citation(&cited);
-    // Digits may also begin the id of a session.
-    if (!is_citation || is_number)
+    let cited = is_citation.then(|| open_citation(context, &cited, asked));
+    // Digits are the number of an event, or begin the id of a session.
+    let has_event = cited.as_ref().is_some_and(Result::is_ok);
+    if (!is_citation || is_number && !has_event)
         && let Some(session) = find_session(context, what, project)?
     {
         return Ok(ReadTarget { session, event: None });
     }
-    let event = match is_citation {
-        true => open_citation(context, &cited, asked)?,
-        false => find_event(context, what)?,
+    let event = match cited {
+        Some(opened) => opened?,
+        None => find_event(context, what)?,
     };
     let session = find_session(context, event.session.as_str(), None)?;
     let missing = || CommandError::not_found(format!("no session {}", event.session));

@@ -45,7 +45,7 @@ const LINE_CHARS_MIN: usize = 30;
 const TITLE_CHARS_MAX: usize = 60;
 /// The project of a hit elsewhere.
 const PROJECT_CHARS_MAX: usize = 60;
-const PROJECT_CHARS_MIN: usize = 12;
+const PROJECT_CHARS_MIN: usize = 8;
 
 /// Everything that rendering a response needs.
 pub struct ResponsePrinter<'a> {

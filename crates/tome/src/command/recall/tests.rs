@@ -122,9 +122,9 @@ fn hits_for_a_person() {
             <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
                 <b:Identifiers> follow the XID rules.
 
-            <d:tome show 12 --project /app opens #12 with the turn around
-            it
-            >"#]],
+            <d:tome show 12 --project /app opens #12 with the turn around>
+            <d:it>
+        "#]],
     );
 }
 
@@ -161,9 +161,9 @@ fn what_there_is_to_know_of_an_answer() {
             <d:Preferred: last week>
             <y:The index is 120 events behind; those events were scanned directly>
             <d:Matched by keywords and meaning>
-            <d:tome show 12 --project /app opens #12 with the turn around
-            it
-            >"#]],
+            <d:tome show 12 --project /app opens #12 with the turn around>
+            <d:it>
+        "#]],
     );
     answer.unread = vec!["/app: the store is in use elsewhere".into()];
     answer.behind = 1;
@@ -186,9 +186,9 @@ fn what_there_is_to_know_of_an_answer() {
             7 more: tome recall --skip 1 'unicode identifiers'
             <d:Preferred: last week>
             <y:The index is 1 event behind>
-            <d:tome show 12 --project /app opens #12 with the turn around
-            it
-            >"#]],
+            <d:tome show 12 --project /app opens #12 with the turn around>
+            <d:it>
+        "#]],
     );
 }
 
@@ -221,9 +221,9 @@ fn hits_of_one_turn_stand_together() {
             <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
                 <b:Identifiers> follow the XID rules.
 
-            <d:tome show 12 --project /app opens #12 with the turn around
-            it
-            >"#]],
+            <d:tome show 12 --project /app opens #12 with the turn around>
+            <d:it>
+        "#]],
     );
     let timeline = v1::RecallRequest { sort: "time".into(), ..request() };
     check(
@@ -239,9 +239,9 @@ fn hits_of_one_turn_stand_together() {
             <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
                 <b:Identifiers> follow the XID rules.
 
-            <d:tome show 12 --project /app opens #12 with the turn around
-            it
-            >"#]],
+            <d:tome show 12 --project /app opens #12 with the turn around>
+            <d:it>
+        "#]],
     );
 }
 
