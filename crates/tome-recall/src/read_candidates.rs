@@ -1,5 +1,7 @@
 //! Selects the candidates worth reading, and reads their texts.
 
+use std::collections::HashMap;
+
 use tome_finder::EntrySource;
 
 use super::candidate::{RecallCandidate, load_bodies};
@@ -7,6 +9,7 @@ use super::candidate_pool::CandidatePool;
 use super::indexer::Indexer;
 use super::plan::RecallPlan;
 use super::rank::{CandidateVectors, tie_break_key};
+use super::weights::{SIMILARITY_WEIGHT, WIDE_SETS_READ_MAX};
 use super::{Tier, parallel};
 use crate::RecallError;
 
@@ -50,8 +53,31 @@ impl CandidatePool {
                 }
             }
         }
+        if self.sets.is_wide {
+            self.keep_best_sets(&mut keep);
+        }
         // Deterministic order, whichever index found them first.
         self.candidates.retain_sorted(keep, tie_break_key);
+    }
+
+    /// Of many index sets, keeps the candidates of those with the best ones: for each, a store has to be
+    /// opened.
+    fn keep_best_sets(&self, keep: &mut [bool]) {
+        let mut best: HashMap<usize, f32> = HashMap::new();
+        let kept = self.candidates.list.iter().zip(&*keep).filter(|(_, keep)| **keep);
+        for (candidate, _) in kept {
+            let similarity = candidate.cosines.first().copied().or(candidate.static_cosine);
+            let words = candidate.bm25_score.or(candidate.literal_score).unwrap_or(0.0);
+            let score = words + SIMILARITY_WEIGHT * similarity.unwrap_or(0.0);
+            let best = best.entry(candidate.set_index).or_default();
+            *best = best.max(score);
+        }
+        let mut order: Vec<(usize, f32)> = best.into_iter().collect();
+        order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        order.truncate(WIDE_SETS_READ_MAX);
+        for (candidate, keep) in self.candidates.list.iter().zip(keep) {
+            *keep &= order.iter().any(|(set_index, _)| *set_index == candidate.set_index);
+        }
     }
 
     /// Reads what the candidates say.
