@@ -1,4 +1,4 @@
-//! What to do in an empty home: the histories of agents on this machine, and the commands to run.
+//! The first steps in an empty home: the histories of agents on this machine, and the commands to run.
 //! Looking creates no home.
 
 use std::io::Write;
