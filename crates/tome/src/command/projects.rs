@@ -285,21 +285,63 @@ mod tests {
 
     #[test]
     fn the_list_fits_60_columns() {
-        check(60, &expect![[""]]);
+        check(
+            60,
+            &expect![[r#"
+              project       sessions  last used        size  folder
+              app                128  now           15.8 MB  …thwind/app
+              app-clone            3  Oct 6          370 kB  …/app-clone
+              a-rather-lo…         1  Oct 11, 2025   123 kB  …-a-project
+
+            app-clone and app are clones of one repository. Merge them:
+            tome projects merge app-clone app
+        "#]],
+        );
     }
 
     #[test]
     fn the_list_fits_80_columns() {
-        check(80, &expect![[""]]);
+        check(
+            80,
+            &expect![[r#"
+              project                 sessions  last used        size  folder
+              app                          128  now           15.8 MB  …lients/northwind/app
+              app-clone                      3  Oct 6          370 kB  ~/tmp/app-clone
+              a-rather-long-name-of…         1  Oct 11, 2025   123 kB  …ng-name-of-a-project
+
+            app-clone and app are clones of one repository. Merge them: tome projects merge
+            app-clone app
+        "#]],
+        );
     }
 
     #[test]
     fn the_list_fits_100_columns() {
-        check(100, &expect![[""]]);
+        check(
+            100,
+            &expect![[r#"
+              project                          sessions  last used        size  folder
+              app                                   128  now           15.8 MB  ~/work/clients/northwind/app
+              app-clone                               3  Oct 6          370 kB  ~/tmp/app-clone
+              a-rather-long-name-of-a-project         1  Oct 11, 2025   123 kB  …a-rather-long-name-of-a-project
+
+            app-clone and app are clones of one repository. Merge them: tome projects merge app-clone app
+        "#]],
+        );
     }
 
     #[test]
     fn the_list_fits_160_columns() {
-        check(160, &expect![[""]]);
+        check(
+            160,
+            &expect![[r#"
+              project                          sessions  last used        size  folder
+              app                                   128  now           15.8 MB  ~/work/clients/northwind/app
+              app-clone                               3  Oct 6          370 kB  ~/tmp/app-clone
+              a-rather-long-name-of-a-project         1  Oct 11, 2025   123 kB  /srv/shared/a-rather-long-name-of-a-project
+
+            app-clone and app are clones of one repository. Merge them: tome projects merge app-clone app
+        "#]],
+        );
     }
 }
