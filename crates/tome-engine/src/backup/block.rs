@@ -100,6 +100,9 @@ impl<'o> BlockWriter<'o> {
     }
 }
 
+/// The bytes of a block, and its records.
+type ReadBlock = (Vec<u8>, Vec<Record>);
+
 /// Reads a backup block by block, and verifies each.
 pub struct BlockReader<R> {
     from: R,
@@ -114,7 +117,7 @@ impl<R: Read> BlockReader<R> {
     }
 
     /// Returns the bytes of the next block and its records; `None` at the end of the file.
-    pub fn next_block(&mut self) -> Result<Option<(Vec<u8>, Vec<Record>)>, BackupError> {
+    pub fn next_block(&mut self) -> Result<Option<ReadBlock>, BackupError> {
         let mut raw = Vec::new();
         self.read_into(&mut raw, 8)?;
         if raw.is_empty() {
