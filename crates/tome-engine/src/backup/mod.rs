@@ -6,7 +6,7 @@
 //!                     notes inside repositories (their history is), API keys, the daemon's state
 //! ```
 //!
-//! The file is a sequence of blocks ([`BlockWriter`]), each a zstd frame of JSON lines ([`Record`])
+//! The file is a sequence of blocks (`block.rs`), each a zstd frame of JSON lines ([`Record`])
 //! behind a header with its checksum and that of the block before it. `zstd -dc` prints the lines.
 //!
 //! A backup is consistent while events are stored: each ledger is read in order of arrival up to the
