@@ -31,6 +31,9 @@ const PROJECT_DESCRIPTORS: u64 = 20;
 /// Descriptors of the indexes of a small project: only its vectors need any.
 const INDEX_SET_DESCRIPTORS: u64 = 12;
 
+/// Where a process may have no more, only the indexes of open stores stay open.
+const FEW_DESCRIPTORS: u64 = 1_024;
+
 /// Small sets of indexes that stay open.
 const INDEX_SETS_MAX: usize = 512;
 
@@ -119,7 +122,7 @@ impl Stores {
             rebuilding: Mutex::default(),
             slots: Mutex::default(),
             open_max: OPEN_MAX,
-            index_sets_max: OPEN_MAX,
+            index_sets_max: 0,
             scan_lock: Mutex::default(),
         };
         stores.finish_rewrites();
@@ -132,12 +135,14 @@ impl Stores {
     pub fn with_descriptor_limit(mut self, descriptors: u64) -> Self {
         let fitting = usize::try_from(descriptors / 3 / PROJECT_DESCRIPTORS).unwrap_or(OPEN_MAX);
         self.open_max = fitting.clamp(OPEN_MIN, OPEN_MAX);
-        let fitting = usize::try_from(descriptors / 2 / INDEX_SET_DESCRIPTORS).unwrap_or(OPEN_MAX);
-        self.index_sets_max = fitting.clamp(OPEN_MIN, INDEX_SETS_MAX);
+        let spare = descriptors.saturating_sub(FEW_DESCRIPTORS) / 4;
+        let fitting = usize::try_from(spare / INDEX_SET_DESCRIPTORS).unwrap_or(OPEN_MAX);
+        self.index_sets_max = fitting.min(INDEX_SETS_MAX);
         self
     }
 
-    /// How many small sets of indexes are kept open while their stores are closed.
+    /// How many small sets of indexes are kept open while their stores are closed; 0 where file
+    /// descriptors are few.
     pub fn index_sets_max(&self) -> usize {
         self.index_sets_max
     }

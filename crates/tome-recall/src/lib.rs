@@ -201,7 +201,8 @@ impl Recall {
         targets: Vec<TargetSet>,
         is_wide: bool,
     ) -> Vec<(TargetSet, Option<Result<SetReplies, RecallError>>)> {
-        if !is_wide || plan.is_time_only() {
+        let has_descriptors = self.indexer.stores.index_sets_max() > 0;
+        if !is_wide || plan.is_time_only() || !has_descriptors {
             return targets.into_iter().map(|target| (target, None)).collect();
         }
         parallel::map(targets, SETS_PER_THREAD, |target| {

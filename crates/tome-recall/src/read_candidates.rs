@@ -9,7 +9,7 @@ use super::candidate_pool::CandidatePool;
 use super::indexer::Indexer;
 use super::plan::RecallPlan;
 use super::rank::{CandidateVectors, tie_break_key};
-use super::weights::{SIMILARITY_WEIGHT, WIDE_SETS_READ_MAX};
+use super::weights::{SIMILARITY_WEIGHT, WIDE_SETS_READ_MIN};
 use super::{Tier, parallel};
 use crate::RecallError;
 
@@ -54,7 +54,7 @@ impl CandidatePool {
             }
         }
         if self.sets.is_wide {
-            self.keep_best_sets(&mut keep);
+            self.keep_best_sets(&mut keep, plan.hits_max.max(WIDE_SETS_READ_MIN));
         }
         // Deterministic order, whichever index found them first.
         self.candidates.retain_sorted(keep, tie_break_key);
@@ -62,7 +62,7 @@ impl CandidatePool {
 
     /// Of many index sets, keeps the candidates of those with the best ones: for each, a store has to be
     /// opened.
-    fn keep_best_sets(&self, keep: &mut [bool]) {
+    fn keep_best_sets(&self, keep: &mut [bool], sets_max: usize) {
         let mut best: HashMap<usize, f32> = HashMap::new();
         let kept = self.candidates.list.iter().zip(&*keep).filter(|(_, keep)| **keep);
         for (candidate, _) in kept {
@@ -74,7 +74,7 @@ impl CandidatePool {
         }
         let mut order: Vec<(usize, f32)> = best.into_iter().collect();
         order.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-        order.truncate(WIDE_SETS_READ_MAX);
+        order.truncate(sets_max);
         for (candidate, keep) in self.candidates.list.iter().zip(keep) {
             *keep &= order.iter().any(|(set_index, _)| *set_index == candidate.set_index);
         }
@@ -124,7 +124,9 @@ impl CandidatePool {
             pages.sort_by_key(|(_, page)| page.first().map(|one| one.set_index));
         }
         let work = |(place, page)| (place, read(page));
-        let per_thread = if is_wide { STORES_PER_THREAD } else { TEXTS_PER_THREAD };
+        // Where file descriptors are few, stores are opened one after the other.
+        let opens_many = is_wide && indexer.stores.index_sets_max() > 0;
+        let per_thread = if opens_many { STORES_PER_THREAD } else { TEXTS_PER_THREAD };
         let mut looked = parallel::map(pages, per_thread, work);
         looked.sort_by_key(|(place, _)| *place);
         let mut all = Vec::new();

@@ -6,6 +6,7 @@
 //! only for the few candidates whose text is read.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use tome_finder::{Bm25Index, FinderError, QueryTerms, QueryVector, VectorIndex};
@@ -18,6 +19,9 @@ use tome_home::Store;
 
 /// Maximum number of index sets that stay open until the answer is ready.
 pub(super) const OPEN_SETS_MAX: usize = 4;
+
+/// The same for a query over more sets, of those whose texts are read.
+const KEPT_OPEN_MAX: usize = 16;
 
 /// The open indexes of a pair.
 pub(super) struct OpenIndexes {
@@ -47,6 +51,9 @@ pub(super) struct SearchedSet {
     set: Arc<IndexSet>,
     /// Stays open until the answer is ready. Empty until it is needed, if the query is wide.
     kept_open: OnceLock<OpenIndexSet>,
+    /// How many sets of the query were opened to stay open. Beyond a limit they are opened again each
+    /// time, because file descriptors may be few.
+    kept_count: Arc<AtomicUsize>,
     /// The query embedded for the vector indexes of events that were searched.
     pub query_vectors: QueryVectors,
 }
@@ -76,6 +83,10 @@ impl SearchedSet {
             });
             (open.vectors, open.deep) = (indexes.vectors, indexes.deep);
         }
+        let has_descriptors = indexer.stores.index_sets_max() > 0;
+        if !has_descriptors || self.kept_count.fetch_add(1, Ordering::Relaxed) >= KEPT_OPEN_MAX {
+            return Ok(open);
+        }
         Ok(self.kept_open.get_or_init(|| open).clone())
     }
 }
@@ -83,6 +94,7 @@ impl SearchedSet {
 /// The index sets that a query searched. A candidate names its set by the position here.
 pub(super) struct SearchedSets {
     sets: Vec<SearchedSet>,
+    kept_count: Arc<AtomicUsize>,
     /// Whether the query covers more index sets than may stay open.
     pub is_wide: bool,
     pub stats: TermStats,
@@ -90,7 +102,7 @@ pub(super) struct SearchedSets {
 
 impl SearchedSets {
     pub(super) fn new(is_wide: bool) -> Self {
-        Self { sets: Vec::new(), is_wide, stats: TermStats::default() }
+        Self { sets: Vec::new(), kept_count: Arc::default(), is_wide, stats: TermStats::default() }
     }
 
     /// Adds an index set and returns its position. It stays open unless the query is wide.
@@ -98,6 +110,7 @@ impl SearchedSets {
         self.sets.push(SearchedSet {
             set: Arc::clone(set),
             kept_open: if self.is_wide { OnceLock::new() } else { OnceLock::from(open) },
+            kept_count: Arc::clone(&self.kept_count),
             query_vectors: QueryVectors::default(),
         });
         self.sets.len() - 1

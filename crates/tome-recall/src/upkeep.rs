@@ -126,8 +126,15 @@ impl Recall {
         }
     }
 
-    /// Closes the indexes over the store at this path, which is closed.
+    /// Closes the indexes over the store at this path, if it is closed; where file descriptors are few,
+    /// also those over other closed stores.
     pub fn close_indexes(&self, store: &Path) {
+        if self.indexer.stores.index_sets_max() == 0 {
+            return self.close_unused(Duration::ZERO);
+        }
+        if self.indexer.stores.is_open(store) {
+            return;
+        }
         if let Some(index_set) = self.indexer.ledger_set(store) {
             self.close_set(&index_set);
         }

@@ -72,7 +72,7 @@ pub(super) const PAGES_DEPTH: usize = 40;
 pub(super) const READ_MAX: usize = 40;
 pub(super) const VECTORS_READ_MAX: usize = 20;
 pub(super) const PAGES_READ_MAX: usize = 12;
-/// Number of index sets of which texts are read, if the query covers many.
-pub(super) const WIDE_SETS_READ_MAX: usize = 12;
+/// Number of index sets of which texts are read, if the query covers many and asks for no more hits.
+pub(super) const WIDE_SETS_READ_MIN: usize = 12;
 /// Number of best events whose neighbors are read too.
 pub(super) const NEIGHBORS_READ_MAX: usize = 16;

@@ -356,9 +356,10 @@ impl CommandResult {
     ///
     /// # Panics
     /// If it is not JSON.
-    #[expect(clippy::expect_used, reason = "a test's assertion")]
+    #[expect(clippy::panic, reason = "a test's assertion")]
     pub fn json(&self) -> Value {
-        serde_json::from_str(&self.stdout).expect("JSON")
+        let parsed = serde_json::from_str(&self.stdout);
+        parsed.unwrap_or_else(|error| panic!("{error}: {:?}, {}", self.stdout, self.stderr))
     }
 }
 

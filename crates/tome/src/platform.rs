@@ -190,7 +190,7 @@ pub fn raise_descriptor_limit() -> u64 {
 }
 
 /// The daemon has no use for more.
-const DESCRIPTORS_MAX: u64 = 8_192;
+const DESCRIPTORS_MAX: u64 = 16_384;
 
 /// Pause after a failed `accept`: without descriptors, the next one would fail at once too.
 #[cfg(unix)]

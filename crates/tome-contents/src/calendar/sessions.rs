@@ -6,7 +6,7 @@ use super::Calendar;
 use crate::session_list::{find_first_folder, shorten_id};
 use crate::session_page::build_session_page;
 use crate::{SessionList, SessionListing, SessionPage, SessionQuery};
-use tome_home::{HomeError, catch_up_session_stats};
+use tome_home::{HomeError, Projection, catch_up_session_stats};
 use tome_ledger::Ledger;
 use tome_model::{SessionId, SessionStats, truncate_to};
 
@@ -63,6 +63,8 @@ impl Calendar {
         for (session, project) in &found {
             let Some(path) = self.stores.find_store_path(project) else { continue };
             let store = self.stores.open(&path)?;
+            // On a full disk, the page is what it was.
+            let _ = self.catch_up(&store, &|| false);
             if let Some(mut page) = build_session_page(&store, project, session)? {
                 page.session.short_id = shorten_id(session.as_str(), &ids);
                 return Ok(page);
@@ -91,6 +93,7 @@ impl Calendar {
         for (session, project) in &found {
             let Some(path) = self.stores.find_store_path(project) else { continue };
             let store = self.stores.open(&path)?;
+            let _ = self.catch_up(&store, &|| false);
             let Some(stats) = store.session_stats(session, project)? else { continue };
             if let Some(mut listing) = SessionQuery::default().read_listing(&store, &stats)? {
                 listing.short_id = shorten_id(session.as_str(), &ids);
@@ -105,11 +108,18 @@ impl Calendar {
     fn find_sessions(&self, id: &str, project: Option<&str>) -> Result<SessionMatches, HomeError> {
         let wanted = id.trim();
         let mut all: BTreeSet<(SessionId, String)> = BTreeSet::new();
-        self.for_each_project(project, |store, project| {
-            let stats = load_stats(store)?.into_iter().filter(|stats| stats.project == project);
+        // Without bringing contents up to date, which needs space on the disk.
+        for path in self.store_paths(project) {
+            let was_open = self.stores.is_open(&path);
+            let stats = self.stores.open(&path).and_then(|store| load_stats(&store));
+            if !was_open {
+                self.stores.close(&path);
+            }
+            // A store that cannot be read is reported by what reads its events.
+            let stats = stats.unwrap_or_default().into_iter();
+            let stats = stats.filter(|stats| project.is_none_or(|root| stats.project == root));
             all.extend(stats.map(|stats| (stats.session, stats.project)));
-            Ok(())
-        })?;
+        }
         let mut found: Vec<_> =
             all.iter().filter(|(id, _)| id.as_str().starts_with(wanted)).cloned().collect();
         if found.iter().any(|(id, _)| id.as_str() == wanted) {
@@ -130,8 +140,9 @@ fn session_not_found(id: &str) -> HomeError {
     HomeError::NotFound(format!("no session {}", truncate_to(id.trim(), 120)))
 }
 
-/// The statistics of all sessions of a store, up to its latest event.
+/// The statistics of all sessions of a store, up to its latest event if the store can be written.
 fn load_stats(store: &Ledger) -> Result<Vec<SessionStats>, HomeError> {
-    catch_up_session_stats(store)?;
+    // On a full disk, what is stored can still be read.
+    let _ = catch_up_session_stats(store);
     Ok(store.all_session_stats()?)
 }

@@ -29,9 +29,9 @@ fn recall_specs() -> Vec<ToolSpec> {
         tool(
             "recall_memory",
             "Search earlier sessions, notes and lessons. Use specific words: names, paths, error \
-             codes; times (last week) work too. Then open the hit that matters with memory_show. \
-             For order, history or a summary of a subject: sort time lists its turns, a line \
-             each. scope instructions lists what the user always wants.",
+             codes, times (last week). Then open the hit that matters with memory_show. \
+             For history or summaries: sort time, a line per turn. scope instructions: what \
+             the user always wants.",
             json!({
                 "query": string_schema(),
                 "scope": {
@@ -43,7 +43,7 @@ fn recall_specs() -> Vec<ToolSpec> {
                     "default": "all",
                 },
                 "sort": { "type": "string", "enum": ["relevance", "time"] },
-                "limit": { "type": "integer", "description": "default 5; 24 with sort time" },
+                "limit": { "type": "integer" },
                 "cursor": { "type": "integer", "description": "from the last answer" },
                 "across": {
                     "type": "string",
@@ -53,7 +53,7 @@ fn recall_specs() -> Vec<ToolSpec> {
                 "since": described_string_schema("such as 2026-11-14, last week"),
                 "until": described_string_schema("exclusive"),
                 "agent": string_schema(),
-                "tokens": { "type": "integer", "description": "default 400; 800 with sort time" },
+                "tokens": { "type": "integer", "default": 400 },
             }),
         ),
         ToolSpec {

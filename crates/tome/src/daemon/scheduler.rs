@@ -194,9 +194,7 @@ fn catch_up(daemon: &Daemon, path: &Path) -> Result<(), HomeError> {
     }
     drop(store);
     // Indexes of closed stores hold file descriptors.
-    if !daemon.engine.stores().is_open(path) {
-        daemon.engine.recall().close_indexes(path);
-    }
+    daemon.engine.recall().close_indexes(path);
     flush_after_bulk(daemon);
     caught_up
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::process::{Child, Stdio};
 
-use serde_json::json;
+use serde_json::{Value, json};
 use tome_testkit::{CommandResult, Signal, World, eventually, send_signal};
 
 use crate::scene::{daemon_gone, daemon_up, ids, line, list, prompt, status, texts, world};
@@ -27,15 +27,21 @@ fn foreground(world: &World, args: &[&str]) -> Child {
 #[test]
 fn any_client_starts_the_daemon() {
     for args in
-        [&["events"][..], &["ingest"], &["show", "nothing"], &[], &["start"], &["admin", "flush"]]
+        [&["events"][..], &["ingest"], &["show", "nothing"], &["start"], &["admin", "flush"]]
     {
         let world = world();
         world.tome(args);
         assert!(world.daemon_pid().is_some(), "tome {args:?}");
     }
-    for args in
-        [&["status"][..], &["doctor"], &["config"], &["stop"], &["completions", "bash"], &["man"]]
-    {
+    for args in [
+        &[][..],
+        &["status"],
+        &["doctor"],
+        &["config"],
+        &["stop"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
         let world = world();
         world.tome(args);
         assert!(world.daemon_pid().is_none(), "tome {args:?}");
@@ -150,8 +156,9 @@ fn sigterm_finishes_work_in_flight() {
     let told = if ran.code == 0 {
         ran.json()["created"].as_u64().unwrap()
     } else {
-        let said = ran.stderr.split_whitespace().nth(1).unwrap().replace(',', "");
-        said.parse().unwrap()
+        let error: Value = serde_json::from_str(&ran.stderr).unwrap();
+        let said = error["error"].as_str().unwrap().split_whitespace().next().unwrap();
+        said.replace(',', "").parse().unwrap()
     };
     let stored = list(&world, &["--limit", "0"]).len() as u64;
     assert!(stored >= told, "{told} were acknowledged, {stored} are there");
