@@ -34,8 +34,8 @@ const INDEX_SET_DESCRIPTORS: u64 = 12;
 /// Where a process may have no more, only the indexes of open stores stay open.
 const FEW_DESCRIPTORS: u64 = 1_024;
 
-/// Small sets of indexes that stay open.
-const INDEX_SETS_MAX: usize = 512;
+/// Small sets of indexes that stay open. Each takes some 0.4 MB.
+const INDEX_SETS_MAX: usize = 320;
 
 /// A ledger being rewritten, and a complete one that is about to replace the old one.
 const REWRITING: &str = "ledger.rewriting";

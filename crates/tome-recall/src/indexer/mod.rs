@@ -42,7 +42,7 @@ pub(crate) use update::parse_cursor;
 
 /// Index sets with more entries are not kept open for queries over all projects.
 const SMALL_ENTRIES_MAX: u64 = 4_000;
-/// Maximum number of entries in all of those that are, some 100 MB.
+/// Maximum number of entries in all of those that are.
 const KEPT_ENTRIES_MAX: u64 = 150_000;
 
 pub(crate) struct Indexer {
