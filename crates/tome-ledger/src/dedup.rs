@@ -49,7 +49,7 @@ impl Ledger {
     }
 
     /// Adds entries that another ledger had, so that this one recognizes the same duplicates. An
-    /// entry that exists is kept; one without an event is harmless.
+    /// entry that exists is kept. An entry without an event does no harm.
     pub fn add_dedup_entries(&self, entries: &[DedupEntry]) -> Result<(), LedgerError> {
         let mut batch = KvBatch::default();
         for entry in entries {

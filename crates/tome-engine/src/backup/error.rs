@@ -20,7 +20,7 @@ pub enum BackupError {
     Damaged {
         /// The block's number, from 1.
         block: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A record names a file that no backup holds.

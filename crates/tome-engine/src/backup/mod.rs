@@ -10,8 +10,8 @@
 //! behind a header with its checksum and that of the block before it. `zstd -dc` prints the lines.
 //!
 //! A backup is consistent while events are stored: each ledger is read in order of arrival up to the
-//! event that was last when its turn came. Restoring adds and never replaces; every step recognizes
-//! what is there, so an interrupted restore is completed by running it again.
+//! event that was last when its turn came. Restoring adds and never replaces. Every step skips records
+//! that exist, so running an interrupted restore again completes it.
 
 mod block;
 mod collect;

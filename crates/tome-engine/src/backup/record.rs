@@ -71,7 +71,7 @@ pub enum Record {
     End(BackupCounts),
 }
 
-/// What a backup holds.
+/// Counts of the records in a backup.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct BackupCounts {

@@ -68,7 +68,7 @@ fn a_decision_that_may_not_hold_is_none() {
     let mut deleted = session(9, FactKind::Outcome, 5, "Removed old code");
     deleted.turns[0].files[0].action = FileAction::Deleted;
     assert_eq!(last(&[decision(1, 5, TABLE), deleted], "src/lexer.rs"), None);
-    // What came before, or is about something else, does not matter.
+    // Earlier decisions, and those about something else, do not count.
     let before = session(0, FactKind::Correction, 8, "No, not like this");
     let unrelated = session(9, FactKind::Outcome, 5, "Documented the module");
     let segments = [before, decision(1, 5, TABLE), unrelated];

@@ -11,8 +11,8 @@ None of these commands changes or deletes what was recorded.
 Examples:
   tome projects                          list all projects
   tome recall --project backend 'retry'  use a name instead of a folder
-  tome projects rename ~/work/api backend
-  tome projects mv ~/work/api ~/src/api  after you moved the folder
+  tome projects rename ~/code/api backend
+  tome projects mv ~/code/api ~/src/api  after you moved the folder
   tome projects merge ~/tmp/api-clone backend";
 
 /// `tome projects`

@@ -264,7 +264,7 @@ fn send_blocks(context: &CommandContext, path: &Path) -> Result<v1::RestoreProgr
     Ok(progress)
 }
 
-/// What happened to the config file.
+/// The outcome for the config file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ConfigOutcome {
     NotInBackup,

@@ -264,7 +264,7 @@ mod tests {
 
     fn check(width: usize, expected: &Expect) {
         let all = [
-            sample("app", "/home/dev/work/clients/northwind/app", 128, 0),
+            sample("app", "/home/dev/code/clients/northwind/app", 128, 0),
             sample("app-clone", "/home/dev/tmp/app-clone", 3, 40),
             sample(
                 "a-rather-long-name-of-a-project",
@@ -321,7 +321,7 @@ mod tests {
             100,
             &expect![[r#"
               project                          sessions  last used        size  folder
-              app                                   128  now           15.8 MB  ~/work/clients/northwind/app
+              app                                   128  now           15.8 MB  ~/code/clients/northwind/app
               app-clone                               3  Oct 6          370 kB  ~/tmp/app-clone
               a-rather-long-name-of-a-project         1  Oct 11, 2025   123 kB  …a-rather-long-name-of-a-project
 
@@ -336,7 +336,7 @@ mod tests {
             160,
             &expect![[r#"
               project                          sessions  last used        size  folder
-              app                                   128  now           15.8 MB  ~/work/clients/northwind/app
+              app                                   128  now           15.8 MB  ~/code/clients/northwind/app
               app-clone                               3  Oct 6          370 kB  ~/tmp/app-clone
               a-rather-long-name-of-a-project         1  Oct 11, 2025   123 kB  /srv/shared/a-rather-long-name-of-a-project
 

@@ -66,7 +66,7 @@ impl Projects for ProjectsService {
     }
 }
 
-/// What the stores hold of a project.
+/// Sessions and events of a project in all stores, and when it was last used.
 #[derive(Default)]
 struct StoredProject {
     sessions: u64,

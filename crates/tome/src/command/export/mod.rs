@@ -99,9 +99,9 @@ fn choose_format(asked: &ExportArgs) -> ExportFormat {
     })
 }
 
-/// What an export holds.
+/// Counts of what was exported.
 #[derive(Default)]
-struct Written {
+struct ExportCounts {
     sessions: u64,
     events: u64,
 }
@@ -111,7 +111,7 @@ fn export(
     asked: &ExportArgs,
     format: ExportFormat,
     out: &mut dyn Write,
-) -> Result<Written> {
+) -> Result<ExportCounts> {
     let redactor = Redactor::new(&context.settings.redact)?;
     // Cuts secrets only: what is stored is within the limits already.
     let sealer = Sealer::new(redactor, model_limits::TEXT_BYTES_CEILING);
@@ -125,7 +125,7 @@ fn export(
         let (title, sessions) = find_sessions(context, asked, &client).await?;
         let exported = time::format_local_time(SystemClock.now());
         writer.begin(out, &Heading { title: sealer.redact(&title), exported })?;
-        let mut written = Written::default();
+        let mut written = ExportCounts::default();
         for session in sessions {
             let mut heading = session_heading(context, &session, &sealer);
             if asked.session.is_some() {
