@@ -15,7 +15,7 @@ use crate::backup::{copy_notebook, merge_notebook};
 /// The outcome of a merge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MergedProject {
-    /// Events that were copied.
+    /// Events of the merged project, all of which the other one has now.
     pub events: u64,
     /// Notes that were copied, under another name where one of that name differs.
     pub notes: u64,
