@@ -38,7 +38,7 @@ pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
     Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_conclusion, is_prompt,
-    list_edited_files, read_tool_call,
+    list_edited_files, read_tool_call, skip_acknowledgment,
 };
 pub use instructions::{
     INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,

@@ -33,7 +33,7 @@ const CACHE_MAX: usize = 4096;
 
 /// Timeout for file system calls on a project's folder. A local disk answers in microseconds, a
 /// busy one in seconds, a network mount whose server is gone never.
-const FS_TIMEOUT: Duration = Duration::from_secs(5);
+const FS_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// Timeout for reading which branch a folder is on: an event waits for it before it is stored.
 const HEAD_TIMEOUT: Duration = Duration::from_millis(50);

@@ -385,6 +385,12 @@ impl Stores {
         slot.is_some_and(|slot| slot.try_lock().map_or(true, |slot| slot.open.is_some()))
     }
 
+    /// The store if it is open. Does not count as use.
+    pub fn get_open(&self, path: &Path) -> Option<Store> {
+        let slot = self.lock_slots().get(path).cloned()?;
+        slot.try_lock().ok()?.open.clone()
+    }
+
     /// Closes stores that were idle for `idle_ms` and are not in use. Returns how many.
     pub fn close_idle(&self, idle_ms: u64) -> usize {
         // Stores over the limit may have been in use before.

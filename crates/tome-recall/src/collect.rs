@@ -26,7 +26,7 @@ use tome_home::Store;
 /// Longer transcripts are not scanned for foreign lines.
 const FOREIGN_BYTES_MAX: u64 = 4 << 20;
 
-/// The indexes over a store that is closed and completely indexed, so that a query needs only them.
+/// The indexes over a store that is completely indexed, so that a query needs only them.
 pub(super) struct CompleteSet {
     last: u64,
     events: OpenIndexes,
@@ -35,14 +35,29 @@ pub(super) struct CompleteSet {
 
 impl CompleteSet {
     pub(super) fn open(indexer: &Indexer, index_set: &IndexSet) -> Option<Self> {
-        let last = indexer.closed_last_seq(index_set)?;
+        let path = index_set.ledger.as_ref()?;
+        let (last, last_node) = match indexer.stores.get_open(path) {
+            Some(store) => read_last_records(&store)?,
+            // The indexes of closed stores are completed when the daemon starts.
+            None => (indexer.closed_last_seq(index_set)?, 0),
+        };
         let (events, pages) = open_indexes(indexer, index_set);
+        let has_nodes = |cursor: String| !cursor.is_empty() && parse_cursor(&cursor) >= last_node;
         let has_read_all = parse_cursor(&events.bm25.as_ref()?.cursor()) == last
             && parse_cursor(&events.vectors.as_ref()?.cursor()) == last
-            && !pages.bm25.as_ref()?.cursor().is_empty()
-            && !pages.vectors.as_ref()?.cursor().is_empty();
+            && has_nodes(pages.bm25.as_ref()?.cursor())
+            && has_nodes(pages.vectors.as_ref()?.cursor());
         has_read_all.then_some(Self { last, events, pages })
     }
+}
+
+/// Numbers of the last event and of the last change to a node of an open store; `None` if it is empty or
+/// damaged, or its contents are not complete.
+fn read_last_records(store: &Ledger) -> Option<(u64, u64)> {
+    let last = store.last_seq();
+    let has_contents = store.cursor(tome_contents::CONTENTS_WORKER).is_ok_and(|done| done == last);
+    let is_complete = last > 0 && has_contents && store.damage().is_empty();
+    is_complete.then(|| store.last_node_change().ok()).flatten().map(|node| (last, node))
 }
 
 fn open_indexes(indexer: &Indexer, index_set: &IndexSet) -> (OpenIndexes, OpenIndexes) {

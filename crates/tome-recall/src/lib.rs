@@ -192,8 +192,8 @@ impl Recall {
         Ok(false)
     }
 
-    /// Of many index sets, searches those in parallel that are complete and whose stores are closed:
-    /// the stores are not opened. Returns all sets in order, with the replies of those.
+    /// Of many index sets, searches those in parallel that are complete: their stores are not opened.
+    /// Returns all sets in order, with the replies of those.
     fn search_complete_sets(
         &self,
         plan: &RecallPlan,

@@ -29,7 +29,7 @@ pub struct Topic {
     pub kind: TopicKind,
     /// A name, or the terms that tell a group apart.
     pub label: String,
-    /// For a group, the title of its most central segment.
+    /// For a group, the title of the segment that says most of it.
     pub title: String,
     /// When and by whom it was worked on.
     pub extent: Extent,

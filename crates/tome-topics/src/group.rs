@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::graph::build_graph;
 use crate::grouping::Grouping;
 use crate::label::label_groups;
-use crate::leiden::{Graph, find_groups};
+use crate::leiden::find_groups;
 use crate::named::NamedTopic;
 use crate::names::TopicNames;
 use crate::record::SegmentRecord;
@@ -17,7 +17,7 @@ pub(crate) struct Group {
     /// Places of its segments, ascending.
     pub(crate) segments: Vec<usize>,
     pub(crate) terms: Vec<String>,
-    /// The place of the segment with the strongest ties to the others.
+    /// The place of the segment whose title stands for the group.
     pub(crate) central: usize,
 }
 
@@ -48,9 +48,11 @@ pub(crate) fn find_topic_groups(
         .collect();
     let (ids, names) = TopicNames::assign(&ids, last);
     let labels = label_groups(segments, &members);
-    let groups = ids.into_iter().zip(members).zip(labels).map(|((id, segments), terms)| {
-        let central = find_central(&graph, &segments);
-        Group { id, segments, terms, central }
+    let groups = ids.into_iter().zip(members).zip(labels).map(|((id, segments), label)| Group {
+        id,
+        segments,
+        terms: label.terms,
+        central: label.central,
     });
     (groups.collect(), names)
 }
@@ -64,20 +66,4 @@ pub(crate) fn find_places<'a>(
     let mut places: Vec<usize> = ids.filter_map(place).collect();
     places.sort_unstable();
     places
-}
-
-fn find_central(graph: &Graph, group: &[usize]) -> usize {
-    let ties = |place: usize| -> i64 {
-        let inside =
-            graph.neighbors(place).iter().filter(|(other, _)| group.binary_search(other).is_ok());
-        inside.map(|(_, weight)| weight).sum()
-    };
-    let mut best = (i64::MIN, 0);
-    for place in group {
-        let one = ties(*place);
-        if one > best.0 {
-            best = (one, *place);
-        }
-    }
-    best.1
 }

@@ -22,14 +22,13 @@ impl TopicMap {
             .iter()
             .map(|(id, members)| {
                 let places = find_places(&segments, members.iter().map(String::as_str));
-                let central = places.first().copied().unwrap_or_default();
-                Group { id: id.clone(), segments: places, terms: Vec::new(), central }
+                Group { id: id.clone(), segments: places, terms: Vec::new(), central: 0 }
             })
             .filter(|group| !group.segments.is_empty())
             .collect();
         let members: Vec<Vec<usize>> = groups.iter().map(|group| group.segments.clone()).collect();
-        for (group, terms) in groups.iter_mut().zip(label_groups(&segments, &members)) {
-            group.terms = terms;
+        for (group, label) in groups.iter_mut().zip(label_groups(&segments, &members)) {
+            (group.terms, group.central) = (label.terms, label.central);
         }
         let renames = Renames::collect(&segments);
         let named = collect_named(&segments, &renames);

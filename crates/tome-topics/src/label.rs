@@ -19,6 +19,27 @@ const VERBS: [&str; 58] = [
     "need", "needs", "already", "still", "used", "using", "read", "write",
 ];
 
+/// Nouns that occur in every project: two words may name a subject with one of them, alone they do not.
+#[rustfmt::skip]
+const GENERIC_NOUNS: [&str; 60] = [
+    "agent", "app", "application", "assistant", "area", "bit", "branch", "bug", "case", "command",
+    "comment", "config", "content", "data", "detail", "directory", "doc", "documentation", "error",
+    "example", "feature", "feedback", "flow", "folder", "format", "function", "information", "input",
+    "instruction", "line", "list", "local", "logic", "main", "message", "method", "name", "number",
+    "option", "output", "page", "part", "plan", "point", "problem", "project", "question", "result",
+    "section", "session", "step", "string", "system", "task", "text", "thing", "time", "user", "value",
+    "version",
+];
+
+/// First words of a title that is a remark or a question.
+#[rustfmt::skip]
+const REMARK_STARTS: [&str; 44] = [
+    "i", "i'm", "i've", "i'd", "i'll", "we", "we're", "we've", "you", "it", "it's", "this", "that",
+    "these", "there", "my", "our", "can", "could", "would", "should", "what", "what's", "why", "how",
+    "when", "where", "which", "who", "is", "are", "do", "does", "did", "let's", "ok", "okay", "yes",
+    "no", "not", "each", "some", "here", "please",
+];
+
 /// Terms of a label up to which words are added to names.
 const WORDED_TERMS_MAX: usize = 2;
 
@@ -102,22 +123,32 @@ fn term_key(term: &str) -> String {
     stem(&term.to_lowercase()).into_owned()
 }
 
-/// Returns up to three terms for each group of segments, given by their places.
-pub(crate) fn label_groups(segments: &[SegmentRecord], groups: &[Vec<usize>]) -> Vec<Vec<String>> {
+/// The label of a group.
+pub(crate) struct GroupLabel {
+    /// Up to three terms.
+    pub terms: Vec<String>,
+    /// The place of the segment whose title says most of what the group is about.
+    pub central: usize,
+}
+
+/// Returns the labels of groups of segments, given by their places.
+pub(crate) fn label_groups(segments: &[SegmentRecord], groups: &[Vec<usize>]) -> Vec<GroupLabel> {
     let mut overall: BTreeMap<String, u64> = BTreeMap::new();
     let per_segment: Vec<BTreeMap<String, (String, bool)>> =
         segments.iter().map(segment_terms).collect();
     for key in per_segment.iter().flat_map(BTreeMap::keys) {
         *overall.entry(key.clone()).or_insert(0) += 1;
     }
-    groups.iter().map(|group| label_group(&per_segment, &overall, group)).collect()
+    let label = |group: &Vec<usize>| label_group(segments, &per_segment, &overall, group);
+    groups.iter().map(label).collect()
 }
 
 fn label_group(
+    segments: &[SegmentRecord],
     per_segment: &[BTreeMap<String, (String, bool)>],
     overall: &BTreeMap<String, u64>,
     group: &[usize],
-) -> Vec<String> {
+) -> GroupLabel {
     let mut counts: BTreeMap<&str, TermCount> = BTreeMap::new();
     for (key, (shown, is_telling)) in
         group.iter().filter_map(|place| per_segment.get(*place)).flatten()
@@ -139,6 +170,8 @@ fn label_group(
             (score, *key, count)
         })
         .collect();
+    let central = find_central(segments, &scored, group);
+    scored.retain(|(_, key, count)| is_specific(key, &count.shown));
     scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     // Names and pairs first; words only where there are few of those.
     scored.sort_by_key(|(_, _, count)| !count.is_telling);
@@ -160,7 +193,39 @@ fn label_group(
             label.push(count.shown.clone());
         }
     }
-    label
+    GroupLabel { terms: label, central }
+}
+
+/// Whether a term says anything by itself.
+fn is_specific(key: &str, shown: &str) -> bool {
+    let is_generic = |word: &str| GENERIC_NOUNS.iter().any(|noun| term_key(noun) == word);
+    let has_mark = shown.contains(|c: char| !c.is_alphanumeric() && c != ' ');
+    has_mark || key.split(' ').any(|word| !is_generic(word))
+}
+
+/// The first of the segments whose titles have most of the group's terms. A remark or a question says
+/// less of the work than the name of a piece of it.
+fn find_central(
+    segments: &[SegmentRecord],
+    terms: &[(u64, &str, &TermCount)],
+    group: &[usize],
+) -> usize {
+    let score = |place: usize| -> u64 {
+        let title = segments.get(place).map_or("", |segment| segment.title.as_str());
+        let words: BTreeSet<String> = title
+            .split(|c: char| c.is_whitespace() || matches!(c, ',' | ';' | '(' | ')' | ':'))
+            .map(|word| term_key(word.trim_matches(|c: char| !c.is_alphanumeric())))
+            .collect();
+        let known = terms.iter().filter(|(_, key, _)| words.contains(*key));
+        let sum: u64 = known.map(|(score, _, _)| score).sum();
+        let first = title.split_whitespace().next().unwrap_or_default().to_lowercase();
+        let is_remark =
+            REMARK_STARTS.contains(&first.as_str()) || title.trim_end().ends_with(['?', ':', '…']);
+        // Every title says something.
+        (sum + 1) * if is_remark { 1 } else { 4 }
+    };
+    let best = group.iter().copied().rev().max_by_key(|place| score(*place));
+    best.unwrap_or_default()
 }
 
 /// Whether a term labels the group, and not one segment of it: a name needs two segments, or one of

@@ -48,6 +48,7 @@ pub(crate) use activity::read_activity;
 pub use commands::CommandOutcome;
 pub use files::{FileTouchKind, list_edited_files};
 pub use outcome::ToolOutcome;
+pub use reaction::skip_acknowledgment;
 pub use session::FileChange;
 pub(crate) use session::{SessionFacts, read_session};
 pub use tool_call::{ToolCall, read_tool_call};

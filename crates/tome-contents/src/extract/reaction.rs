@@ -1,7 +1,7 @@
 //! How a user reacts to the agent's last turn, and the rules that they state.
 
 use super::text::{begins_with_any, may_begin_with, strip_prefix_ignoring_case, to_lower};
-use tome_text::count_words;
+use tome_text::{count_words, split_sentences};
 
 /// How a prompt reacts to the turn before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,6 +51,47 @@ pub(super) fn classify_reaction(prompt: &str) -> Reaction {
     } else {
         Reaction::None
     }
+}
+
+/// Beginnings of a sentence that only reacts to an answer, besides confirmations.
+const ACKNOWLEDGMENTS: &[&str] = &[
+    "that sounds",
+    "that makes sense",
+    "makes sense",
+    "sounds like",
+    "that's great",
+    "that's a good",
+    "that's a great",
+    "that is a good",
+    "that would be",
+    "got it",
+    "i see",
+    "cool",
+    "absolutely",
+    "definitely",
+    "wow",
+];
+
+/// A prompt without the sentences at its beginning that only react to the answer before it ("That sounds
+/// like a plan."); the whole prompt if it says nothing else.
+pub fn skip_acknowledgment(prompt: &str) -> &str {
+    /// A longer sentence says more than that.
+    const WORDS_MAX: usize = 9;
+    const SENTENCES_MAX: usize = 3;
+    let is_reaction = |sentence: &str| {
+        let has_beginning = |marks: &[&str]| {
+            marks.iter().any(|mark| strip_prefix_ignoring_case(sentence, mark).is_some())
+        };
+        count_words(sentence) <= WORDS_MAX
+            && !sentence.trim_end().ends_with('?')
+            && (has_beginning(CONFIRMATIONS) || has_beginning(ACKNOWLEDGMENTS))
+    };
+    // Chats copied from elsewhere name the speaker.
+    let speaker = prompt.split_once(": ").filter(|(name, _)| !name.contains(char::is_whitespace));
+    let sentences = split_sentences(speaker.map_or(prompt, |(_, said)| said));
+    let reactions = sentences.iter().take(SENTENCES_MAX).take_while(|one| is_reaction(one)).count();
+    let next = sentences.get(reactions).filter(|_| reactions > 0);
+    next.and_then(|next| prompt.find(next)).and_then(|at| prompt.get(at..)).unwrap_or(prompt)
 }
 
 fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
@@ -141,6 +182,22 @@ pub(super) fn is_instruction(sentence: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_prompt_is_shown_from_what_it_adds() {
+        for (prompt, rest) in [
+            ("That sounds like a solid plan. I'll cap it at 200.", "I'll cap it at 200."),
+            ("Yeah, sounds good. Thanks! Now raise the limit.", "Now raise the limit."),
+            ("Okay, does that sound right?", "Okay, does that sound right?"),
+            ("user: Thanks! Now raise it.", "Now raise it."),
+            ("Thanks!", "Thanks!"),
+            ("Sure the retry loop can never run more than three times in a row here?", ""),
+            ("Raise the limit.", "Raise the limit."),
+        ] {
+            let expected = if rest.is_empty() { prompt } else { rest };
+            assert_eq!(skip_acknowledgment(prompt), expected);
+        }
+    }
 
     #[test]
     fn reactions_are_told_by_the_first_words() {

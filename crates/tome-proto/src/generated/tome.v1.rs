@@ -8392,7 +8392,7 @@ pub struct Topic {
     /// A name, or the terms that tell a group from the others.
     #[prost(string, tag = "3")]
     pub label: ::prost::alloc::string::String,
-    /// For a group, the title of its most central segment.
+    /// For a group, the title of the segment that says most of it.
     #[prost(string, tag = "4")]
     pub title: ::prost::alloc::string::String,
     /// Number of days with work on it.

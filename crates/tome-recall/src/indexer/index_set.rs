@@ -13,7 +13,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use tome_finder::{Bm25Index, Embedder, FinderError, VectorIndex};
 use tome_model::Millis;
@@ -112,7 +112,20 @@ pub(crate) struct IndexSlot<T> {
     opening_lock: Mutex<()>,
     /// Set if an open index turned out to be damaged. It is rebuilt and not opened before that.
     is_damaged: AtomicBool,
+    checked: Mutex<Option<FilesCheck>>,
 }
+
+/// The last time that the files of an open index were found intact. Whoever adds, replaces or removes a
+/// file changes the time of its folder, so that the files need not be checked one by one for every query.
+struct FilesCheck {
+    folder_modified: SystemTime,
+    since: Instant,
+    /// Whether the files were checked again once the folder's time could not repeat.
+    is_settled: bool,
+}
+
+/// Two changes within this time may leave the folder with the same time.
+const SETTLE_TIME: Duration = Duration::from_secs(2);
 
 /// Operations that both kinds of indexes have in common.
 pub(crate) trait SearchIndex: Sized {
@@ -281,18 +294,38 @@ pub(crate) struct CreatedIndexes {
 
 impl<T: SearchIndex> IndexSlot<T> {
     fn in_folder(folder: PathBuf) -> Self {
-        let spoiled = AtomicBool::new(false);
-        Self { folder, open: RwLock::new(None), opening_lock: Mutex::new(()), is_damaged: spoiled }
+        Self {
+            folder,
+            open: RwLock::default(),
+            opening_lock: Mutex::default(),
+            is_damaged: AtomicBool::new(false),
+            checked: Mutex::default(),
+        }
     }
 
     /// Returns the index if it is open and its files are intact.
     pub(crate) fn get(&self) -> Option<Arc<T>> {
-        let open = self.open.read().unwrap_or_else(PoisonError::into_inner).clone()?;
-        if open.is_intact() {
+        let open = self.open_index()?;
+        if self.has_intact_files(&open) {
             return Some(open);
         }
         self.set(None);
         None
+    }
+
+    fn has_intact_files(&self, index: &T) -> bool {
+        let folder_modified = std::fs::metadata(&self.folder).and_then(|folder| folder.modified());
+        let mut checked = self.checked.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = checked.take().filter(|last| {
+            folder_modified.as_ref().is_ok_and(|modified| *modified == last.folder_modified)
+        });
+        let is_intact = last.as_ref().is_some_and(|last| last.is_settled) || index.is_intact();
+        if let (true, Ok(folder_modified)) = (is_intact, folder_modified) {
+            let since = last.map_or_else(Instant::now, |last| last.since);
+            let is_settled = since.elapsed() >= SETTLE_TIME;
+            *checked = Some(FilesCheck { folder_modified, since, is_settled });
+        }
+        is_intact
     }
 
     fn is_open(&self) -> bool {
@@ -305,6 +338,7 @@ impl<T: SearchIndex> IndexSlot<T> {
     }
 
     pub(crate) fn set(&self, index: Option<Arc<T>>) {
+        *self.checked.lock().unwrap_or_else(PoisonError::into_inner) = None;
         *self.open.write().unwrap_or_else(PoisonError::into_inner) = index;
     }
 

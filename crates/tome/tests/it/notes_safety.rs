@@ -167,14 +167,16 @@ fn a_killed_daemon_loses_no_acknowledged_write() {
     for round in 1..=4 {
         world.tome(&["start"]);
         daemon_up(&world);
-        let done = AtomicUsize::new(0);
+        let done: Vec<AtomicUsize> = (0..writers).map(|_| AtomicUsize::new(0)).collect();
         let reached: Vec<usize> = std::thread::scope(|scope| {
             let writing = acknowledged.iter().enumerate().map(|(writer, from)| {
-                let (world, done) = (&world, &done);
+                let (world, done) = (&world, &done[writer]);
                 scope.spawn(move || append_until_killed(world, writer, *from, done))
             });
             let writing: Vec<_> = writing.collect();
-            eventually("some writes", || (done.load(Ordering::Relaxed) > 11 * round).then_some(()));
+            eventually("some writes of each", || {
+                done.iter().all(|done| done.load(Ordering::Relaxed) > 3 * round).then_some(())
+            });
             world.kill_daemon();
             writing.into_iter().map(|writer| writer.join().unwrap()).collect()
         });

@@ -12,6 +12,7 @@
 
 use std::collections::BTreeSet;
 
+use tome_contents::skip_acknowledgment;
 use tome_text::first_chars;
 
 use super::pack::{AnswerFormat, PackedAnswer, shorten_query};
@@ -64,7 +65,7 @@ fn collect_entries(hits: &[RecallHit]) -> Vec<TimelineEntry<'_>> {
     let mut entries = Vec::new();
     for hit in hits {
         let (id, text) = match &hit.turn.asked {
-            Some(asked) => (format!("#{}", asked.number), asked.text.as_str()),
+            Some(asked) => (format!("#{}", asked.number), skip_acknowledgment(&asked.text)),
             None => (hit.id.clone(), hit.text.as_str()),
         };
         if seen.insert(id.clone()) {
