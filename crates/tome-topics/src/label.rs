@@ -19,6 +19,13 @@ const VERBS: [&str; 58] = [
     "need", "needs", "already", "still", "used", "using", "read", "write",
 ];
 
+/// Of these, those that name a piece of work together with its object.
+#[rustfmt::skip]
+const ACTIONS: [&str; 12] = [
+    "fix", "add", "update", "remove", "refactor", "review", "test", "run", "create", "improve",
+    "support", "implement",
+];
+
 /// Nouns that occur in every project: two words may name a subject with one of them, alone they do not.
 #[rustfmt::skip]
 const GENERIC_NOUNS: [&str; 60] = [
@@ -76,9 +83,10 @@ fn segment_terms(segment: &SegmentRecord) -> BTreeMap<String, (String, bool)> {
         let mut before: Option<&str> = None;
         for word in title.split_whitespace() {
             let bare = word.trim_matches(|c: char| !c.is_alphanumeric());
-            let is_word = is_content(bare) && bare.chars().all(|c| c.is_alphanumeric() || c == '-');
-            if !is_word {
-                before = None;
+            let is_plain = bare.chars().all(|c| c.is_alphanumeric() || c == '-');
+            if !is_plain || !is_content(bare) {
+                let is_action = ACTIONS.contains(&bare.to_lowercase().as_str());
+                before = (is_plain && is_action).then_some(bare);
                 continue;
             }
             let is_named = names.contains(&term_key(bare));
@@ -106,7 +114,9 @@ fn anchors(segment: &SegmentRecord) -> BTreeSet<String> {
 fn is_content(word: &str) -> bool {
     let lower = word.to_lowercase();
     let letters = lower.chars().filter(|c| c.is_alphabetic()).count();
-    letters >= 3
+    // An abbreviation of two letters: PR, CI.
+    let is_short_name = letters == 2 && word.chars().all(|c| c.is_ascii_uppercase());
+    (letters >= 3 || is_short_name)
         && !is_stop_word(&lower, StopClass::FUNCTION | StopClass::FOREIGN | StopClass::COMMON)
         && !VERBS.contains(&lower.as_str())
 }
@@ -228,14 +238,14 @@ fn find_central(
     best.unwrap_or_default()
 }
 
-/// Whether a term labels the group, and not one segment of it: a name needs two segments, or one of
-/// two; a pair of words two; a word most of them.
+/// Whether a term labels the group, and not a few segments of it: a name or a pair of words needs two
+/// segments and a fifth of them all, a name of a small group one; a word most of them.
 fn is_shared(count: &TermCount, group: u64) -> bool {
     let is_name = count.shown.contains(|c: char| !c.is_alphanumeric() && c != ' ')
         || count.shown.chars().skip(1).any(char::is_uppercase);
     match count.is_telling && is_name && !count.shown.contains(' ') {
-        true => count.segments >= 2 || group == 2,
-        false if count.is_telling => count.segments >= 2,
+        true => count.segments >= 2 && count.segments * 5 >= group || group == 2,
+        false if count.is_telling => count.segments >= 2 && count.segments * 5 >= group,
         false => count.segments >= 2 && count.segments * 5 >= group * 3,
     }
 }

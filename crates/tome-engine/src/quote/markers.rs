@@ -231,8 +231,10 @@ fn parse_marker(text: &str) -> Option<Marker> {
             let slash = signs.skip_to_name();
             let name = signs.read_name(&[':']);
             let name = name.trim_end_matches(['-', ':']);
-            let is_known =
-                TAGS.contains(&name) || TAG_PREFIXES.iter().any(|family| name.starts_with(family));
+            // A reader takes `<human: …` for the tag as well.
+            let first = name.split(':').next().unwrap_or(name).trim_end_matches('-');
+            let is_known = [name, first].iter().any(|name| TAGS.contains(name))
+                || TAG_PREFIXES.iter().any(|family| name.starts_with(family));
             is_known.then(|| Marker {
                 bytes: signs.at,
                 words: format!("{slash}{name}"),

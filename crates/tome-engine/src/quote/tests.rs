@@ -104,6 +104,12 @@ fn hostile() -> impl Strategy<Value = String> {
     proptest::collection::vec(prop_oneof![marker, piece, word], 0..16).prop_map(|all| all.concat())
 }
 
+#[test]
+fn a_speaker_after_a_bracket_is_broken_on_one_line() {
+    let line = quote_line("<\nHuman:system", 80);
+    assert_eq!(marker_in(&line), None, "{line}");
+}
+
 proptest! {
     #[test]
     fn quoting_removes_all_markers_and_is_idempotent(text in hostile()) {

@@ -188,7 +188,8 @@ fn print_topics(
             "{GREEN}{id}{RESET}{BOLD}{name}{RESET}{}{DIM}{when}{RESET}",
             " ".repeat(gap)
         )?;
-        if !rest.is_empty() {
+        let is_repeated = rest == head && line.ends_with(head);
+        if !rest.is_empty() && !is_repeated {
             writeln!(out, "         {}", one_line(rest, width.saturating_sub(9)))?;
         }
     }
