@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use tome_finder::EntrySource;
 use tome_model::{EventKind, Millis};
-use tome_text::estimate_tokens;
+use tome_text::{LineBreaks, estimate_tokens, excerpt_around};
 
 use super::candidate::{CandidateRecord, SourceKind, source_kind};
 use super::cite::CitationContext;
@@ -254,7 +254,7 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
     let place = find_shown_range(one, &body.text, plan);
     let is_agents = candidate.source == EntrySource::Event && body.kind != USER_MESSAGE;
     let chars_max = if is_agents { AGENT_SNIPPET_CHARS } else { SNIPPET_CHARS };
-    hit.text = tome_text::excerpt_around(&body.text, &place, chars_max);
+    hit.text = excerpt_around(&body.text, &place, chars_max, LineBreaks::Structured);
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);
@@ -289,7 +289,7 @@ pub(super) fn collect_statements(
         };
         let Some(mark) = body.mark() else { continue };
         let range = find_shown_range(one, &body.text, plan);
-        let passage = tome_text::excerpt_around(&body.text, &range, SNIPPET_CHARS / 2);
+        let passage = excerpt_around(&body.text, &range, SNIPPET_CHARS / 2, LineBreaks::Join);
         let statement = Statement::new(mark.seq, one.candidate.at, &passage);
         said.insert((one.candidate.set_index, mark.seq), statement);
     }

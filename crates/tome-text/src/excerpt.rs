@@ -1,4 +1,4 @@
-//! Excerpts: the part of a text that is shown, on one line, with `…` where the text continues.
+//! Excerpts: the part of a text that is shown, with `…` where the text continues.
 
 use std::ops::Range;
 
@@ -17,6 +17,20 @@ const LONG_WORD_CHARS: usize = 40;
 
 /// A shorter excerpt gets no ellipsis.
 const MARKED_CHARS_MIN: usize = 8;
+
+/// In a longer text, all lines are joined.
+const STRUCTURED_BYTES_MAX: usize = 64 * 1024;
+
+/// The line breaks that an excerpt keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineBreaks {
+    /// None: one line.
+    Join,
+    /// Those around list items, table rows, headings, quotes and code.
+    Structured,
+    /// All of them.
+    Keep,
+}
 
 /// Collapses white space to single spaces and trims.
 pub fn collapse_whitespace(text: &str) -> String {
@@ -74,29 +88,120 @@ pub fn truncate_words(text: &str, chars_max: usize) -> String {
     cut
 }
 
-/// Cuts an excerpt of `chars_max` characters around a match, on one line and between words where
-/// possible. A longer match is truncated.
-pub fn excerpt_around(text: &str, matched: &Range<usize>, chars_max: usize) -> String {
-    let whole: Vec<char> =
-        collapse_spaces(text.trim().chars()).take(chars_max.saturating_add(1)).collect();
+/// Cuts an excerpt of `chars_max` characters around a match, between words where possible. A longer
+/// match is truncated.
+pub fn excerpt_around(
+    text: &str,
+    matched: &Range<usize>,
+    chars_max: usize,
+    breaks: LineBreaks,
+) -> String {
+    match breaks {
+        LineBreaks::Structured if text.len() <= STRUCTURED_BYTES_MAX => {
+            cut_excerpt(&join_prose_lines(text), matched, chars_max, true)
+        }
+        LineBreaks::Keep => cut_excerpt(text, matched, chars_max, true),
+        LineBreaks::Structured | LineBreaks::Join => cut_excerpt(text, matched, chars_max, false),
+    }
+}
+
+/// A line of Markdown, as far as its end matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineKind {
+    Blank,
+    Prose,
+    /// Prose may continue it.
+    ListItem,
+    /// A heading, a quote, a table row or code.
+    Block,
+}
+
+impl LineKind {
+    fn classify(line: &str) -> Self {
+        let bare = line.trim();
+        let after_digits = bare.trim_start_matches(|c: char| c.is_ascii_digit());
+        let is_numbered = after_digits.len() < bare.len()
+            && [". ", ") "].iter().any(|end| after_digits.starts_with(end));
+        let begins = |marks: &[&str]| marks.iter().any(|mark| bare.starts_with(mark));
+        if bare.is_empty() {
+            Self::Blank
+        } else if is_numbered || begins(&["- ", "* ", "+ ", "• "]) {
+            Self::ListItem
+        } else if begins(&["|", "> ", "# ", "## ", "### ", "#### "])
+            || line.starts_with("    ")
+            || line.starts_with('\t')
+        {
+            Self::Block
+        } else {
+            Self::Prose
+        }
+    }
+}
+
+/// Replaces line ends within prose by spaces, so that offsets stay the same. Those next to list items,
+/// table rows, headings, quotes and code stay.
+fn join_prose_lines(text: &str) -> String {
+    let mut joined = String::with_capacity(text.len());
+    let mut is_fenced = false;
+    // The last line that was not blank, and whether blank lines followed it.
+    let (mut last, mut has_gap) = (LineKind::Blank, false);
+    for line in text.split_inclusive('\n') {
+        let is_fence = line.trim_start().starts_with("```");
+        let kind = match LineKind::classify(line) {
+            LineKind::Blank => LineKind::Blank,
+            _ if is_fenced || is_fence => LineKind::Block,
+            kind => kind,
+        };
+        is_fenced ^= is_fence;
+        if kind == LineKind::Blank {
+            has_gap = true;
+        } else {
+            let ends_block = last == LineKind::Block || last == LineKind::ListItem && has_gap;
+            if (kind != LineKind::Prose || ends_block) && joined.ends_with(' ') {
+                joined.pop();
+                joined.push('\n');
+            }
+            // A list item goes on until a gap.
+            let continues = kind == LineKind::Prose && last == LineKind::ListItem && !has_gap;
+            (last, has_gap) = (if continues { last } else { kind }, false);
+        }
+        match line.strip_suffix('\n') {
+            Some(line) => {
+                joined.push_str(line);
+                joined.push(' ');
+            }
+            None => joined.push_str(line),
+        }
+    }
+    joined
+}
+
+fn cut_excerpt(text: &str, matched: &Range<usize>, chars_max: usize, keeps_lines: bool) -> String {
+    let whole: Vec<char> = collapse_spaces(text.trim().chars(), keeps_lines)
+        .take(chars_max.saturating_add(1))
+        .collect();
     if whole.len() <= chars_max {
         return whole.into_iter().collect();
     }
     let (before, matched, after) = split_at_match(text, matched);
     if chars_max < MARKED_CHARS_MIN {
-        return collapse_spaces(matched.chars().chain(after.chars())).take(chars_max).collect();
+        return collapse_spaces(matched.chars().chain(after.chars()), keeps_lines)
+            .take(chars_max)
+            .collect();
     }
     // Both ends may need an ellipsis.
     let room = chars_max.saturating_sub(2);
-    let mut core: Vec<char> = collapse_spaces(matched.chars()).take(room + 1).collect();
+    let mut core: Vec<char> =
+        collapse_spaces(matched.chars(), keeps_lines).take(room + 1).collect();
     let is_long = core.len() > room;
     if is_long {
         truncate_graphemes(&mut core, MatchSide::After, room);
     }
     let left = room.saturating_sub(core.len());
-    let mut head: Vec<char> = collapse_spaces(before.chars().rev()).take(left + 1).collect();
+    let mut head: Vec<char> =
+        collapse_spaces(before.chars().rev(), keeps_lines).take(left + 1).collect();
     let after = if is_long { "" } else { after };
-    let mut tail: Vec<char> = collapse_spaces(after.chars()).take(left + 1).collect();
+    let mut tail: Vec<char> = collapse_spaces(after.chars(), keeps_lines).take(left + 1).collect();
     let for_head = (left * BEFORE_OF_FIVE / 5).max(left.saturating_sub(tail.len()));
     let more_before = shorten(&mut head, MatchSide::Before, for_head);
     let more_after =
@@ -124,14 +229,23 @@ fn split_at_match<'a>(text: &'a str, matched: &Range<usize>) -> (&'a str, &'a st
     (part(0..start).trim_start(), part(start..end), part(end..text.len()).trim_end())
 }
 
-/// Collapses white space to single spaces, without trimming.
-fn collapse_spaces(chars: impl Iterator<Item = char>) -> impl Iterator<Item = char> {
-    let mut was_space = false;
-    chars.filter_map(move |c| {
-        let is_space = c.is_whitespace();
-        let skipped = is_space && was_space;
-        was_space = is_space;
-        (!skipped).then_some(if is_space { ' ' } else { c })
+/// Collapses white space to single spaces, or to line ends where it has one and `keeps_lines`, without
+/// trimming.
+fn collapse_spaces(
+    chars: impl Iterator<Item = char>,
+    keeps_lines: bool,
+) -> impl Iterator<Item = char> {
+    let mut chars = chars.peekable();
+    std::iter::from_fn(move || {
+        let first = chars.next()?;
+        if !first.is_whitespace() {
+            return Some(first);
+        }
+        let mut has_line_end = first == '\n';
+        while let Some(c) = chars.next_if(|c| c.is_whitespace()) {
+            has_line_end |= c == '\n';
+        }
+        Some(if has_line_end && keeps_lines { '\n' } else { ' ' })
     })
 }
 

@@ -18,7 +18,7 @@ pub use estimate::{
     units_to_tokens,
 };
 pub use excerpt::{
-    collapse_whitespace, excerpt_around, extends_grapheme, first_chars, truncate_chars,
+    LineBreaks, collapse_whitespace, excerpt_around, extends_grapheme, first_chars, truncate_chars,
     truncate_words,
 };
 pub use fold::{FoldedText, fold_char, fold_text, with_folded};

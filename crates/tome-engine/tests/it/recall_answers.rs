@@ -99,7 +99,7 @@ fn notes_are_quoted_alike_before_and_after_they_are_indexed() {
         (answer.behind, texts.collect::<Vec<_>>())
     };
     // The notebook adds the summary below the title.
-    let text = "# Harbour > Summary: Ships enter at high tide Ships enter at high tide. The pilot boards at the lighthouse.";
+    let text = "# Harbour\n> Summary: Ships enter at high tide\nShips enter at high tide. The pilot boards at the lighthouse.";
     let expected = |line: u32| vec![(format!("memory/facts/harbour.md#L{line}"), text.to_owned())];
     let check = |behind: u64| {
         assert_eq!(found("the pilot of the lighthouse"), (behind, expected(9)));

@@ -56,7 +56,7 @@ impl Scene {
             ..EventLine::default()
         };
         let stored = self.intake.ingest(vec![line.into_draft().unwrap()]);
-        assert!(stored.iter().all(Result::is_ok));
+        assert!(stored.iter().all(Result::is_ok), "{stored:?}");
     }
 
     fn store(&self, root: &str) -> Store {

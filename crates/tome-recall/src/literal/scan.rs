@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use tome_finder::{ByteRange, EntryFilter, EntryKey, EntrySource};
 use tome_model::Millis;
-use tome_text::excerpt_around;
+use tome_text::{LineBreaks, excerpt_around};
 
 use super::limits::{MATCHES_MAX, SNIPPET_CHARS_MAX, STOP_CHECK_BYTES, UNREAD_MAX};
 use super::{Matcher, TextMatch};
@@ -235,5 +235,5 @@ pub(super) fn match_range(look: &TextMatch, from: usize) -> ByteRange {
 }
 
 pub(super) fn build_snippet(text: &str, look: &TextMatch) -> String {
-    excerpt_around(text, &look.range, SNIPPET_CHARS_MAX)
+    excerpt_around(text, &look.range, SNIPPET_CHARS_MAX, LineBreaks::Join)
 }

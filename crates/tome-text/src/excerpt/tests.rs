@@ -8,12 +8,44 @@ use proptest::prelude::*;
 
 use super::*;
 
+fn excerpt_line(text: &str, matched: &Range<usize>, chars_max: usize) -> String {
+    excerpt_around(text, matched, chars_max, LineBreaks::Join)
+}
+
+#[test]
+fn lists_tables_and_code_keep_their_lines() {
+    let text = "Two causes\nwere found:\n\n- the cache\n  was stale\n- the port\n\n| a | b |\n|---|---|\n\nSo we\nrun:\n```sh\nmake\nmake test\n```\nDone\nnow.";
+    let whole = excerpt_around(text, &(0..3), 300, LineBreaks::Structured);
+    expect![[r#"
+        Two causes were found:
+        - the cache was stale
+        - the port
+        | a | b |
+        |---|---|
+        So we run:
+        ```sh
+        make
+        make test
+        ```
+        Done now."#]]
+    .assert_eq(&whole);
+    assert_eq!(excerpt_around(&whole, &(0..3), 300, LineBreaks::Keep), whole);
+    let at = text.find("port").unwrap();
+    let part = excerpt_around(text, &(at..at + 4), 40, LineBreaks::Structured);
+    expect![[r#"
+        …stale
+        - the port
+        | a | b |
+        |---|---|…"#]]
+    .assert_eq(&part);
+}
+
 #[test]
 fn a_short_text_is_shown_whole() {
-    assert_eq!(excerpt_around("  one\n\ttwo \r\n three ", &(3..6), 300), "one two three");
-    assert_eq!(excerpt_around("", &(0..0), 300), "");
-    assert_eq!(excerpt_around("abc", &(7..9), 300), "abc");
-    assert_eq!(excerpt_around("é", &(1..1), 300), "é");
+    assert_eq!(excerpt_line("  one\n\ttwo \r\n three ", &(3..6), 300), "one two three");
+    assert_eq!(excerpt_line("", &(0..0), 300), "");
+    assert_eq!(excerpt_line("abc", &(7..9), 300), "abc");
+    assert_eq!(excerpt_line("é", &(1..1), 300), "é");
 }
 
 #[test]
@@ -22,25 +54,25 @@ fn a_long_text_is_cut_between_words() {
     let at = text.find("lazy").unwrap();
     let place = at..at + 8;
     expect!["…over the lazy dog and runs away from all…"]
-        .assert_eq(&excerpt_around(text, &place, 42));
-    expect!["The quick brown…"].assert_eq(&excerpt_around(text, &(0..3), 20));
-    expect!["…all the others"].assert_eq(&excerpt_around(text, &(text.len() - 6..text.len()), 20));
-    expect!["…jumps over the lazy dog a…"].assert_eq(&excerpt_around(text, &(20..50), 27));
+        .assert_eq(&excerpt_line(text, &place, 42));
+    expect!["The quick brown…"].assert_eq(&excerpt_line(text, &(0..3), 20));
+    expect!["…all the others"].assert_eq(&excerpt_line(text, &(text.len() - 6..text.len()), 20));
+    expect!["…jumps over the lazy dog a…"].assert_eq(&excerpt_line(text, &(20..50), 27));
 }
 
 #[test]
 fn no_grapheme_is_split() {
     let marks = "e\u{301}\u{302}".repeat(200);
     for at in [0, 300, 600] {
-        let shown = excerpt_around(&marks, &(at..at + 5), 50);
+        let shown = excerpt_line(&marks, &(at..at + 5), 50);
         let inner = shown.trim_matches('…');
         assert!(inner.starts_with('e') && inner.ends_with('\u{302}'), "{inner}");
     }
     let family = "👩\u{200d}👩\u{200d}👧\u{200d}👦".repeat(60);
-    let shown = excerpt_around(&family, &(1_000..1_004), 50);
+    let shown = excerpt_line(&family, &(1_000..1_004), 50);
     let inner = shown.trim_matches('…');
     assert!(inner.starts_with('👩') && !inner.ends_with('\u{200d}'), "{inner}");
-    let shown = excerpt_around(&"汉字".repeat(500), &(1500..1506), 300);
+    let shown = excerpt_line(&"汉字".repeat(500), &(1500..1506), 300);
     assert_eq!(shown.chars().count(), 300);
 }
 
@@ -75,7 +107,7 @@ proptest! {
     ) {
         let start = text.floor_char_boundary(from);
         let end = text.floor_char_boundary(start + len);
-        let shown = excerpt_around(&text, &(start..end), max);
+        let shown = excerpt_line(&text, &(start..end), max);
         prop_assert!(shown.chars().count() <= max);
         let inner = shown.strip_prefix('…').unwrap_or(&shown);
         let inner = inner.strip_suffix('…').unwrap_or(inner);

@@ -3,7 +3,7 @@
 //! Hits are dropped from the end. If even the first is too long, its text is shortened around the
 //! match; if that does not fit either, the answer suggests a larger budget.
 
-use tome_text::{estimate_tokens, excerpt_around, fold_char, is_unspaced};
+use tome_text::{LineBreaks, estimate_tokens, excerpt_around, fold_char, is_unspaced};
 
 use super::TOKENS_MAX;
 use super::render::{self, one_line};
@@ -203,5 +203,5 @@ pub(super) fn excerpt_around_match(text: &str, query: &str, chars_max: usize) ->
     let found = query.split(|c: char| !c.is_alphanumeric()).filter_map(find).min();
     let (from, to) = found.unwrap_or_default();
     let byte = |at: usize| text.char_indices().nth(at).map_or(text.len(), |(byte, _)| byte);
-    excerpt_around(text, &(byte(from)..byte(to)), chars_max)
+    excerpt_around(text, &(byte(from)..byte(to)), chars_max, LineBreaks::Keep)
 }

@@ -19,7 +19,7 @@
 use tome_finder::EntrySource;
 use tome_model::Millis;
 
-use crate::quote::{name_speaker, quote_line};
+use crate::quote::{name_speaker, neutralize, quote_line};
 use crate::tools::answer::truncate_bytes;
 use tome_recall::{RecallAnswer, RecallHit, source_name};
 
@@ -40,6 +40,7 @@ pub(super) fn render_hit(number: usize, hit: &RecallHit, content: &str) -> Strin
         EntrySource::Event if id != &hit.citation => String::new(),
         _ => format!("    {}\n", render_location(hit)),
     };
+    let content = content.replace('\n', "\n      ");
     let mut text = format!("[{number}] Source: {source}\n{place}    Content: {content}\n");
     if let Some(answered) = &hit.turn.answered {
         let (number, said) = (answered.number, one_line(&answered.text));
@@ -63,7 +64,7 @@ pub(super) fn render_quoted_hit(number: usize, hit: &RecallHit, content: &str) -
         answered.text = quote(&answered.text);
     }
     quoted.others.iter_mut().for_each(|other| other.text = quote(&other.text));
-    let listed = render_hit(number, &quoted, &quote(content));
+    let listed = render_hit(number, &quoted, &neutralize(content));
     format!("{listed}    Said by: {}{at}\n", name_speaker(hit))
 }
 

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use proptest::prelude::*;
 use tome_finder::{EntryFilter, EntryKey};
 use tome_model::{Draft, EventKind, EventLine, Millis, Tool};
-use tome_text::excerpt_around;
+use tome_text::{LineBreaks, excerpt_around};
 
 use super::super::line_text::LineText;
 use super::super::{Matcher, Scan, ScanQuery, TranscriptOwner, scan_messages};
@@ -255,7 +255,7 @@ proptest! {
             line = line.replace('中', "\\u4e2d").replace('/', "\\/").replace('a', "\\u0061");
         }
         prop_assert_eq!(&LineText::parse(&line).text, &text);
-        let found = Matcher::new(&said).match_text(&text).map(|look| excerpt_around(&text, &look.range, 300));
+        let found = Matcher::new(&said).match_text(&text).map(|look| excerpt_around(&text, &look.range, 300, LineBreaks::Join));
         let scan = scan(line, &said);
         prop_assert_eq!(scan.matches.first().map(|seen| seen.snippet.clone()), found);
     }

@@ -1,7 +1,7 @@
 //! Matches and their order.
 
 use proptest::prelude::*;
-use tome_text::{collapse_whitespace, excerpt_around};
+use tome_text::{LineBreaks, collapse_whitespace, excerpt_around};
 
 use super::super::{ExactMatch, Matcher, line_number};
 
@@ -268,7 +268,7 @@ proptest! {
     fn the_excerpt_around_a_match_contains_the_terms(filler in "([a-z]{0,9} ){0,90}", more in "([a-z]{0,9} ){0,90}") {
         let text = format!("{filler} Токен-42 {more}");
         let look = Matcher::new("токен-42").match_text(&text).unwrap();
-        let shown = excerpt_around(&text, &look.range, 300);
+        let shown = excerpt_around(&text, &look.range, 300, LineBreaks::Join);
         prop_assert!(shown.contains("Токен-42") && shown.chars().count() <= 300);
     }
 

@@ -187,14 +187,15 @@ impl ResponsePrinter<'_> {
         marks: &Highlighter,
     ) -> std::io::Result<()> {
         let room = self.width.saturating_sub(INDENT.len()).clamp(LINE_CHARS_MIN, LINE_CHARS_MAX);
-        let whole = format!("{label}{}", replace_control_chars(text));
-        for (place, line) in wrap_lines(&whole, room).iter().enumerate() {
+        let whole = format!("{label}{text}");
+        let lines = whole.lines().flat_map(|line| wrap_lines(&replace_control_chars(line), room));
+        for (place, line) in lines.enumerate() {
             let text = line.strip_prefix(label).filter(|_| place == 0 && !label.is_empty());
             match text {
                 Some(text) => {
                     writeln!(out, "{INDENT}{DIM}{label}{RESET}{}", marks.highlight(text))?;
                 }
-                None => writeln!(out, "{INDENT}{}", marks.highlight(line))?,
+                None => writeln!(out, "{INDENT}{}", marks.highlight(&line))?,
             }
         }
         Ok(())
