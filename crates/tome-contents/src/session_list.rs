@@ -1,5 +1,6 @@
 //! Sessions as lines of a list, read from their stored segments.
 
+use serde_json::Value;
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Agent, EventId, Fact, FactKind, Millis, SessionId, SessionStats, Work};
 
@@ -59,6 +60,8 @@ pub struct SessionListing {
     pub title: String,
     /// The branch that it was last on, if known.
     pub branch: Option<String>,
+    /// The linked worktree that it was last in; `None` if it was in the main one, or if unknown.
+    pub worktree: Option<String>,
     /// Time of the first event.
     pub first_at: Millis,
     /// Time of the last event.
@@ -225,6 +228,7 @@ fn begin_listing(stats: &SessionStats) -> SessionListing {
         cwd: String::new(),
         title: String::new(),
         branch: None,
+        worktree: None,
         first_at: stats.first_at,
         last_at: stats.last_at,
         events: stats.events,
@@ -277,6 +281,33 @@ pub(super) fn find_first_folder(
         }
     }
     Ok(String::new())
+}
+
+/// Events that are read to find where a session was last; the latest few have a location.
+const LOCATED_EVENTS_MAX: usize = 500;
+
+/// The linked worktree that a session was last in.
+pub(super) fn find_last_worktree(
+    ledger: &Ledger,
+    project: &str,
+    session: &SessionId,
+) -> Result<Option<String>, HomeError> {
+    let range = EventRange {
+        session: Some(session.clone()),
+        direction: ScanDirection::Backward,
+        ..EventRange::default()
+    };
+    for event in ledger.events(&range).take(LOCATED_EVENTS_MAX) {
+        let (_, event) = event?;
+        let field = |name: &str| event.meta.get(name).and_then(Value::as_str);
+        let has_location = ["worktree", "commit", "branch"]
+            .into_iter()
+            .any(|name| field(name).is_some_and(|value| !value.is_empty()));
+        if event.project == project && has_location {
+            return Ok(field("worktree").map(str::to_owned));
+        }
+    }
+    Ok(None)
 }
 
 /// The shortest prefix of `id`, of at least 8 characters, that no other id has. `sorted` holds all

@@ -7,7 +7,9 @@ use tome_text::truncate_words;
 
 use super::event_text::event_texts;
 use super::extract::{FileChange, SessionFacts, read_session};
-use super::session_list::{SessionFact, SessionListing, find_first_folder, find_number};
+use super::session_list::{
+    SessionFact, SessionListing, find_first_folder, find_last_worktree, find_number,
+};
 use tome_home::HomeError;
 
 /// Events that are read for one page, the latest of the session.
@@ -41,6 +43,8 @@ pub struct SessionTurn {
     pub prompt: String,
     /// The event of the prompt.
     pub prompt_event: Option<EventId>,
+    /// The number of that event in its project; 0 without a prompt.
+    pub number: u64,
     /// The sentence of the final answer that says what came out.
     pub conclusion: Option<String>,
     /// The event of the final answer.
@@ -71,6 +75,7 @@ pub(super) fn build_session_page(
         project: project.to_owned(),
         title: read.title.clone(),
         branch: read.branch.clone(),
+        worktree: find_last_worktree(ledger, project, session)?,
         first_at: stats.as_ref().map_or(first.at, |stats| stats.first_at),
         last_at: last.at,
         events: stats.as_ref().map_or(events.len() as u64, |stats| stats.events),
@@ -84,6 +89,11 @@ pub(super) fn build_session_page(
     let mut page = write_page(listing, read, &events, is_truncated);
     for fact in &mut page.facts {
         fact.number = find_number(ledger, &fact.event)?;
+    }
+    for turn in &mut page.turns {
+        if let Some(prompt) = &turn.prompt_event {
+            turn.number = find_number(ledger, prompt)?;
+        }
     }
     Ok(Some(page))
 }
@@ -107,6 +117,7 @@ fn write_page(
             .map(|event| one_line(&event.text))
             .unwrap_or_default(),
         prompt_event: turn.prompt.and_then(id_at),
+        number: 0,
         conclusion: turn.conclusion.as_deref().map(one_line),
         answer_event: turn.answer.and_then(id_at),
         events: turn.events.len() as u64,

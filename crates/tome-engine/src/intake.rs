@@ -8,10 +8,10 @@ use std::sync::mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tome_ledger::{AppendedEvent, NewEvent};
-use tome_model::{Clock, DeliveredDraft, Draft, EventKind, Millis, ModelError};
+use tome_model::{Clock, DeliveredDraft, Draft, EventKind, ModelError};
 
 use crate::Sealer;
-use tome_home::{HomeError, SessionIndex, StoreMode, Stores};
+use tome_home::{GitLocation, HomeError, LinkedWorktree, SessionIndex, StoreMode, Stores};
 
 /// Ingests drafts into stores.
 pub struct Intake {
@@ -82,11 +82,12 @@ impl Intake {
         // Drafts of one batch mostly share a working directory, and resolving it reads the disk.
         let mut roots: HashMap<(String, Option<String>), Result<String, Arc<HomeError>>> =
             HashMap::new();
+        let mut worktrees = HashMap::new();
         for (place, delivered) in drafts.into_iter().enumerate() {
             let DeliveredDraft { mut draft, delivery } = delivered.into();
             draft.flatten_deep_json();
-            if needs_location(&draft, arrived) {
-                self.add_location(&mut draft);
+            if needs_location(&draft) {
+                self.add_location(&mut draft, &mut worktrees);
             }
             let draft = self.sealer.seal(draft);
             let cwd = draft.cwd.clone();
@@ -146,13 +147,32 @@ impl Intake {
     /// Whether `prepare` can resolve this draft's project without the file system, and need not look
     /// up its branch.
     pub fn is_resolved(&self, draft: &Draft) -> bool {
-        self.stores.projects().is_cached(&draft.cwd) && !needs_location(draft, self.clock.now())
+        self.stores.projects().is_cached(&draft.cwd) && !needs_location(draft)
     }
 
-    /// Records the branch and commit that the working directory is on.
-    fn add_location(&self, draft: &mut Draft) {
-        let Some(head) = self.stores.projects().read_git_head(&draft.cwd) else { return };
-        for (name, value) in [("branch", head.branch), ("commit", head.commit)] {
+    /// Records where in its repository an event happened: the branch and commit if it is recent and
+    /// does not name its branch, and the linked worktree if that existed then. `worktrees` holds
+    /// those of the batch, by working directory.
+    fn add_location(
+        &self,
+        draft: &mut Draft,
+        worktrees: &mut HashMap<String, Option<LinkedWorktree>>,
+    ) {
+        let projects = self.stores.projects();
+        let found = if draft.at.distance_ms(self.clock.now()) <= LOCATION_AGE_MS {
+            projects.read_git_location(&draft.cwd).unwrap_or_default()
+        } else {
+            let find = || projects.find_linked_worktree(&draft.cwd);
+            let linked = worktrees.entry(draft.cwd.clone()).or_insert_with(find).as_ref();
+            let worktree = linked.filter(|linked| linked.since <= draft.at);
+            let worktree = worktree.map(|linked| linked.top.clone());
+            GitLocation { worktree, ..GitLocation::default() }
+        };
+        let worktree = found.worktree.map(|top| top.to_string_lossy().into_owned());
+        let head = [("branch", found.branch), ("commit", found.commit)];
+        let head = head.into_iter().filter(|_| !draft.meta.contains_key("branch"));
+        let fields: Vec<_> = head.chain([("worktree", worktree)]).collect();
+        for (name, value) in fields {
             if let Some(value) = value {
                 draft.meta.insert(name.to_owned(), value.into());
             }
@@ -197,11 +217,16 @@ impl Intake {
 /// How long after an event the working directory still tells which branch it happened on.
 const LOCATION_AGE_MS: u64 = 10_000;
 
-/// Whether an event begins something, has just happened, and does not name its branch.
-fn needs_location(draft: &Draft, now: Millis) -> bool {
-    matches!(draft.kind, EventKind::SessionStart | EventKind::UserMessage)
-        && draft.at.distance_ms(now) <= LOCATION_AGE_MS
-        && !draft.meta.contains_key("branch")
+/// Whether the location of an event is recorded: at the beginning of a session and of a turn, and
+/// at their ends, because an agent may switch branches in between.
+fn needs_location(draft: &Draft) -> bool {
+    matches!(
+        draft.kind,
+        EventKind::SessionStart
+            | EventKind::UserMessage
+            | EventKind::AssistantStop
+            | EventKind::SessionEnd
+    ) && !draft.meta.contains_key("worktree")
 }
 
 fn closed_result() -> IngestResult {

@@ -7,6 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
+use tome_model::Millis;
+
 use crate::regular_file::{FinalLink, read_regular_text};
 
 /// Size limit of files that hold one path; paths have at most 4,096 bytes on Linux.
@@ -58,20 +60,61 @@ fn is_git_dir(folder: &Path) -> bool {
     folder.join("HEAD").is_file() && folder.join("objects").is_dir() && folder.join("refs").is_dir()
 }
 
-/// The branch and commit of a worktree.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GitHead {
+/// The branch and commit that a folder is on, and the linked worktree that it belongs to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GitLocation {
     /// The branch; `None` for a detached head.
     pub branch: Option<String>,
     /// The commit; `None` before the first one.
     pub commit: Option<String>,
+    /// The top folder of the linked worktree; `None` in the main one.
+    pub worktree: Option<PathBuf>,
+}
+
+impl GitLocation {
+    /// Reads the location of a folder from the repository's files, without starting git. `None`
+    /// outside a repository.
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
+        let top = find_top(folder)?;
+        let head = read_head(&top);
+        let worktree = find_main_worktree(&top).map(|_| top);
+        (head.is_some() || worktree.is_some())
+            .then(|| Self { worktree, ..head.unwrap_or_default() })
+    }
+}
+
+/// A linked worktree of a repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkedWorktree {
+    /// Its top folder.
+    pub top: PathBuf,
+    /// Since when it has been at this path.
+    pub since: Millis,
+}
+
+/// Finds the linked worktree that a folder is in. Git writes the pointer in its record when it adds
+/// or moves the worktree.
+pub(crate) fn find_linked_worktree(folder: &Path) -> Option<LinkedWorktree> {
+    let top = find_top(folder)?;
+    find_main_worktree(&top)?;
+    let pointer = read_pointer(&top.join(".git"))?;
+    let git_dir = top.join(pointer.strip_prefix("gitdir:")?.trim());
+    let written = std::fs::metadata(git_dir.join("gitdir")).ok()?.modified().ok()?;
+    let since = written.duration_since(std::time::UNIX_EPOCH).ok()?.as_millis();
+    Some(LinkedWorktree { top, since: Millis(u64::try_from(since).ok()?) })
+}
+
+/// Returns the top folder of the worktree that a folder is in, as a canonical path.
+fn find_top(folder: &Path) -> Option<PathBuf> {
+    let folder = folder.canonicalize().ok()?;
+    folder.ancestors().find(|top| top.join(".git").exists()).map(Path::to_path_buf)
 }
 
 /// `packed-refs` of a repository with ten thousand branches has about a megabyte.
 const PACKED_REFS_BYTES_MAX: u64 = 8 * 1024 * 1024;
 
-/// Reads the head of a worktree from its files, without starting git.
-pub(crate) fn read_head(top: &Path) -> Option<GitHead> {
+/// Reads the branch and commit of a worktree from its files.
+fn read_head(top: &Path) -> Option<GitLocation> {
     let dot_git = top.join(".git");
     let git_dir = match read_pointer(&dot_git) {
         Some(pointer) => top.join(pointer.strip_prefix("gitdir:")?.trim()),
@@ -79,12 +122,14 @@ pub(crate) fn read_head(top: &Path) -> Option<GitHead> {
     };
     let head = read_pointer(&git_dir.join("HEAD"))?;
     let Some(reference) = head.strip_prefix("ref: ").map(str::trim) else {
-        return is_commit_id(&head).then_some(GitHead { branch: None, commit: Some(head) });
+        let detached = GitLocation { commit: Some(head.clone()), ..GitLocation::default() };
+        return is_commit_id(&head).then_some(detached);
     };
     let common = read_pointer(&git_dir.join("commondir"));
     let common = common.map_or_else(|| git_dir.clone(), |pointer| git_dir.join(pointer));
     let branch = reference.strip_prefix("refs/heads/").filter(|name| is_branch_name(name))?;
-    Some(GitHead { branch: Some(branch.to_owned()), commit: read_reference(&common, reference) })
+    let commit = read_reference(&common, reference);
+    Some(GitLocation { branch: Some(branch.to_owned()), commit, worktree: None })
 }
 
 /// The commit of a reference, from its own file or from `packed-refs`.
@@ -172,7 +217,7 @@ mod tests {
         write(&git.join("HEAD"), "ref: refs/heads/fix/lexer\n");
         let on = |commit: Option<&str>| {
             let (branch, commit) = (Some("fix/lexer".to_owned()), commit.map(str::to_owned));
-            Some(GitHead { branch, commit })
+            Some(GitLocation { branch, commit, worktree: None })
         };
         assert_eq!(read_head(folder.path()), on(None));
         write(&git.join("packed-refs"), &format!("# pack\n{COMMIT} refs/heads/fix/lexer\n"));
@@ -181,26 +226,38 @@ mod tests {
         write(&git.join("refs/heads/fix/lexer"), &format!("{newer}\n"));
         assert_eq!(read_head(folder.path()), on(Some(&newer)));
         write(&git.join("HEAD"), COMMIT);
-        let detached = GitHead { branch: None, commit: Some(COMMIT.to_owned()) };
+        let detached = GitLocation { commit: Some(COMMIT.to_owned()), ..GitLocation::default() };
         assert_eq!(read_head(folder.path()), Some(detached));
         write(&git.join("HEAD"), "ref: refs/heads/../../etc\n");
         assert_eq!(read_head(folder.path()), None);
     }
 
     #[test]
-    fn the_head_of_a_linked_worktree_is_its_own() {
+    fn a_linked_worktree_has_a_head_and_a_location_of_its_own() {
         let folder = tempfile::tempdir().unwrap();
-        let (main, linked) = (folder.path().join("main"), folder.path().join("linked"));
+        let root = folder.path().canonicalize().unwrap();
+        let (main, linked) = (root.join("main"), root.join("linked"));
         let record = main.join(".git/worktrees/linked");
+        for folder in ["refs/heads", "objects"] {
+            std::fs::create_dir_all(main.join(".git").join(folder)).unwrap();
+        }
         std::fs::create_dir_all(&record).unwrap();
-        std::fs::create_dir_all(main.join(".git/refs/heads")).unwrap();
-        std::fs::create_dir_all(&linked).unwrap();
+        std::fs::create_dir_all(linked.join("src")).unwrap();
+        write(&main.join(".git/HEAD"), "ref: refs/heads/main\n");
         write(&linked.join(".git"), &format!("gitdir: {}\n", record.display()));
         write(&record.join("commondir"), "../..\n");
         write(&record.join("HEAD"), "ref: refs/heads/side\n");
         write(&main.join(".git/refs/heads/side"), COMMIT);
         let (branch, commit) = (Some("side".to_owned()), Some(COMMIT.to_owned()));
-        assert_eq!(read_head(&linked), Some(GitHead { branch, commit }));
+        let head = GitLocation { branch, commit, worktree: None };
+        // The repository does not list it yet.
+        assert_eq!(GitLocation::read(&linked.join("src")), Some(head.clone()));
+        write(&record.join("gitdir"), &format!("{}\n", linked.join(".git").display()));
+        let found = GitLocation { worktree: Some(linked.clone()), ..head };
+        assert_eq!(GitLocation::read(&linked.join("src")), Some(found));
+        assert_eq!(GitLocation::read(&main).unwrap().worktree, None);
+        assert_eq!(find_linked_worktree(&linked.join("src")).unwrap().top, linked);
+        assert_eq!(find_linked_worktree(&main), None);
     }
 
     #[test]

@@ -32,7 +32,7 @@ pub use damage::Damage;
 pub use durable::{sync_folder, write_atomic};
 pub use error::{HomeError, explain};
 pub use event_query::{EventPage, EventQuery};
-pub use git::GitHead;
+pub use git::{GitLocation, LinkedWorktree};
 pub use io_timeout::TimedCalls;
 pub use layout::Home;
 pub use merge_sessions::{MergedSession, MergedSessions};

@@ -23,7 +23,7 @@ use crate::durable::sync_folder;
 use crate::io_timeout::TimedCalls;
 use crate::project_file::{self, LoadedRecord, ProjectRecord};
 use crate::root_path::check_root;
-use crate::{Damage, GitHead, Home, HomeError, ProjectLocation, git, project};
+use crate::{Damage, GitLocation, Home, HomeError, LinkedWorktree, ProjectLocation, git, project};
 
 /// Worktrees remembered per project; the oldest are dropped first.
 const ALIASES_MAX: usize = 64;
@@ -35,8 +35,8 @@ const CACHE_MAX: usize = 4096;
 /// busy one in seconds, a network mount whose server is gone never.
 const FS_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Timeout for reading which branch a folder is on: an event waits for it before it is stored.
-const HEAD_TIMEOUT: Duration = Duration::from_millis(50);
+/// Timeout for reading the git files of a folder: an event waits for it before it is stored.
+const GIT_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The projects that have a folder in the home.
 #[derive(Debug)]
@@ -183,14 +183,19 @@ impl Projects {
         self.lock().redirect(root.to_owned())
     }
 
-    /// Reads the branch and commit that a folder is on. `None` outside a repository, or if the file
-    /// system does not answer in time.
-    pub fn read_git_head(&self, cwd: &str) -> Option<GitHead> {
+    /// Reads the branch, commit and worktree that a folder is on. `None` outside a repository, or if
+    /// the file system does not answer in time.
+    pub fn read_git_location(&self, cwd: &str) -> Option<GitLocation> {
         let folder = PathBuf::from(cwd);
-        let read = move || {
-            folder.ancestors().find(|top| top.join(".git").exists()).and_then(git::read_head)
-        };
-        self.timed_calls.run(cwd, HEAD_TIMEOUT, read).flatten()
+        self.timed_calls.run(cwd, GIT_TIMEOUT, move || GitLocation::read(&folder)).flatten()
+    }
+
+    /// Finds the linked worktree that a folder is in. `None` outside one, or if the file system does
+    /// not answer in time.
+    pub fn find_linked_worktree(&self, cwd: &str) -> Option<LinkedWorktree> {
+        let folder = PathBuf::from(cwd);
+        let find = move || git::find_linked_worktree(&folder);
+        self.timed_calls.run(cwd, GIT_TIMEOUT, find).flatten()
     }
 
     /// Runs a call on a project's files; fails if the file system does not answer in time.

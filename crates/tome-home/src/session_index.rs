@@ -142,6 +142,31 @@ impl SessionIndex {
         state.root_by_number(*number)
     }
 
+    /// Returns all sessions with the projects that hold events of them, sorted by session and
+    /// project. Read from the file: ids of all sessions are not kept in memory.
+    pub fn load_sessions(&self) -> Result<Vec<(SessionId, String)>, HomeError> {
+        let mut bytes = std::fs::read(&self.path).map_err(HomeError::file("read", &self.path))?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        bytes.truncate(whole);
+        bytes.extend_from_slice(&self.lock().unwritten);
+        let mut projects: HashMap<(Agent, SessionId), Vec<String>> = HashMap::new();
+        for line in bytes.split(|byte| *byte == b'\n') {
+            let Ok(line) = serde_json::from_slice::<SessionLine>(line) else { continue };
+            let known = projects.entry((line.agent, line.session)).or_default();
+            if line.only {
+                known.clear();
+            }
+            known.push(line.project);
+        }
+        let mut sessions: Vec<(SessionId, String)> = projects
+            .into_iter()
+            .flat_map(|((_, id), roots)| roots.into_iter().map(move |root| (id.clone(), root)))
+            .collect();
+        sessions.sort();
+        sessions.dedup();
+        Ok(sessions)
+    }
+
     /// The project of a session: the known one, or else the one that `resolve` finds, which is then
     /// the session's. It is durable after the next `write_new`. Payloads that name no session share
     /// an id and nothing else; each belongs to its own folder.
@@ -370,6 +395,11 @@ mod tests {
         let again = index(&path);
         assert_eq!(again.find_project(&codex, &session("s")).as_deref(), Some("/a"));
         assert_eq!(again.find_project(&agent("gemini"), &session("s")).as_deref(), Some("/b"));
+        let held = |id: &str, root: &str| (session(id), root.to_owned());
+        assert_eq!(again.load_sessions().unwrap(), [held("s", "/a"), held("s", "/b")]);
+        assert_eq!(again.assign_project(&codex, &session("r"), || at("/c")), at("/c"));
+        let unwritten = [held("r", "/c"), held("s", "/a"), held("s", "/b")];
+        assert_eq!(again.load_sessions().unwrap(), unwritten);
         assert_eq!(again.assign_project(&codex, &session("unknown"), || at("/c")), at("/c"));
         assert_eq!(again.assign_project(&codex, &session("unknown"), || at("/d")), at("/d"));
     }
@@ -407,7 +437,9 @@ mod tests {
             (split[0].project.as_str(), &split[0].elsewhere[..]),
             ("/a", &["/a/b".to_owned()][..])
         );
+        assert_eq!(read.load_sessions().unwrap().len(), 3);
         read.record_merge(&split[0].agent, &split[0].session, "/a").unwrap();
+        assert_eq!(read.load_sessions().unwrap().len(), 2);
         assert_eq!(index(&path).split_sessions(), []);
     }
 }

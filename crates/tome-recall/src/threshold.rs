@@ -72,12 +72,17 @@ impl RelevanceEvidence {
             || self.similarity.is_some_and(|similarity| similarity >= SIMILARITY_MIN)
     }
 
-    /// Returns whether a hit may be listed. If one text covers the whole query, hits are dropped that
-    /// have none of its words, not even around them, and are not similar enough.
+    /// Returns whether a hit may be listed. An event without a text is dropped, such as the start of
+    /// a session before a prompt that matches. If one text covers the whole query, hits are dropped
+    /// that have none of its words, not even around them, and are not similar enough.
     pub(super) fn admits_hit(&self, one: &RankedCandidate) -> bool {
-        self.coverage < FULL_COVERAGE
-            || one.words > 0.0
-            || one.cosine.is_some_and(|near| near >= PARAPHRASE_SIMILARITY_MIN)
+        let body = one.candidate.body.as_ref();
+        let has_text =
+            body.is_some_and(|body| !body.text.trim().is_empty() || !body.title.trim().is_empty());
+        has_text
+            && (self.coverage < FULL_COVERAGE
+                || one.words > 0.0
+                || one.cosine.is_some_and(|near| near >= PARAPHRASE_SIMILARITY_MIN))
     }
 
     /// Summary for `explain`.

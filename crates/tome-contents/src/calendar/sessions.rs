@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::Calendar;
-use crate::session_list::{find_first_folder, shorten_id};
+use crate::session_list::{find_first_folder, find_last_worktree, shorten_id};
 use crate::session_page::build_session_page;
 use crate::{SessionList, SessionListing, SessionPage, SessionQuery};
 use tome_home::{HomeError, Projection, catch_up_session_stats};
@@ -50,6 +50,7 @@ impl Calendar {
             if !is_full {
                 listing.short_id = shorten_id(listing.id.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, &stats.project, &stats.session)?;
+                listing.worktree = find_last_worktree(&store, &stats.project, &stats.session)?;
                 list.sessions.push(listing);
             }
         }
@@ -98,6 +99,7 @@ impl Calendar {
             if let Some(mut listing) = SessionQuery::default().read_listing(&store, &stats)? {
                 listing.short_id = shorten_id(session.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, project, session)?;
+                listing.worktree = find_last_worktree(&store, project, session)?;
                 return Ok(listing);
             }
         }
@@ -107,19 +109,10 @@ impl Calendar {
     /// Finds the session with an id or a unique prefix of it.
     fn find_sessions(&self, id: &str, project: Option<&str>) -> Result<SessionMatches, HomeError> {
         let wanted = id.trim();
-        let mut all: BTreeSet<(SessionId, String)> = BTreeSet::new();
-        // Without bringing contents up to date, which needs space on the disk.
-        for path in self.store_paths(project) {
-            let was_open = self.stores.is_open(&path);
-            let stats = self.stores.open(&path).and_then(|store| load_stats(&store));
-            if !was_open {
-                self.stores.close(&path);
-            }
-            // A store that cannot be read is reported by what reads its events.
-            let stats = stats.unwrap_or_default().into_iter();
-            let stats = stats.filter(|stats| project.is_none_or(|root| stats.project == root));
-            all.extend(stats.map(|stats| (stats.session, stats.project)));
-        }
+        let all = match project {
+            Some(root) => self.stored_sessions(root),
+            None => self.indexed_sessions(wanted)?,
+        };
         let mut found: Vec<_> =
             all.iter().filter(|(id, _)| id.as_str().starts_with(wanted)).cloned().collect();
         if found.iter().any(|(id, _)| id.as_str() == wanted) {
@@ -133,6 +126,37 @@ impl Calendar {
         let mut ids: Vec<SessionId> = all.into_iter().map(|(id, _)| id).collect();
         ids.dedup();
         Ok(SessionMatches { found, ids })
+    }
+
+    /// The sessions of a project, from its store.
+    fn stored_sessions(&self, root: &str) -> BTreeSet<(SessionId, String)> {
+        let mut all = BTreeSet::new();
+        // Without bringing contents up to date, which needs space on the disk.
+        for path in self.store_paths(Some(root)) {
+            let was_open = self.stores.is_open(&path);
+            let stats = self.stores.open(&path).and_then(|store| load_stats(&store));
+            if !was_open {
+                self.stores.close(&path);
+            }
+            // A store that cannot be read is reported by what reads its events.
+            let stats = stats.unwrap_or_default().into_iter();
+            let stats = stats.filter(|stats| stats.project == root);
+            all.extend(stats.map(|stats| (stats.session, stats.project)));
+        }
+        all
+    }
+
+    /// The sessions of all projects, from the index of sessions: opening hundreds of stores to learn
+    /// that none has an id would take seconds. The index does not list events without a session.
+    fn indexed_sessions(&self, wanted: &str) -> Result<BTreeSet<(SessionId, String)>, HomeError> {
+        let projects = self.stores.projects();
+        let listed = self.stores.session_index()?.load_sessions()?.into_iter();
+        let mut all: BTreeSet<(SessionId, String)> =
+            listed.map(|(id, root)| (id, projects.canonical_root(&root))).collect();
+        if wanted == SessionId::UNKNOWN {
+            all.extend(projects.all().iter().flat_map(|(root, _)| self.stored_sessions(root)));
+        }
+        Ok(all)
     }
 }
 

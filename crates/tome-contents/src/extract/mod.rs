@@ -21,6 +21,7 @@ mod failures;
 mod files;
 mod keywords;
 mod outcome;
+mod plan;
 mod problems;
 mod prose;
 mod reaction;

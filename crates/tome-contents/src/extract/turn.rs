@@ -10,12 +10,12 @@ use super::commands::{CommandRun, parse_command_runs};
 use super::commits::{
     FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
 };
-use super::files::{FileTouchKind, find_text_field, parse_patch_files, parse_touched_files};
+use super::files::{FileTouchKind, parse_patch_files, parse_touched_files};
 use super::outcome::{ToolOutcome, read_outcome};
+use super::plan::{PlanHeading, find_plan};
 use super::prose::{MessageParts, split_message};
 use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
-use super::text::strip_any_prefix;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
 /// begins a turn depends only on earlier events.
@@ -87,14 +87,6 @@ pub(super) struct Turn<'a> {
     pub(super) is_interrupted: bool,
 }
 
-/// The heading of a plan that the user approved or gave.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PlanHeading<'a> {
-    pub(super) event: usize,
-    pub(super) raw: &'a str,
-    pub(super) text: &'a str,
-}
-
 /// Reads the turns of a segment.
 pub(super) fn read_turns(events: &[Event]) -> Vec<Turn<'_>> {
     cut_turns(events).into_iter().map(|range| read_turn(events, range)).collect()
@@ -123,6 +115,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
     for at in range {
         if let Some(event) = events.get(at) {
             turn.add_event(at, event);
+            turn.plan = find_plan(events, at).or(turn.plan);
         }
     }
     if let Some((_, answer)) = turn.final_answer(events) {
@@ -144,11 +137,6 @@ impl<'a> Turn<'a> {
                 self.prompt_parts = split_message(&event.text);
                 self.request = choose_request(at, &self.prompt_parts);
                 self.reaction = classify_reaction(&event.text);
-                self.plan = find_given_plan(&event.text).map(|(raw, text)| PlanHeading {
-                    event: at,
-                    raw,
-                    text,
-                });
             }
             EventKind::AssistantMessage | EventKind::AssistantStop
                 if !is_subagents && !event.text.trim().is_empty() =>
@@ -176,12 +164,6 @@ impl<'a> Turn<'a> {
         }
         if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun) {
             return;
-        }
-        if tool.name == "ExitPlanMode"
-            && let Some((raw, text)) =
-                find_text_field(&tool.input, &["plan"]).and_then(find_heading)
-        {
-            self.plan = Some(PlanHeading { event: at, raw, text });
         }
         for one in parse_touched_files(event, tool) {
             self.add_file(at, one.path, one.raw, one.action);
@@ -278,24 +260,13 @@ impl<'a> Turn<'a> {
 fn is_bookkeeping(name: &str) -> bool {
     matches!(
         name,
-        "TodoWrite" | "todowrite" | "update_plan" | "write_todos" | "TaskCreate" | "TaskUpdate"
+        "TodoWrite"
+            | "todowrite"
+            | "update_plan"
+            | "write_todos"
+            | "todo_write"
+            | "update_todo"
+            | "TaskCreate"
+            | "TaskUpdate"
     )
-}
-
-/// Finds the heading of a plan that a prompt asks to implement.
-fn find_given_plan(text: &str) -> Option<(&str, &str)> {
-    let (first, rest) = text.trim_start().split_once('\n')?;
-    let lower = first.to_lowercase();
-    (lower.contains("implement") && lower.contains("plan")).then(|| find_heading(rest)).flatten()
-}
-
-/// The first Markdown heading of a plan that says more than "Plan": the line and its text.
-fn find_heading(text: &str) -> Option<(&str, &str)> {
-    text.lines().take(40).find_map(|line| {
-        let raw = line.trim();
-        let text = raw.strip_prefix('#')?.trim_start_matches('#').trim();
-        let bare = strip_any_prefix(text, &["implementation plan", "plan", "the plan"]);
-        let text = bare.map_or(text, |rest| rest.trim_start_matches([':', '-', '–', '—', ' ']));
-        (text.split_whitespace().count() >= 3).then_some((raw, text))
-    })
 }

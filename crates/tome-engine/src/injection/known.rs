@@ -46,7 +46,7 @@ impl Injector {
         let Some(path) = self.stores.find_store_path(project) else {
             return Ok(KnownFacts::default());
         };
-        let head = self.stores.projects().read_git_head(project);
+        let head = self.stores.projects().read_git_location(project);
         let store = self.stores.open(&path)?;
         let mut years = Vec::new();
         for header in store.node_headers(project, "toc:year:", None) {

@@ -14,10 +14,12 @@ use super::ToolAnswer;
 use super::answer::{ToolError, insert_field, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
-use render::{TITLE_BYTES_MAX, entry_json, render_entry, render_minute, render_tree};
+use render::{TITLE_BYTES_MAX, entry_json, render_entry, render_tree};
 use tome_contents::{
     Calendar, CalendarEntry, CalendarListing, CalendarPage, CalendarQuery, Depth, LocatedNode,
 };
+
+pub(super) use render::render_minute;
 
 pub(super) use events::{
     expand_grip, get_events, render_events, render_expanded_grip, render_numbered,

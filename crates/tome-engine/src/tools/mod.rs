@@ -13,6 +13,7 @@ mod contents;
 mod notes;
 mod quoting;
 mod recall;
+mod session_page;
 mod show;
 mod specs;
 mod toolsets;

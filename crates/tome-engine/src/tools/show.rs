@@ -1,4 +1,4 @@
-//! `memory_show`: opens a citation of an event, a note, a node or a grip.
+//! `memory_show`: opens a citation of an event, a note, a node or a grip, or the page of a session.
 
 use serde_json::{Value, json};
 use tome_model::{Event, EventId, EventKind};
@@ -9,6 +9,8 @@ use super::answer::{ToolError, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
 use super::contents::{render_events, render_expanded_grip, render_node, render_numbered};
+use super::session_page::show_session_page;
+use tome_contents::SessionPage;
 use tome_home::HomeError;
 use tome_recall::{Citation, CitedContent, OpenedCitation, Viewpoint};
 
@@ -26,6 +28,8 @@ const SAID_BYTES_MAX: usize = 700;
 const ANSWER_HEAD_BYTES: usize = 700;
 const ANSWER_TAIL_BYTES: usize = 1_100;
 const STEP_BYTES_MAX: usize = 160;
+/// Characters of the beginning of a session's id that are enough: lists show eight.
+const SESSION_ID_CHARS_MIN: usize = 6;
 
 pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let citation = args.require_text(&["citation", "id"])?;
@@ -44,15 +48,24 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
             let from = Viewpoint { project: project.clone(), session };
             call.recall()?.citations().open(&parsed, &from)?
         }
-        Err(problem) => open_event(call, cited, project.as_deref())
-            .map_err(|_| ToolError::invalid(problem.to_string()))?,
+        Err(problem) => match open_event(call, cited, project.as_deref()) {
+            Ok(opened) => opened,
+            Err(_) => {
+                let page = find_session_page(call, cited, project.as_deref())?;
+                let page = page.ok_or_else(|| ToolError::invalid(problem.to_string()))?;
+                return Ok(show_session_page(&page));
+            }
+        },
     };
     let turn = match &opened.content {
         CitedContent::Event(event) => call.recall()?.citations().load_around(event, None)?,
         _ => Vec::new(),
     };
     let lines = match &opened.content {
-        CitedContent::Event(event) if turn.len() > 1 => render_turn(&turn, &event.id),
+        CitedContent::Event(event) if turn.len() > 1 => {
+            let session = format!("session {}:", event.session);
+            [vec![session], render_turn(&turn, &event.id)].concat()
+        }
         _ => render_opened(&opened),
     };
     let text = truncate_bytes(&lines.join("\n"), SHOWN_BYTES_MAX);
@@ -63,6 +76,27 @@ pub(super) fn memory_show(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Res
         "project": opened.project,
     });
     Ok(ToolAnswer::from_text(text, json))
+}
+
+/// Finds the page of a session by its id or a unique prefix of it: of the current project, or else
+/// of all.
+fn find_session_page(
+    call: &ToolInvocation<'_>,
+    id: &str,
+    project: Option<&str>,
+) -> Result<Option<SessionPage>> {
+    if id.chars().count() < SESSION_ID_CHARS_MIN {
+        return Ok(None);
+    }
+    let calendar = call.calendar()?;
+    for project in [project, None] {
+        match calendar.session_page(id, project) {
+            Ok(page) => return Ok(Some(page)),
+            Err(HomeError::NotFound(_)) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(None)
 }
 
 /// Opens an event by its id or a unique prefix of it.

@@ -61,7 +61,7 @@ fn recall_specs() -> Vec<ToolSpec> {
             toolset: "recall",
             description: "Open a citation from recall_memory, such as #123: a message with its \
                           turn, a note, summary or excerpt. Also a day, week or month: \
-                          toc:day:2026-11-14.",
+                          toc:day:2026-11-14, or the page of a session: its id.",
             schema: object_schema(&["citation"], json!({ "citation": string_schema() })),
             effect: ToolEffect::Reads,
         },

@@ -45,3 +45,71 @@ fn after_the_reply_a_store_can_be_closed_and_reopened() {
     let stored = open().ingest(vec![said("two").into_draft().unwrap()]);
     assert!(stored.iter().all(Result::is_ok), "{stored:?}");
 }
+
+/// A clock whose time is given.
+struct FixedClock(Millis);
+
+impl Clock for FixedClock {
+    fn now(&self) -> Millis {
+        self.0
+    }
+}
+
+/// A repository at `main` with a linked worktree at `linked`, on the branch `side`.
+fn create_repository(root: &std::path::Path) {
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        tome_home::write_atomic(&path, text.as_bytes()).unwrap();
+    };
+    std::fs::create_dir_all(root.join("main/.git/objects")).unwrap();
+    write("main/.git/HEAD", "ref: refs/heads/main\n");
+    write("main/.git/refs/heads/main", "0123456789abcdef0123456789abcdef01234567\n");
+    let record = root.join("main/.git/worktrees/linked");
+    write("linked/.git", &format!("gitdir: {}\n", record.display()));
+    write("main/.git/worktrees/linked/commondir", "../..\n");
+    write("main/.git/worktrees/linked/HEAD", "ref: refs/heads/side\n");
+    let pointer = root.join("linked/.git");
+    write("main/.git/worktrees/linked/gitdir", &format!("{}\n", pointer.display()));
+}
+
+#[test]
+fn events_record_their_branch_and_worktree() {
+    let folder = tome_testkit::temporary_folder();
+    let root = folder.path().canonicalize().unwrap();
+    create_repository(&root);
+    let now = SystemClock.now();
+    let clock: Arc<dyn Clock> = Arc::new(FixedClock(now));
+    let home = Home::at(root.join("home"));
+    let mode = StoreMode::PerProject;
+    let stores = Arc::new(Stores::new(home, mode, Engine::DEFAULT, Arc::clone(&clock)));
+    let sealer = Sealer::new(Redactor::new(&[]).unwrap(), 65_536);
+    let intake = Intake::new(sealer, Arc::clone(&stores), clock);
+    let hour = 3_600_000;
+    let cases = [
+        ("main", "user_message", now, ("main", "")),
+        ("linked", "session_start", now, ("side", "linked")),
+        ("linked", "assistant_stop", now, ("side", "linked")),
+        // Older than the worktree: nothing is known of it.
+        ("linked", "user_message", Millis(now.0 - hour), ("", "")),
+        // Longer ago than the branch is sure, but the worktree was there.
+        ("linked", "user_message", Millis(now.0 + hour), ("", "linked")),
+        ("linked", "tool_result", now, ("", "")),
+    ];
+    for (number, (cwd, kind, at, expected)) in cases.into_iter().enumerate() {
+        let id = format!("e{number}");
+        let line = EventLine {
+            cwd: root.join(cwd).to_string_lossy().into_owned(),
+            kind: kind.into(),
+            at,
+            ..said(&id)
+        };
+        let stored = intake.ingest(vec![line.into_draft().unwrap()]);
+        assert!(stored.iter().all(Result::is_ok), "{stored:?}");
+        let event = stores.find_event(&id, None).unwrap();
+        let field = |name: &str| event.meta.get(name).and_then(|value| value.as_str());
+        let worktree = field("worktree").unwrap_or_default();
+        let worktree = worktree.strip_prefix(&format!("{}/", root.display())).unwrap_or(worktree);
+        assert_eq!((field("branch").unwrap_or_default(), worktree), expected, "{cwd} {kind}");
+    }
+}

@@ -70,3 +70,17 @@ fn a_time_phrase_without_records_does_not_suppress_results() {
         assert!(found.first().is_some_and(|text| text.contains("rotate")), "{found:#?}");
     });
 }
+
+#[test]
+fn an_event_without_a_text_is_no_hit() {
+    let scene = Scene::new();
+    scene.ingest([
+        json!({"id": "start", "kind": "session_start", "text": ""}),
+        json!({"id": "ask", "at": MORNING_MS + 1, "text": "How is the zeppelin moored?"}),
+        json!({"id": "say", "at": MORNING_MS + 2, "kind": "assistant_stop", "text": "By its nose."}),
+    ]);
+    find_in_any_tier(&scene, "how is the zeppelin moored", |found| {
+        assert!(found.iter().any(|text| text.contains("zeppelin")), "{found:#?}");
+        assert!(found.iter().all(|text| !text.is_empty()), "{found:#?}");
+    });
+}

@@ -1350,6 +1350,9 @@ pub struct Session {
     /// Only if they were requested, in order.
     #[prost(message, repeated, tag = "15")]
     pub facts: ::prost::alloc::vec::Vec<SessionFact>,
+    /// The linked worktree that it was last in; empty if it was in the main one, or if unknown.
+    #[prost(string, tag = "16")]
+    pub worktree: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListSessionsRequest {

@@ -107,6 +107,16 @@ impl<'a> HookContext<'a> {
         self.build_draft(kind, identity, text, fields)
     }
 
+    /// The title that the agent gave its session. The same title is the same event.
+    pub(super) fn title_draft(&self, title: &str) -> Draft {
+        let name = format!("session title {title}");
+        let identity = self.identities().identify_by_name(Role::System, &name);
+        let mut fields = PayloadFields::default();
+        fields.set("event", "session_title");
+        fields.set("session_title", title);
+        self.build_draft(EventKind::Unknown, identity, String::new(), fields)
+    }
+
     /// A prompt of the user; `None` if all of it was injected by Tome.
     pub(super) fn prompt_draft(
         &self,

@@ -279,6 +279,15 @@ impl RecordContext {
     }
 }
 
+impl RecordContext {
+    /// The title that the agent gave the session.
+    pub(super) fn title_event(&self, title: &str) -> Option<RecordOutcome> {
+        let title = title.trim();
+        let scene = self.hook_context().filter(|_| !title.is_empty())?;
+        Some(RecordOutcome::from_draft(scene.title_draft(title)))
+    }
+}
+
 impl RecordOutcome {
     pub(super) fn from_draft(draft: Draft) -> Self {
         Self::Event(Box::new(draft))

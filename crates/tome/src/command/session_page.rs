@@ -106,7 +106,10 @@ pub fn print_header(
     }
     print_hanging(out, "", 0, &about, width)?;
     let turns = format_counted(session.prompts, "turn", "turns");
-    let place = format!("{turns} · {}", screen.path(&session.project));
+    let mut place = format!("{turns} · {}", screen.path(&session.project));
+    if !session.worktree.is_empty() {
+        place.push_str(&format!(" · worktree {}", screen.path(&session.worktree)));
+    }
     print_styled(out, DIM, 0, &place, width)
 }
 
@@ -142,7 +145,8 @@ pub fn session_json(session: &v1::Session) -> Value {
     json!({
         "session_id": session.id, "short_id": session.short_id, "agent": session.agent,
         "project": session.project, "cwd": session.cwd, "title": session.title,
-        "branch": session.branch, "conclusion": session.conclusion,
+        "branch": session.branch, "worktree": session.worktree,
+        "conclusion": session.conclusion,
         "first_at": Millis(session.first_at_ms), "last_at": Millis(session.last_at_ms),
         "events": session.events, "prompts": session.prompts, "commits": session.commits,
         "resume": session.resume,

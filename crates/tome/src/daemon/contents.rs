@@ -236,6 +236,7 @@ fn session_to_wire(session: SessionListing) -> v1::Session {
         project: session.project,
         title: session.title,
         branch: session.branch.unwrap_or_default(),
+        worktree: session.worktree.unwrap_or_default(),
         first_at_ms: session.first_at.0,
         last_at_ms: session.last_at.0,
         events: session.events,

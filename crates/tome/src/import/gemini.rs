@@ -124,6 +124,15 @@ pub fn read_update_log(source: &TranscriptSource, sink: &mut dyn RecordSink) -> 
             sink.accept(step, place.number)?;
         }
     }
+    finish_chat(&mut chat, sink)
+}
+
+fn finish_chat(chat: &mut GeminiChatReader, sink: &mut dyn RecordSink) -> Result<()> {
+    let mut steps = RecordOutcomes::new();
+    chat.finish(&mut steps);
+    for step in steps {
+        sink.accept(step, 0)?;
+    }
     Ok(())
 }
 
@@ -189,7 +198,7 @@ pub fn read_conversation(source: &TranscriptSource, sink: &mut dyn RecordSink) -
     if let Some((line, reason)) = broken {
         sink.report_damage(line, reason);
     }
-    Ok(())
+    finish_chat(&mut chat, sink)
 }
 
 #[derive(Default)]

@@ -16,9 +16,9 @@ pub const PROMPT: &str = "How do we flush the frobnicator cache before the night
 
 /// A fact that is injected at every session start.
 const FACT: &str = "prefers answers of one sentence";
-/// The answer in the earlier conversation, and where it is stored.
+/// The answer in the earlier conversation, and the citation of its event.
 const ANSWER: &str = "Flush the frobnicator cache with `frob flush --all` first.";
-const CITATION: &str = "sessions/old/messages.jsonl#L2";
+const CITATION: &str = "Citation: #2\n";
 /// A lesson that is relevant to the plan.
 const LESSON: &str = "Bisect a slow test suite";
 /// Text that accompanies the lessons for a plan.

@@ -3,6 +3,7 @@
 mod arbitrary_events;
 mod edge_cases;
 mod periods;
+mod plans;
 mod samples;
 mod titles;
 

@@ -10,7 +10,7 @@ use tome_contents::CalendarEntry;
 pub(super) const TITLE_BYTES_MAX: usize = 120;
 
 /// Renders a time to the minute.
-pub(super) fn render_minute(at: Millis) -> String {
+pub(in crate::tools) fn render_minute(at: Millis) -> String {
     let written = at.to_string();
     format!("{}Z", written.get(..16).unwrap_or(&written))
 }

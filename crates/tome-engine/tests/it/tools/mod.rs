@@ -7,3 +7,4 @@ mod coder;
 mod notes;
 mod redaction;
 pub mod scene;
+mod session_page;

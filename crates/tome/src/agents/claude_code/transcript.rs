@@ -56,6 +56,7 @@ pub(in crate::agents) struct ClaudeTranscriptReader {
     reply: Option<OpenReply>,
     boundary: Option<(RecordContext, PayloadFields)>,
     is_subagents_own: bool,
+    titles: SessionTitles,
 }
 
 impl ClaudeTranscriptReader {
@@ -71,6 +72,7 @@ impl ClaudeTranscriptReader {
             reply: None,
             boundary: None,
             is_subagents_own: true,
+            titles: SessionTitles::default(),
         }
     }
 
@@ -371,6 +373,7 @@ impl TranscriptReader for ClaudeTranscriptReader {
         let mut record = PayloadFields::new(record);
         let kind = record.get_str("type").unwrap_or_default().to_owned();
         let is_boundary = record.get_str("subtype") == Some("compact_boundary");
+        self.titles.read_record(&kind, &record);
         if !matches!(kind.as_str(), "user" | "assistant") && !is_boundary {
             return steps.push(RecordOutcome::Skipped(RecordSkipReason::Bookkeeping));
         }
@@ -394,6 +397,56 @@ impl TranscriptReader for ClaudeTranscriptReader {
         self.flush_reply(true, steps);
         self.flush_boundary(steps);
         self.calls.drain_unanswered(steps);
+        let session = self.context.session.as_str().unwrap_or_default();
+        if self.started.contains(session)
+            && let Some(title) = self.titles.latest(session)
+        {
+            steps.extend(self.context.title_event(title));
+        }
+    }
+}
+
+/// The titles of a transcript's sessions. Records are repeated; the last one counts.
+#[derive(Default)]
+struct SessionTitles {
+    /// Session, title, and whether the user gave it.
+    named: Vec<(String, String, bool)>,
+    /// Messages of this transcript: a summary may be of another one, which this session continues.
+    messages: HashSet<String>,
+    summary: Option<String>,
+}
+
+impl SessionTitles {
+    fn read_record(&mut self, kind: &str, record: &PayloadFields) {
+        let title = match kind {
+            "custom-title" => record.get_str("customTitle"),
+            "ai-title" => record.get_str("aiTitle"),
+            "summary" => {
+                let leaf = record.get_str("leafUuid").unwrap_or_default();
+                let summary = record.get_str("summary").filter(|_| self.messages.contains(leaf));
+                self.summary = summary.map(str::to_owned).or(self.summary.take());
+                return;
+            }
+            _ => {
+                self.messages.extend(record.get_str("uuid").map(str::to_owned));
+                return;
+            }
+        };
+        let session = record.get_str("sessionId").unwrap_or_default().to_owned();
+        if let Some(title) = title {
+            self.named.retain(|(of, _, is_users)| {
+                *of != session || *is_users != (kind == "custom-title")
+            });
+            self.named.push((session, title.to_owned(), kind == "custom-title"));
+        }
+    }
+
+    /// The user's title, else the agent's, else its summary.
+    fn latest(&self, session: &str) -> Option<&str> {
+        let of_session = || self.named.iter().filter(|(of, ..)| of == session || of.is_empty());
+        let users = of_session().find(|(.., is_users)| *is_users);
+        let named = users.or_else(|| of_session().next());
+        named.map(|(_, title, _)| title.as_str()).or(self.summary.as_deref())
     }
 }
 

@@ -3,4 +3,5 @@
 pub(super) mod applied_patches;
 pub(super) mod hook;
 pub(super) mod response;
+mod tool_output;
 pub(super) mod transcript;

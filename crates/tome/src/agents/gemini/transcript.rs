@@ -25,6 +25,8 @@ pub struct GeminiChatHeader {
     pub session: String,
     pub start: Value,
     pub is_subagent: bool,
+    /// The agent's own summary of the session.
+    pub summary: Option<String>,
 }
 
 impl GeminiChatHeader {
@@ -38,6 +40,9 @@ impl GeminiChatHeader {
         }
         if let Some(Value::String(kind)) = about.get("kind") {
             self.is_subagent = kind == "subagent";
+        }
+        if let Some(Value::String(summary)) = about.get("summary") {
+            self.summary = Some(summary.clone());
         }
     }
 }
@@ -54,6 +59,7 @@ pub struct GeminiChatReader {
     path: String,
     context: RecordContext,
     subagent: Option<String>,
+    summary: Option<String>,
     is_started: bool,
 }
 
@@ -65,7 +71,15 @@ impl GeminiChatReader {
         }
         here.update_time(Some(&header.start));
         let subagent = header.is_subagent.then(|| header.session.clone());
-        Self { path: origin.path, context: here, subagent, is_started: false }
+        let summary = header.summary.clone();
+        Self { path: origin.path, context: here, subagent, summary, is_started: false }
+    }
+
+    /// Called after the last message; emits the agent's own title of the session.
+    pub fn finish(&mut self, steps: &mut RecordOutcomes) {
+        let is_session = self.is_started && self.subagent.is_none();
+        let summary = self.summary.as_deref().filter(|_| is_session);
+        steps.extend(summary.and_then(|summary| self.context.title_event(summary)));
     }
 
     /// Reads one message in its final version.

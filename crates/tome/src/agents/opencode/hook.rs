@@ -26,9 +26,8 @@ const BATCH_EVENTS_MAX: usize = 1_024;
 const SESSION_PREFIXES: [&str; 5] = ["session.", "message.", "command.", "chat.", "tool."];
 
 /// Events without content of their own. A name that ends in `.` is a prefix.
-const REDUNDANT_EVENTS: [&str; 12] = [
+const REDUNDANT_EVENTS: [&str; 11] = [
     // State of a session and of its messages, repeated on every change.
-    "session.updated",
     "session.status",
     "session.diff",
     "session.next.",
@@ -75,6 +74,14 @@ pub(in crate::agents) fn parse_draft(
     let scene = told.hook_context(heard, &event, &session)?;
     let draft = match event.as_str() {
         "session.created" => return Some(session_created_draft(&scene, told)),
+        // Of a session's state, repeated on every change, only its title is recorded.
+        "session.updated" => {
+            let info = told.input.take_object("info");
+            let title = info.get_str("title").filter(|title| !is_default_title(title));
+            title
+                .filter(|_| !is_subagent && !info.has("parentID"))
+                .map(|title| scene.title_draft(title))
+        }
         "session.resumed" => Some(session_resumed_draft(&scene)),
         "session.ended" => Some(session_ended_draft(&scene, told)),
         "session.deleted" => Some(session_deleted_draft(&scene, told)),
@@ -215,6 +222,11 @@ impl PluginPayload {
         left.extend(self.rest.into_map());
         PayloadFields::new(left)
     }
+}
+
+/// Whether a title is the one that OpenCode gives every session at first.
+pub(in crate::agents) fn is_default_title(title: &str) -> bool {
+    ["New session", "Child session"].iter().any(|begin| title.starts_with(begin))
 }
 
 /// A session with a parent is a subagent of it.

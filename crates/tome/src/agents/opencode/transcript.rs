@@ -5,7 +5,9 @@
 use serde_json::{Map, Value};
 use tome_model::{EventKind, Role, Tool, cap_json, strip_injections};
 
-use super::hook::{METADATA_BYTES_MAX, mark_subagent, split_user_parts, tool_draft};
+use super::hook::{
+    METADATA_BYTES_MAX, is_default_title, mark_subagent, split_user_parts, tool_draft,
+};
 use crate::agents::fields::PayloadFields;
 use crate::agents::transcript::{
     RecordContext, RecordOutcome, RecordOutcomes, RecordSkipReason, TranscriptOrigin,
@@ -43,6 +45,10 @@ impl OpenCodeSessionReader {
         let kind = if is_subagent { EventKind::SubagentStart } else { EventKind::SessionStart };
         let mut fields = PayloadFields::default();
         fields.set("parent", parent);
+        let title = info.get_str("title").filter(|title| !is_default_title(title));
+        if let Some(title) = title.filter(|_| !is_subagent).map(str::to_owned) {
+            fields.set("session_title", title);
+        }
         for name in ["title", "version", "agent", "model"] {
             fields.set(name, info.take_value(name));
         }

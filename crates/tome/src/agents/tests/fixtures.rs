@@ -212,7 +212,7 @@ fn opencode_payloads_become_drafts() {
         &expect![[r#"
             - init
             session_start 2026-11-15T09:30:00.100Z fixed {"title":"New session","version":"1.18.33"}
-            - event:session.updated
+            unknown now fixed {"event":"session_title","session_title":"Lexer"}
             user_message 2026-11-15T09:30:01.200Z fixed "count lines in the \"lexer\" too" {"agent":"build","model":{"providerID":"local","modelID":"coder"},"message_id":"msg_be0f3d56a001PromptOfTheDay","files":["shot.png"]}
             - event:message.updated
             - event:message.part.updated

@@ -4,6 +4,7 @@ mod answers;
 mod fixtures;
 mod garbage;
 mod sameness;
+mod titles;
 mod turns;
 
 use std::path::Path;

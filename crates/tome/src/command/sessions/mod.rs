@@ -194,6 +194,8 @@ fn print_list(
     let sessions = &found.sessions;
     let width = screen.line_width();
     let has_branches = width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.branch.is_empty());
+    let has_worktrees =
+        width >= BRANCH_WIDTH_MIN && sessions.iter().any(|it| !it.worktree.is_empty());
     let first_agent = sessions.first().map(|first| first.agent.as_str());
     let has_several_agents = sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
     let has_agents = width >= AGENT_WIDTH_MIN || width >= BRANCH_WIDTH_MIN && has_several_agents;
@@ -202,6 +204,7 @@ fn print_list(
     heads.extend(is_wide.then_some("project"));
     heads.extend(has_agents.then_some("agent"));
     heads.extend(has_branches.then_some("branch"));
+    heads.extend(has_worktrees.then_some("worktree"));
     heads.extend(["title", ">turns"]);
     let rows: Vec<Vec<String>> = sessions
         .iter()
@@ -210,6 +213,7 @@ fn print_list(
             row.extend(is_wide.then(|| name(&base_name(&session.project))));
             row.extend(has_agents.then(|| one_line(&session.agent, AGENT_CHARS_MAX)));
             row.extend(has_branches.then(|| name(&session.branch)));
+            row.extend(has_worktrees.then(|| name(&base_name(&session.worktree))));
             row.push(one_line(&session.title, TITLE_CHARS_MAX));
             row.push(format_count(session.prompts));
             row

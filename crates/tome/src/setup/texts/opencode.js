@@ -108,6 +108,7 @@ export const Tome = async ({ client, directory, worktree }) => {
   const starts = new Map() // session → promise of the text for its system prompt
   const open = new Set() // sessions whose end has not been recorded
   const parents = new Map() // session of a subagent → session of its parent
+  const titles = new Map() // session → the title that was sent last
   const summaries = new Map() // session → message and text of its current compaction
   const compacting = new Set() // sessions being compacted
   const nudged = new Set() // sessions that are working on a nudge from Tome
@@ -205,6 +206,14 @@ export const Tome = async ({ client, directory, worktree }) => {
     })
   }
 
+  // OpenCode repeats the whole session on every change; only a new title is sent.
+  const onTitle = (sessionID, info) => {
+    if (info?.parentID || !info?.title || titles.get(sessionID) === info.title) return
+    titles.set(sessionID, info.title)
+    const properties = { sessionID, info: { id: sessionID, title: info.title } }
+    collect("session.updated", sessionID, { event: { type: "session.updated", properties } })
+  }
+
   // OpenCode does not await this handler. Events not named here are not recorded; there are dozens
   // at every start.
   const onEvent = (event) => {
@@ -219,7 +228,7 @@ export const Tome = async ({ client, directory, worktree }) => {
         return start(sessionID, type, properties)
       case "session.updated":
         if (info?.parentID) parents.set(sessionID, info.parentID)
-        return
+        return onTitle(sessionID, info)
       case "message.updated":
         if (info?.summary === true) summaries.set(sessionID, { ...summaries.get(sessionID), messageID: info.id })
         return
@@ -234,7 +243,7 @@ export const Tome = async ({ client, directory, worktree }) => {
         return collect(type, sessionID, { event })
       case "session.deleted":
         collect(type, sessionID, { event })
-        for (const known of [starts, open, parents, summaries, compacting, nudged]) known.delete(sessionID)
+        for (const known of [starts, open, parents, titles, summaries, compacting, nudged]) known.delete(sessionID)
     }
   }
 
