@@ -1,6 +1,7 @@
 //! The command line: global options, commands and their help texts.
 
 pub mod backup;
+pub mod browse;
 pub mod capture;
 pub mod config;
 pub mod contents;
@@ -48,6 +49,7 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
         "What happened",
         &[
             "recall",
+            "browse",
             "toc",
             "sessions",
             "read",
@@ -161,6 +163,8 @@ pub enum Command {
     /// Search everything that was said, done or noted
     #[command(visible_alias = "search")]
     Recall(recall::RecallArgs),
+    /// Search and read at a full screen: type, choose, read, resume
+    Browse(browse::BrowseArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
     /// List sessions, filtered by time, agent, branch, file or words

@@ -4,6 +4,7 @@ mod admin;
 mod agent_checks;
 mod backup;
 mod bench;
+mod browse;
 mod capture_state;
 mod chat;
 mod citation;
@@ -135,6 +136,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     match cli.command {
         None => overview::run(&context),
         Some(Command::Recall(asked)) => recall::run(&context, &asked),
+        Some(Command::Browse(asked)) => browse::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Sessions(asked)) => sessions::run(&context, &asked),

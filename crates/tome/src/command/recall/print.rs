@@ -20,11 +20,10 @@ use std::io::Write;
 
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_count, format_counted, one_line,
-    print_hanging, print_styled, replace_control_chars, truncate_start, wrap_lines,
+    BOLD, DIM, GREEN, Highlighter, RESET, YELLOW, display_width, format_count, format_counted,
+    one_line, print_hanging, print_styled, replace_control_chars, truncate_start, wrap_lines,
 };
 
-use super::highlight::Highlighter;
 use super::{QUERY_CHARS_MAX, explain, render_command};
 use crate::command::notebook_client::quote_shell;
 use crate::command::toc::TimeLabels;
@@ -296,7 +295,7 @@ impl ResponsePrinter<'_> {
 
 /// Splits a citation into whether it names another project, and the rest, which is relative to that
 /// project.
-fn split_project(citation: &str) -> (bool, &str) {
+pub fn split_project(citation: &str) -> (bool, &str) {
     let rest = citation.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
     rest.map_or((false, citation), |(_, rest)| (true, rest))
 }
@@ -329,7 +328,7 @@ fn group_by_turn(hits: &[v1::RecallHit]) -> Vec<Vec<&v1::RecallHit>> {
 }
 
 /// Who said it: the user, the agent, or a tool. Empty for notes and contents.
-fn name_side(hit: &v1::RecallHit) -> String {
+pub fn name_side(hit: &v1::RecallHit) -> String {
     match hit.kind.as_str() {
         "user_message" => "user".to_owned(),
         "assistant_message" | "assistant_stop" => hit.agent.clone(),

@@ -18,6 +18,7 @@ pub fn level_depth(level: &str) -> usize {
 }
 
 /// Labels in the time zone of the contents.
+#[derive(Debug, Clone)]
 pub struct TimeLabels {
     zone: TimeZone,
 }
