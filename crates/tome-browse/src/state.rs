@@ -308,7 +308,11 @@ impl Browser {
     fn lay_out_preview(&mut self) {
         let Some(areas) = self.areas() else { return };
         let (theme, rows) = (self.theme(), usize::from(areas.preview.height));
-        self.preview.lay_out(usize::from(areas.preview.width), &self.marks, theme);
+        let marks = match self.page {
+            Page::Search => self.marks.clone(),
+            Page::Contents => Highlighter::disabled(),
+        };
+        self.preview.lay_out(usize::from(areas.preview.width), &marks, theme);
         self.preview.reveal_match(rows, theme);
     }
 

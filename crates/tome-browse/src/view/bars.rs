@@ -115,7 +115,7 @@ pub(super) fn draw_filters(frame: &mut Frame<'_>, area: Rect, browser: &Browser)
     let mut parts: Vec<(String, Style)> = vec![("  ".to_owned(), Style::new())];
     for (place, (key, label, is_set)) in all.into_iter().enumerate() {
         if place > 0 {
-            parts.push((" · ".to_owned(), theme.dim()));
+            parts.push(("  ".to_owned(), Style::new()));
         }
         if has_keys {
             parts.push((format!("{key} "), theme.accent()));

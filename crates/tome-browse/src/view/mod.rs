@@ -69,6 +69,9 @@ fn fit_spans(parts: &[(String, Style)], width: usize) -> Line<'static> {
     let mut room = width;
     let mut spans = Vec::new();
     for (text, style) in parts {
+        if room == 0 {
+            break;
+        }
         let text = tome_terminal::truncate_end(text, room);
         room = room.saturating_sub(tome_terminal::display_width(&text));
         spans.push(Span::styled(text, *style));

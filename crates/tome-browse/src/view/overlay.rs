@@ -18,16 +18,16 @@ const KEY_COLUMNS: usize = 15;
 const NAME_COLUMNS: usize = 9;
 
 const HELP: [(&str, &str); 16] = [
-    ("type", "search; Tab goes to the list and back"),
+    ("type", "search; Tab: to the list and back"),
     ("↑ ↓  PgUp PgDn", "choose; in the list also j k g G"),
     ("Shift-↑↓  J K", "scroll the preview"),
     ("Enter", "read it, at the cited place"),
     ("Esc  q  Ctrl-C", "leave"),
     ("", "in the list (or with Alt):"),
     ("r", "resume the session in its agent"),
-    ("e", "edit the note with $VISUAL or $EDITOR"),
-    ("t", "contents: → opens a period, ← goes up"),
-    ("y", "copy the citation; `tome show` opens it"),
+    ("e", "edit the note in your editor"),
+    ("t", "contents: → opens, ← goes up"),
+    ("y", "copy the citation for `tome show`"),
     ("p", "this project or all"),
     ("a", "agent"),
     ("w", "when: today, 7 days, 30 days"),

@@ -78,8 +78,11 @@ fn item_line(item: &Item, columns: &Columns, is_chosen: bool, browser: &Browser)
     // Dim text is hard to read on the reversed line.
     let dim = if is_chosen { Style::new() } else { theme.dim() };
     let cell = |text: &str, width: usize, style: Style| {
+        if width == 0 {
+            return Span::default();
+        }
         let text = truncate_end(&clean_text(text), width);
-        let padding = if width == 0 { 0 } else { width + GAP - display_width(&text) };
+        let padding = width + GAP - display_width(&text);
         Span::styled(format!("{text}{}", " ".repeat(padding)), style)
     };
     let mark = if is_chosen { MARK } else { "  " };

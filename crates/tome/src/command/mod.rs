@@ -77,6 +77,12 @@ pub struct CommandContext {
 
 /// Parses the command line and runs the command.
 pub fn run() -> ExitCode {
+    if let Some(shell) = generated_docs::requested_shell() {
+        return match generated_docs::answer_shell(&shell) {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(error) => report_error(&error, false),
+        };
+    }
     let cli = match Cli::parse() {
         Ok(cli) => cli,
         Err(said) => {

@@ -50,6 +50,7 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     let shown = print::ResponsePrinter {
         request: &request,
         labels: &TimeLabels::from_settings(&context.settings),
+        now: SystemClock.now(),
         show_project: resolve_show_project(asked, &request.project),
         width: terminal_width(),
         explain: asked.explain,
