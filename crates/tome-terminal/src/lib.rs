@@ -6,10 +6,12 @@
 //! | [`write_json`], [`write_raw`] | output for programs |
 //! | [`format_count`], [`format_ago`], [`one_line`], [`print_table`] … | numbers, times and texts as people read them |
 //! | [`wrap_lines`], [`print_hanging`], [`truncate_end`] … | texts that fit the width of the terminal |
+//! | [`Highlighter`] | the terms of a query, marked in a text |
 //! | [`pick`] | a choice from a list that is filtered while the user types |
 //! | [`progress_bar`] | the progress of a long command |
 //! | [`Outcome`], [`CommandError`] | how a command ends: exit code, message and hint |
 
+mod highlight;
 mod layout;
 mod outcome;
 mod output;
@@ -17,14 +19,16 @@ mod picker;
 mod progress;
 mod render;
 
+pub use highlight::Highlighter;
 pub use layout::{
     display_width, print_hanging, print_styled, print_table, print_table_within, truncate_end,
     truncate_start, wrap_lines,
 };
 pub use outcome::{CommandError, Outcome};
 pub use output::{
-    SafeWriter, is_stderr_terminal, is_stdout_terminal, known_width, neutralize, render_json,
-    set_width, stderr, stdout, style_for_stdout, terminal_width, write_json, write_raw,
+    SafeWriter, has_styles, is_stderr_terminal, is_stdout_terminal, known_width, neutralize,
+    render_json, set_width, stderr, stdout, style_for_stdout, terminal_width, write_json,
+    write_raw,
 };
 pub use picker::{can_pick, pick};
 pub use progress::progress_bar;

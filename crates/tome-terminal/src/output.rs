@@ -30,13 +30,18 @@ pub fn stdout() -> SafeWriter<AutoStream<Stdout>> {
 
 /// Makes a text safe for a program that shows it on this terminal; without styles if standard output
 /// has none.
-#[expect(clippy::disallowed_methods, reason = "asks for the color choice only")]
 pub fn style_for_stdout(text: &str) -> String {
     let safe = neutralize(text);
-    match anstream::stdout().current_choice() {
-        anstream::ColorChoice::Never => anstream::adapter::strip_str(&safe).to_string(),
-        _ => safe.into_owned(),
+    match has_styles() {
+        true => safe.into_owned(),
+        false => anstream::adapter::strip_str(&safe).to_string(),
     }
+}
+
+/// Whether text on standard output has styles.
+#[expect(clippy::disallowed_methods, reason = "asks for the color choice only")]
+pub fn has_styles() -> bool {
+    anstream::stdout().current_choice() != anstream::ColorChoice::Never
 }
 
 /// Standard error, for text.

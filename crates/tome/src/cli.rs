@@ -1,9 +1,11 @@
 //! The command line: global options, commands and their help texts.
 
 pub mod backup;
+pub mod browse;
 pub mod capture;
 pub mod config;
 pub mod contents;
+mod examples;
 pub mod export;
 pub mod import;
 pub mod injections;
@@ -48,6 +50,7 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
         "What happened",
         &[
             "recall",
+            "browse",
             "toc",
             "sessions",
             "read",
@@ -79,11 +82,23 @@ const COMMAND_GROUPS: [(&str, &[&str]); 5] = [
 impl Cli {
     /// Parses the command line, with the grouped help installed.
     pub fn parse() -> Result<Self, clap::Error> {
-        let mut command = Self::command();
+        let mut command = Self::documented();
         let help = build_grouped_help(&command);
         command = command.help_template(help);
         let matches = command.try_get_matches_from_mut(std::env::args_os())?;
         Self::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    }
+}
+
+impl Cli {
+    /// The command line with examples for every command.
+    pub fn documented() -> clap::Command {
+        examples::EXAMPLES.iter().fold(Self::command(), |command, (name, lines)| {
+            command.mut_subcommand(name, |found| {
+                let rest = found.get_after_help().map(|rest| format!("\n\n{rest}"));
+                found.after_help(format!("Examples:\n{lines}{}", rest.unwrap_or_default()))
+            })
+        })
     }
 }
 
@@ -161,6 +176,8 @@ pub enum Command {
     /// Search everything that was said, done or noted
     #[command(visible_alias = "search")]
     Recall(recall::RecallArgs),
+    /// Search and read at a full screen: type, choose, read, resume
+    Browse(browse::BrowseArgs),
     /// Browse the table of contents: years, months, weeks, days and segments of sessions
     Toc(contents::TocArgs),
     /// List sessions, filtered by time, agent, branch, file or words
@@ -422,6 +439,23 @@ mod tests {
     #[test]
     fn the_command_line_is_whole() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_examples() {
+        let command = Cli::documented();
+        for found in command.get_subcommands() {
+            // The commands below it have their own.
+            if found.get_name() == "bench" {
+                continue;
+            }
+            let help = found.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let mut lines = help.lines();
+            assert_eq!(lines.next(), Some("Examples:"), "{}", found.get_name());
+            let own = format!("tome {}", found.get_name());
+            let examples = lines.take_while(|line| line.starts_with("  "));
+            assert!(examples.into_iter().any(|line| line.contains(&own)), "{own}");
+        }
     }
 
     #[test]

@@ -357,6 +357,24 @@ pub async fn wait_for_termination() {
     }
 }
 
+/// Waits for SIGTERM or SIGHUP, and lets no SIGINT end this process: Ctrl-C in a pager or an editor is
+/// for that program. Elsewhere it waits forever.
+pub async fn wait_for_hangup() {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let _interrupts = signal(SignalKind::interrupt());
+        let (Ok(mut term), Ok(mut hangup)) =
+            (signal(SignalKind::terminate()), signal(SignalKind::hangup()))
+        else {
+            return std::future::pending().await;
+        };
+        tokio::select! { _ = term.recv() => {}, _ = hangup.recv() => {} }
+    }
+    #[cfg(not(unix))]
+    std::future::pending::<()>().await;
+}
+
 /// Builds the command that opens a file in `$EDITOR`, which may contain arguments.
 pub fn editor_command(editor: &str, file: &Path) -> std::process::Command {
     #[cfg(unix)]

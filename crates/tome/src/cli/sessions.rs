@@ -106,6 +106,7 @@ Examples:
   tome report                        the last 7 days of this project
   tome report last week              or yesterday, in March, 2026-11-14
   tome report --standup              yesterday, today, blockers
+  tome report --standup monday       as it was on Monday
   tome report last week --all-projects --out report.md
 Every line comes from a recorded event; --sources adds its number, which `tome show` opens.";
 
@@ -116,8 +117,8 @@ pub struct ReportArgs {
     /// A time in words [default: the last 7 days]
     #[arg(value_name = "TIME")]
     pub time: Vec<String>,
-    /// A short report: yesterday (or the last day with work), today, blockers
-    #[arg(long, conflicts_with = "time")]
+    /// A short report: yesterday (or the last day with work), today, blockers; with a time, as of its last day
+    #[arg(long)]
     pub standup: bool,
     /// Add the number of the event that shows each line
     #[arg(long, short = 'v', visible_alias = "verbose")]

@@ -125,11 +125,11 @@ async fn print_latest(
     }
     print_events(context, asked, &events)?;
     if has_more && !context.json {
-        writeln!(
-            tome_terminal::stderr(),
-            "the latest {} are shown; -n 0 shows all, --since and --until a part",
-            events.len()
-        )?;
+        let shown = events.len();
+        let notice =
+            format!("the latest {shown} are shown; -n 0 shows all, --since and --until a part");
+        let width = tome_terminal::terminal_width();
+        tome_terminal::print_hanging(&mut tome_terminal::stderr(), "", 0, &notice, width)?;
     }
     Ok(events.len())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::json;
-use tome_model::Millis;
+use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::{Client, v1};
 use tome_terminal::{DIM, GREEN, RESET, format_counted, replace_control_chars, wrap_lines};
 
@@ -53,7 +53,7 @@ pub fn list(
             0 => String::new(),
             number => format!(", replaced by #{number}"),
         };
-        let when = labels.format_minute(one.at_ms);
+        let when = labels.format_date_hour(SystemClock.now(), one.at_ms);
         writeln!(out, "{GREEN}#{}{RESET}  {DIM}{when}{replaced}{RESET}", one.number)?;
         for line in wrap_lines(&replace_control_chars(&one.text), room) {
             writeln!(out, "    {line}")?;

@@ -4,6 +4,7 @@ mod admin;
 mod agent_checks;
 mod backup;
 mod bench;
+mod browse;
 mod capture_state;
 mod chat;
 mod citation;
@@ -76,6 +77,12 @@ pub struct CommandContext {
 
 /// Parses the command line and runs the command.
 pub fn run() -> ExitCode {
+    if let Some(shell) = generated_docs::requested_shell() {
+        return match generated_docs::answer_shell(&shell) {
+            Ok(_) => ExitCode::SUCCESS,
+            Err(error) => report_error(&error, false),
+        };
+    }
     let cli = match Cli::parse() {
         Ok(cli) => cli,
         Err(said) => {
@@ -135,6 +142,7 @@ fn dispatch(cli: Cli) -> Result<Outcome> {
     match cli.command {
         None => overview::run(&context),
         Some(Command::Recall(asked)) => recall::run(&context, &asked),
+        Some(Command::Browse(asked)) => browse::run(&context, &asked),
         Some(Command::Events(asked)) => events::run(&context, &asked),
         Some(Command::Toc(asked)) => toc::run(&context, &asked),
         Some(Command::Sessions(asked)) => sessions::run(&context, &asked),

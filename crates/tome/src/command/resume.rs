@@ -88,7 +88,8 @@ fn entry_text(screen: &Screen, session: &v1::Session, is_wide: bool) -> String {
     format!("{when:<10}  {agent:<11}  {project}{title}{branch}")
 }
 
-fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> Result<Outcome> {
+/// Prints or runs the command that continues a session.
+pub fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> Result<Outcome> {
     if session.resume.is_empty() {
         let said = format!("sessions of {} cannot be resumed", one_line(&session.agent, 60));
         let hint = format!("`tome read {}` opens the conversation", session.short_id);

@@ -35,12 +35,15 @@ pub fn show_page(context: &CommandContext, page: &v1::GetSessionResponse) -> Res
     if context.json {
         context.print_json(&page_json(page))?;
     } else {
-        print_page(&mut tome_terminal::stdout().lock(), &Screen::new(context), page)?;
+        let mut out = tome_terminal::stdout().lock();
+        print_page(&mut out, &Screen::new(context), page)?;
+        print_commands(&mut out, &page.session.clone().unwrap_or_default())?;
     }
     Ok(Outcome::Done)
 }
 
-fn print_page(
+/// Prints the page without the commands for it.
+pub fn print_page(
     out: &mut dyn Write,
     screen: &Screen,
     page: &v1::GetSessionResponse,
@@ -81,6 +84,11 @@ fn print_page(
     if let hidden @ 1.. = page.files.len().saturating_sub(FILES_SHOWN) {
         writeln!(out, "  {DIM}… {hidden} more; --json lists all{RESET}")?;
     }
+    Ok(())
+}
+
+/// Prints the commands for a session.
+fn print_commands(out: &mut dyn Write, session: &v1::Session) -> std::io::Result<()> {
     let id = one_line(&session.short_id, 80);
     writeln!(out, "\n{DIM}Read it: tome read {id}{RESET}")?;
     if !session.resume.is_empty() {

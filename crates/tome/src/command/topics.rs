@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
-use tome_model::Millis;
+use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::{ClientError, v1};
 use tome_terminal::{
     BOLD, CommandError, DIM, GREEN, RESET, YELLOW, format_counted, one_line, terminal_width,
@@ -149,9 +149,13 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
     Ok(Outcome::Done)
 }
 
+fn format_day(labels: &TimeLabels, at_ms: u64) -> String {
+    labels.format_day(SystemClock.now(), at_ms)
+}
+
 /// The first and the last day.
 fn format_days(labels: &TimeLabels, first_ms: u64, last_ms: u64) -> String {
-    let (first, last) = (labels.format_day(first_ms), labels.format_day(last_ms));
+    let (first, last) = (format_day(labels, first_ms), format_day(labels, last_ms));
     if first == last { first } else { format!("{first} – {last}") }
 }
 
@@ -171,7 +175,7 @@ fn print_topics(
     let width = terminal_width().min(WIDTH_MAX);
     for topic in topics {
         let days = format_counted(topic.days, "day", "days");
-        let last = labels.format_day(topic.last_at_ms);
+        let last = format_day(labels, topic.last_at_ms);
         let (head, rest) = match topic.kind.as_str() {
             "group" => (topic.label.as_str(), topic.title.as_str()),
             "error" => (topic.label.as_str(), ""),
@@ -337,7 +341,7 @@ impl PagePrinter<'_> {
             writeln!(self.out, "\n{BOLD}Sessions{RESET}")?;
             for session in page.sessions.iter().take(LINES_SHOWN) {
                 let id: String = session.id.chars().take(8).collect();
-                let day = self.labels.format_day(session.last_at_ms);
+                let day = format_day(self.labels, session.last_at_ms);
                 let head = format!("{day} · {} {id}", session.agent);
                 self.print_cited(&head, &session.title, session.number)?;
             }
@@ -347,7 +351,7 @@ impl PagePrinter<'_> {
         writeln!(self.out, "\n{BOLD}{}{RESET}", if is_file { "Changes" } else { "Turns" })?;
         for entry in page.entries.iter().take(self.limit) {
             let id: String = entry.session.chars().take(8).collect();
-            let day = self.labels.format_day(entry.at_ms);
+            let day = format_day(self.labels, entry.at_ms);
             let mut head = format!("{day} · {} {id}", entry.agent);
             if !entry.detail.is_empty() {
                 head = format!("{head} · {}", entry.detail);

@@ -9,7 +9,8 @@ use tome_testkit::{CommandResult, World};
 
 use crate::scene::{line, line_with, prompt, world};
 
-const COMMANDS: [&str; 30] = [
+const COMMANDS: [&str; 31] = [
+    "browse",
     "backup",
     "restore",
     "export",
@@ -74,16 +75,27 @@ fn an_unknown_command_exits_with_2() {
 }
 
 #[test]
-fn completions_are_generated_for_shells() {
+fn shells_complete_commands_and_the_names_of_projects() {
     let world = world();
+    world.ingest(&line_with(&json!({"id": "a", "cwd": world.folder("lexer")})));
+    world.tome(&["stop"]);
     for (shell, mark) in
-        [("bash", "complete -F"), ("zsh", "#compdef tome"), ("fish", "complete -c tome")]
+        [("bash", "complete -o"), ("zsh", "#compdef tome"), ("fish", "complete --keep-order")]
     {
         let ran = world.tome(&["completions", shell]);
         assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-        assert!(ran.stdout.contains(mark), "{shell}");
-        assert!(ran.stdout.contains("ingest"), "{shell}");
+        assert!(ran.stdout.contains(mark), "{}", ran.stdout);
+        let complete = |words: &[&str]| {
+            let mut command = world.command(&[&["--"], words].concat());
+            command
+                .env("COMPLETE", shell)
+                .env("_CLAP_COMPLETE_INDEX", (words.len() - 1).to_string());
+            World::run(&mut command, b"").stdout
+        };
+        assert!(complete(&["tome", "inge"]).contains("ingest"), "{shell}");
+        assert!(complete(&["tome", "recall", "--project", "le"]).contains("lexer"), "{shell}");
     }
+    assert_eq!(world.daemon_pid(), None, "no completion starts the daemon");
     assert_eq!(world.tome(&["completions", "tcsh-like"]).code, 2);
 }
 
@@ -95,8 +107,10 @@ fn manual_pages_are_generated() {
     let folder = world.path().join("man/pages");
     let ran = world.tome(&["man", "--dir", folder.to_str().unwrap()]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for name in ["tome.1", "tome-events.1", "tome-ingest.1"] {
-        assert!(folder.join(name).is_file(), "{name}");
+    assert!(folder.join("tome.1").is_file());
+    for command in COMMANDS {
+        let page = std::fs::read_to_string(folder.join(format!("tome-{command}.1"))).unwrap();
+        assert!(page.contains(".SH EXAMPLES\n"), "{page}");
     }
 }
 

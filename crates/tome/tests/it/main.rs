@@ -92,6 +92,7 @@ mod redaction;
 mod reflect;
 mod reflect_trouble;
 mod scene;
+mod screens;
 mod session_copy;
 mod session_screens;
 mod session_starts;

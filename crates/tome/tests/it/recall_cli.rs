@@ -169,7 +169,7 @@ fn text_output_shows_dates_sources_and_next_steps() {
     let world = remembered();
     let ran = recall(&world, &["unicode", "identifiers"]);
     assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
-    for said in ["for unicode identifiers", "#2", "2026-11-15 09:31", "codex", "tome show "] {
+    for said in ["for unicode identifiers", "#2", "Nov 15", "codex", "tome show "] {
         assert!(ran.stdout.contains(said), "{said} in {}", ran.stdout);
     }
     assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);

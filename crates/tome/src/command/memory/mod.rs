@@ -58,6 +58,7 @@ pub fn read_note(notes: &NotebookClient<'_>, path: &str) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
+pub use edit::run as edit_note;
 pub use list::run as list;
 
 /// Fetches a version of a note; an empty version means the current one.
@@ -76,6 +77,11 @@ fn fetch_version(
 
 fn note_content_json(note: &v1::GetVersionResponse) -> serde_json::Value {
     json!({"path": note.path, "content": note.text, "version": note.version})
+}
+
+/// Loads the current text of a note.
+pub fn load_note(notes: &NotebookClient<'_>, path: &str) -> Result<String> {
+    Ok(fetch_version(notes, path, "")?.text)
 }
 
 /// Prints the tool's JSON, or a one-line message.

@@ -17,10 +17,10 @@ use crate::command::{CommandContext, Outcome};
 use crate::import::{TranscriptFormat, TranscriptSource};
 use crate::setup::integration::INTEGRATIONS;
 
-/// Bytes of transcripts that an import reads per second, and the time it takes to start. Measured
-/// on two cores; an estimate for others.
-const BYTES_PER_SECOND: u64 = 10_000_000;
-const START_MS: u64 = 500;
+/// Bytes of transcripts that an import reads per second, and the time it takes to start. Measured on
+/// two busy cores with sessions of Claude Code: 0.8 s for 7.8 MB, 6.2 s for 78.3 MB.
+const BYTES_PER_SECOND: u64 = 13_000_000;
+const START_MS: u64 = 200;
 /// Columns before the explanation of a command.
 const COMMAND_COLUMNS: usize = 16;
 

@@ -24,6 +24,9 @@ use crate::cli::sessions::ReadArgs;
 use crate::connect::{ConnectError, StartPolicy};
 
 use conversation::{ConversationTurn, TurnStep, read_conversation};
+use pager::PagerEnd;
+
+pub use pager::wait_for_enter;
 
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
@@ -58,18 +61,33 @@ pub fn run(context: &CommandContext, asked: &ReadArgs) -> Result<Outcome> {
     }
     let screen = Screen::new(context);
     let is_paged = !asked.no_pager && tome_terminal::is_stdout_terminal();
-    let page = render::render_session(
-        &screen,
-        &target.session,
-        &chosen,
-        target.event.as_deref(),
-        is_paged,
-    )?;
+    let cited = target.event.as_deref();
+    let page = render::render_session(&screen, &target.session, &chosen, cited, is_paged)?;
     match pager::choose_pager(&|name| std::env::var(name).ok()).filter(|_| is_paged) {
-        Some(pager) => pager.show(&page)?,
+        Some(pager) => pager.show(&page, PagerEnd::IfItFits)?,
         None => pager::print_plain(&page.text)?,
     }
     Ok(Outcome::Done)
+}
+
+/// Opens a session, or the session of a citation, in a pager, and returns when the user has closed
+/// it.
+pub fn open_until_closed(context: &CommandContext, what: &str, project: &str) -> Result<()> {
+    let project = Some(project).filter(|project| !project.is_empty()).map(Into::into);
+    let asked = ReadArgs { what: Some(what.to_owned()), turn: None, no_pager: false, project };
+    let target = find_target(context, &asked)?;
+    let events = load_events(context, &target.session)?;
+    let turns = read_conversation(&events, &cut_turns(&plain_events(&events)));
+    let turns: Vec<&ConversationTurn<'_>> = turns.iter().collect();
+    let cited = target.event.as_deref();
+    let page = render::render_session(&Screen::new(context), &target.session, &turns, cited, true)?;
+    pager::show_until_closed(&page)
+}
+
+/// Opens a text in a pager at a line, and returns when the user has closed it.
+pub fn open_text_until_closed(text: &str, line: u32) -> Result<()> {
+    let open_at = usize::try_from(line).unwrap_or(1).max(1);
+    pager::show_until_closed(&render::RenderedPage { text: text.to_owned(), pattern: "", open_at })
 }
 
 fn plain_events(events: &[(u64, Event)]) -> Vec<Event> {

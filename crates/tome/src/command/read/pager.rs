@@ -4,11 +4,23 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
+use tome_terminal::{DIM, RESET};
 
 use super::render::RenderedPage;
 
 /// Options of `less`: quit if all fits on a screen, pass colors, leave the text on the screen.
 const LESS_OPTIONS: &str = "FRX";
+/// Options of `less` if it stays open whatever the length of the text.
+const LESS_OPTIONS_OPEN: &str = "R";
+
+/// When a pager ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PagerEnd {
+    /// If the text fits on the screen.
+    IfItFits,
+    /// Never: the user closes it.
+    Never,
+}
 
 /// A program that shows a text page by page.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,23 +42,39 @@ impl Pager {
         self.program.rsplit('/').next().is_some_and(|name| name == "less")
     }
 
+    /// Whether the program is there.
+    fn can_run(&self) -> bool {
+        let mut asked = Command::new(&self.program);
+        asked.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        asked.status().is_ok()
+    }
+
     /// Builds the command that shows a page, opened at its place.
-    fn build_command(&self, page: &RenderedPage) -> Command {
+    fn build_command(&self, page: &RenderedPage, end: PagerEnd) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
         if self.is_less() {
             if std::env::var_os("LESS").is_none() {
-                command.env("LESS", LESS_OPTIONS);
+                let options = match end {
+                    PagerEnd::IfItFits => LESS_OPTIONS,
+                    PagerEnd::Never => LESS_OPTIONS_OPEN,
+                };
+                command.env("LESS", options);
+            } else if end == PagerEnd::Never {
+                command.arg("-+F");
             }
             // The pattern stays the search, so that n and N go from turn to turn.
-            command.arg(format!("+{}/{}", page.open_at, page.pattern));
+            command.arg(match page.pattern {
+                "" => format!("+{}g", page.open_at),
+                pattern => format!("+{}/{pattern}", page.open_at),
+            });
         }
         command
     }
 
     /// Shows a page and waits until the reader quits. Prints it if the pager cannot be run.
-    pub fn show(&self, page: &RenderedPage) -> Result<()> {
-        let mut command = self.build_command(page);
+    pub fn show(&self, page: &RenderedPage, end: PagerEnd) -> Result<()> {
+        let mut command = self.build_command(page, end);
         let Ok(mut child) = command.stdin(Stdio::piped()).spawn() else {
             return print_plain(&page.text);
         };
@@ -57,6 +85,28 @@ impl Pager {
         child.wait()?;
         Ok(())
     }
+}
+
+/// Shows a page and returns when the user has closed it. Programs other than `less` may end by
+/// themselves, so the user confirms.
+pub fn show_until_closed(page: &RenderedPage) -> Result<()> {
+    match choose_pager(&|name| std::env::var(name).ok()) {
+        Some(pager) if pager.is_less() && pager.can_run() => {
+            return pager.show(page, PagerEnd::Never);
+        }
+        Some(pager) => pager.show(page, PagerEnd::Never)?,
+        None => print_plain(&page.text)?,
+    }
+    wait_for_enter()
+}
+
+/// Waits until the user has read what is on the screen.
+pub fn wait_for_enter() -> Result<()> {
+    let mut err = tome_terminal::stderr();
+    write!(err, "{DIM}Enter goes back{RESET} ")?;
+    err.flush()?;
+    std::io::stdin().read_line(&mut String::new())?;
+    Ok(())
 }
 
 pub fn print_plain(text: &str) -> Result<()> {
@@ -85,8 +135,11 @@ mod tests {
     fn less_opens_at_the_cited_place() {
         let page = RenderedPage { text: String::new(), pattern: "^── ", open_at: 3 };
         let less = choose_pager(&|_| None).unwrap();
-        let args: Vec<_> =
-            less.build_command(&page).get_args().map(std::ffi::OsStr::to_owned).collect();
+        let args: Vec<_> = less
+            .build_command(&page, PagerEnd::IfItFits)
+            .get_args()
+            .map(std::ffi::OsStr::to_owned)
+            .collect();
         assert_eq!(args, ["+3/^── "]);
     }
 }

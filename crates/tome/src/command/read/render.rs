@@ -26,9 +26,9 @@ const RULE_WIDTH_MAX: usize = 100;
 #[derive(Debug, Default)]
 pub struct RenderedPage {
     pub text: String,
-    /// The search that finds all turns, for a pager.
+    /// The search that finds all turns, for a pager; empty to open at a line.
     pub pattern: &'static str,
-    /// Which of its matches to open at, counted from 1.
+    /// The match or the line to open at, counted from 1.
     pub open_at: usize,
 }
 

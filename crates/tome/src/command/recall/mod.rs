@@ -1,7 +1,6 @@
 //! `tome recall`: builds the request from the command line and prints the hits.
 
 mod explain;
-mod highlight;
 mod json;
 mod print;
 #[cfg(test)]
@@ -21,6 +20,8 @@ use super::toc::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
 use tome_terminal::{one_line, terminal_width};
+
+pub use print::{name_side, split_project};
 
 /// How much of the query is repeated in the output.
 const QUERY_CHARS_MAX: usize = 80;
@@ -49,6 +50,7 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     let shown = print::ResponsePrinter {
         request: &request,
         labels: &TimeLabels::from_settings(&context.settings),
+        now: SystemClock.now(),
         show_project: resolve_show_project(asked, &request.project),
         width: terminal_width(),
         explain: asked.explain,

@@ -3,12 +3,12 @@
 //! ```text
 //! 2 hits for unicode identifiers
 //!
-//!  1  #12  2026-11-15 09:31  user
+//!  1  #12  Nov 15, 09:31  user
 //!     Please make it accept unicode identifiers.
 //!     answered #17: Identifiers now follow the XID rules.
-//!     newer #40 (2026-11-18): Accept emoji in identifiers, too.
+//!     newer #40 (Nov 18): Accept emoji in identifiers, too.
 //!
-//!  2  memory/lexer.md#L3  2026-11-16 10:00
+//!  2  memory/lexer.md#L3  Nov 16, 10:00
 //!     Identifiers follow the XID rules.
 //!
 //! tome show 12 opens #12 with the turn around it
@@ -18,13 +18,13 @@
 
 use std::io::Write;
 
+use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_count, format_counted, one_line,
-    print_hanging, print_styled, replace_control_chars, truncate_start, wrap_lines,
+    BOLD, DIM, GREEN, Highlighter, RESET, YELLOW, display_width, format_count, format_counted,
+    one_line, print_hanging, print_styled, replace_control_chars, truncate_start, wrap_lines,
 };
 
-use super::highlight::Highlighter;
 use super::{QUERY_CHARS_MAX, explain, render_command};
 use crate::command::notebook_client::quote_shell;
 use crate::command::toc::TimeLabels;
@@ -51,6 +51,7 @@ const PROJECT_CHARS_MIN: usize = 8;
 pub struct ResponsePrinter<'a> {
     pub request: &'a v1::RecallRequest,
     pub labels: &'a TimeLabels,
+    pub now: Millis,
     /// The `--project` argument for the suggested `tome show` command.
     pub show_project: Option<String>,
     /// Terminal width in characters.
@@ -166,7 +167,7 @@ impl ResponsePrinter<'_> {
             self.print_text(out, &label, &answered.text, marks)?;
         }
         for other in &first.others {
-            let day = self.labels.format_day(other.at_ms);
+            let day = self.labels.format_day(self.now, other.at_ms);
             let label = format!("{} #{} ({day}): ", other.relation, other.number);
             self.print_text(out, &label, &other.text, marks)?;
         }
@@ -203,7 +204,7 @@ impl ResponsePrinter<'_> {
 
     /// Renders time, speaker and, if it is another one, the end of the project's path that fits.
     fn render_details(&self, hit: &v1::RecallHit, width: usize) -> String {
-        let when = hit.at_ms.map(|ms| self.labels.format_date_minute(ms));
+        let when = hit.at_ms.map(|ms| self.labels.format_date_hour(self.now, ms));
         let given = |text: String| Some(text).filter(|text| !text.is_empty());
         let project = given(hit.project.clone()).filter(|project| *project != self.request.project);
         let project = project.map(|project| one_line(&project, 1_000));
@@ -228,7 +229,7 @@ impl ResponsePrinter<'_> {
         answer: &v1::RecallResponse,
     ) -> std::io::Result<()> {
         for one in &answer.instructions {
-            let day = self.labels.format_day(one.at_ms);
+            let day = self.labels.format_day(self.now, one.at_ms);
             let text = one_line(&one.text, INSTRUCTION_CHARS_MAX);
             writeln!(out, "{YELLOW}Standing instruction{RESET} #{} ({day}): {text}", one.number)?;
         }
@@ -297,7 +298,7 @@ impl ResponsePrinter<'_> {
 
 /// Splits a citation into whether it names another project, and the rest, which is relative to that
 /// project.
-fn split_project(citation: &str) -> (bool, &str) {
+pub fn split_project(citation: &str) -> (bool, &str) {
     let rest = citation.strip_prefix("projects/").and_then(|rest| rest.split_once('/'));
     rest.map_or((false, citation), |(_, rest)| (true, rest))
 }
@@ -330,7 +331,7 @@ fn group_by_turn(hits: &[v1::RecallHit]) -> Vec<Vec<&v1::RecallHit>> {
 }
 
 /// Who said it: the user, the agent, or a tool. Empty for notes and contents.
-fn name_side(hit: &v1::RecallHit) -> String {
+pub fn name_side(hit: &v1::RecallHit) -> String {
     match hit.kind.as_str() {
         "user_message" => "user".to_owned(),
         "assistant_message" | "assistant_stop" => hit.agent.clone(),

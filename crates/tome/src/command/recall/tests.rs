@@ -4,12 +4,16 @@ use std::time::Duration;
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
+use tome_model::Millis;
 use tome_proto::v1;
 use tome_terminal::{BOLD, DIM, GREEN, RESET, YELLOW};
 
 use super::print::ResponsePrinter;
 use super::{explain, json, render_command};
 use crate::command::toc::TimeLabels;
+
+/// 2026-11-20T00:00:00Z.
+const NOW: Millis = Millis(1_795_132_800_000);
 
 /// 2026-11-15T09:30:00Z.
 const MORNING_MS: u64 = 1_794_735_000_000;
@@ -94,7 +98,8 @@ fn check(
 ) {
     let labels = TimeLabels::utc();
     let show_project = Some("/app".to_owned());
-    let shown = ResponsePrinter { request, labels: &labels, show_project, width: 60, explain };
+    let shown =
+        ResponsePrinter { request, labels: &labels, now: NOW, show_project, width: 60, explain };
     let mut out = Vec::new();
     match answer.hits.is_empty() {
         true => shown.print_no_hits(&mut out, answer).unwrap(),
@@ -312,6 +317,7 @@ fn no_hit_steers_a_terminal() {
     let shown = ResponsePrinter {
         request: &request(),
         labels: &labels,
+        now: NOW,
         show_project: None,
         width: 60,
         explain: true,

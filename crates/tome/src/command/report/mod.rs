@@ -52,7 +52,8 @@ pub fn run(context: &CommandContext, asked: &ReportArgs) -> Result<Outcome> {
     let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
     let screen = Screen::new(context);
     if asked.standup {
-        let (before, today) = load_standup(context, &project)?;
+        let day = standup_moment(context, &asked.time.join(" "))?;
+        let (before, today) = load_standup(context, &project, day)?;
         let json = json!({
             "yesterday": before.as_ref().map(period_json), "today": period_json(&today),
         });
@@ -133,12 +134,23 @@ fn load_period(context: &CommandContext, project: &str, span: &TimeSpan) -> Resu
     })
 }
 
-/// Loads today and the last day before it with work.
+/// The moment of a standup: now, or the last one of the time that is named, if that is over.
+fn standup_moment(context: &CommandContext, named: &str) -> Result<Millis> {
+    let now = SystemClock.now();
+    if named.trim().is_empty() {
+        return Ok(now);
+    }
+    let span = time::parse_period("time", named.trim(), now, &context.settings.contents.zone)?;
+    Ok(Millis(span.to.0.saturating_sub(1)).min(now))
+}
+
+/// Loads the day of a moment, and the last day before it with work.
 fn load_standup(
     context: &CommandContext,
     project: &str,
+    now: Millis,
 ) -> Result<(Option<WorkPeriod>, WorkPeriod)> {
-    let (now, zone) = (SystemClock.now(), &context.settings.contents.zone);
+    let zone = &context.settings.contents.zone;
     let day = |phrase: &str, now: Millis| {
         let missing = || CommandError::failed(format!("{phrase} is not in the calendar"));
         parse_time_phrase(phrase, now, zone).ok_or_else(missing)

@@ -14,6 +14,9 @@ use crate::setup::{Environment, FileAction, FilePlan, InstallContent, SetupError
 /// Unchanged lines shown around a change.
 const CONTEXT_LINES: usize = 1;
 
+/// Columns before a text behind a word.
+const NOTE_COLUMNS: usize = 10;
+
 /// Lines of a change, and new files of an agent, that are shown before the rest is counted.
 const LINES_SHOWN: usize = 3;
 
@@ -110,10 +113,20 @@ fn print_file(
             let now = String::from_utf8_lossy(file.current.as_deref().unwrap_or_default());
             print_diff_lines(out, &now, text, shown)?;
         }
-        FileAction::Leave(why) => writeln!(out, "  {YELLOW}leave{RESET}   {path}: {why}")?,
-        FileAction::Refuse(error) => writeln!(out, "  {RED}fail{RESET}    {error}")?,
+        FileAction::Leave(why) => {
+            print_note(out, &format!("{YELLOW}leave{RESET} "), &format!("{path}: {why}"))?;
+        }
+        FileAction::Refuse(error) => {
+            print_note(out, &format!("{RED}fail{RESET}  "), &error.to_string())?;
+        }
     }
     Ok(())
+}
+
+/// Prints a text behind a word, in lines that fit the terminal.
+fn print_note(out: &mut dyn Write, word: &str, text: &str) -> Result<()> {
+    let width = tome_terminal::terminal_width();
+    Ok(tome_terminal::print_hanging(out, &format!("  {word}  "), NOTE_COLUMNS, text, width)?)
 }
 
 /// Prints every line that changes.
@@ -170,7 +183,9 @@ pub fn print_outcome(
         plan.files.iter().filter(|file| matches!(file.action, FileAction::Refuse(_))).count();
     writeln!(out)?;
     for error in failed {
-        writeln!(out, "{RED}failed{RESET}  {error}")?;
+        let width = tome_terminal::terminal_width();
+        let text = error.to_string();
+        tome_terminal::print_hanging(&mut out, &format!("{RED}failed{RESET}  "), 8, &text, width)?;
     }
     match (done, changed) {
         (true, _) => {
@@ -188,15 +203,16 @@ pub fn print_outcome(
     if done || changed == 0 {
         for client in clients {
             for step in client.manual_steps {
-                writeln!(out, "{YELLOW}To do:{RESET} {step}.")?;
+                let (mark, width) =
+                    (format!("{YELLOW}To do:{RESET} "), tome_terminal::terminal_width());
+                tome_terminal::print_hanging(&mut out, &mark, 7, &format!("{step}."), width)?;
             }
         }
     }
     if done {
-        writeln!(
-            out,
-            "New sessions of these agents are recorded from now on; check with `tome doctor`."
-        )?;
+        let text =
+            "New sessions of these agents are recorded from now on; check with `tome doctor`.";
+        tome_terminal::print_hanging(&mut out, "", 0, text, tome_terminal::terminal_width())?;
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ pub fn level_depth(level: &str) -> usize {
 }
 
 /// Labels in the time zone of the contents.
+#[derive(Debug, Clone)]
 pub struct TimeLabels {
     zone: TimeZone,
 }
@@ -89,19 +90,11 @@ impl TimeLabels {
         self.format_time(ms, "%Y-%m-%d %H:%M:%S")
     }
 
-    /// Formats a time to the minute, with the day of the week.
-    pub fn format_minute(&self, ms: u64) -> String {
-        self.format_time(ms, "%a %Y-%m-%d %H:%M")
-    }
-
-    /// Formats a time to the minute, without the day of the week.
-    pub fn format_date_minute(&self, ms: u64) -> String {
-        self.format_time(ms, "%Y-%m-%d %H:%M")
-    }
-
-    /// Formats the day of a time.
-    pub fn format_day(&self, ms: u64) -> String {
-        self.format_time(ms, "%Y-%m-%d")
+    /// Formats the day of a time, with the year unless it is the current one.
+    pub fn format_day(&self, now: Millis, at_ms: u64) -> String {
+        let year = |ms| self.format_time(ms, "%Y");
+        let format = if year(now.0) == year(at_ms) { "%b %-d" } else { "%b %-d, %Y" };
+        self.format_time(at_ms, format)
     }
 
     /// Formats the hour and minute of a time.

@@ -17,7 +17,8 @@ use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::contents::TocArgs;
 
 pub use labels::TimeLabels;
-pub use node::print_grip;
+pub use node::{print_grip, print_summary};
+pub use tree::entry_title;
 
 /// Prefix of node ids.
 pub const NODE_PREFIX: &str = "toc:";

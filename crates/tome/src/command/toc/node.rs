@@ -34,17 +34,7 @@ pub fn print_node(
     node: &v1::Node,
     children_max: u32,
 ) -> std::io::Result<()> {
-    let open = if node.open { format!("  {YELLOW}open{RESET}") } else { String::new() };
-    let width = terminal_width().min(PROSE_WIDTH_MAX);
-    print_styled(out, BOLD, 0, &node.title, width)?;
-    writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, shorten_node_id(&node.id))?;
-    for bullet in &node.bullets {
-        print_bullet(out, bullet, width)?;
-    }
-    if !node.bullets.is_empty() {
-        writeln!(out)?;
-    }
-    print_fields(out, labels, node)?;
+    print_summary(out, labels, node, terminal_width().min(PROSE_WIDTH_MAX))?;
     if node.children.is_empty() {
         return Ok(());
     }
@@ -55,6 +45,25 @@ pub fn print_node(
         writeln!(out, "  {DIM}… {hidden} earlier; -n 0 shows all{RESET}")?;
     }
     node.children.iter().skip(hidden).try_for_each(|below| tree::print_entry(out, labels, below, 1))
+}
+
+/// Prints a node without its children.
+pub fn print_summary(
+    out: &mut dyn Write,
+    labels: &TimeLabels,
+    node: &v1::Node,
+    width: usize,
+) -> std::io::Result<()> {
+    let open = if node.open { format!("  {YELLOW}open{RESET}") } else { String::new() };
+    print_styled(out, BOLD, 0, &node.title, width)?;
+    writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, shorten_node_id(&node.id))?;
+    for bullet in &node.bullets {
+        print_bullet(out, bullet, width)?;
+    }
+    if !node.bullets.is_empty() {
+        writeln!(out)?;
+    }
+    print_fields(out, labels, node, width)
 }
 
 /// Prints a bullet with the numbers of the events that support it.
@@ -68,8 +77,12 @@ fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::
     }
 }
 
-fn print_fields(out: &mut dyn Write, labels: &TimeLabels, node: &v1::Node) -> std::io::Result<()> {
-    let width = terminal_width().min(PROSE_WIDTH_MAX);
+fn print_fields(
+    out: &mut dyn Write,
+    labels: &TimeLabels,
+    node: &v1::Node,
+    width: usize,
+) -> std::io::Result<()> {
     let mut field = |name: &str, value: &str| match value {
         "" => Ok(()),
         value => print_hanging(out, &format!("{DIM}{name:<9}{RESET} "), 10, value, width),

@@ -99,7 +99,7 @@ pub fn print_entry(
 }
 
 /// The title; with several projects, one per project.
-fn entry_title(entry: &v1::TocEntry) -> String {
+pub fn entry_title(entry: &v1::TocEntry) -> String {
     if entry.shares.len() < 2 {
         return entry.title.clone();
     }

@@ -1,12 +1,14 @@
-//! Highlights query terms in snippets. Cosmetic only: matching and ranking happen in the engine.
+//! Highlights the terms of a query in a text. Cosmetic only: matching and ranking happen in the engine.
 
-use tome_terminal::{BOLD, RESET};
 use tome_text::{StopClass, fold_char, is_stop_word, is_unspaced, stem};
+
+use crate::render::{BOLD, RESET};
 
 /// Words of at least this length are also highlighted inside longer words.
 const SUBSTRING_CHARS_MIN: usize = 4;
 
 /// The terms of a query to highlight.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Highlighter {
     /// Case-folded words with their stems.
     words: Vec<(Vec<char>, String)>,
@@ -15,6 +17,7 @@ pub struct Highlighter {
 }
 
 impl Highlighter {
+    /// Takes the terms of a query; stop words only if there is nothing else.
     pub fn from_query(query: &str) -> Self {
         let low: Vec<char> = query.chars().map(fold_char).collect();
         let mut words: Vec<Vec<char>> = low
@@ -37,6 +40,7 @@ impl Highlighter {
         Self { words: words.collect(), pairs: pairs.collect() }
     }
 
+    /// Highlights nothing.
     pub fn disabled() -> Self {
         Self { words: Vec::new(), pairs: Vec::new() }
     }
@@ -59,7 +63,8 @@ impl Highlighter {
         styled
     }
 
-    fn find_marked(&self, chars: &[char]) -> Vec<bool> {
+    /// Says for each character whether it belongs to a term.
+    pub fn find_marked(&self, chars: &[char]) -> Vec<bool> {
         let low: Vec<char> = chars.iter().map(|c| fold_char(*c)).collect();
         let mut marked = vec![false; chars.len()];
         let mut mark = |from: usize, count: usize| {

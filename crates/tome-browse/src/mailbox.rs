@@ -1,0 +1,91 @@
+//! A thread that answers requests. Only the newest waiting request of a mailbox is kept: while the
+//! source is busy, a later request replaces an earlier one.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+
+use crate::source::{Answer, BrowseSource, Request};
+
+/// Place for the newest request.
+#[derive(Clone, Default)]
+pub(crate) struct Mailbox(Arc<(Mutex<Option<Request>>, Condvar)>);
+
+impl Mailbox {
+    /// Puts a request in place of one that still waits.
+    pub(crate) fn post(&self, request: Request) {
+        let (slot, is_filled) = &*self.0;
+        *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
+        is_filled.notify_one();
+    }
+
+    fn take(&self) -> Request {
+        let (slot, is_filled) = &*self.0;
+        let mut waiting = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match waiting.take() {
+                Some(request) => return request,
+                None => {
+                    waiting = is_filled.wait(waiting).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// Starts the thread that answers. It ends when `send` returns false.
+    pub(crate) fn serve(
+        &self,
+        name: &str,
+        source: Arc<dyn BrowseSource>,
+        send: impl Fn(Request, Result<Answer, String>) -> bool + Send + 'static,
+    ) -> std::io::Result<()> {
+        let mailbox = self.clone();
+        let work = move || loop {
+            let request = mailbox.take();
+            let answer = source.answer(&request.kind);
+            if !send(request, answer) {
+                return;
+            }
+        };
+        std::thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::source::RequestKind;
+
+    struct SlowSource(Mutex<mpsc::Receiver<()>>);
+
+    impl BrowseSource for SlowSource {
+        fn answer(&self, _: &RequestKind) -> Result<Answer, String> {
+            self.0.lock().unwrap().recv().unwrap();
+            Ok(Answer::Preview(String::new()))
+        }
+    }
+
+    #[test]
+    fn a_busy_source_gets_only_the_newest_request() {
+        let (go, gate) = mpsc::channel();
+        let (answers, answered) = mpsc::channel();
+        let mailbox = Mailbox::default();
+        let source = Arc::new(SlowSource(Mutex::new(gate)));
+        let send = move |request: Request, _| answers.send(request.number).is_ok();
+        mailbox.serve("test", source, send).unwrap();
+        let kind = RequestKind::Contents { filters: Default::default(), node: String::new() };
+        let post = |number| mailbox.post(Request { number, kind: kind.clone() });
+        post(1);
+        go.send(()).unwrap();
+        assert_eq!(answered.recv().unwrap(), 1);
+        post(2);
+        // Whether or not 2 was taken by now, 3 is replaced by 4.
+        post(3);
+        post(4);
+        go.send(()).unwrap();
+        go.send(()).unwrap();
+        let first = answered.recv().unwrap();
+        let last = if first == 4 { 4 } else { answered.recv().unwrap() };
+        assert_eq!((first == 3, last), (false, 4));
+    }
+}

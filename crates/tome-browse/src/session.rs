@@ -1,0 +1,246 @@
+//! A browser at a terminal: reads keys, draws, sends requests, and leaves the terminal as it was.
+
+use std::io::{self, BufWriter, Stdout, Write};
+use std::sync::{Arc, mpsc};
+
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event};
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::crossterm::{cursor, execute};
+
+use crate::item::Item;
+use crate::mailbox::Mailbox;
+use crate::source::{BrowseSource, RequestKind};
+use crate::state::{Browser, BrowserSetup, Effect, Input, Leave};
+use crate::view::draw;
+
+/// Work that needs the whole terminal.
+pub trait BrowseActions {
+    /// Opens an entry in the reader and waits until it is closed.
+    fn read(&mut self, item: &Item);
+    /// Opens a note in the editor and waits until it is closed.
+    fn edit(&mut self, item: &Item);
+}
+
+/// The terminal of the browser.
+type Screen = Terminal<CrosstermBackend<BufWriter<Stdout>>>;
+
+/// Runs a browser until the user leaves. `wait_for_stop` returns when the process is told to end.
+pub fn run(
+    mut setup: BrowserSetup,
+    source: &Arc<dyn BrowseSource>,
+    actions: &mut dyn BrowseActions,
+    wait_for_stop: impl FnOnce() + Send + 'static,
+) -> io::Result<Leave> {
+    setup.size = ratatui::crossterm::terminal::size()?;
+    restore_on_panic();
+    let guard = TerminalGuard::enter()?;
+    let mut screen = Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))?;
+    let (inbox, inputs) = mpsc::channel::<Input>();
+    let (lists, previews) = (Mailbox::default(), Mailbox::default());
+    let (mut browser, effects) = Browser::new(setup);
+    screen.draw(|frame| draw(frame, &browser))?;
+    for (mailbox, name) in [(&lists, "lists"), (&previews, "previews")] {
+        let inbox = inbox.clone();
+        mailbox.serve(name, Arc::clone(source), move |request, answer| {
+            inbox.send(Input::Answer(request, answer)).is_ok()
+        })?;
+    }
+    let permits = read_keys(inbox.clone())?;
+    let stopped = inbox;
+    std::thread::Builder::new().name("stop".into()).spawn(move || {
+        wait_for_stop();
+        let _ = stopped.send(Input::Stop);
+    })?;
+    let mut session =
+        Session { guard, actions, lists, previews, screen: &mut screen, left: None, inputs };
+    session.carry_out(effects, &mut browser)?;
+    // The thread that reads keys has its first permit.
+    while session.left.is_none() {
+        session.step(&mut browser, &permits)?;
+    }
+    Ok(session.left.unwrap_or(Leave::Quit))
+}
+
+/// Reads one event per permit, so that nothing is read from the terminal while a reader or an editor
+/// has it.
+fn read_keys(inbox: mpsc::Sender<Input>) -> io::Result<mpsc::Sender<()>> {
+    let (permits, permitted) = mpsc::channel::<()>();
+    let _ = permits.send(());
+    let read = move || {
+        while permitted.recv().is_ok() {
+            let input = loop {
+                match event::read() {
+                    Ok(Event::Key(key)) => break Input::Key(key),
+                    Ok(Event::Paste(text)) => break Input::Paste(text),
+                    Ok(Event::Resize(columns, rows)) => break Input::Resize(columns, rows),
+                    Ok(_) => {}
+                    // The terminal is gone.
+                    Err(_) => break Input::Stop,
+                }
+            };
+            if inbox.send(input).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().name("keys".into()).spawn(read)?;
+    Ok(permits)
+}
+
+/// A browser that runs.
+struct Session<'a> {
+    guard: TerminalGuard,
+    actions: &'a mut dyn BrowseActions,
+    lists: Mailbox,
+    previews: Mailbox,
+    screen: &'a mut Screen,
+    left: Option<Leave>,
+    inputs: mpsc::Receiver<Input>,
+}
+
+impl Session<'_> {
+    /// Takes the next input, and those that have arrived meanwhile, and draws.
+    fn step(&mut self, browser: &mut Browser, permits: &mpsc::Sender<()>) -> io::Result<()> {
+        let Ok(first) = self.inputs.recv() else {
+            self.left = Some(Leave::Stopped);
+            return Ok(());
+        };
+        let mut next = Some(first);
+        while let Some(input) = next {
+            let is_event = matches!(input, Input::Key(_) | Input::Paste(_) | Input::Resize(..));
+            let effects = browser.update(input);
+            self.carry_out(effects, browser)?;
+            if self.left.is_some() {
+                return Ok(());
+            }
+            if is_event {
+                let _ = permits.send(());
+            }
+            next = self.inputs.try_recv().ok();
+        }
+        self.screen.draw(|frame| draw(frame, browser))?;
+        Ok(())
+    }
+
+    fn carry_out(&mut self, effects: Vec<Effect>, browser: &mut Browser) -> io::Result<()> {
+        for effect in effects {
+            match effect {
+                Effect::Request(request) => match request.kind {
+                    RequestKind::List(_) | RequestKind::Contents { .. } => self.lists.post(request),
+                    RequestKind::Preview { .. } | RequestKind::Resume(_) => {
+                        self.previews.post(request);
+                    }
+                },
+                Effect::Read(item) => {
+                    self.hand_over(browser, false, |actions| actions.read(&item))?;
+                }
+                Effect::Edit(item) => {
+                    self.hand_over(browser, true, |actions| actions.edit(&item))?;
+                }
+                Effect::Copy(text) => copy_to_clipboard(&text)?,
+                Effect::Leave(how) => self.left = Some(how),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the terminal to another program for a while.
+    fn hand_over(
+        &mut self,
+        browser: &mut Browser,
+        is_changed: bool,
+        work: impl FnOnce(&mut dyn BrowseActions),
+    ) -> io::Result<()> {
+        self.guard.suspend()?;
+        work(self.actions);
+        self.guard.resume()?;
+        self.screen.clear()?;
+        let (columns, rows) = ratatui::crossterm::terminal::size()?;
+        let mut effects = browser.update(Input::Resize(columns, rows));
+        effects.extend(browser.update(Input::Returned { is_changed }));
+        self.carry_out(effects, browser)
+    }
+}
+
+/// Copies a text through the terminal (OSC 52), which works over ssh too.
+fn copy_to_clipboard(text: &str) -> io::Result<()> {
+    let mut out = io::stdout();
+    write!(out, "\u{1b}]52;c;{}\u{7}", encode_base64(text.as_bytes()))?;
+    out.flush()
+}
+
+fn encode_base64(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for part in bytes.chunks(3) {
+        let bits = (0..3).fold(0_u32, |bits, place| {
+            bits << 8 | u32::from(part.get(place).copied().unwrap_or(0))
+        });
+        for place in 0..4 {
+            let index = (bits >> (18 - 6 * place)) & 63;
+            let letter = ALPHABET.get(index as usize).copied().map_or('=', char::from);
+            text.push(if place <= part.len() { letter } else { '=' });
+        }
+    }
+    text
+}
+
+/// Keeps the terminal in raw mode and on its alternate screen; puts it back when dropped.
+struct TerminalGuard;
+
+impl TerminalGuard {
+    fn enter() -> io::Result<Self> {
+        let guard = Self;
+        guard.resume()?;
+        Ok(guard)
+    }
+
+    fn resume(&self) -> io::Result<()> {
+        enable_raw_mode()?;
+        execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
+    }
+
+    fn suspend(&self) -> io::Result<()> {
+        restore_terminal()
+    }
+}
+
+impl Drop for TerminalGuard {
+    fn drop(&mut self) {
+        let _ = restore_terminal();
+    }
+}
+
+fn restore_terminal() -> io::Result<()> {
+    let restored =
+        execute!(io::stdout(), DisableBracketedPaste, LeaveAlternateScreen, cursor::Show);
+    disable_raw_mode()?;
+    restored
+}
+
+/// Puts the terminal back before a panic is reported.
+fn restore_on_panic() {
+    let report = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |info| {
+        let _ = restore_terminal();
+        report(info);
+    }));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_as_terminals_read_it() {
+        for (text, encoded) in
+            [("", ""), ("h", "aA=="), ("hi", "aGk="), ("#12", "IzEy"), ("toc:day", "dG9jOmRheQ==")]
+        {
+            assert_eq!(encode_base64(text.as_bytes()), encoded);
+        }
+    }
+}

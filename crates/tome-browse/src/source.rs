@@ -1,0 +1,66 @@
+//! Requests of the browser and their answers.
+
+use crate::filters::Filters;
+use crate::item::{ContentsPage, Item, ListPage, ResumeCommand};
+
+/// The list that is wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListQuery {
+    /// The words to search for; empty for the latest sessions.
+    pub words: String,
+    /// The filters.
+    pub filters: Filters,
+    /// Number of entries.
+    pub limit: usize,
+}
+
+/// A request. Its number grows, so that a late answer to an earlier one is recognized.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Request {
+    /// Its number.
+    pub number: u64,
+    /// What is requested.
+    pub kind: RequestKind,
+}
+
+/// The kinds of requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RequestKind {
+    /// A list.
+    List(ListQuery),
+    /// The children of a node of the contents.
+    Contents {
+        /// The filters; only projects and agents count.
+        filters: Filters,
+        /// The id of the node; empty for the years.
+        node: String,
+    },
+    /// The preview of an entry.
+    Preview {
+        /// The entry.
+        item: Box<Item>,
+        /// Columns of the preview.
+        width: usize,
+    },
+    /// The command that resumes the session of an entry.
+    Resume(Box<Item>),
+}
+
+/// The answer to a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// A list.
+    List(ListPage),
+    /// A level of the contents.
+    Contents(ContentsPage),
+    /// A preview in Tome's own styles.
+    Preview(String),
+    /// A command.
+    Resume(ResumeCommand),
+}
+
+/// Answers requests. Called on threads of its own; may take its time.
+pub trait BrowseSource: Send + Sync {
+    /// Answers a request, or gives the reason why it cannot.
+    fn answer(&self, request: &RequestKind) -> Result<Answer, String>;
+}

@@ -1,0 +1,385 @@
+//! The state of the browser. [`Browser::update`] changes it and returns the effects that the session
+//! carries out; it neither draws nor waits.
+
+use ratatui::crossterm::event::KeyEvent;
+use tome_terminal::Highlighter;
+
+use crate::contents::ContentsWalk;
+use crate::filters::{Filters, Range};
+use crate::item::{Item, ListKind, ListPage, ResumeCommand};
+use crate::layout::Areas;
+use crate::line_editor::LineEditor;
+use crate::list::{ITEMS_MAX, ItemList, PAGE_ITEMS};
+use crate::preview::Preview;
+use crate::source::{Answer, ListQuery, Request, RequestKind};
+use crate::text::Theme;
+
+/// Agents to filter by, as far as they were seen.
+const AGENTS_MAX: usize = 12;
+
+/// How the browser begins.
+#[derive(Debug, Clone, Default)]
+pub struct BrowserSetup {
+    /// The words to search for.
+    pub words: String,
+    /// The name of the current project, if it is known.
+    pub project: Option<String>,
+    /// Whether all projects are searched at first.
+    pub is_all: bool,
+    /// Whether colors are used.
+    pub has_colors: bool,
+    /// Columns and rows of the screen.
+    pub size: (u16, u16),
+}
+
+/// Something that happened.
+#[derive(Debug)]
+pub enum Input {
+    /// A key was pressed.
+    Key(KeyEvent),
+    /// A text was pasted.
+    Paste(String),
+    /// The screen has another size.
+    Resize(u16, u16),
+    /// An answer to a request, or the reason why there is none.
+    Answer(Request, Result<Answer, String>),
+    /// The reader or the editor was closed.
+    Returned {
+        /// Whether something may have changed.
+        is_changed: bool,
+    },
+    /// The process is told to end.
+    Stop,
+}
+
+/// Something for the session to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Effect {
+    /// Send a request.
+    Request(Request),
+    /// Open an entry in the reader.
+    Read(Box<Item>),
+    /// Open a note in the editor.
+    Edit(Box<Item>),
+    /// Copy a text to the clipboard of the terminal.
+    Copy(String),
+    /// End the browser.
+    Leave(Leave),
+}
+
+/// How the browser ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Leave {
+    /// The user left.
+    Quit,
+    /// The user resumes a session.
+    Resume {
+        /// The command.
+        command: ResumeCommand,
+        /// Whether to run it, or to print it.
+        is_run: bool,
+    },
+    /// The process was told to end.
+    Stopped,
+}
+
+/// Where typed letters go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Focus {
+    Search,
+    List,
+}
+
+/// What the list shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Page {
+    Search,
+    Contents,
+}
+
+/// Something drawn over the screen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Overlay {
+    Help,
+    Resume(ResumeCommand),
+}
+
+/// A message in the footer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Message {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+}
+
+/// Numbers of the latest requests, and of the latest list that was shown.
+#[derive(Debug, Clone, Copy, Default)]
+struct RequestNumbers {
+    last: u64,
+    list_asked: u64,
+    list_shown: u64,
+    contents: u64,
+    preview: u64,
+    resume: u64,
+}
+
+/// The browser.
+#[derive(Debug)]
+pub struct Browser {
+    pub(crate) setup: BrowserSetup,
+    pub(crate) search: LineEditor,
+    pub(crate) filters: Filters,
+    pub(crate) focus: Focus,
+    pub(crate) page: Page,
+    pub(crate) overlay: Option<Overlay>,
+    pub(crate) hits: ItemList,
+    /// What the list consists of.
+    pub(crate) kind: ListKind,
+    pub(crate) contents: ContentsWalk,
+    pub(crate) preview: Preview,
+    pub(crate) message: Option<Message>,
+    pub(crate) notice: String,
+    pub(crate) marks: Highlighter,
+    /// Agents seen so far.
+    pub(crate) agents: Vec<String>,
+    limit: usize,
+    numbers: RequestNumbers,
+}
+
+impl Browser {
+    /// Creates a browser, with its first effects.
+    pub fn new(setup: BrowserSetup) -> (Self, Vec<Effect>) {
+        let is_all = setup.is_all || setup.project.is_none();
+        let range = if is_all { Range::All } else { Range::Project };
+        let mut browser = Self {
+            search: LineEditor::new(&setup.words),
+            filters: Filters { range, ..Filters::default() },
+            setup,
+            focus: Focus::Search,
+            page: Page::Search,
+            overlay: None,
+            hits: ItemList::default(),
+            kind: ListKind::Sessions,
+            contents: ContentsWalk::default(),
+            preview: Preview::default(),
+            message: None,
+            notice: String::new(),
+            marks: Highlighter::disabled(),
+            agents: Vec::new(),
+            limit: PAGE_ITEMS,
+            numbers: RequestNumbers::default(),
+        };
+        let first = browser.request_list();
+        (browser, vec![first])
+    }
+
+    /// Takes an input and returns what is to be done.
+    pub fn update(&mut self, input: Input) -> Vec<Effect> {
+        match input {
+            Input::Key(key) => {
+                self.message = None;
+                self.press(key)
+            }
+            Input::Paste(text) if self.focus == Focus::Search && self.overlay.is_none() => {
+                self.search.insert(&text);
+                self.search_again()
+            }
+            Input::Paste(_) => Vec::new(),
+            Input::Resize(columns, rows) => {
+                self.setup.size = (columns, rows);
+                let (rows, place) = (self.list_rows(), self.list().chosen);
+                self.list_mut().choose(place, rows);
+                self.choose_preview()
+            }
+            Input::Answer(request, answer) => self.take_answer(&request, answer),
+            Input::Returned { is_changed } if is_changed => vec![self.request_list()],
+            Input::Returned { .. } => Vec::new(),
+            Input::Stop => vec![Effect::Leave(Leave::Stopped)],
+        }
+    }
+
+    /// Whether the newest list has not arrived yet.
+    pub(crate) fn is_searching(&self) -> bool {
+        self.numbers.list_asked > self.numbers.list_shown
+    }
+
+    pub(crate) fn theme(&self) -> Theme {
+        Theme { has_colors: self.setup.has_colors }
+    }
+
+    pub(crate) fn list(&self) -> &ItemList {
+        match self.page {
+            Page::Search => &self.hits,
+            Page::Contents => &self.contents.list,
+        }
+    }
+
+    pub(crate) fn list_mut(&mut self) -> &mut ItemList {
+        match self.page {
+            Page::Search => &mut self.hits,
+            Page::Contents => &mut self.contents.list,
+        }
+    }
+
+    pub(crate) fn areas(&self) -> Option<Areas> {
+        Areas::divide(self.setup.size.0, self.setup.size.1)
+    }
+
+    pub(crate) fn list_rows(&self) -> usize {
+        self.areas().map_or(1, |areas| usize::from(areas.list.height))
+    }
+
+    pub(crate) fn preview_rows(&self) -> usize {
+        self.areas().map_or(1, |areas| usize::from(areas.preview.height))
+    }
+
+    pub(crate) fn say(&mut self, text: impl Into<String>) -> Vec<Effect> {
+        self.message = Some(Message { text: text.into(), is_error: false });
+        Vec::new()
+    }
+
+    fn next_request(&mut self, kind: RequestKind) -> Request {
+        self.numbers.last += 1;
+        Request { number: self.numbers.last, kind }
+    }
+
+    /// Requests the list for the words and filters as they are now.
+    pub(crate) fn request_list(&mut self) -> Effect {
+        let words = self.search.text().trim().to_owned();
+        let query = ListQuery { words, filters: self.filters.clone(), limit: self.limit };
+        let request = self.next_request(RequestKind::List(query));
+        self.numbers.list_asked = request.number;
+        Effect::Request(request)
+    }
+
+    /// Requests the list from its beginning, because words or filters have changed.
+    pub(crate) fn search_again(&mut self) -> Vec<Effect> {
+        self.limit = PAGE_ITEMS;
+        vec![self.request_list()]
+    }
+
+    /// Opens a node of the contents; the years if it is empty.
+    pub(crate) fn request_contents(&mut self, node: String) -> Vec<Effect> {
+        let filters = self.filters.clone();
+        let request = self.next_request(RequestKind::Contents { filters, node });
+        self.numbers.contents = request.number;
+        vec![Effect::Request(request)]
+    }
+
+    pub(crate) fn request_resume(&mut self, item: Item) -> Vec<Effect> {
+        let request = self.next_request(RequestKind::Resume(Box::new(item)));
+        self.numbers.resume = request.number;
+        vec![Effect::Request(request)]
+    }
+
+    /// Moves the choice; requests more entries near the end of the list.
+    pub(crate) fn move_by(&mut self, step: isize) -> Vec<Effect> {
+        let (rows, before) = (self.list_rows(), self.list().chosen);
+        self.list_mut().move_by(step, rows);
+        if self.list().chosen == before {
+            return Vec::new();
+        }
+        let mut effects = self.choose_preview();
+        if self.page == Page::Search && self.hits.wants_more() && !self.is_searching() {
+            self.limit = (self.limit * 2).min(ITEMS_MAX);
+            effects.push(self.request_list());
+        }
+        effects
+    }
+
+    /// Shows the preview of the chosen entry: at once what is known, later the rest.
+    pub(crate) fn choose_preview(&mut self) -> Vec<Effect> {
+        let Some(item) = self.list().chosen_item().cloned() else {
+            self.preview.clear();
+            return Vec::new();
+        };
+        let Some(areas) = self.areas() else { return Vec::new() };
+        let width = usize::from(areas.preview.width);
+        // A longer preview that is already there stays until the new one comes.
+        if self.preview.target.as_ref() != Some(&item.target) {
+            self.preview.show(item.target.clone(), item.card.clone());
+        }
+        self.lay_out_preview();
+        let kind = RequestKind::Preview { item: Box::new(item), width };
+        let request = self.next_request(kind);
+        self.numbers.preview = request.number;
+        vec![Effect::Request(request)]
+    }
+
+    fn lay_out_preview(&mut self) {
+        let Some(areas) = self.areas() else { return };
+        let (theme, rows) = (self.theme(), usize::from(areas.preview.height));
+        let marks = match self.page {
+            Page::Search => self.marks.clone(),
+            Page::Contents => Highlighter::disabled(),
+        };
+        self.preview.lay_out(usize::from(areas.preview.width), &marks, theme);
+        self.preview.reveal_match(rows, theme);
+    }
+
+    fn take_answer(&mut self, request: &Request, answer: Result<Answer, String>) -> Vec<Effect> {
+        let number = request.number;
+        let is_wanted = match request.kind {
+            // An answer to an earlier query is shown until the newest one comes.
+            RequestKind::List(_) => number > self.numbers.list_shown,
+            RequestKind::Contents { .. } => {
+                number == self.numbers.contents && self.page == Page::Contents
+            }
+            RequestKind::Preview { .. } => number == self.numbers.preview,
+            RequestKind::Resume(_) => number == self.numbers.resume,
+        };
+        if !is_wanted {
+            return Vec::new();
+        }
+        if let RequestKind::List(_) = request.kind {
+            self.numbers.list_shown = number;
+        }
+        match (answer, &request.kind) {
+            (Ok(Answer::List(page)), RequestKind::List(query)) => self.show_list(page, query),
+            (Ok(Answer::Contents(page)), _) => {
+                let rows = self.list_rows();
+                self.notice = page.notice.clone();
+                match self.contents.show(page, rows) {
+                    Some(only) => self.request_contents(only),
+                    None => self.choose_preview(),
+                }
+            }
+            (Ok(Answer::Preview(text)), RequestKind::Preview { item, .. }) => {
+                self.preview.show(item.target.clone(), text);
+                self.lay_out_preview();
+                Vec::new()
+            }
+            (Ok(Answer::Resume(command)), _) => {
+                self.overlay = Some(Overlay::Resume(command));
+                Vec::new()
+            }
+            (Ok(_), _) => Vec::new(),
+            (Err(reason), _) => {
+                self.message = Some(Message { text: reason, is_error: true });
+                Vec::new()
+            }
+        }
+    }
+
+    fn show_list(&mut self, page: ListPage, query: &ListQuery) -> Vec<Effect> {
+        for item in &page.items {
+            let is_new = !item.agent.is_empty() && !self.agents.contains(&item.agent);
+            if is_new && self.agents.len() < AGENTS_MAX {
+                self.agents.push(item.agent.clone());
+            }
+        }
+        self.agents.sort();
+        self.kind = page.kind;
+        self.marks = Highlighter::from_query(&query.words);
+        let rows = self.areas().map_or(1, |areas| usize::from(areas.list.height));
+        self.hits.replace(page.items, page.has_more, rows);
+        if self.page == Page::Contents {
+            return Vec::new();
+        }
+        self.notice = page.notice;
+        self.preview.target = None;
+        self.choose_preview()
+    }
+}
+
+#[cfg(test)]
+mod tests;
