@@ -28,23 +28,24 @@ const ACTIONS: [&str; 12] = [
 
 /// Nouns that occur in every project: two words may name a subject with one of them, alone they do not.
 #[rustfmt::skip]
-const GENERIC_NOUNS: [&str; 60] = [
+const GENERIC_NOUNS: [&str; 68] = [
     "agent", "app", "application", "assistant", "area", "bit", "branch", "bug", "case", "command",
     "comment", "config", "content", "data", "detail", "directory", "doc", "documentation", "error",
     "example", "feature", "feedback", "flow", "folder", "format", "function", "information", "input",
     "instruction", "line", "list", "local", "logic", "main", "message", "method", "name", "number",
     "option", "output", "page", "part", "plan", "point", "problem", "project", "question", "result",
     "section", "session", "step", "string", "system", "task", "text", "thing", "time", "user", "value",
-    "version",
+    "version", "unit", "status", "source", "generate", "interrupt", "enable", "disable", "validation",
 ];
 
 /// First words of a title that is a remark or a question.
 #[rustfmt::skip]
-const REMARK_STARTS: [&str; 44] = [
+const REMARK_STARTS: [&str; 51] = [
     "i", "i'm", "i've", "i'd", "i'll", "we", "we're", "we've", "you", "it", "it's", "this", "that",
     "these", "there", "my", "our", "can", "could", "would", "should", "what", "what's", "why", "how",
     "when", "where", "which", "who", "is", "are", "do", "does", "did", "let's", "ok", "okay", "yes",
-    "no", "not", "each", "some", "here", "please",
+    "no", "not", "each", "some", "here", "please", "assistant:", "want", "let", "now", "first", "have",
+    "so",
 ];
 
 /// Terms of a label up to which words are added to names.
@@ -180,7 +181,7 @@ fn label_group(
             (score, *key, count)
         })
         .collect();
-    let central = find_central(segments, &scored, group);
+    let all_scored = scored.clone();
     scored.retain(|(_, key, count)| is_specific(key, &count.shown));
     scored.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
     // Names and pairs first; words only where there are few of those.
@@ -203,6 +204,7 @@ fn label_group(
             label.push(count.shown.clone());
         }
     }
+    let central = find_central(segments, &all_scored, &words, group);
     GroupLabel { terms: label, central }
 }
 
@@ -213,11 +215,12 @@ fn is_specific(key: &str, shown: &str) -> bool {
     has_mark || key.split(' ').any(|word| !is_generic(word))
 }
 
-/// The first of the segments whose titles have most of the group's terms. A remark or a question says
-/// less of the work than the name of a piece of it.
+/// The first of the segments whose titles have most of the label and of the group's terms. A remark or
+/// a question says less of the work than the name of a piece of it.
 fn find_central(
     segments: &[SegmentRecord],
     terms: &[(u64, &str, &TermCount)],
+    label: &BTreeSet<String>,
     group: &[usize],
 ) -> usize {
     let score = |place: usize| -> u64 {
@@ -227,7 +230,9 @@ fn find_central(
             .map(|word| term_key(word.trim_matches(|c: char| !c.is_alphanumeric())))
             .collect();
         let known = terms.iter().filter(|(_, key, _)| words.contains(*key));
-        let sum: u64 = known.map(|(score, _, _)| score).sum();
+        let sum: u64 = known
+            .map(|(score, key, _)| if label.contains(*key) { 4 * score } else { *score })
+            .sum();
         let first = title.split_whitespace().next().unwrap_or_default().to_lowercase();
         let is_remark =
             REMARK_STARTS.contains(&first.as_str()) || title.trim_end().ends_with(['?', ':', '…']);
