@@ -215,6 +215,7 @@ mod tests {
             Skip nested comments
             gemini · Sun, Nov 15, 09:30 – 09:40 · on fix/lexer
             2 turns · ~/app · worktree ~/app-hotfix
-        "#]].assert_eq(&text);
+        "#]]
+        .assert_eq(&text);
     }
 }
