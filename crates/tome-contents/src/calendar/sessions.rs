@@ -1,6 +1,7 @@
 //! Lists sessions and opens the page of one.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::Calendar;
 use crate::session_list::{find_first_folder, find_last_worktree, shorten_id};
@@ -64,8 +65,7 @@ impl Calendar {
         for (session, project) in &found {
             let Some(path) = self.stores.find_store_path(project) else { continue };
             let store = self.stores.open(&path)?;
-            // On a full disk, the page is what it was.
-            let _ = self.catch_up(&store, &|| false);
+            self.catch_up_session(&store);
             if let Some(mut page) = build_session_page(&store, project, session)? {
                 page.session.short_id = shorten_id(session.as_str(), &ids);
                 return Ok(page);
@@ -94,7 +94,7 @@ impl Calendar {
         for (session, project) in &found {
             let Some(path) = self.stores.find_store_path(project) else { continue };
             let store = self.stores.open(&path)?;
-            let _ = self.catch_up(&store, &|| false);
+            self.catch_up_session(&store);
             let Some(stats) = store.session_stats(session, project)? else { continue };
             if let Some(mut listing) = SessionQuery::default().read_listing(&store, &stats)? {
                 listing.short_id = shorten_id(session.as_str(), &ids);
@@ -104,6 +104,12 @@ impl Calendar {
             }
         }
         Err(session_not_found(id))
+    }
+
+    /// Brings what a page shows up to date. On a full disk, the page is what it was.
+    fn catch_up_session(&self, store: &Arc<Ledger>) {
+        let _ = catch_up_session_stats(store);
+        let _ = self.catch_up(store, &|| false);
     }
 
     /// Finds the session with an id or a unique prefix of it.

@@ -29,9 +29,9 @@ fn recall_specs() -> Vec<ToolSpec> {
         tool(
             "recall_memory",
             "Search earlier sessions, notes and lessons. Use specific words: names, paths, error \
-             codes, times (last week). Then open the hit that matters with memory_show. \
-             For history or summaries: sort time, a line per turn. scope instructions: what \
-             the user always wants.",
+             codes, times (last week). Open the hit that matters with memory_show. \
+             For history: sort time, a line per turn. scope instructions: what the user \
+             always wants.",
             json!({
                 "query": string_schema(),
                 "scope": {
@@ -60,15 +60,15 @@ fn recall_specs() -> Vec<ToolSpec> {
             name: "memory_show",
             toolset: "recall",
             description: "Open a citation from recall_memory, such as #123: a message with its \
-                          turn, a note, summary or excerpt. Also a day, week or month: \
-                          toc:day:2026-11-14, or the page of a session: its id.",
+                          turn, a note, summary or excerpt. Also a session by its id, or a day, \
+                          week or month: toc:day:2026-11-14.",
             schema: object_schema(&["citation"], json!({ "citation": string_schema() })),
             effect: ToolEffect::Reads,
         },
         tool(
             "teleport_query",
-            "Search the table of contents: returns node and grip ids with previews, for \
-             get_node and expand_grip.",
+            "Search the table of contents: node and grip ids with previews, for get_node and \
+             expand_grip.",
             json!({
                 "query": string_schema(),
                 "limit": { "type": "integer", "default": 10 },
@@ -130,7 +130,7 @@ fn note_specs() -> Vec<ToolSpec> {
         ),
         note(
             "memory_append",
-            "Append an entry to a note, such as episodes/2026-03.md.",
+            "Append to a note, such as episodes/2026-03.md.",
             &["path", "entry"],
             json!({
                 "path": string_schema(),
@@ -262,7 +262,7 @@ fn contents_specs() -> Vec<ToolSpec> {
         ),
         tool(
             "get_events",
-            "List the events of a time or a session: messages and actions, cut at 500 bytes.",
+            "List events of a time or session: messages and actions, cut at 500 bytes.",
             &[],
             json!({
                 "time": described_string_schema("such as yesterday"),

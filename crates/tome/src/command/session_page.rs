@@ -193,3 +193,37 @@ fn page_json(page: &v1::GetSessionResponse) -> Value {
         "truncated": page.truncated,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn the_header_says_where_a_session_was() {
+        let session = v1::Session {
+            title: "Skip nested comments".to_owned(),
+            agent: "gemini".to_owned(),
+            project: "/home/dev/app".to_owned(),
+            branch: "fix/lexer".to_owned(),
+            worktree: "/home/dev/app-hotfix".to_owned(),
+            first_at_ms: 1_794_735_000_000,
+            last_at_ms: 1_794_735_600_000,
+            prompts: 2,
+            ..v1::Session::default()
+        };
+        let mut out = Vec::new();
+        let screen = Screen::for_test(1_794_740_000_000, 80);
+        print_header(&mut out, &screen, &session, 0).unwrap();
+        let mut text = String::from_utf8(out).unwrap();
+        for style in [BOLD, DIM, RESET] {
+            text = text.replace(style, "");
+        }
+        expect![[r#"
+            Skip nested comments
+            gemini · Sun, Nov 15, 09:30 – 09:40 · on fix/lexer
+            2 turns · ~/app · worktree ~/app-hotfix
+        "#]]
+        .assert_eq(&text);
+    }
+}

@@ -128,6 +128,7 @@ fn claude_code_gets_decisions_at_edits_and_memory_for_subagents() {
         all.iter().any(|one| one["why"] == why && one["handed"] == true)
     };
     // Hooks have production deadlines: what was not ready in time is not expected.
+    println!("in time: decision {}, subagent {}", told("decision"), told("subagent"));
     assert!(!told("decision") || asked[1].text().contains("<tome-memory kind=\"decision\">"));
     // The subagent works beside the main agent, so its request has no fixed place.
     let is_told = |one: &ModelConfig| one.text().contains("<tome-memory kind=\"subagent\">");

@@ -227,6 +227,7 @@ fn opencode_payloads_are_stored() {
         tool_result tracker_find({"q":"lines"}) -> "1 issue"
         unknown "no key for provider local" event=session.error
         unknown event=command.executed
+        unknown event=session_title
         user_message "count lines in the \"lexer\" too"
     "#]],
     );

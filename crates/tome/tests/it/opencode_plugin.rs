@@ -95,7 +95,7 @@ fn only<'a>(events: &'a [Value], kind: &str) -> &'a Value {
 #[test]
 fn a_run_starts_one_process_per_response_and_one_for_the_rest() {
     let recording = include_str!("../fixtures/plugin/opencode-run.jsonl");
-    let Some(replayed) = replay(recording, 6) else { return };
+    let Some(replayed) = replay(recording, 7) else { return };
     assert_eq!(
         replayed.started,
         ["batch", "chat.message", "session.created", "tool.execute.after"]
@@ -107,11 +107,13 @@ fn a_run_starts_one_process_per_response_and_one_for_the_rest() {
         "session_end",
         "session_start",
         "tool_result",
+        "unknown",
         "user_message",
     ];
     assert_eq!(kinds(events), expected);
     assert!(events.iter().all(|event| event["session_id"] == "ses_000000000001"), "{events:#?}");
     assert_eq!(only(events, "user_message")["text"], "USE_TOOL please");
+    assert_eq!(only(events, "unknown")["meta"]["event"], "session_title");
     let answer = only(events, "assistant_message");
     assert_eq!(answer["text"], "The answer is 42.");
     assert_eq!(at_ms(answer), 1_794_808_912_056);
@@ -126,7 +128,7 @@ fn the_answer_of_a_short_run_is_stored() {
     let recording = include_str!("../fixtures/plugin/opencode-run.jsonl");
     let is_kept = |line: &&str| !line.contains("call_000000000001");
     let recording = recording.lines().filter(is_kept).collect::<Vec<_>>().join("\n");
-    let Some(replayed) = replay(&recording, 5) else { return };
+    let Some(replayed) = replay(&recording, 6) else { return };
     assert_eq!(replayed.started, ["batch", "chat.message", "session.created"]);
     assert_eq!(only(&replayed.events, "assistant_message")["text"], "The answer is 42.");
     assert_eq!(only(&replayed.events, "session_end")["meta"]["reason"], "exit");
@@ -136,7 +138,7 @@ fn the_answer_of_a_short_run_is_stored() {
 #[test]
 fn a_compaction_has_its_summary_and_a_subagent_its_own_session() {
     let recording = include_str!("../fixtures/plugin/opencode-compaction.jsonl");
-    let Some(replayed) = replay(recording, 16) else { return };
+    let Some(replayed) = replay(recording, 17) else { return };
     let events = &replayed.events;
     let compaction = only(events, "compaction");
     assert_eq!(compaction["text"], "SUMMARY of the talk");

@@ -53,6 +53,27 @@ fn shown(width: usize, is_wide: bool) -> String {
 }
 
 #[test]
+fn linked_worktrees_are_listed_where_there_is_space() {
+    let mut found = found();
+    found.sessions.truncate(2);
+    found.sessions[0].worktree = "/home/dev/app-hotfix".to_owned();
+    let list = |width| {
+        let mut out = Vec::new();
+        print_list(&mut out, &Screen::for_test(NOW, width), &found, false).unwrap();
+        String::from_utf8(out).unwrap().replace(DIM, "").replace(RESET, "")
+    };
+    assert!(!list(60).contains("worktree"));
+    expect![[r#"
+          when     session      agent        branch             worktree    title                                          turns
+          2 h ago  419f42f0     claude-code  feature/unicode-…  app-hotfix  Accept unicode identifiers in the lexer and…       3
+          Nov 13   0198c3f2-aa  codex                                       Fix the �[31mbuild                                51
+          … 43 earlier sessions; -n 4 lists more
+
+        tome show 419f42f0 opens its page, tome read 419f42f0 the conversation
+    "#]].assert_eq(&list(120));
+}
+
+#[test]
 fn the_list_fits_every_width() {
     expect![[r#"
           when         session      title                      turns

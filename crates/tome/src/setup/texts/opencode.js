@@ -108,7 +108,8 @@ export const Tome = async ({ client, directory, worktree }) => {
   const starts = new Map() // session → promise of the text for its system prompt
   const open = new Set() // sessions whose end has not been recorded
   const parents = new Map() // session of a subagent → session of its parent
-  const titles = new Map() // session → the title that was sent last
+  const titles = new Map() // session → the title to be sent
+  const sentTitles = new Map() // session → the title that was sent last
   const summaries = new Map() // session → message and text of its current compaction
   const compacting = new Set() // sessions being compacted
   const nudged = new Set() // sessions that are working on a nudge from Tome
@@ -145,8 +146,17 @@ export const Tome = async ({ client, directory, worktree }) => {
     starts.set(sessionID, ask(type, sessionID, { event: { type, properties } }, at).then(contextOf))
   }
   const resume = (sessionID, at) => start(sessionID, "session.resumed", { sessionID }, at)
+  const collectTitle = (sessionID) => {
+    const title = titles.get(sessionID)
+    if (!title) return
+    titles.delete(sessionID)
+    sentTitles.set(sessionID, title)
+    const [type, properties] = ["session.updated", { sessionID, info: { id: sessionID, title } }]
+    collect(type, sessionID, { event: { type, properties } })
+  }
   const endSessions = () => {
     for (const sessionID of open) {
+      collectTitle(sessionID)
       const type = "session.ended"
       collect(type, sessionID, { event: { type, properties: { sessionID, reason: "exit" } } })
     }
@@ -193,6 +203,7 @@ export const Tome = async ({ client, directory, worktree }) => {
   const onIdle = async (sessionID, { type, properties }) => {
     const stop_hook_active = nudged.delete(sessionID)
     compacting.delete(sessionID)
+    collectTitle(sessionID)
     const payload = { event: { type, properties: { ...properties, stop_hook_active } } }
     if (!INTERACTIVE || parents.has(sessionID)) return collect(type, sessionID, payload)
     flush()
@@ -206,12 +217,10 @@ export const Tome = async ({ client, directory, worktree }) => {
     })
   }
 
-  // OpenCode repeats the whole session on every change; only a new title is sent.
+  // OpenCode repeats the whole session on every change. A new title waits for the next idle, so
+  // that it needs no process of its own.
   const onTitle = (sessionID, info) => {
-    if (info?.parentID || !info?.title || titles.get(sessionID) === info.title) return
-    titles.set(sessionID, info.title)
-    const properties = { sessionID, info: { id: sessionID, title: info.title } }
-    collect("session.updated", sessionID, { event: { type: "session.updated", properties } })
+    if (info?.title && !info.parentID && info.title !== sentTitles.get(sessionID)) titles.set(sessionID, info.title)
   }
 
   // OpenCode does not await this handler. Events not named here are not recorded; there are dozens
@@ -243,7 +252,7 @@ export const Tome = async ({ client, directory, worktree }) => {
         return collect(type, sessionID, { event })
       case "session.deleted":
         collect(type, sessionID, { event })
-        for (const known of [starts, open, parents, titles, summaries, compacting, nudged]) known.delete(sessionID)
+        for (const known of [starts, open, parents, titles, sentTitles, summaries, compacting, nudged]) known.delete(sessionID)
     }
   }
 
