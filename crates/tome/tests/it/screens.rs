@@ -149,3 +149,19 @@ fn the_reader_opens_its_pager_and_the_picker_prints_the_command() {
     assert_eq!(terminal.wait_for_end(), 0);
     terminal.wait_for(&format!("claude --resume {SESSION}"));
 }
+
+#[test]
+fn setup_asks_before_it_connects_an_agent_in_part() {
+    let world = world();
+    let settings = world.write("person/.claude/settings.json", "{ this is not JSON");
+    let before = std::fs::read(&settings).unwrap();
+    let args = ["setup", "--agent", "claude-code"];
+    let Some(mut terminal) = at_terminal(&world, &args, (60, 50)) else { return };
+    terminal.wait_for("[y/N]");
+    let screen = terminal.text();
+    assert!(screen.contains("fail") && screen.contains("Apply the other changes"), "{screen}");
+    terminal.press("n\r");
+    assert_eq!(terminal.wait_for_end(), 1);
+    terminal.wait_for("nothing was changed");
+    assert_eq!(std::fs::read(&settings).unwrap(), before);
+}
