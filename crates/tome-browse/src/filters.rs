@@ -84,7 +84,7 @@ impl Period {
     /// A few words for it.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Any => "any time",
+            Self::Any => "anytime",
             Self::Today => "today",
             Self::Week => "7 days",
             Self::Month => "30 days",
@@ -108,7 +108,7 @@ impl SearchScope {
     /// A few words for it.
     pub fn label(self) -> &'static str {
         match self {
-            Self::All => "all sources",
+            Self::All => "anything",
             Self::Sessions => "sessions",
             Self::Notes => "notes",
             Self::Lessons => "lessons",

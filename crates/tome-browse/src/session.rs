@@ -3,13 +3,14 @@
 use std::io::{self, BufWriter, Stdout, Write};
 use std::sync::{Arc, mpsc};
 
-use ratatui::Terminal;
 use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::event::{self, DisableBracketedPaste, EnableBracketedPaste, Event};
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use ratatui::crossterm::{cursor, execute};
+use ratatui::layout::Rect;
+use ratatui::{Terminal, TerminalOptions, Viewport};
 
 use crate::item::Item;
 use crate::mailbox::Mailbox;
@@ -38,7 +39,7 @@ pub fn run(
     setup.size = ratatui::crossterm::terminal::size()?;
     restore_on_panic();
     let guard = TerminalGuard::enter()?;
-    let mut screen = Terminal::new(CrosstermBackend::new(BufWriter::new(io::stdout())))?;
+    let mut screen = open_screen(setup.size)?;
     let (inbox, inputs) = mpsc::channel::<Input>();
     let (lists, previews) = (Mailbox::default(), Mailbox::default());
     let (mut browser, effects) = Browser::new(setup);
@@ -55,14 +56,23 @@ pub fn run(
         wait_for_stop();
         let _ = stopped.send(Input::Stop);
     })?;
-    let mut session =
-        Session { guard, actions, lists, previews, screen: &mut screen, left: None, inputs };
+    let mut session = Session { guard, actions, lists, previews, screen, left: None, inputs };
     session.carry_out(effects, &mut browser)?;
     // The thread that reads keys has its first permit.
     while session.left.is_none() {
         session.step(&mut browser, &permits)?;
     }
     Ok(session.left.unwrap_or(Leave::Quit))
+}
+
+/// Clears the screen to draw on it. A change of its size needs another one: with a fixed size nothing
+/// asks the terminal for the position of the cursor, which not all of them tell, and whose answer the
+/// thread that reads keys would take.
+fn open_screen((columns, rows): (u16, u16)) -> io::Result<Screen> {
+    execute!(io::stdout(), Clear(ClearType::All))?;
+    let viewport = Viewport::Fixed(Rect::new(0, 0, columns, rows));
+    let backend = CrosstermBackend::new(BufWriter::new(io::stdout()));
+    Terminal::with_options(backend, TerminalOptions { viewport })
 }
 
 /// Reads one event per permit, so that nothing is read from the terminal while a reader or an editor
@@ -97,7 +107,7 @@ struct Session<'a> {
     actions: &'a mut dyn BrowseActions,
     lists: Mailbox,
     previews: Mailbox,
-    screen: &'a mut Screen,
+    screen: Screen,
     left: Option<Leave>,
     inputs: mpsc::Receiver<Input>,
 }
@@ -112,6 +122,9 @@ impl Session<'_> {
         let mut next = Some(first);
         while let Some(input) = next {
             let is_event = matches!(input, Input::Key(_) | Input::Paste(_) | Input::Resize(..));
+            if let Input::Resize(columns, rows) = input {
+                self.screen = open_screen((columns, rows))?;
+            }
             let effects = browser.update(input);
             self.carry_out(effects, browser)?;
             if self.left.is_some() {
@@ -158,8 +171,8 @@ impl Session<'_> {
         self.guard.suspend()?;
         work(self.actions);
         self.guard.resume()?;
-        self.screen.clear()?;
         let (columns, rows) = ratatui::crossterm::terminal::size()?;
+        self.screen = open_screen((columns, rows))?;
         let mut effects = browser.update(Input::Resize(columns, rows));
         effects.extend(browser.update(Input::Returned { is_changed }));
         self.carry_out(effects, browser)

@@ -108,9 +108,16 @@ impl TestTerminal {
         assert!(met.is_some(), "no {what:?} on the screen:\n{}", self.text());
     }
 
-    /// The process id of `script`, which passes a SIGTERM on to the program.
+    /// The process id of the program.
+    ///
+    /// # Panics
+    /// If it has ended.
     pub fn pid(&self) -> u32 {
-        self.child.id()
+        let script = self.child.id();
+        let list = format!("/proc/{script}/task/{script}/children");
+        eventually("the process of the program", || {
+            std::fs::read_to_string(&list).ok()?.split_whitespace().next()?.parse().ok()
+        })
     }
 
     /// Waits for the end of the program and returns its exit code.

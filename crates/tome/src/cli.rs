@@ -93,11 +93,12 @@ impl Cli {
 impl Cli {
     /// The command line with examples for every command.
     pub fn documented() -> clap::Command {
-        examples::EXAMPLES.iter().fold(Self::command(), |command, (name, lines)| {
-            command.mut_subcommand(name, |found| {
-                let rest = found.get_after_help().map(|rest| format!("\n\n{rest}"));
-                found.after_help(format!("Examples:\n{lines}{}", rest.unwrap_or_default()))
-            })
+        Self::command().mut_subcommands(|found| {
+            let help = found.get_after_help().map(ToString::to_string).unwrap_or_default();
+            match examples::with_examples(found.get_name(), &help) {
+                help if help.is_empty() => found,
+                help => found.after_help(help),
+            }
         })
     }
 }

@@ -112,7 +112,7 @@ pub(super) fn draw_filters(frame: &mut Frame<'_>, area: Rect, browser: &Browser)
         all.push(("u", speaker.label().to_owned(), speaker != Speaker::Anyone));
     }
     let has_keys = browser.focus == Focus::List;
-    let mut parts: Vec<(String, Style)> = vec![("  ".to_owned(), Style::new())];
+    let mut parts: Vec<(String, Style)> = Vec::new();
     for (place, (key, label, is_set)) in all.into_iter().enumerate() {
         if place > 0 {
             parts.push(("  ".to_owned(), Style::new()));

@@ -120,7 +120,7 @@ fn the_latest_sessions_at_four_widths() {
         &browser(60, 16, "", ""),
         &expect![[r#"
             ❯ type to search                                 3+ sessions
-              app  any agent  any time  all sources  anyone
+            app  any agent  anytime  anything  anyone
             ❯ 2 h ago      claude-code  Accept unicode identifiers in t…
               Nov 13       codex        Fix the build
               Nov 5, 2025  claude-code  漢字 in titles take two columns…
@@ -141,7 +141,7 @@ fn the_latest_sessions_at_four_widths() {
         &browser(80, 24, "", ""),
         &expect![[r#"
             ❯ type to search                                                     3+ sessions
-              app  any agent  any time  all sources  anyone
+            app  any agent  anytime  anything  anyone
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and in the…
               Nov 13       codex        Fix the build
               Nov 5, 2025  claude-code  漢字 in titles take two columns each
@@ -170,7 +170,7 @@ fn the_latest_sessions_at_four_widths() {
         &browser(100, 16, "", "\tp"),
         &expect![[r#"
             ❯ type to search                                                                         3+ sessions
-              p all projects  a any agent  w any time  s all sources  u anyone
+            p all projects  a any agent  w anytime  s anything  u anyone
             ❯ 2 h ago      Accept unicode identifiers in… │ Accept unicode identifiers
               Nov 13       Fix the build                  │ claude-code · on feature/unicode
               Nov 5, 2025  漢字 in titles take two column…│
@@ -191,7 +191,7 @@ fn the_latest_sessions_at_four_widths() {
         &browser(160, 16, "", "\t"),
         &expect![[r#"
             ❯ type to search                                                                                                                                     3+ sessions
-              p app  a any agent  w any time  s all sources  u anyone
+            p app  a any agent  w anytime  s anything  u anyone
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and… │ Accept unicode identifiers
               Nov 13       codex        Fix the build                                │ claude-code · on feature/unicode
               Nov 5, 2025  claude-code  漢字 in titles take two columns each         │
@@ -216,7 +216,7 @@ fn hits_at_four_widths() {
         &browser(60, 16, "lexer", ""),
         &expect![[r#"
             ❯ lexer                                               3 hits
-              app  any agent  any time  all sources  anyone
+            app  any agent  anytime  anything  anyone
             ❯ Nov 14  user  Please make the lexer accept unicode identi…
               Nov 14  note  lexer: identifiers follow the XID rules
               Nov 14  user  Please make the lexer accept unicode identi…
@@ -237,7 +237,7 @@ fn hits_at_four_widths() {
         &browser(80, 24, "lexer", "\tj"),
         &expect![[r#"
             ❯ lexer                                                                   3 hits
-              p app  a any agent  w any time  s all sources  u anyone
+            p app  a any agent  w anytime  s anything  u anyone
               Nov 14  user  Please make the lexer accept unicode identifiers.
             ❯ Nov 14  note  lexer: identifiers follow the XID rules
               Nov 14  user  Please make the lexer accept unicode identifiers.
@@ -266,7 +266,7 @@ fn hits_at_four_widths() {
         &browser(100, 14, "lexer", ""),
         &expect![[r#"
             ❯ lexer                                                                                       3 hits
-              app  any agent  any time  all sources  anyone
+            app  any agent  anytime  anything  anyone
             ❯ Nov 14  user  Please make the lexer accept… │ #12  Nov 14, 09:31 · user
               Nov 14  note  lexer: identifiers follow the…│
               Nov 14  user  Please make the lexer accept… │ Please make the lexer accept unicode identifiers.
@@ -285,7 +285,7 @@ fn hits_at_four_widths() {
         &browser(160, 14, "lexer", "\twa"),
         &expect![[r#"
             ❯ lexer                                                                                                                                                   3 hits
-              p app  a claude-code  w today  s all sources  u anyone
+            p app  a claude-code  w today  s anything  u anyone
             ❯ Nov 14  user  Please make the lexer accept unicode identifiers.        │ #12  Nov 14, 09:31 · user
               Nov 14  note  lexer: identifiers follow the XID rules                  │
               Nov 14  user  Please make the lexer accept unicode identifiers.        │ Please make the lexer accept unicode identifiers.
@@ -308,7 +308,7 @@ fn the_contents_at_four_widths() {
         &browser(60, 12, "", "\tt"),
         &expect![[r#"
             Contents  all years
-              p app
+            p app
             ❯ 2026  804 events  Unicode identifiers
               2025  804 events  Unicode identifiers
 
@@ -325,7 +325,7 @@ fn the_contents_at_four_widths() {
         &browser(80, 12, "", "\tt\n"),
         &expect![[r#"
             Contents  2026
-              p app
+            p app
             ❯ 2026-11  804 events  Unicode identifiers
               2026-10  804 events  Unicode identifiers
 
@@ -342,7 +342,7 @@ fn the_contents_at_four_widths() {
         &browser(100, 12, "", "\tt"),
         &expect![[r#"
             Contents  all years
-              p app
+            p app
             ❯ 2026  Unicode identifiers                   │   Nov 14, 09:31 · user
               2025  Unicode identifiers                   │
                                                           │ Please make the lexer accept unicode identifiers.
@@ -359,7 +359,7 @@ fn the_contents_at_four_widths() {
         &browser(160, 12, "", "\tt\n"),
         &expect![[r#"
             Contents  2026
-              p app
+            p app
             ❯ 2026-11  804 events  Unicode identifiers                               │   Nov 14, 09:31 · user
               2026-10  804 events  Unicode identifiers                               │
                                                                                      │ Please make the lexer accept unicode identifiers.
@@ -380,7 +380,7 @@ fn the_help_and_the_question_at_four_widths() {
         &browser(60, 20, "", "\t?"),
         &expect![[r#"
             ❯ type to search                                 3+ sessions
-              ┌ Keys ────────────────────────────────────────────────┐
+            p ┌ Keys ────────────────────────────────────────────────┐
             ❯ │ type            search; Tab: to the list and back    │t…
               │ ↑ ↓  PgUp PgDn  choose; in the list also j k g G     │
               │ Shift-↑↓  J K   scroll the preview                   │s…
@@ -405,7 +405,7 @@ fn the_help_and_the_question_at_four_widths() {
         &browser(80, 24, "", "\t?"),
         &expect![[r#"
             ❯ type to search                                                     3+ sessions
-              p app  a any agent  w any time  s all sources  u anyone
+            p app  a any agent  w anytime  s anything  u anyone
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and in the…
               N┌ Keys ──────────────────────────────────────────────────────────────────┐
               N│ type            search; Tab: to the list and back                      │
@@ -434,7 +434,7 @@ fn the_help_and_the_question_at_four_widths() {
         &browser(60, 14, "", "\tr"),
         &expect![[r#"
             ❯ type to search                                 3+ sessions
-              p app  a any agent  w any time  s all sources  u anyone
+            p app  a any agent  w anytime  s anything  u anyone
             ❯ 2 h ago      claude-code  Accept unicode identifiers in t…
               ┌ Resume ──────────────────────────────────────────────┐
               │ Accept unicode identifiers in the lexer              │s…
@@ -453,7 +453,7 @@ fn the_help_and_the_question_at_four_widths() {
         &browser(100, 14, "", "\tr"),
         &expect![[r#"
             ❯ type to search                                                                         3+ sessions
-              p app  a any agent  w any time  s all sources  u anyone
+            p app  a any agent  w anytime  s anything  u anyone
             ❯ 2 h ago      Accept unicode identifiers in… │ Accept unicode identifiers
               Nov 13     ┌ Resume ────────────────────────────────────────────────────────────────┐
               Nov 5, 2025│ Accept unicode identifiers in the lexer                                │
@@ -472,7 +472,7 @@ fn the_help_and_the_question_at_four_widths() {
         &browser(160, 14, "", "\tr"),
         &expect![[r#"
             ❯ type to search                                                                                                                                     3+ sessions
-              p app  a any agent  w any time  s all sources  u anyone
+            p app  a any agent  w anytime  s anything  u anyone
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and… │ Accept unicode identifiers
               Nov 13       codex        Fix the build  ┌ Resume ────────────────────────────────────────────────────────────────┐
               Nov 5, 2025  claude-code  漢字 in titles │ Accept unicode identifiers in the lexer                                │
@@ -495,7 +495,7 @@ fn nothing_found_and_a_screen_that_is_too_small() {
         &browser(60, 12, "nosuch", ""),
         &expect![[r#"
             ❯ nosuch
-              app  any agent  any time  all sources  anyone
+            app  any agent  anytime  anything  anyone
               nothing relevant
               p in the list searches all projects
 

@@ -1,7 +1,35 @@
 //! Examples for the help and the manual page of the commands whose own help has none.
 
+/// The first line of examples in a help text.
+const TITLE: &str = "Examples:";
+
+/// Puts the examples of a command before the rest of its help.
+pub fn with_examples(command: &str, help: &str) -> String {
+    let known = EXAMPLES.iter().find(|(name, _)| *name == command);
+    let lines: Vec<&str> = help.lines().collect();
+    let (mut examples, mut rest) = (Vec::new(), Vec::new());
+    match (known, lines.iter().position(|line| *line == TITLE)) {
+        (Some((_, own)), _) => {
+            examples.push(*own);
+            rest = lines;
+        }
+        (None, None) => return help.to_owned(),
+        (None, Some(title)) => {
+            let (before, after) = lines.split_at(title);
+            let mut after = after.iter().skip(1).copied().peekable();
+            while let Some(example) = after.next_if(|line| line.starts_with("  ")) {
+                examples.push(example);
+            }
+            rest.extend(before.iter().copied().chain(after));
+        }
+    }
+    let gap = if rest.is_empty() { "" } else { "\n\n" };
+    let rest = rest.join("\n");
+    format!("{TITLE}\n{}{gap}{}", examples.join("\n"), rest.trim())
+}
+
 /// Commands and their examples.
-pub const EXAMPLES: [(&str, &str); 22] = [
+const EXAMPLES: [(&str, &str); 22] = [
     (
         "show",
         "  tome show 123                  event #123 with the turn around it

@@ -54,7 +54,9 @@ fn the_browser_searches_reads_and_resumes() {
     });
     if has_less() {
         terminal.press("\r");
-        terminal.wait_for("n next prompt");
+        terminal.wait_until("the end of the conversation", |screen| {
+            screen.contains("│ Please make") && screen.contains("(END)")
+        });
         terminal.press("q");
         terminal.wait_for("Esc leaves");
     }
@@ -81,18 +83,13 @@ fn the_browser_walks_the_contents_and_edits_a_note() {
     let mut terminal = TestTerminal::run(&command, 100, 24);
     terminal.wait_for("2 sessions");
     terminal.press("\tt");
-    terminal.wait_for("November");
-    // Week, day, segment, and what happened in it.
-    terminal.press("l");
-    terminal.wait_for("W46");
-    terminal.press("l");
-    terminal.wait_for("Sun, Nov 15");
-    terminal.press("l");
-    terminal.wait_for("10:30");
-    terminal.press("l");
+    for period in ["2026", "November 2026", "Week 46", "Sunday, November 15, 2026"] {
+        terminal.wait_for(&format!("Contents  {period}"));
+        terminal.press("l");
+    }
     terminal.wait_for("the conversation");
     terminal.press("h");
-    terminal.wait_until("the day", |screen| !screen.contains("the conversation"));
+    terminal.wait_for("Contents  Sunday, November 15, 2026");
     // Back to the list, and on to the notes.
     terminal.press("tss");
     terminal.wait_for("1 note");
@@ -151,4 +148,20 @@ fn the_reader_opens_its_pager_and_the_picker_prints_the_command() {
     terminal.press("\r");
     assert_eq!(terminal.wait_for_end(), 0);
     terminal.wait_for(&format!("claude --resume {SESSION}"));
+}
+
+#[test]
+fn setup_asks_before_it_connects_an_agent_in_part() {
+    let world = world();
+    let settings = world.write("person/.claude/settings.json", "{ this is not JSON");
+    let before = std::fs::read(&settings).unwrap();
+    let args = ["setup", "--agent", "claude-code"];
+    let Some(mut terminal) = at_terminal(&world, &args, (60, 50)) else { return };
+    terminal.wait_for("[y/N]");
+    let screen = terminal.text();
+    assert!(screen.contains("fail") && screen.contains("Apply the other changes"), "{screen}");
+    terminal.press("n\r");
+    assert_eq!(terminal.wait_for_end(), 1);
+    terminal.wait_for("nothing was changed");
+    assert_eq!(std::fs::read(&settings).unwrap(), before);
 }

@@ -189,6 +189,9 @@ fn a_report_is_markdown_and_replaces_no_file() {
     let fact = &json["projects"][0]["branches"][0]["sessions"][0]["facts"][0];
     assert!(fact["event"].as_str().is_some_and(|id| id.starts_with(ONE)), "{json:#}");
     assert!(world.tome(&["report", "--standup"]).stdout.contains("**Blockers**"));
+    let standup = world.tome(&["report", "--standup", "2026-11-16", "--json"]).json();
+    let titles = |day: &str| standup[day]["projects"].to_string();
+    assert!(titles("yesterday").contains(ONE) && titles("today").contains(OTHER), "{standup}");
     assert_eq!(world.tome(&["report", "some", "day"]).code, 2);
 }
 

@@ -165,7 +165,7 @@ mod tests {
             No events recorded yet.
 
               tome import   28 Claude Code sessions, 1 Codex session, OpenCode history found
-                            (23.4 MB), about 3 s
+                            (23.4 MB), about 2 s
               tome setup    record new sessions
               tome demo     see what Tome does, with sample sessions
         "#]]

@@ -54,6 +54,10 @@ impl Pager {
         let mut command = Command::new(&self.program);
         command.args(&self.args);
         if self.is_less() {
+            // The text is UTF-8, whatever the locale is.
+            if std::env::var_os("LESSCHARSET").is_none() {
+                command.env("LESSCHARSET", "utf-8");
+            }
             if std::env::var_os("LESS").is_none() {
                 let options = match end {
                     PagerEnd::IfItFits => LESS_OPTIONS,

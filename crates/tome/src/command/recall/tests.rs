@@ -117,14 +117,13 @@ fn hits_for_a_person() {
         &expect![[r#"
             <b:2 hits> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
-                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
-                too.
+                <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
 
-            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  /other>
                 <b:Identifiers> follow the XID rules.
 
             <d:tome show 12 --project /app opens #12 with the turn around>
@@ -153,15 +152,14 @@ fn what_there_is_to_know_of_an_answer() {
         &expect![[r#"
             <b:1 hit> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
-                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
-                too.
+                <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
                 <d:bm25 #1 (12.250) · vectors #4 (0.500) · score 0.0325>
 
-            <y:Standing instruction> #3 (2026-11-15): Always keep spans.
+            <y:Standing instruction> #3 (Nov 15): Always keep spans.
             7 more: tome recall --skip 1 'unicode identifiers'
             <d:Preferred: last week>
             <y:The index is 120 events behind; those events were scanned directly>
@@ -180,14 +178,13 @@ fn what_there_is_to_know_of_an_answer() {
         &expect![[r#"
             <b:1 hit> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
-                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
-                too.
+                <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
 
-            <y:Standing instruction> #3 (2026-11-15): Always keep spans.
+            <y:Standing instruction> #3 (Nov 15): Always keep spans.
             7 more: tome recall --skip 1 'unicode identifiers'
             <d:Preferred: last week>
             <y:The index is 1 event behind>
@@ -215,15 +212,14 @@ fn hits_of_one_turn_stand_together() {
         &expect![[r#"
             <b:3 hits> for unicode identifiers
 
-            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:#14 codex: >The lexer reads bytes.
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
-                <d:newer #40 (2026-11-17): >Accept emoji in <b:identifiers>,
-                too.
+                <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
 
-            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  /other>
                 <b:Identifiers> follow the XID rules.
 
             <d:tome show 12 --project /app opens #12 with the turn around>
@@ -237,11 +233,11 @@ fn hits_of_one_turn_stand_together() {
         false,
         &expect![[r#"
             <b:3 hits> for unicode identifiers
-            <b: 1>  <g:#12>  <d:2026-11-15 09:30  user>
+            <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:#14 codex: >The lexer reads bytes.
-            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:2026-11-16 09:30  likely  /other>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  /other>
                 <b:Identifiers> follow the XID rules.
 
             <d:tome show 12 --project /app opens #12 with the turn around>
