@@ -254,7 +254,9 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
     let place = find_shown_range(one, &body.text, plan);
     let is_agents = candidate.source == EntrySource::Event && body.kind != USER_MESSAGE;
     let chars_max = if is_agents { AGENT_SNIPPET_CHARS } else { SNIPPET_CHARS };
-    hit.text = excerpt_around(&body.text, &place, chars_max, LineBreaks::Structured);
+    // Every line of a tool's input and output is one of its own.
+    let breaks = if body.tool.is_some() { LineBreaks::Keep } else { LineBreaks::Structured };
+    hit.text = excerpt_around(&body.text, &place, chars_max, breaks);
     hit.title.clone_from(&body.title);
     hit.project.clone_from(&body.project);
     hit.session.clone_from(&body.session);

@@ -209,11 +209,20 @@ fn cut_excerpt(text: &str, matched: &Range<usize>, chars_max: usize, keeps_lines
 
     head.reverse();
     let shown: String = head.iter().chain(&core).chain(&tail).collect();
+    let shown = if more_before { skip_empty_line(&shown) } else { &shown };
     let mut excerpt = String::with_capacity(shown.len() + 2 * ELLIPSIS.len_utf8());
     excerpt.extend(more_before.then_some(ELLIPSIS));
     excerpt.push_str(shown.trim());
     excerpt.extend(more_after.then_some(ELLIPSIS));
     excerpt
+}
+
+/// Drops a first line of which only punctuation is left, such as the end of a table row.
+fn skip_empty_line(shown: &str) -> &str {
+    match shown.trim_start().split_once('\n') {
+        Some((first, rest)) if !first.contains(char::is_alphanumeric) => rest,
+        _ => shown,
+    }
 }
 
 /// Splits a text into the part before a match, the match, and the rest. White space at its ends
