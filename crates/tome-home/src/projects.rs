@@ -45,6 +45,8 @@ pub struct Projects {
     known: Mutex<ProjectTable>,
     /// For folders that may be on a mount that hangs.
     timed_calls: TimedCalls,
+    /// Reads of git files, whose time is short: one that was late must not refuse the project's lookup.
+    git_calls: TimedCalls,
 }
 
 enum ProjectLookup {
@@ -89,7 +91,12 @@ impl Projects {
                 LoadedRecord::Unfinished => {}
             }
         }
-        Self { home: home.clone(), known: Mutex::new(known), timed_calls: TimedCalls::default() }
+        Self {
+            home: home.clone(),
+            known: Mutex::new(known),
+            timed_calls: TimedCalls::default(),
+            git_calls: TimedCalls::default(),
+        }
     }
 
     /// Returns the roots of all known projects with their folders, sorted by root.
@@ -187,7 +194,7 @@ impl Projects {
     /// the file system does not answer in time.
     pub fn read_git_location(&self, cwd: &str) -> Option<GitLocation> {
         let folder = PathBuf::from(cwd);
-        self.timed_calls.run(cwd, GIT_TIMEOUT, move || GitLocation::read(&folder)).flatten()
+        self.git_calls.run(cwd, GIT_TIMEOUT, move || GitLocation::read(&folder)).flatten()
     }
 
     /// Finds the linked worktree that a folder is in. `None` outside one, or if the file system does
@@ -195,7 +202,7 @@ impl Projects {
     pub fn find_linked_worktree(&self, cwd: &str) -> Option<LinkedWorktree> {
         let folder = PathBuf::from(cwd);
         let find = move || git::find_linked_worktree(&folder);
-        self.timed_calls.run(cwd, GIT_TIMEOUT, find).flatten()
+        self.git_calls.run(cwd, GIT_TIMEOUT, find).flatten()
     }
 
     /// Runs a call on a project's files; fails if the file system does not answer in time.
