@@ -460,4 +460,17 @@ mod tests {
         assert_eq!(strip_worktree("/.worktrees/4"), "/.worktrees/4");
         assert_eq!(resolve_missing_folder("/gone/app/.worktrees/4"), "/gone/app");
     }
+
+    /// The branch is read within 50 ms, which a busy machine may not keep.
+    #[test]
+    fn a_late_read_of_git_files_does_not_refuse_the_lookup() {
+        let folder = tempfile::tempdir().unwrap();
+        let projects = Projects::load(&Home::at(folder.path().join("home")));
+        let cwd = folder.path().to_str().unwrap();
+        let (release, held) = std::sync::mpsc::channel::<()>();
+        let late = projects.git_calls.run(cwd, Duration::from_millis(1), move || held.recv());
+        assert!(late.is_none());
+        assert!(matches!(projects.look_up_project(cwd), ProjectLookup::Found(_)));
+        drop(release);
+    }
 }
