@@ -60,7 +60,7 @@ pub struct Item {
     pub agent: String,
 }
 
-/// What a list consists of.
+/// The kind of entries in a list.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ListKind {
     /// Sessions, the latest first.
@@ -75,7 +75,7 @@ pub enum ListKind {
 /// A list of entries.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListPage {
-    /// What the entries are.
+    /// The kind of its entries.
     pub kind: ListKind,
     /// The entries.
     pub items: Vec<Item>,

@@ -19,7 +19,7 @@ pub struct ListQuery {
 pub struct Request {
     /// Its number.
     pub number: u64,
-    /// What is requested.
+    /// A list, children of a node, or a preview.
     pub kind: RequestKind,
 }
 

@@ -90,7 +90,7 @@ pub(crate) enum Focus {
     List,
 }
 
-/// What the list shows.
+/// The page behind the list: a search, or a walk through the contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
     Search,
@@ -132,7 +132,6 @@ pub struct Browser {
     pub(crate) page: Page,
     pub(crate) overlay: Option<Overlay>,
     pub(crate) hits: ItemList,
-    /// What the list consists of.
     pub(crate) kind: ListKind,
     pub(crate) contents: ContentsWalk,
     pub(crate) preview: Preview,

@@ -17,7 +17,7 @@ source and speaker. ? lists all keys. Colors are not needed: NO_COLOR=1 and --co
 #[derive(Debug, Args)]
 #[command(after_help = BROWSE_HELP)]
 pub struct BrowseArgs {
-    /// What to search for at first [default: list the latest sessions]
+    /// The first search [default: list the latest sessions]
     #[arg(value_name = "WORDS")]
     pub words: Vec<String>,
     /// A folder of the project [default: the current project if known, otherwise all]

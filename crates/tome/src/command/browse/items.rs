@@ -172,7 +172,7 @@ pub fn entry_item(screen: &Screen, entry: &v1::TocEntry, project: &str) -> Item 
     }
 }
 
-/// What happened in a segment: the conversation from its beginning, and its bullets with their
+/// The entries of a segment: the conversation from its beginning, then its bullets with their
 /// evidence.
 pub fn segment_items(screen: &Screen, node: &v1::Node) -> Vec<Item> {
     let session = node.sessions.first().cloned().unwrap_or_default();
