@@ -38,7 +38,7 @@ pub use layout::Home;
 pub use merge_sessions::{MergedSession, MergedSessions};
 pub use notebooks::{MovedNotes, NotebookOwner, Notebooks};
 pub use pauses::{Pause, Pauses};
-pub use project::{ProjectLocation, locate_project, locate_project_within, project_folder_name};
+pub use project::{ProjectLocation, locate_project, project_folder_name};
 pub use project_changes::KnownProject;
 pub use projection::{Projection, ProjectionReport, follow_outbox};
 pub use projects::{Projects, resolve_project_root};

@@ -4,12 +4,10 @@
 //! A submodule is its own project, and so is a folder outside git.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use tome_model::truncate_to;
 
 use crate::git;
-use crate::io_timeout::TimedCalls;
 
 /// The project that a folder belongs to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,14 +48,6 @@ fn find_repository(cwd: &Path) -> Option<ProjectLocation> {
         }
     }
     None
-}
-
-/// Like `locate_project`, but gives up if the file system does not answer in time.
-pub fn locate_project_within(cwd: &Path, timeout: Duration) -> Option<ProjectLocation> {
-    let folder = cwd.to_path_buf();
-    TimedCalls::default()
-        .run(&cwd.to_string_lossy(), timeout, move || locate_project(&folder))
-        .flatten()
 }
 
 /// Returns the folder name of a project: the path without its first separator, separators and

@@ -17,6 +17,8 @@ const COUNTED_GAP_MAX: Duration = Duration::from_millis(15);
 pub struct Deadlines {
     /// The payload is complete.
     pub read: Duration,
+    /// The project of the working directory is found.
+    pub located: Duration,
     /// The daemon has answered.
     pub answered: Duration,
     /// The event is stored by the daemon or synced to the spool.
@@ -36,6 +38,7 @@ impl Deadlines {
     pub fn scaled(self, patience: u32) -> Self {
         Self {
             read: self.read * patience,
+            located: self.located * patience,
             answered: self.answered * patience,
             recorded: self.recorded * patience,
             injected: self.injected * patience,
@@ -50,6 +53,7 @@ impl Deadlines {
 /// for handing unfinished work to another process.
 pub const PROMPT_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_millis(35),
+    located: Duration::from_millis(45),
     answered: Duration::from_millis(55),
     recorded: Duration::from_millis(80),
     injected: Duration::from_millis(85),
@@ -62,6 +66,7 @@ pub const PROMPT_DEADLINES: Deadlines = Deadlines {
 /// nothing can be injected without it.
 pub const START_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_millis(180),
+    located: Duration::from_millis(200),
     answered: Duration::from_millis(215),
     recorded: Duration::from_millis(240),
     injected: Duration::from_millis(270),
@@ -73,6 +78,7 @@ pub const START_DEADLINES: Deadlines = Deadlines {
 /// For the process that continues a hook after the agent has stopped waiting.
 pub const LATE_DEADLINES: Deadlines = Deadlines {
     read: Duration::from_secs(10),
+    located: Duration::from_secs(15),
     answered: Duration::from_secs(20),
     recorded: Duration::from_secs(60),
     injected: Duration::from_secs(60),

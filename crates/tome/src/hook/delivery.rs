@@ -2,8 +2,8 @@
 //! spool, then requests the injection.
 
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use tome_engine::{Sealer, Spool};
@@ -166,7 +166,7 @@ fn parse_payload(
     });
     let drafts = drafts.unwrap_or_default().into_iter();
     let recorded = drafts.filter_map(|draft| rules.apply(draft).ok());
-    let drafts: Vec<Draft> = recorded.map(set_project).collect();
+    let drafts: Vec<Draft> = recorded.map(|draft| set_project(hook, draft)).collect();
     if payload.len() > SEND_BYTES_MAX { seal_drafts(settings, drafts) } else { drafts }
 }
 
@@ -188,16 +188,18 @@ fn resolve_agent(name: &str, cwd: &Path) -> Option<Agent> {
     if is_heard { None } else { Agent::parse("copilot").ok() }
 }
 
-/// Time limit for finding the project of a folder. On timeout the daemon resolves it later, so a hanging
-/// file system does not lose the event.
-const LOCATE_TIMEOUT: Duration = Duration::from_millis(25);
-
-/// Sets the draft's project now, while its folder is sure to exist.
-fn set_project(mut draft: Draft) -> Draft {
+/// Sets the draft's project now, while its folder is sure to exist. If the file system does not answer
+/// in time, the daemon resolves the project later, so a hanging mount does not lose the event.
+fn set_project(hook: &HookRun, mut draft: Draft) -> Draft {
     draft.flatten_deep_json();
-    if let Some(found) = tome_home::locate_project_within(Path::new(&draft.cwd), LOCATE_TIMEOUT) {
-        draft.project = Some(found.root.to_string_lossy().into_owned());
-    }
+    let (teller, told) = mpsc::channel();
+    let folder = PathBuf::from(&draft.cwd);
+    std::thread::spawn(move || {
+        // The receiver is gone once the time is up.
+        let _ = teller.send(tome_home::locate_project(&folder));
+    });
+    let found = hook.wait_clock.receive(hook.deadlines.located, &told).flatten();
+    draft.project = found.map(|found| found.root.to_string_lossy().into_owned());
     draft
 }
 
