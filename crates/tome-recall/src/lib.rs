@@ -116,9 +116,8 @@ impl Recall {
     ) -> Self {
         let index_sets = Mutex::new(HashMap::new());
         let queries = Arc::new(ActiveQueries::default());
-        let deep = embedder.deep_embedder().map(|deep| {
-            Arc::new(DeepIndexEmbedder::new(deep, Arc::clone(&queries))) as Arc<dyn Embedder>
-        });
+        let deep = embedder.deep_embedder();
+        let deep = deep.map(|deep| Arc::new(DeepIndexEmbedder::new(deep, Arc::clone(&queries))));
         let indexer = Indexer {
             deep,
             queries,

@@ -3,7 +3,7 @@
 
 mod chunking;
 mod deep_embedder;
-mod deep_events;
+mod deep_update;
 mod done_ranges;
 mod entries;
 mod files;
@@ -52,7 +52,7 @@ pub(crate) struct Indexer {
     pub transcripts: Arc<Transcripts>,
     pub embedder: Arc<dyn Embedder>,
     /// Computes better vectors in the background; `None` if there is no such embedder.
-    pub deep: Option<Arc<dyn Embedder>>,
+    pub deep: Option<Arc<DeepIndexEmbedder>>,
     pub queries: Arc<ActiveQueries>,
     pub sets: Mutex<HashMap<PathBuf, Arc<IndexSet>>>,
     /// Counts uses of index sets, for least-recently-used eviction.
