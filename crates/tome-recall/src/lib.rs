@@ -222,7 +222,9 @@ impl Recall {
         target: &TargetSet,
     ) -> Result<(), RecallError> {
         let (index_set, project) = target;
-        let is_wide = gathered.sets.is_wide && !plan.is_time_only();
+        // A scan reads the events themselves.
+        let has_indexes = plan.tier != Some(Tier::Literal) && !plan.is_time_only();
+        let is_wide = gathered.sets.is_wide && has_indexes;
         let complete = is_wide.then(|| CompleteSet::open(&self.indexer, index_set)).flatten();
         if plan.effort.is_full() && complete.is_none() {
             gathered.report.record_behind(self.catch_up_contents(plan, index_set)?);
@@ -302,6 +304,7 @@ impl Recall {
         if question.origin.is_proactive() {
             ranked.retain(|one| !one.is_in_current_session(plan));
         }
+        ranked.retain(|one| !one.is_interruption());
         self.drop_current_turn(question, &mut ranked)?;
         self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
         // The prompt itself, which is no hit, must not make the others look weak.

@@ -62,7 +62,16 @@ pub(super) struct RankedCandidate {
     pub ranks: Vec<(Tier, usize, f32)>,
 }
 
+/// Beginning of the notice that Claude Code records in the user's name.
+const INTERRUPTION: &str = "[Request interrupted by user";
+
 impl RankedCandidate {
+    /// Whether it only records that the user interrupted the agent.
+    pub(super) fn is_interruption(&self) -> bool {
+        let body = self.candidate.body.as_ref();
+        body.is_some_and(|body| body.text.trim_start().starts_with(INTERRUPTION))
+    }
+
     /// Returns whether it belongs to the current session.
     pub(super) fn is_in_current_session(&self, plan: &RecallPlan) -> bool {
         let own = plan.session.as_ref().map(|session| session.id.as_str());

@@ -19,7 +19,7 @@ use super::session_lookup::find_session;
 use super::toc::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
-use tome_terminal::{one_line, terminal_width};
+use tome_terminal::{replace_control_chars, terminal_width};
 
 pub use print::{name_side, split_project};
 
@@ -52,6 +52,7 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
         labels: &TimeLabels::from_settings(&context.settings),
         now: SystemClock.now(),
         show_project: resolve_show_project(asked, &request.project),
+        repeat: asked.flags_to_repeat(),
         width: terminal_width(),
         explain: asked.explain,
     };
@@ -181,7 +182,6 @@ fn resolve_show_project(asked: &RecallArgs, project: &str) -> Option<String> {
 
 /// Renders the same query with more flags, quoted for a shell.
 fn render_command(query: &str, flags: &str) -> String {
-    let short = one_line(query, QUERY_CHARS_MAX);
-    let query = if short == query { quote_shell(query) } else { "…".to_owned() };
-    format!("tome recall {flags} {query}")
+    let query = replace_control_chars(query);
+    format!("tome recall {flags} {}", quote_shell(&query))
 }

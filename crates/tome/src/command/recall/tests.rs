@@ -98,8 +98,15 @@ fn check(
 ) {
     let labels = TimeLabels::utc();
     let show_project = Some("/app".to_owned());
-    let shown =
-        ResponsePrinter { request, labels: &labels, now: NOW, show_project, width: 60, explain };
+    let shown = ResponsePrinter {
+        request,
+        labels: &labels,
+        now: NOW,
+        show_project,
+        repeat: vec!["--regex".to_owned()],
+        width: 60,
+        explain,
+    };
     let mut out = Vec::new();
     match answer.hits.is_empty() {
         true => shown.print_no_hits(&mut out, answer).unwrap(),
