@@ -25,6 +25,8 @@ pub use print::{name_side, split_project};
 
 /// How much of the query is repeated in the output.
 const QUERY_CHARS_MAX: usize = 80;
+/// Longest query in a suggested command.
+const REPEATED_CHARS_MAX: usize = 200;
 
 pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     if asked.scope == "instructions" {
@@ -180,8 +182,11 @@ fn resolve_show_project(asked: &RecallArgs, project: &str) -> Option<String> {
     typed.or_else(|| asked.session.as_ref().map(|_| project.to_owned()))
 }
 
-/// Renders the same query with more flags, quoted for a shell.
+/// Renders the same query with more flags, quoted for a shell. A long one is not repeated.
 fn render_command(query: &str, flags: &str) -> String {
-    let query = replace_control_chars(query);
-    format!("tome recall {flags} {}", quote_shell(&query))
+    let is_short = query.chars().count() <= REPEATED_CHARS_MAX && !query.contains('\n');
+    match is_short {
+        true => format!("tome recall {flags} {}", quote_shell(&replace_control_chars(query))),
+        false => format!("tome recall {flags} and the same query"),
+    }
 }
