@@ -37,6 +37,7 @@ use directory::PrivateDirectory;
 use query::SearchTerm;
 use schema::IndexFields;
 use snapshot::IndexSnapshot;
+pub use term_weight::{BM25_B, BM25_K1};
 use writer::Bm25Writer;
 
 /// Increment when the fields or their contents change.
