@@ -63,7 +63,7 @@ pub struct IndexEntry {
     pub session: String,
     /// Empty if there is none.
     pub agent: String,
-    /// Name of the event kind; empty for other records.
+    /// Name of the event kind, or of a lesson's type; empty for other records.
     pub kind: String,
     /// Line in `messages.jsonl` for an event, first line of the chunk for a note; 0 if unknown.
     pub line: u32,

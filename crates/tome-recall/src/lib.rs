@@ -139,6 +139,9 @@ impl Recall {
         let began = Instant::now();
         let _active = self.indexer.queries.begin();
         let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
+        if plan.filter.scope == RecallScope::Coder && plan.effort.is_full() {
+            self.index_new_lessons();
+        }
         let index_sets = self.target_sets(&plan.filter)?;
         if !plan.is_time_only() && !self.has_events_in_span(&plan, &index_sets)? {
             plan.treat_time_as_words();
@@ -166,7 +169,9 @@ impl Recall {
         }
         let mut answer = self.build_answer(question, &plan, gathered)?;
         let is_asked = plan.hits_max > 0 && plan.effort.is_full() && question.limits.skip == 0;
-        if answer.hits.is_empty() && is_asked && plan.filter.across == Across::Project {
+        let is_in_project =
+            plan.filter.across == Across::Project && plan.filter.scope != RecallScope::Coder;
+        if answer.hits.is_empty() && is_asked && is_in_project {
             self.count_other_projects(question, &mut answer);
         }
         Ok(answer)
@@ -308,7 +313,11 @@ impl Recall {
         self.drop_current_turn(question, &mut ranked)?;
         self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
         // The prompt itself, which is no hit, must not make the others look weak.
-        rank::rate_confidence(&mut ranked, self.indexer.embedder.script_weight(&plan.text));
+        let script_weight = self.indexer.embedder.script_weight(&plan.text);
+        rank::rate_confidence(&mut ranked, script_weight);
+        if plan.filter.scope == RecallScope::Coder {
+            threshold::raise_relevant_lessons(&mut ranked, script_weight);
+        }
         if question.origin.is_proactive() {
             ranked.retain(threshold::passes_proactive_threshold);
         }

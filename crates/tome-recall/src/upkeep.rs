@@ -38,6 +38,15 @@ impl Recall {
         Ok(done)
     }
 
+    /// Indexes the coder's notes that changed since the last update, so that a lesson is found by its
+    /// meaning as soon as it is written. If that fails, the query scans them.
+    pub(super) fn index_new_lessons(&self) {
+        let set = self.indexer.coder_set();
+        if self.indexer.has_changed_files(&set) {
+            let _ = self.indexer.catch_up(&set, &|| false);
+        }
+    }
+
     /// Updates the vectors of a store with a remote embedder. Sends no request if they are up to
     /// date.
     pub fn catch_up_vectors(

@@ -9,6 +9,8 @@
 )]
 
 mod intake;
+mod lessons;
+mod lessons_data;
 mod notebooks;
 mod reading;
 mod recall_answers;

@@ -31,7 +31,9 @@ use tome_home::{Home, Notebooks, StoreMode, Stores};
 
 pub(crate) use chunking::split_chunks;
 pub(crate) use deep_embedder::{ActiveQueries, DeepIndexEmbedder};
-pub(crate) use entries::{NoteBody, event_keywords, event_text, node_entries, slice_text};
+pub(crate) use entries::{
+    NoteBody, NotePart, event_keywords, event_text, node_entries, slice_text,
+};
 pub(crate) use files::{IndexableFile, load_known_files};
 pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet};
 pub(crate) use pages::PageKey;
