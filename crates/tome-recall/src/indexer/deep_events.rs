@@ -1,5 +1,6 @@
 //! Indexes the deep vectors of messages, the newest first.
 
+use tome_contents::authored_kind;
 use tome_finder::IndexBatch;
 use tome_ledger::Ledger;
 use tome_model::{Event, EventKind};
@@ -66,5 +67,5 @@ impl Indexer {
 
 /// Returns whether an event gets a deep vector: what people and agents say, not what tools print.
 fn has_deep_vector(event: &Event) -> bool {
-    event.kind != EventKind::ToolResult
+    authored_kind(event) != EventKind::ToolResult
 }
