@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use tome_contents::authored_kind;
 use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit, RecordMeta};
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventId, GripId, Millis, Node, NodeId};
@@ -325,7 +326,7 @@ impl CandidateBody {
             project: event.project.clone(),
             session: Some(event.session.as_str().to_owned()),
             agent: Some(event.agent.as_str().to_owned()),
-            kind: event.kind.as_str().to_owned(),
+            kind: authored_kind(event).as_str().to_owned(),
             tool: event.tool.as_ref().map(|tool| tool.name.clone()),
             record: CandidateRecord::Event { id: event.id.clone(), mark },
         }

@@ -6,8 +6,9 @@ use tome_text::{count_words, truncate_words};
 use super::answer::{is_check_report, names_subject};
 use super::changes::{changed_files, render_changes};
 use super::clause::capitalize;
+use super::courtesy::is_polite;
 use super::cues::{Cue, find_cue};
-use super::draft_fact::{DraftFact, QUESTION_END, build_evidence};
+use super::draft_fact::{DraftFact, QUESTION_END, QUESTIONED, build_evidence};
 use super::failures::render_failure_message;
 use super::problems::{add_checks, add_problems, find_open_end};
 use super::reaction::{Reaction, is_convention};
@@ -167,6 +168,7 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
     if let Some(at) = turn.prompt {
         add_prompt_facts(turn, at, facts);
     }
+    facts.extend(turn.rejections.iter().filter_map(|(at, words)| read_rejection(*at, words)));
     facts.extend(find_outcome(turn).or_else(|| find_request(turn)));
     facts.extend(find_agent_decision(turn, events));
 }
@@ -197,6 +199,15 @@ fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
         let evidence = vec![build_evidence(at, sentence.raw)];
         facts.extend(DraftFact::new(kind, &capitalize(text), 8, evidence));
     }
+}
+
+/// The correction in the words of a rejection.
+fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
+    let text = capitalize(&plain_text(words));
+    // "do we know how it looks?" corrects less than "can we read it instead?"
+    let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
+    let weight = if proposes || !text.ends_with(['?', '？']) { 8 } else { QUESTIONED };
+    DraftFact::new(FactKind::Correction, &text, weight, vec![build_evidence(at, words)])
 }
 
 /// Whether a sentence of the user chooses: "let's go with …", or "agreed, …".

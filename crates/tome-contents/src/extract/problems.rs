@@ -5,6 +5,7 @@ use tome_text::{count_words, truncate_words};
 
 use super::answer::find_closing_question;
 use super::clause::capitalize;
+use super::command_name::is_formatter;
 use super::commands::{CommandOutcome, CommandRun};
 use super::draft_fact::{DraftFact, PASSING_TROUBLE, build_evidence, first_line};
 use super::failures::render_failure_message;
@@ -24,7 +25,17 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         else {
             continue;
         };
-        let why = truncate_words(&render_failure_message(line), 110);
+        let test = run.failed_test.map(render_failure_message);
+        let test =
+            test.as_deref().map(|test| test.trim_start_matches("FAIL").trim_matches([':', ' ']));
+        let cause = render_failure_message(line);
+        let why = match test {
+            Some(test) if !test.contains(char::is_whitespace) && !test.is_empty() => {
+                format!("{test}: {cause}")
+            }
+            _ => cause,
+        };
+        let why = truncate_words(&why, 150);
         if told.contains(&(run.name.as_str(), why.clone())) || told.len() >= PROBLEMS_MAX {
             continue;
         }
@@ -40,19 +51,17 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         let passed = runs.iter().find(|other| {
             other.event > last.event
                 && other.outcome == CommandOutcome::Passed
-                && command_key(last).starts_with(command_key(other))
+                && covers(other, last)
         });
         // Another selection of tests passed later, which does not tell whether this is fixed.
-        let unclear = passed.is_none()
+        let is_unclear = passed.is_none()
             && runs.iter().any(|other| {
                 other.event > last.event
                     && other.name == run.name
                     && other.outcome == CommandOutcome::Passed
             });
-        if unclear {
-            continue;
-        }
         let mut evidence = vec![build_evidence(run.event, line)];
+        evidence.extend(run.failed_test.map(|test| build_evidence(run.event, test)));
         let fixed = match passed {
             Some(passed) => {
                 let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
@@ -60,7 +69,7 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
                 let between = changed_between(turns, run.event, passed.event);
                 evidence.extend(between.first().map(|file| build_evidence(file.event, file.raw)));
                 let word =
-                    if is_reverted(events, run.event, passed.event) { "taking back " } else { "" };
+                    if is_reverted(events, run.event, passed.event) { "reverting " } else { "" };
                 format!(" — passed after {word}{}", describe_changes(&between))
             }
             None => String::new(),
@@ -68,6 +77,7 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         let text = format!("`{}` failed: {}{fixed}", run.name, why.trim_end_matches('.'));
         let asked = turns.iter().find(|turn| turn.events.contains(&run.event));
         let weight = match passed {
+            None if is_unclear => PASSING_TROUBLE,
             None => 6,
             Some(_)
                 if !is_bare_failure(&why)
@@ -126,6 +136,29 @@ fn command_key<'a>(run: &CommandRun<'a>) -> &'a str {
     run.command.trim_end_matches("2>&1").trim()
 }
 
+/// Whether a run checks at least what another one did: the same command, without further arguments.
+fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
+    /// Flags that change the output or a limit, and not what is checked.
+    const SILENT: [&str; 8] =
+        ["-v", "-q", "--verbose", "--quiet", "-timeout", "-count", "-x", "2>&1"];
+    fn words<'a>(run: &CommandRun<'a>) -> Vec<&'a str> {
+        let all = super::chain::split_words(run.command);
+        let mut words = Vec::new();
+        let mut rest = all.into_iter();
+        while let Some(word) = rest.next() {
+            let flag = word.split('=').next().unwrap_or(word);
+            if word == "-timeout" || word == "-count" {
+                rest.next();
+            } else if !SILENT.contains(&flag) {
+                words.push(word);
+            }
+        }
+        words
+    }
+    let (own, others) = (words(run), words(other));
+    run.name == other.name && own.iter().all(|word| others.contains(word))
+}
+
 /// The files that were changed between two events.
 fn changed_between<'t, 'a>(
     turns: &'t [Turn<'a>],
@@ -179,7 +212,8 @@ pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
     let all: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
     let mut told: Vec<&str> = Vec::new();
     for run in all.iter().rev() {
-        let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word));
+        let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word))
+            && !is_formatter(&run.name, run.command);
         let command = command_key(run);
         let short = command.chars().count() <= 80 && !command.contains(['\n', '$']);
         let passed = run.outcome == CommandOutcome::Passed;

@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use tome_contents::authored_kind;
 use tome_finder::{EntrySource, IndexBatch, IndexEntry};
 use tome_ledger::Ledger;
 use tome_model::{Event, EventKind};
@@ -134,5 +135,5 @@ fn read_node_batch(
 
 /// Returns whether an event gets a deep vector: what people and agents say, not what tools print.
 fn has_deep_vector(event: &Event) -> bool {
-    event.kind != EventKind::ToolResult
+    authored_kind(event) != EventKind::ToolResult
 }

@@ -9,10 +9,14 @@ use tome_notebook::{InsightKind, InsightSection, OVERVIEW_TEMPLATE, split_insigh
 use super::chunking::split_chunks;
 use super::pages::PageKey;
 use crate::literal::{self, NoteSection, blank_out, node_text, parse_note};
-use tome_contents::event_texts;
+use tome_contents::{authored_kind, event_texts, find_rejection_words};
 
 /// Full text of an event. The byte ranges of its chunks refer to this text.
 pub(crate) fn event_text(event: &Event) -> String {
+    // The call that the user rejected is not their words.
+    if let Some(words) = find_rejection_words(event) {
+        return words.to_owned();
+    }
     let mut all = String::new();
     for text in event_texts(event) {
         if !all.is_empty() {
@@ -36,7 +40,7 @@ pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntr
         project: event.project.clone(),
         session: event.session.as_str().to_owned(),
         agent: event.agent.as_str().to_owned(),
-        kind: event.kind.as_str().to_owned(),
+        kind: authored_kind(event).as_str().to_owned(),
         line,
         title: String::new(),
         text: slice_text(&text, part).to_owned(),

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tome_contents::{ToolOutcome, is_prompt, read_tool_call};
+use tome_contents::{ToolOutcome, find_rejection_words, is_prompt, read_tool_call};
 use tome_model::{Event, EventKind, Millis};
 use tome_terminal::{json_to_text, one_line};
 
@@ -10,6 +10,8 @@ use super::edits::{FileEdit, read_edits};
 
 /// Characters of a tool call.
 const CALL_CHARS_MAX: usize = 400;
+/// Characters of the reason why a tool call failed.
+const REASON_CHARS_MAX: usize = 240;
 /// Characters of a message that is neither a prompt nor an answer.
 const NOTE_CHARS_MAX: usize = 200;
 
@@ -30,8 +32,16 @@ pub struct ConversationTurn<'a> {
 pub enum TurnStep<'a> {
     /// A message of the agent.
     Said { number: u64, text: &'a str },
+    /// The user's words when they rejected the call before.
+    Objected { number: u64, text: &'a str },
     /// A tool call in one line, with the edits that it made.
-    Called { number: u64, line: String, outcome: CallOutcome, edits: Vec<FileEdit> },
+    Called {
+        number: u64,
+        line: String,
+        outcome: CallOutcome,
+        reason: Option<String>,
+        edits: Vec<FileEdit>,
+    },
     /// Something else that happened.
     Note { number: u64, text: String },
     /// Steps of a subagent, which are not shown one by one.
@@ -43,6 +53,7 @@ impl TurnStep<'_> {
     pub fn number(&self) -> u64 {
         match self {
             Self::Said { number, .. }
+            | Self::Objected { number, .. }
             | Self::Called { number, .. }
             | Self::Note { number, .. }
             | Self::Subagent { number, .. } => *number,
@@ -69,7 +80,8 @@ impl CallOutcome {
         match self.0 {
             ToolOutcome::Exited(0) | ToolOutcome::Unknown => String::new(),
             ToolOutcome::Exited(code) => format!("exit {code}"),
-            ToolOutcome::Rejected => "not allowed".to_owned(),
+            ToolOutcome::Failed => "failed".to_owned(),
+            ToolOutcome::Rejected => "rejected".to_owned(),
             ToolOutcome::Interrupted => "stopped by the user".to_owned(),
             ToolOutcome::TimedOut => "timed out".to_owned(),
             ToolOutcome::NotRun => "not run".to_owned(),
@@ -80,7 +92,7 @@ impl CallOutcome {
     pub fn word(self) -> &'static str {
         match self.0 {
             ToolOutcome::Exited(0) => "passed",
-            ToolOutcome::Exited(_) => "failed",
+            ToolOutcome::Exited(_) | ToolOutcome::Failed => "failed",
             ToolOutcome::Rejected => "rejected",
             ToolOutcome::Interrupted => "interrupted",
             ToolOutcome::TimedOut => "timed_out",
@@ -148,7 +160,11 @@ impl<'a> ConversationTurn<'a> {
                     self.steps.push(TurnStep::Said { number, text });
                 }
             }
-            EventKind::ToolResult => self.add_call(number, event),
+            EventKind::ToolResult => {
+                self.add_call(number, event);
+                let words = find_rejection_words(event);
+                self.steps.extend(words.map(|text| TurnStep::Objected { number, text }));
+            }
             EventKind::Compaction => {
                 let text = "the context was compacted".to_owned();
                 self.steps.push(TurnStep::Note { number, text });
@@ -177,7 +193,8 @@ impl<'a> ConversationTurn<'a> {
             }
         };
         let line = one_line(&detail, CALL_CHARS_MAX);
-        self.steps.push(TurnStep::Called { number, line, outcome, edits });
+        let reason = call.reason.map(|reason| one_line(&reason, REASON_CHARS_MAX));
+        self.steps.push(TurnStep::Called { number, line, outcome, reason, edits });
     }
 }
 
