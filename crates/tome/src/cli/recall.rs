@@ -143,9 +143,12 @@ pub struct InstructionsArgs {
     /// Also those that a later one replaced
     #[arg(long)]
     pub all: bool,
-    /// A folder of the project [default: the current project]
-    #[arg(long, value_name = "DIR")]
+    /// A folder of the project [default: the current project if known, otherwise all]
+    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
+    /// Those of all projects
+    #[arg(long)]
+    pub all_projects: bool,
 }
 
 /// Parses a count; values beyond `u32::MAX` saturate.

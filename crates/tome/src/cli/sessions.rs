@@ -36,7 +36,7 @@ pub struct SessionsArgs {
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
     /// Only sessions that changed this file
-    #[arg(long, value_name = "FILE", conflicts_with = "all_projects")]
+    #[arg(long, value_name = "FILE")]
     pub file: Option<PathBuf>,
     /// Only this project [default: the current project if known, otherwise all]
     #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]

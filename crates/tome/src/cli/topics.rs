@@ -19,9 +19,12 @@ pub struct TopicsArgs {
     pub command: Option<TopicsCommand>,
     /// Only topics with these words [default: the most important ones]
     pub words: Vec<String>,
-    /// The project [default: the current one]
-    #[arg(long, value_name = "DIR")]
+    /// The project [default: the current one if known, otherwise all]
+    #[arg(long, value_name = "DIR", conflicts_with = "all_projects")]
     pub project: Option<PathBuf>,
+    /// Topics of all projects
+    #[arg(long)]
+    pub all_projects: bool,
     /// Show at most N topics
     #[arg(long, short = 'n', value_name = "N", default_value_t = 12,
           value_parser = clap::value_parser!(u32).range(1..=500))]
@@ -39,7 +42,7 @@ pub enum TopicsCommand {
 pub struct TopicShowArgs {
     /// Id of a topic
     pub id: String,
-    /// The project [default: the current one]
+    /// The project [default: the current one if known, otherwise the one that has it]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
 }
@@ -55,7 +58,7 @@ Examples:
 pub struct FileArgs {
     /// Path of a file, current or former
     pub path: String,
-    /// The project [default: the current one]
+    /// The project [default: the current one if known, otherwise the one that has it]
     #[arg(long, value_name = "DIR")]
     pub project: Option<PathBuf>,
     /// Show at most the latest N changes

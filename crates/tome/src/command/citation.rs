@@ -7,14 +7,17 @@ use serde_json::{Value, json};
 use tome_home::Projects;
 use tome_model::Event;
 use tome_proto::v1::open_response::Place;
-use tome_proto::{Client, event_from_wire, v1};
+use tome_proto::{Client, ClientError, event_from_wire, v1};
 use tome_recall::Citation;
-use tome_terminal::{BOLD, DIM, RESET, format_counted};
+use tome_terminal::{BOLD, DIM, RESET, format_counted, one_line};
 
 use super::events::resolve_project;
+use super::project_name::ProjectNames;
+use super::project_scope::{refuse_several, refuse_without_project};
 use super::session_lookup::complete_session;
 use super::{CommandContext, CommandError, Outcome, show, toc, turn};
 use crate::cli::contents::ShowArgs;
+use crate::connect::ConnectError;
 
 /// Splits `projects/<folder>/<id>` into the id and the root of that project. Returns other ids
 /// unchanged.
@@ -49,13 +52,52 @@ pub fn open_citation(context: &CommandContext, asked: &ShowArgs, cited: &str) ->
         with_turn: true,
         around: asked.around.unwrap_or(0),
     };
-    let open = async |client: &Client| client.open_citation(request.clone()).await;
-    let opened = context.connector.call_blocking(open)?;
+    let opened = open_where_it_is(context, &request)?;
     if context.json {
         context.print_json(&opened_json(&citation, opened)?)?;
         return Ok(Outcome::Done);
     }
     print_opened(&citation, opened, asked.whole)
+}
+
+/// Opens a citation in its project. Outside of a project, a citation that is relative to one is
+/// opened in the only project that has it.
+pub fn open_where_it_is(
+    context: &CommandContext,
+    request: &v1::OpenRequest,
+) -> Result<v1::OpenResponse> {
+    let open = |project: &str| {
+        let request = v1::OpenRequest { project: project.to_owned(), ..request.clone() };
+        let open = async |client: &Client| client.open_citation(request.clone()).await;
+        context.connector.call_blocking(open)
+    };
+    match open(&request.project) {
+        Err(ConnectError::Client(ClientError::Invalid(_))) if request.project.is_empty() => {}
+        opened => return Ok(opened?),
+    }
+    let names = ProjectNames::load(context);
+    let (mut found, mut failed) = (Vec::<(&str, v1::OpenResponse)>::new(), None);
+    for root in names.roots() {
+        match open(root) {
+            Ok(opened) => found.push((root, opened)),
+            Err(ConnectError::Client(ClientError::NotFound(_))) => {}
+            Err(error) => failed = Some(error),
+        }
+    }
+    let cited = one_line(&request.citation, 200);
+    match (found.len(), failed) {
+        (0, Some(error)) => Err(error.into()),
+        (0, None) if names.roots().next().is_none() => Err(refuse_without_project(&names).into()),
+        (0, None) => {
+            let refusal = CommandError::not_found(format!("no project has {cited}"));
+            Err(refusal.with_hint("`tome projects` lists the projects").into())
+        }
+        (1, _) => Ok(found.remove(0).1),
+        _ => {
+            let roots: Vec<&str> = found.iter().map(|(root, _)| *root).collect();
+            Err(refuse_several(&names, &cited, &roots).into())
+        }
+    }
 }
 
 fn print_opened(
@@ -73,7 +115,7 @@ fn print_opened(
         )?;
     }
     if opened.session_assumed {
-        let session = tome_terminal::one_line(&opened.session_id, 200);
+        let session = one_line(&opened.session_id, 200);
         writeln!(
             out,
             "{DIM}session {session}, the newest of this project; use --session for another{RESET}"
@@ -155,5 +197,5 @@ fn non_empty(text: String) -> Option<String> {
 }
 
 fn safe_line(text: &str) -> String {
-    tome_terminal::one_line(text, 1_000)
+    one_line(text, 1_000)
 }

@@ -12,7 +12,7 @@ use tome_terminal::{DIM, RESET};
 
 use super::project_name::resolve_name;
 use super::session_lookup::complete_session;
-use super::toc::TimeLabels;
+use super::time_labels::TimeLabels;
 use super::{CommandContext, Outcome, time};
 use crate::cli::EventsArgs;
 use crate::connect::StartPolicy;

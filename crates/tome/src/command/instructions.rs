@@ -5,63 +5,95 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde_json::json;
-use tome_model::{Clock, Millis, SystemClock};
+use tome_model::Millis;
 use tome_proto::{Client, v1};
-use tome_terminal::{DIM, GREEN, RESET, format_counted, replace_control_chars, wrap_lines};
+use tome_terminal::{BOLD, DIM, GREEN, RESET, format_counted, replace_control_chars, wrap_lines};
 
-use super::events::resolve_project;
-use super::toc::TimeLabels;
-use super::{CommandContext, CommandError, Outcome};
+use super::project_scope::projects_in_scope;
+use super::screen::Screen;
+use super::{CommandContext, Outcome};
 use crate::cli::recall::InstructionsArgs;
 
+/// Columns before an instruction, and of its lines at least.
+const INDENT: usize = 4;
+const LINE_CHARS_MIN: usize = 30;
+
 pub fn run(context: &CommandContext, asked: &InstructionsArgs) -> Result<Outcome> {
-    list(context, &asked.words.join(" "), asked.project.as_deref(), asked.all)
+    let folder = asked.project.as_deref();
+    list(context, &asked.words.join(" "), folder, asked.all_projects, asked.all)
 }
 
-/// Lists the instructions of a project, or those that share words with a text.
+/// Lists the instructions of the projects in scope, or those that share words with a text.
 pub fn list(
     context: &CommandContext,
     words: &str,
     project: Option<&Path>,
+    is_all: bool,
     with_replaced: bool,
 ) -> Result<Outcome> {
-    let Some(project) = resolve_project(context, project)? else {
-        let refusal = CommandError::bad_input("the current folder is not a known project");
-        return Err(refusal.with_hint("use --project DIR").into());
-    };
-    let request = v1::ListInstructionsRequest { project: project.clone(), query: words.to_owned() };
-    let list = async |client: &Client| client.list_instructions(request.clone()).await;
-    let mut all = context.connector.call_blocking(list)?.instructions;
-    if !with_replaced {
-        all.retain(|one| one.replaced_by == 0);
+    let projects = projects_in_scope(context, project, is_all)?;
+    let mut found: Vec<(&String, Vec<v1::Instruction>)> = Vec::new();
+    for project in &projects {
+        let request =
+            v1::ListInstructionsRequest { project: project.clone(), query: words.to_owned() };
+        let list = async |client: &Client| client.list_instructions(request.clone()).await;
+        let mut all = context.connector.call_blocking(list)?.instructions;
+        all.retain(|one| with_replaced || one.replaced_by == 0);
+        if !all.is_empty() {
+            found.push((project, all));
+        }
     }
     if context.json {
-        for one in &all {
-            context.print_json(&instruction_json(one))?;
-        }
+        let all = found.iter().flat_map(|(_, all)| all);
+        all.into_iter().try_for_each(|one| context.print_json(&instruction_json(one)))?;
         return Ok(Outcome::Done);
     }
-    if all.is_empty() {
-        writeln!(tome_terminal::stderr(), "no standing instructions in {project}")?;
+    let screen = Screen::new(context);
+    if found.is_empty() {
+        let place = match projects.as_slice() {
+            [only] => screen.projects.name(only),
+            several => format!("{} projects", several.len()),
+        };
+        writeln!(tome_terminal::stderr(), "no standing instructions in {place}")?;
         return Ok(Outcome::Done);
     }
-    let labels = TimeLabels::from_settings(&context.settings);
     let mut out = tome_terminal::stdout().lock();
-    let room = tome_terminal::terminal_width().saturating_sub(4).clamp(30, 100);
-    for one in &all {
+    for (place, (project, all)) in found.iter().enumerate() {
+        if projects.len() > 1 {
+            let gap = if place > 0 { "\n" } else { "" };
+            writeln!(out, "{gap}{BOLD}{}{RESET}", screen.projects.name(project))?;
+        }
+        print_instructions(&mut out, &screen, all)?;
+    }
+    let total: usize = found.iter().map(|(_, all)| all.len()).sum();
+    let count = format_counted(total as u64, "instruction", "instructions");
+    let first = found.first().and_then(|(project, all)| Some((project, all.first()?)));
+    let hint = first.map(|(project, one)| {
+        let flag = screen.projects.flag(project);
+        format!(" · tome show {}{flag} shows where it was said", one.number)
+    });
+    writeln!(out, "{DIM}{count}{}{RESET}", hint.unwrap_or_default())?;
+    Ok(Outcome::Done)
+}
+
+fn print_instructions(
+    out: &mut dyn Write,
+    screen: &Screen,
+    all: &[v1::Instruction],
+) -> std::io::Result<()> {
+    let room = screen.prose_width().saturating_sub(INDENT).max(LINE_CHARS_MIN);
+    for one in all {
         let replaced = match one.replaced_by {
             0 => String::new(),
             number => format!(", replaced by #{number}"),
         };
-        let when = labels.format_date_hour(SystemClock.now(), one.at_ms);
+        let when = screen.labels.format_date_hour(screen.now, one.at_ms);
         writeln!(out, "{GREEN}#{}{RESET}  {DIM}{when}{replaced}{RESET}", one.number)?;
         for line in wrap_lines(&replace_control_chars(&one.text), room) {
-            writeln!(out, "    {line}")?;
+            writeln!(out, "{:INDENT$}{line}", "")?;
         }
     }
-    let count = format_counted(all.len() as u64, "instruction", "instructions");
-    writeln!(out, "{DIM}{count}{RESET}")?;
-    Ok(Outcome::Done)
+    Ok(())
 }
 
 /// An instruction as JSON.

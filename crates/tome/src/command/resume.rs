@@ -9,7 +9,7 @@ use tome_proto::v1;
 use tome_terminal::{DIM, RESET, can_pick, one_line, pick, truncate_end};
 
 use super::notebook_client::quote_shell;
-use super::screen::{Screen, base_name};
+use super::screen::Screen;
 use super::session_lookup::find_session;
 use super::sessions::{list_sessions, project_or_all};
 use super::{CommandContext, CommandError, Outcome};
@@ -76,7 +76,7 @@ fn choose_session(context: &CommandContext, asked: &ResumeArgs) -> Result<Option
 
 fn entry_text(screen: &Screen, session: &v1::Session, is_wide: bool) -> String {
     let project = match is_wide {
-        true => format!("{}  ", base_name(&session.project)),
+        true => format!("{}  ", screen.projects.name(&session.project)),
         false => String::new(),
     };
     let branch = match session.branch.as_str() {

@@ -1,11 +1,12 @@
-//! The conditions under which a screen is printed: the time, the time zone, the width of the terminal
-//! and the home folder of the user.
+//! The conditions under which a screen is printed: the time, the time zone, the width of the terminal,
+//! the home folder of the user and the names of projects.
 
 use tome_model::{Clock, Millis, SystemClock};
 use tome_terminal::{known_width, terminal_width};
 
 use super::CommandContext;
-use super::toc::TimeLabels;
+use super::project_name::ProjectNames;
+use super::time_labels::TimeLabels;
 
 /// Prose is not wider than this.
 const PROSE_WIDTH_MAX: usize = 100;
@@ -17,6 +18,7 @@ pub struct Screen {
     pub width: Option<usize>,
     /// The home folder of the user.
     pub home: Option<String>,
+    pub projects: ProjectNames,
 }
 
 impl Screen {
@@ -26,6 +28,7 @@ impl Screen {
             labels: TimeLabels::from_settings(&context.settings),
             width: known_width(),
             home: std::env::home_dir().map(|home| home.to_string_lossy().into_owned()),
+            projects: ProjectNames::load(context),
         }
     }
 
@@ -36,6 +39,7 @@ impl Screen {
             labels: TimeLabels::utc(),
             width: Some(width),
             home: Some("/home/dev".to_owned()),
+            projects: ProjectNames::default(),
         }
     }
 
@@ -68,12 +72,6 @@ impl Screen {
     }
 }
 
-/// The last part of a path: how people name a project.
-pub fn base_name(path: &str) -> String {
-    let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or(path);
-    tome_terminal::one_line(if name.is_empty() { path } else { name }, 60)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -84,6 +82,5 @@ mod tests {
         assert_eq!(screen.path("/home/dev/app"), "~/app");
         assert_eq!(screen.path("/home/dev"), "~");
         assert_eq!(screen.path("/home/developer/app"), "/home/developer/app");
-        assert_eq!(base_name("/home/dev/app/"), "app");
     }
 }

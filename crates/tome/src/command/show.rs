@@ -10,9 +10,11 @@ use tome_recall::Citation;
 use tome_terminal::{BOLD, DIM, RESET, one_line};
 
 use super::events::resolve_project;
+use super::screen::Screen;
 use super::session_lookup::{find_session, load_session_page};
 use super::session_page::show_page;
-use super::toc::{self, TimeLabels};
+use super::time_labels::TimeLabels;
+use super::toc;
 use super::{CommandContext, CommandError, Outcome, citation, time};
 use crate::cli::contents::ShowArgs;
 use crate::connect::ConnectError;
@@ -114,7 +116,7 @@ fn show_node(context: &CommandContext, id: &str, project: String) -> Result<Outc
     if nodes.iter().any(|node| Some(&node.project) == here.as_ref()) {
         nodes.retain(|node| Some(&node.project) == here.as_ref());
     }
-    toc::print_nodes(context, &TimeLabels::from_settings(&context.settings), &nodes, CHILDREN_SHOWN)
+    toc::print_nodes(context, &Screen::new(context), &nodes, CHILDREN_SHOWN)
 }
 
 fn show_grip(

@@ -172,6 +172,7 @@ fn citations_that_cannot_be_opened_explain_what_to_do() {
         2,
         &["need the id of a source"],
     );
-    check_refused(&world.tome(&["show", "memory/x.md"]), 2, &["--project"]);
+    // Outside of a project, all are searched.
+    check_refused(&world.tome(&["show", "memory/x.md"]), 4, &["no project has memory/x.md"]);
     assert!(!session_folder(&world, "nobody").exists(), "asking makes nothing");
 }

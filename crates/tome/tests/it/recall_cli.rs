@@ -215,7 +215,7 @@ fn another_project_with_hits_is_named() {
     assert_eq!(hits(&found), [] as [Value; 0], "{found}");
     assert_eq!(found["elsewhere"][0]["project"], "/other", "{found}");
     let ran = recall(&world, &["zebra", "labels"]);
-    assert!(ran.stderr.contains("--project /other"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--project other "), "{}", ran.stderr);
     let all = world.tome(&["recall", "zebra", "labels", "--all-projects", "--json"]).json();
     assert_eq!(strings(hits(&all), "project").first(), Some(&"/other"), "{all}");
     // Outside known projects, all of them are searched.

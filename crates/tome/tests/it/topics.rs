@@ -59,7 +59,7 @@ fn topics_and_files_have_pages() {
         listed.stdout.contains("3 sessions") && listed.stdout.contains("src/lexer.rs"),
         "{listed:?}"
     );
-    assert!(listed.stdout.contains("in no group"), "{listed:?}");
+    assert!(listed.stdout.contains("grouped into topics from 10 sessions on"), "{listed:?}");
     let all = tome(&["topics", "--json"]).json_lines();
     let group = all.iter().find(|topic| topic["kind"] == "group").unwrap();
     assert_eq!((&group["days"], &group["sessions"]), (&json!(3), &json!(3)));
@@ -109,6 +109,36 @@ fn bad_input_gets_clear_answers() {
     let nowhere = world.folder("nowhere");
     let empty = world.tome(&["topics", "--project", nowhere.to_str().unwrap()]);
     assert!(empty.stdout.contains("no topics yet"), "{empty:?}");
+}
+
+#[test]
+fn outside_of_a_project_all_are_read() {
+    let world = world();
+    let folder = world.folder("app");
+    fill(&world, folder.to_str().unwrap());
+    let file = world.tome(&["file", "lexer.rs"]);
+    assert!(file.stdout.contains("Changes") && !file.stdout.contains("--project"), "{file:?}");
+    assert!(world.tome(&["sessions", "--file", "lexer.rs"]).stdout.contains("lexer-3"));
+    assert_eq!(world.tome(&["show", "1"]).code, 0, "the only project needs no name");
+
+    let event = json!({
+        "id": "z1", "session_id": "z", "at": HOUR_MS, "cwd": "/other", "kind": "user_message",
+        "text": "From now on, always write docs/zebra.md in English.",
+    });
+    world.ingest(&line_with(&event));
+    let file = world.tome(&["file", "lexer.rs"]);
+    assert!(file.stdout.contains("tome show") && file.stdout.contains("--project app"), "{file:?}");
+    let several = world.tome(&["show", "1"]);
+    assert_eq!(several.code, 2, "{several:?}");
+    assert!(several.stderr.contains("#1 is in 2 projects"), "{several:?}");
+    assert!(several.stderr.contains("--project NAME: "), "{several:?}");
+    assert_eq!(world.tome(&["show", "12"]).code, 0, "only one project has #12");
+    let topics = world.tome(&["topics"]);
+    assert!(topics.stdout.contains("app  3 sessions"), "{topics:?}");
+    let rules = world.tome(&["instructions"]);
+    assert!(rules.stdout.contains("--project other"), "{rules:?}");
+    assert_eq!(world.tome(&["instructions", "--all-projects"]).stdout, rules.stdout);
+    assert_eq!(world.tome(&["file", "zebra.rs"]).code, 4);
 }
 
 #[test]

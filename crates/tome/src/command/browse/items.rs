@@ -8,7 +8,7 @@ use tome_recall::{Citation, CitationTarget};
 use tome_terminal::{BOLD, DIM, GREEN, RESET, format_count, format_counted, one_line};
 
 use crate::command::recall::{name_side, split_project};
-use crate::command::screen::{Screen, base_name};
+use crate::command::screen::Screen;
 use crate::command::session_page::print_header;
 use crate::command::toc::entry_title;
 
@@ -40,7 +40,7 @@ pub fn session_item(screen: &Screen, session: &v1::Session) -> Item {
         citation: session.short_id.clone(),
         when: screen.when(session.last_at_ms),
         who: session.agent.clone(),
-        place: base_name(&session.project),
+        place: screen.projects.name(&session.project),
         text: one_line(&session.title, TEXT_CHARS_MAX),
         card: String::from_utf8_lossy(&card).into_owned(),
         agent: session.agent.clone(),
@@ -64,7 +64,7 @@ pub fn hit_item(screen: &Screen, hit: &v1::RecallHit) -> Item {
         citation: hit.id.clone(),
         when: hit.at_ms.map(|at| screen.when(at)).unwrap_or_default(),
         card: hit_card(screen, hit, &who),
-        place: base_name(&hit.project),
+        place: screen.projects.name(&hit.project),
         text: one_line(&text, TEXT_CHARS_MAX),
         agent: hit.agent.clone(),
         who,
@@ -133,7 +133,12 @@ fn hit_head(screen: &Screen, hit: &v1::RecallHit, who: &str) -> String {
     head
 }
 
-pub fn note_item(scope: NotebookScope, project: &str, note: &v1::ListedNote) -> Item {
+pub fn note_item(
+    screen: &Screen,
+    scope: NotebookScope,
+    project: &str,
+    note: &v1::ListedNote,
+) -> Item {
     let folder = if scope == NotebookScope::Coder { "coder" } else { "memory" };
     let target =
         ItemTarget::Note { scope, session: String::new(), path: note.path.clone(), line: 0 };
@@ -145,7 +150,7 @@ pub fn note_item(scope: NotebookScope, project: &str, note: &v1::ListedNote) -> 
         project: project.to_owned(),
         citation: format!("{folder}/{}", note.path),
         who: if note.note_type.is_empty() { note.kind.clone() } else { note.note_type.clone() },
-        place: base_name(project),
+        place: screen.projects.name(project),
         text: one_line(&text, TEXT_CHARS_MAX),
         ..blank_item(target)
     }
@@ -166,8 +171,8 @@ pub fn entry_item(screen: &Screen, entry: &v1::TocEntry, project: &str) -> Item 
         citation: entry.id.clone(),
         when: screen.labels.entry_label(entry),
         who,
-        place: base_name(project),
-        text: one_line(&entry_title(entry), TEXT_CHARS_MAX),
+        place: screen.projects.name(project),
+        text: one_line(&entry_title(screen, entry), TEXT_CHARS_MAX),
         ..blank_item(ItemTarget::Node(entry.id.clone()))
     }
 }
@@ -179,7 +184,7 @@ pub fn segment_items(screen: &Screen, node: &v1::Node) -> Vec<Item> {
     let common = |target| Item {
         project: node.project.clone(),
         session: session.clone(),
-        place: base_name(&node.project),
+        place: screen.projects.name(&node.project),
         agent: node.agents.first().cloned().unwrap_or_default(),
         ..blank_item(target)
     };

@@ -10,12 +10,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use tome_browse::{BrowseSource, BrowserSetup, Leave};
-use tome_home::Projects;
 use tome_proto::v1;
 
 use super::events::resolve_project;
+use super::project_name::ProjectNames;
 use super::resume;
-use super::screen::base_name;
 use super::{CommandContext, CommandError, Outcome};
 use crate::cli::browse::BrowseArgs;
 use crate::platform;
@@ -32,7 +31,7 @@ pub fn run(context: &CommandContext, asked: &BrowseArgs) -> Result<Outcome> {
     };
     let setup = BrowserSetup {
         words,
-        project: project.as_ref().map(|root| project_name(context, root)),
+        project: project.as_ref().map(|root| ProjectNames::load(context).name(root)),
         is_all: asked.all_projects,
         has_colors: tome_terminal::has_styles(),
         size: (0, 0),
@@ -79,13 +78,6 @@ fn check_terminal(context: &CommandContext, words: &str) -> Result<()> {
         }
     };
     Err(CommandError::bad_input(problem).with_hint(instead).into())
-}
-
-/// The short name of a project.
-fn project_name(context: &CommandContext, root: &str) -> String {
-    let list = Projects::load(&context.settings.home).list();
-    let known = list.into_iter().find(|project| project.root == root);
-    known.map_or_else(|| base_name(root), |project| project.name)
 }
 
 /// Returns when the process is told to end.

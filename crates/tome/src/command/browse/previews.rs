@@ -94,7 +94,7 @@ impl DaemonSource {
             if !text.is_empty() {
                 text.push(b'\n');
             }
-            toc::print_summary(&mut text, &screen.labels, node, screen.prose_width())?;
+            toc::print_summary(&mut text, &screen, node)?;
         }
         Ok(String::from_utf8_lossy(&text).into_owned())
     }

@@ -11,8 +11,9 @@ use tome_terminal::{format_counted, one_line};
 
 use super::items::{entry_item, hit_item, note_item, segment_items, session_item};
 use crate::command::CommandContext;
+use crate::command::project_name::ProjectNames;
 use crate::command::screen::Screen;
-use crate::command::toc::TimeLabels;
+use crate::command::time_labels::TimeLabels;
 use crate::connect::{ConnectError, DaemonConnector};
 
 /// Columns of the card of an entry, which is wrapped again.
@@ -42,6 +43,7 @@ pub struct DaemonSource {
     labels: TimeLabels,
     zone: Zone,
     user_home: Option<String>,
+    projects: ProjectNames,
     /// The root of the current project; empty if there is none.
     project: String,
 }
@@ -53,6 +55,7 @@ impl DaemonSource {
             labels: TimeLabels::from_settings(&context.settings),
             zone: context.settings.contents.zone.clone(),
             user_home: std::env::home_dir().map(|home| home.to_string_lossy().into_owned()),
+            projects: ProjectNames::load(context),
             project,
         }
     }
@@ -70,6 +73,7 @@ impl DaemonSource {
             labels: self.labels.clone(),
             width: Some(width),
             home: self.user_home.clone(),
+            projects: self.projects.clone(),
         }
     }
 
@@ -133,7 +137,9 @@ impl DaemonSource {
             session_id: String::new(),
         };
         let found = self.call(async |client| client.list_notes(whose.clone()).await)?;
-        let items = found.notes.iter().map(|note| note_item(scope, project, note)).collect();
+        let screen = self.screen(CARD_COLUMNS);
+        let items =
+            found.notes.iter().map(|note| note_item(&screen, scope, project, note)).collect();
         let notice = match found.left_out {
             0 => String::new(),
             more => format!("{} more: type to search", format_counted(more, "note", "notes")),

@@ -11,7 +11,7 @@ use tome_terminal::{
 use super::week::{DayCell, fill_cells, last_days, print_week};
 use crate::command::CommandContext;
 use crate::command::events::resolve_project;
-use crate::command::screen::{Screen, base_name};
+use crate::command::screen::Screen;
 use crate::command::session_page::strip_request;
 use crate::command::sessions::list_sessions;
 
@@ -79,7 +79,11 @@ pub fn print_front_page(
 ) -> std::io::Result<()> {
     let place = match &page.project {
         Some(root) => {
-            format!("{BOLD}{}{RESET}  {DIM}{}{RESET}", base_name(root), screen.path(root))
+            format!(
+                "{BOLD}{}{RESET}  {DIM}{}{RESET}",
+                screen.projects.name(root),
+                screen.path(root)
+            )
         }
         None => format!("{BOLD}All projects{RESET}"),
     };
@@ -106,7 +110,7 @@ fn print_last_session(
 ) -> std::io::Result<()> {
     let width = screen.prose_width();
     let mut about = vec![screen.when(last.last_at_ms), one_line(&last.agent, 40)];
-    about.extend(is_wide.then(|| base_name(&last.project)));
+    about.extend(is_wide.then(|| screen.projects.name(&last.project)));
     about.extend(Some(one_line(&last.branch, 80)).filter(|branch| !branch.is_empty()));
     let about = format!("Last session  {}", about.join(" · "));
     let mut head = Vec::new();
@@ -148,7 +152,7 @@ fn print_facts(
             }
             shown.push(&fact.text);
             let project = match is_wide {
-                true => format!("{}: ", base_name(&session.project)),
+                true => format!("{}: ", screen.projects.name(&session.project)),
                 false => String::new(),
             };
             let (text, when) = (one_line(&fact.text, LINE_CHARS_MAX), screen.when(fact.at_ms));

@@ -14,6 +14,7 @@ use tome_proto::v1::open_response::Place;
 use tome_proto::{Client, EventListQuery, event_from_wire, v1};
 use tome_recall::Citation;
 
+use super::citation::open_where_it_is;
 use super::events::resolve_project;
 use super::screen::Screen;
 use super::session_lookup::find_session;
@@ -135,8 +136,7 @@ fn open_citation(context: &CommandContext, cited: &str, asked: &ReadArgs) -> Res
         project: resolve_project(context, asked.project.as_deref())?.unwrap_or_default(),
         ..v1::OpenRequest::default()
     };
-    let open = async |client: &Client| client.open_citation(request.clone()).await;
-    let opened = context.connector.call_blocking(open)?;
+    let opened = open_where_it_is(context, &request)?;
     let event = match opened.place {
         Some(Place::Event(event)) => Some(event_from_wire(event)?),
         Some(Place::Grip(grip)) => {

@@ -15,8 +15,10 @@ use tome_proto::{Client, limits, v1};
 
 use super::events::resolve_project;
 use super::notebook_client::quote_shell;
+use super::project_name::ProjectNames;
+use super::project_scope::refuse_without_project;
 use super::session_lookup::find_session;
-use super::toc::TimeLabels;
+use super::time_labels::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
 use tome_terminal::{replace_control_chars, terminal_width};
@@ -31,11 +33,13 @@ const REPEATED_CHARS_MAX: usize = 200;
 pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     if asked.scope == "instructions" {
         let words = asked.query.join(" ");
-        return super::instructions::list(context, &words, asked.project.as_deref(), false);
+        let (folder, is_all) = (asked.project.as_deref(), asked.all_projects);
+        return super::instructions::list(context, &words, folder, is_all, false);
     }
     if asked.scope == "topics" {
         let (words, folder) = (asked.query.join(" "), asked.project.as_deref());
-        return super::topics::list_or_search(context, &words, folder, asked.limit);
+        let is_all = asked.all_projects;
+        return super::topics::list_or_search(context, &words, folder, is_all, asked.limit);
     }
     let request = build_request(context, asked)?;
     let begun = Instant::now();
@@ -53,6 +57,7 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
         request: &request,
         labels: &TimeLabels::from_settings(&context.settings),
         now: SystemClock.now(),
+        projects: &ProjectNames::load(context),
         show_project: resolve_show_project(asked, &request.project),
         repeat: asked.flags_to_repeat(),
         width: terminal_width(),
@@ -158,8 +163,7 @@ fn resolve_range(
         (_, folder) => resolve_project(context, folder.as_deref())?.unwrap_or_default(),
     };
     if across == Some("project") && project.is_empty() {
-        let refusal = CommandError::bad_input("the current folder is not a known project");
-        return Err(refusal.with_hint("use --project DIR or --all-projects").into());
+        return Err(refuse_without_project(&ProjectNames::load(context)).into());
     }
     Ok((across.unwrap_or_default().to_owned(), project))
 }

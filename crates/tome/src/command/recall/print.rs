@@ -27,7 +27,8 @@ use tome_terminal::{
 
 use super::{QUERY_CHARS_MAX, explain, render_command};
 use crate::command::notebook_client::quote_shell;
-use crate::command::toc::TimeLabels;
+use crate::command::project_name::ProjectNames;
+use crate::command::time_labels::TimeLabels;
 
 const INDENT: &str = "    ";
 
@@ -52,6 +53,7 @@ pub struct ResponsePrinter<'a> {
     pub request: &'a v1::RecallRequest,
     pub labels: &'a TimeLabels,
     pub now: Millis,
+    pub projects: &'a ProjectNames,
     /// The `--project` argument for the suggested `tome show` command.
     pub show_project: Option<String>,
     /// Flags of the command that a repetition needs.
@@ -109,14 +111,14 @@ impl ResponsePrinter<'_> {
             "session" => format!(" in session {}", self.request.session_id),
             "all" => String::new(),
             _ if project.is_empty() => String::new(),
-            _ => format!(" in {project}"),
+            _ => format!(" in {}", self.projects.name(project)),
         };
         writeln!(out, "No results: nothing relevant to {}{place}", self.shown_query())?;
         for other in &answer.elsewhere {
             let hits = format_counted(other.hits, "hit", "hits");
-            let flags = format!("--project {}", quote_shell(&other.project));
+            let flags = format!("--project {}", self.projects.argument(&other.project));
             let again = render_command(&self.request.query, &flags);
-            writeln!(out, "project {} has {hits}: {again}", other.project)?;
+            writeln!(out, "project {} has {hits}: {again}", self.projects.name(&other.project))?;
         }
         if answer.elsewhere.is_empty() && !place.is_empty() {
             writeln!(out, "--all-projects searches all projects")?;
@@ -215,7 +217,7 @@ impl ResponsePrinter<'_> {
         let when = hit.at_ms.map(|ms| self.labels.format_date_hour(self.now, ms));
         let given = |text: String| Some(text).filter(|text| !text.is_empty());
         let project = given(hit.project.clone()).filter(|project| *project != self.request.project);
-        let project = project.map(|project| one_line(&project, 1_000));
+        let project = project.map(|project| self.projects.name(&project));
         // Strong hits are the rule; what is less sure says so.
         let sure = given(hit.confidence.clone()).filter(|word| word != "strong");
         let details: Vec<String> = [when, given(name_side(hit)), sure]
@@ -254,9 +256,13 @@ impl ResponsePrinter<'_> {
         if let Some(first) = answer.hits.first() {
             let (is_elsewhere, id) = split_project(&first.id);
             let number = id.strip_prefix('#');
-            let root = self.show_project.as_ref().or(is_elsewhere.then_some(&first.project));
-            let flags = root.map(|root| format!(" --project {}", quote_shell(root)));
-            let flags = flags.unwrap_or_default();
+            let flags = match &self.show_project {
+                Some(typed) => format!(" --project {}", quote_shell(typed)),
+                None if is_elsewhere => {
+                    format!(" --project {}", self.projects.argument(&first.project))
+                }
+                None => String::new(),
+            };
             let opens = match number {
                 Some(number) => {
                     format!("tome show {number}{flags} opens {id} with the turn around it")

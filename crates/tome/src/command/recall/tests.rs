@@ -10,7 +10,8 @@ use tome_terminal::{BOLD, DIM, GREEN, RESET, YELLOW};
 
 use super::print::ResponsePrinter;
 use super::{explain, json, render_command};
-use crate::command::toc::TimeLabels;
+use crate::command::project_name::ProjectNames;
+use crate::command::time_labels::TimeLabels;
 
 /// 2026-11-20T00:00:00Z.
 const NOW: Millis = Millis(1_795_132_800_000);
@@ -97,11 +98,13 @@ fn check(
     expected: &Expect,
 ) {
     let labels = TimeLabels::utc();
+    let projects = &ProjectNames::default();
     let show_project = Some("/app".to_owned());
     let shown = ResponsePrinter {
         request,
         labels: &labels,
         now: NOW,
+        projects,
         show_project,
         repeat: vec!["--regex".to_owned()],
         width: 60,
@@ -130,7 +133,7 @@ fn hits_for_a_person() {
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
                 <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
 
-            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  /other>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  other>
                 <b:Identifiers> follow the XID rules.
 
             <d:tome show 12 --project /app opens #12 with the turn around>
@@ -226,7 +229,7 @@ fn hits_of_one_turn_stand_together() {
                 <d:answered #17: ><b:Identifiers> follow the XID rules.
                 <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
 
-            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  /other>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  other>
                 <b:Identifiers> follow the XID rules.
 
             <d:tome show 12 --project /app opens #12 with the turn around>
@@ -244,7 +247,7 @@ fn hits_of_one_turn_stand_together() {
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
                 <d:#14 codex: >The lexer reads bytes.
-            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  /other>
+            <b: 2>  <g:memory/lexer rules.md#L3>  <b:Lexer rules>  <d:Nov 16, 09:30  likely  other>
                 <b:Identifiers> follow the XID rules.
 
             <d:tome show 12 --project /app opens #12 with the turn around>
@@ -261,9 +264,9 @@ fn nothing_is_said_plainly() {
         &answer,
         false,
         &expect![[r#"
-        No results: nothing relevant to unicode identifiers in /app
-        --all-projects searches all projects
-    "#]],
+            No results: nothing relevant to unicode identifiers in app
+            --all-projects searches all projects
+        "#]],
     );
     let past = v1::RecallRequest { skip: 40, ..request() };
     check(
@@ -289,9 +292,9 @@ fn nothing_is_said_plainly() {
         &answer,
         false,
         &expect![[r#"
-        No results: nothing relevant to unicode identifiers in /app
-        project /x y has 3 hits: tome recall --project '/x y' 'unicode identifiers'
-    "#]],
+            No results: nothing relevant to unicode identifiers in app
+            project x y has 3 hits: tome recall --project '/x y' 'unicode identifiers'
+        "#]],
     );
     let all = v1::RecallRequest { across: "all".into(), ..request() };
     let answer = v1::RecallResponse { behind: 2, ..v1::RecallResponse::default() };
@@ -322,6 +325,7 @@ fn no_hit_steers_a_terminal() {
         request: &request(),
         labels: &labels,
         now: NOW,
+        projects: &ProjectNames::default(),
         show_project: None,
         width: 60,
         explain: true,

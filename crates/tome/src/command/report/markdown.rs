@@ -4,7 +4,7 @@ use tome_proto::v1;
 use tome_terminal::{format_counted, one_line};
 
 use super::{BranchWork, WorkPeriod, group_sessions};
-use crate::command::screen::{Screen, base_name};
+use crate::command::screen::Screen;
 use crate::command::session_page::strip_request;
 
 /// Characters of a line.
@@ -34,10 +34,7 @@ pub fn render_report(screen: &Screen, period: &WorkPeriod, has_sources: bool) ->
     let projects = group_sessions(&period.sessions);
     lines.push(count_work(period, projects.len()));
     for (project, branches) in &projects {
-        let name = base_name(project);
-        let is_shared = projects.iter().filter(|(other, _)| base_name(other) == name).count() > 1;
-        let place = if is_shared { format!(" ({})", screen.path(project)) } else { String::new() };
-        lines.extend([String::new(), format!("## {name}{place}")]);
+        lines.extend([String::new(), format!("## {}", screen.projects.name(project))]);
         for work in branches {
             render_branch(&mut lines, work, branches.len() > 1, has_sources);
         }
@@ -164,12 +161,12 @@ pub fn render_standup(
             let day = screen.labels.format_weekday(screen.now, period.from.0);
             let is_yesterday = period.to == today.from;
             let name = if is_yesterday { format!("Yesterday ({day})") } else { day };
-            render_day(&mut lines, &name, period, has_sources);
+            render_day(&mut lines, screen, &name, period, has_sources);
         }
         None => lines.extend(["**Yesterday**".to_owned(), "- nothing recorded".to_owned()]),
     }
     lines.push(String::new());
-    render_day(&mut lines, "Today", today, has_sources);
+    render_day(&mut lines, screen, "Today", today, has_sources);
     lines.extend([String::new(), "**Blockers**".to_owned()]);
     let sessions: Vec<v1::Session> =
         before.iter().flat_map(|period| &period.sessions).chain(&today.sessions).cloned().collect();
@@ -186,7 +183,13 @@ pub fn render_standup(
     lines.join("\n") + "\n"
 }
 
-fn render_day(lines: &mut Vec<String>, name: &str, period: &WorkPeriod, has_sources: bool) {
+fn render_day(
+    lines: &mut Vec<String>,
+    screen: &Screen,
+    name: &str,
+    period: &WorkPeriod,
+    has_sources: bool,
+) {
     lines.push(format!("**{name}**"));
     if period.sessions.is_empty() {
         lines.push("- nothing recorded".to_owned());
@@ -199,7 +202,7 @@ fn render_day(lines: &mut Vec<String>, name: &str, period: &WorkPeriod, has_sour
             number => format!(" [{}]", format_counted(number as u64, "commit", "commits")),
         };
         let text = line.trim_start_matches("- ");
-        lines.push(format!("- {}: {text}{commits}", base_name(&session.project)));
+        lines.push(format!("- {}: {text}{commits}", screen.projects.name(&session.project)));
     }
     if let hidden @ 1.. = period.sessions.len().saturating_sub(STANDUP_LINES_MAX) {
         lines.push(format!("- … {hidden} more"));

@@ -9,14 +9,17 @@ use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::{Client, v1};
 use tome_terminal::{
     DIM, RESET, format_count, format_counted, one_line, print_styled, print_table_within,
-    truncate_end,
+    truncate_end, truncate_start,
 };
 
 use super::events::resolve_project;
-use super::screen::{Screen, base_name};
+use super::project_name::base_name;
+use super::project_scope::projects_in_scope;
+use super::screen::Screen;
 use super::session_lookup::load_session_page;
 use super::session_page::{session_json, show_page};
 use super::toc::warn_skipped;
+use super::topics::load_page;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::sessions::SessionsArgs;
 
@@ -111,7 +114,8 @@ fn build_request(
     }
     request.words = words;
     if let Some(file) = &asked.file {
-        request.ids = find_sessions_of_file(context, file, &request.project)?;
+        let projects = projects_in_scope(context, asked.project.as_deref(), asked.all_projects)?;
+        request.ids = find_sessions_of_file(context, file, &projects)?;
         if request.ids.is_empty() {
             return Ok(None);
         }
@@ -141,26 +145,25 @@ fn split_time(
     (found.map(|(span, _)| span), words)
 }
 
-/// The sessions that changed a file.
+/// The sessions that changed a file, in any of the projects.
 fn find_sessions_of_file(
     context: &CommandContext,
     file: &Path,
-    project: &str,
+    projects: &[String],
 ) -> Result<Vec<String>> {
-    if project.is_empty() {
-        let refusal = CommandError::bad_input("--file needs a project");
-        return Err(refusal.with_hint("run this inside a known project, or pass --project").into());
+    let path = file.to_string_lossy().into_owned();
+    let request = v1::GetTopicPageRequest { path, ..v1::GetTopicPageRequest::default() };
+    let mut ids: Vec<String> = Vec::new();
+    for project in projects {
+        match (load_page(context, project, &request)?, projects) {
+            (Ok(page), _) => {
+                ids.extend(page.entries.into_iter().map(|entry| entry.session));
+                ids.extend(page.sessions.into_iter().map(|session| session.id));
+            }
+            (Err(said), [_]) => return Err(CommandError::not_found(said).into()),
+            (Err(_), _) => {}
+        }
     }
-    let request = v1::GetTopicPageRequest {
-        project: project.to_owned(),
-        path: file.to_string_lossy().into_owned(),
-        cwd: std::env::current_dir()?.to_string_lossy().into_owned(),
-        ..v1::GetTopicPageRequest::default()
-    };
-    let get = async |client: &Client| client.get_topic_page(request.clone()).await;
-    let page = context.connector.call_blocking(get)?;
-    let mut ids: Vec<String> = page.entries.into_iter().map(|entry| entry.session).collect();
-    ids.extend(page.sessions.into_iter().map(|session| session.id));
     ids.sort();
     ids.dedup();
     Ok(ids)
@@ -200,6 +203,8 @@ fn print_list(
     let has_several_agents = sessions.iter().any(|it| Some(it.agent.as_str()) != first_agent);
     let has_agents = width >= AGENT_WIDTH_MIN || width >= BRANCH_WIDTH_MIN && has_several_agents;
     let name = |text: &str| truncate_end(&one_line(text, TITLE_CHARS_MAX), width / NAME_SHARE);
+    // The end of a name tells similar ones apart.
+    let project = |root: &str| truncate_start(&screen.projects.name(root), width / NAME_SHARE);
     let mut heads = vec!["when", "session"];
     heads.extend(is_wide.then_some("project"));
     heads.extend(has_agents.then_some("agent"));
@@ -210,7 +215,7 @@ fn print_list(
         .iter()
         .map(|session| {
             let mut row = vec![screen.when(session.last_at_ms), one_line(&session.short_id, 80)];
-            row.extend(is_wide.then(|| name(&base_name(&session.project))));
+            row.extend(is_wide.then(|| project(&session.project)));
             row.extend(has_agents.then(|| one_line(&session.agent, AGENT_CHARS_MAX)));
             row.extend(has_branches.then(|| name(&session.branch)));
             row.extend(has_worktrees.then(|| name(&base_name(&session.worktree))));

@@ -1,7 +1,6 @@
 //! `tome toc`: shows the calendar, one node, or the nodes of a time given in words.
 
 mod json;
-mod labels;
 mod node;
 mod tree;
 
@@ -13,10 +12,10 @@ use tome_proto::{Client, ClientError, v1};
 use tome_terminal::{DIM, RESET, format_count, one_line, print_table};
 
 use super::events::resolve_project;
+use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::contents::TocArgs;
 
-pub use labels::TimeLabels;
 pub use node::{print_grip, print_summary};
 pub use tree::entry_title;
 
@@ -75,7 +74,7 @@ struct TocCommand<'a> {
     context: &'a CommandContext,
     asked: &'a TocArgs,
     project: String,
-    labels: TimeLabels,
+    screen: Screen,
 }
 
 impl<'a> TocCommand<'a> {
@@ -85,7 +84,7 @@ impl<'a> TocCommand<'a> {
         } else {
             resolve_project(context, asked.project.as_deref())?.unwrap_or_default()
         };
-        Ok(Self { context, asked, project, labels: TimeLabels::from_settings(&context.settings) })
+        Ok(Self { context, asked, project, screen: Screen::new(context) })
     }
 
     fn call_daemon<T>(&self, call: impl AsyncFn(&Client) -> Result<T, ClientError>) -> Result<T> {
@@ -112,7 +111,7 @@ impl<'a> TocCommand<'a> {
             return self.print_nothing("no contents yet");
         }
         let mut out = tome_terminal::stdout().lock();
-        tree::print_tree(&mut out, &self.labels, &found.entries)?;
+        tree::print_tree(&mut out, &self.screen, &found.entries)?;
         let example = tree::find_latest(&found.entries).map_or("", |entry| entry.id.as_str());
         writeln!(out, "\n{DIM}Open one: tome toc {example}{RESET}")?;
         Ok(Outcome::Done)
@@ -147,7 +146,7 @@ impl<'a> TocCommand<'a> {
         }
         let mut out = tome_terminal::stdout().lock();
         writeln!(out, "{}\n", found.said)?;
-        tree::print_tree(&mut out, &self.labels, &found.entries)?;
+        tree::print_tree(&mut out, &self.screen, &found.entries)?;
         if !found.continuation.is_empty() {
             writeln!(out, "\n{DIM}More available: -n 0 shows all{RESET}")?;
         }
@@ -175,7 +174,7 @@ impl<'a> TocCommand<'a> {
                 CommandError::not_found(format!("{whom} did not contribute to {id}")).into()
             );
         }
-        print_nodes(self.context, &self.labels, &nodes, self.asked.limit)
+        print_nodes(self.context, &self.screen, &nodes, self.asked.limit)
     }
 
     fn show_children(&self, id: &str, depth: u32) -> Result<Outcome> {
@@ -195,7 +194,7 @@ impl<'a> TocCommand<'a> {
         if found.entries.is_empty() {
             return self.print_nothing(&format!("{id} has no children"));
         }
-        tree::print_tree(&mut tome_terminal::stdout().lock(), &self.labels, &found.entries)?;
+        tree::print_tree(&mut tome_terminal::stdout().lock(), &self.screen, &found.entries)?;
         Ok(Outcome::Done)
     }
 
@@ -244,7 +243,7 @@ impl<'a> TocCommand<'a> {
 /// Prints the node of each project that has it, with at most `below_max` children.
 pub fn print_nodes(
     context: &CommandContext,
-    labels: &TimeLabels,
+    screen: &Screen,
     nodes: &[v1::Node],
     below_max: u32,
 ) -> Result<Outcome> {
@@ -257,7 +256,7 @@ pub fn print_nodes(
         if place > 0 {
             writeln!(out)?;
         }
-        node::print_node(&mut out, labels, node, below_max)?;
+        node::print_node(&mut out, screen, node, below_max)?;
     }
     Ok(Outcome::Done)
 }

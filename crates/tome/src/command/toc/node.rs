@@ -2,18 +2,16 @@
 
 use std::io::Write;
 
-use tome_model::{Clock, Event, Millis, SystemClock};
+use tome_model::{Event, Millis};
 use tome_proto::v1;
 use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, one_line, print_hanging,
-    print_styled, replace_control_chars, terminal_width,
+    print_styled, replace_control_chars,
 };
 
-use super::TimeLabels;
 use super::tree::{self, shorten_node_id};
-
-/// Prose is not wider than this.
-const PROSE_WIDTH_MAX: usize = 100;
+use crate::command::screen::Screen;
+use crate::command::time_labels::TimeLabels;
 
 /// Characters of a session's id.
 const SESSION_CHARS: usize = 8;
@@ -30,11 +28,11 @@ const CONTEXT_CHARS: usize = 600;
 /// Prints a node with at most `children_max` children; 0 for all.
 pub fn print_node(
     out: &mut dyn Write,
-    labels: &TimeLabels,
+    screen: &Screen,
     node: &v1::Node,
     children_max: u32,
 ) -> std::io::Result<()> {
-    print_summary(out, labels, node, terminal_width().min(PROSE_WIDTH_MAX))?;
+    print_summary(out, screen, node)?;
     if node.children.is_empty() {
         return Ok(());
     }
@@ -44,16 +42,12 @@ pub fn print_node(
     if hidden > 0 {
         writeln!(out, "  {DIM}… {hidden} earlier; -n 0 shows all{RESET}")?;
     }
-    node.children.iter().skip(hidden).try_for_each(|below| tree::print_entry(out, labels, below, 1))
+    node.children.iter().skip(hidden).try_for_each(|below| tree::print_entry(out, screen, below, 1))
 }
 
 /// Prints a node without its children.
-pub fn print_summary(
-    out: &mut dyn Write,
-    labels: &TimeLabels,
-    node: &v1::Node,
-    width: usize,
-) -> std::io::Result<()> {
+pub fn print_summary(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std::io::Result<()> {
+    let width = screen.prose_width();
     let open = if node.open { format!("  {YELLOW}open{RESET}") } else { String::new() };
     print_styled(out, BOLD, 0, &node.title, width)?;
     writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, shorten_node_id(&node.id))?;
@@ -63,7 +57,7 @@ pub fn print_summary(
     if !node.bullets.is_empty() {
         writeln!(out)?;
     }
-    print_fields(out, labels, node, width)
+    print_fields(out, screen, node, width)
 }
 
 /// Prints a bullet with the numbers of the events that support it.
@@ -79,7 +73,7 @@ fn print_bullet(out: &mut dyn Write, bullet: &v1::Bullet, width: usize) -> std::
 
 fn print_fields(
     out: &mut dyn Write,
-    labels: &TimeLabels,
+    screen: &Screen,
     node: &v1::Node,
     width: usize,
 ) -> std::io::Result<()> {
@@ -95,10 +89,10 @@ fn print_fields(
     if hidden > 0 {
         sessions.insert(0, format!("{hidden} more,"));
     }
-    let made = format_ago(SystemClock.now(), Millis(node.made_at_ms));
+    let made = format_ago(screen.now, Millis(node.made_at_ms));
     field("project", &node.project)?;
     field("keywords", &replace_control_chars(&node.keywords.join(", ")))?;
-    field("when", &labels.format_period(SystemClock.now(), node.first_at_ms, node.last_at_ms))?;
+    field("when", &screen.labels.format_period(screen.now, node.first_at_ms, node.last_at_ms))?;
     field("size", &format_counted(node.events, "event", "events"))?;
     field("agents", &node.agents.join(", "))?;
     field("sessions", &format!("{} ({})", node.session_count, sessions.join(" ")))?;

@@ -10,14 +10,12 @@
 //! ```
 
 use std::io::Write;
-use std::path::Path;
 
 use tome_proto::v1;
-use tome_terminal::{
-    BOLD, DIM, RESET, display_width, format_count, one_line, terminal_width, truncate_end,
-};
+use tome_terminal::{BOLD, DIM, RESET, display_width, format_count, one_line, truncate_end};
 
-use super::labels::{self, TimeLabels};
+use crate::command::screen::Screen;
+use crate::command::time_labels::level_depth;
 
 /// Width of the label column.
 const LABEL_CHARS: usize = 24;
@@ -34,14 +32,14 @@ const TITLE_CHARS_MAX: usize = 300;
 
 pub fn print_tree(
     out: &mut dyn Write,
-    labels: &TimeLabels,
+    screen: &Screen,
     entries: &[v1::TocEntry],
 ) -> std::io::Result<()> {
-    if terminal_width() >= EVENTS_WIDTH_MIN {
+    if screen.line_width() >= EVENTS_WIDTH_MIN {
         writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}{RESET}", "", "events")?;
     }
-    let top = entries.first().map_or(0, |entry| labels::level_depth(&entry.level));
-    entries.iter().try_for_each(|entry| print_branch(out, labels, entry, top))
+    let top = entries.first().map_or(0, |entry| level_depth(&entry.level));
+    entries.iter().try_for_each(|entry| print_branch(out, screen, entry, top))
 }
 
 /// Returns the latest day, or the latest entry if no days are shown.
@@ -55,29 +53,29 @@ pub fn find_latest(entries: &[v1::TocEntry]) -> Option<&v1::TocEntry> {
 
 fn print_branch(
     out: &mut dyn Write,
-    labels: &TimeLabels,
+    screen: &Screen,
     entry: &v1::TocEntry,
     top: usize,
 ) -> std::io::Result<()> {
-    let depth = labels::level_depth(&entry.level).saturating_sub(top);
-    print_entry(out, labels, entry, depth)?;
+    let depth = level_depth(&entry.level).saturating_sub(top);
+    print_entry(out, screen, entry, depth)?;
     let hidden = entry.children.saturating_sub(entry.entries.len() as u64);
     if hidden > 0 && !entry.entries.is_empty() {
         let indent = "  ".repeat(depth + 1);
         writeln!(out, "{indent}{DIM}… {} earlier{RESET}", format_count(hidden))?;
     }
-    entry.entries.iter().try_for_each(|below| print_branch(out, labels, below, top))
+    entry.entries.iter().try_for_each(|below| print_branch(out, screen, below, top))
 }
 
 pub fn print_entry(
     out: &mut dyn Write,
-    labels: &TimeLabels,
+    screen: &Screen,
     entry: &v1::TocEntry,
     depth: usize,
 ) -> std::io::Result<()> {
     let is_segment = entry.level == "segment";
-    let label = format!("{}{}", "  ".repeat(depth), labels.entry_label(entry));
-    let width = terminal_width();
+    let label = format!("{}{}", "  ".repeat(depth), screen.labels.entry_label(entry));
+    let width = screen.line_width();
     let mut tail = String::new();
     if is_segment && width >= AGENTS_WIDTH_MIN {
         tail = format!("  {}", one_line(&entry.agents.join(", "), 40));
@@ -90,7 +88,7 @@ pub fn print_entry(
         false => (String::new(), LABEL_CHARS),
     };
     let room = width.saturating_sub(left + 2 + display_width(&tail));
-    let title = truncate_end(&one_line(&entry_title(entry), TITLE_CHARS_MAX), room);
+    let title = truncate_end(&one_line(&entry_title(screen, entry), TITLE_CHARS_MAX), room);
     let (strong, plain) = if depth == 0 && !is_segment { (BOLD, RESET) } else { ("", "") };
     writeln!(
         out,
@@ -99,16 +97,14 @@ pub fn print_entry(
 }
 
 /// The title; with several projects, one per project.
-pub fn entry_title(entry: &v1::TocEntry) -> String {
+pub fn entry_title(screen: &Screen, entry: &v1::TocEntry) -> String {
     if entry.shares.len() < 2 {
         return entry.title.clone();
     }
-    let each = entry.shares.iter().map(|share| {
-        let root = Path::new(&share.project);
-        let name =
-            root.file_name().map_or(share.project.as_str().into(), |name| name.to_string_lossy());
-        format!("{name}: {}", share.title)
-    });
+    let each = entry
+        .shares
+        .iter()
+        .map(|share| format!("{}: {}", screen.projects.name(&share.project), share.title));
     each.collect::<Vec<_>>().join(" | ")
 }
 

@@ -1,0 +1,58 @@
+//! The projects that a command reads. Outside of a project these are all of them, so that the first
+//! commands of a new user work in the home folder too.
+
+use std::path::Path;
+
+use anyhow::Result;
+
+use super::events::resolve_project;
+use super::project_name::ProjectNames;
+use super::{CommandContext, CommandError};
+
+/// Projects that a refusal names.
+const NAMES_SHOWN: usize = 12;
+
+/// The roots of the projects to read: that of `--project`, the current one, or all known ones.
+pub fn projects_in_scope(
+    context: &CommandContext,
+    folder: Option<&Path>,
+    is_all: bool,
+) -> Result<Vec<String>> {
+    if !is_all && let Some(root) = resolve_project(context, folder)? {
+        return Ok(vec![root]);
+    }
+    let names = ProjectNames::load(context);
+    let roots: Vec<String> = names.roots().map(str::to_owned).collect();
+    match roots.is_empty() {
+        true => Err(refuse_without_project(&names).into()),
+        false => Ok(roots),
+    }
+}
+
+/// The refusal of a command that reads one project, where several are known.
+pub fn refuse_without_project(names: &ProjectNames) -> CommandError {
+    let roots: Vec<&str> = names.roots().collect();
+    match roots.is_empty() {
+        true => CommandError::bad_input("no project has been recorded yet")
+            .with_hint("`tome import` reads the history of your agents"),
+        false => CommandError::bad_input("this folder belongs to no project that Tome knows")
+            .with_hint(name_projects(names, &roots)),
+    }
+}
+
+/// The refusal of a command that found something in several projects.
+pub fn refuse_several(names: &ProjectNames, what: &str, roots: &[&str]) -> CommandError {
+    CommandError::bad_input(format!("{what} is in {} projects", roots.len()))
+        .with_hint(name_projects(names, roots))
+}
+
+/// Such as `add --project NAME: app, site`.
+fn name_projects(names: &ProjectNames, roots: &[&str]) -> String {
+    let shown: Vec<String> =
+        roots.iter().take(NAMES_SHOWN).map(|root| names.argument(root)).collect();
+    let more = match roots.len().saturating_sub(NAMES_SHOWN) {
+        0 => String::new(),
+        hidden => format!(" and {hidden} more (`tome projects`)"),
+    };
+    format!("add --project NAME: {}{more}", shown.join(", "))
+}

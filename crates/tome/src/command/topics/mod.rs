@@ -1,0 +1,380 @@
+//! `tome topics` and `tome file`: what a project has been about, and the pages of topics and files.
+//! Outside of a project they read all projects.
+
+mod json;
+mod page;
+
+use std::io::Write;
+use std::path::Path;
+
+use anyhow::Result;
+use tome_proto::{Client, ClientError, v1};
+use tome_terminal::{BOLD, CommandError, DIM, GREEN, RESET, format_counted, one_line};
+
+use super::project_name::ProjectNames;
+use super::project_scope::{projects_in_scope, refuse_several};
+use super::screen::Screen;
+use super::{CommandContext, Outcome};
+use crate::cli::topics::{FileArgs, TopicsArgs, TopicsCommand};
+use crate::connect::ConnectError;
+
+use json::{page_json, topic_json};
+use page::PagePrinter;
+
+/// Named topics of one kind in the list of all topics, and all kinds of them.
+const NAMED_SHOWN: u32 = 5;
+const NAMED_KINDS: [&str; 6] = ["file", "branch", "issue", "error", "command", "package"];
+/// With fewer sessions, groups of work say less than the files do.
+const GROUPED_SESSIONS_MIN: u64 = 10;
+/// Topics of each project in a list of several.
+const PROJECT_TOPICS_SHOWN: u32 = 3;
+/// Sessions, files and commits on a page.
+const LINES_SHOWN: usize = 8;
+
+pub fn run(context: &CommandContext, args: &TopicsArgs) -> Result<Outcome> {
+    if let Some(TopicsCommand::Show(show)) = &args.command {
+        let projects = projects_in_scope(context, show.project.as_deref(), false)?;
+        let request = v1::GetTopicPageRequest { id: show.id.clone(), ..Default::default() };
+        return show_page(context, &projects, &request, LINES_SHOWN);
+    }
+    let (words, folder) = (args.words.join(" "), args.project.as_deref());
+    list_or_search(context, &words, folder, args.all_projects, args.limit)
+}
+
+/// Lists the topics that match some words; all of them without any.
+pub fn list_or_search(
+    context: &CommandContext,
+    words: &str,
+    folder: Option<&Path>,
+    is_all: bool,
+    limit: u32,
+) -> Result<Outcome> {
+    let projects = projects_in_scope(context, folder, is_all)?;
+    match (words.trim().is_empty(), projects.as_slice()) {
+        (true, [only]) => list_topics(context, only, limit),
+        (true, several) => list_projects(context, several),
+        (false, projects) => search_topics(context, projects, words, limit),
+    }
+}
+
+pub fn run_file(context: &CommandContext, args: &FileArgs) -> Result<Outcome> {
+    let projects = projects_in_scope(context, args.project.as_deref(), false)?;
+    let request = v1::GetTopicPageRequest { path: args.path.clone(), ..Default::default() };
+    show_page(context, &projects, &request, args.limit as usize)
+}
+
+/// Loads a page from one project. A path from outside the project is relative to its root. `None` if
+/// the project has no such topic or file, with the reason.
+pub fn load_page(
+    context: &CommandContext,
+    project: &str,
+    request: &v1::GetTopicPageRequest,
+) -> Result<Result<v1::GetTopicPageResponse, String>> {
+    let cwd = std::env::current_dir()?.to_string_lossy().into_owned();
+    let is_inside = Path::new(&cwd).starts_with(project);
+    let request = v1::GetTopicPageRequest {
+        cwd: if is_inside { cwd } else { project.to_owned() },
+        project: project.to_owned(),
+        ..request.clone()
+    };
+    let get = async |client: &Client| client.get_topic_page(request.clone()).await;
+    match context.connector.call_blocking(get) {
+        Err(ConnectError::Client(ClientError::NotFound(said))) => Ok(Err(said)),
+        page => Ok(Ok(page?)),
+    }
+}
+
+fn search_topics(
+    context: &CommandContext,
+    projects: &[String],
+    words: &str,
+    limit: u32,
+) -> Result<Outcome> {
+    let mut found: Vec<(&String, Vec<v1::Topic>)> = Vec::new();
+    for project in projects {
+        let (project_root, query) = (project.clone(), words.to_owned());
+        let request = v1::GetTopicsByQueryRequest { project: project_root, query, limit };
+        let search = async |client: &Client| client.get_topics_by_query(request.clone()).await;
+        let topics = context.connector.call_blocking(search)?;
+        if !topics.is_empty() {
+            found.push((project, topics));
+        }
+    }
+    if context.json {
+        let all = found.iter().flat_map(|(_, topics)| topics);
+        all.into_iter().try_for_each(|topic| context.print_json(&topic_json(topic)))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = tome_terminal::stdout().lock();
+    if found.is_empty() {
+        let words = one_line(words, 60);
+        writeln!(out, "no topic matches {words:?}; search all texts: tome recall {words:?}")?;
+        return Ok(Outcome::Done);
+    }
+    let screen = Screen::new(context);
+    for (place, (project, topics)) in found.iter().enumerate() {
+        if projects.len() > 1 {
+            let gap = if place > 0 { "\n" } else { "" };
+            writeln!(out, "{gap}{BOLD}{}{RESET}", screen.projects.name(project))?;
+        }
+        print_topics(&mut out, &screen, topics)?;
+    }
+    if let Some((project, topics)) = found.first() {
+        print_hint(&mut out, &screen, project, topics)?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// The topics of one project.
+struct ProjectTopics {
+    status: v1::GetTopicGraphStatusResponse,
+    groups: Vec<v1::Topic>,
+    named: Vec<(&'static str, Vec<v1::Topic>)>,
+}
+
+fn load_topics(
+    context: &CommandContext,
+    project: &str,
+    limits: (u32, u32),
+) -> Result<ProjectTopics> {
+    let top = |kind: &str, limit: u32| v1::GetTopTopicsRequest {
+        project: project.to_owned(),
+        kind: kind.to_owned(),
+        limit,
+    };
+    let load = async |client: &Client| {
+        let request = v1::GetTopicGraphStatusRequest { project: project.to_owned() };
+        let status = client.get_topic_graph_status(request).await?;
+        let groups = client.get_top_topics(top("group", limits.0)).await?;
+        let mut named = Vec::new();
+        for kind in NAMED_KINDS {
+            named.push((kind, client.get_top_topics(top(kind, limits.1)).await?));
+        }
+        Ok(ProjectTopics { status, groups, named })
+    };
+    Ok(context.connector.call_blocking(load)?)
+}
+
+fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Outcome> {
+    let mut topics = load_topics(context, project, (limit, NAMED_SHOWN))?;
+    if context.json {
+        return print_all_json(context, &topics);
+    }
+    let screen = Screen::new(context);
+    let mut out = tome_terminal::stdout().lock();
+    if topics.status.segments == 0 {
+        writeln!(out, "no topics yet: nothing has been recorded for this project")?;
+        return Ok(Outcome::Done);
+    }
+    print_project(&mut out, &screen, project, &topics.status)?;
+    let has_groups = topics.status.sessions >= GROUPED_SESSIONS_MIN;
+    if has_groups {
+        writeln!(out)?;
+        print_topics(&mut out, &screen, &topics.groups)?;
+        let hidden = topics.status.groups.saturating_sub(topics.groups.len() as u64);
+        if hidden > 0 {
+            writeln!(out, "{DIM}{hidden} more: -n N{RESET}")?;
+        }
+    }
+    for (kind, topics) in &mut topics.named {
+        // Met once, an error or a command is no subject of its own.
+        topics.retain(|topic| topic.segments > 1 || !matches!(*kind, "error" | "command"));
+        print_named(&mut out, &screen, kind, topics)?;
+    }
+    if has_groups {
+        return Ok(print_hint(&mut out, &screen, project, &topics.groups).map(|()| Outcome::Done)?);
+    }
+    let said = format!("Work is grouped into topics from {GROUPED_SESSIONS_MIN} sessions on");
+    let flag = screen.projects.flag(project);
+    writeln!(out, "\n{DIM}{said} · a file: tome file <path>{flag}{RESET}")?;
+    Ok(Outcome::Done)
+}
+
+fn print_all_json(context: &CommandContext, topics: &ProjectTopics) -> Result<Outcome> {
+    let named = topics.named.iter().flat_map(|(_, topics)| topics);
+    let mut all = topics.groups.iter().chain(named);
+    all.try_for_each(|topic| context.print_json(&topic_json(topic)))?;
+    Ok(Outcome::Done)
+}
+
+/// Lists the main topics of several projects.
+fn list_projects(context: &CommandContext, projects: &[String]) -> Result<Outcome> {
+    let screen = Screen::new(context);
+    let mut out = tome_terminal::stdout().lock();
+    let mut latest: Option<(u64, &String)> = None;
+    for project in projects {
+        let topics = load_topics(context, project, (PROJECT_TOPICS_SHOWN, PROJECT_TOPICS_SHOWN))?;
+        if context.json {
+            print_all_json(context, &topics)?;
+            continue;
+        }
+        if topics.status.segments == 0 {
+            continue;
+        }
+        if latest.is_some() {
+            writeln!(out)?;
+        }
+        latest = latest.max(Some((topics.status.last_at_ms, project)));
+        print_project(&mut out, &screen, project, &topics.status)?;
+        if topics.status.sessions >= GROUPED_SESSIONS_MIN {
+            print_topics(&mut out, &screen, &topics.groups)?;
+            continue;
+        }
+        for (_, files) in topics.named.iter().filter(|(kind, _)| *kind == "file") {
+            files.iter().try_for_each(|file| print_label(&mut out, &screen, file))?;
+        }
+    }
+    match latest {
+        _ if context.json => {}
+        None => writeln!(out, "no topics yet: nothing has been recorded")?,
+        Some((_, project)) => {
+            let name = screen.projects.argument(project);
+            writeln!(out, "\n{DIM}More of one: tome topics --project {name}{RESET}")?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+fn print_project(
+    out: &mut dyn Write,
+    screen: &Screen,
+    project: &str,
+    status: &v1::GetTopicGraphStatusResponse,
+) -> std::io::Result<()> {
+    let span = format_days(screen, status.first_at_ms, status.last_at_ms);
+    let sessions = format_counted(status.sessions, "session", "sessions");
+    let name = screen.projects.name(project);
+    writeln!(out, "{BOLD}{name}{RESET}  {DIM}{sessions} · {span}{RESET}")
+}
+
+/// The first and the last day.
+fn format_days(screen: &Screen, first_ms: u64, last_ms: u64) -> String {
+    let day = |at_ms| screen.labels.format_day(screen.now, at_ms);
+    let (first, last) = (day(first_ms), day(last_ms));
+    if first == last { first } else { format!("{first} – {last}") }
+}
+
+fn print_hint(
+    out: &mut dyn Write,
+    screen: &Screen,
+    project: &str,
+    found: &[v1::Topic],
+) -> std::io::Result<()> {
+    let Some(first) = found.first() else { return Ok(()) };
+    let id = one_line(&first.id, 80);
+    let id = if id.contains(' ') { format!("'{id}'") } else { id };
+    let flag = screen.projects.flag(project);
+    writeln!(out, "\n{DIM}Open one: tome topics show {id}{flag} · a file: tome file <path>{RESET}")
+}
+
+/// Prints topics, each on a line or two: id and label, then days and title.
+fn print_topics(out: &mut dyn Write, screen: &Screen, topics: &[v1::Topic]) -> std::io::Result<()> {
+    let width = screen.prose_width();
+    for topic in topics {
+        let days = format_counted(topic.days, "day", "days");
+        let last = screen.labels.format_day(screen.now, topic.last_at_ms);
+        let (head, rest) = match topic.kind.as_str() {
+            "group" => (topic.label.as_str(), topic.title.as_str()),
+            "error" => (topic.label.as_str(), ""),
+            _ => ("", ""),
+        };
+        let id = one_line(&topic.id, width.saturating_sub(26).max(20));
+        let when = format!("{days}, last {last}");
+        let room = width.saturating_sub(when.chars().count() + 2);
+        let line = one_line(format!("{id}  {head}").trim_end(), room);
+        let gap = room.saturating_sub(line.chars().count()) + 2;
+        let name = line.strip_prefix(&id).unwrap_or_default();
+        writeln!(
+            out,
+            "{GREEN}{id}{RESET}{BOLD}{name}{RESET}{}{DIM}{when}{RESET}",
+            " ".repeat(gap)
+        )?;
+        let is_repeated = rest == head && line.ends_with(head);
+        if !rest.is_empty() && !is_repeated {
+            writeln!(out, "         {}", one_line(rest, width.saturating_sub(9)))?;
+        }
+    }
+    Ok(())
+}
+
+fn print_named(
+    out: &mut dyn Write,
+    screen: &Screen,
+    kind: &str,
+    topics: &[v1::Topic],
+) -> std::io::Result<()> {
+    if topics.is_empty() {
+        return Ok(());
+    }
+    let heading = match kind {
+        "file" => "Files",
+        "branch" => "Branches",
+        "issue" => "Issues",
+        "error" => "Errors",
+        "command" => "Commands",
+        _ => "Packages",
+    };
+    writeln!(out, "\n{BOLD}{heading}{RESET}")?;
+    topics.iter().try_for_each(|topic| print_label(out, screen, topic))
+}
+
+fn print_label(out: &mut dyn Write, screen: &Screen, topic: &v1::Topic) -> std::io::Result<()> {
+    let days = format_counted(topic.days, "day", "days");
+    let is_error = topic.kind == "error";
+    let id = if is_error { format!("  {DIM}{}{RESET}", topic.id) } else { String::new() };
+    let taken = if is_error { 30 } else { 14 };
+    let label = one_line(&topic.label, screen.prose_width().saturating_sub(taken).max(20));
+    writeln!(out, "  {label}  {DIM}{days}{RESET}{id}")
+}
+
+/// Shows the page of a topic or file of the one project that has it.
+fn show_page(
+    context: &CommandContext,
+    projects: &[String],
+    request: &v1::GetTopicPageRequest,
+    limit: usize,
+) -> Result<Outcome> {
+    let (mut found, mut reason) = (Vec::new(), None);
+    for project in projects {
+        match load_page(context, project, request)? {
+            Ok(page) => found.push((project, page)),
+            // Among several projects, a guess of one says little.
+            Err(said) => reason = Some(said),
+        }
+    }
+    // A file that was changed in one project may have been read in others.
+    if found.iter().any(|(_, page)| page.only_read == 0) {
+        found.retain(|(_, page)| page.only_read == 0);
+    }
+    let what = if request.path.is_empty() { &request.id } else { &request.path };
+    let what = one_line(what, 100);
+    let (project, page) = match found.as_slice() {
+        [(project, page)] => (project, page),
+        [] if projects.len() > 1 => return Err(not_found(format!("no project has {what}"))),
+        [] => return Err(not_found(reason.unwrap_or_default())),
+        several => {
+            let roots: Vec<&str> = several.iter().map(|(project, _)| project.as_str()).collect();
+            return Err(refuse_several(&ProjectNames::load(context), &what, &roots).into());
+        }
+    };
+    if context.json {
+        context.print_json(&page_json(page))?;
+        return Ok(Outcome::Done);
+    }
+    let mut out = tome_terminal::stdout().lock();
+    if page.only_read > 0 {
+        let reads = format_counted(page.only_read, "segment", "segments");
+        writeln!(out, "{what} was read in {reads} of work, but no session changed it")?;
+        return Ok(Outcome::Done);
+    }
+    let screen = Screen::new(context);
+    PagePrinter { out: &mut out, screen: &screen, project, limit }.print(page)?;
+    Ok(Outcome::Done)
+}
+
+/// The error for a topic or file that does not exist.
+fn not_found(said: String) -> anyhow::Error {
+    CommandError::not_found(said)
+        .with_hint("`tome topics <words>` finds topics and files by words")
+        .into()
+}

@@ -1,0 +1,182 @@
+//! The page of a topic or of a file.
+
+use std::io::Write;
+
+use tome_proto::v1;
+use tome_terminal::{BOLD, DIM, RESET, YELLOW, format_counted, one_line, wrap_lines};
+
+use super::{LINES_SHOWN, format_days};
+use crate::command::screen::Screen;
+
+/// Prints the page of a topic or of a file.
+pub struct PagePrinter<'a> {
+    pub out: &'a mut dyn Write,
+    pub screen: &'a Screen,
+    /// The root of the project.
+    pub project: &'a str,
+    /// Entries shown.
+    pub limit: usize,
+}
+
+impl PagePrinter<'_> {
+    pub fn print(&mut self, page: &v1::GetTopicPageResponse) -> std::io::Result<()> {
+        self.print_head(page)?;
+        self.print_facts("Decided", &page.decisions)?;
+        self.print_problems(&page.problems)?;
+        self.print_entries(page)?;
+        self.print_facts("Found out", &page.statements)?;
+        let commits = page.commits.iter().take(LINES_SHOWN).cloned().collect::<Vec<_>>();
+        let heading = if page.entries.is_empty() { "Commits" } else { "Commits in the same turns" };
+        self.print_facts(heading, &commits)?;
+        if !page.files.is_empty() {
+            writeln!(self.out, "\n{BOLD}Files{RESET}")?;
+        }
+        for file in page.files.iter().take(LINES_SHOWN) {
+            let path = one_line(&file.path, self.screen.prose_width().saturating_sub(4));
+            writeln!(self.out, "  {path}")?;
+        }
+        self.print_hidden(page.files.len().saturating_sub(LINES_SHOWN))?;
+        if !page.related.is_empty() {
+            writeln!(self.out, "\n{BOLD}Related{RESET}")?;
+        }
+        for related in &page.related {
+            let topic = related.topic.clone().unwrap_or_default();
+            let name = match topic.kind.as_str() {
+                "group" => format!("{}  {}", topic.id, topic.label),
+                _ => topic.label,
+            };
+            let room = self.screen.prose_width().saturating_sub(related.reason.chars().count() + 5);
+            let name = one_line(&name, room.max(20));
+            writeln!(self.out, "  {name}  {DIM}{}{RESET}", related.reason)?;
+        }
+        let example = page.entries.first().map(|entry| entry.number);
+        let example = example.or(page.sessions.first().map(|session| session.number));
+        match example {
+            Some(number) => {
+                let flag = self.screen.projects.flag(self.project);
+                writeln!(self.out, "\n{DIM}Open a number: tome show {number}{flag}{RESET}")
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn print_head(&mut self, page: &v1::GetTopicPageResponse) -> std::io::Result<()> {
+        let topic = page.topic.clone().unwrap_or_default();
+        let project = self.screen.projects.name(self.project);
+        let label = one_line(&topic.label, 200);
+        writeln!(self.out, "{BOLD}{label}{RESET}  {DIM}{project}{RESET}")?;
+        if !topic.title.is_empty() && topic.title != topic.label {
+            writeln!(self.out, "{}", one_line(&topic.title, 200))?;
+        }
+        if !page.forwarded_from.is_empty() {
+            let (from, to) = (one_line(&page.forwarded_from, 80), one_line(&topic.id, 80));
+            let to = to.strip_prefix("file:").unwrap_or(&to);
+            writeln!(self.out, "{YELLOW}{from} is {to} now{RESET}")?;
+        }
+        if !page.former_names.is_empty() {
+            let names = page.former_names.join(", ");
+            writeln!(self.out, "{DIM}formerly {}{RESET}", one_line(&names, 200))?;
+        }
+        let days = format_counted(topic.days, "day", "days");
+        let sessions = format_counted(topic.sessions, "session", "sessions");
+        let span = format_days(self.screen, topic.first_at_ms, topic.last_at_ms);
+        let agents = topic.agents.join(", ");
+        writeln!(self.out, "{DIM}{days}, {sessions} · {span} · {agents}{RESET}")?;
+        if page.weeks.len() > 1 {
+            let bars = sparkline(&page.weeks);
+            writeln!(self.out, "{DIM}by week {bars}{RESET}")?;
+        }
+        Ok(())
+    }
+
+    fn print_entries(&mut self, page: &v1::GetTopicPageResponse) -> std::io::Result<()> {
+        if page.entries.is_empty() {
+            writeln!(self.out, "\n{BOLD}Sessions{RESET}")?;
+            for session in page.sessions.iter().take(LINES_SHOWN) {
+                let id: String = session.id.chars().take(8).collect();
+                let day = self.screen.labels.format_day(self.screen.now, session.last_at_ms);
+                let head = format!("{day} · {} {id}", session.agent);
+                self.print_cited(&head, &session.title, session.number)?;
+            }
+            return self.print_hidden(page.sessions.len().saturating_sub(LINES_SHOWN));
+        }
+        let is_file = page.topic.as_ref().is_some_and(|topic| topic.kind == "file");
+        writeln!(self.out, "\n{BOLD}{}{RESET}", if is_file { "Changes" } else { "Turns" })?;
+        for entry in page.entries.iter().take(self.limit) {
+            let id: String = entry.session.chars().take(8).collect();
+            let day = self.screen.labels.format_day(self.screen.now, entry.at_ms);
+            let mut head = format!("{day} · {} {id}", entry.agent);
+            if !entry.detail.is_empty() {
+                head = format!("{head} · {}", entry.detail);
+            }
+            self.print_cited(&head, &entry.why, entry.number)?;
+        }
+        let shown = page.entries.len().min(self.limit) as u64;
+        self.print_hidden(usize::try_from(page.entries_total.saturating_sub(shown)).unwrap_or(0))
+    }
+
+    fn print_hidden(&mut self, hidden: usize) -> std::io::Result<()> {
+        match hidden {
+            0 => Ok(()),
+            hidden => writeln!(self.out, "  {DIM}… {hidden} more; --json lists them{RESET}"),
+        }
+    }
+
+    /// A line of who and when, and below it a text with its citation.
+    fn print_cited(&mut self, head: &str, text: &str, number: u64) -> std::io::Result<()> {
+        writeln!(
+            self.out,
+            "  {DIM}{}{RESET}",
+            one_line(head, self.screen.prose_width().saturating_sub(2))
+        )?;
+        self.print_text("    ", text, number)
+    }
+
+    fn print_text(&mut self, indent: &str, text: &str, number: u64) -> std::io::Result<()> {
+        let room = self.screen.prose_width().saturating_sub(indent.chars().count()).max(20);
+        let lines = wrap_lines(&format!("{} #{number}", one_line(text, 400)), room);
+        for (place, line) in lines.iter().enumerate() {
+            let first = if place == 0 { indent } else { "    " };
+            writeln!(self.out, "{first}{line}")?;
+        }
+        Ok(())
+    }
+
+    fn print_facts(&mut self, heading: &str, facts: &[v1::TopicFact]) -> std::io::Result<()> {
+        if facts.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "\n{BOLD}{heading}{RESET}")?;
+        facts.iter().try_for_each(|fact| self.print_text("  • ", &fact.text, fact.number))
+    }
+
+    fn print_problems(&mut self, problems: &[v1::TopicFact]) -> std::io::Result<()> {
+        if problems.is_empty() {
+            return Ok(());
+        }
+        writeln!(self.out, "\n{BOLD}Problems{RESET}")?;
+        for problem in problems {
+            let text = match problem.state.as_str() {
+                "fixed" => problem.text.clone(),
+                "open" => format!("{} — not seen to pass since", problem.text),
+                _ => format!(
+                    "{} — the command passed later, #{}",
+                    problem.text, problem.passed_number
+                ),
+            };
+            self.print_text("  • ", &text, problem.number)?;
+        }
+        Ok(())
+    }
+}
+
+/// Bars for the activity of each week, from a space to a full block.
+fn sparkline(weeks: &[v1::TopicWeek]) -> String {
+    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let most = weeks.iter().map(|week| week.segments).max().unwrap_or(1).max(1);
+    let bar = |segments: u64| {
+        let height = (segments * 8).div_ceil(most).saturating_sub(1);
+        usize::try_from(height).ok().and_then(|height| BARS.get(height)).copied().unwrap_or('█')
+    };
+    weeks.iter().map(|week| if week.segments == 0 { '·' } else { bar(week.segments) }).collect()
+}
