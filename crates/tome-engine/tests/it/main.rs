@@ -8,6 +8,7 @@
     reason = "a failing test should panic at the cause"
 )]
 
+mod backup;
 mod intake;
 mod lessons;
 mod lessons_data;
