@@ -80,7 +80,7 @@ mod tests {
 
     use super::*;
 
-    fn rejected(output: serde_json::Value) -> Event {
+    fn rejected(output: Value) -> Event {
         Event {
             id: EventId::parse("event-1").unwrap(),
             session: SessionId::parse("s").unwrap(),
