@@ -182,3 +182,22 @@ fn shorten_name(words: &[&str]) -> String {
         _ => words.join(" "),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formatter_checks_only_if_it_is_asked_to() {
+        let formats = |command: &str| {
+            let (name, _) = name_command(command).unwrap();
+            is_formatter(&name, command)
+        };
+        assert!(formats("cargo fmt"));
+        assert!(formats("mise run fmt"));
+        assert!(formats("npx prettier --write src"));
+        assert!(!formats("cargo fmt --check"));
+        assert!(!formats("gofmt -l ."));
+        assert!(!formats("cargo clippy"));
+    }
+}

@@ -189,7 +189,7 @@ fn score_diagnostic(line: &str) -> u32 {
 }
 
 /// Splits `src/a.go:3:14: message` into the place and the message.
-fn split_place(line: &str) -> Option<(&str, &str)> {
+pub(super) fn split_place(line: &str) -> Option<(&str, &str)> {
     let (place, said) = line.split_once(": ")?;
     let mut parts = place.split(':');
     let file = parts.next()?;
@@ -318,6 +318,10 @@ pub(super) fn render_failure_message(line: &str) -> String {
             break;
         }
         rest = after.trim_start();
+    }
+    // "no module provides it; to add it:" ends with what follows in the output.
+    if let Some((said, _)) = rest.strip_suffix(':').and_then(|text| text.rsplit_once("; ")) {
+        rest = said;
     }
     // A test's duration at the end, such as `(0.04s)`.
     match rest.rsplit_once(" (") {

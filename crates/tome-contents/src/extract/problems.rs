@@ -1,14 +1,14 @@
 //! Finds what went wrong in a segment, what passes, and what is left open.
 
 use tome_model::{Event, FactKind};
-use tome_text::{count_words, truncate_words};
+use tome_text::count_words;
 
 use super::answer::find_closing_question;
-use super::clause::capitalize;
+use super::clause::{capitalize, cut_clause};
 use super::command_name::is_formatter;
 use super::commands::{CommandOutcome, CommandRun};
-use super::draft_fact::{DraftFact, PASSING_TROUBLE, build_evidence, first_line};
-use super::failures::render_failure_message;
+use super::draft_fact::{DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line};
+use super::failures::{render_failure_message, split_place};
 use super::files::{FileTouchKind, find_text_field};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
@@ -25,27 +25,24 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         else {
             continue;
         };
-        let test = run.failed_test.map(render_failure_message);
-        let test =
-            test.as_deref().map(|test| test.trim_start_matches("FAIL").trim_matches([':', ' ']));
-        let cause = render_failure_message(line);
-        let why = match test {
-            Some(test) if !test.contains(char::is_whitespace) && !test.is_empty() => {
-                format!("{test}: {cause}")
-            }
-            _ => cause,
+        let why = describe_failure(run, line);
+        let message = without_digits(&why);
+        // One failure of a test is enough, whatever it said the next time.
+        let subject = match run.failed_test {
+            Some(test) => without_digits(test),
+            None => message.clone(),
         };
-        let why = truncate_words(&why, 150);
-        if told.contains(&(run.name.as_str(), why.clone())) || told.len() >= PROBLEMS_MAX {
+        if told.contains(&(run.name.as_str(), subject.clone())) || told.len() >= PROBLEMS_MAX {
             continue;
         }
-        told.push((&run.name, why.clone()));
-        let message = render_failure_message(line);
+        told.push((&run.name, subject));
         // The last time that it failed so, and the first success of that very command after it.
         let alike = |other: &&&CommandRun<'_>| {
             other.name == run.name
                 && other.outcome == CommandOutcome::Failed
-                && other.line.is_some_and(|other| render_failure_message(other) == message)
+                && other
+                    .line
+                    .is_some_and(|line| without_digits(&describe_failure(other, line)) == message)
         };
         let last = runs.iter().rev().find(alike).unwrap_or(run);
         let passed = runs.iter().find(|other| {
@@ -74,7 +71,16 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
             }
             None => String::new(),
         };
-        let text = format!("`{}` failed: {}{fixed}", run.name, why.trim_end_matches('.'));
+        let text = format!("`{}` failed: ", run.name);
+        let room = FACT_CHARS_MAX.saturating_sub(text.chars().count() + fixed.chars().count());
+        let room = room.max(60);
+        // The cause says more than the name of the test.
+        let cause = match why.chars().nth(room) {
+            Some(_) => render_failure_message(line),
+            None => why.clone(),
+        };
+        let shown = cut_clause(cause.trim_end_matches('.'), room);
+        let text = format!("{text}{shown}{fixed}");
         let asked = turns.iter().find(|turn| turn.events.contains(&run.event));
         let weight = match passed {
             None if is_unclear => PASSING_TROUBLE,
@@ -89,6 +95,23 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         };
         facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
     }
+}
+
+/// Why a command failed: the message, after the name of the test.
+fn describe_failure(run: &CommandRun<'_>, line: &str) -> String {
+    let cause = render_failure_message(line);
+    let test = run.failed_test.map(render_failure_message).unwrap_or_default();
+    let test = test.trim_start_matches("FAIL").trim_matches([':', ' ']);
+    if test.is_empty() || test.contains(char::is_whitespace) {
+        return cause;
+    }
+    let said = split_place(&cause).map_or(cause.as_str(), |(_, said)| said);
+    format!("{test}: {said}")
+}
+
+/// A message without line numbers and durations, by which it is recognized.
+fn without_digits(message: &str) -> String {
+    message.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 /// Whether a message only says that a test failed, and not why.
@@ -215,7 +238,7 @@ pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
         let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word))
             && !is_formatter(&run.name, run.command);
         let command = command_key(run);
-        let short = command.chars().count() <= 80 && !command.contains(['\n', '$']);
+        let short = command.chars().count() <= 120 && !command.contains(['\n', '$']);
         let passed = run.outcome == CommandOutcome::Passed;
         if checks && short && passed && run.is_major && !told.contains(&command) && told.len() < 6 {
             told.push(command);
@@ -231,7 +254,7 @@ pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
 }
 
 /// Whether a question only offers the next step: "Want me to commit this?"
-fn is_chore_offer(question: &str) -> bool {
+pub(super) fn is_chore_offer(question: &str) -> bool {
     const CHORES: [&str; 8] =
         ["commit", "push", "pr", "merge", "continue", "proceed", "start", "implement"];
     let named = has_name(question);
@@ -240,7 +263,7 @@ fn is_chore_offer(question: &str) -> bool {
     !named && words.clone().count() <= 14 && words.clone().any(of_chore)
 }
 
-/// The files that a turn changed and did not commit, if its last word offers to.
+/// The files that a turn changed after its last commit.
 fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
     let committed = turn.commits.iter().map(|commit| commit.event).max().unwrap_or(0);
     let changed: Vec<&FileActivity<'_>> = turn
@@ -248,7 +271,7 @@ fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
         .iter()
         .filter(|file| file.action != FileTouchKind::Read && file.last_event > committed)
         .collect();
-    (!changed.is_empty()).then(|| format!("{} not committed", describe_changes(&changed)))
+    (!changed.is_empty()).then(|| describe_changes(&changed))
 }
 
 /// Finds the open end of the last turn: a question to the user, an interrupted request, or a failing
@@ -263,7 +286,10 @@ pub(super) fn find_open_end(
             let evidence: Vec<Evidence> =
                 question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
             let text = match is_chore_offer(&question.text) {
-                true => describe_uncommitted(last)?,
+                true => {
+                    let changed = describe_uncommitted(last)?;
+                    format!("The agent asked \"{}\", no answer ({changed})", question.text)
+                }
                 false => question.text,
             };
             return DraftFact::new(FactKind::Open, &text, 5, evidence);

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 use tome_model::{Event, EventKind, Role};
 
-use super::answer::{AnswerSentence, SURE, find_conclusion};
+use super::answer::find_conclusion;
 use super::commands::{CommandRun, parse_command_runs};
 use super::commits::{
     FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
@@ -16,6 +16,7 @@ use super::plan::{PlanHeading, find_plan};
 use super::prose::{MessageParts, split_message};
 use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
+use super::statement::{AnswerSentence, SURE};
 use crate::rejection::find_rejection_words;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
@@ -133,7 +134,8 @@ impl<'a> Turn<'a> {
     fn add_event(&mut self, at: usize, event: &'a Event) {
         let field = |name: &str| event.meta.get(name).and_then(Value::as_str);
         let branch = field("branch");
-        self.branch = branch.filter(|branch| !branch.is_empty()).or(self.branch);
+        // In the middle of a rebase git is on no branch.
+        self.branch = branch.filter(|branch| !matches!(*branch, "" | "HEAD")).or(self.branch);
         let is_subagents = event.meta.contains_key("agent_id");
         match event.kind {
             EventKind::UserMessage if is_prompt(event) && self.prompt.is_none() => {
@@ -189,7 +191,10 @@ impl<'a> Turn<'a> {
         }
         self.runs.extend(runs);
         self.pulls.extend(find_pulls(at, event, tool));
-        self.rebase = find_finished_rebase(at, event, tool).or(self.rebase.take());
+        if let Some(rebase) = find_finished_rebase(at, event, tool) {
+            self.branch = rebase.branch.or(self.branch);
+            self.rebase = Some(rebase);
+        }
         for commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
             self.add_commit(commit);

@@ -118,10 +118,7 @@ fn render_step(out: &mut dyn Write, width: usize, step: &TurnStep<'_>) -> std::i
         TurnStep::Said { text, .. } => {
             render_markdown(text, width).iter().try_for_each(|line| writeln!(out, "{line}"))
         }
-        TurnStep::Objected { text, .. } => {
-            writeln!(out)?;
-            render_prompt(out, width, text)
-        }
+        TurnStep::Objected { text, .. } => render_prompt(out, width, text),
         TurnStep::Called { line, outcome, reason, edits, .. } => {
             let mark = match outcome.has_passed() {
                 Some(true) => format!("{GREEN}✓{RESET}"),
