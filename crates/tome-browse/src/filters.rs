@@ -108,7 +108,7 @@ impl SearchScope {
     /// A few words for it.
     pub fn label(self) -> &'static str {
         match self {
-            Self::All => "anything",
+            Self::All => "all kinds",
             Self::Sessions => "sessions",
             Self::Notes => "notes",
             Self::Lessons => "lessons",
@@ -132,7 +132,7 @@ impl Speaker {
     /// A few words for it.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Anyone => "anyone",
+            Self::Anyone => "all speakers",
             Self::User => "user",
             Self::Agent => "agent",
             Self::Tool => "tools",

@@ -11,6 +11,7 @@ use super::event_text::event_texts;
 use super::limits::{
     BULLETS_MAX, EXCERPT_CHARS_MAX, GRIPS_PER_BULLET_MAX, KEYWORDS_MAX, TEXT_CHARS_MAX,
 };
+use super::rejection::authored_kind;
 use super::{Evidence, Summary, SummaryWork, Support};
 
 /// Name of the built-in summarizer.
@@ -142,7 +143,7 @@ fn build_grip(evidence: &Evidence, node: &NodeId, events: &[Event]) -> Option<Gr
         first: event.id.clone(),
         last: event.id.clone(),
         at: event.at,
-        kind: event.kind,
+        kind: authored_kind(event),
     })
 }
 

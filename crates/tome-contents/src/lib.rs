@@ -12,6 +12,7 @@ mod instructions;
 mod limits;
 mod model_summary;
 mod rebuild;
+mod rejection;
 mod replace;
 mod resegment;
 mod rollup;
@@ -46,6 +47,7 @@ pub use instructions::{
 };
 pub use model_summary::ModelSummarizer;
 pub use rebuild::ContentsRebuildReport;
+pub use rejection::{authored_kind, find_rejection_words};
 pub use replace::{
     NodeSource, ProjectNode, ReplaceOutcome, UnpolishedPage, list_unpolished, load_source,
     replace_summary,

@@ -73,7 +73,7 @@ pub struct SessionListing {
     pub prompts: u64,
     /// Number of commits.
     pub commits: u64,
-    /// The latest outcome, if one is known.
+    /// The weightiest outcome, if one is known.
     pub conclusion: Option<String>,
     /// Facts, in order; only if they were requested.
     pub facts: Vec<SessionFact>,
@@ -138,7 +138,7 @@ impl SessionQuery {
         stats: &SessionStats,
     ) -> Result<Option<(SessionListing, u32)>, HomeError> {
         let mut listing = begin_listing(stats);
-        let (mut prompts, mut best) = (0, 0);
+        let (mut prompts, mut best, mut heaviest) = (0, 0, 0);
         let (mut branches, mut is_in_range) =
             (Vec::new(), self.from.is_none() && self.to.is_none());
         let mut text = String::new();
@@ -157,6 +157,13 @@ impl SessionQuery {
                 {
                     best = title.weight;
                     listing.title.clone_from(&title.text);
+                }
+                // The result of the work, rather than of its last turn.
+                for fact in work.facts_of(FactKind::Outcome) {
+                    if fact.weight >= heaviest && self.overlaps(fact.at, fact.at) {
+                        heaviest = fact.weight;
+                        listing.conclusion = Some(fact.text.clone());
+                    }
                 }
                 self.add_facts(ledger, &stats.project, work, &mut listing)?;
                 if !self.words.is_empty() {
@@ -188,7 +195,7 @@ impl SessionQuery {
         self.from.is_none_or(|from| last >= from) && self.to.is_none_or(|to| first < to)
     }
 
-    /// Adds the facts of the time range that a list shows, and the latest conclusion.
+    /// Adds the facts of the time range that a list shows.
     fn add_facts(
         &self,
         ledger: &Ledger,
@@ -196,9 +203,6 @@ impl SessionQuery {
         work: &Work,
         listing: &mut SessionListing,
     ) -> Result<(), HomeError> {
-        if let Some(last) = work.facts_of(FactKind::Outcome).next_back() {
-            listing.conclusion = Some(last.text.clone());
-        }
         if !self.with_facts {
             return Ok(());
         }

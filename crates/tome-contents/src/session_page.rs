@@ -125,6 +125,17 @@ fn write_page(
         commits: turn.commits,
         is_interrupted: turn.is_interrupted,
     });
+    let mut shown_turns: Vec<SessionTurn> = Vec::new();
+    for (turn, facts) in turns.zip(&read.turns) {
+        if turn.prompt_event.is_some() || turn.events > 1 {
+            shown_turns.push(turn);
+        }
+        let next = shown_turns.len() + 1;
+        if let Some(turn) = shown_turns.last_mut().filter(|_| facts.is_corrected) {
+            turn.conclusion =
+                turn.conclusion.take().map(|text| format!("{text} (corrected in turn {next})"));
+        }
+    }
     let shown = |kind: FactKind| {
         !matches!(kind, FactKind::Title | FactKind::Outcome | FactKind::Request | FactKind::Change)
     };
@@ -144,13 +155,7 @@ fn write_page(
             })
         })
         .collect();
-    SessionPage {
-        session,
-        turns: turns.filter(|turn| turn.prompt_event.is_some() || turn.events > 1).collect(),
-        facts,
-        files: read.files,
-        is_truncated,
-    }
+    SessionPage { session, turns: shown_turns, facts, files: read.files, is_truncated }
 }
 
 /// Loads the latest events of a session, in order, and whether earlier ones were left out.

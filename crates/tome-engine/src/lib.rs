@@ -9,6 +9,7 @@ mod capture;
 mod engine;
 mod injection;
 mod intake;
+mod lessons;
 mod project_merge;
 mod quote;
 mod spool;
@@ -28,6 +29,7 @@ pub use injection::{
     render_start, render_subagent,
 };
 pub use intake::{IngestResult, Intake, PreparedDrafts};
+pub use lessons::{LessonQuery, LessonRecall, RecalledLesson};
 pub use project_merge::MergedProject;
 pub use quote::{neutralize, quote_text, strip_fence};
 pub use spool::{Spool, SpoolCounts, SpoolFile, SpoolLine};

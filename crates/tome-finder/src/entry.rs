@@ -1,5 +1,7 @@
 //! Entries of an index, the batches that change it, and the hits that it returns.
 
+use std::borrow::Cow;
+
 use tome_model::Millis;
 
 /// The kind of record that an entry is a chunk of. The numbers are stored on disk.
@@ -61,7 +63,7 @@ pub struct IndexEntry {
     pub session: String,
     /// Empty if there is none.
     pub agent: String,
-    /// Name of the event kind; empty for other records.
+    /// Name of the event kind, or of a lesson's type; empty for other records.
     pub kind: String,
     /// Line in `messages.jsonl` for an event, first line of the chunk for a note; 0 if unknown.
     pub line: u32,
@@ -71,6 +73,17 @@ pub struct IndexEntry {
     pub text: String,
     /// Extra search terms.
     pub keywords: String,
+}
+
+impl IndexEntry {
+    /// The text that is embedded.
+    pub fn embedded_text(&self) -> Cow<'_, str> {
+        if self.title.is_empty() {
+            Cow::Borrowed(&self.text)
+        } else {
+            Cow::Owned(format!("{}\n{}", self.title, self.text))
+        }
+    }
 }
 
 /// The changes of one commit.

@@ -15,8 +15,8 @@ pub struct EntryFilter {
     pub session: Option<String>,
     /// Allowed agents; empty: all.
     pub agents: Vec<String>,
-    /// Allowed event kinds; empty: all. Excludes every other source if set, because only events
-    /// have a kind.
+    /// Allowed event kinds or types of lessons; empty: all. Excludes every other record if set,
+    /// because those have no kind.
     pub kinds: Vec<String>,
     /// Inclusive.
     pub since: Option<Millis>,
@@ -37,7 +37,7 @@ pub struct RecordMeta<'a, A = &'a str> {
     pub session: &'a str,
     /// The agents involved; one of them has to be allowed.
     pub agents: &'a [A],
-    /// Name of the event kind; empty for other records.
+    /// Name of the event kind, or of a lesson's type; empty for other records.
     pub kind: &'a str,
 }
 

@@ -15,7 +15,7 @@ mod filter;
 mod query_terms;
 mod vectors;
 
-pub use bm25::{Bm25Index, Bm25Query};
+pub use bm25::{BM25_B, BM25_K1, Bm25Index, Bm25Query};
 pub use cores::available_cores;
 pub use embed::{DeepEmbedder, EmbedError, Embedder, StaticEmbedder};
 pub use entry::{ByteRange, EntryKey, EntrySource, IndexBatch, IndexEntry, IndexHit, IndexMeta};

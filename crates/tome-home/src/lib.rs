@@ -40,6 +40,7 @@ pub use notebooks::{MovedNotes, NotebookOwner, Notebooks};
 pub use pauses::{Pause, Pauses};
 pub use project::{ProjectLocation, locate_project, project_folder_name};
 pub use project_changes::KnownProject;
+pub use project_file::project_record_extends;
 pub use projection::{Projection, ProjectionReport, follow_outbox};
 pub use projects::{Projects, resolve_project_root};
 pub use regular_file::{FinalLink, open_regular, read_regular, read_regular_text};

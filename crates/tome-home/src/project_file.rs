@@ -70,6 +70,16 @@ impl ProjectRecord {
     }
 }
 
+/// Whether importing `earlier` and then `later` gives the same project as importing `later` alone. Both are
+/// records as [`Projects::export_record`](crate::Projects::export_record) returns them.
+pub fn project_record_extends(later: &serde_json::Value, earlier: &serde_json::Value) -> bool {
+    let parse = |record| ProjectRecord::deserialize(record).ok();
+    let (Some(later), Some(mut merged)) = (parse(later), parse(earlier)) else { return false };
+    let is_same_age = later.created == merged.created;
+    merged.merge(later.clone(), false);
+    is_same_age && merged == later
+}
+
 pub(crate) enum LoadedRecord {
     Sound(ProjectRecord),
     /// There is no file and no content that would need one: creating the folder was interrupted.

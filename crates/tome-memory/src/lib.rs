@@ -75,7 +75,7 @@ pub trait Memory: MemoryTools {
         let answer = self.call_tool("coder_memory_recall", &ask.to_string())?;
         let room = TokenBudget { tokens: PLAN_TOKENS_MAX, bytes: usize::MAX };
         let request = words::render_due(&DueInjection::Replan { about: String::new() });
-        Ok(render_plan_lessons(&render::parse_insights(&answer.json), &request, room))
+        Ok(render_plan_lessons(&render::parse_lessons(&answer.json), &request, room))
     }
 
     /// Records that text was injected without being asked for, for the list of injections. By default

@@ -1,8 +1,8 @@
 //! Renders tool answers as text for a model.
 
 use serde_json::Value;
-use tome_engine::quote_text;
-use tome_notebook::{InsightKind, RecalledInsight};
+use tome_engine::{RecalledLesson, quote_text};
+use tome_notebook::InsightKind;
 use tome_text::{budget_tokens, collapse_whitespace, first_chars};
 
 /// Maximum length of a note's path and summary.
@@ -84,11 +84,11 @@ fn one_line(text: &str) -> String {
     first_chars(&collapse_whitespace(text), SUMMARY_CHARS_MAX).to_owned()
 }
 
-/// Parses the insights in an answer of `coder_memory_recall`.
-pub(super) fn parse_insights(answer: &Value) -> Vec<RecalledInsight> {
-    let insight = |one: &Value| {
+/// Parses the lessons in an answer of `coder_memory_recall`.
+pub(super) fn parse_lessons(answer: &Value) -> Vec<RecalledLesson> {
+    let lesson = |one: &Value| {
         let text = |name: &str| Some(one.get(name)?.as_str()?.to_owned());
-        Some(RecalledInsight {
+        Some(RecalledLesson {
             kind: InsightKind::parse(&text("type")?)?,
             title: text("title")?,
             path: text("path")?,
@@ -98,5 +98,5 @@ pub(super) fn parse_insights(answer: &Value) -> Vec<RecalledInsight> {
         })
     };
     let all = answer.get("insights").and_then(Value::as_array).map(Vec::as_slice);
-    all.unwrap_or_default().iter().filter_map(insight).collect()
+    all.unwrap_or_default().iter().filter_map(lesson).collect()
 }

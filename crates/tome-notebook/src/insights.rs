@@ -1,4 +1,4 @@
-//! Operations on the coder's notebook: storing, recalling, linting and tidying insights.
+//! Operations on the coder's notebook: storing, linting and tidying insights.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,7 @@ use crate::notebook::{CreateMode, Notebook, decode_note};
 use crate::path::NotePath;
 use crate::state::NotebookState;
 use crate::{
-    Author, InsightDraft, InsightQuery, InsightRecall, LintFinding, NotebookError, Result,
-    StoredInsight, TidyReport, edit,
+    Author, InsightDraft, LintFinding, NotebookError, Result, StoredInsight, TidyReport, edit,
 };
 
 impl Notebook {
@@ -45,13 +44,6 @@ impl Notebook {
             Ok(stored)
         })?;
         Ok(stored.unwrap_or_default())
-    }
-
-    /// Finds the most relevant insights, possibly none. Read-only.
-    pub fn recall_insights(&self, ask: &InsightQuery) -> Result<InsightRecall> {
-        self.check_coder_scope()?;
-        let tree = self.read_current(load_tree)?.unwrap_or_default();
-        coder::recall_insights(&tree, ask).map_err(NotebookError::Invalid)
     }
 
     /// Checks every insight file against the store guide.

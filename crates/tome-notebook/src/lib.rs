@@ -33,8 +33,8 @@ mod versions;
 mod watch;
 
 pub use coder::{
-    InsightDraft, InsightKind, InsightQuery, InsightRecall, LintFinding, RecalledInsight,
-    StoreDecision, StoredInsight, TidyReport,
+    InsightDraft, InsightKind, InsightSection, LintFinding, StoreDecision, StoredInsight,
+    TidyReport, is_same_insight, split_insights,
 };
 pub use error::NotebookError;
 pub use folder::move_if_free;

@@ -33,5 +33,3 @@ pub const PATCHES_MAX: usize = 100;
 pub const SUMMARY_WORDS_MAX: usize = 9;
 /// Insights per store call.
 pub const INSIGHTS_MAX: usize = 3;
-/// Insights returned by a recall.
-pub const RECALLED_MAX: usize = 3;

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
+use tome_contents::authored_kind;
 use tome_finder::{ByteRange, EntryKey, EntrySource, IndexHit, RecordMeta};
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventId, GripId, Millis, Node, NodeId};
 
-use super::indexer::{self, Indexer, NoteBody, PageKey};
+use super::indexer::{self, Indexer, NoteBody, NotePart, PageKey};
 use super::literal::{ScanMatch, node_text};
 use crate::RecallError;
 
@@ -325,7 +326,7 @@ impl CandidateBody {
             project: event.project.clone(),
             session: Some(event.session.as_str().to_owned()),
             agent: Some(event.agent.as_str().to_owned()),
-            kind: event.kind.as_str().to_owned(),
+            kind: authored_kind(event).as_str().to_owned(),
             tool: event.tool.as_ref().map(|tool| tool.name.clone()),
             record: CandidateRecord::Event { id: event.id.clone(), mark },
         }
@@ -357,14 +358,17 @@ impl CandidateBody {
             PageKey::Note { project, .. } => (project.clone(), None),
             _ => (String::new(), None),
         };
+        let text = indexer::slice_text(&note.text, part).to_owned();
+        let part = note.part_at(part);
+        let lesson = part.and_then(|part| part.lesson.as_ref());
         Self {
-            text: indexer::slice_text(&note.text, part).to_owned(),
-            title: title.to_owned(),
-            keywords: note.keywords_of(part).to_owned(),
+            text,
+            title: lesson.map_or(title, |(_, title)| title).to_owned(),
+            keywords: part.map(|part| part.keywords.clone()).unwrap_or_default(),
             project,
             session,
             agent: None,
-            kind: String::new(),
+            kind: part.map_or("", NotePart::kind).to_owned(),
             tool: None,
             record: CandidateRecord::File { page: page.clone() },
         }

@@ -104,7 +104,10 @@ impl SetReplies {
             }
         };
         let complete = of_events.bm25.clone().filter(|words| is_bm25_nearly_complete(words, last));
-        let stats = complete.as_ref().map(|words| TermStats::from_index(shared, words));
+        // Without events, the notes themselves say which words are rare.
+        let has_only_notes = index_set.ledger.is_none() && !plan.filter.includes_events();
+        let counted = if has_only_notes { of_pages.bm25.as_ref() } else { complete.as_ref() };
+        let stats = counted.map(|words| TermStats::from_index(shared, words));
         let held = OpenIndexSet {
             ledger: ledger.clone(),
             vectors: of_events.vectors.clone(),

@@ -116,9 +116,8 @@ impl Recall {
     ) -> Self {
         let index_sets = Mutex::new(HashMap::new());
         let queries = Arc::new(ActiveQueries::default());
-        let deep = embedder.deep_embedder().map(|deep| {
-            Arc::new(DeepIndexEmbedder::new(deep, Arc::clone(&queries))) as Arc<dyn Embedder>
-        });
+        let deep = embedder.deep_embedder();
+        let deep = deep.map(|deep| Arc::new(DeepIndexEmbedder::new(deep, Arc::clone(&queries))));
         let indexer = Indexer {
             deep,
             queries,
@@ -140,6 +139,9 @@ impl Recall {
         let began = Instant::now();
         let _active = self.indexer.queries.begin();
         let mut plan = RecallPlan::from_query(question, &*self.clock, self.calendar.zone())?;
+        if plan.filter.scope == RecallScope::Coder && plan.effort.is_full() {
+            self.index_new_lessons();
+        }
         let index_sets = self.target_sets(&plan.filter)?;
         if !plan.is_time_only() && !self.has_events_in_span(&plan, &index_sets)? {
             plan.treat_time_as_words();
@@ -167,7 +169,9 @@ impl Recall {
         }
         let mut answer = self.build_answer(question, &plan, gathered)?;
         let is_asked = plan.hits_max > 0 && plan.effort.is_full() && question.limits.skip == 0;
-        if answer.hits.is_empty() && is_asked && plan.filter.across == Across::Project {
+        let is_in_project =
+            plan.filter.across == Across::Project && plan.filter.scope != RecallScope::Coder;
+        if answer.hits.is_empty() && is_asked && is_in_project {
             self.count_other_projects(question, &mut answer);
         }
         Ok(answer)
@@ -223,7 +227,9 @@ impl Recall {
         target: &TargetSet,
     ) -> Result<(), RecallError> {
         let (index_set, project) = target;
-        let is_wide = gathered.sets.is_wide && !plan.is_time_only();
+        // A scan reads the events themselves.
+        let has_indexes = plan.tier != Some(Tier::Literal) && !plan.is_time_only();
+        let is_wide = gathered.sets.is_wide && has_indexes;
         let complete = is_wide.then(|| CompleteSet::open(&self.indexer, index_set)).flatten();
         if plan.effort.is_full() && complete.is_none() {
             gathered.report.record_behind(self.catch_up_contents(plan, index_set)?);
@@ -303,10 +309,15 @@ impl Recall {
         if question.origin.is_proactive() {
             ranked.retain(|one| !one.is_in_current_session(plan));
         }
+        ranked.retain(|one| !one.is_interruption());
         self.drop_current_turn(question, &mut ranked)?;
         self.replace_repeated_prompts(question, &gathered, &mut ranked)?;
         // The prompt itself, which is no hit, must not make the others look weak.
-        rank::rate_confidence(&mut ranked, self.indexer.embedder.script_weight(&plan.text));
+        let script_weight = self.indexer.embedder.script_weight(&plan.text);
+        rank::rate_confidence(&mut ranked, script_weight);
+        if plan.filter.scope == RecallScope::Coder {
+            threshold::raise_relevant_lessons(&mut ranked, script_weight);
+        }
         if question.origin.is_proactive() {
             ranked.retain(threshold::passes_proactive_threshold);
         }

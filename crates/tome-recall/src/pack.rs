@@ -218,6 +218,10 @@ fn is_session_listed(ranked: &[RankedCandidate], chosen: &[ChosenHit], at: usize
 fn hit_group(at: usize, one: &RankedCandidate) -> HitGroup {
     let Some(body) = &one.candidate.body else { return HitGroup::Single(at) };
     match (&body.record, &body.session) {
+        // A file has many lessons, each on a subject of its own.
+        (CandidateRecord::File { page: PageKey::Insight { .. } }, _) if !body.kind.is_empty() => {
+            HitGroup::Single(at)
+        }
         (CandidateRecord::File { page }, _) => HitGroup::File(one.candidate.set_index, page.name()),
         (_, Some(session)) => HitGroup::Session(one.candidate.set_index, session.clone()),
         (CandidateRecord::Node { .. }, None) => {

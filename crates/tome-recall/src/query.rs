@@ -120,7 +120,8 @@ pub struct RecallFilter {
     pub session: Option<String>,
     /// Allowed agents; empty: all.
     pub agents: Vec<String>,
-    /// Allowed event kinds; empty: all.
+    /// Allowed event kinds, or types of lessons in the scope of those; empty: all. Nothing else has
+    /// a kind.
     pub kinds: Vec<String>,
     /// Inclusive.
     pub since: Option<Millis>,
@@ -234,8 +235,7 @@ impl RecallFilter {
 
     /// The sources of pages to search.
     pub(super) fn page_sources(&self) -> &'static [EntrySource] {
-        // Only events have a kind.
-        if !self.kinds.is_empty() {
+        if !self.kinds.is_empty() && self.scope != RecallScope::Coder {
             return &[];
         }
         match self.scope {

@@ -20,19 +20,12 @@ use super::plan::RecallPlan;
 use super::term_scores::{TermMatch, TermScorer};
 use super::turn_form::TurnForm;
 use super::weights::{
-    CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT, LOW_SIMILARITY_WEIGHT,
-    MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX, SIMILARITY_WEIGHT,
-    STATIC_SHARE, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
+    CONTENTS_WEIGHT, DEEP_CHUNKS_MAX, DOCUMENT_SIMILARITY_WEIGHT, DOCUMENTS_SHARE,
+    LOW_SIMILARITY_WEIGHT, MANY_CHUNKS_VECTORS_PENALTY, NEIGHBOR_BYTES_MAX, NEIGHBORS_READ_MAX,
+    SIMILARITY_WEIGHT, STATIC_SHARE, TIME_SPAN_BOOST, TURN_BYTES_MAX, USER_MESSAGE_WEIGHT,
 };
 use super::{Tier, parallel};
 use crate::RecallError;
-
-/// Boost for hits within the time span that the query names: enough to put good hits first, but not
-/// everything else from that time.
-const TIME_SPAN_BOOST: f64 = 1.5;
-
-/// One text in this many has to be long for a query over documents.
-const DOCUMENTS_SHARE: usize = 4;
 
 /// Assumed number of words per chunk where no index knows it.
 const AVERAGE_WORDS: f32 = 60.0;
@@ -62,7 +55,16 @@ pub(super) struct RankedCandidate {
     pub ranks: Vec<(Tier, usize, f32)>,
 }
 
+/// Beginning of the notice that Claude Code records in the user's name.
+const INTERRUPTION: &str = "[Request interrupted by user";
+
 impl RankedCandidate {
+    /// Whether it only records that the user interrupted the agent.
+    pub(super) fn is_interruption(&self) -> bool {
+        let body = self.candidate.body.as_ref();
+        body.is_some_and(|body| body.text.trim_start().starts_with(INTERRUPTION))
+    }
+
     /// Returns whether it belongs to the current session.
     pub(super) fn is_in_current_session(&self, plan: &RecallPlan) -> bool {
         let own = plan.session.as_ref().map(|session| session.id.as_str());

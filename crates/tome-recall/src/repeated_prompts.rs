@@ -1,5 +1,6 @@
-//! Repeated prompts: an earlier prompt with the same wording is replaced by the answer it got,
-//! because the prompt itself is no useful hit. Without an answer it is dropped.
+//! Repeated prompts: an earlier prompt with nearly the same wording is replaced by the answer it got,
+//! because the prompt itself is no useful hit. Without an answer it is dropped; a person, who may look
+//! for the prompt itself, gets it last.
 
 use std::collections::HashSet;
 
@@ -11,13 +12,17 @@ use tome_text::plain_words;
 use super::candidate::{CandidateBody, CandidateRecord, RecallCandidate};
 use super::candidate_pool::CandidatePool;
 use super::rank::RankedCandidate;
-use super::{Recall, RecallHit, RecallQuery};
+use super::{QueryOrigin, Recall, RecallHit, RecallQuery};
 use crate::RecallError;
 
 /// Events read after a prompt to find its answer; longer turns are cut off here.
 const TURN_EVENTS_MAX: usize = 200;
 /// Repeated prompts whose answers are looked up; further ones are dropped.
 const REPEATS_MAX: usize = 6;
+/// Share of its words that a repeated prompt has in common with the query.
+const SAME_WORDS: (usize, usize) = (5, 6);
+/// Shorter prompts are repeated only word for word.
+const WORDS_MIN: usize = 6;
 
 impl Recall {
     /// Replaces repetitions of the query by their answers.
@@ -27,12 +32,13 @@ impl Recall {
         gathered: &CandidatePool,
         ranked: &mut Vec<RankedCandidate>,
     ) -> Result<(), RecallError> {
-        let asked = LivePrompts::from_query(question);
-        if asked.0.is_empty() {
-            return Ok(());
-        }
+        let is_person = matches!(question.origin, QueryOrigin::Person);
+        let asked = match is_person {
+            true => LivePrompts::from_texts([&*question.text]),
+            false => LivePrompts::from_query(question),
+        };
         let mut looked_up = 0;
-        let mut kept = Vec::with_capacity(ranked.len());
+        let (mut kept, mut unanswered) = (Vec::with_capacity(ranked.len()), Vec::new());
         for mut one in std::mem::take(ranked) {
             let is_copy =
                 one.candidate.body.as_ref().is_some_and(|body| asked.is_repeated_prompt(body));
@@ -46,13 +52,23 @@ impl Recall {
                     },
                     None => None,
                 };
-                let Some((mark, event)) = answer else { continue };
+                let Some((mark, event)) = answer else {
+                    unanswered.extend(is_person.then_some(one));
+                    continue;
+                };
+                if is_person {
+                    // Its answer is shown with it.
+                    kept.push(one);
+                    continue;
+                }
                 let answer = RecallCandidate::from_event(one.candidate.set_index, mark, &event);
                 one.candidate = answer;
                 one.best_range = ByteRange::default();
             }
             kept.push(one);
         }
+        let last_score = kept.last().map_or(0.0, |one| one.score);
+        kept.extend(unanswered.into_iter().map(|one| RankedCandidate { score: last_score, ..one }));
         // The answer may also be a hit of its own.
         let mut seen = HashSet::new();
         kept.retain(|one| {
@@ -77,7 +93,11 @@ struct LivePrompts(Vec<Vec<String>>);
 
 impl LivePrompts {
     fn from_query(question: &RecallQuery) -> Self {
-        let texts = question.live_prompts().into_iter().map(|text| plain_words(text).collect());
+        Self::from_texts(question.live_prompts())
+    }
+
+    fn from_texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+        let texts = texts.into_iter().map(|text| plain_words(text).collect());
         Self(texts.filter(|words: &Vec<String>| !words.is_empty()).collect())
     }
 
@@ -95,8 +115,22 @@ impl LivePrompts {
                 | CandidateRecord::Grip { .. }
                 | CandidateRecord::ForeignLine { .. }
         );
-        is_said && is_event && self.0.contains(&plain_words(&body.text).collect())
+        if !is_said || !is_event {
+            return false;
+        }
+        let words: Vec<String> = plain_words(&body.text).collect();
+        self.0.iter().any(|asked| is_nearly_same(asked, &words))
     }
+}
+
+/// Returns whether two prompts have the same words, except for a few of many.
+fn is_nearly_same(a: &[String], b: &[String]) -> bool {
+    if a == b {
+        return true;
+    }
+    let (a, b): (HashSet<_>, HashSet<_>) = (a.iter().collect(), b.iter().collect());
+    let most = a.len().max(b.len());
+    a.intersection(&b).count() * SAME_WORDS.1 >= most * SAME_WORDS.0 && most >= WORDS_MIN
 }
 
 /// The last words of the agent in the turn that a prompt began.

@@ -1,10 +1,10 @@
 //! BM25 scores of the texts that were read, per term of the query.
 
-use tome_finder::{ByteRange, QueryTerms};
+use tome_finder::{BM25_B, BM25_K1, ByteRange, QueryTerms};
 
 use super::indexer::{slice_text, split_chunks};
 use super::turn_form::TurnForm;
-use super::weights::{B, CHUNK_DECAY, CHUNKS_COUNTED, K1, MANY_CHUNKS_PENALTY};
+use super::weights::{CHUNK_DECAY, CHUNKS_COUNTED, MANY_CHUNKS_PENALTY};
 
 /// Scores texts against the weighted terms of a query.
 pub(super) struct TermScorer {
@@ -114,9 +114,9 @@ impl TermScorer {
 
     /// Turns term frequencies into BM25 contributions.
     fn apply_weights(&self, counts: &mut [f32], words: usize) {
-        let norm = K1 * (1.0 - B + B * words as f32 / self.average_words);
+        let norm = BM25_K1 * (1.0 - BM25_B + BM25_B * words as f32 / self.average_words);
         for (count, weight) in counts.iter_mut().zip(&self.weights) {
-            *count = *count * (K1 + 1.0) / (*count + norm) * weight;
+            *count = *count * (BM25_K1 + 1.0) / (*count + norm) * weight;
         }
     }
 

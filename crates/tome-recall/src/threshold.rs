@@ -4,6 +4,7 @@
 //! it. That is decided for the result list as a whole, because a turn is often relevant only through
 //! the turns around it. Hints that nobody asked for must be relevant by themselves.
 
+use super::confidence::Confidence;
 use super::literal::ExactMatch;
 use super::plan::RecallPlan;
 use super::rank::RankedCandidate;
@@ -28,13 +29,32 @@ const PROACTIVE_SIMILARITY_MIN: f32 = 0.4;
 /// Minimum coverage for a proactive hit if there is no similarity score.
 const PROACTIVE_COVERAGE_MIN: f32 = 0.6;
 
+/// A lesson with this coverage has practically every word of the query.
+const LESSON_COVERAGE_MIN: f32 = 0.95;
+
 /// Returns whether a hit is relevant enough to be shown without being asked for. Its surroundings
 /// do not count, because only one line is shown, nor does how far it stands out: of what is known
 /// about a prompt, several records may be worth a hint.
 pub(super) fn passes_proactive_threshold(one: &RankedCandidate) -> bool {
-    match one.cosine {
-        Some(near) => near >= PROACTIVE_SIMILARITY_MIN && one.coverage + near >= PROACTIVE_SUM_MIN,
-        None => one.coverage >= PROACTIVE_COVERAGE_MIN,
+    is_relevant_alone(one.coverage, one.cosine)
+}
+
+/// Rates lessons at least likely that are relevant by themselves, even if they do not stand out: of
+/// the lessons on one subject, several may be an answer. `script_weight` is that of the query's
+/// script, whose words the embedder may not know.
+pub(super) fn raise_relevant_lessons(ranked: &mut [RankedCandidate], script_weight: f32) {
+    for one in ranked {
+        let cosine = one.cosine.filter(|_| script_weight >= 1.0);
+        if one.coverage >= LESSON_COVERAGE_MIN || is_relevant_alone(one.coverage, cosine) {
+            one.confidence = one.confidence.max(Confidence::Likely);
+        }
+    }
+}
+
+fn is_relevant_alone(coverage: f32, cosine: Option<f32>) -> bool {
+    match cosine {
+        Some(near) => near >= PROACTIVE_SIMILARITY_MIN && coverage + near >= PROACTIVE_SUM_MIN,
+        None => coverage >= PROACTIVE_COVERAGE_MIN,
     }
 }
 

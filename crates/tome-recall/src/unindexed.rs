@@ -69,7 +69,10 @@ impl CandidatePool {
                 continue;
             }
             looked += 1;
-            self.match_entries(search, &search.indexer.build_file_entries(file));
+            let mut entries = search.indexer.build_file_entries(file);
+            // Not everything in a file of lessons is one.
+            entries.retain(|entry| filter.admits(&entry.meta()));
+            self.match_entries(search, &entries);
         }
         if late > 0 {
             self.report.report_unread(format!("{late} notes that are not indexed yet"));

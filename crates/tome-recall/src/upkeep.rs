@@ -38,6 +38,15 @@ impl Recall {
         Ok(done)
     }
 
+    /// Indexes the coder's notes that changed since the last update, so that a lesson is found by its
+    /// meaning as soon as it is written. If that fails, the query scans them.
+    pub(super) fn index_new_lessons(&self) {
+        let set = self.indexer.coder_set();
+        if self.indexer.has_changed_files(&set) {
+            let _ = self.indexer.catch_up(&set, &|| false);
+        }
+    }
+
     /// Updates the vectors of a store with a remote embedder. Sends no request if they are up to
     /// date.
     pub fn catch_up_vectors(
@@ -67,17 +76,18 @@ impl Recall {
         Ok(done)
     }
 
-    /// Computes missing deep vectors of a store, the newest first. Takes long; gives way to queries.
+    /// Computes missing deep vectors of the store at a path, the newest first. Takes long; gives way to
+    /// queries, and does not hold the store meanwhile.
     pub fn catch_up_deep(
         &self,
-        store: &Store,
+        store: &Path,
         stop: &dyn Fn() -> bool,
     ) -> Result<IndexUpdate, RecallError> {
-        let set = self.indexer.ledger_set(store.path());
-        match set.filter(|set| self.indexer.is_deep_behind(set, Some(store))) {
-            Some(set) => self.indexer.catch_up_deep(&set, stop),
-            None => Ok(IndexUpdate::default()),
-        }
+        let Some(set) = self.indexer.ledger_set(store) else { return Ok(IndexUpdate::default()) };
+        let ledger = self.indexer.stores.open_for_upkeep(store)?;
+        let is_behind = self.indexer.is_deep_behind(&set, Some(&ledger));
+        drop(ledger);
+        if is_behind { self.indexer.catch_up_deep(&set, stop) } else { Ok(IndexUpdate::default()) }
     }
 
     /// Like [`catch_up_deep`](Self::catch_up_deep), for the coder's notebook and projects without

@@ -1,10 +1,8 @@
-//! All constants of the ranking. They were tuned on development sets of chats, assistant sessions,
+//! Constants of the ranking, except those of the text scan (`literal/`) and BM25's parameters, which the
+//! index defines. They were tuned on development sets of chats, assistant sessions,
 //! coding sessions and Chinese messages, at values around which results change little; none is
 //! specific to one kind of data.
 
-/// BM25 parameters: term frequency saturation and length normalization.
-pub(super) const K1: f32 = 0.9;
-pub(super) const B: f32 = 0.5;
 /// Weight of the second, third … best chunk of an event: this to the power of its rank.
 pub(super) const CHUNK_DECAY: f32 = 0.3;
 /// Number of chunks per event that count.
@@ -55,6 +53,11 @@ pub(super) const ANSWER_SHARE: f32 = 0.6;
 pub(super) const QUESTION_PENALTY: f32 = 0.5;
 /// How much a turn gains if the query names the one who speaks.
 pub(super) const SPEAKER_BONUS: f32 = 0.25;
+/// Boost for hits within the time span that the query names: enough to put good hits first, but not
+/// everything else from that time.
+pub(super) const TIME_SPAN_BOOST: f64 = 1.5;
+/// One text in this many has to be long for a query over documents.
+pub(super) const DOCUMENTS_SHARE: usize = 4;
 
 /// Number of chunks to take from each index.
 pub(super) const BM25_DEPTH: usize = 150;

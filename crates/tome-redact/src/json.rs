@@ -18,10 +18,10 @@ impl Redactor {
     }
 }
 
-/// Replaces the secrets of keys that announce one with a mark, and every other string and key with
-/// the result of `leaf`.
-pub fn rewrite_json(value: &Value, leaf: &mut impl FnMut(&str) -> Cow<'_, str>) -> Value {
-    rewrite_value(value, JsonContext::Plain, leaf)
+/// Replaces values whose key announces a secret with a mark, and passes every other string and key
+/// through `redact`, some of them more than once.
+pub fn rewrite_json(value: &Value, redact: &mut impl FnMut(&str) -> Cow<'_, str>) -> Value {
+    rewrite_value(value, JsonContext::Plain, redact)
 }
 
 /// The context of a JSON value.
@@ -39,30 +39,30 @@ enum JsonContext {
 
 fn rewrite_value(
     value: &Value,
-    place: JsonContext,
-    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+    context: JsonContext,
+    redact: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Value {
     match value {
-        Value::String(text) => rewrite_text(text, place, leaf),
-        Value::Array(items) => rewrite_items(items, place, leaf),
-        Value::Object(map) => Value::Object(rewrite_object(map, place, leaf)),
+        Value::String(text) => rewrite_text(text, context, redact),
+        Value::Array(items) => rewrite_items(items, context, redact),
+        Value::Object(map) => Value::Object(rewrite_object(map, context, redact)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
     }
 }
 
 fn rewrite_text(
     text: &str,
-    place: JsonContext,
-    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+    context: JsonContext,
+    redact: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Value {
-    if let JsonContext::Header(name) = place
-        && let Some(rest) = leaf(&format!("{name}: {text}")).strip_prefix(name)
+    if let JsonContext::Header(name) = context
+        && let Some(rest) = redact(&format!("{name}: {text}")).strip_prefix(name)
         && let Some(rest) = rest.strip_prefix(": ")
     {
-        return leaf(rest).into_owned().into();
+        return redact(rest).into_owned().into();
     }
-    let new = leaf(text);
-    let is_secret = match place {
+    let new = redact(text);
+    let is_secret = match context {
         JsonContext::Named(strength) => is_keyed_secret(&new, strength),
         JsonContext::SecretData => !starts_with_mark(&new) && !value::is_placeholder(&new),
         JsonContext::Plain | JsonContext::Header(_) => false,
@@ -73,14 +73,14 @@ fn rewrite_text(
 /// Rewrites an array. In `["--password", "…"]` the option names the item after it.
 fn rewrite_items(
     items: &[Value],
-    place: JsonContext,
-    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+    context: JsonContext,
+    redact: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Value {
     let mut option = None;
     let mut new = Vec::with_capacity(items.len());
     for item in items {
-        let item_place = option.map_or(place, JsonContext::Named);
-        new.push(rewrite_value(item, item_place, leaf));
+        let item_context = option.map_or(context, JsonContext::Named);
+        new.push(rewrite_value(item, item_context, redact));
         option = item
             .as_str()
             .filter(|text| text.starts_with("--"))
@@ -92,17 +92,17 @@ fn rewrite_items(
 
 fn rewrite_object(
     map: &Map<String, Value>,
-    place: JsonContext,
-    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+    context: JsonContext,
+    redact: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Map<String, Value> {
-    let paired = find_sibling_strength(map, leaf);
-    let is_secret = map.get("kind").and_then(Value::as_str) == Some("Secret");
+    let paired = find_sibling_strength(map, redact);
+    let is_kubernetes_secret = map.get("kind").and_then(Value::as_str) == Some("Secret");
     let mut new = Map::new();
     for (key, value) in map {
-        let new_key = leaf(key).into_owned();
-        let value_place = match key.as_str() {
-            _ if matches!(place, JsonContext::SecretData) => place,
-            "data" | "stringData" if is_secret => JsonContext::SecretData,
+        let new_key = redact(key).into_owned();
+        let value_context = match key.as_str() {
+            _ if matches!(context, JsonContext::SecretData) => context,
+            "data" | "stringData" if is_kubernetes_secret => JsonContext::SecretData,
             _ if key.eq_ignore_ascii_case("cookie") => JsonContext::Header("Cookie"),
             _ if key.eq_ignore_ascii_case("set-cookie") => JsonContext::Header("Set-Cookie"),
             _ if key.eq_ignore_ascii_case("authorization") => JsonContext::Header("Authorization"),
@@ -111,7 +111,7 @@ fn rewrite_object(
             }
             _ => rate_either_name(key, &new_key).map_or(JsonContext::Plain, JsonContext::Named),
         };
-        let value = rewrite_value(value, value_place, leaf);
+        let value = rewrite_value(value, value_context, redact);
         new.insert(unused_key(&new, new_key), value);
     }
     new
@@ -120,18 +120,19 @@ fn rewrite_object(
 /// `{"name": "DB_PASSWORD", "value": "…"}`: the name is a sibling of the value.
 fn find_sibling_strength(
     map: &Map<String, Value>,
-    leaf: &mut impl FnMut(&str) -> Cow<'_, str>,
+    redact: &mut impl FnMut(&str) -> Cow<'_, str>,
 ) -> Option<NameStrength> {
     let name = ["name", "Name", "key", "Key", "variable"]
         .iter()
         .find_map(|key| map.get(*key)?.as_str())?;
-    rate_either_name(name, &leaf(name))
+    rate_either_name(name, &redact(name))
 }
 
 /// The strength of a name before or after its own redaction: a second pass sees only the latter.
-fn rate_either_name(came: &str, kept: &str) -> Option<NameStrength> {
-    let (came, kept) = (name::rate_name(came), name::rate_name(kept));
-    [came, kept].into_iter().flatten().min()
+fn rate_either_name(original: &str, redacted: &str) -> Option<NameStrength> {
+    let strengths = [name::rate_name(original), name::rate_name(redacted)];
+    // The strongest comes first in the order of strengths.
+    strengths.into_iter().flatten().min()
 }
 
 /// Two keys may turn into the same mark; both values are kept.

@@ -446,10 +446,6 @@ mod tests {
     fn every_command_has_examples() {
         let command = Cli::documented();
         for found in command.get_subcommands() {
-            // The commands below it have their own.
-            if found.get_name() == "bench" {
-                continue;
-            }
             let help = found.get_after_help().map(ToString::to_string).unwrap_or_default();
             let mut lines = help.lines();
             assert_eq!(lines.next(), Some("Examples:"), "{}", found.get_name());

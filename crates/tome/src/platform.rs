@@ -78,6 +78,18 @@ pub fn ensure_private_folder(path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(path)
 }
 
+/// Whether an open file is a regular one of this user.
+pub fn is_own_file(file: &std::fs::File) -> io::Result<bool> {
+    let meta = file.metadata()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        Ok(meta.is_file() && meta.uid() == rustix::process::getuid().as_raw())
+    }
+    #[cfg(not(unix))]
+    Ok(meta.is_file())
+}
+
 /// Whether other users can access a file or folder; `None` if unknown.
 pub fn is_open_to_others(path: &Path) -> Option<bool> {
     #[cfg(unix)]

@@ -16,17 +16,17 @@ const PROMPT: &str = "❯ ";
 const PLACEHOLDER: &str = "type to search";
 /// Keys shown while the search field has the focus, the most important first.
 const SEARCH_KEYS: [(&str, &str); 5] = [
-    ("Enter", "reads"),
+    ("Enter", "read"),
     ("Tab", "list and filters"),
-    ("Esc", "leaves"),
+    ("Esc", "quit"),
     ("↑↓", "choose"),
     ("Shift-↑↓", "scroll"),
 ];
 /// Keys shown while the list has the focus.
 const LIST_KEYS: [(&str, &str); 8] = [
-    ("Enter", "reads"),
+    ("Enter", "read"),
     ("?", "help"),
-    ("q", "leaves"),
+    ("q", "quit"),
     ("/", "search"),
     ("r", "resume"),
     ("e", "edit"),
@@ -35,7 +35,7 @@ const LIST_KEYS: [(&str, &str); 8] = [
 ];
 /// Keys shown in the contents.
 const CONTENTS_KEYS: [(&str, &str); 6] =
-    [("→", "opens"), ("←", "up"), ("t", "back"), ("?", "help"), ("q", "leaves"), ("r", "resume")];
+    [("→", "open"), ("←", "up"), ("t", "back"), ("?", "help"), ("q", "quit"), ("r", "resume")];
 
 pub(super) fn draw_search(frame: &mut Frame<'_>, area: Rect, browser: &Browser) {
     let theme = browser.theme();

@@ -81,8 +81,8 @@ fn resume_lines(command: &ResumeCommand, theme: Theme, width: usize) -> Vec<Line
     }
     lines.push(Line::default());
     let keys = match command.has_folder {
-        true => "Enter runs it · p prints it · Esc goes back",
-        false => "the folder does not exist here · p prints it · Esc goes back",
+        true => "Enter run · p print · Esc back",
+        false => "the folder does not exist here · p print · Esc back",
     };
     lines.extend(
         wrap_lines(keys, width).into_iter().map(|line| fit_spans(&[(line, theme.dim())], width)),

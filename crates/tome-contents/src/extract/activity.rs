@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use tome_model::{Event, FactKind};
 use tome_text::truncate_words;
 
+use super::answer::find_statement;
 use super::chain::{split_chain, unquote};
 use super::command_name::strip_wrappers;
 use super::commands::{CommandOutcome, CommandRun, find_command_line};
@@ -19,6 +20,8 @@ use super::turn::{Turn, read_turns};
 
 /// Characters of the message of a failure.
 const MESSAGE_CHARS_MAX: usize = 160;
+/// Characters of the reason for a turn.
+const REASON_CHARS_MAX: usize = 120;
 /// Renames of one command line that are read.
 const MOVES_MAX: usize = 40;
 
@@ -117,13 +120,30 @@ fn read_turn_activity(turn: &Turn<'_>, events: &[Event]) -> TurnEvents {
     TurnEvents {
         event: turn.prompt.unwrap_or(turn.events.start),
         // The names of its files are no reason to change them.
-        title: title.filter(|title| title.weight > FROM_FILES).map(|title| title.text),
+        title: title
+            .filter(|title| title.weight > FROM_FILES)
+            .map(|title| title.text)
+            .or_else(|| describe_reason(turn, events)),
         files: files.collect(),
         moves,
         commands: majors().map(read_command).collect(),
         packages: find_packages(majors()),
         issues: find_issues(turn),
     }
+}
+
+/// The reason for a turn whose request names nothing, such as "Do it.": what came of it, or else its
+/// prompt.
+fn describe_reason(turn: &Turn<'_>, events: &[Event]) -> Option<String> {
+    let said = turn.conclusion.as_ref().map(|(_, found)| found.render(REASON_CHARS_MAX));
+    said.or_else(|| Some(find_statement(&turn.answer_parts)?.render(REASON_CHARS_MAX))).or_else(
+        || {
+            let prompt = events.get(turn.prompt?)?.text.split_whitespace();
+            let line =
+                truncate_words(&prompt.take(40).collect::<Vec<_>>().join(" "), REASON_CHARS_MAX);
+            line.chars().any(char::is_alphanumeric).then_some(line)
+        },
+    )
 }
 
 fn read_command(run: &CommandRun<'_>) -> CommandEvent {

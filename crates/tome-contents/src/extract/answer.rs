@@ -1,30 +1,14 @@
 //! The conclusion of an agent's final answer: the sentence that says what came out, and the question
 //! that it leaves to the user.
 
-use std::collections::BTreeSet;
-
 use tome_text::count_words;
 
 use super::cues::{Cue, find_cue, is_announcement, is_filler};
 use super::prose::{MessageParts, SentenceShape};
+use super::statement::{AnswerSentence, lists_work, read_statement};
 use super::terms::{TermKind, TextTerm, extract_terms};
-use super::text::{
-    begins_with_any, may_begin_with, plain_text, strip_prefix_ignoring_case, to_lower,
-};
-
-/// A sentence of an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct AnswerSentence<'a> {
-    /// Verbatim: the sentence, and the first items of the list that it introduces.
-    pub(super) raws: Vec<&'a str>,
-    /// Without Markdown and without the words that tie it to its neighbours.
-    pub(super) text: String,
-    /// The sentence alone, without the list.
-    pub(super) lead: String,
-    pub(super) score: i32,
-    /// Whether it is an item of a list: one result among several.
-    pub(super) is_item: bool,
-}
+use super::text::{begins_with_any, may_begin_with, strip_prefix_ignoring_case, to_lower};
+use super::verdict::{find_fixed_row, find_verdicts};
 
 /// Removes the label before a conclusion: `Root cause: …`.
 pub(super) fn strip_verdict(text: &str) -> &str {
@@ -44,41 +28,105 @@ const VERDICTS: &[&str] = &[
     "fazit", "ursache",
 ];
 
-/// Words before a conclusion that say nothing by themselves.
-#[rustfmt::skip]
-const OPENINGS: &[&str] = &[
-    "done", "fixed", "perfect", "great", "good news", "all set", "all done", "all green",
-    "you're right", "you are right", "good catch", "good question", "great question", "excellent",
-    "interesting", "because", "so", "and", "but", "actually", "then", "indeed", "confirmed", "agreed",
-    "here's the thing", "in summary", "to summarize", "summary", "готово", "完成", "好的", "fertig",
-];
-
 /// Finds the sentence that states the conclusion of an answer, with the list that it introduces.
 pub(super) fn find_conclusion<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
-    let mut best: Option<AnswerSentence<'a>> = None;
+    // "Fix items 1, 2 and 5" says nothing without the list above it.
+    let verdict = find_verdicts(parts).filter(|found| !counts_only(&found.text));
+    if let Some(found) = verdict.or_else(|| find_fixed_row(parts)) {
+        return Some(found);
+    }
+    let mut best: Option<(usize, AnswerSentence<'a>)> = None;
     for (place, sentence) in parts.sentences.iter().enumerate() {
-        let lead = strip_announcement(&strip_opening(&sentence.plain));
-        let mut text = lead.clone();
-        let mut raws = vec![sentence.raw];
-        let mut shape = sentence.shape;
-        if shape != SentenceShape::Item && lead.ends_with([':', '：']) {
-            let items = list_items(parts, place, &lead);
-            if items.len() >= 2 && !is_filler(&lead) {
-                let heads: Vec<String> = items.iter().map(|raw| item_head(raw)).collect();
-                text = format!("{lead} {}", heads.join("; "));
-                raws.extend(items.iter().take(2));
-                shape = SentenceShape::Running;
-            }
+        // An item below another one is a detail of it.
+        if sentence.shape == SentenceShape::Item && sentence.indent > 1 {
+            continue;
         }
-        let Some(score) = score_conclusion(&text, &lead, place, shape) else { continue };
+        let (mut found, has_list) = read_statement(parts, place, sentence);
+        let shape = if has_list { SentenceShape::Running } else { sentence.shape };
+        let Some(score) = score_conclusion(&found.text, &found.lead, place, shape) else {
+            continue;
+        };
         // A heading over a list says less than a sentence.
-        let score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
-        if score > 0 && best.as_ref().is_none_or(|best| score > best.score) {
-            let is_item = shape == SentenceShape::Item;
-            best = Some(AnswerSentence { raws, text, lead, score, is_item });
+        found.score = score - i32::from(sentence.shape == SentenceShape::Heading) * 5;
+        found.is_item = shape == SentenceShape::Item;
+        if found.score > 0 && best.as_ref().is_none_or(|(_, best)| found.score > best.score) {
+            best = Some((place, found));
         }
     }
-    best
+    let (place, best) = best?;
+    if let Some(list) = find_whole_list(parts, place, &best) {
+        return Some(list);
+    }
+    Some(if place == 1 { join_report(parts, best) } else { best })
+}
+
+/// The list whose item is the best sentence, if a sentence introduces it: one item is not the whole.
+fn find_whole_list<'a>(
+    parts: &MessageParts<'a>,
+    place: usize,
+    best: &AnswerSentence<'a>,
+) -> Option<AnswerSentence<'a>> {
+    let sentences = parts.sentences.get(..place).filter(|_| best.is_item)?;
+    let lead = sentences.iter().rposition(|sentence| sentence.shape != SentenceShape::Item)?;
+    let sentence = parts.sentences.get(lead)?;
+    let (list, has_list) = read_statement(parts, lead, sentence);
+    let is_said = has_list && sentence.shape == SentenceShape::Running && !is_filler(&list.lead);
+    is_said.then_some(AnswerSentence { score: best.score, ..list })
+}
+
+/// Puts the report that begins an answer before the sentence after it: "Both comments posted."
+fn join_report<'a>(parts: &MessageParts<'a>, best: AnswerSentence<'a>) -> AnswerSentence<'a> {
+    #[rustfmt::skip]
+    const DONE: &[&str] = &[
+        "posted", "committed", "pushed", "sent", "merged", "created", "deleted", "updated", "replied",
+        "opened", "closed", "released", "deployed", "installed", "added", "removed", "renamed",
+    ];
+    // "Somebody pushed before you" reports nothing that the agent did.
+    let is_done = |text: &str| {
+        let lower = to_lower(text);
+        let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        let ends = [words.next(), words.next_back()];
+        ends.into_iter().flatten().any(|word| DONE.contains(&word))
+    };
+    let Some(first) = parts.sentences.first() else { return best };
+    let words = count_words(&first.plain);
+    let is_report = first.shape == SentenceShape::Running
+        && (3..=6).contains(&words)
+        && is_done(&first.plain)
+        && !is_check_report(&first.plain)
+        && !first.plain.ends_with([':', '：', '?']);
+    if !is_report || best.is_item {
+        return best;
+    }
+    let mut raws = vec![first.raw];
+    raws.extend(best.raws);
+    let join = |text: &str| format!("{} {text}", first.plain);
+    AnswerSentence { raws, text: join(&best.text), lead: join(&best.lead), ..best }
+}
+
+/// The first sentence of an answer that says anything: for an answer without a conclusion.
+pub(super) fn find_statement<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
+    let (mut check, mut work, mut item) = (None, None, None);
+    for (place, sentence) in parts.sentences.iter().enumerate() {
+        let (found, has_list) = read_statement(parts, place, sentence);
+        let text = &found.lead;
+        if sentence.shape == SentenceShape::Heading {
+            work = work.or(Some(found).filter(|found| has_list && lists_work(&found.lead)));
+            continue;
+        }
+        let says = count_words(text) >= 2
+            && !text.ends_with(['?', '？'])
+            && (has_list || !text.ends_with([':', '：']))
+            && !is_announcement(text)
+            && !is_filler(text);
+        match says {
+            true if sentence.shape == SentenceShape::Item => item = item.or(Some(found)),
+            true if has_list || !is_check_report(text) => return Some(found),
+            true => check = check.or(Some(found)),
+            false => {}
+        }
+    }
+    work.or(check).or(item)
 }
 
 /// Whether a text has a word of its own beside "fixed", "change" and the names of files.
@@ -89,80 +137,6 @@ pub(super) fn says_what(text: &str) -> bool {
     };
     terms.iter().any(|term| says(&term)) || text.chars().any(tome_text::is_han_or_kana)
 }
-
-/// The first items of the list, or rows of the table, that a sentence introduces.
-fn list_items<'a>(parts: &MessageParts<'a>, place: usize, lead: &str) -> Vec<&'a str> {
-    const ITEMS_MAX: usize = 4;
-    let rows = parts.rows.iter().filter(|(before, _)| *before == place + 1);
-    let rows: Vec<Vec<&str>> = rows
-        .take(ITEMS_MAX)
-        .map(|(_, row)| row.trim_matches('|').split('|').map(str::trim).collect())
-        .collect();
-    // A table of results; any other compares or lists things that were not done.
-    if !rows.is_empty() {
-        let is_result = matches!(find_cue(lead), Some((Cue::Outcome, 2..)));
-        return if is_result { choose_column(&rows) } else { Vec::new() };
-    }
-    parts
-        .sentences
-        .iter()
-        .skip(place + 1)
-        .take_while(|sentence| sentence.shape == SentenceShape::Item)
-        .filter(|sentence| begins_item(sentence.raw))
-        .map(|sentence| sentence.raw)
-        .take(ITEMS_MAX)
-        .collect()
-}
-
-/// The column with the most words among those whose cells all differ.
-fn choose_column<'a>(rows: &[Vec<&'a str>]) -> Vec<&'a str> {
-    let columns = rows.iter().map(Vec::len).min().unwrap_or(0);
-    let cells = |column: usize| rows.iter().filter_map(move |row| row.get(column).copied());
-    let is_distinct = |column: &usize| {
-        let heads: BTreeSet<String> = cells(*column).map(item_head).collect();
-        heads.len() == rows.len()
-    };
-    let words = |column: &usize| cells(*column).map(count_words).sum::<usize>();
-    let best = (0..columns).filter(is_distinct).max_by_key(words);
-    best.map(|column| cells(column).collect()).unwrap_or_default()
-}
-
-/// Removes "Here's a summary of" before a list: "Here's a summary of what was fixed:" is "Fixed:".
-fn strip_announcement(lead: &str) -> String {
-    const STARTS: [&str; 4] = ["here's", "here is", "here’s", "here are"];
-    const KINDS: [&str; 6] =
-        ["summary of ", "overview of ", "breakdown of ", "recap of ", "list of ", "status of "];
-    let announces = begins_with_any(lead, &STARTS);
-    let rest = KINDS.iter().find_map(|kind| Some(lead.split_once(kind)?.1));
-    let Some(rest) = rest.filter(|_| announces) else { return lead.to_owned() };
-    let done = ["what was ", "what i ", "what we ", "what has been ", "what "]
-        .iter()
-        .find_map(|start| rest.strip_prefix(start));
-    super::clause::capitalize(done.unwrap_or(rest))
-}
-
-/// Whether a sentence begins an item; an item may have several.
-fn begins_item(raw: &str) -> bool {
-    let bare = raw.trim_start();
-    bare.starts_with(['-', '*', '•', '·'])
-        || bare.starts_with(|c: char| c.is_ascii_digit())
-            && bare.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')'])
-}
-
-/// The subject of an item: its words before a dash or colon, or its first ones.
-fn item_head(raw: &str) -> String {
-    let bold = raw.split_once("**").and_then(|(_, rest)| rest.split_once("**"));
-    if let Some((bold, _)) = bold.filter(|(bold, _)| count_words(bold) >= 3) {
-        return tome_text::truncate_words(plain_text(bold).trim_end_matches(['.', ':']), 70);
-    }
-    let text = plain_text(raw);
-    let cut = [" — ", " – ", " - ", ": "].iter().filter_map(|mark| text.find(mark)).min();
-    let head = cut.and_then(|at| text.get(..at)).filter(|head| count_words(head) >= 2);
-    tome_text::truncate_words(head.unwrap_or(&text), 60).trim_end_matches('.').to_owned()
-}
-
-/// A conclusion with at least this score says what came out.
-pub(super) const SURE: i32 = 6;
 
 /// Whether a sentence says only that something is done, and not what.
 fn is_generic(text: &str, terms: &[TextTerm<'_>]) -> bool {
@@ -238,6 +212,7 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
             + i32::try_from(names.min(2)).unwrap_or(0) * 2
             + i32::from(verdict) * if is_complaint(text) { 3 } else { 6 }
             - i32::from(lead_in) * 4
+            + i32::from(place == 0 && is_plain_answer(text) && !is_generic(text, &terms)) * 3
             - i32::from(checks) * 7
             - i32::from(!(verdict && text.contains([':', '：'])) && is_generic(text, &terms)) * 8
             - i32::from(names == 0 && counts_only(text)) * 6
@@ -246,6 +221,14 @@ fn score_conclusion(text: &str, lead: &str, place: usize, shape: SentenceShape) 
             - i32::from(shape == SentenceShape::Item && text.contains(" already ")) * 4
             - i32::from(begins_with_pronoun(text)) * 3,
     )
+}
+
+/// Whether a sentence answers with yes or no, and says more than that.
+fn is_plain_answer(text: &str) -> bool {
+    ["yes", "no"].iter().filter_map(|word| strip_prefix_ignoring_case(text, word)).any(|rest| {
+        let bare = rest.trim_start_matches(' ');
+        bare.starts_with([',', '-', '–', '—', ':']) && count_words(bare) >= 3
+    })
 }
 
 /// Whether a labelled sentence tells the problem; the one about its solution says more.
@@ -313,29 +296,6 @@ pub(super) fn begins_with_pronoun(text: &str) -> bool {
     })
 }
 
-/// Removes openings such as "Done." or "Done —" if a sentence follows them.
-fn strip_opening(text: &str) -> String {
-    let mut rest = text;
-    for _ in 0..3 {
-        let mut openings = OPENINGS.iter().filter(|word| may_begin_with(rest, word));
-        let cut = openings.find_map(|word| {
-            let after = strip_prefix_ignoring_case(rest, word)?;
-            let bare = after.trim_start_matches([' ', '.', ',', '!', '-', '–', '—', ':']);
-            let ended = after.starts_with(['.', ',', '!', ':'])
-                || after.starts_with(" —")
-                || after.starts_with(" - ")
-                || after.starts_with(" –");
-            let tie = matches!(*word, "because" | "so" | "and" | "but" | "then");
-            ((ended || tie && after.starts_with(' ')) && count_words(bare) >= 3).then_some(bare)
-        });
-        match cut {
-            Some(cut) => rest = cut,
-            None => break,
-        }
-    }
-    super::clause::capitalize(rest)
-}
-
 /// Finds the question that an answer ends with: the longest among its last sentences.
 pub(super) fn find_closing_question<'a>(parts: &MessageParts<'a>) -> Option<AnswerSentence<'a>> {
     const LAST: usize = 3;
@@ -352,6 +312,7 @@ pub(super) fn find_closing_question<'a>(parts: &MessageParts<'a>) -> Option<Answ
         .filter(|(_, text)| text.ends_with(['?', '？']) && count_words(text) >= 4)
         .map(|(raw, text)| AnswerSentence {
             raws: vec![raw],
+            items: Vec::new(),
             score: i32::try_from(count_words(&text)).unwrap_or(0),
             lead: text.clone(),
             text,

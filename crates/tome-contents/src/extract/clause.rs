@@ -20,7 +20,9 @@ pub(super) fn render_title(text: &str) -> String {
     let bare = if is_question { bare } else { bare.trim_end_matches(['?', '？']) };
     let short =
         if is_mostly_cjk(bare) { first_cjk_clause(bare) } else { first_spaced_clause(bare) };
-    capitalize(&truncate_words(&short, TITLE_CHARS_MAX))
+    let short = truncate_words(&short, TITLE_CHARS_MAX);
+    // A command or a name in backquotes is written as it is.
+    if text.trim_start().starts_with('`') { short } else { capitalize(&short) }
 }
 
 /// Removes a parenthesis if enough words remain.
@@ -117,6 +119,45 @@ fn first_spaced_clause(text: &str) -> String {
     format!("{}…", kept.join(" ").trim_end_matches([',', ';', ':', '.']))
 }
 
+/// Shortens a text to whole clauses: at the end of a sentence, before a dash, a semicolon, a
+/// parenthesis or a comma, and never right before an arrow, whose right side is what counts.
+pub(super) fn cut_clause(text: &str, chars_max: usize) -> String {
+    const ENDS: [&str; 10] = [". ", "。", "; ", "；", " — ", " – ", " - ", " (", ", ", "，"];
+    if text.chars().nth(chars_max).is_none() {
+        return text.to_owned();
+    }
+    let head = tome_text::first_chars(text, chars_max);
+    let least = tome_text::first_chars(text, chars_max * 2 / 5).len();
+    let mut places: Vec<usize> = ENDS
+        .iter()
+        .flat_map(|end| head.match_indices(end).map(|(at, _)| at))
+        .filter(|at| *at >= least)
+        .collect();
+    places.sort_unstable();
+    let whole = places.into_iter().rev().find_map(|at| {
+        let kept = text.get(..at)?;
+        let words: Vec<&str> = kept.split_whitespace().collect();
+        let is_whole = is_balanced(&words)
+            && kept.matches('`').count() % 2 == 0
+            && !words.last().is_some_and(|word| is_dangling(word) || is_arrow(word));
+        is_whole.then_some((kept, text.get(at..)?))
+    });
+    match whole {
+        Some((kept, rest)) if rest.starts_with([';', '.', '。', '；']) => kept.to_owned(),
+        Some((kept, _)) => format!("{kept}…"),
+        None => {
+            let cut = truncate_words(text, chars_max);
+            let bare = cut.trim_end_matches('…').trim_end();
+            let bare = bare.trim_end_matches(['→', '⇒', '>', '-', '=']).trim_end();
+            format!("{bare}…")
+        }
+    }
+}
+
+fn is_arrow(word: &str) -> bool {
+    matches!(word, "→" | "⇒" | "->" | "=>" | "-->")
+}
+
 /// Whether all quotes and parentheses are closed.
 fn is_balanced(words: &[&str]) -> bool {
     let count = |mark: char| words.iter().map(|word| word.matches(mark).count()).sum::<usize>();
@@ -138,5 +179,31 @@ pub(super) fn capitalize(text: &str) -> String {
     match chars.next() {
         Some(c) if !name => c.to_uppercase().chain(chars).collect(),
         _ => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_cut_at_the_end_of_a_clause() {
+        for (text, chars_max, cut) in [
+            ("Short enough", 20, "Short enough"),
+            (
+                "It fails on Linux. It passes on macOS since the last release.",
+                40,
+                "It fails on Linux",
+            ),
+            ("Two options are left, the first of which is slow", 30, "Two options are left…"),
+            (
+                "Wrong import path `a.io/cli` → `github.com/a/cli` in all files",
+                32,
+                "Wrong import path `a.io/cli`…",
+            ),
+            ("Uses `a, b` and also `c, d` for the rest of it", 24, "Uses `a, b` and also…"),
+        ] {
+            assert_eq!(cut_clause(text, chars_max), cut);
+        }
     }
 }

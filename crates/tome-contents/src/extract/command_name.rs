@@ -45,6 +45,28 @@ pub(super) fn name_command(command: &str) -> Option<(String, bool)> {
     Some((name, is_major))
 }
 
+/// Whether a command only formats files: it changes them, and checks nothing unless it is asked to.
+pub(super) fn is_formatter(name: &str, command: &str) -> bool {
+    const NAMES: [&str; 12] = [
+        "fmt",
+        "format",
+        "gofmt",
+        "goimports",
+        "rustfmt",
+        "prettier",
+        "black",
+        "isort",
+        "dprint",
+        "clang-format",
+        "yapf",
+        "gofumpt",
+    ];
+    const CHECKS: [&str; 7] =
+        ["--check", "-c", "--list-different", "-l", "-d", "--diff", "--dry-run"];
+    name.split([' ', ':', '/']).any(|word| NAMES.contains(&word))
+        && !command.split_whitespace().any(|word| CHECKS.contains(&word) || word == "check")
+}
+
 fn is_minor(program: &str, rest: &[&str]) -> bool {
     let verb = rest.iter().find(|word| !word.starts_with('-'));
     let asks = |word: &&str| matches!(*word, "view" | "list" | "diff" | "status" | "checks");
@@ -158,5 +180,24 @@ fn shorten_name(words: &[&str]) -> String {
             format!("python {script}")
         }
         _ => words.join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_formatter_checks_only_if_it_is_asked_to() {
+        let formats = |command: &str| {
+            let (name, _) = name_command(command).unwrap();
+            is_formatter(&name, command)
+        };
+        assert!(formats("cargo fmt"));
+        assert!(formats("mise run fmt"));
+        assert!(formats("npx prettier --write src"));
+        assert!(!formats("cargo fmt --check"));
+        assert!(!formats("gofmt -l ."));
+        assert!(!formats("cargo clippy"));
     }
 }

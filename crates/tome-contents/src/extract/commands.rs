@@ -7,8 +7,8 @@ use serde_json::Value;
 use tome_model::{Event, Tool};
 
 use super::chain::{ChainJoint, ChainPart, split_chain};
-use super::command_name::name_command;
-use super::failures::{find_failure_line, find_success_line};
+use super::command_name::{is_formatter, name_command};
+use super::failures::{find_diagnostic, find_failure_line, find_success_line, reports_failure};
 use super::files::find_text_field;
 use super::outcome::{ToolOutcome, read_outcome};
 use super::text::output_texts;
@@ -37,8 +37,10 @@ pub(super) struct CommandRun<'a> {
     /// Short name, such as `cargo test`.
     pub(super) name: String,
     pub(super) outcome: CommandOutcome,
-    /// The output line that shows the outcome.
+    /// The output line that shows the outcome: of a failure, the one that names its cause.
     pub(super) line: Option<&'a str>,
+    /// The output line that names the failed test, if another one names the cause.
+    pub(super) failed_test: Option<&'a str>,
     /// Whether it builds, tests or ships.
     pub(super) is_major: bool,
 }
@@ -48,6 +50,7 @@ struct NamedPart<'a> {
     text: &'a str,
     name: String,
     is_major: bool,
+    is_format: bool,
     /// Whether another exit code hides its own.
     is_masked: bool,
 }
@@ -67,14 +70,19 @@ pub(super) fn parse_command_runs<'a>(
     let texts = output_texts(event);
     let failure = best_match(&texts, find_failure_line).filter(|(_, sure)| *sure > 2);
     let success = best_match(&texts, find_success_line);
-    let run = |part: &NamedPart<'a>, outcome, shown: Option<(&'a str, u32)>| CommandRun {
-        event: at,
-        command_line: line,
-        command: part.text,
-        name: part.name.clone(),
-        outcome,
-        line: shown.map(|(line, _)| line),
-        is_major: part.is_major,
+    let run = |part: &NamedPart<'a>, outcome, shown: Option<(&'a str, u32)>| {
+        let is_failed = outcome == CommandOutcome::Failed && part.is_major;
+        let cause = if is_failed { find_cause(&texts, shown) } else { None };
+        CommandRun {
+            event: at,
+            command_line: line,
+            command: part.text,
+            name: part.name.clone(),
+            outcome,
+            line: cause.or(shown).map(|(line, _)| line),
+            failed_test: shown.filter(|_| cause.is_some()).map(|(line, _)| line),
+            is_major: part.is_major,
+        }
     };
     let reported = read_outcome(event, tool);
     if let ToolOutcome::Exited(code) = reported
@@ -85,7 +93,7 @@ pub(super) fn parse_command_runs<'a>(
             |failed| {
                 let rest = parts.iter().filter(|part| !std::ptr::eq(*part, failed));
                 let rest = rest.map(|part| run(part, CommandOutcome::Unknown, None));
-                let failed = match failed.is_masked && !is_verdict(failure) {
+                let failed = match failed.is_masked && !reports_failure(&texts) {
                     // The exit code of `… | grep x` is that of `grep`.
                     true => run(failed, CommandOutcome::Unknown, None),
                     false => run(failed, CommandOutcome::Failed, failure),
@@ -94,13 +102,14 @@ pub(super) fn parse_command_runs<'a>(
             },
         );
     }
-    let majors = parts.iter().filter(|part| part.is_major).count();
+    let checks = |part: &&NamedPart<'a>| part.is_major && !part.is_format;
+    let majors = parts.iter().filter(checks).count();
     let verdict = |part: &NamedPart<'a>| {
         // Output shows the outcome of a hidden command only if no other could have written it.
-        let alone = parts.len() == 1 || part.is_major && majors == 1;
-        match (is_verdict(failure), success) {
+        let alone = parts.len() == 1 || checks(&part) && majors == 1;
+        match (checks(&part) && alone && reports_failure(&texts), success) {
             _ if !alone => (CommandOutcome::Unknown, None),
-            (true, _) if part.is_major => (CommandOutcome::Failed, failure),
+            (true, _) => (CommandOutcome::Failed, failure),
             (_, Some((_, sure))) if sure >= 5 => (CommandOutcome::Passed, success),
             _ => (CommandOutcome::Unknown, None),
         }
@@ -134,7 +143,8 @@ fn name_parts<'a>(chain: &[ChainPart<'a>]) -> Vec<NamedPart<'a>> {
         let Some((name, is_major)) = name_command(text) else { continue };
         let hidden = chain.iter().skip(place + 1).any(|next| next.joint != ChainJoint::And);
         let piped = part.stages.len() > 1 && !keeps_codes;
-        parts.push(NamedPart { text, name, is_major, is_masked: hidden || piped });
+        let is_format = is_formatter(&name, text);
+        parts.push(NamedPart { text, name, is_major, is_format, is_masked: hidden || piped });
     }
     parts
 }
@@ -191,19 +201,18 @@ fn chain_failure<'a>(
         name: names.join(" && "),
         outcome: CommandOutcome::Failed,
         line: failure.map(|(line, _)| line),
+        failed_test: None,
         is_major: parts.iter().any(|part| part.is_major),
     }
 }
 
-/// Whether a test runner or compiler only prints such a line when it fails.
-fn is_verdict(failure: Option<(&str, u32)>) -> bool {
-    const STARTS: [&str; 6] = ["--- FAIL", "FAIL\t", "FAILED ", "npm ERR!", "error[E", "FAIL "];
-    const HOLDS: [&str; 4] = ["test result: FAILED", "error TS", "BUILD FAIL", "... FAILED"];
-    failure.is_some_and(|(line, _)| {
+/// The line that names the cause of a failure, if the best line only names what failed.
+fn find_cause<'a>(texts: &[&'a str], shown: Option<(&'a str, u32)>) -> Option<(&'a str, u32)> {
+    let names_only = shown.is_none_or(|(line, _)| {
         let bare = line.trim_start();
-        STARTS.iter().any(|start| bare.starts_with(start))
-            || HOLDS.iter().any(|mark| line.contains(mark))
-    })
+        ["--- FAIL", "FAIL\t", "FAIL ", "FAILED "].iter().any(|start| bare.starts_with(start))
+    });
+    if names_only { best_match(texts, find_diagnostic) } else { None }
 }
 
 fn best_match<'a>(

@@ -3,14 +3,17 @@
 use tome_model::{Event, FactKind};
 use tome_text::{count_words, truncate_words};
 
-use super::answer::{is_check_report, names_subject};
+use super::answer::{find_closing_question, is_check_report, names_subject};
 use super::changes::{changed_files, render_changes};
-use super::clause::capitalize;
+use super::clause::{capitalize, cut_clause};
+use super::commits::FinishedRebase;
+use super::courtesy::{is_polite, strip_courtesy};
 use super::cues::{Cue, find_cue};
-use super::draft_fact::{DraftFact, QUESTION_END, build_evidence};
+use super::draft_fact::{DraftFact, FACT_CHARS_MAX, QUESTION_END, QUESTIONED, build_evidence};
 use super::failures::render_failure_message;
-use super::problems::{add_checks, add_problems, find_open_end};
-use super::reaction::{Reaction, is_convention};
+use super::files::FileTouchKind;
+use super::problems::{add_checks, add_problems, find_open_end, is_chore_offer};
+use super::reaction::{Reaction, is_convention, skip_confirmation};
 use super::request::{UserRequest, refers_without_naming};
 use super::similarity::TermSet;
 use super::terms::{TermKind, extract_terms, has_name};
@@ -40,6 +43,8 @@ pub(super) fn collect_facts<'a>(events: &'a [Event], overlap: &'a [Event]) -> Se
     for (place, turn) in turns.iter().enumerate() {
         let from = facts.len();
         add_turn_facts(turn, events, &mut facts);
+        let before = place.checked_sub(1).and_then(|before| turns.get(before));
+        facts.extend(before.and_then(|before| find_chosen_answer(before, turn, events)));
         let next = turns.get(place + 1);
         if next.is_some_and(|next| is_superseded(turn, next)) {
             let own = facts.split_off(from);
@@ -79,20 +84,37 @@ fn is_superseded(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
         && (next.reaction == Reaction::Confirmation || next.request.as_ref().is_some_and(points))
 }
 
+/// Parts of sentences that take back what was said before.
+const REFUTATIONS: [&str; 10] = [
+    " actually ",
+    "turns out",
+    "turned out",
+    "after all",
+    " was wrong",
+    "not the cause",
+    "wasn't the",
+    "not true",
+    " in fact ",
+    "i was mistaken",
+];
+
+/// Whether the answer to the next turn, which carries out what a turn proposed, finds it wrong.
+pub(super) fn is_corrected(turn: &Turn<'_>, next: &Turn<'_>) -> bool {
+    const DISMISSALS: [&str; 6] =
+        ["as incorrect", "as wrong", " misread", "false positive", "was incorrect", "were wrong"];
+    let said = |text: &str, marks: &[&str]| {
+        let lower = to_lower(text);
+        marks.iter().any(|mark| lower.contains(mark))
+    };
+    let mut sentences = next.answer_parts.sentences.iter();
+    is_superseded(turn, next)
+        && turn.conclusion.is_some()
+        && (next.conclusion.as_ref().is_some_and(|(_, found)| said(&found.text, &REFUTATIONS))
+            || sentences.any(|sentence| said(&sentence.plain, &DISMISSALS)))
+}
+
 /// Drops conclusions that a later one takes back.
 fn drop_refuted(facts: &mut Vec<DraftFact>) {
-    const REFUTATIONS: [&str; 10] = [
-        " actually ",
-        "turns out",
-        "turned out",
-        "after all",
-        " was wrong",
-        "not the cause",
-        "wasn't the",
-        "not true",
-        " in fact ",
-        "i was mistaken",
-    ];
     let takes_back = |fact: &DraftFact| {
         let lower = fact.text.to_lowercase();
         REFUTATIONS.iter().any(|mark| lower.contains(mark))
@@ -157,18 +179,23 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
         ));
     }
     if let Some(rebase) = &turn.rebase {
-        let text = match rebase.branch {
-            Some(branch) => format!("Rebased the branch {branch}"),
-            None => "Finished a rebase without a branch".to_owned(),
-        };
+        let text = describe_rebase(rebase);
         let evidence = vec![build_evidence(rebase.event, rebase.raw)];
         facts.extend(DraftFact::new(FactKind::Outcome, &text, 6, evidence));
     }
     if let Some(at) = turn.prompt {
         add_prompt_facts(turn, at, facts);
     }
+    facts.extend(turn.rejections.iter().filter_map(|(at, words)| read_rejection(*at, words)));
     facts.extend(find_outcome(turn).or_else(|| find_request(turn)));
     facts.extend(find_agent_decision(turn, events));
+}
+
+pub(super) fn describe_rebase(rebase: &FinishedRebase<'_>) -> String {
+    match rebase.branch {
+        Some(branch) => format!("Rebased the branch {branch}"),
+        None => "Finished a rebase without a branch".to_owned(),
+    }
 }
 
 /// Adds the decisions, corrections and rules in a prompt.
@@ -195,8 +222,51 @@ fn add_prompt_facts(turn: &Turn<'_>, at: usize, facts: &mut Vec<DraftFact>) {
                 continue;
             };
         let evidence = vec![build_evidence(at, sentence.raw)];
+        let text = if kind == FactKind::Decision { skip_confirmation(text) } else { text };
         facts.extend(DraftFact::new(kind, &capitalize(text), 8, evidence));
     }
+}
+
+/// The user's answer to a question of the agent that offers a choice, with that question.
+fn find_chosen_answer(before: &Turn<'_>, turn: &Turn<'_>, events: &[Event]) -> Option<DraftFact> {
+    const ANSWER_WORDS_MAX: usize = 14;
+    const CHOICE_CHARS_MAX: usize = 130;
+    let (asked_at, _) = before.final_answer(events)?;
+    let question = find_closing_question(&before.answer_parts)?;
+    let lower = format!(" {}", to_lower(&question.text));
+    let offers =
+        [" or ", " which ", " what's your preference"].iter().any(|word| lower.contains(word));
+    let first = turn.prompt_parts.sentences.first()?;
+    let words = count_words(&first.plain);
+    if !offers
+        || is_chore_offer(&question.text)
+        || turn.prompt_parts.is_pasted()
+        || turn.reaction == Reaction::Correction
+        || !(2..=ANSWER_WORDS_MAX).contains(&words)
+        || first.plain.ends_with(['?', '？'])
+        || refers_by_number(strip_courtesy(&first.plain))
+    {
+        return None;
+    }
+    let said = skip_confirmation(&first.plain);
+    let text = format!(
+        "{} (to the question \"{}\")",
+        capitalize(said.trim_end_matches(['.', '!', ' '])),
+        cut_clause(&question.text, CHOICE_CHARS_MAX)
+    );
+    let mut evidence: Vec<Evidence> =
+        question.raws.iter().map(|raw| build_evidence(asked_at, raw)).collect();
+    evidence.push(build_evidence(turn.prompt?, first.raw));
+    DraftFact::new(FactKind::Decision, &text, 8, evidence)
+}
+
+/// The correction in the words of a rejection.
+fn read_rejection(at: usize, words: &str) -> Option<DraftFact> {
+    let text = capitalize(&plain_text(words));
+    // "do we know how it looks?" corrects less than "can we read it instead?"
+    let proposes = is_polite(&text) || to_lower(&text).contains(" instead");
+    let weight = if proposes || !text.ends_with(['?', '？']) { 8 } else { QUESTIONED };
+    DraftFact::new(FactKind::Correction, &text, weight, vec![build_evidence(at, words)])
 }
 
 /// Whether a sentence of the user chooses: "let's go with …", or "agreed, …".
@@ -225,17 +295,23 @@ fn find_outcome(turn: &Turn<'_>) -> Option<DraftFact> {
             evidence.push(build_evidence(event, raw));
             let question = text.trim_end_matches(['.', '。', ':', '：', ' ']);
             let question = capitalize(&question.replace(QUESTION_END, ", "));
-            format!("{question}{QUESTION_END}{}", conclusion.text)
+            let room = FACT_CHARS_MAX.saturating_sub(question.chars().count() + QUESTION_END.len());
+            format!("{question}{QUESTION_END}{}", conclusion.render(room.max(80)))
         }
-        None => conclusion.text.clone(),
+        // Its own dash must not look like the one after a request.
+        None => conclusion.render(FACT_CHARS_MAX).replace(QUESTION_END, " – "),
     };
     evidence.extend(conclusion.raws.iter().map(|raw| build_evidence(*at, raw)));
     let size = u32::try_from(turn.events.len().min(20)).unwrap_or(20);
     let said = u32::try_from(conclusion.score.clamp(0, 20)).unwrap_or(0);
-    let work = if turn.has_work() { 8 } else { 0 };
+    let creates = turn.files.iter().any(|file| file.action == FileTouchKind::Created);
+    let work = match turn.has_work() {
+        true => 8 + u32::from(creates) * 4 + u32::from(!turn.commits.is_empty()) * 4,
+        false => 0,
+    };
     // A conclusion about "3 and 7" needs a name of its own.
     let by_number = turn.request.as_ref().is_some_and(|request| refers_by_number(&request.text));
-    if by_number && !names_subject(&conclusion.text) {
+    if by_number && !has_name(&conclusion.text) {
         return None;
     }
     let checks = is_check_report(&conclusion.lead) && !names_subject(&conclusion.lead);

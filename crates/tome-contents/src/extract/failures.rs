@@ -27,7 +27,8 @@ const FAILURES: &[(&str, u32)] = &[
     ("npm ERR!", 5), ("ERR_", 7), ("npm error", 5), (" ERROR ", 6), ("[ERROR]", 6),
     ("level=error", 7), ("\"level\":\"error\"", 7), (" failed", 5), ("Failed", 5), ("expected", 3),
     ("Segmentation fault", 10), ("Killed", 5), ("错误", 6), ("失败", 6), ("エラー", 6), ("失敗", 6),
-    ("ошибка", 6), ("Ошибка", 6),
+    ("ошибка", 6), ("Ошибка", 6), ("no required module provides", 10), ("could not import", 9),
+    ("cannot load", 7), ("not a type", 8),
 ];
 
 /// Substrings of lines that explain nothing despite such words.
@@ -37,7 +38,7 @@ const UNINFORMATIVE: &[&str] = &[
     "error: test failed", "For more information", "A complete log", "exit code", "Exit code",
     "Process completed", "FAILED (failures", "ELIFECYCLE", "Test Suites:", "0 failed", "0 errors",
     "no errors", "No errors", "0 failures", "error handling", "task failed", "(none)",
-    "previous error",
+    "previous error", "[setup failed]", "[build failed]",
 ];
 
 /// (substring of a line, how surely it reports success).
@@ -110,6 +111,95 @@ fn best_line<'a>(
         }
     }
     best
+}
+
+/// Beginnings of lines that test runners and compilers only print when they fail.
+const VERDICT_STARTS: [&str; 7] =
+    ["--- FAIL", "FAIL\t", "FAILED ", "npm ERR!", "error[E", "FAIL ", "error: could not compile"];
+/// Parts of such lines.
+const VERDICT_PARTS: [&str; 6] = [
+    "test result: FAILED",
+    "error TS",
+    "BUILD FAIL",
+    "... FAILED",
+    "ERROR task failed",
+    "Failed to compile",
+];
+
+/// Whether a line of an output is one that only a failing build, test or check prints.
+pub(super) fn reports_failure(texts: &[&str]) -> bool {
+    let is_verdict = |line: &str| {
+        let bare = line.trim_start();
+        line.len() <= LINE_BYTES_MAX
+            && (bare == "FAIL"
+                || VERDICT_STARTS.iter().any(|start| bare.starts_with(start))
+                || VERDICT_PARTS.iter().any(|part| line.contains(part)))
+            && !line.contains(" 0 failed")
+    };
+    texts.iter().any(|text| {
+        let parts = head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX);
+        parts.iter().flat_map(|part| part.lines()).any(is_verdict)
+    })
+}
+
+/// Returns the message of a compiler, linter or test that best names a cause: `a.go:3:1: message`.
+pub(super) fn find_diagnostic(text: &str) -> Option<(&str, u32)> {
+    let mut best: Option<(&str, u32)> = None;
+    for line in
+        head_and_tail(text, HEAD_BYTES_MAX, TAIL_BYTES_MAX).iter().flat_map(|part| part.lines())
+    {
+        let scored = if line.len() <= LINE_BYTES_MAX { score_diagnostic(line.trim()) } else { 0 };
+        if scored > best.map_or(0, |(_, most)| most) {
+            best = Some((line.trim(), scored));
+        }
+    }
+    best
+}
+
+/// Scores a message with the place it is about; 0 if a line is none.
+fn score_diagnostic(line: &str) -> u32 {
+    const WORDS: [&str; 14] = [
+        "fail",
+        "error",
+        "expected",
+        "want",
+        "got ",
+        "undefined",
+        "cannot",
+        "could not",
+        "timed out",
+        "panic",
+        "missing",
+        "no required",
+        "unused",
+        "not ",
+    ];
+    let Some((place, said)) = split_place(line) else { return 0 };
+    let is_code = said.ends_with(['{', ';', '}', ',', '(']);
+    let lower = said.to_lowercase();
+    let tells = WORDS.iter().any(|word| lower.contains(word));
+    match (place.split(':').count() > 2, tells) {
+        _ if is_code || said.split_whitespace().count() < 2 => 0,
+        (true, true) => 9,
+        (false, true) => 8,
+        // Linters name a rule in words of their own; a test's log may say anything.
+        (true, false) => 7,
+        (false, false) => 0,
+    }
+}
+
+/// Splits `src/a.go:3:14: message` into the place and the message.
+pub(super) fn split_place(line: &str) -> Option<(&str, &str)> {
+    let (place, said) = line.split_once(": ")?;
+    let mut parts = place.split(':');
+    let file = parts.next()?;
+    let is_number = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_digit());
+    let mut numbers = parts.clone();
+    let is_place = file.contains('.')
+        && !file.contains(char::is_whitespace)
+        && numbers.next().is_some()
+        && parts.all(is_number);
+    is_place.then(|| (place, said.trim()))
 }
 
 /// Scores how well a line explains a failure; 0 if it reports none.
@@ -211,6 +301,12 @@ pub(super) fn render_failure_message(line: &str) -> String {
         rest = said;
     }
     rest = strip_package(rest);
+    // The folders of a file say little about what is wrong in it.
+    if let Some((place, _)) = split_place(rest)
+        && let Some((folders, _)) = place.rsplit_once('/')
+    {
+        rest = rest.get(folders.len() + 1..).unwrap_or(rest);
+    }
     // A timestamp at the beginning: digits and separators only.
     while let Some((word, after)) = rest.split_once(' ') {
         let timely = word.chars().filter(char::is_ascii_digit).count() >= 4
@@ -222,6 +318,10 @@ pub(super) fn render_failure_message(line: &str) -> String {
             break;
         }
         rest = after.trim_start();
+    }
+    // "no module provides it; to add it:" ends with what follows in the output.
+    if let Some((said, _)) = rest.strip_suffix(':').and_then(|text| text.rsplit_once("; ")) {
+        rest = said;
     }
     // A test's duration at the end, such as `(0.04s)`.
     match rest.rsplit_once(" (") {

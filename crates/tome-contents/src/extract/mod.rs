@@ -26,14 +26,17 @@ mod problems;
 mod prose;
 mod reaction;
 mod request;
+mod reverted;
 mod rollup;
 mod session;
 mod similarity;
+mod statement;
 mod terms;
 mod text;
 mod title;
 mod tool_call;
 mod turn;
+mod verdict;
 
 use tome_model::{Event, EventKind, FactKind};
 
@@ -90,7 +93,7 @@ impl Summarizer for Extractive {
 /// decision, or something about a named part of the code.
 pub fn find_conclusion(answer: &str) -> Option<String> {
     let parts = prose::split_message(answer);
-    let found = answer::find_conclusion(&parts).filter(|found| found.score >= answer::SURE)?;
+    let found = answer::find_conclusion(&parts).filter(|found| found.score >= statement::SURE)?;
     let says = cues::find_cue(&found.text).is_some_and(|(_, sure)| sure >= 2)
         || answer::names_subject(&found.text);
     says.then_some(found.text)

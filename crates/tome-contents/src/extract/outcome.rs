@@ -3,41 +3,30 @@
 use serde_json::Value;
 use tome_model::{Event, Tool, truncate_to};
 
+use super::failures::render_failure_message;
 use super::files::find_text_field;
 use super::text::{first_and_last_bytes, output_texts};
+use crate::rejection::begins_with_rejection;
 
 /// How a tool call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ToolOutcome {
     /// It ended with an exit code, or with a flag that says as much.
     Exited(i64),
+    /// It failed without an exit code, or its output reports a failure that the exit code hides.
+    Failed,
     /// The user or a rule did not allow it.
     Rejected,
     /// The user stopped it.
     Interrupted,
     /// It ran into a time limit.
     TimedOut,
-    /// The agent did not run it: its arguments were wrong, or a call beside it failed.
+    /// The agent did not run it: its arguments were invalid, or a call beside it failed.
     NotRun,
     /// The payload does not tell.
     Unknown,
 }
 
-/// Beginnings of outputs that agents write when a call was not allowed.
-const REJECTED: [&str; 12] = [
-    "The user doesn't want to proceed with this tool use",
-    "The user doesn't want to take this action right now",
-    "User rejected",
-    "User denied",
-    "User declined",
-    "The user rejected",
-    "The user denied",
-    "The user declined",
-    "rejected by user",
-    "rejected by the user",
-    "exec command rejected",
-    "Permission to use",
-];
 const INTERRUPTED: [&str; 6] = [
     "[Request interrupted by user",
     "Interrupted by user",
@@ -48,8 +37,12 @@ const INTERRUPTED: [&str; 6] = [
 ];
 const TIMED_OUT: [&str; 4] =
     ["Command timed out after", "command timed out", "timed out after", "Timeout: "];
-const NOT_RUN: [&str; 3] =
-    ["<tool_use_error>", "Sibling tool call errored", "Cancelled: parallel tool call"];
+const NOT_RUN: [&str; 2] = ["Sibling tool call errored", "Cancelled: parallel tool call"];
+/// Errors of a call that was made with wrong arguments, so that nothing ran.
+const INVALID: [&str; 5] =
+    ["InputValidationError", "No such tool", "Unknown tool", "Invalid tool", "Tool not found"];
+/// Encloses errors of Claude Code's own tools.
+const ERROR_TAG: &str = "<tool_use_error>";
 
 /// Reads the outcome of a tool call.
 pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
@@ -59,8 +52,10 @@ pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
     let texts = output_texts(event);
     let first = texts.iter().map(|text| text.trim_start()).find(|text| !text.is_empty());
     let head = truncate_to(first.unwrap_or_default(), 400);
+    let error = head.strip_prefix(ERROR_TAG).map(str::trim_start);
+    let head = error.unwrap_or(head);
     let begins = |marks: &[&str]| marks.iter().any(|mark| head.starts_with(mark));
-    if matches!(result, Some("denied" | "rejected")) || begins(&REJECTED) {
+    if matches!(result, Some("denied" | "rejected")) || begins_with_rejection(head) {
         return ToolOutcome::Rejected;
     }
     if is_set(event.meta.get("is_interrupt"))
@@ -69,8 +64,11 @@ pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
     {
         return ToolOutcome::Interrupted;
     }
-    if begins(&NOT_RUN) {
+    if begins(&NOT_RUN) || begins(&INVALID) {
         return ToolOutcome::NotRun;
+    }
+    if error.is_some() {
+        return ToolOutcome::Failed;
     }
     let code = find_exit_code(event, tool, &texts);
     if code.is_none_or(|code| code != 0) && (begins(&TIMED_OUT) || has_timed_out(tool)) {
@@ -84,6 +82,16 @@ pub(super) fn read_outcome(event: &Event, tool: &Tool) -> ToolOutcome {
         None if streams => ToolOutcome::Exited(0),
         None => ToolOutcome::Unknown,
     }
+}
+
+/// The first line of an error, without exit code and tags.
+pub(super) fn read_error(event: &Event) -> Option<String> {
+    let texts = output_texts(event);
+    let lines = texts.iter().flat_map(|text| truncate_to(text, 2_000).lines());
+    let mut bare = lines.map(|line| line.trim().trim_start_matches(ERROR_TAG));
+    let line = bare.find(|line| !line.is_empty() && parse_exit_code(line).is_none())?;
+    let line = line.trim_end_matches("</tool_use_error>");
+    line.chars().any(char::is_alphanumeric).then(|| render_failure_message(line))
 }
 
 fn has_timed_out(tool: &Tool) -> bool {

@@ -1,13 +1,14 @@
 //! Finds what went wrong in a segment, what passes, and what is left open.
 
 use tome_model::{Event, FactKind};
-use tome_text::{count_words, truncate_words};
+use tome_text::count_words;
 
 use super::answer::find_closing_question;
-use super::clause::capitalize;
+use super::clause::{capitalize, cut_clause};
+use super::command_name::is_formatter;
 use super::commands::{CommandOutcome, CommandRun};
-use super::draft_fact::{DraftFact, PASSING_TROUBLE, build_evidence, first_line};
-use super::failures::render_failure_message;
+use super::draft_fact::{DraftFact, FACT_CHARS_MAX, PASSING_TROUBLE, build_evidence, first_line};
+use super::failures::{render_failure_message, split_place};
 use super::files::{FileTouchKind, find_text_field};
 use super::similarity::TermSet;
 use super::terms::{base_name, has_name};
@@ -24,35 +25,40 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         else {
             continue;
         };
-        let why = truncate_words(&render_failure_message(line), 110);
-        if told.contains(&(run.name.as_str(), why.clone())) || told.len() >= PROBLEMS_MAX {
+        let why = describe_failure(run, line);
+        let message = without_digits(&why);
+        // One failure of a test is enough, whatever it said the next time.
+        let subject = match run.failed_test {
+            Some(test) => without_digits(test),
+            None => message.clone(),
+        };
+        if told.contains(&(run.name.as_str(), subject.clone())) || told.len() >= PROBLEMS_MAX {
             continue;
         }
-        told.push((&run.name, why.clone()));
-        let message = render_failure_message(line);
+        told.push((&run.name, subject));
         // The last time that it failed so, and the first success of that very command after it.
         let alike = |other: &&&CommandRun<'_>| {
             other.name == run.name
                 && other.outcome == CommandOutcome::Failed
-                && other.line.is_some_and(|other| render_failure_message(other) == message)
+                && other
+                    .line
+                    .is_some_and(|line| without_digits(&describe_failure(other, line)) == message)
         };
         let last = runs.iter().rev().find(alike).unwrap_or(run);
         let passed = runs.iter().find(|other| {
             other.event > last.event
                 && other.outcome == CommandOutcome::Passed
-                && command_key(last).starts_with(command_key(other))
+                && covers(other, last)
         });
         // Another selection of tests passed later, which does not tell whether this is fixed.
-        let unclear = passed.is_none()
+        let is_unclear = passed.is_none()
             && runs.iter().any(|other| {
                 other.event > last.event
                     && other.name == run.name
                     && other.outcome == CommandOutcome::Passed
             });
-        if unclear {
-            continue;
-        }
         let mut evidence = vec![build_evidence(run.event, line)];
+        evidence.extend(run.failed_test.map(|test| build_evidence(run.event, test)));
         let fixed = match passed {
             Some(passed) => {
                 let shows = passed.line.unwrap_or_else(|| first_line(passed.command_line));
@@ -60,14 +66,24 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
                 let between = changed_between(turns, run.event, passed.event);
                 evidence.extend(between.first().map(|file| build_evidence(file.event, file.raw)));
                 let word =
-                    if is_reverted(events, run.event, passed.event) { "taking back " } else { "" };
+                    if is_reverted(events, run.event, passed.event) { "reverting " } else { "" };
                 format!(" — passed after {word}{}", describe_changes(&between))
             }
             None => String::new(),
         };
-        let text = format!("`{}` failed: {}{fixed}", run.name, why.trim_end_matches('.'));
+        let text = format!("`{}` failed: ", run.name);
+        let room = FACT_CHARS_MAX.saturating_sub(text.chars().count() + fixed.chars().count());
+        let room = room.max(60);
+        // The cause says more than the name of the test.
+        let cause = match why.chars().nth(room) {
+            Some(_) => render_failure_message(line),
+            None => why.clone(),
+        };
+        let shown = cut_clause(cause.trim_end_matches('.'), room);
+        let text = format!("{text}{shown}{fixed}");
         let asked = turns.iter().find(|turn| turn.events.contains(&run.event));
         let weight = match passed {
+            None if is_unclear => PASSING_TROUBLE,
             None => 6,
             Some(_)
                 if !is_bare_failure(&why)
@@ -79,6 +95,23 @@ pub(super) fn add_problems(turns: &[Turn<'_>], events: &[Event], facts: &mut Vec
         };
         facts.extend(DraftFact::new(FactKind::Problem, &text, weight, evidence));
     }
+}
+
+/// Why a command failed: the message, after the name of the test.
+fn describe_failure(run: &CommandRun<'_>, line: &str) -> String {
+    let cause = render_failure_message(line);
+    let test = run.failed_test.map(render_failure_message).unwrap_or_default();
+    let test = test.trim_start_matches("FAIL").trim_matches([':', ' ']);
+    if test.is_empty() || test.contains(char::is_whitespace) {
+        return cause;
+    }
+    let said = split_place(&cause).map_or(cause.as_str(), |(_, said)| said);
+    format!("{test}: {said}")
+}
+
+/// A message without line numbers and durations, by which it is recognized.
+fn without_digits(message: &str) -> String {
+    message.chars().filter(|c| !c.is_ascii_digit()).collect()
 }
 
 /// Whether a message only says that a test failed, and not why.
@@ -124,6 +157,29 @@ fn is_reverted(events: &[Event], after: usize, before: usize) -> bool {
 /// Two runs of the same command, whatever is done with their output.
 fn command_key<'a>(run: &CommandRun<'a>) -> &'a str {
     run.command.trim_end_matches("2>&1").trim()
+}
+
+/// Whether a run checks at least what another one did: the same command, without further arguments.
+fn covers(run: &CommandRun<'_>, other: &CommandRun<'_>) -> bool {
+    /// Flags that change the output or a limit, and not what is checked.
+    const SILENT: [&str; 8] =
+        ["-v", "-q", "--verbose", "--quiet", "-timeout", "-count", "-x", "2>&1"];
+    fn words<'a>(run: &CommandRun<'a>) -> Vec<&'a str> {
+        let all = super::chain::split_words(run.command);
+        let mut words = Vec::new();
+        let mut rest = all.into_iter();
+        while let Some(word) = rest.next() {
+            let flag = word.split('=').next().unwrap_or(word);
+            if word == "-timeout" || word == "-count" {
+                rest.next();
+            } else if !SILENT.contains(&flag) {
+                words.push(word);
+            }
+        }
+        words
+    }
+    let (own, others) = (words(run), words(other));
+    run.name == other.name && own.iter().all(|word| others.contains(word))
 }
 
 /// The files that were changed between two events.
@@ -179,9 +235,10 @@ pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
     let all: Vec<&CommandRun<'_>> = turns.iter().flat_map(|turn| &turn.runs).collect();
     let mut told: Vec<&str> = Vec::new();
     for run in all.iter().rev() {
-        let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word));
+        let checks = run.name.split([' ', ':', '-']).any(|word| WORDS.contains(&word))
+            && !is_formatter(&run.name, run.command);
         let command = command_key(run);
-        let short = command.chars().count() <= 80 && !command.contains(['\n', '$']);
+        let short = command.chars().count() <= 120 && !command.contains(['\n', '$']);
         let passed = run.outcome == CommandOutcome::Passed;
         if checks && short && passed && run.is_major && !told.contains(&command) && told.len() < 6 {
             told.push(command);
@@ -197,7 +254,7 @@ pub(super) fn add_checks(turns: &[Turn<'_>], facts: &mut Vec<DraftFact>) {
 }
 
 /// Whether a question only offers the next step: "Want me to commit this?"
-fn is_chore_offer(question: &str) -> bool {
+pub(super) fn is_chore_offer(question: &str) -> bool {
     const CHORES: [&str; 8] =
         ["commit", "push", "pr", "merge", "continue", "proceed", "start", "implement"];
     let named = has_name(question);
@@ -206,7 +263,7 @@ fn is_chore_offer(question: &str) -> bool {
     !named && words.clone().count() <= 14 && words.clone().any(of_chore)
 }
 
-/// The files that a turn changed and did not commit, if its last word offers to.
+/// The files that a turn changed after its last commit.
 fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
     let committed = turn.commits.iter().map(|commit| commit.event).max().unwrap_or(0);
     let changed: Vec<&FileActivity<'_>> = turn
@@ -214,7 +271,7 @@ fn describe_uncommitted(turn: &Turn<'_>) -> Option<String> {
         .iter()
         .filter(|file| file.action != FileTouchKind::Read && file.last_event > committed)
         .collect();
-    (!changed.is_empty()).then(|| format!("{} not committed", describe_changes(&changed)))
+    (!changed.is_empty()).then(|| describe_changes(&changed))
 }
 
 /// Finds the open end of the last turn: a question to the user, an interrupted request, or a failing
@@ -229,7 +286,10 @@ pub(super) fn find_open_end(
             let evidence: Vec<Evidence> =
                 question.raws.iter().map(|raw| build_evidence(at, raw)).collect();
             let text = match is_chore_offer(&question.text) {
-                true => describe_uncommitted(last)?,
+                true => {
+                    let changed = describe_uncommitted(last)?;
+                    format!("The agent asked \"{}\", no answer ({changed})", question.text)
+                }
                 false => question.text,
             };
             return DraftFact::new(FactKind::Open, &text, 5, evidence);

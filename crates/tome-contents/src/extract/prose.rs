@@ -21,6 +21,8 @@ pub(super) struct ProseSentence<'a> {
     /// Without Markdown.
     pub(super) plain: String,
     pub(super) shape: SentenceShape,
+    /// Columns before its line: an item below another one is indented further.
+    pub(super) indent: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,9 +84,10 @@ fn add_line<'a>(line: &'a str, fenced: &mut bool, parts: &mut MessageParts<'a>) 
         }
     } else {
         let shape = classify_shape(bare);
+        let indent = line.len() - line.trim_start().len();
         for raw in split_sentences(bare) {
             if parts.sentences.len() < SENTENCES_MAX {
-                parts.sentences.push(ProseSentence { raw, plain: plain_text(raw), shape });
+                parts.sentences.push(ProseSentence { raw, plain: plain_text(raw), shape, indent });
             }
         }
     }

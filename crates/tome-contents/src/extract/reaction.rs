@@ -94,6 +94,16 @@ pub fn skip_acknowledgment(prompt: &str) -> &str {
     next.and_then(|next| prompt.find(next)).and_then(|at| prompt.get(at..)).unwrap_or(prompt)
 }
 
+/// A sentence without the word of agreement before it: "okay, let's try it" is "let's try it".
+pub(super) fn skip_confirmation(sentence: &str) -> &str {
+    let rest = CONFIRMATIONS
+        .iter()
+        .filter_map(|mark| strip_prefix_ignoring_case(sentence, mark))
+        .map(|rest| rest.trim_start_matches([',', '.', '!', '-', '–', '—', ' ']))
+        .min_by_key(|rest| rest.len());
+    rest.filter(|rest| count_words(rest) >= 2).unwrap_or(sentence)
+}
+
 fn starts_with_ignoring_case(text: &str, prefix: &str) -> bool {
     text.get(..prefix.len()).is_some_and(|start| start.eq_ignore_ascii_case(prefix))
 }

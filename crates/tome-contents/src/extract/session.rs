@@ -4,10 +4,19 @@ use std::ops::Range;
 
 use tome_model::{Event, FactKind};
 
-use super::changes::changed_files;
-use super::facts::collect_facts;
+use super::answer::find_statement;
+use super::changes::{changed_files, render_changes_without_counts};
+use super::facts::{collect_facts, describe_rebase, is_corrected};
 use super::files::FileTouchKind;
+use super::reverted::find_reverted;
 use super::title::title_from_kinds;
+use super::turn::Turn;
+
+/// The action of a file whose edits were all taken back.
+const REVERTED: &str = "changed and reverted";
+
+/// Characters of the result of a turn.
+const RESULT_CHARS_MAX: usize = 240;
 
 /// Turns, facts and files of a session, as indexes into its events.
 #[derive(Debug)]
@@ -29,6 +38,8 @@ pub(crate) struct TurnFacts {
     pub(crate) changed_files: u64,
     pub(crate) commits: u64,
     pub(crate) is_interrupted: bool,
+    /// Whether the next turn found its conclusion wrong.
+    pub(crate) is_corrected: bool,
 }
 
 /// A fact and the event that shows it.
@@ -44,7 +55,7 @@ pub(crate) struct FactLine {
 pub struct FileChange {
     /// Its path, as the agent named it.
     pub path: String,
-    /// `created`, `changed` or `deleted`.
+    /// `created`, `changed`, `deleted`, or `changed and reverted`.
     pub action: &'static str,
     /// Number of edits.
     pub edits: u64,
@@ -55,28 +66,35 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     let found = collect_facts(events, &[]);
     let title = found.facts.iter().find(|fact| fact.kind == FactKind::Title);
     let title = title.map_or(title_from_kinds(events), |title| title.text.as_str()).to_owned();
-    let turns = found.turns.iter().map(|turn| {
+    let turns = found.turns.iter().enumerate().map(|(place, turn)| {
         let answer = turn.final_answer(events);
         let changed = turn.files.iter().filter(|file| file.action != FileTouchKind::Read);
         TurnFacts {
             events: turn.events.clone(),
             prompt: turn.prompt,
             answer: answer.map(|(at, _)| at),
-            conclusion: turn.conclusion.as_ref().map(|(_, found)| found.text.clone()),
+            conclusion: describe_result(turn),
             changed_files: changed.count() as u64,
             commits: turn.commits.len() as u64,
             is_interrupted: turn.is_interrupted,
+            is_corrected: found.turns.get(place + 1).is_some_and(|next| is_corrected(turn, next)),
         }
     });
-    let files = changed_files(&found.turns).into_iter().map(|file| FileChange {
-        path: file.path.to_owned(),
-        action: match file.action {
-            FileTouchKind::Created => "created",
-            FileTouchKind::Deleted => "deleted",
-            FileTouchKind::Changed | FileTouchKind::Read => "changed",
-        },
-        edits: u64::from(file.times),
-    });
+    let reverted = find_reverted(events);
+    let mut files: Vec<FileChange> = changed_files(&found.turns)
+        .into_iter()
+        .map(|file| FileChange {
+            path: file.path.to_owned(),
+            action: match file.action {
+                _ if reverted.contains(file.path) => REVERTED,
+                FileTouchKind::Created => "created",
+                FileTouchKind::Deleted => "deleted",
+                FileTouchKind::Changed | FileTouchKind::Read => "changed",
+            },
+            edits: u64::from(file.times),
+        })
+        .collect();
+    files.sort_by_key(|file| file.action == REVERTED);
     let facts = found.facts.iter().map(|fact| FactLine {
         kind: fact.kind,
         text: fact.text.clone(),
@@ -87,6 +105,19 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
         branch: found.turns.iter().rev().find_map(|turn| turn.branch).map(str::to_owned),
         turns: turns.collect(),
         facts: facts.collect(),
-        files: files.collect(),
+        files,
     }
+}
+
+/// What came of a turn: the conclusion of its answer, or the first sentence that says anything, or
+/// what its tool calls show.
+fn describe_result(turn: &Turn<'_>) -> Option<String> {
+    let said = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
+    let said = said.or_else(|| Some(find_statement(&turn.answer_parts)?.render(RESULT_CHARS_MAX)));
+    said.or_else(|| turn.rebase.as_ref().map(describe_rebase))
+        .or_else(|| turn.commits.last().map(|commit| format!("Committed: {}", commit.subject)))
+        .or_else(|| {
+            let changed = changed_files(std::slice::from_ref(turn));
+            render_changes_without_counts(&changed, 3).filter(|_| !turn.is_interrupted)
+        })
 }

@@ -1,16 +1,19 @@
 //! A single tool call as a reader of the conversation sees it.
 
-use tome_model::Event;
+use tome_model::{Event, Tool};
 
-use super::commands::find_command_line;
+use super::commands::{CommandOutcome, find_command_line, parse_command_runs};
+use super::failures::render_failure_message;
 use super::files::{FileTouchKind, parse_touched_files};
-use super::outcome::{ToolOutcome, read_outcome};
+use super::outcome::{ToolOutcome, read_error, read_outcome};
 
 /// A tool call: its outcome, and the command or the files that it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolCall<'a> {
     /// How it ended, as far as its payload shows.
     pub outcome: ToolOutcome,
+    /// The line that tells why it failed.
+    pub reason: Option<String>,
     /// The command line of a shell call.
     pub command: Option<&'a str>,
     /// Files that it created, changed, deleted or read, as the agent named them.
@@ -21,9 +24,29 @@ pub struct ToolCall<'a> {
 pub fn read_tool_call(event: &Event) -> Option<ToolCall<'_>> {
     let tool = event.tool.as_ref()?;
     let files = parse_touched_files(event, tool).into_iter().map(|file| (file.path, file.action));
-    Some(ToolCall {
-        outcome: read_outcome(event, tool),
-        command: find_command_line(tool),
-        files: files.collect(),
-    })
+    let (outcome, reason) = judge_call(event, tool);
+    Some(ToolCall { outcome, reason, command: find_command_line(tool), files: files.collect() })
+}
+
+/// The outcome of a call, and why it failed. The exit code of a shell call may be that of `tail`: a
+/// check passed or failed as its output shows, and otherwise its outcome is unknown.
+fn judge_call(event: &Event, tool: &Tool) -> (ToolOutcome, Option<String>) {
+    let outcome = read_outcome(event, tool);
+    let runs = parse_command_runs(0, event, tool);
+    let failed = runs.iter().rev().find(|run| run.outcome == CommandOutcome::Failed);
+    let cause = failed.and_then(|run| run.line).map(render_failure_message);
+    let is_open = |of: CommandOutcome| of == CommandOutcome::Unknown;
+    match outcome {
+        ToolOutcome::Exited(0) | ToolOutcome::Unknown if failed.is_some() => {
+            (ToolOutcome::Failed, cause)
+        }
+        ToolOutcome::Exited(0) if runs.iter().any(|run| run.is_major && is_open(run.outcome)) => {
+            (ToolOutcome::Unknown, None)
+        }
+        ToolOutcome::Exited(0) | ToolOutcome::Unknown => (outcome, None),
+        ToolOutcome::Exited(_) | ToolOutcome::Failed => {
+            (outcome, cause.or_else(|| read_error(event)))
+        }
+        _ => (outcome, None),
+    }
 }

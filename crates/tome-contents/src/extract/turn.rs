@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::Value;
 use tome_model::{Event, EventKind, Role};
 
-use super::answer::{AnswerSentence, SURE, find_conclusion};
+use super::answer::find_conclusion;
 use super::commands::{CommandRun, parse_command_runs};
 use super::commits::{
     FinishedRebase, MadeCommit, NamedPull, find_commits, find_finished_rebase, find_pulls,
@@ -16,6 +16,8 @@ use super::plan::{PlanHeading, find_plan};
 use super::prose::{MessageParts, split_message};
 use super::reaction::{Reaction, classify_reaction};
 use super::request::{UserRequest, choose_request, is_harness_message};
+use super::statement::{AnswerSentence, SURE};
+use crate::rejection::find_rejection_words;
 
 /// Cuts the ordered events of a session into turns: every event is in exactly one. Whether an event
 /// begins a turn depends only on earlier events.
@@ -67,6 +69,8 @@ pub(super) struct Turn<'a> {
     pub(super) request: Option<UserRequest<'a>>,
     /// How the prompt reacts to the turn before it.
     pub(super) reaction: Reaction,
+    /// The user's words when they rejected a tool call, with its event.
+    pub(super) rejections: Vec<(usize, &'a str)>,
     /// The agent's last message.
     pub(super) answer: Option<usize>,
     /// Whether no tool was called after that message.
@@ -83,7 +87,7 @@ pub(super) struct Turn<'a> {
     /// The last rebase that it finished.
     pub(super) rebase: Option<FinishedRebase<'a>>,
     pub(super) branch: Option<&'a str>,
-    /// Whether the user stopped or rejected its last tool call.
+    /// Whether the user stopped its last tool call, or rejected it without a word.
     pub(super) is_interrupted: bool,
 }
 
@@ -99,6 +103,7 @@ fn read_turn(events: &[Event], range: Range<usize>) -> Turn<'_> {
         prompt_parts: MessageParts::default(),
         request: None,
         reaction: Reaction::None,
+        rejections: Vec::new(),
         answer: None,
         is_answered: false,
         answer_parts: MessageParts::default(),
@@ -129,7 +134,8 @@ impl<'a> Turn<'a> {
     fn add_event(&mut self, at: usize, event: &'a Event) {
         let field = |name: &str| event.meta.get(name).and_then(Value::as_str);
         let branch = field("branch");
-        self.branch = branch.filter(|branch| !branch.is_empty()).or(self.branch);
+        // In the middle of a rebase git is on no branch.
+        self.branch = branch.filter(|branch| !matches!(*branch, "" | "HEAD")).or(self.branch);
         let is_subagents = event.meta.contains_key("agent_id");
         match event.kind {
             EventKind::UserMessage if is_prompt(event) && self.prompt.is_none() => {
@@ -157,10 +163,16 @@ impl<'a> Turn<'a> {
     fn add_tool_result(&mut self, at: usize, event: &'a Event, is_subagents: bool) {
         let Some(tool) = &event.tool else { return };
         let outcome = read_outcome(event, tool);
+        let words = match outcome {
+            ToolOutcome::Rejected => find_rejection_words(event),
+            _ => None,
+        };
+        self.rejections.extend(words.map(|words| (at, words)));
         if !is_subagents && !is_bookkeeping(&tool.name) {
             self.is_answered = false;
-            self.is_interrupted =
-                matches!(outcome, ToolOutcome::Rejected | ToolOutcome::Interrupted);
+            // With words the user goes on, instead of stopping the agent.
+            self.is_interrupted = words.is_none()
+                && matches!(outcome, ToolOutcome::Rejected | ToolOutcome::Interrupted);
         }
         if matches!(outcome, ToolOutcome::Rejected | ToolOutcome::NotRun) {
             return;
@@ -179,7 +191,10 @@ impl<'a> Turn<'a> {
         }
         self.runs.extend(runs);
         self.pulls.extend(find_pulls(at, event, tool));
-        self.rebase = find_finished_rebase(at, event, tool).or(self.rebase.take());
+        if let Some(rebase) = find_finished_rebase(at, event, tool) {
+            self.branch = rebase.branch.or(self.branch);
+            self.rebase = Some(rebase);
+        }
         for commit in find_commits(at, event, tool) {
             self.branch = commit.branch.or(self.branch);
             self.add_commit(commit);

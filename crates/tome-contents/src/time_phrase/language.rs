@@ -65,7 +65,7 @@ pub(super) enum TimeUnit {
 /// A rule: a pattern and its meaning.
 pub(super) struct PhraseRule {
     pub pattern: &'static str,
-    pub means: PhraseMeaning,
+    pub meaning: PhraseMeaning,
     /// The evidence needed, inside a longer text, that the words mean a time.
     pub needs: TimeCue,
 }
@@ -82,18 +82,18 @@ pub(super) enum TimeCue {
 
 impl PhraseRule {
     /// Matches anywhere.
-    pub const fn any(says: &'static str, means: PhraseMeaning) -> Self {
-        Self { pattern: says, means, needs: TimeCue::None }
+    pub const fn any(pattern: &'static str, meaning: PhraseMeaning) -> Self {
+        Self { pattern, meaning, needs: TimeCue::None }
     }
 
     /// Matches alone, after a preposition, or after a word such as `since`.
-    pub const fn marked(says: &'static str, means: PhraseMeaning) -> Self {
-        Self { pattern: says, means, needs: TimeCue::Preposition }
+    pub const fn marked(pattern: &'static str, meaning: PhraseMeaning) -> Self {
+        Self { pattern, meaning, needs: TimeCue::Preposition }
     }
 
     /// Matches alone, or after a word such as `since`.
-    pub const fn alone(says: &'static str, means: PhraseMeaning) -> Self {
-        Self { pattern: says, means, needs: TimeCue::Time }
+    pub const fn alone(pattern: &'static str, meaning: PhraseMeaning) -> Self {
+        Self { pattern, meaning, needs: TimeCue::Time }
     }
 }
 
@@ -183,7 +183,7 @@ pub(super) enum RulePart {
 /// A rule with its optional parts resolved.
 pub(super) struct RuleVariant {
     pub parts: Vec<RulePart>,
-    pub means: PhraseMeaning,
+    pub meaning: PhraseMeaning,
     pub needs: TimeCue,
     /// Whether it has nested phrases.
     pub compound: bool,
@@ -201,7 +201,7 @@ impl Grammar {
             expand_rule(rule.pattern).into_iter().map(|parts| RuleVariant {
                 compound: parts.iter().any(|part| matches!(part, RulePart::Slot(RuleSlot::When))),
                 parts,
-                means: rule.means,
+                meaning: rule.meaning,
                 needs: rule.needs,
             })
         });
@@ -210,8 +210,8 @@ impl Grammar {
 }
 
 /// Expands a rule into all variants, with and without each optional part.
-fn expand_rule(says: &'static str) -> Vec<Vec<RulePart>> {
-    says.split(' ').fold(vec![Vec::new()], |ways, part| {
+fn expand_rule(pattern: &'static str) -> Vec<Vec<RulePart>> {
+    pattern.split(' ').fold(vec![Vec::new()], |ways, part| {
         let (part, without) = match part.strip_suffix('?') {
             Some(part) => (part, ways.clone()),
             None => (part, Vec::new()),

@@ -11,7 +11,7 @@ use tome_model::parse_digits;
 /// A parsed phrase: its meaning and the values of its slots.
 #[derive(Debug, Clone)]
 pub(super) struct ParsedPhrase {
-    pub means: PhraseMeaning,
+    pub meaning: PhraseMeaning,
     pub values: SlotValues,
 }
 
@@ -26,14 +26,14 @@ pub(super) struct SlotValues {
     pub year: Option<i16>,
     pub quarter: Option<i8>,
     pub week: Option<i8>,
-    pub whens: Vec<ParsedPhrase>,
+    pub nested: Vec<ParsedPhrase>,
 }
 
 /// A match, and the index of the word after it.
 #[derive(Debug)]
 pub(super) struct PhraseMatch {
     pub end: usize,
-    pub reading: ParsedPhrase,
+    pub phrase: ParsedPhrase,
 }
 
 /// The kind of text that is searched.
@@ -105,9 +105,9 @@ impl<'a> PhraseMatcher<'a> {
         found: &mut Vec<PhraseMatch>,
     ) {
         let Some((part, rest)) = parts.split_first() else {
-            let reading = ParsedPhrase { means: path.means, values: walk.values };
-            if self.is_plausible_year(&reading) {
-                found.push(PhraseMatch { end: walk.at, reading });
+            let phrase = ParsedPhrase { meaning: path.meaning, values: walk.values };
+            if self.is_plausible_year(&phrase) {
+                found.push(PhraseMatch { end: walk.at, phrase });
             }
             return;
         };
@@ -129,7 +129,7 @@ impl<'a> PhraseMatcher<'a> {
                 let mark = if marked { TimeCue::Time } else { TimeCue::None };
                 for inner in self.match_nested(walk.at, mark) {
                     let mut walk = RuleProgress { at: inner.end, comma: false, ..walk.clone() };
-                    walk.values.whens.push(inner.reading);
+                    walk.values.nested.push(inner.phrase);
                     self.match_parts(path, start, rest, walk, found);
                 }
             }
@@ -183,10 +183,10 @@ impl<'a> PhraseMatcher<'a> {
 
     /// Whether a bare number in a longer text is plausibly a year; with a month or a day it always
     /// is.
-    fn is_plausible_year(&self, reading: &ParsedPhrase) -> bool {
-        let bare = reading.means == PhraseMeaning::Year
-            || (reading.means == PhraseMeaning::Iso && reading.values.days.is_empty());
-        match (self.place, reading.values.year) {
+    fn is_plausible_year(&self, phrase: &ParsedPhrase) -> bool {
+        let bare = phrase.meaning == PhraseMeaning::Year
+            || (phrase.meaning == PhraseMeaning::Iso && phrase.values.days.is_empty());
+        match (self.place, phrase.values.year) {
             (TextContext::Inside { this_year }, Some(year)) if bare => {
                 (1990..=this_year.saturating_add(1)).contains(&year)
             }

@@ -41,10 +41,9 @@ pub fn parse_time_phrase(text: &str, now: Millis, zone: &Zone) -> Option<TimeSpa
     let here = ReferenceTime::new(now, zone);
     LANGUAGES.iter().find_map(|grammar| {
         let reader = PhraseMatcher::new(grammar, &tokens, TextContext::Alone);
-        let phrase =
-            reader.find_phrases(0).into_iter().find(|phrase| phrase.end == tokens.len())?;
-        let stretch = here.resolve(&phrase.reading)?;
-        TimeSpan::from_range(stretch, zone, text.get(reader.byte_range(0, phrase.end)?)?)
+        let found = reader.find_phrases(0).into_iter().find(|found| found.end == tokens.len())?;
+        let range = here.resolve(&found.phrase)?;
+        TimeSpan::from_range(range, zone, text.get(reader.byte_range(0, found.end)?)?)
     })
 }
 
@@ -60,13 +59,10 @@ pub fn find_time_phrase(text: &str, now: Millis, zone: &Zone) -> Option<(TimeSpa
             PhraseMatcher::new(grammar, &tokens, TextContext::Inside { this_year: here.year() });
         (0..tokens.len()).find_map(|start| {
             // Only the longest match counts: part of an invalid date is not a better one.
-            let phrase = reader.find_phrases(start).into_iter().next()?;
-            let range = reader.byte_range(start, phrase.end)?;
-            let span = TimeSpan::from_range(
-                here.resolve(&phrase.reading)?,
-                zone,
-                text.get(range.clone())?,
-            )?;
+            let found = reader.find_phrases(start).into_iter().next()?;
+            let range = reader.byte_range(start, found.end)?;
+            let span =
+                TimeSpan::from_range(here.resolve(&found.phrase)?, zone, text.get(range.clone())?)?;
             Some((span, range))
         })
     })
@@ -116,9 +112,9 @@ mod tests {
         ] {
             let tokens = token::tokenize(german);
             let reader = PhraseMatcher::new(&grammar, &tokens, TextContext::Alone);
-            let phrase = reader.find_phrases(0).into_iter().next().unwrap();
-            assert_eq!(phrase.end, tokens.len(), "{german}");
-            let span = TimeSpan::from_range(here.resolve(&phrase.reading).unwrap(), &zone, english);
+            let found = reader.find_phrases(0).into_iter().next().unwrap();
+            assert_eq!(found.end, tokens.len(), "{german}");
+            let span = TimeSpan::from_range(here.resolve(&found.phrase).unwrap(), &zone, english);
             assert_eq!(span, parse_time_phrase(english, now, &zone), "{german}");
         }
     }

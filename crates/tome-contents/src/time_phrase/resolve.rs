@@ -12,15 +12,15 @@ const MINUTE_MS: u64 = 60_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ResolvedRange {
     /// Whole days, both included.
-    Days { first: Date, last: Date, parts: CoverUnit },
-    /// From (inclusive) to (exclusive); `said` is the moment named by the phrase.
-    Exact { from: Millis, to: Millis, said: Millis },
+    Days { first: Date, last: Date, cover: CoverUnit },
+    /// From (inclusive) to (exclusive); `moment` is the one that the phrase names.
+    Exact { from: Millis, to: Millis, moment: Millis },
 }
 
 /// The periods that cover whole days.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CoverUnit {
-    /// Only days: for a calendar month, which does not consist of whole weeks.
+    /// Only days: so that a month is listed by its days. Longer periods are listed by their weeks.
     Days,
     /// Whole weeks where possible, otherwise days.
     Weeks,
@@ -44,44 +44,44 @@ impl<'a> ReferenceTime<'a> {
     }
 
     /// Resolves a phrase; `None` if the calendar has no such date.
-    pub fn resolve(&self, reading: &ParsedPhrase) -> Option<ResolvedRange> {
-        let whens = &reading.values.whens;
-        match reading.means {
+    pub fn resolve(&self, phrase: &ParsedPhrase) -> Option<ResolvedRange> {
+        let nested = &phrase.values.nested;
+        match phrase.meaning {
             PhraseMeaning::Between => {
-                let last = self.resolve_simple(whens.get(1)?, self.today)?;
+                let last = self.resolve_simple(nested.get(1)?, self.today)?;
                 // `from Monday to Wednesday`: the latest such Wednesday, and the Monday before it.
                 let (_, anchor) = self.day_bounds(last);
-                let first = self.resolve_simple(whens.first()?, anchor)?;
+                let first = self.resolve_simple(nested.first()?, anchor)?;
                 Some(self.enclosing_days(first, last))
             }
             PhraseMeaning::WeekOf => {
                 let (first, last) =
-                    self.day_bounds(self.resolve_simple(whens.first()?, self.today)?);
+                    self.day_bounds(self.resolve_simple(nested.first()?, self.today)?);
                 // A month is not in one week; `the first week of March` is not supported.
                 (first == last).then(|| period_range(Period::week_containing(first)))
             }
             PhraseMeaning::Since => {
-                self.resolve_since(self.resolve_simple(whens.first()?, self.today)?)
+                self.resolve_since(self.resolve_simple(nested.first()?, self.today)?)
             }
             PhraseMeaning::After => {
-                self.resolve_after(self.resolve_simple(whens.first()?, self.today)?)
+                self.resolve_after(self.resolve_simple(nested.first()?, self.today)?)
             }
             PhraseMeaning::Before => {
-                self.resolve_before(self.resolve_simple(whens.first()?, self.today)?)
+                self.resolve_before(self.resolve_simple(nested.first()?, self.today)?)
             }
             PhraseMeaning::Until => {
-                let (_, last) = self.day_bounds(self.resolve_simple(whens.first()?, self.today)?);
+                let (_, last) = self.day_bounds(self.resolve_simple(nested.first()?, self.today)?);
                 day_range(self.zone.date_of(Millis(0)), last)
             }
-            _ => self.resolve_simple(reading, self.today),
+            _ => self.resolve_simple(phrase, self.today),
         }
     }
 
     /// Resolves a phrase without nested phrases. Without a year or week of its own, it means the
     /// latest one that has begun on the anchor day.
-    fn resolve_simple(&self, reading: &ParsedPhrase, anchor: Date) -> Option<ResolvedRange> {
-        let values = &reading.values;
-        match reading.means {
+    fn resolve_simple(&self, phrase: &ParsedPhrase, anchor: Date) -> Option<ResolvedRange> {
+        let values = &phrase.values;
+        match phrase.meaning {
             PhraseMeaning::DaysBack(count) => one_day(subtract(self.today, count.days())?),
             PhraseMeaning::Back(count) => self.resolve_unit_back(values.unit?, count),
             PhraseMeaning::AgoBetween(from, to) => self.resolve_ago_between(values.unit?, from, to),
@@ -136,7 +136,7 @@ impl<'a> ReferenceTime<'a> {
             }
             TimeUnit::Quarter => {
                 let first = subtract(quarter_start(self.today)?, (count.checked_mul(3)?).months())?;
-                three_months(first)
+                quarter_range(first)
             }
             TimeUnit::Year => {
                 let first = subtract(self.today.first_of_year(), count.years())?;
@@ -148,13 +148,13 @@ impl<'a> ReferenceTime<'a> {
     fn resolve_ago(&self, unit: TimeUnit, count: i64) -> Option<ResolvedRange> {
         let Some(unit_ms) = clock_unit_ms(unit) else { return self.resolve_unit_back(unit, count) };
         let away = u64::try_from(count).ok()?.checked_mul(unit_ms)?;
-        // `an hour ago` is an approximation.
+        // `3 hours ago` covers half the distance before and after it, at least 15 minutes.
         let about = (away / 2).max(15 * MINUTE_MS).min(away);
-        let said = self.now.0.checked_sub(away)?;
+        let moment = self.now.0.checked_sub(away)?;
         Some(ResolvedRange::Exact {
-            from: Millis(said.saturating_sub(about)),
-            to: Millis(said + about + 1),
-            said: Millis(said),
+            from: Millis(moment.saturating_sub(about)),
+            to: Millis(moment + about + 1),
+            moment: Millis(moment),
         })
     }
 
@@ -167,7 +167,7 @@ impl<'a> ReferenceTime<'a> {
         }
         match (self.resolve_recent(unit, from)?, self.resolve_recent(unit, to)?) {
             (ResolvedRange::Exact { from, .. }, ResolvedRange::Exact { from: to, .. }) => {
-                Some(ResolvedRange::Exact { from, to, said: from })
+                Some(ResolvedRange::Exact { from, to, moment: from })
             }
             _ => None,
         }
@@ -190,7 +190,7 @@ impl<'a> ReferenceTime<'a> {
     fn resolve_recent(&self, unit: TimeUnit, count: i64) -> Option<ResolvedRange> {
         let away = u64::try_from(count).ok()?.checked_mul(clock_unit_ms(unit)?)?;
         let from = Millis(self.now.0.checked_sub(away)?);
-        Some(ResolvedRange::Exact { from, to: Millis(self.now.0 + 1), said: from })
+        Some(ResolvedRange::Exact { from, to: Millis(self.now.0 + 1), moment: from })
     }
 
     fn resolve_weekday(&self, day: i8, which: WhichPeriod, anchor: Date) -> Option<ResolvedRange> {
@@ -237,8 +237,8 @@ impl<'a> ReferenceTime<'a> {
 
     fn resolve_since(&self, start: ResolvedRange) -> Option<ResolvedRange> {
         match start {
-            ResolvedRange::Exact { said, .. } => {
-                Some(ResolvedRange::Exact { from: said, to: Millis(self.now.0 + 1), said })
+            ResolvedRange::Exact { moment, .. } => {
+                Some(ResolvedRange::Exact { from: moment, to: Millis(self.now.0 + 1), moment })
             }
             ResolvedRange::Days { first, last, .. } => day_range(first, last.max(self.today)),
         }
@@ -253,8 +253,8 @@ impl<'a> ReferenceTime<'a> {
 
     fn resolve_before(&self, end: ResolvedRange) -> Option<ResolvedRange> {
         match end {
-            ResolvedRange::Exact { said, .. } => {
-                Some(ResolvedRange::Exact { from: Millis(0), to: said, said })
+            ResolvedRange::Exact { moment, .. } => {
+                Some(ResolvedRange::Exact { from: Millis(0), to: moment, moment })
             }
             ResolvedRange::Days { first, .. } => {
                 day_range(self.zone.date_of(Millis(0)), first.yesterday().ok()?)
@@ -267,12 +267,12 @@ impl<'a> ReferenceTime<'a> {
         ResolvedRange::Days {
             first: first.min(start),
             last: last.max(end),
-            parts: CoverUnit::Weeks,
+            cover: CoverUnit::Weeks,
         }
     }
 
-    fn day_bounds(&self, stretch: ResolvedRange) -> (Date, Date) {
-        match stretch {
+    fn day_bounds(&self, range: ResolvedRange) -> (Date, Date) {
+        match range {
             ResolvedRange::Days { first, last, .. } => (first, last),
             ResolvedRange::Exact { from, to, .. } => {
                 (self.zone.date_of(from), self.zone.date_of(Millis(to.0.saturating_sub(1))))
@@ -307,34 +307,36 @@ fn one_day(date: Date) -> Option<ResolvedRange> {
 }
 
 fn day_range(first: Date, last: Date) -> Option<ResolvedRange> {
-    (first <= last).then_some(ResolvedRange::Days { first, last, parts: CoverUnit::Weeks })
+    (first <= last).then_some(ResolvedRange::Days { first, last, cover: CoverUnit::Weeks })
 }
 
 fn period_range(period: Period) -> ResolvedRange {
     let (first, last) = period.bounds();
-    let parts =
+    let cover =
         if matches!(period, Period::Month(..)) { CoverUnit::Days } else { CoverUnit::Weeks };
-    ResolvedRange::Days { first, last, parts }
+    ResolvedRange::Days { first, last, cover }
 }
 
-/// A day of a month; without a year, the latest such day up to the anchor. Nine years include a
-/// leap year, except around 1900 and 2100.
+/// A day of a month; without a year, the latest such day up to the anchor. Nine years always include a
+/// February 29, even across 1900 and 2100.
 fn resolve_date(values: &SlotValues, day: i8, anchor: Date) -> Option<Date> {
-    let of = |year: i16| Date::new(year, values.month?, day).ok();
+    let date_in = |year: i16| Date::new(year, values.month?, day).ok();
     match values.year {
-        Some(year) => of(year),
-        None => (0..9).find_map(|ago| of(anchor.year() - ago).filter(|date| *date <= anchor)),
+        Some(year) => date_in(year),
+        None => (0..9).find_map(|ago| date_in(anchor.year() - ago).filter(|date| *date <= anchor)),
     }
 }
 
 fn resolve_week(values: &SlotValues, anchor: Date) -> Option<ResolvedRange> {
-    let of = |year: i16| {
+    let monday_in = |year: i16| {
         ISOWeekDate::new(year, values.week?, Weekday::Monday).ok().map(ISOWeekDate::date)
     };
     let monday = match values.year {
-        Some(year) => of(year),
+        Some(year) => monday_in(year),
         // Only some years have a week 53.
-        None => (-1..8).find_map(|ago| of(anchor.year() - ago).filter(|date| *date <= anchor)),
+        None => {
+            (-1..8).find_map(|ago| monday_in(anchor.year() - ago).filter(|date| *date <= anchor))
+        }
     };
     Some(period_range(Period::week_containing(monday?)))
 }
@@ -342,13 +344,13 @@ fn resolve_week(values: &SlotValues, anchor: Date) -> Option<ResolvedRange> {
 fn resolve_quarter(values: &SlotValues, anchor: Date) -> Option<ResolvedRange> {
     let month = (values.quarter? - 1) * 3 + 1;
     let year = values.year.unwrap_or(anchor.year() - i16::from(month > anchor.month()));
-    three_months(Date::new(year, month, 1).ok()?)
+    quarter_range(Date::new(year, month, 1).ok()?)
 }
 
 fn quarter_start(date: Date) -> Option<Date> {
     Date::new(date.year(), (date.month() - 1) / 3 * 3 + 1, 1).ok()
 }
 
-fn three_months(first: Date) -> Option<ResolvedRange> {
+fn quarter_range(first: Date) -> Option<ResolvedRange> {
     day_range(first, add(first, 2.months())?.last_of_month())
 }

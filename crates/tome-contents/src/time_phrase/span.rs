@@ -33,25 +33,25 @@ impl TimeSpan {
 
     /// Builds a span; `None` if it is empty: before 1970, beyond the calendar, or a day that the
     /// zone skips.
-    pub(super) fn from_range(stretch: ResolvedRange, zone: &Zone, said: &str) -> Option<Self> {
-        let (from, to, periods) = match stretch {
-            ResolvedRange::Days { first, last, parts } => {
+    pub(super) fn from_range(range: ResolvedRange, zone: &Zone, phrase: &str) -> Option<Self> {
+        let (from, to, periods) = match range {
+            ResolvedRange::Days { first, last, cover } => {
                 let from = zone.day_start(first);
                 let to = last.tomorrow().map_or(Zone::end(), |next| zone.day_start(next));
-                (from, to, cover_with_periods(first, last, parts))
+                (from, to, cover_with_periods(first, last, cover))
             }
             ResolvedRange::Exact { from, to, .. } => {
                 let last = zone.date_of(Millis(to.0.saturating_sub(1)));
                 (from, to, cover_with_periods(zone.date_of(from), last, CoverUnit::Weeks))
             }
         };
-        (from < to).then(|| Self { from, to, periods, phrase: said.to_owned() })
+        (from < to).then(|| Self { from, to, periods, phrase: phrase.to_owned() })
     }
 }
 
 /// The periods that cover whole days.
-fn cover_with_periods(first: Date, last: Date, parts: CoverUnit) -> Vec<Period> {
-    if parts == CoverUnit::Days {
+fn cover_with_periods(first: Date, last: Date, cover: CoverUnit) -> Vec<Period> {
+    if cover == CoverUnit::Days {
         return days_between(first, last).map(Period::Day).collect();
     }
     let mut periods = Vec::new();

@@ -7,13 +7,15 @@
 //!
 //! The header is a skippable frame of zstd, so that `zstd -dc` prints the lines of the whole file. `sum`
 //! is the BLAKE3 hash of the body and `after` that of the body before it, so that no block can be
-//! missing or out of place. The last record of the last block is [`Record::End`].
+//! missing or out of place. The last record of the last block is [`Record::End`]. The header of a block
+//! of events also has `"mark"` ([`LedgerMark`]): how far its ledger has been read.
 
 use std::io::Read;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{BackupCounts, FORMAT, Record};
+use super::partial::{LedgerMark, PartialBackup};
+use super::record::{BackupCounts, FORMAT, Record, RecordCounter, project_root};
 use super::{BackupError, files};
 
 /// The first bytes of a skippable frame of zstd.
@@ -33,6 +35,8 @@ struct BlockHeader {
     plain: usize,
     sum: String,
     after: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mark: Option<LedgerMark>,
 }
 
 /// Cuts records into blocks.
@@ -40,39 +44,64 @@ pub(crate) struct BlockWriter<'o> {
     lines: Vec<u8>,
     block: u64,
     after: String,
-    counts: BackupCounts,
-    in_notebook: bool,
+    counter: RecordCounter,
+    mark: Option<LedgerMark>,
     out: &'o mut dyn FnMut(Vec<u8>) -> Result<(), BackupError>,
 }
 
 impl<'o> BlockWriter<'o> {
-    /// Creates a writer that passes each complete block to `out`.
-    pub(crate) fn new(out: &'o mut dyn FnMut(Vec<u8>) -> Result<(), BackupError>) -> Self {
-        Self {
-            lines: Vec::new(),
-            block: 0,
-            after: String::new(),
-            counts: BackupCounts::default(),
-            in_notebook: false,
-            out,
-        }
+    /// Creates a writer that passes each complete block to `out`. With a partial backup its first block
+    /// follows the last one of that.
+    pub(crate) fn new(
+        partial: Option<&PartialBackup>,
+        out: &'o mut dyn FnMut(Vec<u8>) -> Result<(), BackupError>,
+    ) -> Self {
+        let (block, after, counter) = match partial {
+            None => (0, String::new(), RecordCounter::default()),
+            Some(partial) => {
+                let roots = partial.projects.iter().map(|project| project_root(project).to_owned());
+                let counter = RecordCounter::resume(partial.events, roots);
+                (partial.blocks, partial.last_sum.clone(), counter)
+            }
+        };
+        Self { lines: Vec::new(), block, after, counter, mark: None, out }
     }
 
     pub(crate) fn push(&mut self, record: &Record) -> Result<(), BackupError> {
-        track_notebook(&mut self.in_notebook, record);
-        self.counts.add(record, self.in_notebook);
-        serde_json::to_writer(&mut self.lines, record).map_err(std::io::Error::from)?;
-        self.lines.push(b'\n');
+        self.push_line(record, &encode_line(record)?)
+    }
+
+    /// Adds an event and moves the mark of its ledger past it.
+    pub(crate) fn push_event(
+        &mut self,
+        record: &Record,
+        line: &[u8],
+        mark: LedgerMark,
+    ) -> Result<(), BackupError> {
+        self.mark = Some(mark);
+        self.push_line(record, line)
+    }
+
+    fn push_line(&mut self, record: &Record, line: &[u8]) -> Result<(), BackupError> {
+        self.counter.add(record);
+        self.lines.extend_from_slice(line);
         if self.lines.len() >= BLOCK_BYTES { self.write_block() } else { Ok(()) }
+    }
+
+    /// Ends the current block, and with it the events of a ledger.
+    pub(crate) fn end_section(&mut self) -> Result<(), BackupError> {
+        if !self.lines.is_empty() {
+            self.write_block()?;
+        }
+        self.mark = None;
+        Ok(())
     }
 
     /// Writes the last record and the last block.
     pub(crate) fn finish(mut self, unreadable: u64) -> Result<BackupCounts, BackupError> {
-        let counts = BackupCounts { unreadable, ..self.counts };
+        let counts = BackupCounts { unreadable, ..self.counter.counts() };
         self.push(&Record::End(counts))?;
-        if !self.lines.is_empty() {
-            self.write_block()?;
-        }
+        self.end_section()?;
         Ok(counts)
     }
 
@@ -87,6 +116,7 @@ impl<'o> BlockWriter<'o> {
             plain: self.lines.len(),
             sum: sum.clone(),
             after: std::mem::replace(&mut self.after, sum),
+            mark: self.mark.clone(),
         };
         let header = serde_json::to_vec(&header).map_err(std::io::Error::from)?;
         let length = u32::try_from(header.len()).unwrap_or(u32::MAX);
@@ -100,8 +130,22 @@ impl<'o> BlockWriter<'o> {
     }
 }
 
-/// The bytes of a block, and its records.
-type ReadBlock = (Vec<u8>, Vec<Record>);
+/// The line of a record, as it is in a block.
+pub(crate) fn encode_line(record: &Record) -> Result<Vec<u8>, BackupError> {
+    let mut line = serde_json::to_vec(record).map_err(std::io::Error::from)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+/// A block that was read and verified.
+pub struct Block {
+    /// Its bytes, with the header.
+    pub bytes: Vec<u8>,
+    /// Its records.
+    pub records: Vec<Record>,
+    /// How far its ledger was read, if it is a block of events.
+    pub(crate) mark: Option<LedgerMark>,
+}
 
 /// Reads a backup block by block, and verifies each.
 pub struct BlockReader<R> {
@@ -116,8 +160,8 @@ impl<R: Read> BlockReader<R> {
         Self { from, block: 0, after: String::new() }
     }
 
-    /// Returns the bytes of the next block and its records; `None` at the end of the file.
-    pub fn next_block(&mut self) -> Result<Option<ReadBlock>, BackupError> {
+    /// Returns the next block; `None` at the end of the file.
+    pub fn next_block(&mut self) -> Result<Option<Block>, BackupError> {
         let mut raw = Vec::new();
         self.read_into(&mut raw, 8)?;
         if raw.is_empty() {
@@ -159,7 +203,12 @@ impl<R: Read> BlockReader<R> {
         let records = self.parse_lines(&lines)?;
         self.block += 1;
         self.after = header.sum;
-        Ok(Some((raw, records)))
+        Ok(Some(Block { bytes: raw, records, mark: header.mark }))
+    }
+
+    /// Number of blocks read, and the hash of the last one.
+    pub(crate) fn position(&self) -> (u64, &str) {
+        (self.block, &self.after)
     }
 
     fn parse_lines(&self, lines: &[u8]) -> Result<Vec<Record>, BackupError> {
@@ -203,15 +252,14 @@ pub fn check_backup(
     each: &mut dyn FnMut(&Record),
 ) -> Result<BackupCounts, BackupError> {
     let mut reader = BlockReader::new(from);
-    let (mut counts, mut end, mut in_notebook) = (BackupCounts::default(), None, false);
-    while let Some((_, records)) = reader.next_block()? {
-        for record in &records {
+    let (mut counter, mut end) = (RecordCounter::default(), None);
+    while let Some(block) = reader.next_block()? {
+        for record in &block.records {
             if end.is_some() {
                 return Err(reader.damaged("a record follows the last one"));
             }
             files::check_record(record)?;
-            track_notebook(&mut in_notebook, record);
-            counts.add(record, in_notebook);
+            counter.add(record);
             if let Record::End(expected) = record {
                 end = Some(*expected);
             }
@@ -219,16 +267,8 @@ pub fn check_backup(
         }
     }
     let Some(expected) = end else { return Err(BackupError::Truncated(reader.block)) };
-    if (BackupCounts { unreadable: expected.unreadable, ..counts }) != expected {
+    if (BackupCounts { unreadable: expected.unreadable, ..counter.counts() }) != expected {
         return Err(reader.damaged("the counts at the end do not match the records"));
     }
     Ok(expected)
-}
-
-fn track_notebook(in_notebook: &mut bool, record: &Record) {
-    match record {
-        Record::Notebook { .. } => *in_notebook = true,
-        Record::NotebookEnd => *in_notebook = false,
-        _ => {}
-    }
 }

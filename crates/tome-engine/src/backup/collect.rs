@@ -1,13 +1,15 @@
 //! Writes the backup of a home.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
-use tome_home::{HomeError, Store, StoreMode, layout};
+use serde_json::Value;
+use tome_home::{HomeError, Store, StoreMode, layout, project_record_extends};
 
-use super::block::BlockWriter;
+use super::block::{BlockWriter, encode_line};
 use super::files::{self, FileOwner};
-use super::record::{Record, to_hex};
-use super::{BackupCounts, BackupError};
+use super::record::{Record, project_root, to_hex};
+use super::{BackupCounts, BackupError, LedgerMark, PartialBackup};
 use crate::Engine;
 
 /// Outbox entries read at a time.
@@ -22,31 +24,62 @@ impl Engine {
         config: Option<&str>,
         out: &mut dyn FnMut(Vec<u8>) -> Result<(), BackupError>,
     ) -> Result<BackupCounts, BackupError> {
-        let mut writer = BlockWriter::new(out);
+        self.write_blocks(version, config, None, out)
+    }
+
+    /// Continues an interrupted backup: passes the blocks that follow those of `partial` to `out`. The
+    /// whole then holds everything that a backup begun now would. Fails with
+    /// [`BackupError::CannotContinue`] if the events in `partial` are not those at the beginning of the
+    /// ledgers; blocks that were passed on by then are of no use.
+    pub fn continue_backup(
+        &self,
+        version: &str,
+        config: Option<&str>,
+        partial: &PartialBackup,
+        out: &mut dyn FnMut(Vec<u8>) -> Result<(), BackupError>,
+    ) -> Result<BackupCounts, BackupError> {
+        self.write_blocks(version, config, Some(partial), out)
+    }
+
+    fn write_blocks(
+        &self,
+        version: &str,
+        config: Option<&str>,
+        partial: Option<&PartialBackup>,
+        out: &mut dyn FnMut(Vec<u8>) -> Result<(), BackupError>,
+    ) -> Result<BackupCounts, BackupError> {
+        if partial.is_some_and(|partial| partial.version != version) {
+            return Err(BackupError::CannotContinue("another version of Tome wrote it"));
+        }
+        // Before the ledgers: an event that leaves the spool meanwhile is in one of them.
+        let waiting = self.spool().read_waiting()?;
+        let mut writer = BlockWriter::new(partial, out);
         let created = self.clock().now();
         writer.push(&Record::Start { version: version.to_owned(), created })?;
-        if let Some(config) = config {
-            let redactor =
-                self.redactor().map_err(|error| BackupError::Io(std::io::Error::other(error)))?;
-            writer.push(&Record::Config { text: redactor.redact(config).into_owned() })?;
-        }
+        self.push_config(&mut writer, config, partial)?;
         let projects = self.stores().projects().all();
-        for (root, _) in &projects {
-            if let Some(record) = self.stores().projects().export_record(root) {
-                writer.push(&Record::Project(record))?;
-            }
+        self.push_projects(&mut writer, &projects, partial)?;
+        writer.end_section()?;
+
+        let paths = self.stores().list_paths();
+        let is_listed =
+            |mark: &LedgerMark| paths.iter().any(|path| self.ledger_name(path) == mark.ledger);
+        if partial.is_some_and(|partial| !partial.ledgers.iter().all(is_listed)) {
+            return Err(BackupError::CannotContinue("a project in it is gone"));
         }
         let mut unreadable = 0;
-        for path in self.stores().list_paths() {
-            let was_open = self.stores().is_open(&path);
-            let root = projects.iter().find(|(_, folder)| folder.join("ledger") == path);
-            let store = self.stores().open(&path)?;
-            let pushed = push_store(&mut writer, &store, root.map_or("", |(root, _)| root));
-            drop(store);
-            if !was_open {
-                self.close(&path);
-            }
-            unreadable += pushed?;
+        for path in &paths {
+            let name = self.ledger_name(path);
+            let mark = partial.and_then(|partial| partial.find_mark(&name));
+            unreadable +=
+                self.with_store(path, |store| push_events(&mut writer, store, &name, mark))?;
+        }
+        // After the events: an entry may name an event that is not in the backup, which does no harm,
+        // while an event without its entry could be stored twice.
+        for path in paths.iter().filter(|path| path.is_dir()) {
+            let root = projects.iter().find(|(_, folder)| folder.join("ledger") == **path);
+            let root = root.map_or("", |(root, _)| root);
+            self.with_store(path, |store| push_dedup_entries(&mut writer, store, root))?;
         }
         for (root, folder) in &projects {
             push_project_files(&mut writer, root, folder)?;
@@ -54,10 +87,77 @@ impl Engine {
         push_notebook(&mut writer, None, "coder", &self.home().coder())?;
         let pauses = self.home().pauses();
         files::push_file(&mut writer, FileOwner { project: None }, "pauses.jsonl", &pauses)?;
-        for line in self.spool().read_waiting()? {
+        for line in waiting {
             writer.push(&Record::Spool { line })?;
         }
         writer.finish(unreadable)
+    }
+
+    /// Writes the config file, unless the partial backup holds it as it is. The last one in a backup counts.
+    fn push_config(
+        &self,
+        writer: &mut BlockWriter<'_>,
+        config: Option<&str>,
+        partial: Option<&PartialBackup>,
+    ) -> Result<(), BackupError> {
+        let kept = partial.and_then(|partial| partial.config.as_deref());
+        let Some(config) = config else {
+            return match kept {
+                Some(_) => Err(BackupError::CannotContinue("the config file is gone")),
+                None => Ok(()),
+            };
+        };
+        let redactor =
+            self.redactor().map_err(|error| BackupError::Io(std::io::Error::other(error)))?;
+        let text = redactor.redact(config).into_owned();
+        if kept == Some(text.as_str()) { Ok(()) } else { writer.push(&Record::Config { text }) }
+    }
+
+    /// Writes the projects that the partial backup does not hold as they are. Restoring merges the
+    /// records of a project, which is only right while they grow.
+    fn push_projects(
+        &self,
+        writer: &mut BlockWriter<'_>,
+        projects: &[(String, PathBuf)],
+        partial: Option<&PartialBackup>,
+    ) -> Result<(), BackupError> {
+        let mut kept: BTreeMap<&str, &Value> =
+            partial.iter().flat_map(|it| &it.projects).map(|it| (project_root(it), it)).collect();
+        for (root, _) in projects {
+            let Some(record) = self.stores().projects().export_record(root) else { continue };
+            match kept.remove(root.as_str()) {
+                Some(earlier) if *earlier == record => {}
+                Some(earlier) if !project_record_extends(&record, earlier) => {
+                    return Err(BackupError::CannotContinue("a project in it has changed"));
+                }
+                _ => writer.push(&Record::Project(record))?,
+            }
+        }
+        match kept.is_empty() {
+            true => Ok(()),
+            false => Err(BackupError::CannotContinue("a project in it is gone")),
+        }
+    }
+
+    /// The folder of a ledger, relative to the home.
+    fn ledger_name(&self, path: &Path) -> String {
+        path.strip_prefix(self.home().root()).unwrap_or(path).to_string_lossy().into_owned()
+    }
+
+    /// Runs `work` on a store, and closes it again if it was closed before.
+    fn with_store<T>(
+        &self,
+        path: &Path,
+        work: impl FnOnce(&Store) -> Result<T, BackupError>,
+    ) -> Result<T, BackupError> {
+        let was_open = self.stores().is_open(path);
+        let store = self.stores().open(path)?;
+        let done = work(&store);
+        drop(store);
+        if !was_open {
+            self.close(path);
+        }
+        done
     }
 
     /// Whether the config says one store for all projects; a backup does not depend on it.
@@ -66,15 +166,60 @@ impl Engine {
     }
 }
 
-/// Writes the events of a store in order of arrival, up to the one that is the last now. Returns the
-/// number of events that cannot be read.
-fn push_store(
+/// Writes the events of a store in order of arrival, up to the one that is the last now. With a mark those
+/// up to it are in the backup already: they are read and hashed to prove it. Returns the number of events
+/// that cannot be read.
+fn push_events(
+    writer: &mut BlockWriter<'_>,
+    store: &Store,
+    name: &str,
+    mark: Option<&LedgerMark>,
+) -> Result<u64, BackupError> {
+    let (last_seq, mut seq, mut unreadable) = (store.last_seq(), 0, 0);
+    let known_seq = mark.map_or(0, |mark| mark.seq);
+    let check = |hasher: &blake3::Hasher| match mark {
+        Some(mark) if hasher.finalize().to_hex().as_str() != mark.sum => {
+            Err(BackupError::CannotContinue("its events are not those of this home"))
+        }
+        _ => Ok(()),
+    };
+    let (mut hasher, mut is_checked) = (blake3::Hasher::new(), false);
+    while seq < last_seq {
+        let page = store.read_outbox(seq, PAGE_EVENTS).map_err(HomeError::from)?;
+        let Some(last) = page.last() else { break };
+        seq = last.seq;
+        for entry in page.iter().filter(|entry| entry.seq <= last_seq) {
+            if !is_checked && entry.seq > known_seq {
+                check(&hasher)?;
+                is_checked = true;
+            }
+            // Reported by `tome doctor`; the rest of the store is still worth a backup.
+            let Ok(Some(event)) = store.event_at(&entry.position) else {
+                unreadable += 1;
+                continue;
+            };
+            let record = Record::Event(Box::new(event));
+            let line = encode_line(&record)?;
+            hasher.update(&line);
+            if entry.seq > known_seq {
+                let sum = hasher.finalize().to_hex().to_string();
+                let mark = LedgerMark { ledger: name.to_owned(), seq: entry.seq, sum };
+                writer.push_event(&record, &line, mark)?;
+            }
+        }
+    }
+    if !is_checked {
+        check(&hasher)?;
+    }
+    writer.end_section()?;
+    Ok(unreadable)
+}
+
+fn push_dedup_entries(
     writer: &mut BlockWriter<'_>,
     store: &Store,
     project: &str,
-) -> Result<u64, BackupError> {
-    let (last_seq, mut seq, mut unreadable) = (store.last_seq(), 0, 0);
-    // Before the events: an entry may name an event that arrives later, never the reverse.
+) -> Result<(), BackupError> {
     for entry in store.dedup_entries() {
         let entry = entry.map_err(HomeError::from)?;
         writer.push(&Record::Dedup {
@@ -84,21 +229,7 @@ fn push_store(
             value: to_hex(entry.value()),
         })?;
     }
-    loop {
-        let page = store.read_outbox(seq, PAGE_EVENTS).map_err(HomeError::from)?;
-        let Some(last) = page.last() else { return Ok(unreadable) };
-        for entry in page.iter().filter(|entry| entry.seq <= last_seq) {
-            match store.event_at(&entry.position) {
-                Ok(Some(event)) => writer.push(&Record::Event(Box::new(event)))?,
-                // Reported by `tome doctor`; the rest of the store is still worth a backup.
-                Ok(None) | Err(_) => unreadable += 1,
-            }
-        }
-        if last.seq >= last_seq {
-            return Ok(unreadable);
-        }
-        seq = last.seq;
-    }
+    Ok(())
 }
 
 fn push_project_files(

@@ -29,6 +29,9 @@ pub enum BackupError {
     /// Another restore is running.
     #[error("another restore is running in this home; wait until it is done")]
     Busy,
+    /// The home is no longer the one that a partial backup was made of.
+    #[error("the interrupted backup cannot be continued: {0}")]
+    CannotContinue(&'static str),
     /// The home failed.
     #[error(transparent)]
     Home(#[from] HomeError),

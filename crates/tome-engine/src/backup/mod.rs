@@ -12,17 +12,29 @@
 //! A backup is consistent while events are stored: each ledger is read in order of arrival up to the
 //! event that was last when its turn came. Restoring adds and never replaces. Every step skips records
 //! that exist, so running an interrupted restore again completes it.
+//!
+//! ```text
+//! start, config, projects     what can change is written again when a backup is continued
+//! events of each ledger       blocks with marks: kept when a backup is continued
+//! the rest, end               read at the end of the last run
+//! ```
+//!
+//! An interrupted backup is continued after its last block of events (`partial.rs`): a mark there says
+//! how far a ledger was read and hashes the lines of its events. If the ledger gives the same hash, it
+//! is read on from there; if anything else is found, the backup starts over.
 
 mod block;
 mod collect;
 mod error;
 mod files;
 mod notebook_merge;
+mod partial;
 mod record;
 mod restore;
 
-pub use block::{BlockReader, check_backup};
+pub use block::{Block, BlockReader, check_backup};
 pub use error::BackupError;
 pub(crate) use notebook_merge::{copy_notebook, merge_notebook};
+pub use partial::{LedgerMark, PartialBackup, read_partial};
 pub use record::{BackupCounts, Record};
 pub use restore::{RestoreCounts, Restorer};

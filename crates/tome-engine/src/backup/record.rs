@@ -1,5 +1,7 @@
 //! The lines of a backup.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tome_model::{Event, Millis};
@@ -91,21 +93,51 @@ pub struct BackupCounts {
     pub unreadable: u64,
 }
 
-impl BackupCounts {
-    /// Counts a record.
-    pub(crate) fn add(&mut self, record: &Record, in_notebook: bool) {
+/// Counts records. A project whose record is repeated counts once.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RecordCounter {
+    counts: BackupCounts,
+    roots: BTreeSet<String>,
+    in_notebook: bool,
+}
+
+impl RecordCounter {
+    /// Continues from a partial backup, which holds nothing but events and projects.
+    pub(crate) fn resume(events: u64, roots: impl IntoIterator<Item = String>) -> Self {
+        let roots: BTreeSet<String> = roots.into_iter().collect();
+        let counts = BackupCounts { events, projects: roots.len() as u64, ..Default::default() };
+        Self { counts, roots, in_notebook: false }
+    }
+
+    pub(crate) fn counts(&self) -> BackupCounts {
+        self.counts
+    }
+
+    pub(crate) fn add(&mut self, record: &Record) {
+        let counts = &mut self.counts;
         match record {
-            Record::Project(_) => self.projects += 1,
-            Record::Event(_) => self.events += 1,
-            Record::Notebook { .. } => self.notebooks += 1,
-            Record::File { last: true, path, .. } if !in_notebook => {
-                self.files += u64::from(!path.is_empty());
+            Record::Project(project) => {
+                counts.projects += u64::from(self.roots.insert(project_root(project).to_owned()));
             }
-            Record::File { last: true, path, .. } if path.ends_with(".md") => self.notes += 1,
-            Record::Spool { .. } => self.spooled += 1,
+            Record::Event(_) => counts.events += 1,
+            Record::Notebook { .. } => {
+                self.in_notebook = true;
+                counts.notebooks += 1;
+            }
+            Record::NotebookEnd => self.in_notebook = false,
+            Record::File { last: true, path, .. } if !self.in_notebook => {
+                counts.files += u64::from(!path.is_empty());
+            }
+            Record::File { last: true, path, .. } if path.ends_with(".md") => counts.notes += 1,
+            Record::Spool { .. } => counts.spooled += 1,
             _ => {}
         }
     }
+}
+
+/// The root in the record of a project.
+pub(crate) fn project_root(project: &Value) -> &str {
+    project.get("root").and_then(Value::as_str).unwrap_or_default()
 }
 
 pub(crate) fn to_hex(bytes: &[u8]) -> String {

@@ -7,15 +7,14 @@ use std::sync::{Mutex, PoisonError};
 
 use tome_finder::EntrySource;
 use tome_model::{Millis, Scope, SessionId};
-use tome_notebook::{
-    InsightQuery, NoteKind, NoteListing, Notebook, OVERVIEW_TEMPLATE, RecalledInsight,
-};
+use tome_notebook::{NoteKind, NoteListing, Notebook, OVERVIEW_TEMPLATE};
 
 use super::Injector;
 use super::known::KnownFacts;
 use super::resume::ResumeParts;
 use super::session_state::SessionState;
 use super::start::{FactFile, NoteLine, StartParts};
+use crate::lessons::{CODER_NOTEBOOK, LessonQuery, RecalledLesson, recall_lessons};
 use tome_home::{HomeError, NotebookOwner};
 use tome_recall::{
     Across, QueryOrigin, RecallError, RecallFilter, RecallHit, RecallLimits, RecallQuery,
@@ -137,7 +136,7 @@ impl Injector {
     }
 
     fn read_insights(&self, parts: &mut StartParts) -> Result<(), HomeError> {
-        let files = list_newest_first(&*self.notebooks.open(&CODER_OWNER)?)?;
+        let files = list_newest_first(&*self.notebooks.open(&CODER_NOTEBOOK)?)?;
         let insights = files.into_iter().filter(|file| file.kind == NoteKind::Insight);
         // A file with only its heading has no lessons.
         let insights = insights.filter(|file| file.bytes > HEADING_BYTES_MAX);
@@ -269,11 +268,11 @@ impl Injector {
     }
 
     /// Returns at most three lessons for a plan, the best first.
-    pub fn find_lessons(&self, plan: &str) -> Result<Vec<RecalledInsight>, HomeError> {
-        let ask = InsightQuery { question: Some(plan.to_owned()), ..InsightQuery::default() };
-        let mut insights = self.notebooks.open(&CODER_OWNER)?.recall_insights(&ask)?.insights;
-        insights.iter_mut().for_each(|one| one.text = self.redact_text(&one.text));
-        Ok(insights)
+    pub fn find_lessons(&self, plan: &str) -> Result<Vec<RecalledLesson>, HomeError> {
+        let query = LessonQuery { question: Some(plan.to_owned()), ..LessonQuery::default() };
+        let mut lessons = recall_lessons(&self.recall, &self.notebooks, &query)?.lessons;
+        lessons.iter_mut().for_each(|one| one.text = self.redact_text(&one.text));
+        Ok(lessons)
     }
 
     fn note_line(&self, note: NoteListing) -> NoteLine {
@@ -314,8 +313,6 @@ fn is_useful_hint(hit: &RecallHit) -> bool {
 const IN_REPOSITORY: &str = "notes in the repository";
 /// Sessions listed in a resume text.
 const SESSIONS_SINCE_MAX: usize = 3;
-
-const CODER_OWNER: NotebookOwner = NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
 
 fn notebook_owner(scope: Scope, starting: &StartRequest) -> NotebookOwner {
     NotebookOwner { scope, cwd: Some(starting.project.clone()), session: starting.session.clone() }

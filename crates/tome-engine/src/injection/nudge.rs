@@ -1,28 +1,27 @@
 //! Texts of triggers: lessons for a plan, the request to store at a stop, the overview reminder.
 //! `triggers::texts` has the wording; this module adds the marks.
 
-use tome_notebook::RecalledInsight;
-
 use super::compose::{InjectionText, TextFrame, compose};
 use super::section::{TextBlock, TextSection};
 use super::token_budget::TokenBudget;
+use crate::lessons::RecalledLesson;
 
 /// Token budget of the lessons for a plan.
 pub const PLAN_TOKENS_MAX: u64 = 900;
 
 /// Lessons for a plan, followed by `request`; `None` without lessons.
 pub fn render_plan_lessons(
-    insights: &[RecalledInsight],
+    lessons: &[RecalledLesson],
     request: &str,
     room: TokenBudget,
 ) -> Option<InjectionText> {
-    if insights.is_empty() {
+    if lessons.is_empty() {
         return None;
     }
     let piece = TextSection {
         name: "Lessons that may apply to this plan",
         about: "Stored in earlier work; check that the situation is the same.".to_owned(),
-        blocks: insights.iter().map(lesson_block).collect(),
+        blocks: lessons.iter().map(lesson_block).collect(),
         noun: ("lesson", "lessons"),
         rest: "recall_memory with scope coder",
         quoted: None,
@@ -32,16 +31,16 @@ pub fn render_plan_lessons(
     compose(&TextFrame { kind: "plan", above: Vec::new(), below }, &[piece], room)
 }
 
-fn lesson_block(insight: &RecalledInsight) -> TextBlock {
-    let place = format!("coder/{}#L{}", insight.path, insight.line);
-    let head = format!("### {} ({}) [{place}]", insight.title, insight.kind.as_str());
-    let text = insight.text.trim_start();
+fn lesson_block(lesson: &RecalledLesson) -> TextBlock {
+    let place = format!("coder/{}#L{}", lesson.path, lesson.line);
+    let head = format!("### {} ({}) [{place}]", lesson.title, lesson.kind.as_str());
+    let text = lesson.text.trim_start();
     // The stored entry begins with its own heading.
     let body = match text.split_once('\n') {
         Some((first, rest)) if first.starts_with('#') => rest,
         _ => text,
     };
-    TextBlock::from_text(&head, body, format!("memory_read {} with scope coder", insight.path))
+    TextBlock::from_text(&head, body, format!("memory_read {} with scope coder", lesson.path))
 }
 
 /// A short text of Tome's own, such as a request to store, between the marks.

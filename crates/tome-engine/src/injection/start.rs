@@ -210,7 +210,9 @@ pub(super) fn how_to_work_section(lines: &[String]) -> TextSection {
 }
 
 fn open_section(parts: &StartParts) -> TextSection {
-    known_section("Open in other work", String::new(), &parts.known.open_elsewhere, 5)
+    // Without work on a branch, the last session of the project may be among it.
+    let title = if parts.known.on_branch.is_empty() { "Open" } else { "Open in other work" };
+    known_section(title, String::new(), &parts.known.open_elsewhere, 5)
 }
 
 /// A session in a few lines: time, requests, the agent's final message, open items.

@@ -6,7 +6,7 @@ use expect_test::expect;
 use proptest::prelude::*;
 use tome_finder::EntrySource;
 use tome_model::{Millis, strip_injections};
-use tome_notebook::{InsightKind, RecalledInsight};
+use tome_notebook::InsightKind;
 use tome_text::estimate_tokens;
 
 use super::*;
@@ -226,7 +226,7 @@ fn hints_are_few_cited_new_and_of_others() {
 
 #[test]
 fn lessons_come_with_the_request_to_replan() {
-    let insight = RecalledInsight {
+    let lesson = crate::RecalledLesson {
         kind: InsightKind::Procedural,
         title: "Bisect before guessing".to_owned(),
         path: "procedural/debugging.md".to_owned(),
@@ -234,7 +234,7 @@ fn lessons_come_with_the_request_to_replan() {
         text: "## Bisect before guessing\n**Description:** saves hours.\n".to_owned(),
         why: String::new(),
     };
-    let composed = render_plan_lessons(&[insight], "Please replan if needed.", ROOM).unwrap();
+    let composed = render_plan_lessons(&[lesson], "Please replan if needed.", ROOM).unwrap();
     expect![[r#"
         <tome-memory kind="plan">
 

@@ -70,6 +70,11 @@ impl<'c> ToolInvocation<'c> {
         })
     }
 
+    /// The notebooks.
+    pub(super) fn notebooks(&self) -> &'c Notebooks {
+        self.notebooks
+    }
+
     /// Recall, if available.
     pub(super) fn recall(&self) -> Result<&'c Recall, ToolError> {
         self.recall.ok_or_else(|| {

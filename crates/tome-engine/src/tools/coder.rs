@@ -1,18 +1,14 @@
 //! The tools over the coder's lessons: store and recall.
 
 use serde_json::{Value, json};
-use tome_model::Scope;
 use tome_notebook::limits::INSIGHTS_MAX;
-use tome_notebook::{
-    InsightDraft, InsightKind, InsightQuery, InsightRecall, RecalledInsight, StoreDecision,
-    StoredInsight,
-};
+use tome_notebook::{InsightDraft, InsightKind, StoreDecision, StoredInsight};
 
 use super::ToolAnswer;
 use super::answer::{ToolError, truncate_bytes};
 use super::args::ToolArgs;
 use super::call::ToolInvocation;
-use tome_home::NotebookOwner;
+use crate::lessons::{CODER_NOTEBOOK, LessonQuery, LessonRecall, RecalledLesson, recall_lessons};
 
 type Result<T> = std::result::Result<T, ToolError>;
 
@@ -24,9 +20,6 @@ const INSIGHT_BYTES_MAX: usize = 16 * 1024;
 
 /// Bytes of a question with its keywords.
 const QUESTION_BYTES_MAX: usize = 16 * 1024;
-
-const CODER_NOTEBOOK: NotebookOwner =
-    NotebookOwner { scope: Scope::Coder, cwd: None, session: None };
 
 pub(super) fn store(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<ToolAnswer> {
     let one_too = args.has("title") || args.has("content");
@@ -154,55 +147,55 @@ pub(super) fn recall(call: &ToolInvocation<'_>, args: &mut ToolArgs) -> Result<T
             "question and keywords are {bytes} bytes long: ask in at most {QUESTION_BYTES_MAX}"
         )));
     }
-    let ask = InsightQuery { question, keywords, kinds };
-    let found = call.open_notebook(&CODER_NOTEBOOK)?.recall_insights(&ask)?;
+    let query = LessonQuery { question, keywords, kinds };
+    let found = recall_lessons(call.recall()?, call.notebooks(), &query)?;
     let json = recall_json(&found);
-    Ok(ToolAnswer::from_text(render_recalled(&ask, &found), json))
+    Ok(ToolAnswer::from_text(render_recalled(&query, &found), json))
 }
 
-fn recall_json(found: &InsightRecall) -> Value {
-    let insights: Vec<Value> = found.insights.iter().map(insight_json).collect();
+fn recall_json(found: &LessonRecall) -> Value {
+    let insights: Vec<Value> = found.lessons.iter().map(lesson_json).collect();
     let types: Vec<&str> = found.kinds.iter().map(|kind| kind.as_str()).collect();
     json!({
         "keywords": found.keywords,
         "types": types,
         "insights": insights,
-        "files_read": found.files_read,
+        "files_read": found.files,
         "hints": found.hints,
         "guidance": closing_text(found),
     })
 }
 
-fn closing_text(found: &InsightRecall) -> &'static str {
-    if found.insights.is_empty() { NO_MATCH } else { GUIDANCE }
+fn closing_text(found: &LessonRecall) -> &'static str {
+    if found.lessons.is_empty() { NO_MATCH } else { GUIDANCE }
 }
 
-fn insight_json(insight: &RecalledInsight) -> Value {
+fn lesson_json(lesson: &RecalledLesson) -> Value {
     json!({
-        "type": insight.kind.as_str(),
-        "title": insight.title,
-        "path": insight.path,
-        "line": insight.line,
-        "text": truncate_bytes(&insight.text, INSIGHT_BYTES_MAX),
-        "why": insight.why,
+        "type": lesson.kind.as_str(),
+        "title": lesson.title,
+        "path": lesson.path,
+        "line": lesson.line,
+        "text": truncate_bytes(&lesson.text, INSIGHT_BYTES_MAX),
+        "why": lesson.why,
     })
 }
 
-fn render_recalled(ask: &InsightQuery, found: &InsightRecall) -> String {
-    let query = ask.question.clone().unwrap_or_else(|| ask.keywords.join(", "));
+fn render_recalled(query: &LessonQuery, found: &LessonRecall) -> String {
+    let asked = query.question.clone().unwrap_or_else(|| query.keywords.join(", "));
     let types: Vec<&str> = found.kinds.iter().map(|kind| kind.as_str()).collect();
     let mut lines = vec![
         "🔍 Coder Memory Recall Results".to_owned(),
-        format!("Query: {}", truncate_bytes(query.trim(), QUERY_BYTES_MAX)),
+        format!("Query: {}", truncate_bytes(asked.trim(), QUERY_BYTES_MAX)),
         format!("Memory Types Searched: {}", types.join(", ")),
-        format!("Results Found: {}", found.insights.len()),
+        format!("Results Found: {}", found.lessons.len()),
     ];
-    for (number, insight) in (1..).zip(&found.insights) {
-        lines.push(format!("\n{number}. {}", insight.title));
-        lines.push(format!("Type: {}", insight.kind.as_str()));
-        lines.push(format!("Source: {}:{}", insight.path, insight.line));
-        lines.push(format!("\n{}", truncate_bytes(insight.text.trim_end(), INSIGHT_BYTES_MAX)));
-        lines.push(format!("\nWhy: {}", insight.why));
+    for (number, lesson) in (1..).zip(&found.lessons) {
+        lines.push(format!("\n{number}. {}", lesson.title));
+        lines.push(format!("Type: {}", lesson.kind.as_str()));
+        lines.push(format!("Source: {}:{}", lesson.path, lesson.line));
+        lines.push(format!("\n{}", truncate_bytes(lesson.text.trim_end(), INSIGHT_BYTES_MAX)));
+        lines.push(format!("\nWhy: {}", lesson.why));
     }
     lines.push(format!("\n{}", closing_text(found)));
     lines.extend(found.hints.iter().map(|hint| format!("- {hint}")));

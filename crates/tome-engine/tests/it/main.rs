@@ -8,7 +8,10 @@
     reason = "a failing test should panic at the cause"
 )]
 
+mod backup;
 mod intake;
+mod lessons;
+mod lessons_data;
 mod notebooks;
 mod reading;
 mod recall_answers;

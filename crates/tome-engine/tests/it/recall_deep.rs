@@ -2,8 +2,11 @@
 
 use std::cell::Cell;
 use std::fs;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::json;
+use tome_finder::{EmbedError, Embedder, StaticEmbedder};
+use tome_home::Stores;
 use tome_model::Scope;
 use tome_recall::{RecallQuery, Tier};
 
@@ -12,7 +15,10 @@ use super::scene::{MINUTE_MS, MORNING_MS, ROOT, Scene, listed};
 const EVENTS: u64 = 150;
 
 fn remembered() -> Scene {
-    let scene = Scene::new();
+    remember_with(Scene::new())
+}
+
+fn remember_with(scene: Scene) -> Scene {
     let topics = ["the cache of the build", "a retry of the upload", "the journal of the store"];
     scene.ingest((0..EVENTS).zip(topics.iter().cycle()).map(|(n, topic)| {
         let at = MORNING_MS + n * MINUTE_MS / 4;
@@ -28,8 +34,7 @@ fn remembered() -> Scene {
 /// Computes deep vectors until `stop` or nothing is left.
 fn catch_up_deep(scene: &Scene, stop: &dyn Fn() -> bool) -> u64 {
     let path = scene.engine.stores().find_store_path(ROOT).unwrap();
-    let store = scene.engine.stores().open(&path).unwrap();
-    scene.engine.recall().catch_up_deep(&store, stop).unwrap().events
+    scene.engine.recall().catch_up_deep(&path, stop).unwrap().events
 }
 
 /// Events done and still to do.
@@ -98,4 +103,67 @@ fn deep_vectors_rebuilt_in_another_order_give_the_same_results() {
             assert_eq!(listed(&scene.search(query)), listed(before), "{damage}: {query:?}");
         }
     }
+}
+
+/// The built-in embedder, whose deep vectors are computed by [`RepairingDeep`].
+struct Repairing(Arc<RepairingDeep>);
+
+/// Repairs the store while it computes its first vector.
+#[derive(Default)]
+struct RepairingDeep {
+    stores: OnceLock<Arc<Stores>>,
+    repair: OnceLock<Result<(), String>>,
+}
+
+impl Embedder for Repairing {
+    fn name(&self) -> &str {
+        StaticEmbedder.name()
+    }
+
+    fn dimensions(&self) -> usize {
+        StaticEmbedder.dimensions()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        StaticEmbedder.embed(texts)
+    }
+
+    fn deep_embedder(&self) -> Option<Arc<dyn Embedder>> {
+        Some(self.0.clone())
+    }
+}
+
+impl Embedder for RepairingDeep {
+    fn name(&self) -> &'static str {
+        "repairing"
+    }
+
+    fn dimensions(&self) -> usize {
+        StaticEmbedder.dimensions()
+    }
+
+    fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
+        if let Some(stores) = self.stores.get().filter(|_| texts[0].starts_with("message")) {
+            self.repair.get_or_init(|| {
+                let path = stores.find_store_path(ROOT).unwrap();
+                let repaired = stores.repair(&path).map_err(|error| error.explained());
+                // As if it had found something to restore.
+                fs::remove_dir_all(path.with_file_name("finder")).unwrap();
+                repaired.map(drop)
+            });
+        }
+        StaticEmbedder.embed(texts)
+    }
+}
+
+#[test]
+fn a_repair_does_not_wait_for_deep_vectors() {
+    let deep = Arc::new(RepairingDeep::default());
+    let scene = remember_with(Scene::with_embedder(Arc::new(Repairing(Arc::clone(&deep)))));
+    assert!(deep.stores.set(Arc::clone(scene.engine.stores())).is_ok());
+    catch_up_deep(&scene, &|| false);
+    assert_eq!(deep.repair.get(), Some(&Ok(())));
+    scene.search_indexed(&scene.query("journal"));
+    catch_up_deep(&scene, &|| false);
+    assert_eq!(progress(&scene), (EVENTS + 1, 0));
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tome_model::Scope;
-use tome_recall::{Across, RecallAnswer, RecallQuery, Tier, Viewpoint, source_name};
+use tome_recall::{Across, QuerySyntax, RecallAnswer, RecallQuery, Tier, Viewpoint, source_name};
 use tome_testkit::{SeededRng, eventually, pause};
 
 use crate::scene::{MINUTE_MS, MORNING_MS, ROOT, Scene, listed};
@@ -307,6 +307,9 @@ fn a_query_over_all_projects_opens_few_stores_and_misses_nothing() {
         let open = scene.engine.stores().open_stores().len();
         assert!(open <= 12, "{open} stores are open");
     }
+    let mut scan = scene.query("z[aeiou]bra");
+    (scan.filter.across, scan.syntax) = (Across::All, QuerySyntax::Regex);
+    assert_eq!(scene.search(&scan).hits[0].project, root(7));
     close();
     let folder = scene.engine.stores().projects().find_folder(&root(3)).unwrap();
     let notes = folder.join("memory");

@@ -84,3 +84,25 @@ fn an_event_without_a_text_is_no_hit() {
         assert!(found.iter().all(|text| !text.is_empty()), "{found:#?}");
     });
 }
+
+/// A prompt that got no answer says nothing, however well its words match.
+#[test]
+fn an_unanswered_prompt_with_the_words_of_the_query_comes_last() {
+    let scene = Scene::new();
+    let event = |n: u64, session: &str, kind: &str, text: &str| {
+        let at = MORNING_MS + n * MINUTE_MS;
+        json!({"id": format!("e{n}"), "session_id": session, "kind": kind, "at": at, "text": text})
+    };
+    scene.ingest([
+        event(1, "s1", "user_message", "The prompts hang in the pty tests."),
+        event(2, "s1", "assistant_message", "Set ACCESSIBLE=1, then huh reads from the pty."),
+        event(3, "s1", "session_end", ""),
+        event(4, "s2", "user_message", "How do I make huh read from the pty in our tests?"),
+        event(5, "s2", "user_message", "[Request interrupted by user]"),
+    ]);
+    let answer = scene.search_indexed(&scene.query("how do I make huh read from the pty in tests"));
+    let numbers: Vec<_> = answer.hits.iter().map(|hit| hit.text.as_str()).collect();
+    assert!(numbers[0].contains("ACCESSIBLE=1"), "{numbers:#?}");
+    assert!(numbers.last().unwrap().starts_with("How do I"), "{numbers:#?}");
+    assert!(numbers.iter().all(|text| !text.contains("interrupted")), "{numbers:#?}");
+}

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use tome_engine::{Engine, EngineSettings};
+use tome_finder::Embedder;
 use tome_home::{Home, HomeError, NotebookOwner};
 use tome_model::{Clock, EventLine, Millis, Scope, Zone};
 use tome_notebook::{Actor, Author};
@@ -30,6 +31,10 @@ impl Clock for Fixed {
     }
 }
 
+fn settings(folder: &tempfile::TempDir) -> EngineSettings {
+    EngineSettings::new(Home::at(folder.path().join("home")), Zone::utc())
+}
+
 pub struct Scene {
     pub engine: Engine,
     folder: tempfile::TempDir,
@@ -40,9 +45,15 @@ impl Scene {
         Self::open(temporary_folder())
     }
 
-    fn open(folder: tempfile::TempDir) -> Self {
-        let settings = EngineSettings::new(Home::at(folder.path().join("home")), Zone::utc());
+    /// A home whose vectors are computed by this embedder.
+    pub fn with_embedder(embedder: Arc<dyn Embedder>) -> Self {
+        let folder = temporary_folder();
+        let settings = EngineSettings { embedder, ..settings(&folder) };
         Self { engine: Engine::open(settings, Arc::new(Fixed)).unwrap(), folder }
+    }
+
+    fn open(folder: tempfile::TempDir) -> Self {
+        Self { engine: Engine::open(settings(&folder), Arc::new(Fixed)).unwrap(), folder }
     }
 
     /// Closes the home, lets `change` edit its files, and opens it again.

@@ -1,7 +1,7 @@
 //! The BM25 index, on top of tantivy's files.
 //!
 //! The folder holds tantivy's segments and its `meta.json`, whose payload is ours:
-//! `{"scheme":2,"cut":1,"cursor":"…"}`. An index with another `scheme`, or another version of the
+//! `{"scheme":3,"cut":1,"cursor":"…"}`. An index with another `scheme`, or another version of the
 //! text analyzer (`cut`), counts as damaged and is rebuilt. Entries and cursor are committed
 //! together. Files are verified on open and never memory-mapped, so a truncated or corrupt file is
 //! reported and cannot crash the process.
@@ -37,10 +37,11 @@ use directory::PrivateDirectory;
 use query::SearchTerm;
 use schema::IndexFields;
 use snapshot::IndexSnapshot;
+pub use term_weight::{BM25_B, BM25_K1};
 use writer::Bm25Writer;
 
 /// Increment when the fields or their contents change.
-const SCHEME: u32 = 2;
+const SCHEME: u32 = 3;
 
 /// Tantivy's list of segments.
 const META: &str = "meta.json";

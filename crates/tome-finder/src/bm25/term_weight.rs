@@ -2,11 +2,11 @@
 
 use tantivy::fieldnorm::FieldNormReader;
 
-/// BM25's k1. Measured: lower than usual, because entries are short.
-const K1: f32 = 0.9;
+/// BM25's k1: saturation of the term frequency. Measured: lower than usual, because entries are short.
+pub const BM25_K1: f32 = 0.9;
 
-/// BM25's b.
-const B: f32 = 0.5;
+/// BM25's b: normalization of the length.
+pub const BM25_B: f32 = 0.5;
 
 /// Fixed-point representation of 1.
 const ONE: f32 = 65_536.0;
@@ -30,7 +30,7 @@ impl Bm25Weights {
         let norms: Vec<f32> = (0..=u8::MAX)
             .map(|number| {
                 let length = FieldNormReader::id_to_fieldnorm(number) as f32;
-                K1 * (1.0 - B + B * length / average)
+                BM25_K1 * (1.0 - BM25_B + BM25_B * length / average)
             })
             .collect();
         let fractions = (0..FREQUENCIES_TABULATED)
@@ -55,13 +55,13 @@ impl Bm25Weights {
 
     /// Upper bound on the score of a term in a text.
     pub(crate) fn max_text_score(&self, worth: f32) -> u32 {
-        to_fixed_point(worth * (K1 + 1.0)).saturating_add(1)
+        to_fixed_point(worth * (BM25_K1 + 1.0)).saturating_add(1)
     }
 }
 
 fn saturate(frequency: u32, norm: f32) -> f32 {
     let frequency = frequency as f32;
-    frequency * (K1 + 1.0) / (frequency + norm)
+    frequency * (BM25_K1 + 1.0) / (frequency + norm)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "saturates; no score comes near the limit")]

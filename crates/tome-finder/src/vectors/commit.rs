@@ -31,7 +31,7 @@ impl EmbeddedEntries {
         entries: &[IndexEntry],
         embedder: &dyn Embedder,
     ) -> Result<Self, EmbedError> {
-        let texts: Vec<Cow<'_, str>> = entries.iter().map(embedded_text).collect();
+        let texts: Vec<Cow<'_, str>> = entries.iter().map(IndexEntry::embedded_text).collect();
         let borrowed: Vec<&str> = texts.iter().map(|text| &**text).collect();
         let vectors = if texts.is_empty() { Vec::new() } else { embedder.embed(&borrowed)? };
         if vectors.len() != texts.len() {
@@ -73,15 +73,6 @@ pub(super) fn check_vector(embedder: &dyn Embedder, vector: &[f32]) -> Result<()
         return Ok(());
     };
     Err(EmbedError { embedder: embedder.name().to_owned(), problem })
-}
-
-/// The text of an entry that is embedded.
-fn embedded_text(entry: &IndexEntry) -> Cow<'_, str> {
-    if entry.title.is_empty() {
-        Cow::Borrowed(&entry.text)
-    } else {
-        Cow::Owned(format!("{}\n{}", entry.title, entry.text))
-    }
 }
 
 /// Assigns numbers to facets and names, reusing those of the table.

@@ -21,10 +21,10 @@ const CACHE_BYTES: usize = 4 * 1024 * 1024;
 
 // Memtable sizes.
 const EVENTS_MEMTABLE_BYTES: usize = 8 * 1024 * 1024;
-const KEYS_MEMTABLE_BYTES: usize = 4 * 1024 * 1024;
+const OTHER_MEMTABLE_BYTES: usize = 4 * 1024 * 1024;
 
-/// Maximum size of the log, which is replayed after a crash.
-const LOG_BYTES_MAX: u64 = 64 * 1024 * 1024;
+/// Maximum size of the write-ahead log, which is replayed after a crash.
+const WAL_BYTES_MAX: u64 = 64 * 1024 * 1024;
 
 /// Bloom filter bits per id: about one false positive in a thousand.
 const IDS_BLOOM_BITS: f64 = 14.4;
@@ -40,12 +40,13 @@ pub(crate) struct RocksDb {
 impl RocksDb {
     pub(crate) fn open(dir: &Path) -> Result<Self, KvError> {
         let cache = Cache::new_lru_cache(CACHE_BYTES);
-        let families = Family::ALL
-            .map(|family| ColumnFamilyDescriptor::new(family.as_str(), options(family, &cache)));
+        let families = Family::ALL.map(|family| {
+            ColumnFamilyDescriptor::new(family.as_str(), family_options(family, &cache))
+        });
         let mut options = Options::default();
         options.create_if_missing(true);
         options.create_missing_column_families(true);
-        options.set_max_total_wal_size(LOG_BYTES_MAX);
+        options.set_max_total_wal_size(WAL_BYTES_MAX);
         options.set_max_background_jobs(2);
         options.set_keep_log_file_num(1);
         let db = DB::open_cf_descriptors(&options, dir, families)?;
@@ -80,10 +81,10 @@ impl KeyValue for RocksDb {
             Err(error) => return Box::new(std::iter::once(Err(error))),
         };
         let mut options = ReadOptions::default();
-        if let Some(from) = lower(span.from) {
+        if let Some(from) = lower_bound(span.from) {
             options.set_iterate_lower_bound(from);
         }
-        if let Some(to) = upper(span.to) {
+        if let Some(to) = upper_bound(span.to) {
             options.set_iterate_upper_bound(to);
         }
         let mode = match direction {
@@ -144,7 +145,7 @@ impl Drop for RocksDb {
     }
 }
 
-fn options(family: Family, cache: &Cache) -> Options {
+fn family_options(family: Family, cache: &Cache) -> Options {
     let mut table = BlockBasedOptions::default();
     table.set_block_cache(cache);
     if family == Family::Ids {
@@ -159,30 +160,30 @@ fn options(family: Family, cache: &Cache) -> Options {
     options.set_compression_type(DBCompressionType::Lz4);
     options.set_write_buffer_size(match family {
         Family::Events => EVENTS_MEMTABLE_BYTES,
-        _ => KEYS_MEMTABLE_BYTES,
+        _ => OTHER_MEMTABLE_BYTES,
     });
     options
 }
 
 /// RocksDB's lower bound is inclusive; the successor of `k` is `k ++ 0x00`.
-fn lower(from: Bound<Vec<u8>>) -> Option<Vec<u8>> {
+fn lower_bound(from: Bound<Vec<u8>>) -> Option<Vec<u8>> {
     match from {
         Bound::Included(key) => Some(key),
-        Bound::Excluded(key) => Some(next(key)),
+        Bound::Excluded(key) => Some(successor(key)),
         Bound::Unbounded => None,
     }
 }
 
 /// RocksDB's upper bound is exclusive.
-fn upper(to: Bound<Vec<u8>>) -> Option<Vec<u8>> {
+fn upper_bound(to: Bound<Vec<u8>>) -> Option<Vec<u8>> {
     match to {
-        Bound::Included(key) => Some(next(key)),
+        Bound::Included(key) => Some(successor(key)),
         Bound::Excluded(key) => Some(key),
         Bound::Unbounded => None,
     }
 }
 
-fn next(mut key: Vec<u8>) -> Vec<u8> {
+fn successor(mut key: Vec<u8>) -> Vec<u8> {
     key.push(0);
     key
 }

@@ -169,7 +169,7 @@ pub(super) fn parse_label(line: &str) -> Option<(&str, &str)> {
 }
 
 /// Marks the lines inside fenced code and HTML comments.
-fn find_opaque_lines(lines: &[&str]) -> Vec<bool> {
+pub(super) fn find_opaque_lines(lines: &[&str]) -> Vec<bool> {
     let mut shielded = vec![false; lines.len()];
     let mut at = 0;
     // Delimiters with no match up to the end; searching for them again would be quadratic.

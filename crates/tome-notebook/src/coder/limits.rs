@@ -43,17 +43,6 @@ pub(super) const PATTERN_EPISODES_MIN: usize = 2;
 /// Similarity from which two sentences are about the same thing, perhaps stating the opposite.
 pub(super) const SENTENCE_SIMILARITY: f64 = 0.7;
 
-/// Keywords of a query: fewer match everything.
-pub(super) const KEYWORDS_MIN: usize = 3;
-/// More have no match in common.
-pub(super) const KEYWORDS_MAX: usize = 8;
-/// Characters of a question that are read.
-pub(super) const QUESTION_CHARS_MAX: usize = 4_000;
-/// Share of the query's weight that an insight must cover.
-pub(super) const RELEVANCE_THRESHOLD: f64 = 0.25;
-/// Files an answer may be spread over before a hint advises tidying.
-pub(super) const ANSWER_FILES_MAX: usize = 5;
-
 /// Titles per file listed in a README; files written by Tome have fewer entries.
 pub(super) const HEAD_TITLES_MAX: usize = 100;
 /// Characters of a description in a README.

@@ -7,7 +7,7 @@ use tome_text::normalize_sentence;
 use super::entry::InsightEntry;
 use super::insight_file::{InsightFile, is_separator, parse_label};
 use super::limits::{FILE_BYTES_MAX, FILE_ENTRIES_MAX};
-use super::placement::{self, LocatedEntry, kind_of_path};
+use super::placement::{self, LocatedEntry};
 use super::readme::{extract_head, render_readmes};
 use super::similarity::{InsightProfile, SimilarityIndex, is_contradiction};
 use super::{InsightKind, InsightTree, LintFinding, guides, rules};
@@ -19,7 +19,7 @@ pub(crate) fn lint(tree: &InsightTree, on_disk: &BTreeMap<String, String>) -> Ve
     let mut found = Vec::new();
     for (path, text) in tree {
         found.extend(check_location(path));
-        if let Some(kind) = kind_of_path(path) {
+        if let Some(kind) = InsightKind::from_path(path) {
             found.extend(check_file(path, kind, &InsightFile::parse(text)));
         }
     }
@@ -37,7 +37,7 @@ fn build_finding(path: &str, line: usize, problem: impl Into<String>) -> LintFin
 
 fn check_location(path: &str) -> Option<LintFinding> {
     let is_guide = guides().iter().any(|(guide, _)| *guide == path);
-    if kind_of_path(path).is_none() && !is_guide {
+    if InsightKind::from_path(path).is_none() && !is_guide {
         let problem = "it is outside episodic/, procedural/ and semantic/, where recall does not find \
                        it: move it into one of them";
         return Some(build_finding(path, 0, problem));

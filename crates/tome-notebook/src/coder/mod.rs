@@ -10,10 +10,9 @@ mod insight_file;
 mod limits;
 mod lint;
 mod placement;
-mod query;
 mod readme;
-mod recall;
 mod rules;
+mod sections;
 mod sentence;
 mod similarity;
 mod store;
@@ -28,7 +27,7 @@ use std::collections::BTreeMap;
 pub(crate) use guides::{guides, initial_files};
 pub(crate) use lint::lint;
 pub(crate) use readme::{FileHead, extract_head, render_readmes};
-pub(crate) use recall::recall_insights;
+pub use sections::{InsightSection, is_same_insight, split_insights};
 pub(crate) use store::store_insights;
 pub(crate) use tidy::tidy_insights;
 
@@ -75,6 +74,11 @@ impl InsightKind {
             Self::Procedural => "procedural",
             Self::Semantic => "semantic",
         }
+    }
+
+    /// The type of the insights in a file; `None` for guides and other notes.
+    pub fn from_path(path: &str) -> Option<Self> {
+        Self::parse(path.split_once('/')?.0)
     }
 
     /// Parses a folder name or tool argument.
@@ -137,49 +141,6 @@ pub struct StoredInsight {
     pub contradicts: bool,
     /// Suggestions, such as generalizing several episodes.
     pub hints: Vec<String>,
-}
-
-/// A query over the coder's insights.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct InsightQuery {
-    /// Question in natural language.
-    pub question: Option<String>,
-    /// Three to eight keywords.
-    pub keywords: Vec<String>,
-    /// Types to search; if empty, derived from the question.
-    pub kinds: Vec<InsightKind>,
-}
-
-/// The result of a recall.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InsightRecall {
-    /// Keywords searched for.
-    pub keywords: Vec<String>,
-    /// Types searched.
-    pub kinds: Vec<InsightKind>,
-    /// The best hits, at most three; empty if nothing is relevant.
-    pub insights: Vec<RecalledInsight>,
-    /// Number of files with a keyword match.
-    pub files_read: usize,
-    /// Suggestions, such as tidying or rephrasing the query.
-    pub hints: Vec<String>,
-}
-
-/// One recalled insight.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecalledInsight {
-    /// Type.
-    pub kind: InsightKind,
-    /// Title.
-    pub title: String,
-    /// File.
-    pub path: String,
-    /// First line of the entry, from 1.
-    pub line: usize,
-    /// The whole entry, verbatim.
-    pub text: String,
-    /// Reason for the match.
-    pub why: String,
 }
 
 /// A violation of the store guide.

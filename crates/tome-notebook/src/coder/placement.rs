@@ -18,18 +18,12 @@ pub(super) struct LocatedEntry {
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) block_index: usize,
-    pub(super) raw: String,
     pub(super) entry: InsightEntry,
-}
-
-/// The type whose folder contains a path.
-pub(super) fn kind_of_path(path: &str) -> Option<InsightKind> {
-    InsightKind::parse(path.split_once('/')?.0)
 }
 
 /// Collects every entry of a type, ordered by file and line.
 pub(super) fn collect_entries(tree: &InsightTree, kind: InsightKind) -> Vec<LocatedEntry> {
-    let files = tree.iter().filter(|(path, _)| kind_of_path(path) == Some(kind));
+    let files = tree.iter().filter(|(path, _)| InsightKind::from_path(path) == Some(kind));
     files.flat_map(|(path, text)| collect_file_entries(path, text)).collect()
 }
 
@@ -39,7 +33,6 @@ pub(super) fn collect_file_entries(path: &str, text: &str) -> Vec<LocatedEntry> 
         path: path.to_owned(),
         line: block.line,
         block_index: at,
-        raw: block.raw.trim_end().to_owned(),
         entry: entry.clone(),
     });
     known.collect()
@@ -139,7 +132,9 @@ pub(super) fn exceeds_limits(page: &InsightFile) -> bool {
 
 /// Splits a file over its limits. Returns a description of each move.
 pub(super) fn split_file(tree: &mut InsightTree, path: &str) -> Vec<String> {
-    let (Some(kind), Some(text)) = (kind_of_path(path), tree.get(path)) else { return Vec::new() };
+    let (Some(kind), Some(text)) = (InsightKind::from_path(path), tree.get(path)) else {
+        return Vec::new();
+    };
     let mut page = InsightFile::parse(text);
     let mut moved: BTreeMap<String, usize> = BTreeMap::new();
     while exceeds_limits(&page) {

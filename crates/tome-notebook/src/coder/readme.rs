@@ -17,7 +17,6 @@ use super::insight_file::InsightFile;
 use super::limits::{
     HEAD_DESCRIPTION_CHARS_MAX, HEAD_TITLES_MAX, ROOT_TITLES_MAX, TITLE_CHARS_MAX,
 };
-use super::placement::kind_of_path;
 use super::{InsightKind, guides};
 
 /// The part of a file that READMEs show, cached per file so that a write need not re-read the
@@ -49,7 +48,7 @@ pub(crate) fn render_readmes(heads: &BTreeMap<String, FileHead>) -> BTreeMap<Str
     made.insert("README.md".to_owned(), render_root(heads));
     for kind in InsightKind::ALL {
         let files: Vec<_> =
-            heads.iter().filter(|(path, _)| kind_of_path(path) == Some(kind)).collect();
+            heads.iter().filter(|(path, _)| InsightKind::from_path(path) == Some(kind)).collect();
         if files.is_empty() {
             continue;
         }
@@ -82,12 +81,12 @@ fn render_root(heads: &BTreeMap<String, FileHead>) -> String {
         Lessons across projects. Generated from the files below: edit those, not this one. \
         `memory-recall-guide.md` explains how to look something up, `memory-store-guide.md` how to add to it.\n\n"
         .to_owned();
-    for (path, _) in heads.iter().filter(|(path, _)| kind_of_path(path).is_none()) {
+    for (path, _) in heads.iter().filter(|(path, _)| InsightKind::from_path(path).is_none()) {
         text += &format!("- `{path}`\n");
     }
     for kind in InsightKind::ALL {
         let files: Vec<_> =
-            heads.iter().filter(|(path, _)| kind_of_path(path) == Some(kind)).collect();
+            heads.iter().filter(|(path, _)| InsightKind::from_path(path) == Some(kind)).collect();
         if files.is_empty() {
             continue;
         }

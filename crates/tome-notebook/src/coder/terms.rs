@@ -1,9 +1,9 @@
-//! Terms for comparing texts: lower-cased, stemmed words, or character bigrams in scripts without
-//! spaces. A set of terms is a sorted list of hashes, so that comparing two is a linear merge.
+//! Terms for comparing texts: the stems that the indexes use, too. A set of terms is a sorted list
+//! of hashes, so that comparing two is a linear merge.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use tome_text::{StopClass, is_stop_word, is_unspaced, stem, subwords};
+use tome_text::{StopClass, TokenKind, is_stop_word, stem, tokenize};
 
 /// Words of advice for or against something; polarity is compared separately from the subject.
 const POSITIVE_WORDS: &[&str] =
@@ -51,49 +51,15 @@ impl TermSet {
                 text = text.replace(phrase, " ");
             }
         }
-        Self::from_terms(split_words(&text).iter().flat_map(|word| match word {
-            TextWord::Spaced(word) if is_ignored(&word.to_lowercase()) => Vec::new(),
-            TextWord::Spaced(word) => vec![stem_of(word)],
-            TextWord::Unspaced(run) => character_bigrams(run),
-        }))
-    }
-
-    /// All words of a text and the parts of its identifiers, to match keywords against.
-    pub(super) fn search_terms(text: &str) -> Self {
-        Self::from_terms(split_words(text).iter().flat_map(|word| match word {
-            TextWord::Spaced(word) => {
-                let mut all: Vec<_> = subwords(word).map(stem_of).collect();
-                all.push(stem_of(word));
-                all
+        let mut terms = Vec::new();
+        for_each_word(&text, |word| {
+            if !is_ignored(word) {
+                terms.push(hash_term(&stem(word)));
             }
-            // Include single characters: a keyword may be one.
-            TextWord::Unspaced(run) => {
-                let singles = run.chars().map(String::from);
-                character_bigrams(run).into_iter().chain(singles).collect()
-            }
-        }))
-    }
-
-    /// The terms of a keyword: as whole words, and as parts of identifiers.
-    pub(super) fn keyword_terms(keyword: &str) -> [Self; 2] {
-        let whole = split_words(keyword);
-        let parts = whole.iter().flat_map(|word| match word {
-            TextWord::Spaced(word) => subwords(word).map(stem_of).collect(),
-            TextWord::Unspaced(run) => character_bigrams(run),
         });
-        let parts = Self::from_terms(parts);
-        let whole = whole.iter().flat_map(|word| match word {
-            TextWord::Spaced(word) => vec![stem_of(word)],
-            TextWord::Unspaced(run) => character_bigrams(run),
-        });
-        [Self::from_terms(whole), parts]
-    }
-
-    fn from_terms(terms: impl Iterator<Item = String>) -> Self {
-        let mut all: Vec<u64> = terms.map(|term| hash_term(&term)).collect();
-        all.sort_unstable();
-        all.dedup();
-        Self(all)
+        terms.sort_unstable();
+        terms.dedup();
+        Self(terms)
     }
 
     pub(super) fn len(&self) -> usize {
@@ -153,73 +119,31 @@ pub(super) fn is_negated(sentence: &str) -> bool {
         count += rest.matches(phrase).count();
         rest = rest.replace(phrase, " ");
     }
-    let negates = |word: &&TextWord| match word {
-        TextWord::Spaced(word) => NEGATIVE_WORDS.contains(&word.to_lowercase().as_str()),
-        TextWord::Unspaced(_) => false,
-    };
-    (count + split_words(&rest).iter().filter(negates).count()) % 2 == 1
+    for_each_word(&rest, |word| count += usize::from(NEGATIVE_WORDS.contains(&word)));
+    count % 2 == 1
 }
 
 /// Whether a sentence contains an imperative such as "always" or "use".
 pub(super) fn is_imperative(sentence: &str) -> bool {
-    let urges = |word: &TextWord| match word {
-        TextWord::Spaced(word) => IMPERATIVE_WORDS.contains(&word.to_lowercase().as_str()),
-        TextWord::Unspaced(run) => CJK_POSITIVE.iter().any(|phrase| run.contains(phrase)),
-    };
-    split_words(sentence).iter().any(urges)
+    let mut is_found = CJK_POSITIVE.iter().any(|phrase| sentence.contains(phrase));
+    for_each_word(sentence, |word| is_found |= IMPERATIVE_WORDS.contains(&word));
+    is_found
 }
 
 /// Whether a lower-case word says nothing about the subject.
-pub(super) fn is_ignored(word: &str) -> bool {
+fn is_ignored(word: &str) -> bool {
     is_stop_word(word, StopClass::FUNCTION)
         || POSITIVE_WORDS.contains(&word)
         || NEGATIVE_WORDS.contains(&word)
 }
 
-/// A word as it appears in the text.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum TextWord {
-    /// Letters and digits, without apostrophes.
-    Spaced(String),
-    /// A run of characters in a script without spaces.
-    Unspaced(String),
-}
-
-/// Splits a text into words.
-pub(super) fn split_words(text: &str) -> Vec<TextWord> {
-    let mut found: Vec<TextWord> = Vec::new();
-    let mut open = false;
-    for c in text.chars() {
-        if matches!(c, '\'' | '’') && open {
-            continue;
+/// Passes the words of a text, in lower case, to `take`.
+fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
+    tokenize(text, &mut |kind, word| {
+        if kind == TokenKind::Word {
+            take(word);
         }
-        if !c.is_alphanumeric() {
-            open = false;
-            continue;
-        }
-        match found.last_mut() {
-            Some(TextWord::Unspaced(run)) if open && is_unspaced(c) => run.push(c),
-            Some(TextWord::Spaced(run)) if open && !is_unspaced(c) => run.push(c),
-            _ if is_unspaced(c) => found.push(TextWord::Unspaced(c.into())),
-            _ => found.push(TextWord::Spaced(c.into())),
-        }
-        open = true;
-    }
-    found
-}
-
-/// Character bigrams of a run; a single character is returned as is.
-fn character_bigrams(run: &str) -> Vec<String> {
-    let chars: Vec<char> = run.chars().collect();
-    if chars.len() < 2 {
-        return vec![run.to_owned()];
-    }
-    chars.windows(2).map(|pair| pair.iter().collect()).collect()
-}
-
-/// The stem of a word, ignoring case.
-pub(super) fn stem_of(word: &str) -> String {
-    stem(&word.to_lowercase()).into_owned()
+    });
 }
 
 /// Deterministic, unlike the default hasher of a `HashMap`: tidying must not depend on chance.
@@ -253,26 +177,6 @@ mod tests {
         ] {
             assert_eq!(is_negated(sentence), against, "{sentence}");
         }
-    }
-
-    #[test]
-    fn identifiers_are_found_whole_and_by_their_parts() {
-        let text = TermSet::search_terms("The FileLock of tokio::spawn_blocking");
-        for (keyword, found) in [
-            ("filelock", true),
-            ("FileLock", true),
-            ("spawn", true),
-            ("lock", true),
-            ("port", false),
-        ] {
-            let hit =
-                TermSet::keyword_terms(keyword).iter().any(|needle| needle.is_subset_of(&text));
-            assert_eq!(hit, found, "{keyword}");
-        }
-        let plain = TermSet::search_terms("a file lock");
-        assert!(
-            TermSet::keyword_terms("fileLock").iter().any(|needle| needle.is_subset_of(&plain))
-        );
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 mod layout;
 mod properties;
-mod recalling;
 mod storing;
 mod tidying;
 

@@ -8,7 +8,7 @@ use super::combine::{MergeTarget, merge_into};
 use super::entry::{ALSO_LABEL, InsightEntry};
 use super::insight_file::InsightFile;
 use super::limits::NUMBERED_FILES_MAX;
-use super::placement::{self, LocatedEntry, kind_of_path};
+use super::placement::{self, LocatedEntry};
 use super::similarity::{InsightProfile, SimilarityIndex, is_contradiction};
 use super::{FileChange, InsightKind, InsightTree, TidyReport, diff_trees};
 use crate::limits::{CODER_FOLDERS_MAX, NAME_BYTES_MAX};
@@ -42,7 +42,7 @@ fn count_entries(tree: &InsightTree) -> usize {
 /// Moves files up to the deepest folder allowed; their names keep the removed folders.
 fn move_deep_files_up(work: &mut InsightTree) -> Vec<String> {
     let is_deep = |path: &&String| {
-        kind_of_path(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX
+        InsightKind::from_path(path).is_some() && path.matches('/').count() > CODER_FOLDERS_MAX
     };
     let deep: Vec<String> = work.keys().filter(is_deep).cloned().collect();
     let mut steps = Vec::new();
@@ -75,7 +75,7 @@ fn find_higher_path(work: &InsightTree, from: &str) -> Option<String> {
 /// Rewrites every entry in Tome's layout, with the tag of its type.
 fn rewrite_in_layout(work: &mut InsightTree) {
     for (path, text) in work.iter_mut() {
-        let Some(kind) = kind_of_path(path) else { continue };
+        let Some(kind) = InsightKind::from_path(path) else { continue };
         let mut page = InsightFile::parse(text);
         let entries: Vec<(usize, InsightEntry)> =
             page.entries().map(|(at, _, entry)| (at, entry.clone())).collect();

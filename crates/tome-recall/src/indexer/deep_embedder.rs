@@ -1,6 +1,7 @@
 //! The deep embedder as the indexes use it: indexing waits while a query is answered, and the vector
 //! of a query is computed once for all indexes.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -55,11 +56,36 @@ pub(crate) struct DeepIndexEmbedder {
     queries: Arc<ActiveQueries>,
     /// The last query with its vector.
     last_query: Mutex<Option<(String, Vec<f32>)>>,
+    /// Texts of the next batch with their vectors.
+    prepared: Mutex<HashMap<String, Vec<f32>>>,
 }
 
 impl DeepIndexEmbedder {
     pub(crate) fn new(inner: Arc<dyn Embedder>, queries: Arc<ActiveQueries>) -> Self {
-        Self { inner, queries, last_query: Mutex::default() }
+        Self { inner, queries, last_query: Mutex::default(), prepared: Mutex::default() }
+    }
+
+    /// Computes the vectors of texts that are indexed next, in place of those computed before.
+    pub(crate) fn prepare(&self, texts: Vec<String>) -> Result<(), EmbedError> {
+        self.lock_prepared().clear();
+        for text in texts {
+            let vector = self.compute(&text)?;
+            self.lock_prepared().insert(text, vector);
+        }
+        Ok(())
+    }
+
+    fn compute(&self, text: &str) -> Result<Vec<f32>, EmbedError> {
+        self.queries.wait_until_none();
+        let vectors = self.inner.embed(&[text])?;
+        vectors.into_iter().next().ok_or_else(|| EmbedError {
+            embedder: self.inner.name().to_owned(),
+            problem: "returned no vector".to_owned(),
+        })
+    }
+
+    fn lock_prepared(&self) -> MutexGuard<'_, HashMap<String, Vec<f32>>> {
+        self.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -77,12 +103,11 @@ impl Embedder for DeepIndexEmbedder {
     }
 
     fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, EmbedError> {
-        let mut vectors = Vec::with_capacity(texts.len());
-        for text in texts {
-            self.queries.wait_until_none();
-            vectors.extend(self.inner.embed(&[text])?);
-        }
-        Ok(vectors)
+        let vector_of = |text: &&str| {
+            let prepared = self.lock_prepared().get(*text).cloned();
+            prepared.map_or_else(|| self.compute(text), Ok)
+        };
+        texts.iter().map(vector_of).collect()
     }
 
     fn embed_query(&self, text: &str, weight: &dyn Fn(u32) -> f32) -> Result<Vec<f32>, EmbedError> {

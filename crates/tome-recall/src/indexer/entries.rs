@@ -1,16 +1,22 @@
 //! Converts events, nodes and notes into index entries.
 
+use std::ops::Range;
+
 use tome_finder::{ByteRange, EntryKey, EntrySource, IndexEntry};
 use tome_model::{Event, Grip, Millis, Node, Period, Zone};
-use tome_notebook::OVERVIEW_TEMPLATE;
+use tome_notebook::{InsightKind, InsightSection, OVERVIEW_TEMPLATE, split_insights};
 
 use super::chunking::split_chunks;
 use super::pages::PageKey;
-use crate::literal::{self, NoteSection, node_text, parse_note};
-use tome_contents::event_texts;
+use crate::literal::{self, NoteSection, blank_out, node_text, parse_note};
+use tome_contents::{authored_kind, event_texts, find_rejection_words};
 
 /// Full text of an event. The byte ranges of its chunks refer to this text.
 pub(crate) fn event_text(event: &Event) -> String {
+    // The call that the user rejected is not their words.
+    if let Some(words) = find_rejection_words(event) {
+        return words.to_owned();
+    }
     let mut all = String::new();
     for text in event_texts(event) {
         if !all.is_empty() {
@@ -34,7 +40,7 @@ pub(crate) fn event_entries(event: &Event, seq: u64, line: u32) -> Vec<IndexEntr
         project: event.project.clone(),
         session: event.session.as_str().to_owned(),
         agent: event.agent.as_str().to_owned(),
-        kind: event.kind.as_str().to_owned(),
+        kind: authored_kind(event).as_str().to_owned(),
         line,
         title: String::new(),
         text: slice_text(&text, part).to_owned(),
@@ -122,34 +128,83 @@ fn parse_note_sections<'a>(of: &PageKey, text: &'a str) -> literal::ParsedNote<'
 
 /// The searchable parts of a note.
 pub(crate) struct NoteBody {
-    /// Text without frontmatter and META comments, with the same byte offsets as the file.
+    /// Text without frontmatter, META comments and the labels of lessons, with the same byte offsets
+    /// as the file.
     pub text: String,
-    sections: Vec<NoteSection>,
-    /// Description and keywords of its frontmatter and META comments.
-    keywords: String,
+    parts: Vec<NotePart>,
+}
+
+/// A section of a note, or a lesson.
+pub(crate) struct NotePart {
+    line: u32,
+    range: ByteRange,
+    /// Headings above a section.
+    heading: String,
+    /// Description and keywords of the note, with its first section; tags of a lesson.
+    pub keywords: String,
+    /// The lesson's type and title; `None` for a section.
+    pub lesson: Option<(InsightKind, String)>,
+}
+
+impl NotePart {
+    /// The name of a lesson's type; empty for a section.
+    pub(crate) fn kind(&self) -> &'static str {
+        self.lesson.as_ref().map_or("", |(kind, _)| kind.as_str())
+    }
 }
 
 impl NoteBody {
     pub(crate) fn parse(page: &PageKey, text: &str) -> Self {
+        if let PageKey::Insight { path, .. } = page
+            && let Some(kind) = InsightKind::from_path(path)
+        {
+            return Self::parse_lessons(kind, text);
+        }
         let note = parse_note_sections(page, text);
         let keywords = note.description.iter().chain(&note.keywords).map(String::as_str);
-        let keywords = keywords.collect::<Vec<_>>().join(" ");
-        Self { text: note.text.into_owned(), sections: note.sections, keywords }
+        let mut keywords = Some(keywords.collect::<Vec<_>>().join(" "));
+        let parts = note.sections.into_iter().map(|section| NotePart {
+            line: section.line,
+            range: to_byte_range(&section.range),
+            heading: section.heading,
+            keywords: keywords.take().unwrap_or_default(),
+            lesson: None,
+        });
+        Self { parts: parts.collect(), text: note.text.into_owned() }
     }
 
-    /// The keywords if a range is the first section, which they belong to; otherwise empty.
-    pub(crate) fn keywords_of(&self, range: ByteRange) -> &str {
-        let is_first = self.sections.first().is_some_and(|first| section_range(first) == range);
-        if is_first { &self.keywords } else { "" }
+    /// Each lesson is a part, and so is the text between two of them.
+    fn parse_lessons(kind: InsightKind, text: &str) -> Self {
+        let sections = split_insights(text);
+        let markup: Vec<_> = sections.iter().flat_map(|section| section.markup.clone()).collect();
+        let has_words =
+            |section: &InsightSection| text.get(section.range.clone()).is_some_and(has_letters);
+        let parts = sections.into_iter().filter(has_words).map(|section| NotePart {
+            line: u32::try_from(section.line).unwrap_or(u32::MAX),
+            range: to_byte_range(&section.range),
+            heading: String::new(),
+            keywords: section.tags.join(" "),
+            lesson: section.title.map(|title| (kind, title)),
+        });
+        Self { parts: parts.collect(), text: blank_out(text, &markup) }
+    }
+
+    /// The part with this range, if there is one.
+    pub(crate) fn part_at(&self, range: ByteRange) -> Option<&NotePart> {
+        self.parts.iter().find(|part| part.range == range)
     }
 }
 
-fn section_range(section: &NoteSection) -> ByteRange {
+fn has_letters(text: &str) -> bool {
+    text.chars().any(char::is_alphanumeric)
+}
+
+fn to_byte_range(range: &Range<usize>) -> ByteRange {
     let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
-    ByteRange { from: byte(section.range.start), to: byte(section.range.end) }
+    ByteRange { from: byte(range.start), to: byte(range.end) }
 }
 
-/// Entries of a note: one per section.
+/// Entries of a note: one per section or lesson.
 pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
     let (source, project) = match note.page {
         PageKey::Note { project, .. } => (EntrySource::Note, project.as_str()),
@@ -157,23 +212,23 @@ pub(crate) fn note_entries(note: &NoteText<'_>) -> Vec<IndexEntry> {
         PageKey::Insight { .. } => (EntrySource::Insight, ""),
         PageKey::Node { .. } | PageKey::Grip { .. } => return Vec::new(),
     };
-    let body = NoteBody::parse(note.page, note.text);
-    let entry = |section: &NoteSection| {
-        let range = section_range(section);
-        IndexEntry {
-            key: EntryKey::Named(note.page.name()),
-            range,
-            source,
-            at: note.modified,
-            project: project.to_owned(),
-            session: note.session.to_owned(),
-            agent: String::new(),
-            kind: String::new(),
-            line: section.line,
-            title: format!("{} {}", note.name, section.heading),
-            text: slice_text(&body.text, range).to_owned(),
-            keywords: body.keywords_of(range).to_owned(),
-        }
+    let NoteBody { text, parts } = NoteBody::parse(note.page, note.text);
+    let entry = |part: NotePart| IndexEntry {
+        key: EntryKey::Named(note.page.name()),
+        range: part.range,
+        source,
+        at: note.modified,
+        project: project.to_owned(),
+        session: note.session.to_owned(),
+        agent: String::new(),
+        kind: part.kind().to_owned(),
+        line: part.line,
+        text: slice_text(&text, part.range).to_owned(),
+        title: match part.lesson {
+            Some((_, title)) => title,
+            None => format!("{} {}", note.name, part.heading),
+        },
+        keywords: part.keywords,
     };
-    body.sections.iter().map(entry).collect()
+    parts.into_iter().map(entry).collect()
 }

@@ -8,7 +8,7 @@ use std::time::UNIX_EPOCH;
 
 use tome_finder::{EntrySource, IndexEntry, RecordMeta};
 use tome_model::{Millis, Scope};
-use tome_notebook::Notebook;
+use tome_notebook::{InsightKind, Notebook};
 
 use super::Indexer;
 use super::entries::{self, NoteText};
@@ -49,8 +49,13 @@ impl IndexableFile {
             PageKey::Note { project, .. } => (project.as_str(), ""),
             PageKey::Node { .. } | PageKey::Grip { .. } | PageKey::Insight { .. } => ("", ""),
         };
-        let (source, at) = (self.source(), self.modified);
-        RecordMeta { source, at, project, session, agents: &[], kind: "" }
+        let kind = match &self.page {
+            PageKey::Insight { path, .. } => InsightKind::from_path(path),
+            _ => None,
+        };
+        let (source, at, kind) =
+            (self.source(), self.modified, kind.map_or("", InsightKind::as_str));
+        RecordMeta { source, at, project, session, agents: &[], kind }
     }
 }
 
@@ -167,6 +172,25 @@ impl Indexer {
         index_set: &IndexSet,
     ) -> Result<Vec<IndexableFile>, RecallError> {
         list_files(self, index_set)
+    }
+
+    /// Whether the indexes of a set differ from its files. Vectors of a remote embedder do not count.
+    pub(crate) fn has_changed_files(&self, index_set: &IndexSet) -> bool {
+        let Ok(files) = self.list_files(index_set) else { return false };
+        let (bm25, vectors) = index_set.pages.open_existing(&self.embedder);
+        let vectors = vectors.filter(|_| !self.embedder.is_remote());
+        let known = [
+            bm25.map(|bm25| load_known_files(&index_set.known_in_bm25, &bm25)),
+            vectors.map(|vectors| load_known_files(&index_set.known_in_vectors, &vectors)),
+        ];
+        let is_complete = |known: &Option<Arc<HashSet<String>>>| match known {
+            Some(known) => {
+                known.len() == files.len() && files.iter().all(|file| known.contains(&file.stamp()))
+            }
+            None => files.is_empty(),
+        };
+        let [bm25, vectors] = &known;
+        !(is_complete(bm25) && (self.embedder.is_remote() || is_complete(vectors)))
     }
 
     /// Lists the files of an index set, with a description of those that are missing: unreadable

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant, SystemTime};
 use tome_finder::{Bm25Index, Embedder, FinderError, VectorIndex};
 use tome_model::Millis;
 
+use super::deep_embedder::DeepIndexEmbedder;
 use super::files_stamp::FilesStamp;
 use super::writers::UpdatePass;
 
@@ -251,19 +252,21 @@ impl IndexPair {
     /// Opens the index of deep vectors, if it exists.
     pub(crate) fn open_existing_deep(
         &self,
-        embedder: &Arc<dyn Embedder>,
+        embedder: &Arc<DeepIndexEmbedder>,
     ) -> Option<Arc<VectorIndex>> {
-        self.deep.open_existing(|folder| VectorIndex::open(folder, Arc::clone(embedder)))
+        let embedder: Arc<dyn Embedder> = embedder.clone();
+        self.deep.open_existing(|folder| VectorIndex::open(folder, embedder))
     }
 
     /// Opens the index of deep vectors, or creates it. Returns whether it was created.
     pub(crate) fn open_or_create_deep(
         &self,
-        embedder: &Arc<dyn Embedder>,
+        embedder: &Arc<DeepIndexEmbedder>,
     ) -> Result<bool, FinderError> {
+        let embedder: Arc<dyn Embedder> = embedder.clone();
         self.deep.open_or_create(
-            |folder| VectorIndex::open(folder, Arc::clone(embedder)),
-            |folder| VectorIndex::create(folder, Arc::clone(embedder)),
+            |folder| VectorIndex::open(folder, Arc::clone(&embedder)),
+            |folder| VectorIndex::create(folder, Arc::clone(&embedder)),
         )
     }
 

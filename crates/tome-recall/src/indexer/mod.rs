@@ -3,7 +3,7 @@
 
 mod chunking;
 mod deep_embedder;
-mod deep_events;
+mod deep_update;
 mod done_ranges;
 mod entries;
 mod files;
@@ -31,7 +31,9 @@ use tome_home::{Home, Notebooks, StoreMode, Stores};
 
 pub(crate) use chunking::split_chunks;
 pub(crate) use deep_embedder::{ActiveQueries, DeepIndexEmbedder};
-pub(crate) use entries::{NoteBody, event_keywords, event_text, node_entries, slice_text};
+pub(crate) use entries::{
+    NoteBody, NotePart, event_keywords, event_text, node_entries, slice_text,
+};
 pub(crate) use files::{IndexableFile, load_known_files};
 pub(crate) use index_set::{IndexOwner, IndexPair, IndexSet};
 pub(crate) use pages::PageKey;
@@ -52,7 +54,7 @@ pub(crate) struct Indexer {
     pub transcripts: Arc<Transcripts>,
     pub embedder: Arc<dyn Embedder>,
     /// Computes better vectors in the background; `None` if there is no such embedder.
-    pub deep: Option<Arc<dyn Embedder>>,
+    pub deep: Option<Arc<DeepIndexEmbedder>>,
     pub queries: Arc<ActiveQueries>,
     pub sets: Mutex<HashMap<PathBuf, Arc<IndexSet>>>,
     /// Counts uses of index sets, for least-recently-used eviction.

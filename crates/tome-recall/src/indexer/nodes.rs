@@ -1,6 +1,6 @@
 //! Indexes the nodes of the contents and their sources.
 
-use tome_finder::{EntrySource, IndexBatch};
+use tome_finder::IndexBatch;
 use tome_ledger::Ledger;
 
 use super::index_set::IndexPair;
@@ -34,11 +34,7 @@ impl Indexer {
             let step = read_changed_nodes(ledger, parse_cursor(&from), nodes_max)?;
             let Some((nodes, upto)) = step else { break };
             put += nodes.len() as u64;
-            let mut batch = build_node_batch(ledger, &nodes)?;
-            if pass == UpdatePass::Deep {
-                // The events that they are excerpts of have deep vectors of their own.
-                batch.added.retain(|entry| entry.source != EntrySource::Grip);
-            }
+            let batch = build_node_batch(ledger, &nodes)?;
             hands.write(IndexBatch { cursor: upto.to_string(), ..batch })?;
         }
         Ok(put)
@@ -73,10 +69,11 @@ impl Indexer {
     }
 }
 
-type ChangedNodes = (Vec<(String, tome_model::NodeId)>, u64);
+/// Nodes with their projects, and the number of the last change.
+pub(super) type ChangedNodes = (Vec<(String, tome_model::NodeId)>, u64);
 
 /// Builds a batch that replaces the entries of nodes and of their sources.
-fn build_node_batch(
+pub(super) fn build_node_batch(
     ledger: &Ledger,
     nodes: &[(String, tome_model::NodeId)],
 ) -> Result<IndexBatch, RecallError> {
@@ -93,7 +90,7 @@ fn build_node_batch(
     Ok(batch)
 }
 
-fn read_changed_nodes(
+pub(super) fn read_changed_nodes(
     ledger: &Ledger,
     from: u64,
     nodes_max: usize,

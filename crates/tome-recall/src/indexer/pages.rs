@@ -6,11 +6,12 @@
 //! grip ␟ <project> ␟ <grip id>                                a source that was found without an index
 //! note ␟ <project> ␟ <path> ␟ <version>                       a note of the project's notebook
 //! detail ␟ <project> ␟ <session folder> ␟ <path> ␟ <version>  a detail or the overview of a session
-//! insight ␟ <path> ␟ <version>                                a note of the coder's notebook
+//! lesson ␟ <path> ␟ <version>                                 a note of the coder's notebook; a part per lesson
 //! ```
 //!
 //! A changed note has another version and thus another name, so comparing an index with the disk
-//! only needs names.
+//! only needs names. Names of another form, such as those of older programs, are removed from an
+//! index when it is updated.
 
 use tome_model::{GripId, NodeId};
 
@@ -55,7 +56,7 @@ impl PageKey {
             Self::Detail { project, folder, path, version } => {
                 vec!["detail", project, folder, path, version]
             }
-            Self::Insight { path, version } => vec!["insight", path, version],
+            Self::Insight { path, version } => vec!["lesson", path, version],
         };
         parts.join(&SEPARATOR.to_string())
     }
@@ -80,7 +81,7 @@ impl PageKey {
                 path: owned(path),
                 version: owned(version),
             },
-            ["insight", path, version] => {
+            ["lesson", path, version] => {
                 Self::Insight { path: owned(path), version: owned(version) }
             }
             _ => return None,
@@ -126,5 +127,7 @@ mod tests {
         }
         assert_eq!(PageKey::parse("note\u{1f}x"), None);
         assert_eq!(PageKey::parse("else"), None);
+        // Written before a file of lessons was split into them.
+        assert_eq!(PageKey::parse("insight\u{1f}semantic/x.md\u{1f}ab"), None);
     }
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tome_finder::{Bm25Index, FinderError, IndexMeta, VectorIndex};
+use tome_finder::{Bm25Index, Embedder, FinderError, IndexMeta, VectorIndex};
 use tome_ledger::Ledger;
 
 use super::Indexer;

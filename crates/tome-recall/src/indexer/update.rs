@@ -4,6 +4,7 @@
 //! unreachable endpoint delays only its own vectors.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -154,20 +155,34 @@ impl Indexer {
         let made =
             self.with_open_set(index_set, |index_set| self.open_indexes(index_set, kept, pass))?;
         let mut done = IndexUpdate { created: made, ..IndexUpdate::default() };
-        let ledger =
-            index_set.ledger.as_ref().map(|path| self.stores.open_for_upkeep(path)).transpose()?;
-        if let Some(ledger) = &ledger {
-            done.events = match pass {
-                UpdatePass::Deep => self.index_deep_events(&index_set.events, ledger, stop)?,
-                _ => self.index_events(&index_set.events, ledger, pass, stop)?,
+        if let Some(path) = &index_set.ledger {
+            let records = match pass {
+                UpdatePass::Deep => self.index_deep_records(index_set, path, stop)?,
+                _ => self.index_records(index_set, path, pass, stop)?,
             };
-            done.pages = self.index_nodes(&index_set.pages, ledger, pass, stop)?;
+            (done.events, done.pages) = (records.events, records.pages);
         }
         done.pages += self.index_files(index_set, kept, pass, stop)?;
         if done != IndexUpdate::default() && pass.has_bm25() {
             self.release_writers(index_set);
         }
         Ok(done)
+    }
+
+    /// Indexes the events and nodes of a ledger.
+    fn index_records(
+        &self,
+        index_set: &IndexSet,
+        ledger: &Path,
+        pass: UpdatePass,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<IndexUpdate, RecallError> {
+        let ledger = self.stores.open_for_upkeep(ledger)?;
+        Ok(IndexUpdate {
+            events: self.index_events(&index_set.events, &ledger, pass, stop)?,
+            pages: self.index_nodes(&index_set.pages, &ledger, pass, stop)?,
+            created: 0,
+        })
     }
 
     /// Releases the BM25 writers, each with its threads and up to 24 MB. One that is still merging

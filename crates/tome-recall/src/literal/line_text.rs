@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use tome_model::{Agent, Event, EventId, EventLine, Millis, SessionId};
 
-use tome_contents::event_texts;
+use tome_contents::{authored_kind, event_texts, find_rejection_words};
 
 /// Text and metadata of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -41,7 +41,7 @@ impl LineText {
             at: event.at,
             session: event.session.as_str().to_owned(),
             agent: event.agent.as_str().to_owned(),
-            kind: event.kind.as_str().to_owned(),
+            kind: authored_kind(event).as_str().to_owned(),
         }
     }
 
@@ -85,6 +85,10 @@ impl LineText {
 /// Joins all texts of an event with newlines.
 pub(super) fn join_event_text(event: &Event, text: &mut String) {
     text.clear();
+    if let Some(words) = find_rejection_words(event) {
+        text.push_str(words);
+        return;
+    }
     for (nth, one) in event_texts(event).enumerate() {
         text.push_str(if nth > 0 { "\n" } else { "" });
         text.push_str(&one);

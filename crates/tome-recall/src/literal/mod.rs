@@ -25,6 +25,6 @@ pub(crate) use contents::{node_text, scan_contents};
 pub(crate) use events::{event_meta, scan_events};
 pub(crate) use matcher::Matcher;
 pub(crate) use messages::{TranscriptOwner, scan_messages};
-pub(crate) use note::{NoteSection, ParsedNote, parse_note};
+pub(crate) use note::{NoteSection, ParsedNote, blank_out, parse_note};
 pub(crate) use scan::{Scan, ScanMatch, ScanQuery};
 pub(crate) use text_match::{ExactMatch, TextMatch, line_number};

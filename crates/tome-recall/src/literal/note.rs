@@ -96,7 +96,7 @@ fn parse_meta_comment(comment: &str) -> Option<&str> {
 }
 
 /// Replaces ranges by spaces, byte for byte.
-fn blank_out(markdown: &str, hidden: &[Range<usize>]) -> String {
+pub(crate) fn blank_out(markdown: &str, hidden: &[Range<usize>]) -> String {
     let mut out = String::with_capacity(markdown.len());
     let mut at = 0;
     for range in hidden {

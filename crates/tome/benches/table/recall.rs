@@ -316,8 +316,12 @@ pub async fn wait_until_indexed(client: &Client, project: &str) -> Result<()> {
     let (begun, mut since, mut last) = (Instant::now(), Instant::now(), u64::MAX);
     loop {
         let workers = client.get_workers().await?;
-        let behind: u64 =
-            workers.iter().flat_map(|store| &store.workers).map(|worker| worker.behind).sum();
+        // Deep vectors of as many events take hours; they come while queries are answered.
+        let workers = workers.iter().flat_map(|store| &store.workers);
+        let behind: u64 = workers
+            .filter(|worker| !worker.name.starts_with("deep/"))
+            .map(|worker| worker.behind)
+            .sum();
         if behind == 0 {
             let project = project.to_owned();
             let asked =

@@ -4,6 +4,16 @@
 //! raw text, an unknown event an `unknown` draft with all its fields. Only the events in an agent's
 //! `REDUNDANT_EVENTS` are dropped, because their content arrives with another event. Redaction and
 //! size limits come later. No disk, clock or environment access.
+//!
+//! A new agent needs, besides its folder here:
+//!
+//! - its name in `Agent::KNOWN` (`tome-model/src/agent.rs`)
+//! - the response its hooks accept (`response.rs`), and which tool calls edit files (`tool_notice.rs`)
+//! - its transcripts (`transcript.rs`), where they lie (`../import/sources.rs`), and its name for the
+//!   client of an MCP connection (`../mcp/caller.rs`)
+//! - what setup installs (`../setup/integration`)
+//! - its command to resume a session (`tome-contents/src/session_list.rs`)
+//! - a real-client test (`tests/e2e`)
 
 mod claude_code;
 mod codex;

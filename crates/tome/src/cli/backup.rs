@@ -10,6 +10,9 @@ history, waiting events and the config file. It is written while Tome runs, hold
 was stored when it began, and is read back and verified before it gets its name. `zstd -dc` prints
 its JSON lines.
 
+If a backup is interrupted, run the same command again: the events that are in FILE.partial already
+are verified and kept, and everything else is read again.
+
 Examples:
   tome backup ~/backups/                 write tome-<date>-<time>.backup into that folder
   tome backup home.backup                write this file

@@ -29,7 +29,7 @@ pub fn with_examples(command: &str, help: &str) -> String {
 }
 
 /// Commands and their examples.
-const EXAMPLES: [(&str, &str); 22] = [
+const EXAMPLES: [(&str, &str); 23] = [
     (
         "show",
         "  tome show 123                  event #123 with the turn around it
@@ -119,6 +119,11 @@ const EXAMPLES: [(&str, &str); 22] = [
         "  tome admin status              the workers of each store and their progress
   tome admin verify              verify every file and every node of the contents
   tome admin repair              rebuild damaged stores from their readable parts",
+    ),
+    (
+        "bench",
+        "  tome bench recall --data DIR    how often the right document is found, and how quickly
+  tome bench recall --data DIR --tier fused --json",
     ),
     (
         "completions",

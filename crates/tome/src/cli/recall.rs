@@ -14,7 +14,10 @@ Examples:
   tome recall 'fn parse_\\w+' --regex         matches line by line in the original texts
   tome recall deploy --all-projects --json
 `tome show 123` opens hit #123 with the turn around it. Lessons for all projects are always searched.
-If nothing is relevant enough, there are no hits.";
+Hits that are less sure say so: likely, or weak (the best there is, but probably no answer).";
+
+/// Default number of hits.
+const LIMIT: u32 = 5;
 
 /// `tome recall`
 #[derive(Debug, Args)]
@@ -38,7 +41,7 @@ pub struct RecallArgs {
         long,
         short = 'n',
         value_name = "N",
-        default_value_t = 5,
+        default_value_t = LIMIT,
         value_parser = parse_count,
         allow_negative_numbers = true
     )]
@@ -90,6 +93,40 @@ pub struct RecallArgs {
     /// Show the stages of the search with timings, and each hit's rank and score per tier
     #[arg(long)]
     pub explain: bool,
+}
+
+impl RecallArgs {
+    /// The flags as typed, except for those that select a page.
+    pub fn flags_to_repeat(&self) -> Vec<String> {
+        let project = self.project.as_ref().map(|folder| folder.to_string_lossy().into_owned());
+        let chosen = |value: &str, default: &str| Some(value.to_owned()).filter(|it| it != default);
+        let values = [
+            ("--scope", chosen(&self.scope, "all")),
+            ("--limit", Some(self.limit).filter(|limit| *limit != LIMIT).map(|n| n.to_string())),
+            ("--since", self.since.clone()),
+            ("--until", self.until.clone()),
+            ("--session", self.session.clone()),
+            ("--across", self.across.clone()),
+            ("--project", project),
+            ("--sort", chosen(&self.sort, "relevance")),
+            ("--tier", self.tier.clone()),
+            ("--tokens", self.tokens.map(|tokens| tokens.to_string())),
+        ];
+        let values = values.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let agents = self.agent.iter().map(|agent| ("--agent", agent.clone()));
+        let kinds = self.kind.iter().map(|kind| ("--kind", kind.clone()));
+        let switches = [
+            ("--all-projects", self.all_projects),
+            ("--regex", self.regex),
+            ("--explain", self.explain),
+        ];
+        let switches = switches.into_iter().filter(|(_, is_on)| *is_on);
+        let values = values.chain(agents).chain(kinds);
+        values
+            .flat_map(|(name, value)| [name.to_owned(), value])
+            .chain(switches.map(|(name, _)| name.to_owned()))
+            .collect()
+    }
 }
 
 const INSTRUCTIONS_HELP: &str = "\

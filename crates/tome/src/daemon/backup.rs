@@ -7,7 +7,9 @@ use std::sync::Arc;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_stream::{Stream, StreamExt};
-use tome_engine::backup::{BackupError, BlockReader, RestoreCounts, Restorer};
+use tome_engine::backup::{
+    BackupError, BlockReader, LedgerMark, PartialBackup, RestoreCounts, Restorer,
+};
 use tome_proto::v1;
 use tome_proto::v1::backup_server::Backup;
 use tonic::{Request, Response, Status, Streaming};
@@ -33,22 +35,17 @@ impl Backup for BackupService {
         &self,
         request: Request<v1::WriteBackupRequest>,
     ) -> Result<Response<Self::WriteBackupStream>, Status> {
-        let config = Some(request.into_inner().config).filter(|text| !text.is_empty());
+        let request = request.into_inner();
         let (to_client, blocks) = mpsc::channel(BLOCKS_WAITING_MAX);
         let daemon = Arc::clone(&self.0);
         tokio::spawn(async move {
             let (busy, blocks) = (daemon.activity.begin(), to_client.clone());
             let written = daemon.run_blocking(CallKind::Ledger, move |daemon| {
                 drain(daemon);
-                let mut send = |block: Vec<u8>| {
-                    let sent = blocks.blocking_send(Ok(v1::BackupBlock { block }));
-                    sent.map_err(|_| BackupError::Interrupted)
-                };
-                let version = env!("CARGO_PKG_VERSION");
-                daemon.engine.write_backup(version, config.as_deref(), &mut send)
+                write_blocks(daemon, request, &blocks)
             });
             let failed = match written.await {
-                Ok(Ok(_)) => None,
+                Ok(Ok(())) => None,
                 Ok(Err(error)) => Some(backup_status(&error)),
                 Err(status) => Some(status),
             };
@@ -100,6 +97,49 @@ impl Backup for BackupService {
     }
 }
 
+type BlockSender = mpsc::Sender<Result<v1::BackupBlock, Status>>;
+
+/// Sends the blocks that follow the client's partial backup; all blocks if it has none or it cannot be
+/// continued.
+fn write_blocks(
+    daemon: &Daemon,
+    request: v1::WriteBackupRequest,
+    blocks: &BlockSender,
+) -> Result<(), BackupError> {
+    let version = env!("CARGO_PKG_VERSION");
+    let config = Some(request.config.as_str()).filter(|text| !text.is_empty());
+    let send = |block: Vec<u8>, started_over: String| {
+        let sent = blocks.blocking_send(Ok(v1::BackupBlock { block, started_over }));
+        sent.map_err(|_| BackupError::Interrupted)
+    };
+    let mut started_over = String::new();
+    if let Some(partial) = request.partial.map(partial_from_wire) {
+        let mut out = |block| send(block, String::new());
+        match daemon.engine.continue_backup(version, config, &partial, &mut out) {
+            Err(BackupError::CannotContinue(reason)) => reason.clone_into(&mut started_over),
+            written => return written.map(drop),
+        }
+    }
+    let mut out = |block| send(block, std::mem::take(&mut started_over));
+    daemon.engine.write_backup(version, config, &mut out).map(drop)
+}
+
+fn partial_from_wire(partial: v1::PartialBackup) -> PartialBackup {
+    let mark = |it: v1::LedgerMark| LedgerMark { ledger: it.ledger, seq: it.seq, sum: it.sum };
+    let projects =
+        partial.projects.iter().map(|text| serde_json::from_str(text).unwrap_or_default());
+    PartialBackup {
+        blocks: partial.blocks,
+        last_sum: partial.last_sum,
+        version: partial.version,
+        config: partial.config,
+        projects: projects.collect(),
+        events: partial.events,
+        ledgers: partial.ledgers.into_iter().map(mark).collect(),
+        ..PartialBackup::default()
+    }
+}
+
 /// A restore, and the reader that checks that its blocks follow each other.
 type RestoreState = (Restorer, BlockReader<Cursor<Vec<u8>>>);
 
@@ -123,8 +163,8 @@ async fn apply_block(
     let applied = daemon.run_blocking(CallKind::Ledger, move |daemon| {
         let (mut restorer, mut reader) = state;
         reader.feed(block);
-        let (_, records) = reader.next_block()?.ok_or(BackupError::NotABackup)?;
-        let (counts, roots) = restorer.apply(&daemon.engine, records)?;
+        let block = reader.next_block()?.ok_or(BackupError::NotABackup)?;
+        let (counts, roots) = restorer.apply(&daemon.engine, block.records)?;
         daemon.scheduler.events_stored(roots.into_iter().collect());
         Ok::<_, BackupError>(((restorer, reader), counts))
     });

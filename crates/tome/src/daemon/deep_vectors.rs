@@ -85,9 +85,12 @@ impl DeepWorker {
         let stores = self.daemon.engine.stores();
         let was_open = stores.is_open(path);
         // Errors of a store are reported to those who read it.
-        let Ok(store) = stores.open(path) else { return true };
+        if stores.open_for_upkeep(path).is_err() {
+            return true;
+        }
         let stop = || self.stop.is_cancelled();
-        let outcome = self.daemon.engine.recall().catch_up_deep(&store, &stop);
+        let outcome = self.daemon.engine.recall().catch_up_deep(path, &stop);
+        let Ok(store) = stores.open_for_upkeep(path) else { return true };
         // Otherwise it stays open for the next visit, which may have been skipped meanwhile.
         let is_complete = self.daemon.engine.is_behind(&store).is_ok_and(|is_behind| !is_behind);
         drop(store);

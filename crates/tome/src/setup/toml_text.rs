@@ -1,4 +1,5 @@
-//! Edits TOML text while preserving everything else: adds or removes one server table.
+//! Edits TOML text while preserving everything else: Tome's MCP server table, and Codex's trust records
+//! of Tome's hooks.
 //!
 //! Parses the text for positions and splices text in or out. A new server becomes a table at the
 //! end of the file, which is valid after any content; inside an inline table it becomes a member.
@@ -29,35 +30,34 @@ pub fn find_server(table: &Table) -> Option<&Table> {
 
 /// Sets command and arguments of Tome's server, keeping its other settings.
 pub fn set_server(text: &str, program: &str, args: &[String]) -> Result<String, EditError> {
-    let before = parse(text)?;
+    let current = parse(text)?;
     let args = Value::Array(args.iter().cloned().map(Value::String).collect());
     let wanted = [("command", Value::String(program.to_owned())), ("args", args)];
-    let mut meant = before.clone();
-    let servers = meant.entry(SERVERS).or_insert_with(|| Value::Table(Table::new()));
+    let mut expected = current.clone();
+    let servers = expected.entry(SERVERS).or_insert_with(|| Value::Table(Table::new()));
     let servers = servers.as_table_mut().ok_or_else(not_a_table)?;
     let ours = servers.entry(SERVER_NAME).or_insert_with(|| Value::Table(Table::new()));
     let ours = ours.as_table_mut().ok_or_else(not_a_table)?;
     for (key, value) in &wanted {
         ours.insert((*key).to_owned(), value.clone());
     }
-    if meant == before {
+    if expected == current {
         return Ok(text.to_owned());
     }
-    let after = if find_server(&before).is_some() {
+    let after = if find_server(&current).is_some() {
         update_server(text, &wanted)?
     } else {
         add_server(text, &wanted)?
     };
-    verify(after, &meant)
+    verify(after, &expected)
 }
 
 pub fn remove_server(text: &str) -> Result<String, EditError> {
-    let before = parse(text)?;
-    if find_server(&before).is_none() {
+    let mut expected = parse(text)?;
+    if find_server(&expected).is_none() {
         return Ok(text.to_owned());
     }
-    let mut meant = before;
-    if let Some(servers) = meant.get_mut(SERVERS).and_then(Value::as_table_mut) {
+    if let Some(servers) = expected.get_mut(SERVERS).and_then(Value::as_table_mut) {
         servers.remove(SERVER_NAME);
     }
     let document = parse_document(text)?;
@@ -67,62 +67,60 @@ pub fn remove_server(text: &str) -> Result<String, EditError> {
     let after = cut_ranges(text, cuts);
     // A table of servers that existed only implicitly disappears with its last member.
     if parse(&after)?.get(SERVERS).is_none() {
-        meant.remove(SERVERS);
+        expected.remove(SERVERS);
     }
-    verify(after, &meant)
+    verify(after, &expected)
 }
 
 /// Removes Codex's trust records of the hooks that `is_ours` selects by key and hash. The table is
-/// removed with its last record, unless it existed `before`.
+/// removed with its last record, unless it was in `text_before_setup`.
 pub fn remove_trust_records(
     text: &str,
-    before: Option<&str>,
+    text_before_setup: Option<&str>,
     is_ours: &dyn Fn(&str, Option<&str>) -> bool,
 ) -> Result<String, EditError> {
-    let said = parse(text)?;
-    let Some(state) = trust_records(&said) else { return Ok(text.to_owned()) };
-    let hash = |record: &Value| {
-        let hash = record.get("trusted_hash").and_then(Value::as_str);
-        hash.map(str::to_owned)
-    };
-    let gone: Vec<&String> = state
+    let parsed = parse(text)?;
+    let Some(state) = trust_records(&parsed) else { return Ok(text.to_owned()) };
+    let removed_keys: Vec<&String> = state
         .iter()
-        .filter(|(key, record)| is_ours(key, hash(record).as_deref()))
+        .filter(|(key, record)| is_ours(key, record.get("trusted_hash").and_then(Value::as_str)))
         .map(|(key, _)| key)
         .collect();
-    if gone.is_empty() {
+    if removed_keys.is_empty() {
         return Ok(text.to_owned());
     }
-    let had_table = before
+    let had_table = text_before_setup
         .and_then(|before| parse(before).ok())
         .is_some_and(|table| trust_records(&table).is_some());
-    let takes_table = gone.len() == state.len() && !had_table;
+    let removes_table = removed_keys.len() == state.len() && !had_table;
     let document = parse_document(text)?;
     let hooks = document.get(HOOKS).and_then(Item::as_table_like).ok_or_else(not_editable)?;
     let mut cuts = Vec::new();
-    if takes_table {
+    if removes_table {
         collect_ranges(text, hooks, TRUST_STATE, &mut cuts);
     } else {
         let state =
             hooks.get(TRUST_STATE).and_then(Item::as_table_like).ok_or_else(not_editable)?;
-        for key in &gone {
+        for key in &removed_keys {
             collect_ranges(text, state, key, &mut cuts);
         }
     }
     let after = cut_ranges(text, cuts);
-    let mut meant = said.clone();
-    if let Some(hooks) = meant.get_mut(HOOKS).and_then(Value::as_table_mut) {
+    let mut expected = parsed.clone();
+    if let Some(hooks) = expected.get_mut(HOOKS).and_then(Value::as_table_mut) {
         if let Some(state) = hooks.get_mut(TRUST_STATE).and_then(Value::as_table_mut) {
-            gone.iter().for_each(|key| drop(state.remove(*key)));
+            for key in &removed_keys {
+                state.remove(*key);
+            }
         }
         if trust_records(&parse(&after)?).is_none() {
             hooks.remove(TRUST_STATE);
         }
     }
     if parse(&after)?.get(HOOKS).is_none() {
-        meant.remove(HOOKS);
+        expected.remove(HOOKS);
     }
-    verify(after, &meant)
+    verify(after, &expected)
 }
 
 fn trust_records(table: &Table) -> Option<&Table> {
@@ -133,8 +131,7 @@ fn cut_ranges(text: &str, mut cuts: Vec<Range<usize>>) -> String {
     cuts.sort_by_key(|cut| cut.start);
     let mut after = text.to_owned();
     for cut in cuts.into_iter().rev() {
-        let (head, tail) = (slice(&after, 0..cut.start), slice(&after, cut.end..after.len()));
-        after = head.to_owned() + tail;
+        after.replace_range(cut, "");
     }
     after
 }
@@ -176,7 +173,7 @@ fn update_server(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditErr
         let servers = document.get(SERVERS).and_then(Item::as_table_like);
         let item = servers.and_then(|servers| servers.get(SERVER_NAME)).ok_or_else(not_a_table)?;
         let ours = item.as_table_like().ok_or_else(not_a_table)?;
-        let place = match ours.get(key).and_then(Item::span) {
+        let edit = match ours.get(key).and_then(Item::span) {
             Some(span) => Some((span, value.to_string())),
             None => find_insert_position(&text, item).map(|at| {
                 let newline = detect_newline(&text);
@@ -186,9 +183,9 @@ fn update_server(text: &str, wanted: &[(&str, Value)]) -> Result<String, EditErr
                 }
             }),
         };
-        let (span, by) = place.ok_or_else(not_a_table)?;
+        let (span, replacement) = edit.ok_or_else(not_editable)?;
         let (head, tail) = (slice(&text, 0..span.start), slice(&text, span.end..text.len()));
-        text = [head, &by, tail].concat();
+        text = [head, &replacement, tail].concat();
     }
     Ok(text)
 }
@@ -275,8 +272,12 @@ fn parse_document(text: &str) -> Result<Document<&str>, EditError> {
 }
 
 /// Returns the text if it parses to exactly the intended value.
-fn verify(after: String, meant: &Table) -> Result<String, EditError> {
-    if parse(&after).is_ok_and(|said| said == *meant) { Ok(after) } else { Err(not_editable()) }
+fn verify(after: String, expected: &Table) -> Result<String, EditError> {
+    if parse(&after).is_ok_and(|parsed| parsed == *expected) {
+        Ok(after)
+    } else {
+        Err(not_editable())
+    }
 }
 
 fn not_editable() -> EditError {
@@ -292,6 +293,7 @@ fn not_a_table() -> EditError {
     EditError::Shape(format!("`{SERVERS}.{SERVER_NAME}` is not a table"))
 }
 
+/// Out of range it is empty; `verify` rejects the result.
 fn slice(text: &str, range: Range<usize>) -> &str {
     text.get(range).unwrap_or_default()
 }

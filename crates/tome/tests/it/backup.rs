@@ -117,13 +117,7 @@ fn a_restore_keeps_what_the_home_has() {
 #[test]
 fn a_killed_restore_is_completed_by_the_next() {
     let world = world();
-    let lines: String = (0..3_000_u64)
-        .map(|n| {
-            let text = format!("{n} {}", "lexer parser token ".repeat(60));
-            line_with(&json!({"id": format!("event-{n:05}"), "at": MORNING_MS + n, "text": text}))
-        })
-        .collect();
-    world.ingest(&lines);
+    filled_with_many(&world);
     let before = world.events();
     let file = backup(&world);
     let file = file.to_str().unwrap();
@@ -174,7 +168,7 @@ fn a_bad_file_changes_nothing() {
     let newer = block(&[json!({"start": {"version": "9", "created": 0}})], 2);
     let nothing = world.path().join("nothing");
     for (name, bytes, problem) in [
-        ("flipped", flipped, "damaged in block 1: its checksum does not match"),
+        ("flipped", flipped, ": its checksum does not match"),
         ("cut", cut, "incomplete"),
         ("newer", newer, "format 2"),
         ("text", b"hello".to_vec(), "not a backup"),
@@ -202,6 +196,104 @@ fn a_bad_file_changes_nothing() {
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(nothing.join("coder/semantic/rust/lexers.md").is_file());
     stop(&world, &nothing);
+}
+
+/// A home whose events fill several blocks.
+fn filled_with_many(world: &World) {
+    let lines: String = (0..3_000_u64)
+        .map(|n| {
+            let text = format!("{n} {}", "lexer parser token ".repeat(60));
+            line_with(&json!({"id": format!("event-{n:05}"), "at": MORNING_MS + n, "text": text}))
+        })
+        .collect();
+    world.ingest(&lines);
+}
+
+fn spawn_backup(world: &World, file: &str) -> std::process::Child {
+    let mut command = world.command(&["backup", file]);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
+}
+
+/// Neither the command nor the daemon that is killed loses what is written.
+#[test]
+fn a_killed_backup_is_continued_by_the_next() {
+    let world = world();
+    filled_with_many(&world);
+    let (file, partial) = (world.path().join("my.backup"), world.path().join("my.backup.partial"));
+    let name = file.to_str().unwrap();
+    for victim in ["command", "daemon"] {
+        let before = std::fs::metadata(&partial).map_or(0, |meta| meta.len());
+        let mut child = spawn_backup(&world, name);
+        eventually("the backup to be written", || {
+            let ended = child.try_wait().unwrap().is_some();
+            (ended || std::fs::metadata(&partial).is_ok_and(|meta| meta.len() > before))
+                .then_some(())
+        });
+        match victim {
+            "command" => drop(child.kill()),
+            _ => drop(world.kill_daemon()),
+        }
+        child.wait().unwrap();
+        // It may have been quicker: then it is whole.
+        let _ = std::fs::rename(&file, &partial);
+        assert!(partial.is_file());
+    }
+    world
+        .ingest(&line_with(&json!({"id": "event-late", "at": MORNING_MS + 5_000, "text": "late"})));
+    let before = world.events();
+    let ran = world.tome(&["backup", name, "--json"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (0, ""));
+    let said = ran.json();
+    assert_eq!(said["holds"]["events"], json!(3_001), "{said}");
+    assert!(said["reused"]["events"].as_u64().unwrap() > 0, "{said}");
+    assert!(!partial.exists());
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let empty = world.path().join("empty");
+    assert_eq!(in_home(&world, &empty, &["restore", name]).code, 0);
+    assert_eq!(strings(&events_in(&world, &empty), "id"), strings(&before, "id"));
+    stop(&world, &empty);
+}
+
+#[test]
+fn an_interrupted_backup_is_neither_restored_nor_written_by_two() {
+    let world = world();
+    filled_with_many(&world);
+    let whole = std::fs::read(backup(&world)).unwrap();
+    let (file, partial) = (world.path().join("my.backup"), world.path().join("my.backup.partial"));
+    std::fs::write(&partial, &whole[..whole.len() / 2]).unwrap();
+    let nothing = world.path().join("nothing");
+    for path in [&file, &partial] {
+        let ran = in_home(&world, &nothing, &["restore", path.to_str().unwrap()]);
+        assert_ne!(ran.code, 0, "{ran:?}");
+        let next = format!("`tome backup {}` continues it", file.display());
+        assert!(ran.stderr.contains(&next), "{}", ran.stderr);
+    }
+    assert!(!nothing.join("projects").exists());
+    let as_target = world.tome(&["backup", partial.to_str().unwrap()]);
+    assert!(as_target.code == 2 && as_target.stderr.contains("continues it"), "{as_target:?}");
+
+    let held = std::fs::File::open(&partial).unwrap();
+    held.lock().unwrap();
+    let second = world.tome(&["backup", file.to_str().unwrap()]);
+    assert_eq!((second.code, second.stdout.as_str()), (1, ""));
+    assert!(second.stderr.contains("another backup is being written to"), "{}", second.stderr);
+    assert_eq!(std::fs::read(&partial).unwrap().len(), whole.len() / 2, "it is not touched");
+    drop(held);
+
+    // Into a folder: the partial backup is found there, whatever the time.
+    let folder = world.folder("backups");
+    std::fs::rename(&partial, folder.join("tome.backup.partial")).unwrap();
+    let ran = world.tome(&["backup", folder.to_str().unwrap(), "--json"]).json();
+    assert!(ran["reused"]["events"].as_u64().unwrap() > 0, "{ran}");
+    let names = std::fs::read_dir(&folder).unwrap().map(|it| it.unwrap().file_name());
+    let names: Vec<_> = names.map(|name| name.into_string().unwrap()).collect();
+    assert!(names.len() == 1 && names[0].ends_with(".backup"), "{names:?}");
+
+    // A file of someone else with that name stays.
+    std::fs::write(&partial, "my notes").unwrap();
+    let ran = world.tome(&["backup", file.to_str().unwrap()]);
+    assert!(ran.code == 2 && ran.stderr.contains("not a backup"), "{ran:?}");
+    assert_eq!(std::fs::read(&partial).unwrap(), b"my notes");
 }
 
 /// A file of one block with these records.

@@ -119,7 +119,7 @@ fn a_day_of_two_sessions_names_both_themes() {
         - `Lexer::ident` now slices at the byte offset that `ident_end` returns instead of adding one per character, so identifiers such as `größe` lex without a panic.
         - `Importer` and `Matcher` now take a frozen `Settings`; tests get it from a fixture and nothing is monkeypatched any more.
         - I'd recommend keeping the source as written and comparing normalised forms only in the resolver, because spans must point at the original bytes.
-        - Get rid of the global `settings` object in ledgerly — There are 37 imports of the global.
+        - Get rid of the global `settings` object in ledgerly — Two options: Dependency injection; Context variable: keep the import, but back it with a `contextvars.ContextVar`
         - Decided: Let's go with option 1, a frozen dataclass passed in, because hidden state is exactly what bit us.
         [lexer.rs, unicode_ident.rs, identifiers, resolver, matcher.py, config.py, character]
     "#]].assert_eq(&page(&summary));
@@ -136,9 +136,9 @@ fn segments_of_one_session_become_one_theme() {
         # Is there a shortcut in vim to jump to the matching bracket?; CI is red on main since last night, locally it's green
         - How do I undo the last commit but keep the changes? — Use `git reset --soft HEAD~1`: the commit is gone, the changes stay staged.
         - CI is red on main since last night, locally it's green
-        - What's the difference between String and &str in rust? — `String` owns its text on the heap and can grow; `&str` borrows a view of text that somebody else owns.
         - Is there a shortcut in vim to jump to the matching bracket? — Yes: `%` jumps between matching brackets.
-        [broker_test.go, broker.go, String, str, matching, text, shortcut]
+        - What's the difference between String and &str in rust? — `String` owns its text on the heap and can grow; `&str` borrows a view of text that somebody else owns.
+        [broker_test.go, String, str, matching, broker.go, text, shortcut]
     "#]].assert_eq(&page(&summary));
 }
 

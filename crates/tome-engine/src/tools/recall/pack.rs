@@ -9,7 +9,7 @@ use super::TOKENS_MAX;
 use super::render::{self, one_line};
 use crate::tools::answer::truncate_bytes;
 use crate::tools::quoting::FENCE_TOKENS;
-use tome_recall::{RecallAnswer, RecallHit};
+use tome_recall::{Confidence, RecallAnswer, RecallHit};
 
 /// Limits of the repeated query: bytes, and its share of the token budget.
 const QUERY_BYTES_MAX: usize = 200;
@@ -132,7 +132,11 @@ impl AnswerPacker<'_> {
 
     /// Renders the hits and the notes below them.
     fn render_list(&self, shown: &[(&RecallHit, &str)]) -> String {
-        let mut text = format!("Found {} result(s) for: \"{}\"\n", shown.len(), self.query);
+        let weak = match self.answer.confidence {
+            Some(Confidence::Weak) => " (weak matches only: it may not be recorded)",
+            _ => "",
+        };
+        let mut text = format!("Found {} result(s) for: \"{}\"{weak}\n", shown.len(), self.query);
         for (number, (hit, content)) in (self.format.skip + 1..).zip(shown) {
             text.push('\n');
             text.push_str(&match self.format.is_quoted {

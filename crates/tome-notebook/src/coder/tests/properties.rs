@@ -231,7 +231,7 @@ proptest! {
         }
         let again = tidy_insights(&tidy_tree).0;
         prop_assert!(again.is_empty(), "{:#?}\n{:#?}", tidy_tree, again);
-        let deep = |path: &&String| placement::kind_of_path(path).is_some() && path.matches('/').count() > 2;
+        let deep = |path: &&String| InsightKind::from_path(path).is_some() && path.matches('/').count() > 2;
         prop_assert_eq!(tidy_tree.keys().find(deep), None);
     }
 
@@ -312,25 +312,31 @@ proptest! {
     }
 
     #[test]
-    fn recalling_answers_from_the_files(tree in tree(), question in "[a-z]{2,5}( [a-z]{2,5}| lock| retry| rust){0,6}") {
-        let ask = InsightQuery { question: Some(question), ..InsightQuery::default() };
-        let found = recall_insights(&tree, &ask).unwrap();
-        prop_assert!(found.insights.len() <= 3);
-        for insight in &found.insights {
-            let rest: Vec<&str> = tree[&insight.path].split_inclusive('\n').skip(insight.line - 1).collect();
-            prop_assert!(rest.concat().starts_with(&insight.text));
-            prop_assert!(found.keywords.iter().any(|keyword| insight.why.contains(keyword)));
+    fn sections_are_where_they_say(tree in tree()) {
+        for text in tree.values() {
+            let mut end = 0;
+            for section in split_insights(text) {
+                prop_assert!(section.range.start >= end && section.range.end <= text.len());
+                end = section.range.end;
+                let rest: Vec<&str> = text.split_inclusive('\n').skip(section.line - 1).collect();
+                prop_assert!(rest.concat().starts_with(&text[section.range.clone()]));
+                for markup in &section.markup {
+                    prop_assert!(section.range.start <= markup.start && markup.end <= end);
+                    prop_assert!(text[markup.clone()].contains("**"));
+                }
+            }
+            prop_assert!(text[end..].trim().is_empty());
         }
-        prop_assert!(!found.insights.is_empty() || found.hints.len() == 3);
     }
 
     #[test]
     fn no_text_is_too_odd(text in "\\PC{0,300}", more in "[\\s\\S]{0,300}") {
         let tree = tree_of(&[("semantic/a.md", &text), ("x", &more), ("semantic/b/c/d/e.md", &more)]);
         lint(&tree, &BTreeMap::new());
-        let ask = InsightQuery { question: Some(text.clone()), keywords: vec![more.clone(); 4], ..InsightQuery::default() };
-        drop(recall_insights(&tree, &ask));
-        drop(recall_insights(&tree, &InsightQuery { keywords: Vec::new(), ..ask }));
+        for section in split_insights(&text).into_iter().chain(split_insights(&more)) {
+            prop_assert!(section.markup.iter().all(|markup| markup.end <= section.range.end));
+        }
+        prop_assert_eq!(is_same_insight(&text, &more), is_same_insight(&more, &text));
         let odd = InsightDraft {
             kind: InsightKind::Semantic,
             title: text.clone(),

@@ -187,7 +187,8 @@ fn alike_episodes_are_generalised_and_linked_both_ways() {
     let stored = put(&mut tree, from_ref(&principle));
     assert!(stored[0].hints[0].contains("linked both ways"), "{:?}", stored[0].hints);
     for known in placement::collect_entries(&tree, Episodic) {
-        assert!(known.raw.contains("**Related:** Let the system choose numbers"), "{}", known.raw);
+        let text = known.entry.render();
+        assert!(text.contains("**Related:** Let the system choose numbers"), "{text}");
     }
     let text = &tree["semantic/semantic.md"];
     assert!(text.contains(&format!("**Related:** {one}\n\n**Related:** {other}\n")), "{text}");

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use serde_json::Value;
-use tome_contents::{ToolOutcome, is_prompt, read_tool_call};
+use tome_contents::{ToolOutcome, find_rejection_words, is_prompt, read_tool_call};
 use tome_model::{Event, EventKind, Millis, Tool};
 use tome_terminal::{json_to_text, one_line};
 
@@ -14,6 +14,8 @@ const CALL_CHARS_MAX: usize = 400;
 /// Fields of a call that have no better description, and characters of each.
 const FIELDS_SHOWN: usize = 3;
 const FIELD_CHARS_MAX: usize = 60;
+/// Characters of the reason why a tool call failed.
+const REASON_CHARS_MAX: usize = 240;
 /// Characters of a message that is neither a prompt nor an answer.
 const NOTE_CHARS_MAX: usize = 200;
 
@@ -34,8 +36,16 @@ pub struct ConversationTurn<'a> {
 pub enum TurnStep<'a> {
     /// A message of the agent.
     Said { number: u64, text: &'a str },
+    /// The user's words when they rejected the call before.
+    Objected { number: u64, text: &'a str },
     /// A tool call in one line, with the edits that it made.
-    Called { number: u64, line: String, outcome: CallOutcome, edits: Vec<FileEdit> },
+    Called {
+        number: u64,
+        line: String,
+        outcome: CallOutcome,
+        reason: Option<String>,
+        edits: Vec<FileEdit>,
+    },
     /// Something else that happened.
     Note { number: u64, text: String },
     /// Steps of a subagent, which are not shown one by one.
@@ -47,6 +57,7 @@ impl TurnStep<'_> {
     pub fn number(&self) -> u64 {
         match self {
             Self::Said { number, .. }
+            | Self::Objected { number, .. }
             | Self::Called { number, .. }
             | Self::Note { number, .. }
             | Self::Subagent { number, .. } => *number,
@@ -73,7 +84,8 @@ impl CallOutcome {
         match self.0 {
             ToolOutcome::Exited(0) | ToolOutcome::Unknown => String::new(),
             ToolOutcome::Exited(code) => format!("exit {code}"),
-            ToolOutcome::Rejected => "not allowed".to_owned(),
+            ToolOutcome::Failed => "failed".to_owned(),
+            ToolOutcome::Rejected => "rejected".to_owned(),
             ToolOutcome::Interrupted => "stopped by the user".to_owned(),
             ToolOutcome::TimedOut => "timed out".to_owned(),
             ToolOutcome::NotRun => "not run".to_owned(),
@@ -84,7 +96,7 @@ impl CallOutcome {
     pub fn word(self) -> &'static str {
         match self.0 {
             ToolOutcome::Exited(0) => "passed",
-            ToolOutcome::Exited(_) => "failed",
+            ToolOutcome::Exited(_) | ToolOutcome::Failed => "failed",
             ToolOutcome::Rejected => "rejected",
             ToolOutcome::Interrupted => "interrupted",
             ToolOutcome::TimedOut => "timed_out",
@@ -152,7 +164,11 @@ impl<'a> ConversationTurn<'a> {
                     self.steps.push(TurnStep::Said { number, text });
                 }
             }
-            EventKind::ToolResult => self.add_call(number, event),
+            EventKind::ToolResult => {
+                self.add_call(number, event);
+                let words = find_rejection_words(event);
+                self.steps.extend(words.map(|text| TurnStep::Objected { number, text }));
+            }
             EventKind::Compaction => {
                 let text = "the context was compacted".to_owned();
                 self.steps.push(TurnStep::Note { number, text });
@@ -174,7 +190,8 @@ impl<'a> ConversationTurn<'a> {
             (None, None) => describe_call(tool, &event.cwd),
         };
         let line = one_line(&detail, CALL_CHARS_MAX);
-        self.steps.push(TurnStep::Called { number, line, outcome, edits });
+        let reason = call.reason.map(|reason| one_line(&reason, REASON_CHARS_MAX));
+        self.steps.push(TurnStep::Called { number, line, outcome, reason, edits });
     }
 }
 

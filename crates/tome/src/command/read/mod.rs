@@ -204,14 +204,17 @@ fn step_json(step: &TurnStep<'_>) -> Value {
         TurnStep::Said { number, text } => {
             json!({"kind": "answer", "number": number, "text": text})
         }
-        TurnStep::Called { number, line, outcome, edits, .. } => {
+        TurnStep::Objected { number, text } => {
+            json!({"kind": "objection", "number": number, "text": text})
+        }
+        TurnStep::Called { number, line, outcome, reason, edits } => {
             let edits: Vec<Value> = edits
                 .iter()
                 .map(
                     |edit| json!({"path": edit.path, "added": edit.added, "removed": edit.removed}),
                 )
                 .collect();
-            json!({"kind": "tool", "number": number, "call": line, "outcome": outcome.word(), "edits": edits})
+            json!({"kind": "tool", "number": number, "call": line, "outcome": outcome.word(), "reason": reason, "edits": edits})
         }
         TurnStep::Note { number, text } => json!({"kind": "note", "number": number, "text": text}),
         TurnStep::Subagent { number, steps } => {

@@ -83,12 +83,7 @@ fn render_turn(
     writeln!(out, "\n{BOLD}{when}{RESET}{DIM}{rule}{RESET}")?;
     match turn.prompt {
         None => writeln!(out, "{DIM}(no prompt){RESET}")?,
-        Some((_, text)) => {
-            for line in render_markdown(text, width.saturating_sub(2)) {
-                let gap = if line.is_empty() { "" } else { " " };
-                writeln!(out, "{GREEN}│{RESET}{gap}{line}")?;
-            }
-        }
+        Some((_, text)) => render_prompt(out, width, text)?,
     }
     // The last step that begins at or before the cited event is the one that shows it.
     let after_prompt =
@@ -97,7 +92,7 @@ fn render_turn(
         after_prompt.and_then(|number| turn.steps.iter().rposition(|step| step.number() <= number));
     let mut was_said = true;
     for (place, step) in turn.steps.iter().enumerate() {
-        let is_said = matches!(step, TurnStep::Said { .. });
+        let is_said = matches!(step, TurnStep::Said { .. } | TurnStep::Objected { .. });
         if is_said || was_said {
             writeln!(out)?;
         }
@@ -110,12 +105,21 @@ fn render_turn(
     Ok(marked.is_some())
 }
 
+fn render_prompt(out: &mut dyn Write, width: usize, text: &str) -> std::io::Result<()> {
+    for line in render_markdown(text, width.saturating_sub(2)) {
+        let gap = if line.is_empty() { "" } else { " " };
+        writeln!(out, "{GREEN}│{RESET}{gap}{line}")?;
+    }
+    Ok(())
+}
+
 fn render_step(out: &mut dyn Write, width: usize, step: &TurnStep<'_>) -> std::io::Result<()> {
     match step {
         TurnStep::Said { text, .. } => {
             render_markdown(text, width).iter().try_for_each(|line| writeln!(out, "{line}"))
         }
-        TurnStep::Called { line, outcome, edits, .. } => {
+        TurnStep::Objected { text, .. } => render_prompt(out, width, text),
+        TurnStep::Called { line, outcome, reason, edits, .. } => {
             let mark = match outcome.has_passed() {
                 Some(true) => format!("{GREEN}✓{RESET}"),
                 Some(false) => format!("{RED}✗{RESET}"),
@@ -125,7 +129,11 @@ fn render_step(out: &mut dyn Write, width: usize, step: &TurnStep<'_>) -> std::i
                 let words = outcome.words();
                 let end = if words.is_empty() { words } else { format!("  {words}") };
                 let room = width.saturating_sub(4 + display_width(&end));
-                return writeln!(out, "  {mark} {}{RED}{end}{RESET}", fit_code(line, room));
+                writeln!(out, "  {mark} {}{RED}{end}{RESET}", fit_code(line, room))?;
+                let reason = reason.iter();
+                return reason
+                    .flat_map(|text| wrap_lines(text, width.saturating_sub(6)))
+                    .try_for_each(|line| writeln!(out, "      {DIM}{line}{RESET}"));
             }
             edits.iter().try_for_each(|edit| render_edit(out, width, edit))
         }

@@ -67,6 +67,28 @@ fn events() -> Vec<(u64, Event)> {
             "## Done\n\nIdentifiers follow the **XID rules** now:\n\n- the lexer uses `unicode_ident`, which is small and has no dependencies\n- all tests pass\n\n```rust\nassert!(is_letter('é'));\n```",
             None,
         ),
+        event(
+            8,
+            EventKind::ToolResult,
+            "",
+            call(
+                "Edit",
+                json!({"file_path": "/home/dev/app/src/lexer.rs", "old_string": "a", "new_string": "b"}),
+                json!(
+                    "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said:\nkeep the name `is_letter`"
+                ),
+            ),
+        ),
+        event(
+            9,
+            EventKind::ToolResult,
+            "",
+            call(
+                "Bash",
+                json!({"command": "mise run lint 2>&1 | tail -5"}),
+                json!({"stdout": "src/lexer.rs:7:2: unused import\n[lint] ERROR task failed", "stderr": ""}),
+            ),
+        ),
         event(6, EventKind::UserMessage, "Thanks. \u{1b}]52;c;aGk=\u{7} Commit it.", None),
         event(7, EventKind::AssistantMessage, "Committed.", None),
     ]

@@ -21,12 +21,14 @@ use super::session_lookup::find_session;
 use super::time_labels::TimeLabels;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::recall::RecallArgs;
-use tome_terminal::{one_line, terminal_width};
+use tome_terminal::{replace_control_chars, terminal_width};
 
 pub use print::{name_side, split_project};
 
 /// How much of the query is repeated in the output.
 const QUERY_CHARS_MAX: usize = 80;
+/// Longest query in a suggested command.
+const REPEATED_CHARS_MAX: usize = 200;
 
 pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
     if asked.scope == "instructions" {
@@ -57,6 +59,7 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
         now: SystemClock.now(),
         projects: &ProjectNames::load(context),
         show_project: resolve_show_project(asked, &request.project),
+        repeat: asked.flags_to_repeat(),
         width: terminal_width(),
         explain: asked.explain,
     };
@@ -183,9 +186,11 @@ fn resolve_show_project(asked: &RecallArgs, project: &str) -> Option<String> {
     typed.or_else(|| asked.session.as_ref().map(|_| project.to_owned()))
 }
 
-/// Renders the same query with more flags, quoted for a shell.
+/// Renders the same query with more flags, quoted for a shell. A long one is not repeated.
 fn render_command(query: &str, flags: &str) -> String {
-    let short = one_line(query, QUERY_CHARS_MAX);
-    let query = if short == query { quote_shell(query) } else { "…".to_owned() };
-    format!("tome recall {flags} {query}")
+    let is_short = query.chars().count() <= REPEATED_CHARS_MAX && !query.contains('\n');
+    match is_short {
+        true => format!("tome recall {flags} {}", quote_shell(&replace_control_chars(query))),
+        false => format!("tome recall {flags} and the same query"),
+    }
 }

@@ -56,6 +56,8 @@ pub struct ResponsePrinter<'a> {
     pub projects: &'a ProjectNames,
     /// The `--project` argument for the suggested `tome show` command.
     pub show_project: Option<String>,
+    /// Flags of the command that a repetition needs.
+    pub repeat: Vec<String>,
     /// Terminal width in characters.
     pub width: usize,
     pub explain: bool,
@@ -63,9 +65,15 @@ pub struct ResponsePrinter<'a> {
 
 impl ResponsePrinter<'_> {
     pub fn print(&self, out: &mut dyn Write, answer: &v1::RecallResponse) -> std::io::Result<()> {
+        let turns = group_by_turn(&answer.hits);
+        let (hits, places) = (turns.len() as u64, answer.hits.len() as u64);
         let hits = match self.request.skip {
-            0 => format_counted(answer.hits.len() as u64, "hit", "hits"),
-            _ => format_counted(answer.hits.len() as u64, "more hit", "more hits"),
+            0 => format_counted(hits, "hit", "hits"),
+            _ => format_counted(hits, "more hit", "more hits"),
+        };
+        let hits = match places > turns.len() as u64 {
+            true => format!("{hits} ({places} matching messages)"),
+            false => hits,
         };
         let weak = match answer.confidence.as_str() {
             "weak" => ", none of them a close match",
@@ -76,7 +84,7 @@ impl ResponsePrinter<'_> {
             true => Highlighter::disabled(),
             false => Highlighter::from_query(&self.request.query),
         };
-        for (number, turn) in (1..).zip(group_by_turn(&answer.hits)) {
+        for (number, turn) in (1..).zip(turns) {
             if self.request.sort != "time" {
                 writeln!(out)?;
             }
@@ -268,7 +276,9 @@ impl ResponsePrinter<'_> {
 
     fn hint_for_more(&self, answer: &v1::RecallResponse) -> String {
         let next = u64::from(self.request.skip) + answer.hits.len() as u64;
-        render_command(&self.request.query, &format!("--skip {next}"))
+        let flags = self.repeat.iter().map(|flag| quote_shell(flag)).collect::<Vec<_>>().join(" ");
+        let skip = format!("--skip {next} {flags}");
+        render_command(&self.request.query, skip.trim_end())
     }
 
     /// Prints the preferred time range, the state of the index and the tier.

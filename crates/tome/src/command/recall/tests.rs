@@ -106,6 +106,7 @@ fn check(
         now: NOW,
         projects,
         show_project,
+        repeat: vec!["--regex".to_owned()],
         width: 60,
         explain,
     };
@@ -169,7 +170,7 @@ fn what_there_is_to_know_of_an_answer() {
                 <d:bm25 #1 (12.250) · vectors #4 (0.500) · score 0.0325>
 
             <y:Standing instruction> #3 (Nov 15): Always keep spans.
-            7 more: tome recall --skip 1 'unicode identifiers'
+            7 more: tome recall --skip 1 --regex 'unicode identifiers'
             <d:Time in the query: last week>
             <y:The index is 120 events behind; those events were scanned directly>
             <d:Matched by keywords and meaning>
@@ -194,7 +195,7 @@ fn what_there_is_to_know_of_an_answer() {
                 <d:newer #40 (Nov 17): >Accept emoji in <b:identifiers>, too.
 
             <y:Standing instruction> #3 (Nov 15): Always keep spans.
-            7 more: tome recall --skip 1 'unicode identifiers'
+            7 more: tome recall --skip 1 --regex 'unicode identifiers'
             <d:Time in the query: last week>
             <y:The index is 1 event behind>
             <d:tome show 12 --project /app opens #12 with the turn around>
@@ -219,7 +220,7 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-            <b:3 hits> for unicode identifiers
+            <b:2 hits (3 matching messages)> for unicode identifiers
 
             <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
@@ -241,7 +242,7 @@ fn hits_of_one_turn_stand_together() {
         &answer,
         false,
         &expect![[r#"
-            <b:3 hits> for unicode identifiers
+            <b:2 hits (3 matching messages)> for unicode identifiers
             <b: 1>  <g:#12>  <d:Nov 15, 09:30  user>
                 Please make the lexer accept <b:unicode> <b:identifiers> such as
                 café, and keep spans as they are in the source.
@@ -320,6 +321,7 @@ fn no_hit_steers_a_terminal() {
     }
     let labels = TimeLabels::utc();
     let shown = ResponsePrinter {
+        repeat: Vec::new(),
         request: &request(),
         labels: &labels,
         now: NOW,
@@ -406,5 +408,8 @@ fn an_answer_for_a_program() {
 fn the_same_question_again() {
     assert_eq!(render_command("lexer", "--limit 9"), "tome recall --limit 9 lexer");
     assert_eq!(render_command("it's late", "--limit 9"), r"tome recall --limit 9 'it'\''s late'");
-    assert_eq!(render_command(&"x".repeat(500), "--limit 9"), "tome recall --limit 9 …");
+    assert_eq!(
+        render_command(&"x".repeat(500), "--limit 9"),
+        "tome recall --limit 9 and the same query"
+    );
 }

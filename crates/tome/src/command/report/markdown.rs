@@ -11,6 +11,8 @@ use crate::command::session_page::strip_request;
 const LINE_CHARS_MAX: usize = 400;
 /// Characters of an outcome.
 const OUTCOME_CHARS_MAX: usize = 240;
+/// Begins the text of a pull request that a session opened.
+const OPENED: &str = "Opened PR";
 /// Facts of one kind in one branch.
 const FACTS_MAX: usize = 12;
 /// Lines of a day in a standup.
@@ -58,11 +60,14 @@ fn count_work(period: &WorkPeriod, projects: usize) -> String {
     let mut parts = vec![format_counted(period.total, "session", "sessions")];
     for (kind, one, many) in [
         ("commit", "commit", "commits"),
-        ("pull_request", "pull request", "pull requests"),
+        ("pull_request", "pull request opened", "pull requests opened"),
         ("decision", "decision", "decisions"),
     ] {
         let facts = period.sessions.iter().flat_map(|session| &session.facts);
-        match facts.filter(|fact| fact.kind == kind).count() {
+        let is_made = |fact: &&v1::SessionFact| {
+            fact.kind == kind && (kind != "pull_request" || fact.text.starts_with(OPENED))
+        };
+        match facts.filter(is_made).count() {
             0 => {}
             number => parts.push(format_counted(number as u64, one, many)),
         }
@@ -71,7 +76,23 @@ fn count_work(period: &WorkPeriod, projects: usize) -> String {
         1 => String::new(),
         many => format!(" in {many} projects"),
     };
-    format!("{}{place}.", parts.join(", "))
+    let seen = match list_seen_pulls(period) {
+        none if none.is_empty() => String::new(),
+        seen => format!("; looked at PR {}", seen.join(", ")),
+    };
+    format!("{}{place}{seen}.", parts.join(", "))
+}
+
+/// The pull requests that sessions read or worked on, and did not open.
+fn list_seen_pulls(period: &WorkPeriod) -> Vec<String> {
+    let facts = period.sessions.iter().flat_map(|session| &session.facts);
+    let mut seen: Vec<String> = Vec::new();
+    for fact in facts.filter(|fact| fact.kind == "pull_request") {
+        let number = fact.text.strip_prefix("PR ").and_then(|text| text.split([':', ' ']).next());
+        let number = number.map(|number| one_line(number, 12));
+        seen.extend(number.filter(|number| !seen.contains(number)));
+    }
+    seen
 }
 
 /// The days of a period, such as `Nov 9 – Nov 15, 2026`.
@@ -120,10 +141,14 @@ fn render_branch(
 
 fn render_session(session: &v1::Session, has_sources: bool) -> String {
     let title = one_line(&session.title, LINE_CHARS_MAX);
-    let outcome = session.facts.iter().rev().find(|fact| fact.kind == "outcome");
-    let text = outcome.map(|fact| one_line(strip_request(&fact.text), OUTCOME_CHARS_MAX));
-    let said = text.filter(|text| !text.eq_ignore_ascii_case(&title));
-    let said = said.map(|text| format!(": {text}")).unwrap_or_default();
+    let text = Some(one_line(strip_request(&session.conclusion), OUTCOME_CHARS_MAX));
+    let text = text.filter(|text| !text.is_empty());
+    let said = text.map(|text| match text.replace('`', "").strip_prefix(&title) {
+        // The title is the beginning of the outcome.
+        Some(rest) => rest.to_owned(),
+        None => format!(": {text}"),
+    });
+    let said = said.filter(|text| text != ".").unwrap_or_default();
     let source = match has_sources {
         true => format!(" (session {})", one_line(&session.short_id, 80)),
         false => String::new(),

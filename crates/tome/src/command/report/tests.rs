@@ -29,18 +29,23 @@ fn session(project: &str, branch: &str, title: &str, facts: Vec<v1::SessionFact>
 
 fn period() -> WorkPeriod {
     let lexer = vec![
-        fact("outcome", "Identifiers follow the XID rules now", 9),
+        fact("pull_request", "PR #12: Unicode", 9),
+        fact("pull_request", "Opened PR #13: Emoji", 10),
         fact("commit", "Accept unicode identifiers", 12),
         fact("decision", "Use unicode-ident, because it has no dependencies", 7),
         fact("open", "Should emoji be accepted?", 14),
     ];
     let emoji = vec![fact("commit", "Accept emoji", 22), fact("open", "The docs are missing", 24)];
+    let unicode = v1::Session {
+        conclusion: "Identifiers follow the XID rules now".to_owned(),
+        ..session("/home/dev/app", "feature/unicode", "Unicode identifiers", lexer)
+    };
     WorkPeriod {
         name: "last week".to_owned(),
         from: Millis(NOW - 7 * DAY_MS),
         to: Millis(NOW),
         sessions: vec![
-            session("/home/dev/app", "feature/unicode", "Unicode identifiers", lexer),
+            unicode,
             session("/home/dev/app", "feature/unicode", "Emoji", emoji),
             session("/home/dev/site", "", "Write the \u{1b}[31mfront page", Vec::new()),
         ],

@@ -1,0 +1,109 @@
+//! The location of each insight in a file, for searching and citing them.
+
+use std::ops::Range;
+
+use super::insight_file::{InsightFile, find_opaque_lines, parse_label};
+use super::limits::SAME_SIMILARITY;
+use super::similarity::InsightProfile;
+
+/// A part of a file of insights: an insight, or the loose text between two of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InsightSection {
+    /// First line, from 1.
+    pub line: usize,
+    /// Byte range in the file, without the white space at its end.
+    pub range: Range<usize>,
+    /// Title of the insight; `None` for loose text.
+    pub title: Option<String>,
+    /// Tags in lower case, without `#`.
+    pub tags: Vec<String>,
+    /// Byte ranges of its field labels and of its tags: every insight has them, so they do not
+    /// belong to the text to search.
+    pub markup: Vec<Range<usize>>,
+}
+
+/// Splits a file into its insights and the loose text between them, in order.
+pub fn split_insights(text: &str) -> Vec<InsightSection> {
+    let mut sections = Vec::new();
+    let mut from = 0;
+    for block in InsightFile::parse(text).blocks {
+        let range = from..from + block.raw.trim_end().len();
+        let (title, tags) = match block.entry {
+            Some(entry) => (Some(entry.title), entry.tags),
+            None => (None, Vec::new()),
+        };
+        let markup = if title.is_some() { find_markup(&block.raw, from) } else { Vec::new() };
+        from += block.raw.len();
+        sections.push(InsightSection { line: block.line, range, title, tags, markup });
+    }
+    sections
+}
+
+/// Whether two insights, each given as its text, say the same, so that tidying would merge them.
+pub fn is_same_insight(text: &str, other: &str) -> bool {
+    let profile = |text: &str| {
+        let file = InsightFile::parse(text);
+        file.entries().next().map(|(_, _, entry)| InsightProfile::from_entry(entry))
+    };
+    match (profile(text), profile(other)) {
+        (Some(one), Some(other)) => one.similarity(&other) > SAME_SIMILARITY,
+        _ => false,
+    }
+}
+
+/// Finds the labels of an insight that begins at byte `from` of its file, and its lines of tags.
+fn find_markup(raw: &str, from: usize) -> Vec<Range<usize>> {
+    let lines: Vec<&str> = raw.split_inclusive('\n').collect();
+    let mut found = Vec::new();
+    let mut start = from;
+    for (line, is_opaque) in lines.iter().zip(find_opaque_lines(&lines)) {
+        if let Some((label, rest)) = parse_label(line).filter(|_| !is_opaque) {
+            let is = |known: &str| label.eq_ignore_ascii_case(known);
+            let said = line.trim_end();
+            if is("tags") {
+                found.push(start..start + said.len());
+            } else if is("title") || is("description") || is("content") {
+                found.push(start..start + said.len() - rest.len());
+            }
+        }
+        start += line.len();
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# Semantic insights\n\nAbout all.\n\n\
+        **Title:** Hold no lock\n**Description:** One sentence.\n\n\
+        **Content:** A guard blocks.\n```\n**Title:** not one\n```\n\n**Tags:** #rust #failure\n\n\
+        ---\n\n**Title:** Second\n**Content:** More.\n";
+
+    #[test]
+    fn each_insight_is_a_section_without_its_markup() {
+        let sections = split_insights(FILE);
+        let titles: Vec<_> = sections.iter().map(|section| section.title.as_deref()).collect();
+        assert_eq!(titles, [None, Some("Hold no lock"), None, Some("Second")]);
+        let mut text = FILE.to_owned();
+        for section in &sections {
+            assert_eq!(section.line, FILE[..section.range.start].matches('\n').count() + 1);
+            for range in section.markup.iter().rev() {
+                text.replace_range(range.clone(), &" ".repeat(range.len()));
+            }
+        }
+        assert_eq!(sections[1].tags, ["rust", "failure"]);
+        let words = tome_text::collapse_whitespace(&text[sections[1].range.clone()]);
+        assert_eq!(words, "Hold no lock One sentence. A guard blocks. ``` **Title:** not one ```");
+        assert_eq!(text[sections[3].range.clone()].trim(), "Second\n             More.");
+    }
+
+    #[test]
+    fn the_same_insight_is_recognized_in_other_places() {
+        let one = "**Title:** Retry with backoff\n**Content:** The server drops bursts.";
+        let same = "**Title:** Retry with a backoff\n\n**Content:** The server drops bursts.";
+        assert!(is_same_insight(one, same));
+        assert!(!is_same_insight(one, "**Title:** Name the branch\n**Content:** Short."));
+        assert!(!is_same_insight(one, "loose"));
+    }
+}

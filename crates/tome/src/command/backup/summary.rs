@@ -1,0 +1,205 @@
+//! What `tome backup` and `tome restore` print.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tome_engine::backup::BackupCounts;
+use tome_proto::v1;
+use tome_terminal::{BOLD, RESET, YELLOW, format_bytes, format_counted, wrap_lines};
+
+use super::{CheckedBackup, Screen};
+
+/// What a backup could take over from an interrupted one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Reuse {
+    /// There was none, or it held nothing of use.
+    Nothing,
+    Continued {
+        events: u64,
+        bytes: u64,
+    },
+    /// The home is no longer the one that it was made of.
+    StartedOver {
+        reason: String,
+    },
+}
+
+impl Reuse {
+    pub fn to_json(&self) -> Value {
+        match self {
+            Self::Nothing => Value::Null,
+            Self::Continued { events, bytes } => json!({"events": events, "bytes": bytes}),
+            Self::StartedOver { reason } => {
+                json!({"events": 0, "bytes": 0, "started_over": reason})
+            }
+        }
+    }
+}
+
+pub struct WrittenBackup<'a> {
+    pub path: &'a Path,
+    pub bytes: u64,
+    pub counts: BackupCounts,
+    pub reuse: Reuse,
+}
+
+impl WrittenBackup<'_> {
+    pub fn print(&self, out: &mut impl Write, screen: &Screen) -> io::Result<()> {
+        let path = screen.path(&self.path.to_string_lossy());
+        writeln!(out, "{BOLD}{path}{RESET}")?;
+        let size = format!("{}, verified: {}", format_bytes(self.bytes), join_counts(&self.counts));
+        print_indented(out, screen, &size)?;
+        match &self.reuse {
+            Reuse::Nothing => {}
+            Reuse::Continued { events, bytes } => {
+                let events = format_counted(*events, "event", "events");
+                let bytes = format_bytes(*bytes);
+                let kept = format!("{events} ({bytes}) kept from the interrupted run");
+                print_indented(out, screen, &kept)?;
+            }
+            Reuse::StartedOver { reason } => {
+                let text =
+                    format!("started over: the interrupted backup is of no use, because {reason}");
+                print_indented(out, screen, &text)?;
+            }
+        }
+        print_unreadable(out, screen, &self.counts)
+    }
+}
+
+impl CheckedBackup {
+    /// Prints what `tome restore --check` found.
+    pub fn print(
+        &self,
+        out: &mut impl Write,
+        screen: &Screen,
+        path: &Path,
+        bytes: u64,
+    ) -> io::Result<()> {
+        let path = screen.path(&path.to_string_lossy());
+        writeln!(out, "{BOLD}{path}{RESET}")?;
+        let mut facts = format!("{}, intact", format_bytes(bytes));
+        if let Some(created) = self.created {
+            let ago = tome_terminal::format_ago(screen.now, created);
+            facts = format!("{facts}, written {ago} by Tome {}", self.version);
+        }
+        print_indented(out, screen, &facts)?;
+        print_indented(out, screen, &join_counts(&self.counts))?;
+        print_unreadable(out, screen, &self.counts)
+    }
+}
+
+fn join_counts(counts: &BackupCounts) -> String {
+    let mut parts = vec![
+        format_counted(counts.events, "event", "events"),
+        format_counted(counts.projects, "project", "projects"),
+        format_counted(counts.notes, "note", "notes"),
+    ];
+    if counts.spooled > 0 {
+        parts.push(format_counted(counts.spooled, "waiting event", "waiting events"));
+    }
+    parts.join(", ")
+}
+
+fn print_unreadable(
+    out: &mut impl Write,
+    screen: &Screen,
+    counts: &BackupCounts,
+) -> io::Result<()> {
+    if counts.unreadable == 0 {
+        return Ok(());
+    }
+    let events = format_counted(counts.unreadable, "event", "events");
+    let text = format!("{events} could not be read; run `tome doctor`");
+    for line in wrap_lines(&text, screen.prose_width().saturating_sub(2)) {
+        writeln!(out, "  {YELLOW}{line}{RESET}")?;
+    }
+    Ok(())
+}
+
+fn print_indented(out: &mut impl Write, screen: &Screen, text: &str) -> io::Result<()> {
+    for line in wrap_lines(text, screen.prose_width().saturating_sub(2)) {
+        writeln!(out, "  {line}")?;
+    }
+    Ok(())
+}
+
+/// The outcome for the config file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ConfigOutcome {
+    NotInBackup,
+    Restored,
+    Same,
+    /// There is another one, which counts.
+    Kept,
+}
+
+impl ConfigOutcome {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::NotInBackup => "not in the backup",
+            Self::Restored => "restored",
+            Self::Same => "same",
+            Self::Kept => "kept",
+        }
+    }
+}
+
+/// Prints the outcome of a restore. `config` is the path of the config file.
+pub fn print_restored(
+    out: &mut impl Write,
+    screen: &Screen,
+    restored: &v1::RestoreProgress,
+    outcome: ConfigOutcome,
+    config: Option<&Path>,
+) -> io::Result<()> {
+    let has_news = restored.events + restored.notes + restored.notes_beside + restored.files > 0;
+    if !has_news {
+        let text = "nothing to restore: everything in this backup is here already";
+        for line in wrap_lines(text, screen.prose_width()) {
+            writeln!(out, "{line}")?;
+        }
+    } else {
+        let events = format_counted(restored.events, "event", "events");
+        let known = match restored.duplicates {
+            0 => String::new(),
+            known => format!(" ({} already here)", format_counted(known, "was", "were")),
+        };
+        writeln!(out, "{BOLD}restored {events}{RESET}{known}")?;
+        for (count, one, many) in [
+            (restored.projects, "new project", "new projects"),
+            (restored.notes, "note", "notes"),
+            (restored.files, "other file", "other files"),
+            (restored.spooled, "waiting event", "waiting events"),
+        ] {
+            if count > 0 {
+                writeln!(out, "  {}", format_counted(count, one, many))?;
+            }
+        }
+    }
+    if restored.notes_beside > 0 {
+        let notes = format_counted(restored.notes_beside, "note differs", "notes differ");
+        let text = format!("{notes} from those here: see *.restored.md beside them");
+        for line in wrap_lines(&text, screen.prose_width().saturating_sub(2)) {
+            writeln!(out, "  {YELLOW}{line}{RESET}")?;
+        }
+    }
+    let file = config.map(|file| screen.path(&file.to_string_lossy()));
+    match (outcome, file) {
+        (ConfigOutcome::Restored, Some(file)) => {
+            print_indented(out, screen, &format!("settings in {file}"))?;
+        }
+        (ConfigOutcome::Kept, Some(file)) => {
+            print_indented(out, screen, &format!("settings stay as they are in {file}"))?;
+        }
+        _ => {}
+    }
+    if has_news {
+        let rest = "Contents and indexes are built in the background; `tome status` shows how far.";
+        for line in wrap_lines(rest, screen.prose_width()) {
+            writeln!(out, "{line}")?;
+        }
+    }
+    Ok(())
+}
