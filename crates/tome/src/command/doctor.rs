@@ -65,9 +65,9 @@ fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
             CheckVerdict::Warning => (YELLOW, "warn"),
             CheckVerdict::Bad => (RED, "fail"),
         };
-        writeln!(out, "{colour}{mark:<4}{RESET}  {:<8}  {}", check.what, check.found)?;
+        writeln!(out, "{colour}{mark:<4}{RESET}  {:<11}  {}", check.what, check.found)?;
         if let Some(advice) = &check.advice {
-            writeln!(out, "                {DIM}→{RESET} {advice}")?;
+            writeln!(out, "{:19}{DIM}→{RESET} {advice}", "")?;
         }
     }
     Ok(())
@@ -221,9 +221,9 @@ fn check_permissions(context: &CommandContext) -> Option<DoctorCheck> {
         }
     }
     Some(match open.first() {
-        None => good("rights", "accessible to the owner only"),
+        None => good("permissions", "accessible to the owner only"),
         Some(first) => bad(
-            "rights",
+            "permissions",
             format!(
                 "{} can be read by others, such as {}",
                 format_counted(open.len() as u64, "file or folder", "files and folders"),
@@ -344,10 +344,10 @@ fn check_damage(context: &CommandContext, status: &v1::StatusResponse) -> Result
 
 /// Checks the search indexes. Problems are warnings: an index can always be rebuilt.
 fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
-    let mut checks = vec![good("finder", index_status::summarize_indexes(indexes))];
+    let mut checks = vec![good("indexes", index_status::summarize_indexes(indexes))];
     if let Some(problem) = index_status::endpoint_problem(indexes) {
         checks.push(warning(
-            "finder",
+            "indexes",
             format!("{} computes no vectors: {problem}", indexes.embedder),
             "check the endpoint, or embed.* in `tome config`, then run `tome stop`; until then recall works by keywords only",
         ));
@@ -357,7 +357,7 @@ fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
         let problems = index_status::set_problems(indexes, set);
         for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
             checks.push(warning(
-                "finder",
+                "indexes",
                 format!("an index of {} cannot be used: {problem}", index_status::set_name(set)),
                 &format!(
                     "it is rebuilt automatically; if not, delete {}, which loses no data",

@@ -25,6 +25,7 @@ mod ingest;
 mod init;
 mod injections;
 mod instructions;
+mod last_activity;
 mod mcp;
 mod memory;
 mod merge_sessions;

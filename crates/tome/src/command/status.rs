@@ -12,6 +12,7 @@ use tome_terminal::{
     format_span,
 };
 
+use super::time_labels::TimeLabels;
 use super::{
     CommandContext, Outcome, capture_state, index_status, merge_sessions, reflect, repair,
 };
@@ -122,7 +123,10 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
         )?;
         let last = status.projects.iter().map(|project| project.last_at_ms).max();
         match last {
-            Some(at) => writeln!(out, "last     {}", format_ago(report.now, Millis(at)))?,
+            Some(at) => {
+                let labels = TimeLabels::from_settings(&context.settings);
+                writeln!(out, "last     event {}", labels.format_when(report.now, at))?;
+            }
             None if status.stores.iter().any(|store| !store.problem.is_empty()) => {}
             None => writeln!(out, "last     no events captured yet")?,
         }
