@@ -11,7 +11,7 @@ use tome_engine::damage_of_injections;
 use tome_home::{CheckDepth, Damage, NotebookOwner, Notebooks, Projects, StoreMode};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
-use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_counted};
+use tome_terminal::{DIM, GREEN, RED, RESET, WrappedWriter, YELLOW, format_bytes, format_counted};
 
 use super::status::{DaemonState, collect_status};
 use super::{CommandContext, Outcome, coverage, index_status, merge_sessions};
@@ -57,8 +57,11 @@ pub fn run(context: &CommandContext, is_deep: bool) -> Result<Outcome> {
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }
 
+/// Columns before the text of a check.
+const LABEL_COLUMNS: usize = 16;
+
 fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), LABEL_COLUMNS);
     for check in checks {
         let (colour, mark) = match check.verdict {
             CheckVerdict::Good => (GREEN, "ok"),
@@ -183,7 +186,7 @@ fn check_config(context: &CommandContext) -> DoctorCheck {
 
 fn check_home(context: &CommandContext) -> DoctorCheck {
     let home = context.settings.home.root();
-    let shown = home.display();
+    let shown = context.shorten_path(home);
     if !home.exists() {
         return warning(
             "home",
@@ -192,7 +195,7 @@ fn check_home(context: &CommandContext) -> DoctorCheck {
         );
     }
     match tempfile::tempfile_in(home) {
-        Ok(_) => good("home", shown.to_string()),
+        Ok(_) => good("home", shown),
         Err(error) => bad(
             "home",
             format!("{shown} cannot be written: {error}"),
@@ -297,10 +300,10 @@ fn check_notes(context: &CommandContext) -> Option<DoctorCheck> {
             format!(
                 "{} in {}",
                 format_counted(count_notes(&folder), "note", "notes"),
-                folder.display()
+                context.shorten_path(&folder)
             )
         } else {
-            format!("none yet; they will be in {}", folder.display())
+            format!("none yet; they will be in {}", context.shorten_path(&folder))
         },
     ))
 }
