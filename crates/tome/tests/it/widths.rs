@@ -61,7 +61,7 @@ fn every_screen_fits_the_terminal() {
     let backup = world.path().join("home.backup");
     let backup = backup.to_str().unwrap();
     assert_eq!(world.tome(&["backup", backup]).code, 0);
-    let screens: [&[&str]; 33] = [
+    let screens: [&[&str]; 32] = [
         &[],
         &["sessions"],
         &["sessions", "--all-projects"],
@@ -79,7 +79,6 @@ fn every_screen_fits_the_terminal() {
         &["events"],
         &["file", "src/lexer.rs"],
         &["recall", "unicode identifiers"],
-        &["recall", "kubernetes"],
         &["memory", "list"],
         &["memory", "log"],
         &["coder", "list"],
