@@ -22,7 +22,8 @@ pub struct SessionQuery {
     pub agents: Vec<Agent>,
     /// Only sessions on a branch whose name contains this.
     pub branch: Option<String>,
-    /// Only sessions whose title, branch or facts contain all of these words, whatever their case.
+    /// Only sessions whose title, branch or facts have words that begin with all of these, whatever
+    /// their case; the best match first.
     pub words: Vec<String>,
     /// Only these sessions; all when empty.
     pub ids: Vec<SessionId>,
@@ -135,7 +136,7 @@ impl SessionQuery {
         &self,
         ledger: &Ledger,
         stats: &SessionStats,
-    ) -> Result<Option<SessionListing>, HomeError> {
+    ) -> Result<Option<(SessionListing, u32)>, HomeError> {
         let mut listing = begin_listing(stats);
         let (mut prompts, mut best, mut heaviest) = (0, 0, 0);
         let (mut branches, mut is_in_range) =
@@ -176,18 +177,18 @@ impl SessionQuery {
         let is_on_branch = |wanted: &str| {
             branches.iter().any(|branch| branch.to_lowercase().contains(&wanted.to_lowercase()))
         };
-        add_words(&mut text, &listing.title);
         branches.iter().for_each(|branch| add_words(&mut text, branch));
-        if !is_in_range
-            || !self.branch.as_deref().is_none_or(is_on_branch)
-            || !self.words.iter().all(|word| text.contains(&word.to_lowercase()))
-        {
+        let ranks = self.words.iter().map(|word| rank_word(word, &listing.title, &text));
+        let rank = ranks.sum::<Option<u32>>();
+        let (Some(rank), true) =
+            (rank, is_in_range && self.branch.as_deref().is_none_or(is_on_branch))
+        else {
             return Ok(None);
-        }
+        };
         if prompts > 0 {
             listing.prompts = prompts;
         }
-        Ok(Some(listing))
+        Ok(Some((listing, rank)))
     }
 
     fn overlaps(&self, first: Millis, last: Millis) -> bool {
@@ -244,8 +245,43 @@ fn begin_listing(stats: &SessionStats) -> SessionListing {
 }
 
 fn add_words(text: &mut String, more: &str) {
-    text.push_str(&more.to_lowercase());
+    text.push_str(more);
     text.push('\n');
+}
+
+/// How well a word matches: the title counts more than other texts, and a whole word more than the
+/// beginning of one. `None` if no word begins with it.
+fn rank_word(word: &str, title: &str, text: &str) -> Option<u32> {
+    let ranked = |found: Option<bool>, weight: u32| {
+        found.map(|is_whole| if is_whole { weight * 2 } else { weight })
+    };
+    ranked(find_word(title, word), 4).or_else(|| ranked(find_word(text, word), 1))
+}
+
+/// Whether some word of a text begins with `word`, and whether one is equal to it. Words begin after
+/// anything but letters and digits, and at capitals inside of names.
+fn find_word(text: &str, word: &str) -> Option<bool> {
+    let lower = |text: &str| text.chars().flat_map(char::to_lowercase).collect::<Vec<char>>();
+    let wanted = lower(word);
+    let chars: Vec<char> = text.chars().collect();
+    let mut found = None;
+    for at in 0..chars.len() {
+        let here = chars.get(at..).unwrap_or_default();
+        let begins = here.iter().flat_map(|c| c.to_lowercase()).take(wanted.len());
+        if !begins.eq(wanted.iter().copied()) {
+            continue;
+        }
+        let before = at.checked_sub(1).and_then(|before| chars.get(before));
+        let is_capital = here.first().is_some_and(|c| c.is_uppercase());
+        let is_start = before.is_none_or(|c| {
+            !c.is_alphanumeric() || !c.is_ascii() || c.is_lowercase() && is_capital
+        });
+        let is_end = here.get(wanted.len()).is_none_or(|c| !c.is_alphanumeric());
+        if is_start {
+            found = Some(is_end || found == Some(true));
+        }
+    }
+    found
 }
 
 const fn is_listed(kind: FactKind) -> bool {
@@ -345,6 +381,19 @@ mod tests {
         let sorted: Vec<SessionId> = ids.iter().map(|id| SessionId::parse(id).unwrap()).collect();
         let short: Vec<String> = ids.iter().map(|id| shorten_id(id, &sorted)).collect();
         assert_eq!(short, ["0198c3f2-aa01", "0198c3f2-aa02", "419f42f0", "s1"]);
+    }
+
+    #[test]
+    fn words_match_from_their_beginning() {
+        assert_eq!(find_word("an empty line", "pty"), None);
+        assert_eq!(find_word("use creack/pty here", "PTY"), Some(true));
+        assert_eq!(find_word("the pty_test", "pty"), Some(true));
+        assert_eq!(find_word("ptys everywhere", "pty"), Some(false));
+        assert_eq!(find_word("SkipsEmptyVersion", "empty"), Some(false));
+        assert_eq!(find_word("修正する", "する"), Some(true));
+        let rank = |word| rank_word(word, "Fix the lexer", "parser\nlexers");
+        assert_eq!((rank("lexer"), rank("lex"), rank("lexers")), (Some(8), Some(4), Some(2)));
+        assert_eq!((rank("pars"), rank("exer")), (Some(1), None));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`write_json`], [`write_raw`] | output for programs |
 //! | [`format_count`], [`format_ago`], [`one_line`], [`print_table`] … | numbers, times and texts as people read them |
 //! | [`wrap_lines`], [`print_hanging`], [`truncate_end`] … | texts that fit the width of the terminal |
+//! | [`WrappedWriter`] | lines that hang below their label where they are too long |
 //! | [`Highlighter`] | the terms of a query, marked in a text |
 //! | [`pick`] | a choice from a list that is filtered while the user types |
 //! | [`progress_bar`] | the progress of a long command |
@@ -18,6 +19,7 @@ mod output;
 mod picker;
 mod progress;
 mod render;
+mod wrapped;
 
 pub use highlight::Highlighter;
 pub use layout::{
@@ -37,3 +39,4 @@ pub use render::{
     format_span, format_tokens, json_to_text, name_side, one_line, replace_control_chars,
     summarize_event,
 };
+pub use wrapped::WrappedWriter;

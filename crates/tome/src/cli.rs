@@ -23,6 +23,7 @@ use std::path::PathBuf;
 
 use clap::builder::Styles;
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use tome_terminal::{known_width, wrap_lines};
 
 const EXIT_CODES_HELP: &str = "\
 Exit codes:
@@ -107,6 +108,9 @@ pub fn has_subcommand(name: &str) -> bool {
     Cli::command().find_subcommand(name).is_some()
 }
 
+/// Columns before the description of a command.
+const HELP_LABEL_COLUMNS: usize = 15;
+
 /// Builds the top-level help template. clap cannot group subcommands, so the groups are written into
 /// the template.
 fn build_grouped_help(command: &clap::Command) -> String {
@@ -118,7 +122,11 @@ fn build_grouped_help(command: &clap::Command) -> String {
         for found in names {
             let about = about(found).unwrap_or_default();
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "  {name}{:<12}{name:#} {about}", found.get_name());
+            let width = known_width().unwrap_or(usize::MAX).saturating_sub(HELP_LABEL_COLUMNS);
+            for (place, line) in wrap_lines(&about, width).iter().enumerate() {
+                let label = if place == 0 { found.get_name() } else { "" };
+                let _ = writeln!(text, "  {name}{label:<12}{name:#} {line}");
+            }
         }
         text
     };

@@ -23,7 +23,7 @@ struct SessionMatches {
 }
 
 impl Calendar {
-    /// Returns the latest sessions that a query selects, and notes on stores that could not be read.
+    /// Returns the latest sessions that a query selects, or the best matches of its words, and notes on stores that could not be read.
     pub fn list_sessions(&self, query: &SessionQuery) -> Result<SessionList, HomeError> {
         let (mut ids, mut latest) = (BTreeSet::new(), Vec::<SessionStats>::new());
         let skipped = self.for_each_project(query.project.as_deref(), |store, project| {
@@ -38,23 +38,28 @@ impl Calendar {
         latest.sort_by(|a, b| b.last_at.cmp(&a.last_at).then_with(|| a.session.cmp(&b.session)));
         let ids: Vec<SessionId> = ids.into_iter().collect();
         let mut list = SessionList { skipped, ..SessionList::default() };
+        let mut found: Vec<(SessionListing, u32)> = Vec::new();
         for stats in &latest {
-            let is_full = list.sessions.len() >= query.sessions_max;
+            let is_full = found.len() >= query.sessions_max;
             if is_full && !query.needs_reading() {
                 list.total += 1;
                 continue;
             }
             let Some(path) = self.stores.find_store_path(&stats.project) else { continue };
             let store = self.stores.open(&path)?;
-            let Some(mut listing) = query.read_listing(&store, stats)? else { continue };
+            let Some((mut listing, rank)) = query.read_listing(&store, stats)? else { continue };
             list.total += 1;
-            if !is_full {
+            // Among equals the latest stay first.
+            let place = found.partition_point(|(_, other)| *other >= rank);
+            if place < query.sessions_max {
                 listing.short_id = shorten_id(listing.id.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, &stats.project, &stats.session)?;
                 listing.worktree = find_last_worktree(&store, &stats.project, &stats.session)?;
-                list.sessions.push(listing);
+                found.insert(place, (listing, rank));
+                found.truncate(query.sessions_max);
             }
         }
+        list.sessions = found.into_iter().map(|(listing, _)| listing).collect();
         Ok(list)
     }
 
@@ -96,7 +101,7 @@ impl Calendar {
             let store = self.stores.open(&path)?;
             self.catch_up_session(&store);
             let Some(stats) = store.session_stats(session, project)? else { continue };
-            if let Some(mut listing) = SessionQuery::default().read_listing(&store, &stats)? {
+            if let Some((mut listing, _)) = SessionQuery::default().read_listing(&store, &stats)? {
                 listing.short_id = shorten_id(session.as_str(), &ids);
                 listing.cwd = find_first_folder(&store, project, session)?;
                 listing.worktree = find_last_worktree(&store, project, session)?;

@@ -5,7 +5,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tome_contents::{Instruction, ListedInstruction};
-use tome_model::{Fact, FactKind, Millis, Node, SessionId, Work};
+use tome_ledger::Ledger;
+use tome_model::{Fact, FactKind, GripId, Millis, Node, SessionId, Work};
 
 use super::Injector;
 use crate::quote::quote_line;
@@ -14,6 +15,9 @@ use tome_home::HomeError;
 /// Years whose pages are read: this one and the last, around New Year.
 const YEARS_READ: usize = 2;
 const TEXT_CHARS_MAX: usize = 220;
+const COMMAND_CHARS_MAX: usize = 80;
+/// The beginning of a citation of a quoted excerpt.
+const GRIP_MARK: &str = "[grip:";
 /// Lines per group.
 const OUTCOMES_MAX: usize = 3;
 const DECISIONS_MAX: usize = 4;
@@ -66,12 +70,43 @@ impl Injector {
         let rules = self.instructions.list(&store, project)?;
         let mut known = summarize_work(&work, &rules, branch.as_deref());
         known.session = known.session.filter(|session| Some(session) != own);
-        let redact = |lines: Vec<String>| lines.iter().map(|line| self.redact_text(line)).collect();
-        known.on_branch = redact(known.on_branch);
-        known.open_elsewhere = redact(known.open_elsewhere);
-        known.how_to_work = redact(known.how_to_work);
+        for lines in [&mut known.on_branch, &mut known.open_elsewhere, &mut known.how_to_work] {
+            for line in lines {
+                *line = self.redact_text(&number_citations(&store, project, line)?);
+            }
+        }
         Ok(known)
     }
+}
+
+/// Replaces the ids of quoted excerpts by the numbers of their events, which are shorter and open the
+/// same way.
+fn number_citations(store: &Ledger, project: &str, line: &str) -> Result<String, HomeError> {
+    let mut parts = line.split(GRIP_MARK);
+    let mut numbered = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let found = part
+            .split_once(']')
+            .and_then(|(id, rest)| Some((GripId::parse(&format!("grip:{id}")).ok()?, rest)));
+        let grip = match &found {
+            Some((id, _)) => store.grip(project, id)?,
+            None => None,
+        };
+        let position = match grip {
+            Some(grip) => store.position(&grip.first)?,
+            None => None,
+        };
+        match (found, position) {
+            (Some((_, rest)), Some(position)) => {
+                numbered.push_str(&format!("[#{}]{rest}", position.order_key().seq));
+            }
+            _ => {
+                numbered.push_str(GRIP_MARK);
+                numbered.push_str(part);
+            }
+        }
+    }
+    Ok(numbered)
 }
 
 fn summarize_work(
@@ -135,11 +170,19 @@ fn summarize_work(
     known
         .how_to_work
         .extend(decisions.iter().map(|fact| cite(&format!("- Decided {}: ", day(fact.at)), fact)));
-    known.how_to_work.extend(best_checks(all).iter().map(|fact| {
-        let command = quote_line(&fact.text, TEXT_CHARS_MAX);
-        format!("- Check with `{command}` (passed {}){}", day(fact.at), citation(fact))
-    }));
+    known.how_to_work.extend(describe_checks(&best_checks(all)));
     known
+}
+
+/// The checks in one line, with the day on which the last of them passed.
+fn describe_checks(checks: &[&Fact]) -> Option<String> {
+    let last = checks.iter().map(|fact| fact.at).max()?;
+    let each = checks.iter().map(|fact| {
+        let command = quote_line(&fact.text, COMMAND_CHARS_MAX);
+        format!("`{command}`{}", citation(fact))
+    });
+    let each: Vec<String> = each.collect();
+    Some(format!("- Check with {} (last passed {})", each.join(", "), day(last)))
 }
 
 /// The commands that check the whole project rather than one test or file, most used first.

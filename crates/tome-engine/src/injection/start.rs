@@ -68,7 +68,7 @@ const NOTHING_YET: [&str; 2] = [
 
 const HOW_TO_FIND_MORE: [&str; 2] = [
     "",
-    "More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:2026-11-14). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.",
+    "More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:YYYY-MM-DD). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.",
 ];
 
 const NAME_CHARS_MAX: usize = 80;

@@ -89,11 +89,11 @@ pub(super) fn select_keywords(query: &LessonQuery) -> Result<Vec<String>, HomeEr
     let problem = match (query.keywords.is_empty(), question) {
         (true, Some(question)) => return Ok(extract_keywords(question)),
         (true, None) => {
-            format!("are missing: give a question, or {KEYWORDS_MIN} to {KEYWORDS_MAX} keywords")
+            format!("are missing: give {KEYWORDS_MIN} to {KEYWORDS_MAX}, or ask a question")
         }
         (false, _) if (KEYWORDS_MIN..=KEYWORDS_MAX).contains(&given.len()) => return Ok(given),
         (false, _) => format!(
-            "has {} different ones: give {KEYWORDS_MIN} to {KEYWORDS_MAX}, or ask a question",
+            "must be {KEYWORDS_MIN} to {KEYWORDS_MAX} different ones, not {}; or ask a question",
             given.len()
         ),
     };

@@ -87,15 +87,21 @@ mod tests {
         assert_eq!(titles, [None, Some("Hold no lock"), None, Some("Second")]);
         let mut text = FILE.to_owned();
         for section in &sections {
-            assert_eq!(section.line, FILE[..section.range.start].matches('\n').count() + 1);
+            assert_eq!(
+                section.line,
+                FILE.get(..section.range.start).unwrap().matches('\n').count() + 1
+            );
             for range in section.markup.iter().rev() {
                 text.replace_range(range.clone(), &" ".repeat(range.len()));
             }
         }
         assert_eq!(sections[1].tags, ["rust", "failure"]);
-        let words = tome_text::collapse_whitespace(&text[sections[1].range.clone()]);
+        let words = tome_text::collapse_whitespace(text.get(sections[1].range.clone()).unwrap());
         assert_eq!(words, "Hold no lock One sentence. A guard blocks. ``` **Title:** not one ```");
-        assert_eq!(text[sections[3].range.clone()].trim(), "Second\n             More.");
+        assert_eq!(
+            text.get(sections[3].range.clone()).unwrap().trim(),
+            "Second\n             More."
+        );
     }
 
     #[test]

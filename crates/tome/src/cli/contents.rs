@@ -9,7 +9,7 @@ Examples:
   tome toc                        the contents of this project, recent periods in detail
   tome toc yesterday              or today, last week, in March, 3 days ago, monday,
                                   2026-11-14, between 2026-11-01 and 2026-11-14
-  tome toc toc:week:2026-W46      one node in full: title, bullets, keywords, child nodes
+  tome toc 2026-W46               a week, also 2026 or 2026-11
   tome toc 01M7F8NJE081           a segment, by the short id that the calendar shows
   tome toc toc:day:2026-11-14 --versions
 Each bullet ends with the numbers of the events that support it: `tome show <number>` opens one.

@@ -5,7 +5,9 @@ use std::io::Write;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::v1;
-use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_count, format_counted};
+use tome_terminal::{
+    DIM, GREEN, RED, RESET, WrappedWriter, YELLOW, format_bytes, format_count, format_counted,
+};
 
 use super::events::resolve_project;
 use super::{CommandContext, Outcome, index_status, repair};
@@ -67,6 +69,7 @@ fn workers_outcome(stores: &[v1::StoreWorkers]) -> Outcome {
 }
 
 fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io::Result<()> {
+    let mut out = WrappedWriter::new(out, 9);
     writeln!(out, "store    {}", store.path)?;
     if !store.problem.is_empty() {
         return writeln!(out, "         {RED}cannot be read:{RESET} {}", store.problem);
@@ -80,7 +83,7 @@ fn print_store_workers(out: &mut dyn Write, store: &v1::StoreWorkers) -> std::io
         format_counted(store.versions, "version", "versions"),
         format_counted(store.grips, "source", "sources")
     )?;
-    index_status::print_workers(out, &store.workers)?;
+    index_status::print_workers(&mut out, &store.workers)?;
     for problem in &store.finder_problems {
         writeln!(out, "         {YELLOW}finder:{RESET} {problem}")?;
     }

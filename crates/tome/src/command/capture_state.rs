@@ -59,8 +59,10 @@ fn describe(pause: Pause, now: Millis) -> String {
     match pause.until {
         Some(until) => {
             let left = format_span(now.distance_ms(until));
-            let end = time::format_local_time(until);
-            let minute = end.get(..16).unwrap_or(&end);
+            let (today, end) = (time::format_local_time(now), time::format_local_time(until));
+            // The day only matters if it is another one.
+            let from = if today.get(..10) == end.get(..10) { 11 } else { 0 };
+            let minute = end.get(from..16).unwrap_or(&end);
             format!("{YELLOW}paused{RESET} for {left}, until {minute}")
         }
         None => format!("{YELLOW}paused{RESET} until `tome unpause`"),

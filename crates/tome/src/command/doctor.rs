@@ -11,7 +11,7 @@ use tome_engine::damage_of_injections;
 use tome_home::{CheckDepth, Damage, NotebookOwner, Notebooks, Projects, StoreMode};
 use tome_model::{Scope, SystemClock};
 use tome_proto::v1;
-use tome_terminal::{DIM, GREEN, RED, RESET, YELLOW, format_bytes, format_counted};
+use tome_terminal::{DIM, GREEN, RED, RESET, WrappedWriter, YELLOW, format_bytes, format_counted};
 
 use super::status::{DaemonState, collect_status};
 use super::{CommandContext, Outcome, coverage, index_status, merge_sessions};
@@ -57,17 +57,20 @@ pub fn run(context: &CommandContext, is_deep: bool) -> Result<Outcome> {
     Ok(if is_bad { Outcome::Failed } else { Outcome::Done })
 }
 
+/// Columns before the text of a check.
+const LABEL_COLUMNS: usize = 16;
+
 fn print_checks(checks: &[DoctorCheck]) -> Result<()> {
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), LABEL_COLUMNS);
     for check in checks {
         let (colour, mark) = match check.verdict {
             CheckVerdict::Good => (GREEN, "ok"),
             CheckVerdict::Warning => (YELLOW, "warn"),
             CheckVerdict::Bad => (RED, "fail"),
         };
-        writeln!(out, "{colour}{mark:<4}{RESET}  {:<8}  {}", check.what, check.found)?;
+        writeln!(out, "{colour}{mark:<4}{RESET}  {:<11}  {}", check.what, check.found)?;
         if let Some(advice) = &check.advice {
-            writeln!(out, "                {DIM}→{RESET} {advice}")?;
+            writeln!(out, "{:19}{DIM}→{RESET} {advice}", "")?;
         }
     }
     Ok(())
@@ -183,7 +186,7 @@ fn check_config(context: &CommandContext) -> DoctorCheck {
 
 fn check_home(context: &CommandContext) -> DoctorCheck {
     let home = context.settings.home.root();
-    let shown = home.display();
+    let shown = context.shorten_path(home);
     if !home.exists() {
         return warning(
             "home",
@@ -192,7 +195,7 @@ fn check_home(context: &CommandContext) -> DoctorCheck {
         );
     }
     match tempfile::tempfile_in(home) {
-        Ok(_) => good("home", shown.to_string()),
+        Ok(_) => good("home", shown),
         Err(error) => bad(
             "home",
             format!("{shown} cannot be written: {error}"),
@@ -221,9 +224,9 @@ fn check_permissions(context: &CommandContext) -> Option<DoctorCheck> {
         }
     }
     Some(match open.first() {
-        None => good("rights", "accessible to the owner only"),
+        None => good("permissions", "accessible to the owner only"),
         Some(first) => bad(
-            "rights",
+            "permissions",
             format!(
                 "{} can be read by others, such as {}",
                 format_counted(open.len() as u64, "file or folder", "files and folders"),
@@ -297,10 +300,10 @@ fn check_notes(context: &CommandContext) -> Option<DoctorCheck> {
             format!(
                 "{} in {}",
                 format_counted(count_notes(&folder), "note", "notes"),
-                folder.display()
+                context.shorten_path(&folder)
             )
         } else {
-            format!("none yet; they will be in {}", folder.display())
+            format!("none yet; they will be in {}", context.shorten_path(&folder))
         },
     ))
 }
@@ -344,10 +347,10 @@ fn check_damage(context: &CommandContext, status: &v1::StatusResponse) -> Result
 
 /// Checks the search indexes. Problems are warnings: an index can always be rebuilt.
 fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
-    let mut checks = vec![good("finder", index_status::summarize_indexes(indexes))];
+    let mut checks = vec![good("indexes", index_status::summarize_indexes(indexes))];
     if let Some(problem) = index_status::endpoint_problem(indexes) {
         checks.push(warning(
-            "finder",
+            "indexes",
             format!("{} computes no vectors: {problem}", indexes.embedder),
             "check the endpoint, or embed.* in `tome config`, then run `tome stop`; until then recall works by keywords only",
         ));
@@ -357,7 +360,7 @@ fn check_indexes(indexes: &v1::Finder) -> Vec<DoctorCheck> {
         let problems = index_status::set_problems(indexes, set);
         for problem in broken.chain(problems).filter(|problem| !problem.is_empty()) {
             checks.push(warning(
-                "finder",
+                "indexes",
                 format!("an index of {} cannot be used: {problem}", index_status::set_name(set)),
                 &format!(
                     "it is rebuilt automatically; if not, delete {}, which loses no data",

@@ -8,9 +8,9 @@ use anyhow::Result;
 use tome_home::Projects;
 use tome_model::{Agent, Clock, Event, EventKind, SystemClock};
 use tome_proto::{EventListPage, EventListQuery};
-use tome_terminal::{DIM, RESET};
+use tome_terminal::{DIM, RESET, display_width, truncate_start};
 
-use super::project_name::resolve_name;
+use super::project_name::{ProjectNames, resolve_name};
 use super::session_lookup::complete_session;
 use super::time_labels::TimeLabels;
 use super::{CommandContext, Outcome, time};
@@ -20,8 +20,9 @@ use crate::connect::StartPolicy;
 /// Page size; the daemon may return fewer.
 const PAGE_EVENTS: u32 = 1_000;
 
-/// Width of everything before the text of an event.
+/// Width of everything before the text of an event, and of the project before all.
 const EVENT_LEFT_CHARS: usize = 38;
+const PROJECT_CHARS_MAX: usize = 20;
 
 pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
     let project = resolve_project_filter(context, asked)?;
@@ -184,26 +185,37 @@ fn print_events(
     let mut out = tome_terminal::stdout().lock();
     let width = tome_terminal::terminal_width();
     let (labels, now) = (TimeLabels::from_settings(&context.settings), SystemClock.now());
-    // A number tells which event it is only within the current project.
-    let here = resolve_project(context, asked.project.as_deref())?;
+    // A number tells which event it is only within a project.
+    let names = ProjectNames::load(context);
+    let is_wide = names.roots().nth(1).is_some()
+        && asked.session.is_none()
+        && resolve_project_filter(context, asked)?.is_none();
+    let column = events.iter().map(|(_, event)| display_width(&names.name(&event.project))).max();
+    let column = column.unwrap_or(0).min(PROJECT_CHARS_MAX);
+    let left = EVENT_LEFT_CHARS + if is_wide { column + 2 } else { 0 };
     for (number, event) in events {
-        let id = match here.as_ref() == Some(&event.project) {
-            true => format!("#{number}"),
-            false => event.id.as_str().chars().take(8).collect(),
+        let id = format!("#{number}");
+        let project = match is_wide {
+            true => {
+                let name = truncate_start(&names.name(&event.project), column);
+                let gap = " ".repeat(column.saturating_sub(display_width(&name)) + 2);
+                format!("{name}{gap}")
+            }
+            false => String::new(),
         };
         let side = tome_terminal::name_side(event);
         let at = labels.format_date_hour(now, event.at.0);
         if asked.full {
             let at = time::format_local_time(event.at);
-            writeln!(out, "{DIM}{id}  {at}{RESET}  {side}")?;
+            writeln!(out, "{DIM}{project}{id}  {at}{RESET}  {side}")?;
             writeln!(out, "{}\n", tome_terminal::replace_control_chars(event.text.trim()))?;
             continue;
         }
         let gist = tome_terminal::one_line(
             &tome_terminal::summarize_event(event),
-            width.saturating_sub(EVENT_LEFT_CHARS).max(20),
+            width.saturating_sub(left).max(20),
         );
-        writeln!(out, "{DIM}{id:<8}  {at:<13}{RESET}  {side:<11}  {gist}")?;
+        writeln!(out, "{DIM}{project}{id:<8}  {at:<13}{RESET}  {side:<11}  {gist}")?;
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::v1;
 use tome_redact::Redactor;
 use tome_terminal::{
-    DIM, RESET, YELLOW, format_bytes, format_count, format_counted, progress_bar,
+    DIM, RESET, WrappedWriter, YELLOW, format_bytes, format_count, format_counted, progress_bar,
     replace_control_chars,
 };
 
@@ -41,7 +41,8 @@ pub fn run(context: &CommandContext, asked: &Asked) -> Result<Outcome> {
     };
     if sources.is_empty() && !context.json {
         let names: Vec<&str> = agents.iter().map(Agent::as_str).collect();
-        writeln!(tome_terminal::stdout(), "no transcripts found for {}", names.join(", "))?;
+        let mut out = WrappedWriter::new(tome_terminal::stdout(), 0);
+        writeln!(out, "no transcripts found for {}", names.join(", "))?;
         return Ok(Outcome::Done);
     }
     let mut done = run_import(context, sources, since, asked.dry_run)?;
@@ -185,7 +186,7 @@ impl IngestTotals {
 }
 
 fn print_report(report: &ImportReport) -> Result<()> {
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), 13);
     let verb = if report.dry_run { "to import" } else { "imported" };
     for agent in &report.agents {
         print_agent_report(&mut out, verb, agent)?;

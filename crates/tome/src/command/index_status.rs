@@ -12,8 +12,8 @@ use tome_terminal::{
 /// Beginning of the names of indexes with deep vectors.
 const DEEP: &str = "deep/";
 
-/// Progress of the deep vectors; `None` if they are complete.
-pub fn deep_progress(finder: &v1::Finder) -> Option<String> {
+/// Progress of the deep vectors, the slowest to come; `None` if they are complete.
+fn deep_progress(finder: &v1::Finder) -> Option<String> {
     let indexes = finder.index_sets.iter().flat_map(|set| &set.indexes);
     let (mut done, mut behind) = (0, 0);
     for index in indexes.filter(|index| index.name == "deep/events") {
@@ -21,7 +21,17 @@ pub fn deep_progress(finder: &v1::Finder) -> Option<String> {
         behind += index.behind;
     }
     let all = format_counted(done + behind, "event", "events");
-    (behind > 0).then(|| format!("deep vectors: {} of {all}", format_count(done)))
+    (behind > 0).then(|| format!("indexing: {} of {all}", format_count(done)))
+}
+
+/// Events that some index of keywords has not read yet; `None` if there are none.
+fn keyword_progress(finder: &v1::Finder) -> Option<String> {
+    let behind = |set: &v1::FinderIndexSet| {
+        let indexes = set.indexes.iter().filter(|index| !index.name.starts_with(DEEP));
+        indexes.map(|index| index.behind).max().unwrap_or(0)
+    };
+    let left: u64 = finder.index_sets.iter().map(behind).sum();
+    (left > 0).then(|| format!("indexing: {} to go", format_counted(left, "entry", "entries")))
 }
 
 /// Summarizes all indexes in one line.
@@ -36,24 +46,16 @@ pub fn summarize_indexes(finder: &v1::Finder) -> String {
     format!("{entries}, {}, vectors by {}{sent}", format_bytes(size), finder.embedder)
 }
 
-/// Lists indexes that are behind or broken, one line each.
-pub fn list_index_problems(finder: &v1::Finder) -> Vec<String> {
+/// Lists broken indexes, one line each.
+fn list_index_problems(finder: &v1::Finder) -> Vec<String> {
     finder.index_sets.iter().flat_map(|set| list_set_problems(finder, set)).collect()
 }
 
 fn list_set_problems(finder: &v1::Finder, set: &v1::FinderIndexSet) -> Vec<String> {
     let of = set_name(set);
-    // Deep vectors are meant to come later.
-    let behind =
-        set.indexes.iter().filter(|index| index.behind > 0 && !index.name.starts_with(DEEP));
-    let behind: Vec<String> =
-        behind.map(|index| format!("{} by {}", index.name, format_count(index.behind))).collect();
-    let mut lines = Vec::new();
-    if !behind.is_empty() {
-        lines.push(format!("{of} is behind: {}", behind.join(", ")));
-    }
     let broken = set.indexes.iter().filter(|index| !index.problem.is_empty());
-    lines.extend(broken.map(|index| format!("{of}, {}: {}", index.name, index.problem)));
+    let mut lines: Vec<String> =
+        broken.map(|index| format!("{of}, {}: {}", index.name, index.problem)).collect();
     lines.extend(set_problems(finder, set).map(|problem| format!("{of}: {problem}")));
     lines
 }
@@ -85,11 +87,11 @@ pub fn endpoint_problem(finder: &v1::Finder) -> Option<String> {
 
 /// Prints the index lines of `tome status`.
 pub fn print_indexes(out: &mut dyn Write, finder: &v1::Finder) -> std::io::Result<()> {
-    writeln!(out, "finder   {}", summarize_indexes(finder))?;
+    writeln!(out, "indexes  {}", summarize_indexes(finder))?;
     if let Some(problem) = endpoint_problem(finder) {
         writeln!(out, "         {YELLOW}no new vectors:{RESET} {problem}")?;
     }
-    if let Some(progress) = deep_progress(finder) {
+    if let Some(progress) = deep_progress(finder).or_else(|| keyword_progress(finder)) {
         writeln!(out, "         {DIM}{progress}{RESET}")?;
     }
     for trouble in list_index_problems(finder) {

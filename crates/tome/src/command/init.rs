@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde_json::json;
 use tome_proto::v1;
-use tome_terminal::{DIM, RESET, YELLOW, format_counted};
+use tome_terminal::{DIM, RESET, WrappedWriter, YELLOW, format_counted};
 
 use super::notebook_client::{NotebookClient, absolute_folder, quote_shell};
 use super::project_name::resolve_given;
@@ -53,7 +53,7 @@ fn print_location(found: &v1::LocateResponse) -> Result<()> {
     }
     if !found.in_repository {
         writeln!(
-            out,
+            WrappedWriter::new(&mut out, 0),
             "`tome init --in-repo` moves them to .memory/ in the repository, so that the team can commit them."
         )?;
     }

@@ -25,6 +25,7 @@ mod ingest;
 mod init;
 mod injections;
 mod instructions;
+mod last_activity;
 mod mcp;
 mod memory;
 mod merge_sessions;
@@ -64,7 +65,7 @@ use clap::Parser;
 use serde::Serialize;
 use tome_bench::BenchCommand;
 use tome_proto::ClientError;
-use tome_terminal::{BOLD, CommandError, Outcome, RED, RESET};
+use tome_terminal::{BOLD, CommandError, Outcome, RED, RESET, WrappedWriter};
 
 use crate::cli::{AdminCommand, Cli, ColorChoice, Command, GlobalOptions};
 use crate::config::{Config, ConfigError, ConfigFlags, Settings};
@@ -85,6 +86,9 @@ pub fn run() -> ExitCode {
             Err(error) => report_error(&error, false),
         };
     }
+    if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
+        tome_terminal::set_width(columns);
+    }
     let cli = match Cli::parse() {
         Ok(cli) => cli,
         Err(said) => {
@@ -103,9 +107,6 @@ pub fn run() -> ExitCode {
         ColorChoice::Auto => {}
         ColorChoice::Always => anstream::ColorChoice::Always.write_global(),
         ColorChoice::Never => anstream::ColorChoice::Never.write_global(),
-    }
-    if let Some(columns) = std::env::var("COLUMNS").ok().and_then(|text| text.parse().ok()) {
-        tome_terminal::set_width(columns);
     }
     let is_json = cli.global.json;
     match dispatch(cli) {
@@ -271,7 +272,7 @@ fn report_error(error: &anyhow::Error, is_json: bool) -> ExitCode {
         print_error_json(&error.to_string(), &causes, hint, code);
         return ExitCode::from(code);
     }
-    let mut err = tome_terminal::stderr().lock();
+    let mut err = WrappedWriter::new(tome_terminal::stderr().lock(), 6);
     let _ = writeln!(err, "{RED}error:{RESET} {error}");
     for cause in error.chain().skip(1) {
         let _ = writeln!(err, "  because: {cause}");

@@ -1,6 +1,7 @@
 //! `tome resume`: prints or runs the command that continues a session in its agent.
 
 use std::io::Write;
+use std::path::Path;
 use std::process::Command;
 
 use anyhow::Result;
@@ -105,6 +106,10 @@ pub fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> 
     let mut out = tome_terminal::stdout().lock();
     writeln!(out, "cd {} && {}", quote_shell(&session.cwd), session.resume)?;
     drop(out);
+    if !Path::new(&session.cwd).is_dir() {
+        writeln!(tome_terminal::stderr(), "{}", describe_missing_folder(session))?;
+        return Ok(Outcome::Done);
+    }
     if tome_terminal::is_stdout_terminal() {
         let title = one_line(&session.title, TITLE_CHARS_MAX);
         writeln!(tome_terminal::stderr(), "{DIM}{title}; --run runs it{RESET}")?;
@@ -116,9 +121,10 @@ pub fn resume(context: &CommandContext, session: &v1::Session, is_run: bool) -> 
 fn run_command(session: &v1::Session) -> Result<Outcome> {
     let mut words = session.resume.split_whitespace();
     let program = words.next().unwrap_or_default();
-    if !std::path::Path::new(&session.cwd).is_dir() {
-        let said = format!("the folder of the session is gone: {}", one_line(&session.cwd, 400));
-        return Err(CommandError::failed(said).into());
+    if !Path::new(&session.cwd).is_dir() {
+        let hint = format!("`tome read {}` opens the conversation", session.short_id);
+        let refusal = CommandError::failed(describe_missing_folder(session));
+        return Err(refusal.with_hint(hint).into());
     }
     let ran = Command::new(program).args(words).current_dir(&session.cwd).status();
     let ended = ran.map_err(|error| {
@@ -126,6 +132,10 @@ fn run_command(session: &v1::Session) -> Result<Outcome> {
             .with_hint("is the agent installed, and on the PATH?")
     })?;
     Ok(if ended.success() { Outcome::Done } else { Outcome::Failed })
+}
+
+fn describe_missing_folder(session: &v1::Session) -> String {
+    format!("the session's folder no longer exists: {}", one_line(&session.cwd, 400))
 }
 
 fn resume_json(session: &v1::Session) -> serde_json::Value {

@@ -1,6 +1,7 @@
 //! The page of a session: its turns, commits, decisions, problems, what is open, and its files.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use serde_json::{Value, json};
@@ -10,6 +11,7 @@ use tome_terminal::{
     BOLD, DIM, GREEN, RESET, YELLOW, display_width, format_counted, one_line, print_hanging,
     print_styled, truncate_start,
 };
+use tome_topics::normalize_path;
 
 use super::screen::Screen;
 use super::{CommandContext, Outcome};
@@ -76,9 +78,10 @@ pub fn print_page(
             1 => file.action.clone(),
             many => format!("{}, {many} edits", file.action),
         };
-        let path = file.path.strip_prefix(&format!("{}/", session.project)).unwrap_or(&file.path);
+        // As everywhere, without the folder of a worktree.
+        let path = normalize_path(&file.path, &session.cwd, &session.project);
         let room = screen.line_width().saturating_sub(display_width(&edits) + 4);
-        let path = truncate_start(&screen.path(path), room);
+        let path = truncate_start(&screen.path(path.as_deref().unwrap_or(&file.path)), room);
         writeln!(out, "  {path}  {DIM}{edits}{RESET}")?;
     }
     if let hidden @ 1.. = page.files.len().saturating_sub(FILES_SHOWN) {
@@ -91,10 +94,11 @@ pub fn print_page(
 fn print_commands(out: &mut dyn Write, session: &v1::Session) -> std::io::Result<()> {
     let id = one_line(&session.short_id, 80);
     writeln!(out, "\n{DIM}Read it: tome read {id}{RESET}")?;
-    if !session.resume.is_empty() {
-        writeln!(out, "{DIM}Continue it: tome resume {id}{RESET}")?;
+    match (session.resume.is_empty(), Path::new(&session.cwd).is_dir()) {
+        (true, _) => Ok(()),
+        (false, true) => writeln!(out, "{DIM}Continue it: tome resume {id}{RESET}"),
+        (false, false) => writeln!(out, "{DIM}Its folder no longer exists{RESET}"),
     }
-    Ok(())
 }
 
 /// Prints the title of a session, and who ran it, when and where. `indent` is the width of what

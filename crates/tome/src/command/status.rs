@@ -8,16 +8,20 @@ use tome_engine::{Spool, SpoolCounts};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 use tome_terminal::{
-    DIM, GREEN, RED, RESET, YELLOW, format_ago, format_bytes, format_count, format_counted,
-    format_span,
+    DIM, GREEN, RED, RESET, WrappedWriter, YELLOW, format_ago, format_bytes, format_count,
+    format_counted, format_span,
 };
 
+use super::time_labels::TimeLabels;
 use super::{
     CommandContext, Outcome, capture_state, index_status, merge_sessions, reflect, repair,
 };
 use crate::connect::{ConnectError, StartPolicy};
 use crate::hook::lost::{self, LossCount};
 use tome_proto::ClientError;
+
+/// Columns before the text of a line.
+const LABEL_COLUMNS: usize = 9;
 
 /// The daemon's status, combined with what is on disk.
 pub struct StatusReport {
@@ -109,7 +113,7 @@ pub fn collect_status(context: &CommandContext, start: StartPolicy) -> Result<St
 }
 
 fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = WrappedWriter::new(tome_terminal::stdout().lock(), LABEL_COLUMNS);
     print_daemon(&mut out, report)?;
     if let DaemonState::Running(status) = &report.daemon {
         let created = format_counted(status.created, "event", "events");
@@ -122,7 +126,10 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
         )?;
         let last = status.projects.iter().map(|project| project.last_at_ms).max();
         match last {
-            Some(at) => writeln!(out, "last     {}", format_ago(report.now, Millis(at)))?,
+            Some(at) => {
+                let labels = TimeLabels::from_settings(&context.settings);
+                writeln!(out, "last     event {}", labels.format_when(report.now, at))?;
+            }
             None if status.stores.iter().any(|store| !store.problem.is_empty()) => {}
             None => writeln!(out, "last     no events captured yet")?,
         }
@@ -135,7 +142,8 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
         if let Some(indexes) = &status.finder {
             index_status::print_indexes(&mut out, indexes)?;
         }
-        for store in &status.stores {
+        print_store_total(&mut out, &status.stores)?;
+        for store in status.stores.iter().filter(|store| !is_healthy(store)) {
             if !store.problem.is_empty() {
                 let what = if store.no_answer { "is busy:" } else { "cannot be read:" };
                 writeln!(out, "store    {}", store.path)?;
@@ -147,13 +155,8 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
             } else {
                 String::new()
             };
-            writeln!(
-                out,
-                "store    {} ({}, {}{behind})",
-                store.path,
-                store.engine,
-                format_counted(store.events, "event", "events")
-            )?;
+            let events = format_counted(store.events, "event", "events");
+            writeln!(out, "store    {} ({events}{behind})", store.path)?;
             if !store.refusing.is_empty() {
                 writeln!(out, "         {RED}refuses writes:{RESET} {}", store.refusing)?;
             }
@@ -161,11 +164,32 @@ fn print_status(context: &CommandContext, report: &StatusReport) -> Result<()> {
         repair::print_damage(&mut out, &status.damage)?;
         writeln!(out, "disk     {}", format_bytes(status.disk_bytes))?;
     }
-    writeln!(out, "home     {}", context.settings.home.root().display())?;
+    writeln!(out, "home     {}", context.shorten_path(context.settings.home.root()))?;
     print_spool(&mut out, report)?;
     capture_state::print_line(&mut out, context, report.now)?;
     if let Some((found, remedy)) = merge_sessions::find_split_sessions(context) {
         writeln!(out, "sessions {YELLOW}{found}{RESET}; {remedy}")?;
+    }
+    Ok(())
+}
+
+/// Whether there is nothing to say about a store.
+fn is_healthy(store: &v1::Store) -> bool {
+    store.problem.is_empty() && store.refusing.is_empty() && store.behind == 0
+}
+
+/// Prints the stores that can be read as one line; `tome admin status` lists them.
+fn print_store_total(out: &mut impl Write, stores: &[v1::Store]) -> Result<()> {
+    let readable = || stores.iter().filter(|store| store.problem.is_empty());
+    let events: u64 = readable().map(|store| store.events).sum();
+    match readable().count() as u64 {
+        0 => {}
+        count => writeln!(
+            out,
+            "stores   {} with {}",
+            format_count(count),
+            format_counted(events, "event", "events")
+        )?,
     }
     Ok(())
 }

@@ -78,6 +78,32 @@ impl TimeLabels {
         self.format_time(at_ms, "%b %-d, %Y")
     }
 
+    /// Formats the day of a time as it can be typed: `2026-11-15`.
+    pub fn format_iso_date(&self, at_ms: u64) -> String {
+        self.format_time(at_ms, "%Y-%m-%d")
+    }
+
+    /// Formats a time range that begins and ends at midnight: `2026`, `February 2026`, `Thu, Feb 12,
+    /// 2026`, `Feb 9 – Feb 15, 2026`. The end is exclusive.
+    pub fn format_range(&self, from_ms: u64, to_ms: u64) -> String {
+        let last_ms = to_ms.saturating_sub(1).max(from_ms);
+        let part = |ms, format| self.format_time(ms, format);
+        let is_same = |format| part(from_ms, format) == part(last_ms, format);
+        let is_first =
+            |format, first: &str| part(from_ms, format) == first && part(to_ms, format) == first;
+        if is_same("%Y-%m-%d") {
+            part(from_ms, "%a, %b %-d, %Y")
+        } else if is_same("%Y-%m") && is_first("%d", "01") {
+            part(from_ms, "%B %Y")
+        } else if is_same("%Y") && is_first("%m-%d", "01-01") {
+            part(from_ms, "%Y")
+        } else if is_same("%Y") {
+            format!("{} – {}", part(from_ms, "%b %-d"), part(last_ms, "%b %-d, %Y"))
+        } else {
+            format!("{} – {}", self.format_date(from_ms), self.format_date(last_ms))
+        }
+    }
+
     /// Formats the day of a time with its weekday, and with the year unless it is the current one.
     pub fn format_weekday(&self, now: Millis, at_ms: u64) -> String {
         let year = |ms| self.format_time(ms, "%Y");
@@ -161,6 +187,17 @@ mod tests {
         let period = |first, last| labels.format_period(Millis(now), first, last);
         assert_eq!(period(now, now + 2_520_000), "Sun, Nov 15, 09:30 – 10:12");
         assert_eq!(period(now, now + 86_400_000), "Sun, Nov 15, 09:30 – Mon, Nov 16, 09:30");
+        let at = |day: &str| {
+            let day: Date = day.parse().unwrap();
+            let at = day.to_zoned(TimeZone::UTC).unwrap().timestamp().as_millisecond();
+            u64::try_from(at).unwrap()
+        };
+        let range = |from, to| labels.format_range(at(from), at(to));
+        assert_eq!(range("2026-01-01", "2027-01-01"), "2026");
+        assert_eq!(range("2026-02-01", "2026-03-01"), "February 2026");
+        assert_eq!(range("2026-02-12", "2026-02-13"), "Thu, Feb 12, 2026");
+        assert_eq!(range("2026-02-09", "2026-02-16"), "Feb 9 – Feb 15, 2026");
+        assert_eq!(range("2025-12-29", "2026-01-05"), "Dec 29, 2025 – Jan 4, 2026");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use serde_json::{Value, json};
 use tome_proto::{ClientError, v1};
-use tome_terminal::{DIM, RESET, print_table};
+use tome_terminal::{DIM, RESET, WrappedWriter, print_table};
 
 use super::notebook_client::{
     absolute_folder, check_tool_response, parse_tool_result, print_with_newline, read_input,
@@ -46,7 +46,7 @@ fn list_tools(context: &CommandContext, toolset: &str) -> Result<Outcome> {
         .collect();
     print_table(&mut out, &["tool", "set", "what it does"], &rows)?;
     writeln!(
-        out,
+        WrappedWriter::new(out, 2),
         "\n  {DIM}`tome tool <name> '<json>'` calls one; `tome tool --json` prints their schemas{RESET}"
     )?;
     Ok(Outcome::Done)

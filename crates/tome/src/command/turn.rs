@@ -22,7 +22,9 @@ pub fn print_turn(
 ) -> std::io::Result<()> {
     if let Some((_, first)) = events.first() {
         let branch = first.meta.get("branch").and_then(serde_json::Value::as_str);
-        let branch = branch.map(|name| format!(", branch {name}")).unwrap_or_default();
+        let branch = branch.filter(|name| !matches!(*name, "" | "HEAD"));
+        let branch = branch.map(|name| format!(", branch {}", one_line(name, 120)));
+        let branch = branch.unwrap_or_default();
         let session = one_line(first.session.as_str(), 80);
         writeln!(out, "{DIM}session {session}{branch}{RESET}")?;
     }

@@ -235,7 +235,8 @@ fn session_to_wire(session: SessionListing) -> v1::Session {
         agent: session.agent.into(),
         project: session.project,
         title: session.title,
-        branch: session.branch.unwrap_or_default(),
+        // A detached HEAD is on no branch.
+        branch: session.branch.filter(|branch| branch != "HEAD").unwrap_or_default(),
         worktree: session.worktree.unwrap_or_default(),
         first_at_ms: session.first_at.0,
         last_at_ms: session.last_at.0,

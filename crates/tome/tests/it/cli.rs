@@ -181,7 +181,7 @@ fn the_overview_shows_counts() {
         "/one",
         "/two",
         "Last session",
-        "tome resume",
+        "its folder no longer exists",
         "daemon running",
         "on disk",
     ] {
@@ -220,7 +220,7 @@ fn the_doctor_passes_in_a_healthy_home() {
     world.events();
     let (code, report) = doctor(&world);
     assert_eq!((code, &report["ok"]), (0, &Value::Bool(true)), "{report:#}");
-    for what in ["config", "home", "rights", "daemon", "stores", "spool"] {
+    for what in ["config", "home", "permissions", "daemon", "stores", "spool"] {
         assert_eq!(verdicts(&report, what), ["good"], "{report:#}");
     }
     let text = world.tome(&["doctor"]).stdout;
@@ -234,7 +234,7 @@ fn the_doctor_finds_a_file_that_others_can_read() {
     let lock = world.home().join("run/daemon.lock");
     std::fs::set_permissions(&lock, std::fs::Permissions::from_mode(0o644)).unwrap();
     let (code, report) = doctor(&world);
-    assert_eq!((code, verdicts(&report, "rights")), (1, vec!["bad".into()]));
+    assert_eq!((code, verdicts(&report, "permissions")), (1, vec!["bad".into()]));
     let text = world.tome(&["doctor"]).stdout;
     assert!(text.contains("daemon.lock") && text.contains("chmod"), "{text}");
 }

@@ -107,3 +107,4 @@ mod terminal_escapes;
 mod tools;
 mod topics;
 mod transcripts;
+mod widths;

@@ -301,7 +301,7 @@ fn status_shows_the_workers() {
     let shown = world.tome(&["status"]).stdout;
     assert!(shown.contains("vectors by tome-static"), "{shown}");
     let doctor = world.tome(&["doctor"]).stdout;
-    assert!(doctor.contains("finder") && doctor.contains("vectors by tome-static"), "{doctor}");
+    assert!(doctor.contains("indexes") && doctor.contains("vectors by tome-static"), "{doctor}");
 }
 
 /// If an index cannot be rebuilt, the message says what to delete.

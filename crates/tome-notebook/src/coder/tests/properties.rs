@@ -319,13 +319,13 @@ proptest! {
                 prop_assert!(section.range.start >= end && section.range.end <= text.len());
                 end = section.range.end;
                 let rest: Vec<&str> = text.split_inclusive('\n').skip(section.line - 1).collect();
-                prop_assert!(rest.concat().starts_with(&text[section.range.clone()]));
+                prop_assert!(rest.concat().starts_with(text.get(section.range.clone()).unwrap()));
                 for markup in &section.markup {
                     prop_assert!(section.range.start <= markup.start && markup.end <= end);
-                    prop_assert!(text[markup.clone()].contains("**"));
+                    prop_assert!(text.get(markup.clone()).unwrap().contains("**"));
                 }
             }
-            prop_assert!(text[end..].trim().is_empty());
+            prop_assert!(text.get(end..).unwrap().trim().is_empty());
         }
     }
 

@@ -203,3 +203,163 @@ pub fn print_restored(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+    use tome_model::Millis;
+    use tome_terminal::display_width;
+
+    use super::*;
+
+    const NOW_MS: u64 = 1_794_735_000_000;
+
+    fn counts() -> BackupCounts {
+        BackupCounts {
+            projects: 6,
+            events: 12_345,
+            notes: 9,
+            spooled: 2,
+            unreadable: 3,
+            ..BackupCounts::default()
+        }
+    }
+
+    /// A screen without styles at four widths; widths with the same lines are joined.
+    fn at_four_widths(print: &dyn Fn(&mut Vec<u8>, &Screen) -> io::Result<()>) -> String {
+        let mut screens: Vec<(String, String)> = Vec::new();
+        for width in [60, 80, 100, 160] {
+            let mut out = Vec::new();
+            print(&mut out, &Screen::for_test(NOW_MS, width)).unwrap();
+            let shown = String::from_utf8(out).unwrap();
+            let shown = [BOLD, YELLOW, RESET]
+                .iter()
+                .fold(shown, |text, style| text.replace(&style.to_string(), ""));
+            assert!(shown.lines().all(|line| display_width(line) <= width), "{width}: {shown}");
+            match screens.last_mut().filter(|(_, last)| *last == shown) {
+                Some((widths, _)) => *widths = format!("{widths}, {width}"),
+                None => screens.push((width.to_string(), shown)),
+            }
+        }
+        let screens = screens.iter().map(|(widths, shown)| format!("at {widths}:\n{shown}"));
+        screens.collect::<Vec<_>>().join("\n")
+    }
+
+    fn written(reuse: &Reuse) -> String {
+        at_four_widths(&|out, screen| {
+            let path = Path::new("/home/dev/backups/tome-2026-11-15-093000.backup");
+            let reuse = reuse.clone();
+            WrittenBackup { path, bytes: 23_456_789, counts: counts(), reuse }.print(out, screen)
+        })
+    }
+
+    #[test]
+    fn a_backup_says_what_it_holds_and_what_it_kept() {
+        expect![[r#"
+            at 60:
+            ~/backups/tome-2026-11-15-093000.backup
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2
+              waiting events
+              10,000 events (19.0 MB) kept from the interrupted run
+              3 events could not be read; run `tome doctor`
+
+            at 80, 100, 160:
+            ~/backups/tome-2026-11-15-093000.backup
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
+              10,000 events (19.0 MB) kept from the interrupted run
+              3 events could not be read; run `tome doctor`
+        "#]].assert_eq(&written(&Reuse::Continued { events: 10_000, bytes: 19_000_000 }));
+        let reason = "a project in it has changed".to_owned();
+        expect![[r#"
+            at 60:
+            ~/backups/tome-2026-11-15-093000.backup
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2
+              waiting events
+              started over: the interrupted backup is of no use, because
+              a project in it has changed
+              3 events could not be read; run `tome doctor`
+
+            at 80:
+            ~/backups/tome-2026-11-15-093000.backup
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
+              started over: the interrupted backup is of no use, because a project in it has
+              changed
+              3 events could not be read; run `tome doctor`
+
+            at 100, 160:
+            ~/backups/tome-2026-11-15-093000.backup
+              23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
+              started over: the interrupted backup is of no use, because a project in it has changed
+              3 events could not be read; run `tome doctor`
+        "#]].assert_eq(&written(&Reuse::StartedOver { reason }));
+    }
+
+    #[test]
+    fn a_checked_backup_says_when_it_was_written() {
+        let checked = CheckedBackup {
+            counts: BackupCounts { spooled: 0, unreadable: 0, ..counts() },
+            created: Some(Millis(NOW_MS - 7_200_000)),
+            version: "0.1.0".to_owned(),
+            config: None,
+        };
+        let path = Path::new("/home/dev/home.backup");
+        expect![[r#"
+            at 60, 80, 100, 160:
+            ~/home.backup
+              23.5 MB, intact, written 2 h ago by Tome 0.1.0
+              12,345 events, 6 projects, 9 notes
+        "#]].assert_eq(&at_four_widths(&|out, screen| {
+            checked.print(out, screen, path, 23_456_789)
+        }));
+    }
+
+    #[test]
+    fn a_restore_says_what_it_added() {
+        let config = Some(Path::new("/home/dev/.config/tome/config.toml"));
+        let restored = v1::RestoreProgress {
+            events: 12_000,
+            duplicates: 345,
+            projects: 2,
+            notes: 9,
+            notes_beside: 1,
+            files: 4,
+            spooled: 2,
+        };
+        expect![[r#"
+            at 60:
+            restored 12,000 events (345 were already here)
+              2 new projects
+              9 notes
+              4 other files
+              2 waiting events
+              1 note differs from those here: see *.restored.md beside
+              them
+              settings stay as they are in ~/.config/tome/config.toml
+            Contents and indexes are built in the background; `tome
+            status` shows how far.
+
+            at 80, 100, 160:
+            restored 12,000 events (345 were already here)
+              2 new projects
+              9 notes
+              4 other files
+              2 waiting events
+              1 note differs from those here: see *.restored.md beside them
+              settings stay as they are in ~/.config/tome/config.toml
+            Contents and indexes are built in the background; `tome status` shows how far.
+        "#]].assert_eq(&at_four_widths(&|out, screen| {
+            print_restored(out, screen, &restored, ConfigOutcome::Kept, config)
+        }));
+        let nothing = v1::RestoreProgress { duplicates: 345, ..v1::RestoreProgress::default() };
+        expect![[r#"
+            at 60:
+            nothing to restore: everything in this backup is here
+            already
+
+            at 80, 100, 160:
+            nothing to restore: everything in this backup is here already
+        "#]].assert_eq(&at_four_widths(&|out, screen| {
+            print_restored(out, screen, &nothing, ConfigOutcome::Same, config)
+        }));
+    }
+}

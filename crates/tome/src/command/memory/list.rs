@@ -6,7 +6,9 @@ use anyhow::Result;
 use serde_json::{Value, json};
 use tome_model::{Millis, Scope};
 use tome_proto::v1;
-use tome_terminal::{BOLD, DIM, RESET, format_bytes, format_counted, one_line, print_table};
+use tome_terminal::{
+    BOLD, DIM, RESET, WrappedWriter, format_bytes, format_counted, one_line, print_table,
+};
 
 use crate::command::Outcome;
 use crate::command::notebook_client::NotebookClient;
@@ -85,6 +87,7 @@ fn print_empty(notes: &NotebookClient<'_>) -> Result<()> {
     if first.is_empty() {
         writeln!(out, "  Store the first: `tome coder store --help`.")?;
     } else {
+        let mut out = WrappedWriter::new(out, 4);
         let write = notes.hint_command("append", Some(first));
         writeln!(out, "  Write the first: `{write} --entry \"- the tests need a database\"`,")?;
         writeln!(out, "  or with an editor: `{}`.", notes.hint_command("edit", Some(first)))?;

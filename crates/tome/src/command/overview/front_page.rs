@@ -1,6 +1,7 @@
 //! The front page: this week, the last session and how to continue it, open work, recent decisions.
 
 use std::io::Write;
+use std::path::Path;
 
 use anyhow::Result;
 use tome_proto::{Client, v1};
@@ -33,9 +34,31 @@ pub struct FrontPage {
     pub project: Option<String>,
     pub week: Vec<DayCell>,
     pub sessions: Vec<v1::Session>,
-    /// The last conclusion of the last session.
-    pub conclusion: String,
+    /// The last session in which something was asked.
+    pub last: Option<LastSession>,
     pub projects: Vec<v1::Project>,
+}
+
+/// The last session, and how to go on with it.
+#[derive(Debug, Default)]
+pub struct LastSession {
+    pub session: v1::Session,
+    pub conclusion: String,
+    /// Whether the folder in which it ran still exists.
+    pub has_folder: bool,
+}
+
+impl LastSession {
+    /// The latest session with a prompt; a session that was only opened says nothing.
+    fn find(sessions: &[v1::Session]) -> Option<Self> {
+        let asked = sessions.iter().find(|session| session.prompts > 0);
+        let session = asked.or(sessions.first())?.clone();
+        Some(Self {
+            conclusion: strip_request(&session.conclusion).to_owned(),
+            has_folder: Path::new(&session.cwd).is_dir(),
+            session,
+        })
+    }
 }
 
 pub fn load_front_page(context: &CommandContext, status: &v1::StatusResponse) -> Result<FrontPage> {
@@ -47,12 +70,11 @@ pub fn load_front_page(context: &CommandContext, status: &v1::StatusResponse) ->
         ..v1::ListSessionsRequest::default()
     };
     let sessions = list_sessions(context, &request)?.sessions;
-    let conclusion = sessions.first().map(|last| strip_request(&last.conclusion).to_owned());
     Ok(FrontPage {
         week: load_week(context, project.as_deref())?,
         project,
+        last: LastSession::find(&sessions),
         sessions,
-        conclusion: conclusion.unwrap_or_default(),
         projects: status.projects.clone(),
     })
 }
@@ -90,8 +112,8 @@ pub fn print_front_page(
     writeln!(out, "{place}\n")?;
     print_week(out, &page.week)?;
     writeln!(out)?;
-    if let Some(last) = page.sessions.first() {
-        print_last_session(out, screen, last, &page.conclusion, page.project.is_none())?;
+    if let Some(last) = &page.last {
+        print_last_session(out, screen, last, page.project.is_none())?;
     }
     print_facts(out, screen, page, "Open", "open", OPEN_SHOWN)?;
     print_facts(out, screen, page, "Recent decisions", "decision", DECISIONS_SHOWN)?;
@@ -104,8 +126,7 @@ pub fn print_front_page(
 fn print_last_session(
     out: &mut dyn Write,
     screen: &Screen,
-    last: &v1::Session,
-    conclusion: &str,
+    LastSession { session: last, conclusion, has_folder }: &LastSession,
     is_wide: bool,
 ) -> std::io::Result<()> {
     let width = screen.prose_width();
@@ -119,19 +140,20 @@ fn print_last_session(
     let rest = head.strip_prefix("Last session").unwrap_or(&head);
     write!(out, "{BOLD}Last session{RESET} {DIM}{rest}{RESET}")?;
     print_hanging(out, "  ", INDENT, &one_line(&last.title, LINE_CHARS_MAX), width)?;
-    if !conclusion.is_empty() && conclusion != last.title {
+    if !conclusion.is_empty() && *conclusion != last.title {
         let text = one_line(conclusion, LINE_CHARS_MAX);
         print_hanging(out, &format!("  {GREEN}→{RESET} "), INDENT + 2, &text, width)?;
     }
     let id = one_line(&last.short_id, 80);
-    let next = match last.resume.is_empty() {
-        true => format!("tome read {id}"),
-        false => format!("tome resume {id} --run"),
+    let next = match (last.resume.is_empty(), has_folder) {
+        (true, _) => format!("tome read {id}"),
+        (false, true) => format!("tome resume {id} --run"),
+        (false, false) => format!("tome read {id} (its folder no longer exists)"),
     };
     writeln!(out, "  {DIM}{next}{RESET}\n")
 }
 
-/// Prints the latest facts of a kind, with their days.
+/// Prints the latest facts of a kind, with their days and sessions.
 fn print_facts(
     out: &mut dyn Write,
     screen: &Screen,
@@ -156,7 +178,8 @@ fn print_facts(
                 false => String::new(),
             };
             let (text, when) = (one_line(&fact.text, LINE_CHARS_MAX), screen.when(fact.at_ms));
-            let line = format!("{project}{text} ({when})");
+            let id = one_line(&session.short_id, 80);
+            let line = format!("{project}{text} ({when}, {id})");
             print_hanging(out, "  • ", 4, &line, screen.prose_width())?;
         }
     }
@@ -173,13 +196,14 @@ fn print_projects(
         .take(PROJECTS_SHOWN)
         .map(|project| {
             vec![
-                screen.path(&project.root),
+                screen.projects.name(&project.root),
                 format_count(project.sessions),
                 screen.when(project.last_at_ms),
+                screen.path(&project.root),
             ]
         })
         .collect();
-    print_table_within(out, &["project", ">sessions", "last"], &rows, screen.width)?;
+    print_table_within(out, &["project", ">sessions", "last used", "folder"], &rows, screen.width)?;
     if let hidden @ 1.. = projects.len().saturating_sub(PROJECTS_SHOWN) {
         writeln!(out, "  {DIM}and {hidden} more{RESET}")?;
     }
@@ -232,8 +256,13 @@ mod tests {
         FrontPage {
             project: Some("/home/dev/app".to_owned()),
             week: week.map(cell).to_vec(),
-            sessions: vec![session],
-            conclusion: "Identifiers follow the XID rules now, and all 212 tests pass.".to_owned(),
+            sessions: vec![session.clone()],
+            last: Some(LastSession {
+                session: session.clone(),
+                conclusion: "Identifiers follow the XID rules now, and all 212 tests pass."
+                    .to_owned(),
+                has_folder: true,
+            }),
             projects: vec![v1::Project {
                 root: "/home/dev/app".to_owned(),
                 sessions: 12,
@@ -277,11 +306,11 @@ mod tests {
 
             Open
               • Should emoji be accepted, �[31mas some users asked for?
-                (2 h ago)
+                (2 h ago, 419f42f0)
 
             Recent decisions
               • Use unicode-ident, because it has no dependencies (2 h
-                ago)
+                ago, 419f42f0)
 
         "#]]
         .assert_eq(&shown(60, false));
@@ -298,10 +327,10 @@ mod tests {
               tome resume 419f42f0 --run
 
             Open
-              • Should emoji be accepted, �[31mas some users asked for? (2 h ago)
+              • Should emoji be accepted, �[31mas some users asked for? (2 h ago, 419f42f0)
 
             Recent decisions
-              • Use unicode-ident, because it has no dependencies (2 h ago)
+              • Use unicode-ident, because it has no dependencies (2 h ago, 419f42f0)
 
         "#]]
         .assert_eq(&shown(80, false));
@@ -318,13 +347,13 @@ mod tests {
               tome resume 419f42f0 --run
 
             Open
-              • app: Should emoji be accepted, �[31mas some users asked for? (2 h ago)
+              • app: Should emoji be accepted, �[31mas some users asked for? (2 h ago, 419f42f0)
 
             Recent decisions
-              • app: Use unicode-ident, because it has no dependencies (2 h ago)
+              • app: Use unicode-ident, because it has no dependencies (2 h ago, 419f42f0)
 
-              project  sessions  last
-              ~/app          12  2 h ago
+              project  sessions  last used  folder
+              app            12  2 h ago    ~/app
 
         "#]]
         .assert_eq(&shown(100, true));
@@ -341,10 +370,10 @@ mod tests {
               tome resume 419f42f0 --run
 
             Open
-              • Should emoji be accepted, �[31mas some users asked for? (2 h ago)
+              • Should emoji be accepted, �[31mas some users asked for? (2 h ago, 419f42f0)
 
             Recent decisions
-              • Use unicode-ident, because it has no dependencies (2 h ago)
+              • Use unicode-ident, because it has no dependencies (2 h ago, 419f42f0)
 
         "#]]
         .assert_eq(&shown(160, false));

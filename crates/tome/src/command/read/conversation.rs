@@ -2,14 +2,18 @@
 
 use std::ops::Range;
 
+use serde_json::Value;
 use tome_contents::{ToolOutcome, find_rejection_words, is_prompt, read_tool_call};
-use tome_model::{Event, EventKind, Millis};
+use tome_model::{Event, EventKind, Millis, Tool};
 use tome_terminal::{json_to_text, one_line};
 
 use super::edits::{FileEdit, read_edits};
 
 /// Characters of a tool call.
 const CALL_CHARS_MAX: usize = 400;
+/// Fields of a call that have no better description, and characters of each.
+const FIELDS_SHOWN: usize = 3;
+const FIELD_CHARS_MAX: usize = 60;
 /// Characters of the reason why a tool call failed.
 const REASON_CHARS_MAX: usize = 240;
 /// Characters of a message that is neither a prompt nor an answer.
@@ -183,19 +187,58 @@ impl<'a> ConversationTurn<'a> {
         let detail = match (call.command, call.files.first()) {
             (Some(command), _) => shorten_command(command, &event.cwd),
             (None, Some((path, _))) => format!("{} {}", tool.name, shorten_path(path, &event.cwd)),
-            (None, None) => {
-                // A search is told by its words rather than by its folder.
-                let words = ["pattern", "query", "url", "description"]
-                    .iter()
-                    .find_map(|field| tool.input.get(field)?.as_str());
-                let input = words.map_or_else(|| json_to_text(&tool.input), str::to_owned);
-                format!("{} {}", tool.name, shorten_path(&input, &event.cwd))
-            }
+            (None, None) => describe_call(tool, &event.cwd),
         };
         let line = one_line(&detail, CALL_CHARS_MAX);
         let reason = call.reason.map(|reason| one_line(&reason, REASON_CHARS_MAX));
         self.steps.push(TurnStep::Called { number, line, outcome, reason, edits });
     }
+}
+
+/// A call that is neither a command nor about a file, in a few words.
+fn describe_call(tool: &Tool, cwd: &str) -> String {
+    // `mcp__server__tool`, as people say it.
+    let name = match tool.name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+        Some((server, name)) => format!("{server}: {name}"),
+        None => tool.name.clone(),
+    };
+    if let Some(todos) = tool.input.get("todos").and_then(Value::as_array) {
+        return format!("{name} {}", describe_plan(todos));
+    }
+    // A search is told by its words rather than by its folder.
+    let fields = ["pattern", "query", "url", "description", "question", "title", "skill", "prompt"];
+    let words = fields.iter().find_map(|field| tool.input.get(field)?.as_str());
+    let input = match (words, &tool.input) {
+        (Some(words), _) => words.to_owned(),
+        (None, Value::Object(fields)) => describe_fields(fields),
+        (None, input) => json_to_text(input),
+    };
+    format!("{name} {}", shorten_path(&input, cwd)).trim_end().to_owned()
+}
+
+/// Such as `2 of 5 done, now: Write the tests`.
+fn describe_plan(todos: &[Value]) -> String {
+    let has_state = |todo: &&Value, state: &str| {
+        todo.get("status").and_then(Value::as_str).is_some_and(|status| status == state)
+    };
+    let done = todos.iter().filter(|todo| has_state(todo, "completed")).count();
+    let current = todos.iter().find(|todo| has_state(todo, "in_progress"));
+    let current = current.and_then(|todo| todo.get("content")?.as_str());
+    let current = current.map(|text| format!(", now: {text}")).unwrap_or_default();
+    format!("{done} of {} done{current}", todos.len())
+}
+
+/// The short values of a call's fields.
+fn describe_fields(fields: &serde_json::Map<String, Value>) -> String {
+    let shown = fields.iter().filter_map(|(name, value)| match value {
+        Value::String(text) if !text.is_empty() => {
+            Some(format!("{name}={}", one_line(text, FIELD_CHARS_MAX)))
+        }
+        Value::Number(number) => Some(format!("{name}={number}")),
+        Value::Bool(true) => Some(name.clone()),
+        _ => None,
+    });
+    shown.take(FIELDS_SHOWN).collect::<Vec<_>>().join(" ")
 }
 
 /// A path relative to the folder of the session, if it is below it.

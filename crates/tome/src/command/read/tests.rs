@@ -244,6 +244,24 @@ fn the_conversation_fits_every_width() {
 }
 
 #[test]
+fn other_calls_are_described_in_a_few_words() {
+    let describe = |name: &str, input: Value| {
+        let events = [event(1, EventKind::ToolResult, "", call(name, input, json!("ok")))];
+        let turns = read_conversation(&events, &cut_turns(&plain_events(&events)));
+        match turns.first().and_then(|turn| turn.steps.first()) {
+            Some(TurnStep::Called { line, .. }) => line.clone(),
+            other => format!("{other:?}"),
+        }
+    };
+    let todo = |text: &str, status: &str| json!({"content": text, "status": status});
+    let todos = json!({"todos": [todo("Read", "completed"), todo("Write", "in_progress")]});
+    assert_eq!(describe("TodoWrite", todos), "TodoWrite 1 of 2 done, now: Write");
+    let issue = json!({"owner": "dev", "number": 12, "body": {"x": 1}});
+    assert_eq!(describe("mcp__forge__get_issue", issue), "forge: get_issue owner=dev number=12");
+    assert_eq!(describe("Grep", json!({"pattern": "fn x", "path": "/a"})), "Grep fn x");
+}
+
+#[test]
 fn the_cited_event_is_marked() {
     let (text, open_at) = shown(80, Some("event-4"));
     // The title is the first match of the search, the first turn the second, the mark the third.

@@ -67,7 +67,8 @@ pub fn run(context: &CommandContext, asked: &RecallArgs) -> Result<Outcome> {
         // On standard error, so that standard output stays empty for scripts.
         shown.print_no_hits(&mut tome_terminal::stderr().lock(), &answer)?;
     } else {
-        shown.print(&mut tome_terminal::stdout().lock(), &answer)?;
+        let out = tome_terminal::stdout().lock();
+        shown.print(&mut tome_terminal::WrappedWriter::new(out, 4), &answer)?;
     }
     if asked.explain {
         explain::print_stages(&mut tome_terminal::stdout().lock(), &answer.stages, took)?;

@@ -288,7 +288,11 @@ impl ResponsePrinter<'_> {
         answer: &v1::RecallResponse,
     ) -> std::io::Result<()> {
         if !answer.time.is_empty() {
-            writeln!(out, "{DIM}Preferred: {}{RESET}", one_line(&answer.time, QUERY_CHARS_MAX))?;
+            writeln!(
+                out,
+                "{DIM}Time in the query: {}{RESET}",
+                one_line(&answer.time, QUERY_CHARS_MAX)
+            )?;
         }
         if answer.behind > 0 && (self.explain || !answer.unread.is_empty()) {
             let behind = format_counted(answer.behind, "event", "events");

@@ -171,7 +171,7 @@ fn what_there_is_to_know_of_an_answer() {
 
             <y:Standing instruction> #3 (Nov 15): Always keep spans.
             7 more: tome recall --skip 1 --regex 'unicode identifiers'
-            <d:Preferred: last week>
+            <d:Time in the query: last week>
             <y:The index is 120 events behind; those events were scanned directly>
             <d:Matched by keywords and meaning>
             <d:tome show 12 --project /app opens #12 with the turn around>
@@ -196,7 +196,7 @@ fn what_there_is_to_know_of_an_answer() {
 
             <y:Standing instruction> #3 (Nov 15): Always keep spans.
             7 more: tome recall --skip 1 --regex 'unicode identifiers'
-            <d:Preferred: last week>
+            <d:Time in the query: last week>
             <y:The index is 1 event behind>
             <d:tome show 12 --project /app opens #12 with the turn around>
             <d:it>

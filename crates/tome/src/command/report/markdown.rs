@@ -30,7 +30,7 @@ pub fn render_report(screen: &Screen, period: &WorkPeriod, has_sources: bool) ->
     let days = format_days(screen, period);
     let mut lines = vec![format!("# Report: {days}"), String::new()];
     if period.sessions.is_empty() {
-        lines.push("Nothing was recorded in this time.".to_owned());
+        lines.push("Nothing recorded.".to_owned());
         return lines.join("\n") + "\n";
     }
     let projects = group_sessions(&period.sessions);
@@ -47,6 +47,13 @@ pub fn render_report(screen: &Screen, period: &WorkPeriod, has_sources: bool) ->
         lines.extend([String::new(), format!("{missing} not in this report.")]);
     }
     lines.join("\n") + "\n"
+}
+
+/// Names the last activity and the report of its month.
+pub fn render_last_activity(screen: &Screen, last_ms: u64, flag: &str) -> String {
+    let (day, date) = (screen.labels.format_date(last_ms), screen.labels.format_iso_date(last_ms));
+    let month = date.get(..7).unwrap_or(&date);
+    format!("Last activity: {day}. Its month: `tome report {month}{flag}`\n")
 }
 
 fn count_work(period: &WorkPeriod, projects: usize) -> String {
@@ -109,7 +116,7 @@ fn render_branch(
     lines.push(String::new());
     match work.branch {
         "" if has_heading => {
-            lines.extend(["### Without a branch of its own".to_owned(), String::new()]);
+            lines.extend(["### Other work".to_owned(), String::new()]);
         }
         "" => {}
         branch => lines.extend([format!("### {}", one_line(branch, 120)), String::new()]),
@@ -173,10 +180,10 @@ fn collect_facts<'a>(work: &BranchWork<'a>, kind: &str) -> Vec<&'a v1::SessionFa
     found
 }
 
-/// A standup: the last day with work, today, and what is open.
+/// A standup: the last day with work, or else the time of the last activity, today, and what is open.
 pub fn render_standup(
     screen: &Screen,
-    before: Option<&WorkPeriod>,
+    (before, last_ms): (Option<&WorkPeriod>, Option<u64>),
     today: &WorkPeriod,
     has_sources: bool,
 ) -> String {
@@ -188,7 +195,11 @@ pub fn render_standup(
             let name = if is_yesterday { format!("Yesterday ({day})") } else { day };
             render_day(&mut lines, screen, &name, period, has_sources);
         }
-        None => lines.extend(["**Yesterday**".to_owned(), "- nothing recorded".to_owned()]),
+        None => {
+            let since = last_ms.map(|at| format!(" since {}", screen.labels.format_date(at)));
+            let nothing = format!("- nothing recorded{}", since.unwrap_or_default());
+            lines.extend(["**Yesterday**".to_owned(), nothing]);
+        }
     }
     lines.push(String::new());
     render_day(&mut lines, screen, "Today", today, has_sources);

@@ -15,6 +15,7 @@ use tome_contents::{TimeSpan, parse_time_phrase};
 use tome_model::{Clock, Millis, SystemClock};
 use tome_proto::v1;
 
+use super::last_activity::find_last_activity;
 use super::screen::Screen;
 use super::session_page::{fact_json, session_json};
 use super::sessions::{list_sessions, project_or_all};
@@ -22,7 +23,7 @@ use super::toc::warn_skipped;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::sessions::ReportArgs;
 
-use markdown::{render_report, render_standup};
+use markdown::{render_last_activity, render_report, render_standup};
 
 /// The time of a report that names none.
 const DEFAULT_TIME: &str = "the last 7 days";
@@ -57,7 +58,11 @@ pub fn run(context: &CommandContext, asked: &ReportArgs) -> Result<Outcome> {
         let json = json!({
             "yesterday": before.as_ref().map(period_json), "today": period_json(&today),
         });
-        let text = render_standup(&screen, before.as_ref(), &today, asked.sources);
+        let last = match before {
+            Some(_) => None,
+            None => find_last_activity(context, &project)?,
+        };
+        let text = render_standup(&screen, (before.as_ref(), last), &today, asked.sources);
         return deliver(context, asked, &json, &text);
     }
     let named = asked.time.join(" ");
@@ -65,7 +70,13 @@ pub fn run(context: &CommandContext, asked: &ReportArgs) -> Result<Outcome> {
     let now = SystemClock.now();
     let span = time::parse_period("time", named, now, &context.settings.contents.zone)?;
     let period = load_period(context, &project, &span)?;
-    let text = render_report(&screen, &period, asked.sources);
+    let mut text = render_report(&screen, &period, asked.sources);
+    if period.sessions.is_empty()
+        && let Some(last) = find_last_activity(context, &project)?
+    {
+        let flag = screen.projects.flag(&project);
+        text.push_str(&render_last_activity(&screen, last, &flag));
+    }
     deliver(context, asked, &period_json(&period), &text)
 }
 

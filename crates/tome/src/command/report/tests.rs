@@ -95,7 +95,7 @@ fn a_report_is_by_project_and_branch() {
     expect![[r#"
         # Report: Nov 8 – Nov 15, 2026
 
-        Nothing was recorded in this time.
+        Nothing recorded.
     "#]]
     .assert_eq(&render_report(&screen, &empty, false));
 }
@@ -116,5 +116,5 @@ fn a_standup_is_short() {
         **Blockers**
         - The docs are missing
     "#]]
-    .assert_eq(&render_standup(&screen, Some(&period()), &today, false));
+    .assert_eq(&render_standup(&screen, (Some(&period()), None), &today, false));
 }

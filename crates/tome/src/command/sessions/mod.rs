@@ -8,11 +8,12 @@ use tome_contents::{TimeSpan, find_time_phrase, parse_time_phrase};
 use tome_model::{Agent, Clock, Millis, SystemClock};
 use tome_proto::{Client, v1};
 use tome_terminal::{
-    DIM, RESET, format_count, format_counted, one_line, print_styled, print_table_within,
-    truncate_end, truncate_start,
+    DIM, RESET, format_count, format_counted, one_line, print_hanging, print_styled,
+    print_table_within, truncate_end, truncate_start,
 };
 
 use super::events::resolve_project;
+use super::last_activity::describe_last_activity;
 use super::project_name::base_name;
 use super::project_scope::projects_in_scope;
 use super::screen::Screen;
@@ -181,10 +182,21 @@ fn print_no_sessions(context: &CommandContext, asked: &SessionsArgs) -> Result<O
         || asked.branch.is_some()
         || asked.file.is_some();
     let said = if is_filtered { "no sessions match" } else { "no sessions yet" };
-    let is_narrow = !asked.all_projects
-        && !project_or_all(context, asked.project.as_deref(), false)?.is_empty();
-    let wider = if is_narrow { "; --all-projects lists those of all projects" } else { "" };
-    writeln!(tome_terminal::stdout(), "{said}{wider}")?;
+    let project = project_or_all(context, asked.project.as_deref(), asked.all_projects)?;
+    let wider = match project.is_empty() {
+        true => "",
+        false => "; --all-projects lists those of all projects",
+    };
+    let screen = Screen::new(context);
+    let has_time = asked.since.is_some()
+        || asked.on.is_some()
+        || split_time(&asked.what, screen.now, context).0.is_some();
+    let last = match has_time {
+        true => describe_last_activity(context, &screen, &project, "tome sessions")?,
+        false => String::new(),
+    };
+    let text = format!("{said}{last}{wider}");
+    print_hanging(&mut tome_terminal::stdout(), "", 0, &text, screen.prose_width())?;
     Ok(Outcome::Done)
 }
 

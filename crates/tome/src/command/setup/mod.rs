@@ -124,7 +124,7 @@ fn report_none_found(context: &CommandContext) -> Result<Outcome> {
         return Ok(Outcome::Done);
     }
     let known: Vec<&str> = INTEGRATIONS.iter().map(|client| client.title).collect();
-    let mut out = tome_terminal::stdout().lock();
+    let mut out = tome_terminal::WrappedWriter::new(tome_terminal::stdout().lock(), 0);
     writeln!(out, "No coding agent found. Tome looks for {}.", known.join(", "))?;
     writeln!(out, "`tome setup --agent NAME` connects one anyway.")?;
     Ok(Outcome::Done)

@@ -9,12 +9,14 @@ use std::io::Write;
 use anyhow::Result;
 use tome_model::Agent;
 use tome_proto::{Client, ClientError, v1};
-use tome_terminal::{DIM, RESET, format_count, one_line, print_table};
+use tome_terminal::{BOLD, DIM, RESET, format_count, one_line, print_hanging, print_table};
 
 use super::events::resolve_project;
+use super::last_activity::describe_last_activity;
 use super::screen::Screen;
 use super::{CommandContext, CommandError, Outcome, time};
 use crate::cli::contents::TocArgs;
+use crate::connect::ConnectError;
 
 pub use node::{print_grip, print_summary};
 pub use tree::entry_title;
@@ -27,6 +29,11 @@ pub const GRIP_PREFIX: &str = "grip:";
 
 /// Children are shown only for up to this many periods; more would clutter the output.
 const EXPANDED_PERIODS_MAX: usize = 7;
+
+/// Levels below a period of several projects.
+const MERGED_LEVELS: u32 = 2;
+
+const YEAR_MS: u64 = 366 * 86_400_000;
 
 /// The limit for `-n 0`; the daemon applies its own cap.
 const NO_LIMIT: u32 = u32::MAX;
@@ -56,7 +63,10 @@ pub fn run(context: &CommandContext, asked: &TocArgs) -> Result<Outcome> {
             let refusal = CommandError::bad_input(format!("{what:?} is not the id of a node"));
             Err(refusal.with_hint("node ids look like toc:day:2026-11-14").into())
         }
-        time => toc.show_time(time),
+        time => match parse_year(time) {
+            Some(year) => toc.show_year(time, &year),
+            None => toc.show_time(time),
+        },
     }
 }
 
@@ -67,6 +77,16 @@ pub fn is_node_id(text: &str) -> bool {
         && text.starts_with("01")
         && text.bytes().all(|byte| byte.is_ascii_digit() || byte.is_ascii_uppercase());
     text.starts_with(NODE_PREFIX) || is_short
+}
+
+fn is_not_found(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(ConnectError::Client(ClientError::NotFound(_))))
+}
+
+/// The id of a year that was typed as such.
+fn parse_year(text: &str) -> Option<String> {
+    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    is_year.then(|| format!("{NODE_PREFIX}year:{text}"))
 }
 
 /// One run of `tome toc`: the options and the resolved project.
@@ -112,9 +132,21 @@ impl<'a> TocCommand<'a> {
         }
         let mut out = tome_terminal::stdout().lock();
         tree::print_tree(&mut out, &self.screen, &found.entries)?;
-        let example = tree::find_latest(&found.entries).map_or("", |entry| entry.id.as_str());
-        writeln!(out, "\n{DIM}Open one: tome toc {example}{RESET}")?;
+        if let Some(latest) = tree::find_latest(&found.entries) {
+            let example = tree::typed_period(&latest.id);
+            let flag = self.screen.projects.flag(&self.project);
+            writeln!(out, "\n{DIM}Open one: tome toc {example}{flag}{RESET}")?;
+        }
         Ok(Outcome::Done)
+    }
+
+    /// Shows a year with its months, which its days and weeks would hide.
+    fn show_year(&self, time: &str, id: &str) -> Result<Outcome> {
+        match self.show_node(id) {
+            // Says what there is instead.
+            Err(error) if is_not_found(&error) => self.show_time(time),
+            shown => shown,
+        }
     }
 
     /// Shows a time given in words: a single period in full, several periods as a list.
@@ -142,10 +174,10 @@ impl<'a> TocCommand<'a> {
             return self.print_entries_json(&found.entries);
         }
         if found.entries.is_empty() {
-            return self.print_nothing(&format!("nothing recorded {}", found.said));
+            return self.print_empty_time(&found.said);
         }
         let mut out = tome_terminal::stdout().lock();
-        writeln!(out, "{}\n", found.said)?;
+        writeln!(out, "{BOLD}{}{RESET}\n", self.name_time(&found))?;
         tree::print_tree(&mut out, &self.screen, &found.entries)?;
         if !found.continuation.is_empty() {
             writeln!(out, "\n{DIM}More available: -n 0 shows all{RESET}")?;
@@ -174,7 +206,53 @@ impl<'a> TocCommand<'a> {
                 CommandError::not_found(format!("{whom} did not contribute to {id}")).into()
             );
         }
-        print_nodes(self.context, &self.screen, &nodes, self.asked.limit)
+        let is_latest = self.asked.number.is_none() && !self.context.json;
+        match nodes.as_slice() {
+            [first, _, ..] if is_latest => self.show_merged(first),
+            nodes => print_nodes(self.context, &self.screen, nodes, self.asked.limit),
+        }
+    }
+
+    /// Shows a period of several projects as one list: their pages would repeat each other.
+    fn show_merged(&self, first: &v1::Node) -> Result<Outcome> {
+        writeln!(tome_terminal::stdout(), "{BOLD}{}{RESET}\n", first.period)?;
+        self.show_children(&first.id, MERGED_LEVELS)?;
+        let flag = self.screen.projects.flag(&first.project);
+        let typed = tree::typed_period(&first.id);
+        let mut out = tome_terminal::stdout().lock();
+        writeln!(out, "\n{DIM}The page of one project: tome toc {typed}{flag}{RESET}")?;
+        Ok(Outcome::Done)
+    }
+
+    /// Names the time that was typed in words.
+    fn name_time(&self, found: &v1::BrowseTocResponse) -> String {
+        let said = one_line(&found.said, 80);
+        let (Some(from), Some(to)) = (found.from_ms, found.to_ms) else { return said };
+        // Before a day, or since one, is best said in words.
+        if from == 0 || to > self.screen.now.0.saturating_add(YEAR_MS) {
+            return said;
+        }
+        let range = self.screen.labels.format_range(from, to);
+        let is_named = said.starts_with(|c: char| c.is_ascii_digit())
+            || range.to_lowercase().contains(said.trim_start_matches("in "));
+        if is_named { range } else { format!("{said}: {range}") }
+    }
+
+    /// Says that nothing was recorded in a time, and where to find the last activity.
+    fn print_empty_time(&self, said: &str) -> Result<Outcome> {
+        let mut place = String::new();
+        if !self.asked.agent.is_empty() {
+            place = format!(" with {}", self.asked.agent.join(" or "));
+        }
+        if !self.project.is_empty() {
+            place = format!("{place} in {}", self.screen.projects.name(&self.project));
+        }
+        let (context, screen) = (self.context, &self.screen);
+        let last = describe_last_activity(context, screen, &self.project, "tome toc")?;
+        let (said, width) = (one_line(said, 80), self.screen.prose_width());
+        let text = format!("nothing recorded {said}{place}{last}");
+        print_hanging(&mut tome_terminal::stderr(), "", 0, &text, width)?;
+        Ok(Outcome::Done)
     }
 
     fn show_children(&self, id: &str, depth: u32) -> Result<Outcome> {
@@ -233,7 +311,8 @@ impl<'a> TocCommand<'a> {
             more = format!(" with {}", self.asked.agent.join(" or "));
         }
         if !self.project.is_empty() {
-            more = format!("{more} in {}; --all-projects searches all projects", self.project);
+            let name = self.screen.projects.name(&self.project);
+            more = format!("{more} in {name}; --all-projects searches all projects");
         }
         writeln!(tome_terminal::stderr(), "{said}{more}")?;
         Ok(Outcome::Done)

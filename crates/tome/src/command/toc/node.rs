@@ -2,16 +2,19 @@
 
 use std::io::Write;
 
-use tome_model::{Event, Millis};
+use tome_model::Event;
 use tome_proto::v1;
 use tome_terminal::{
-    BOLD, DIM, GREEN, RESET, YELLOW, format_ago, format_counted, one_line, print_hanging,
-    print_styled, replace_control_chars,
+    BOLD, DIM, GREEN, RESET, YELLOW, format_counted, one_line, print_hanging, print_styled,
+    replace_control_chars,
 };
 
 use super::tree::{self, shorten_node_id};
 use crate::command::screen::Screen;
 use crate::command::time_labels::TimeLabels;
+
+/// The name of the summarizer that needs no model.
+const BUILT_IN_SUMMARIZER: &str = "extractive";
 
 /// Characters of a session's id.
 const SESSION_CHARS: usize = 8;
@@ -34,7 +37,7 @@ pub fn print_node(
 ) -> std::io::Result<()> {
     print_summary(out, screen, node)?;
     if node.children.is_empty() {
-        return Ok(());
+        return print_commands(out, screen, node);
     }
     let shown = if children_max == 0 { usize::MAX } else { children_max as usize };
     let hidden = node.children.len().saturating_sub(shown);
@@ -42,15 +45,42 @@ pub fn print_node(
     if hidden > 0 {
         writeln!(out, "  {DIM}… {hidden} earlier; -n 0 shows all{RESET}")?;
     }
-    node.children.iter().skip(hidden).try_for_each(|below| tree::print_entry(out, screen, below, 1))
+    let mut children = node.children.iter().skip(hidden);
+    children.try_for_each(|below| tree::print_entry(out, screen, below, 1))?;
+    print_commands(out, screen, node)
+}
+
+/// Prints the commands that read the session of a node, and that open a number.
+fn print_commands(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std::io::Result<()> {
+    let mut commands = Vec::new();
+    if let [session] = node.sessions.as_slice() {
+        commands.push(format!("Read it: tome read {}", shorten_session(session)));
+    }
+    let number = node.bullets.iter().find_map(|bullet| bullet.numbers.first());
+    commands.extend(number.map(|number| {
+        format!("Open a number: tome show {number}{}", screen.projects.flag(&node.project))
+    }));
+    if commands.is_empty() {
+        return Ok(());
+    }
+    writeln!(out)?;
+    print_styled(out, DIM, 0, &commands.join(" · "), screen.prose_width())
+}
+
+fn shorten_session(id: &str) -> String {
+    one_line(id, 60).chars().take(SESSION_CHARS).collect()
 }
 
 /// Prints a node without its children.
 pub fn print_summary(out: &mut dyn Write, screen: &Screen, node: &v1::Node) -> std::io::Result<()> {
     let width = screen.prose_width();
-    let open = if node.open { format!("  {YELLOW}open{RESET}") } else { String::new() };
     print_styled(out, BOLD, 0, &node.title, width)?;
-    writeln!(out, "{}{open}  {DIM}{}{RESET}\n", node.period, shorten_node_id(&node.id))?;
+    let project = screen.projects.name(&node.project);
+    let id = match node.level.as_str() {
+        "segment" => format!("  {}", shorten_node_id(&node.id)),
+        _ => String::new(),
+    };
+    writeln!(out, "{}  {DIM}{project}{id}{RESET}\n", node.period)?;
     for bullet in &node.bullets {
         print_bullet(out, bullet, width)?;
     }
@@ -82,22 +112,22 @@ fn print_fields(
         value => print_hanging(out, &format!("{DIM}{name:<9}{RESET} "), 10, value, width),
     };
     let hidden = node.session_count.saturating_sub(SESSIONS_SHOWN as u64);
-    let short = |id: &String| one_line(id, 60).chars().take(SESSION_CHARS).collect();
-    let mut sessions: Vec<String> =
-        node.sessions.iter().rev().take(SESSIONS_SHOWN).map(short).collect();
+    let latest = node.sessions.iter().rev().take(SESSIONS_SHOWN);
+    let mut sessions: Vec<String> = latest.map(|id| shorten_session(id)).collect();
     sessions.reverse();
     if hidden > 0 {
         sessions.insert(0, format!("{hidden} more,"));
     }
-    let made = format_ago(screen.now, Millis(node.made_at_ms));
-    field("project", &node.project)?;
     field("keywords", &replace_control_chars(&node.keywords.join(", ")))?;
     field("when", &screen.labels.format_period(screen.now, node.first_at_ms, node.last_at_ms))?;
-    field("size", &format_counted(node.events, "event", "events"))?;
     field("agents", &node.agents.join(", "))?;
-    field("sessions", &format!("{} ({})", node.session_count, sessions.join(" ")))?;
-    field("version", &format!("{}, {}, made {made}", node.version, node.summarizer))?;
-    field("above", &node.parent)
+    let events = format_counted(node.events, "event", "events");
+    field("sessions", &format!("{} ({}), {events}", node.session_count, sessions.join(" ")))?;
+    // The built-in summarizer needs no mention.
+    match node.summarizer.as_str() {
+        BUILT_IN_SUMMARIZER => Ok(()),
+        model => field("summary", &format!("by {}", one_line(model, 80))),
+    }
 }
 
 /// Prints a source: its excerpt highlighted in its event, with the events before and after.

@@ -1,12 +1,12 @@
-//! Prints the calendar as an indented list of periods with event counts and titles.
+//! Prints the calendar as an indented list of periods with their sessions and titles.
 //!
 //! ```text
-//!                         events
-//! 2026                     1,204  The lexer, its tests and the notebook
-//!   November                 804  Unicode identifiers
-//!     W46  Nov 9 – 15        120  Unicode identifiers
-//!       Sat, Nov 14           12  Fix the unicode identifiers
-//!         09:30 – 10:12        8  Fix the unicode identifiers  codex  01M7F8NJE081
+//!                       sessions
+//! 2026                        94  The lexer, its tests and the notebook
+//!   November                  31  Unicode identifiers
+//!     W46  Nov 9 – 15          6  Unicode identifiers
+//!       Sat, Nov 14            2  Fix the unicode identifiers
+//!         09:30 – 10:12           Fix the unicode identifiers  codex  01M7F8NJE081
 //! ```
 
 use std::io::Write;
@@ -20,11 +20,11 @@ use crate::command::time_labels::level_depth;
 /// Width of the label column.
 const LABEL_CHARS: usize = 24;
 
-/// Width of the number of events and the gap before it.
-const EVENTS_CHARS: usize = 9;
+/// Width of the number of sessions and the gap before it.
+const SESSIONS_CHARS: usize = 10;
 
-/// Narrower calendars have no numbers of events, and no agents.
-const EVENTS_WIDTH_MIN: usize = 70;
+/// Narrower calendars have no numbers of sessions, and no agents.
+const SESSIONS_WIDTH_MIN: usize = 70;
 const AGENTS_WIDTH_MIN: usize = 100;
 
 /// Characters of a title.
@@ -35,8 +35,8 @@ pub fn print_tree(
     screen: &Screen,
     entries: &[v1::TocEntry],
 ) -> std::io::Result<()> {
-    if screen.line_width() >= EVENTS_WIDTH_MIN {
-        writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>7}{RESET}", "", "events")?;
+    if screen.line_width() >= SESSIONS_WIDTH_MIN {
+        writeln!(out, "{DIM}{:<LABEL_CHARS$}  {:>8}{RESET}", "", "sessions")?;
     }
     let top = entries.first().map_or(0, |entry| level_depth(&entry.level));
     entries.iter().try_for_each(|entry| print_branch(out, screen, entry, top))
@@ -83,8 +83,10 @@ pub fn print_entry(
     if is_segment {
         tail = format!("{tail}  {}", shorten_node_id(&entry.id));
     }
-    let (events, left) = match width >= EVENTS_WIDTH_MIN {
-        true => (format!("  {:>7}", format_count(entry.events)), LABEL_CHARS + EVENTS_CHARS),
+    // A segment never has more than one.
+    let count = if is_segment { String::new() } else { format_count(entry.sessions) };
+    let (sessions, left) = match width >= SESSIONS_WIDTH_MIN {
+        true => (format!("  {count:>8}"), LABEL_CHARS + SESSIONS_CHARS),
         false => (String::new(), LABEL_CHARS),
     };
     let room = width.saturating_sub(left + 2 + display_width(&tail));
@@ -92,7 +94,7 @@ pub fn print_entry(
     let (strong, plain) = if depth == 0 && !is_segment { (BOLD, RESET) } else { ("", "") };
     writeln!(
         out,
-        "{strong}{label:<LABEL_CHARS$}{plain}{DIM}{events}{RESET}  {title}{DIM}{tail}{RESET}"
+        "{strong}{label:<LABEL_CHARS$}{plain}{DIM}{sessions}{RESET}  {title}{DIM}{tail}{RESET}"
     )
 }
 
@@ -106,6 +108,14 @@ pub fn entry_title(screen: &Screen, entry: &v1::TocEntry) -> String {
         .iter()
         .map(|share| format!("{}: {}", screen.projects.name(&share.project), share.title));
     each.collect::<Vec<_>>().join(" | ")
+}
+
+/// A period as people type it: `2026-11-14` for `toc:day:2026-11-14`; the short id of a segment.
+pub fn typed_period(id: &str) -> String {
+    match id.splitn(3, ':').collect::<Vec<_>>().as_slice() {
+        ["toc", "year" | "month" | "week" | "day", place] => one_line(place, 40),
+        _ => shorten_node_id(id),
+    }
 }
 
 /// Shortens a segment's id to a prefix that is almost always unique: the timestamp part of its ULID and

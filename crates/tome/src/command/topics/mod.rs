@@ -201,20 +201,22 @@ fn print_all_json(context: &CommandContext, topics: &ProjectTopics) -> Result<Ou
 fn list_projects(context: &CommandContext, projects: &[String]) -> Result<Outcome> {
     let screen = Screen::new(context);
     let mut out = tome_terminal::stdout().lock();
-    let mut latest: Option<(u64, &String)> = None;
+    let mut all = Vec::new();
     for project in projects {
         let topics = load_topics(context, project, (PROJECT_TOPICS_SHOWN, PROJECT_TOPICS_SHOWN))?;
-        if context.json {
-            print_all_json(context, &topics)?;
-            continue;
+        if topics.status.segments > 0 {
+            all.push((project, topics));
         }
-        if topics.status.segments == 0 {
-            continue;
-        }
-        if latest.is_some() {
+    }
+    all.sort_by_key(|(_, topics)| std::cmp::Reverse(topics.status.last_at_ms));
+    if context.json {
+        all.iter().try_for_each(|(_, topics)| print_all_json(context, topics).map(|_| ()))?;
+        return Ok(Outcome::Done);
+    }
+    for (place, (project, topics)) in all.iter().enumerate() {
+        if place > 0 {
             writeln!(out)?;
         }
-        latest = latest.max(Some((topics.status.last_at_ms, project)));
         print_project(&mut out, &screen, project, &topics.status)?;
         if topics.status.sessions >= GROUPED_SESSIONS_MIN {
             print_topics(&mut out, &screen, &topics.groups)?;
@@ -224,10 +226,9 @@ fn list_projects(context: &CommandContext, projects: &[String]) -> Result<Outcom
             files.iter().try_for_each(|file| print_label(&mut out, &screen, file))?;
         }
     }
-    match latest {
-        _ if context.json => {}
+    match all.first() {
         None => writeln!(out, "no topics yet: nothing has been recorded")?,
-        Some((_, project)) => {
+        Some((project, _)) => {
             let name = screen.projects.argument(project);
             writeln!(out, "\n{DIM}More of one: tome topics --project {name}{RESET}")?;
         }
