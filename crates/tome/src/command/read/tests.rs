@@ -136,7 +136,8 @@ fn the_conversation_fits_every_width() {
             +     unicode_ident::is_xid_start(c)
               }
           ✗ cargo test  exit 101
-          ✓ cargo test …
+              error: mismatched types
+          · cargo test …
 
         Done
 
@@ -147,6 +148,13 @@ fn the_conversation_fits_every_width() {
         - all tests pass
 
             assert!(is_letter('é'));
+
+          ✗ Edit src/lexer.rs  rejected
+
+        │ keep the name `is_letter`
+
+          ✗ mise run lint 2>&1 | tail -5  failed
+              lexer.rs:7:2: unused import
 
         ── 2 · Sun, Nov 15, 09:36 ──────────────────────────────────
         │ Thanks. �]52;c;aGk=� Commit it.
@@ -169,7 +177,8 @@ fn the_conversation_fits_every_width() {
             +     unicode_ident::is_xid_start(c)
               }
           ✗ cargo test  exit 101
-          ✓ cargo test …
+              error: mismatched types
+          · cargo test …
 
         Done
 
@@ -179,6 +188,13 @@ fn the_conversation_fits_every_width() {
         - all tests pass
 
             assert!(is_letter('é'));
+
+          ✗ Edit src/lexer.rs  rejected
+
+        │ keep the name `is_letter`
+
+          ✗ mise run lint 2>&1 | tail -5  failed
+              lexer.rs:7:2: unused import
 
         ── 2 · Sun, Nov 15, 09:36 ──────────────────────────────────────────────────────
         │ Thanks. �]52;c;aGk=� Commit it.
@@ -200,7 +216,8 @@ fn the_conversation_fits_every_width() {
             +     unicode_ident::is_xid_start(c)
               }
           ✗ cargo test  exit 101
-          ✓ cargo test …
+              error: mismatched types
+          · cargo test …
 
         Done
 
@@ -210,6 +227,13 @@ fn the_conversation_fits_every_width() {
         - all tests pass
 
             assert!(is_letter('é'));
+
+          ✗ Edit src/lexer.rs  rejected
+
+        │ keep the name `is_letter`
+
+          ✗ mise run lint 2>&1 | tail -5  failed
+              lexer.rs:7:2: unused import
 
         ── 2 · Sun, Nov 15, 09:36 ──────────────────────────────────────────────────────────────────────────
         │ Thanks. �]52;c;aGk=� Commit it.
@@ -242,7 +266,7 @@ fn the_cited_event_is_marked() {
     let (text, open_at) = shown(80, Some("event-4"));
     // The title is the first match of the search, the first turn the second, the mark the third.
     assert_eq!(open_at, 3);
-    assert!(text.contains("▶ #4\n  ✓ cargo test …"), "{text}");
+    assert!(text.contains("▶ #4\n  · cargo test …"), "{text}");
     let (text, open_at) = shown(80, Some("event-6"));
     assert_eq!(open_at, 3, "a prompt is cited by its turn");
     assert!(!text.contains('▶'), "{text}");
@@ -260,5 +284,5 @@ fn turns_are_json_for_programs() {
         .iter()
         .filter_map(|step| step["outcome"].as_str())
         .collect();
-    assert_eq!(outcomes, ["unknown", "failed", "passed"]);
+    assert_eq!(outcomes, ["unknown", "failed", "unknown", "rejected", "failed"]);
 }

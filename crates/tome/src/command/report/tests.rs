@@ -59,7 +59,7 @@ fn a_report_is_by_project_and_branch() {
     expect![[r#"
         # Report: Nov 8 – Nov 15, 2026
 
-        3 sessions, 2 commits, 1 decision in 2 projects.
+        3 sessions, 2 commits, 1 pull request opened, 1 decision in 2 projects; looked at PR #12.
 
         ## app
 
@@ -72,6 +72,11 @@ fn a_report_is_by_project_and_branch() {
 
         - Accept unicode identifiers (#12)
         - Accept emoji (#22)
+
+        **Pull requests**
+
+        - PR #12: Unicode (#9)
+        - Opened PR #13: Emoji (#10)
 
         **Decisions**
 
