@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 use tome_ledger::{EventRange, Ledger, ScanDirection};
-use tome_model::{Event, EventKind, Millis, Scope, SessionId};
+use tome_model::{Event, EventId, EventKind, Millis, Scope, SessionId};
 use tome_notebook::OVERVIEW_TEMPLATE;
 
 use super::{Injector, open_work};
@@ -114,6 +114,13 @@ impl Injector {
         let Some(mut state) = read.summarize() else { return Ok(None) };
         state.open.extend(self.read_pending_issues(project, session)?);
         state.open.dedup();
+        // A number is shorter than an id, and opens the same way.
+        let id = state.closing_event.as_deref().and_then(|id| EventId::parse(id).ok());
+        if let Some(id) = id
+            && let Some(position) = store.position(&id)?
+        {
+            state.closing_event = Some(format!("#{}", position.order_key().seq));
+        }
         Ok(Some(state))
     }
 

@@ -21,8 +21,11 @@ use crate::connect::StartPolicy;
 const PAGE_EVENTS: u32 = 1_000;
 
 /// Width of everything before the text of an event, and of the project before all.
-const EVENT_LEFT_CHARS: usize = 38;
+const EVENT_LEFT_CHARS: usize = 36;
 const PROJECT_CHARS_MAX: usize = 20;
+/// The project takes at most this part of the width.
+const PROJECT_SHARE: usize = 6;
+const GIST_CHARS_MIN: usize = 12;
 
 pub fn run(context: &CommandContext, asked: &EventsArgs) -> Result<Outcome> {
     let project = resolve_project_filter(context, asked)?;
@@ -191,7 +194,7 @@ fn print_events(
         && asked.session.is_none()
         && resolve_project_filter(context, asked)?.is_none();
     let column = events.iter().map(|(_, event)| display_width(&names.name(&event.project))).max();
-    let column = column.unwrap_or(0).min(PROJECT_CHARS_MAX);
+    let column = column.unwrap_or(0).min(PROJECT_CHARS_MAX).min(width / PROJECT_SHARE);
     let left = EVENT_LEFT_CHARS + if is_wide { column + 2 } else { 0 };
     for (number, event) in events {
         let id = format!("#{number}");
@@ -213,9 +216,9 @@ fn print_events(
         }
         let gist = tome_terminal::one_line(
             &tome_terminal::summarize_event(event),
-            width.saturating_sub(left).max(20),
+            width.saturating_sub(left).max(GIST_CHARS_MIN),
         );
-        writeln!(out, "{DIM}{project}{id:<8}  {at:<13}{RESET}  {side:<11}  {gist}")?;
+        writeln!(out, "{DIM}{project}{id:<6}  {at:<13}{RESET}  {side:<11}  {gist}")?;
     }
     Ok(())
 }

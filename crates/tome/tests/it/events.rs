@@ -210,6 +210,6 @@ fn one_line_per_event_is_printed() {
     world.ingest(&line("abcdefghijkl", 1_794_735_000_000, "two\nlines \u{1b}[31mred"));
     let ran = world.tome(&["events"]);
     // Of another year, the line has no minute.
-    assert!(ran.stdout.starts_with("#1        Nov 15, "), "{}", ran.stdout);
+    assert!(ran.stdout.starts_with("#1      Nov 15, "), "{}", ran.stdout);
     assert!(ran.stdout.ends_with("  user         two lines \u{fffd}[31mred\n"), "{}", ran.stdout);
 }

@@ -9,7 +9,9 @@ use std::io::Write;
 use anyhow::Result;
 use tome_model::Agent;
 use tome_proto::{Client, ClientError, v1};
-use tome_terminal::{BOLD, DIM, RESET, format_count, one_line, print_hanging, print_table};
+use tome_terminal::{
+    BOLD, DIM, RESET, format_count, one_line, print_hanging, print_styled, print_table,
+};
 
 use super::events::resolve_project;
 use super::last_activity::describe_last_activity;
@@ -220,7 +222,9 @@ impl<'a> TocCommand<'a> {
         let flag = self.screen.projects.flag(&first.project);
         let typed = tree::typed_period(&first.id);
         let mut out = tome_terminal::stdout().lock();
-        writeln!(out, "\n{DIM}The page of one project: tome toc {typed}{flag}{RESET}")?;
+        let hint = format!("One project: tome toc {typed}{flag}");
+        writeln!(out)?;
+        print_styled(&mut out, DIM, 0, &hint, self.screen.prose_width())?;
         Ok(Outcome::Done)
     }
 
