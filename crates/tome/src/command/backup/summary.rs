@@ -268,7 +268,8 @@ mod tests {
               23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
               10,000 events (19.0 MB) kept from the interrupted run
               3 events could not be read; run `tome doctor`
-        "#]].assert_eq(&written(&Reuse::Continued { events: 10_000, bytes: 19_000_000 }));
+        "#]]
+        .assert_eq(&written(&Reuse::Continued { events: 10_000, bytes: 19_000_000 }));
         let reason = "a project in it has changed".to_owned();
         expect![[r#"
             at 60:
@@ -291,7 +292,8 @@ mod tests {
               23.5 MB, verified: 12,345 events, 6 projects, 9 notes, 2 waiting events
               started over: the interrupted backup is of no use, because a project in it has changed
               3 events could not be read; run `tome doctor`
-        "#]].assert_eq(&written(&Reuse::StartedOver { reason }));
+        "#]]
+        .assert_eq(&written(&Reuse::StartedOver { reason }));
     }
 
     #[test]
@@ -308,9 +310,8 @@ mod tests {
             ~/home.backup
               23.5 MB, intact, written 2 h ago by Tome 0.1.0
               12,345 events, 6 projects, 9 notes
-        "#]].assert_eq(&at_four_widths(&|out, screen| {
-            checked.print(out, screen, path, 23_456_789)
-        }));
+        "#]]
+        .assert_eq(&at_four_widths(&|out, screen| checked.print(out, screen, path, 23_456_789)));
     }
 
     #[test]
@@ -347,7 +348,8 @@ mod tests {
               1 note differs from those here: see *.restored.md beside them
               settings stay as they are in ~/.config/tome/config.toml
             Contents and indexes are built in the background; `tome status` shows how far.
-        "#]].assert_eq(&at_four_widths(&|out, screen| {
+        "#]]
+        .assert_eq(&at_four_widths(&|out, screen| {
             print_restored(out, screen, &restored, ConfigOutcome::Kept, config)
         }));
         let nothing = v1::RestoreProgress { duplicates: 345, ..v1::RestoreProgress::default() };
@@ -358,7 +360,8 @@ mod tests {
 
             at 80, 100, 160:
             nothing to restore: everything in this backup is here already
-        "#]].assert_eq(&at_four_widths(&|out, screen| {
+        "#]]
+        .assert_eq(&at_four_widths(&|out, screen| {
             print_restored(out, screen, &nothing, ConfigOutcome::Same, config)
         }));
     }

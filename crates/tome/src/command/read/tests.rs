@@ -285,12 +285,9 @@ fn turns_are_json_for_programs() {
         .filter_map(|step| step["outcome"].as_str())
         .collect();
     assert_eq!(outcomes, ["unknown", "failed", "unknown", "rejected", "failed"]);
-<<<<<<< HEAD
     let objection = &json["steps"][5];
     assert_eq!(
         (objection["kind"].as_str(), objection["text"].as_str()),
         (Some("objection"), Some("keep the name `is_letter`"))
     );
-=======
->>>>>>> term
 }
