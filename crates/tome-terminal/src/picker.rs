@@ -120,8 +120,8 @@ impl<'a> PickerState<'a> {
         }
         let hidden = self.matches.len().saturating_sub(first + rows);
         let keys = match (self.matches.is_empty(), hidden) {
-            (true, _) => "nothing matches · Esc leaves".to_owned(),
-            (false, 0) => "type to filter · ↑↓ · Enter picks · Esc leaves".to_owned(),
+            (true, _) => "nothing matches · Esc quit".to_owned(),
+            (false, 0) => "type to filter · ↑↓ · Enter pick · Esc quit".to_owned(),
             (false, hidden) => format!("{hidden} more · type to filter · ↑↓ · Enter · Esc"),
         };
         lines.push(format!("{DIM}{}{RESET}", truncate_end(&keys, room)));
