@@ -122,7 +122,7 @@ fn nothing_found_and_a_screen_that_is_too_small() {
         &browser(60, 12, "nosuch", ""),
         &expect![[r#"
             ❯ nosuch
-            app  any agent  anytime  anything  anyone
+            app  any agent  anytime  all kinds  all speakers
               nothing relevant
               p in the list searches all projects
 
@@ -132,7 +132,7 @@ fn nothing_found_and_a_screen_that_is_too_small() {
 
 
 
-            Enter reads · Tab list and filters · Esc leaves · ↑↓ choose
+            Enter read · Tab list and filters · Esc quit · ↑↓ choose
         "#]],
     );
     check(

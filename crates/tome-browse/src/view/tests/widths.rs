@@ -10,7 +10,7 @@ fn the_latest_sessions_at_four_widths() {
         &browser(60, 16, "", ""),
         &expect![[r#"
             ❯ type to search                                 3+ sessions
-            app  any agent  anytime  anything  anyone
+            app  any agent  anytime  all kinds  all speakers
             ❯ 2 h ago      claude-code  Accept unicode identifiers in t…
               Nov 13       codex        Fix the build
               Nov 5, 2025  claude-code  漢字 in titles take two columns…
@@ -24,14 +24,14 @@ fn the_latest_sessions_at_four_widths() {
                identifiers.
                        → Fixed: identifiers in `lexer.rs` follow the
                        XID rules now.                           3 more
-            Enter reads · Tab list and filters · Esc leaves · ↑↓ choose
+            Enter read · Tab list and filters · Esc quit · ↑↓ choose
         "#]],
     );
     check(
         &browser(80, 24, "", ""),
         &expect![[r#"
             ❯ type to search                                                     3+ sessions
-            app  any agent  anytime  anything  anyone
+            app  any agent  anytime  all kinds  all speakers
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and in the…
               Nov 13       codex        Fix the build
               Nov 5, 2025  claude-code  漢字 in titles take two columns each
@@ -53,14 +53,14 @@ fn the_latest_sessions_at_four_widths() {
 
 
 
-            Enter reads · Tab list and filters · Esc leaves · ↑↓ choose · Shift-↑↓ scroll
+            Enter read · Tab list and filters · Esc quit · ↑↓ choose · Shift-↑↓ scroll
         "#]],
     );
     check(
         &browser(100, 16, "", "\tp"),
         &expect![[r#"
             ❯ type to search                                                                         3+ sessions
-            p all projects  a any agent  w anytime  s anything  u anyone
+            p all projects  a any agent  w anytime  s all kinds  u all speakers
             ❯ 2 h ago      Accept unicode identifiers in… │ Accept unicode identifiers
               Nov 13       Fix the build                  │ claude-code · on feature/unicode
               Nov 5, 2025  漢字 in titles take two column…│
@@ -74,14 +74,14 @@ fn the_latest_sessions_at_four_widths() {
                                                           │
                                                           │
                                                           │
-            Enter reads · ? help · q leaves · / search · r resume · e edit · t contents · y copy
+            Enter read · ? help · q quit · / search · r resume · e edit · t contents · y copy
         "#]],
     );
     check(
         &browser(160, 16, "", "\t"),
         &expect![[r#"
             ❯ type to search                                                                                                                                     3+ sessions
-            p app  a any agent  w anytime  s anything  u anyone
+            p app  a any agent  w anytime  s all kinds  u all speakers
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and… │ Accept unicode identifiers
               Nov 13       codex        Fix the build                                │ claude-code · on feature/unicode
               Nov 5, 2025  claude-code  漢字 in titles take two columns each         │
@@ -95,7 +95,7 @@ fn the_latest_sessions_at_four_widths() {
                                                                                      │
                                                                                      │
                                                                                      │
-            Enter reads · ? help · q leaves · / search · r resume · e edit · t contents · y copy
+            Enter read · ? help · q quit · / search · r resume · e edit · t contents · y copy
         "#]],
     );
 }
@@ -106,7 +106,7 @@ fn hits_at_four_widths() {
         &browser(60, 16, "lexer", ""),
         &expect![[r#"
             ❯ lexer                                               3 hits
-            app  any agent  anytime  anything  anyone
+            app  any agent  anytime  all kinds  all speakers
             ❯ Nov 14  user  Please make the lexer accept unicode identi…
               Nov 14  note  lexer: identifiers follow the XID rules
               Nov 14  user  Please make the lexer accept unicode identi…
@@ -120,14 +120,14 @@ fn hits_at_four_widths() {
              answered #17: Identifiers in `lexer.rs` now follow the
              XID rules.
 
-            Enter reads · Tab list and filters       indexing 230 events
+            Enter read · Tab list and filters        indexing 230 events
         "#]],
     );
     check(
         &browser(80, 24, "lexer", "\tj"),
         &expect![[r#"
             ❯ lexer                                                                   3 hits
-            p app  a any agent  w anytime  s anything  u anyone
+            p app  a any agent  w anytime  s all kinds  u all speakers
               Nov 14  user  Please make the lexer accept unicode identifiers.
             ❯ Nov 14  note  lexer: identifiers follow the XID rules
               Nov 14  user  Please make the lexer accept unicode identifiers.
@@ -149,14 +149,14 @@ fn hits_at_four_widths() {
 
 
 
-            Enter reads · ? help · q leaves · / search · r resume        indexing 230 events
+            Enter read · ? help · q quit · / search · r resume · e edit  indexing 230 events
         "#]],
     );
     check(
         &browser(100, 14, "lexer", ""),
         &expect![[r#"
             ❯ lexer                                                                                       3 hits
-            app  any agent  anytime  anything  anyone
+            app  any agent  anytime  all kinds  all speakers
             ❯ Nov 14  user  Please make the lexer accept… │ #12  Nov 14, 09:31 · user
               Nov 14  note  lexer: identifiers follow the…│
               Nov 14  user  Please make the lexer accept… │ Please make the lexer accept unicode identifiers.
@@ -168,14 +168,14 @@ fn hits_at_four_widths() {
                                                           │
                                                           │
                                                           │
-            Enter reads · Tab list and filters · Esc leaves · ↑↓ choose · Shift-↑↓ scroll    indexing 230 events
+            Enter read · Tab list and filters · Esc quit · ↑↓ choose · Shift-↑↓ scroll       indexing 230 events
         "#]],
     );
     check(
         &browser(160, 14, "lexer", "\twa"),
         &expect![[r#"
             ❯ lexer                                                                                                                                                   3 hits
-            p app  a claude-code  w today  s anything  u anyone
+            p app  a claude-code  w today  s all kinds  u all speakers
             ❯ Nov 14  user  Please make the lexer accept unicode identifiers.        │ #12  Nov 14, 09:31 · user
               Nov 14  note  lexer: identifiers follow the XID rules                  │
               Nov 14  user  Please make the lexer accept unicode identifiers.        │ Please make the lexer accept unicode identifiers.
@@ -187,7 +187,7 @@ fn hits_at_four_widths() {
                                                                                      │
                                                                                      │
                                                                                      │
-            Enter reads · ? help · q leaves · / search · r resume · e edit · t contents · y copy                                                         indexing 230 events
+            Enter read · ? help · q quit · / search · r resume · e edit · t contents · y copy                                                            indexing 230 events
         "#]],
     );
 }
@@ -208,7 +208,7 @@ fn the_contents_at_four_widths() {
 
              Please make the lexer accept unicode identifiers.
                                                                 2 more
-            → opens · ← up · t back · ? help · q leaves · r resume
+            → open · ← up · t back · ? help · q quit · r resume
         "#]],
     );
     check(
@@ -225,7 +225,7 @@ fn the_contents_at_four_widths() {
 
              Please make the lexer accept unicode identifiers.
                                                                                     1 more
-            → opens · ← up · t back · ? help · q leaves · r resume
+            → open · ← up · t back · ? help · q quit · r resume
         "#]],
     );
     check(
@@ -242,7 +242,7 @@ fn the_contents_at_four_widths() {
                                                           │
                                                           │
                                                           │
-            → opens · ← up · t back · ? help · q leaves · r resume
+            → open · ← up · t back · ? help · q quit · r resume
         "#]],
     );
     check(
@@ -259,7 +259,7 @@ fn the_contents_at_four_widths() {
                                                                                      │
                                                                                      │
                                                                                      │
-            → opens · ← up · t back · ? help · q leaves · r resume
+            → open · ← up · t back · ? help · q quit · r resume
         "#]],
     );
 }
@@ -288,14 +288,14 @@ fn the_help_and_the_question_at_four_widths() {
               │ u               user, agent or tools                 │
               │ /               search                               │
              C└──────────────────────────────────────────────────────┘
-            Enter reads · ? help · q leaves · / search · r resume
+            Enter read · ? help · q quit · / search · r resume · e edit
         "#]],
     );
     check(
         &browser(80, 24, "", "\t?"),
         &expect![[r#"
             ❯ type to search                                                     3+ sessions
-            p app  a any agent  w anytime  s anything  u anyone
+            p app  a any agent  w anytime  s all kinds  u all speakers
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and in the…
               N┌ Keys ──────────────────────────────────────────────────────────────────┐
               N│ type            search; Tab: to the list and back                      │
@@ -317,14 +317,14 @@ fn the_help_and_the_question_at_four_widths() {
                └────────────────────────────────────────────────────────────────────────┘
 
 
-            Enter reads · ? help · q leaves · / search · r resume · e edit · t contents
+            Enter read · ? help · q quit · / search · r resume · e edit · t contents
         "#]],
     );
     check(
         &browser(60, 14, "", "\tr"),
         &expect![[r#"
             ❯ type to search                                 3+ sessions
-            p app  a any agent  w anytime  s anything  u anyone
+            p app  a any agent  w anytime  s all kinds  u all speakers
             ❯ 2 h ago      claude-code  Accept unicode identifiers in t…
               ┌ Resume ──────────────────────────────────────────────┐
               │ Accept unicode identifiers in the lexer              │s…
@@ -332,49 +332,49 @@ fn the_help_and_the_question_at_four_widths() {
             ──│ command  claude --resume                             │──
              A│          419f42f0-2fa1-44cc-8b4d-babf59901513        │
              c│                                                      │
-              │ Enter runs it · p prints it · Esc goes back          │
+              │ Enter run · p print · Esc back                       │
               └──────────────────────────────────────────────────────┘
                identifiers.
                        → Fixed: identifiers in `lexer.rs` follo 4 more
-            Enter reads · ? help · q leaves · / search · r resume
+            Enter read · ? help · q quit · / search · r resume · e edit
         "#]],
     );
     check(
         &browser(100, 14, "", "\tr"),
         &expect![[r#"
             ❯ type to search                                                                         3+ sessions
-            p app  a any agent  w anytime  s anything  u anyone
+            p app  a any agent  w anytime  s all kinds  u all speakers
             ❯ 2 h ago      Accept unicode identifiers in… │ Accept unicode identifiers
               Nov 13     ┌ Resume ────────────────────────────────────────────────────────────────┐
               Nov 5, 2025│ Accept unicode identifiers in the lexer                                │
                          │ folder   /home/dev/app                                                 │t unicode
                          │ command  claude --resume 419f42f0-2fa1-44cc-8b4d-babf59901513          │
                          │                                                                        │r.rs` follow
-                         │ Enter runs it · p prints it · Esc goes back                            │
+                         │ Enter run · p print · Esc back                                         │
                          └────────────────────────────────────────────────────────────────────────┘
                                                           │ Commits
                                                           │   • 469cb2e Accept unicode identifiers
                                                           │
-            Enter reads · ? help · q leaves · / search · r resume · e edit · t contents · y copy
+            Enter read · ? help · q quit · / search · r resume · e edit · t contents · y copy
         "#]],
     );
     check(
         &browser(160, 14, "", "\tr"),
         &expect![[r#"
             ❯ type to search                                                                                                                                     3+ sessions
-            p app  a any agent  w anytime  s anything  u anyone
+            p app  a any agent  w anytime  s all kinds  u all speakers
             ❯ 2 h ago      claude-code  Accept unicode identifiers in the lexer and… │ Accept unicode identifiers
               Nov 13       codex        Fix the build  ┌ Resume ────────────────────────────────────────────────────────────────┐
               Nov 5, 2025  claude-code  漢字 in titles │ Accept unicode identifiers in the lexer                                │
                                                        │ folder   /home/dev/app                                                 │nicode identifiers.
                                                        │ command  claude --resume 419f42f0-2fa1-44cc-8b4d-babf59901513          │s` follow the XID rules now.
                                                        │                                                                        │
-                                                       │ Enter runs it · p prints it · Esc goes back                            │
+                                                       │ Enter run · p print · Esc back                                         │
                                                        └────────────────────────────────────────────────────────────────────────┘
                                                                                      │
                                                                                      │
                                                                                      │
-            Enter reads · ? help · q leaves · / search · r resume · e edit · t contents · y copy
+            Enter read · ? help · q quit · / search · r resume · e edit · t contents · y copy
         "#]],
     );
 }
