@@ -58,7 +58,7 @@ fn the_browser_searches_reads_and_resumes() {
             screen.contains("│ Please make") && screen.contains("(END)")
         });
         terminal.press("q");
-        terminal.wait_for("Esc leaves");
+        terminal.wait_for("Esc quit");
     }
     terminal.press("\tr");
     terminal.wait_for("Enter runs it");
