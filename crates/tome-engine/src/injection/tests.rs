@@ -95,7 +95,7 @@ fn a_start_says_it_all_in_order() {
         Read one with memory_read and scope coder.
         - procedural/testing.md: Run one test first
 
-        More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:2026-11-14). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.
+        More: recall_memory searches everything that was said, done or noted; memory_show opens a citation or a day (toc:day:YYYY-MM-DD). In a shell: `tome recall <words>`, `tome show <citation>`, `tome toc`.
         </tome-memory>"#]]
     .assert_eq(&composed.text);
     assert_eq!(composed.cut, Vec::<String>::new());

@@ -9,7 +9,9 @@ use std::path::Path;
 
 use anyhow::Result;
 use tome_proto::{Client, ClientError, v1};
-use tome_terminal::{BOLD, CommandError, DIM, GREEN, RESET, format_counted, one_line};
+use tome_terminal::{
+    BOLD, CommandError, DIM, GREEN, RESET, format_counted, one_line, print_styled,
+};
 
 use super::project_name::ProjectNames;
 use super::project_scope::{projects_in_scope, refuse_several};
@@ -186,7 +188,9 @@ fn list_topics(context: &CommandContext, project: &str, limit: u32) -> Result<Ou
     }
     let said = format!("Work is grouped into topics from {GROUPED_SESSIONS_MIN} sessions on");
     let flag = screen.projects.flag(project);
-    writeln!(out, "\n{DIM}{said} · a file: tome file <path>{flag}{RESET}")?;
+    writeln!(out)?;
+    let hint = format!("{said} · a file: tome file <path>{flag}");
+    print_styled(&mut out, DIM, 0, &hint, screen.prose_width())?;
     Ok(Outcome::Done)
 }
 
