@@ -65,7 +65,9 @@ fn wrap_styled(line: &str, indent: usize, width: usize) -> String {
     let (mut text, mut used, mut has_word) = (String::new(), 0, false);
     for (place, word) in line.split(' ').enumerate() {
         let columns = styled_width(word);
-        if has_word && columns > 0 && used + 1 + columns > width {
+        // A word that a line of its own would not move to the left stays.
+        let gains = has_word && used + 1 > indent;
+        if gains && columns > 0 && used + 1 + columns > width {
             text.truncate(text.trim_end_matches(' ').len());
             text.push('\n');
             text.push_str(&" ".repeat(indent));
