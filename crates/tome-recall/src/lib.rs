@@ -206,7 +206,7 @@ impl Recall {
         is_wide: bool,
     ) -> Vec<(TargetSet, Option<Result<SetReplies, RecallError>>)> {
         let has_descriptors = self.indexer.stores.index_sets_max() > 0;
-        if !is_wide || plan.is_time_only() || !has_descriptors {
+        if !is_wide || !plan.is_answered_by_indexes() || !has_descriptors {
             return targets.into_iter().map(|target| (target, None)).collect();
         }
         parallel::map(targets, SETS_PER_THREAD, |target| {
@@ -227,9 +227,7 @@ impl Recall {
         target: &TargetSet,
     ) -> Result<(), RecallError> {
         let (index_set, project) = target;
-        // A scan reads the events themselves.
-        let has_indexes = plan.tier != Some(Tier::Literal) && !plan.is_time_only();
-        let is_wide = gathered.sets.is_wide && has_indexes;
+        let is_wide = gathered.sets.is_wide && plan.is_answered_by_indexes();
         let complete = is_wide.then(|| CompleteSet::open(&self.indexer, index_set)).flatten();
         if plan.effort.is_full() && complete.is_none() {
             gathered.report.record_behind(self.catch_up_contents(plan, index_set)?);

@@ -120,6 +120,12 @@ impl RecallPlan {
         self.only_time && self.filter.includes_pages(EntrySource::Node)
     }
 
+    /// Returns whether complete indexes suffice to find candidates: a scan reads the events themselves,
+    /// and a time is answered by the contents.
+    pub(super) fn is_answered_by_indexes(&self) -> bool {
+        self.tier != Some(Tier::Literal) && !self.is_time_only()
+    }
+
     pub(super) fn wants_tier(&self, tier: Tier) -> bool {
         match self.tier {
             None | Some(Tier::Fused) => true,

@@ -307,6 +307,7 @@ fn a_query_over_all_projects_opens_few_stores_and_misses_nothing() {
         let open = scene.engine.stores().open_stores().len();
         assert!(open <= 12, "{open} stores are open");
     }
+    close();
     let mut scan = scene.query("z[aeiou]bra");
     (scan.filter.across, scan.syntax) = (Across::All, QuerySyntax::Regex);
     assert_eq!(scene.search(&scan).hits[0].project, root(7));
