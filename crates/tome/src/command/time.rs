@@ -23,7 +23,7 @@ pub fn parse(
         let text = truncate_to(text, 80);
         ModelError::invalid(
             field,
-            format!("cannot read {text:?} as a time; try 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or an age such as 90m, 2h, 3d"),
+            format!("{text:?} is not understood; try 2026-11-15, yesterday, 'last week', 2026-11-15T09:30:00Z, or an age such as 90m, 2h, 3d"),
         )
     })
 }
@@ -39,7 +39,7 @@ pub fn parse_period(
         let text = truncate_to(text, 80);
         ModelError::invalid(
             field,
-            format!("cannot read {text:?} as a time; try 2026-11-15, yesterday, 'last week', 'in March' or 'Feb 9 to Feb 12'"),
+            format!("{text:?} is not understood; try 2026-11-15, yesterday, 'last week', 'in March' or 'Feb 9 to Feb 12'"),
         )
     })
 }

@@ -24,7 +24,7 @@ impl PagePrinter<'_> {
         self.print_facts("Decided", &page.decisions)?;
         self.print_problems(&page.problems)?;
         self.print_entries(page)?;
-        self.print_facts("Found out", &page.statements)?;
+        self.print_facts("Findings and corrections", &page.statements)?;
         let commits = page.commits.iter().take(LINES_SHOWN).cloned().collect::<Vec<_>>();
         let heading = if page.entries.is_empty() { "Commits" } else { "Commits in the same turns" };
         self.print_facts(heading, &commits)?;
