@@ -61,7 +61,7 @@ fn the_browser_searches_reads_and_resumes() {
         terminal.wait_for("Esc quit");
     }
     terminal.press("\tr");
-    terminal.wait_for("Enter runs it");
+    terminal.wait_for("Enter run ");
     terminal.press("p");
     assert_eq!(terminal.wait_for_end(), 0, "{}", terminal.text());
     terminal.wait_for(&format!("claude --resume {SESSION}"));
