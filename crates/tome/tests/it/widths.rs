@@ -48,10 +48,14 @@ fn run_at(world: &World, width: usize, args: &[&str]) -> CommandResult {
     World::run(&mut command, b"")
 }
 
+/// Columns of a label, behind which a long word stays.
+const LABEL_COLUMNS: usize = 9;
+
 /// Lines that do not fit. A word that is longer than a line cannot be wrapped.
 fn wide_lines(text: &str, width: usize) -> Vec<&str> {
     let is_wide = |line: &&str| display_width(line) > width;
-    let is_breakable = |line: &&str| line.trim_start().contains(' ');
+    let fits = |word: &str| display_width(word) + LABEL_COLUMNS <= width;
+    let is_breakable = |line: &&str| line.trim_start().contains(' ') && line.split(' ').all(fits);
     text.lines().filter(is_wide).filter(is_breakable).collect()
 }
 
