@@ -45,7 +45,7 @@ pub(super) fn name_command(command: &str) -> Option<(String, bool)> {
     Some((name, is_major))
 }
 
-/// Whether a command only formats files: it changes them, and checks nothing unless it is asked to.
+/// Returns whether a command formats files in place. With a flag such as `--check` it is a check instead.
 pub(super) fn is_formatter(name: &str, command: &str) -> bool {
     const NAMES: [&str; 12] = [
         "fmt",

@@ -109,8 +109,8 @@ pub(crate) fn read_session(events: &[Event]) -> SessionFacts {
     }
 }
 
-/// What came of a turn: the conclusion of its answer, or the first sentence that says anything, or
-/// what its tool calls show.
+/// Describes the result of a turn: the conclusion of its answer, else the first sentence with content,
+/// else the outcome of its tool calls.
 fn describe_result(turn: &Turn<'_>) -> Option<String> {
     let said = turn.conclusion.as_ref().map(|(_, found)| found.render(RESULT_CHARS_MAX));
     let said = said.or_else(|| Some(find_statement(&turn.answer_parts)?.render(RESULT_CHARS_MAX)));

@@ -108,11 +108,11 @@ mod tests {
     fn projects_are_named_by_their_unique_names() {
         let names = ProjectNames::for_test(&[
             ("/home/dev/env/cli", "env/cli"),
-            ("/home/dev/work/cli", "work/cli"),
+            ("/home/dev/apps/cli", "apps/cli"),
         ]);
         assert_eq!(names.name("/home/dev/env/cli"), "env/cli");
         assert_eq!(names.name("/home/dev/other/"), "other");
-        assert_eq!(names.flag("/home/dev/work/cli"), " --project work/cli");
+        assert_eq!(names.flag("/home/dev/apps/cli"), " --project apps/cli");
         assert_eq!(names.flag(""), "");
         assert_eq!(ProjectNames::for_test(&[("/app", "app")]).flag("/app"), "");
     }

@@ -1,4 +1,4 @@
-//! What `tome backup` and `tome restore` print.
+//! The output of `tome backup` and `tome restore`.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -10,7 +10,7 @@ use tome_terminal::{BOLD, RESET, YELLOW, format_bytes, format_counted, wrap_line
 
 use super::{CheckedBackup, Screen};
 
-/// What a backup could take over from an interrupted one.
+/// The part of an interrupted backup that this one reuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reuse {
     /// There was none, or it held nothing of use.
