@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use serde_json::Value;
-use tome_model::Event;
+use tome_model::{Event, Tool};
 
 use super::limits::EVENT_TEXTS_MAX;
 
@@ -20,6 +20,11 @@ pub fn event_texts(event: &Event) -> impl Iterator<Item = Cow<'_, str>> {
         std::iter::once(&tool.input).chain(output)
     });
     text.into_iter().chain(tool.flat_map(json_strings)).take(EVENT_TEXTS_MAX)
+}
+
+/// Returns the texts of a call's input, in the order of [`event_texts`].
+pub fn tool_input_texts(tool: &Tool) -> impl Iterator<Item = Cow<'_, str>> {
+    json_strings(&tool.input)
 }
 
 /// Tools whose output repeats stored memory.

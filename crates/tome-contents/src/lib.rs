@@ -34,12 +34,12 @@ pub use calendar::{
     ProjectShare, StoreRebuildResult, StoreReport, StoreVerifyResult, list_span,
 };
 pub use changes::CONTENTS_WORKER;
-pub use event_text::event_texts;
+pub use event_text::{event_texts, tool_input_texts};
 pub use evidence::EXTRACTIVE;
 pub use expand::ExpandedGrip;
 pub use extract::{
     Extractive, FileChange, ToolCall, ToolOutcome, cut_turns, find_conclusion, is_prompt,
-    list_edited_files, read_tool_call, skip_acknowledgment,
+    list_edited_files, read_tool_call, shorten_path, skip_acknowledgment,
 };
 pub use instructions::{
     INSTRUCTIONS_WORKER, Instruction, Instructions, ListedInstruction, find_concerned,

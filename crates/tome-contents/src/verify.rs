@@ -211,7 +211,12 @@ fn is_shown(fact: &Fact, grips: &[Grip]) -> bool {
             let is_rebased = |grip: &Grip| grip.excerpt.starts_with("Successfully rebased");
             from(&AGENT) || from(&[EventKind::ToolResult]) && grips.iter().any(is_rebased)
         }
-        FactKind::Decision => from(&[EventKind::UserMessage]) || from(&AGENT),
+        FactKind::Decision => {
+            from(&[EventKind::UserMessage])
+                || from(&AGENT)
+                // The result of a question tool is the user's answer.
+                || from(&[EventKind::ToolResult]) && fact.text.contains(" (to the question ")
+        }
         FactKind::Open | FactKind::Title => !grips.is_empty(),
     }
 }

@@ -4,7 +4,6 @@
 use tome_ledger::{EventRange, Ledger, OrderKey, ScanDirection};
 use tome_model::{Event, EventKind};
 
-use super::candidate::CandidateBody;
 use crate::RecallError;
 
 /// Events read before and after a hit; a longer turn is shown without its other end.
@@ -35,20 +34,17 @@ pub struct TurnPart {
 /// Reads the turn around an event.
 pub(super) fn load_turn(
     ledger: &Ledger,
-    body: &CandidateBody,
+    own: &Event,
     mark: OrderKey,
 ) -> Result<HitTurn, RecallError> {
-    let Some(session) = &body.session else { return Ok(HitTurn::default()) };
-    let session = tome_model::SessionId::parse(session)?;
     let scan = |direction| EventRange {
-        session: Some(session.clone()),
+        session: Some(own.session.clone()),
         after: Some(mark),
         direction,
         ..EventRange::default()
     };
-    let Some(own) = ledger.event_by_order(mark)? else { return Ok(HitTurn::default()) };
     let mut turn = HitTurn::default();
-    if tome_contents::is_prompt(&own) {
+    if tome_contents::is_prompt(own) {
         turn.prompt = Some(mark.seq);
     } else {
         for pair in ledger.events(&scan(ScanDirection::Backward)).take(EVENTS_MAX) {

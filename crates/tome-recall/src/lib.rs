@@ -5,6 +5,7 @@
 //! themselves.
 
 mod answer;
+mod call_text;
 mod candidate;
 mod candidate_pool;
 mod candidate_set;
@@ -364,14 +365,18 @@ impl Recall {
         let said = pack::collect_statements(ranked, plan);
         let words = other_statements::query_words(&plan.text);
         for (hit, one) in hits.iter_mut().zip(chosen) {
-            let Some(candidate) = ranked.get(one.at()).map(|one| &one.candidate) else { continue };
+            let Some(one) = ranked.get(one.at()) else { continue };
+            let candidate = &one.candidate;
             let Some(body) = &candidate.body else { continue };
             let (Some(mark), Some(set)) = (body.mark(), gathered.sets.get(candidate.set_index))
             else {
                 continue;
             };
-            if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref() {
-                hit.turn = hit_turn::load_turn(ledger, body, mark)?;
+            if let Some(ledger) = set.open(&self.indexer)?.ledger.as_ref()
+                && let Some(event) = ledger.event_by_order(mark)?
+            {
+                hit.turn = hit_turn::load_turn(ledger, &event, mark)?;
+                pack::describe_call(hit, one, &event, plan);
             }
             if let Some(own) = said.get(&(candidate.set_index, mark.seq)) {
                 let others: Vec<&other_statements::Statement> = said

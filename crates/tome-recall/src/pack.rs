@@ -8,9 +8,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use tome_finder::EntrySource;
-use tome_model::{EventKind, Millis};
+use tome_model::{Event, EventKind, Millis};
 use tome_text::{LineBreaks, estimate_tokens, excerpt_around};
 
+use super::call_text::render_call_text;
 use super::candidate::{CandidateRecord, SourceKind, source_kind};
 use super::cite::CitationContext;
 use super::indexer::PageKey;
@@ -279,6 +280,20 @@ fn build_hit(one: &RankedCandidate, plan: &RecallPlan, cite: &CitationContext) -
         }
     }
     hit
+}
+
+/// Puts the call and its outcome before the text of a hit in a tool call.
+pub(super) fn describe_call(
+    hit: &mut RecallHit,
+    one: &RankedCandidate,
+    event: &Event,
+    plan: &RecallPlan,
+) {
+    let Some(body) = one.candidate.body.as_ref().filter(|body| body.tool.is_some()) else { return };
+    let shown = find_shown_range(one, &body.text, plan);
+    if let Some(text) = render_call_text(event, &body.text, &shown, AGENT_SNIPPET_CHARS) {
+        hit.text = text;
+    }
 }
 
 /// The passages of the best candidates in messages that people wrote, by set and number, to compare

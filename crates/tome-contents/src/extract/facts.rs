@@ -5,6 +5,7 @@ use tome_text::{count_words, truncate_words};
 
 use super::answer::{find_closing_question, is_check_report, names_subject};
 use super::changes::{changed_files, render_changes};
+use super::choices::find_choices;
 use super::clause::{capitalize, cut_clause};
 use super::commits::FinishedRebase;
 use super::courtesy::{is_polite, strip_courtesy};
@@ -187,6 +188,9 @@ fn add_turn_facts(turn: &Turn<'_>, events: &[Event], facts: &mut Vec<DraftFact>)
         add_prompt_facts(turn, at, facts);
     }
     facts.extend(turn.rejections.iter().filter_map(|(at, words)| read_rejection(*at, words)));
+    for (at, event) in turn.events.clone().filter_map(|at| Some((at, events.get(at)?))) {
+        facts.extend(find_choices(at, event));
+    }
     facts.extend(find_outcome(turn).or_else(|| find_request(turn)));
     facts.extend(find_agent_decision(turn, events));
 }

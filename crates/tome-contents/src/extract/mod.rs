@@ -7,8 +7,10 @@
 mod activity;
 mod answer;
 mod bullets;
+mod call_line;
 mod chain;
 mod changes;
+mod choices;
 mod clause;
 mod command_name;
 mod commands;
@@ -49,6 +51,7 @@ use super::{
 };
 
 pub(crate) use activity::read_activity;
+pub use call_line::shorten_path;
 pub use commands::CommandOutcome;
 pub use files::{FileTouchKind, list_edited_files};
 pub use outcome::ToolOutcome;

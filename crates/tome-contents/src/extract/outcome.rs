@@ -27,6 +27,45 @@ pub enum ToolOutcome {
     Unknown,
 }
 
+impl ToolOutcome {
+    /// Whether the call passed; `None` if its payload does not tell.
+    pub fn has_passed(self) -> Option<bool> {
+        match self {
+            Self::Exited(code) => Some(code == 0),
+            Self::Unknown => None,
+            Self::Failed | Self::Rejected | Self::Interrupted | Self::TimedOut | Self::NotRun => {
+                Some(false)
+            }
+        }
+    }
+
+    /// The outcome in words; empty if the call passed or its outcome is unknown.
+    pub fn words(self) -> String {
+        match self {
+            Self::Exited(0) | Self::Unknown => String::new(),
+            Self::Exited(code) => format!("exit {code}"),
+            Self::Failed => "failed".to_owned(),
+            Self::Rejected => "rejected".to_owned(),
+            Self::Interrupted => "stopped by the user".to_owned(),
+            Self::TimedOut => "timed out".to_owned(),
+            Self::NotRun => "not run".to_owned(),
+        }
+    }
+
+    /// One word for programs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Exited(0) => "passed",
+            Self::Exited(_) | Self::Failed => "failed",
+            Self::Rejected => "rejected",
+            Self::Interrupted => "interrupted",
+            Self::TimedOut => "timed_out",
+            Self::NotRun => "not_run",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 const INTERRUPTED: [&str; 6] = [
     "[Request interrupted by user",
     "Interrupted by user",

@@ -2,6 +2,7 @@
 
 use tome_model::{Event, Tool};
 
+use super::call_line::describe_call;
 use super::commands::{CommandOutcome, find_command_line, parse_command_runs};
 use super::failures::render_failure_message;
 use super::files::{FileTouchKind, parse_touched_files};
@@ -14,6 +15,8 @@ pub struct ToolCall<'a> {
     pub outcome: ToolOutcome,
     /// The line that tells why it failed.
     pub reason: Option<String>,
+    /// The call in one line: its command, or the tool and what it was called with.
+    pub line: String,
     /// The command line of a shell call.
     pub command: Option<&'a str>,
     /// Files that it created, changed, deleted or read, as the agent named them.
@@ -24,8 +27,11 @@ pub struct ToolCall<'a> {
 pub fn read_tool_call(event: &Event) -> Option<ToolCall<'_>> {
     let tool = event.tool.as_ref()?;
     let files = parse_touched_files(event, tool).into_iter().map(|file| (file.path, file.action));
+    let files: Vec<(&str, FileTouchKind)> = files.collect();
     let (outcome, reason) = judge_call(event, tool);
-    Some(ToolCall { outcome, reason, command: find_command_line(tool), files: files.collect() })
+    let command = find_command_line(tool);
+    let line = describe_call(tool, command, files.first().map(|(path, _)| *path), &event.cwd);
+    Some(ToolCall { outcome, reason, line, command, files })
 }
 
 /// The outcome of a call, and why it failed. The exit code of a shell call may be that of `tail`: a

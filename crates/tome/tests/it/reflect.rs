@@ -1,7 +1,9 @@
 //! Reflections: the daemon has the chat model write notes about finished sessions.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
-use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually};
+use tome_testkit::{ModelServer, ScriptedAnswer, World, eventually, eventually_within};
 
 use crate::import::{import, settle};
 use crate::notes_cli::{memory, memory_json};
@@ -63,10 +65,16 @@ pub fn reflections(world: &World) -> Value {
 
 /// Waits until this many sessions have been reflected on.
 pub fn done(world: &World, count: u64) -> Value {
-    eventually("a reflection", || {
-        let reflections = reflections(world);
-        (reflections["done"] == count).then_some(reflections)
-    })
+    let mut seen = Value::Null;
+    let found = eventually_within(Duration::from_secs(20), || {
+        seen = reflections(world);
+        (seen["done"] == count).then(|| seen.clone())
+    });
+    found.unwrap_or_else(|| panic!("{count} reflections were not done: {seen}\n{}", log(world)))
+}
+
+fn log(world: &World) -> String {
+    std::fs::read_to_string(world.home().join("run/daemon.log")).unwrap_or_default()
 }
 
 /// Restarts the daemon with the current settings.

@@ -2,18 +2,14 @@
 
 use std::ops::Range;
 
-use serde_json::Value;
 use tome_contents::{ToolOutcome, find_rejection_words, is_prompt, read_tool_call};
-use tome_model::{Event, EventKind, Millis, Tool};
-use tome_terminal::{json_to_text, one_line};
+use tome_model::{Event, EventKind, Millis};
+use tome_terminal::one_line;
 
 use super::edits::{FileEdit, read_edits};
 
 /// Characters of a tool call.
 const CALL_CHARS_MAX: usize = 400;
-/// Fields of a call that have no better description, and characters of each.
-const FIELDS_SHOWN: usize = 3;
-const FIELD_CHARS_MAX: usize = 60;
 /// Characters of the reason why a tool call failed.
 const REASON_CHARS_MAX: usize = 240;
 /// Characters of a message that is neither a prompt nor an answer.
@@ -42,7 +38,7 @@ pub enum TurnStep<'a> {
     Called {
         number: u64,
         line: String,
-        outcome: CallOutcome,
+        outcome: ToolOutcome,
         reason: Option<String>,
         edits: Vec<FileEdit>,
     },
@@ -61,47 +57,6 @@ impl TurnStep<'_> {
             | Self::Called { number, .. }
             | Self::Note { number, .. }
             | Self::Subagent { number, .. } => *number,
-        }
-    }
-}
-
-/// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CallOutcome(ToolOutcome);
-
-impl CallOutcome {
-    /// Whether it passed; `None` if its payload does not tell.
-    pub fn has_passed(self) -> Option<bool> {
-        match self.0 {
-            ToolOutcome::Exited(code) => Some(code == 0),
-            ToolOutcome::Unknown => None,
-            _ => Some(false),
-        }
-    }
-
-    /// The outcome in words; empty if it passed or is unknown.
-    pub fn words(self) -> String {
-        match self.0 {
-            ToolOutcome::Exited(0) | ToolOutcome::Unknown => String::new(),
-            ToolOutcome::Exited(code) => format!("exit {code}"),
-            ToolOutcome::Failed => "failed".to_owned(),
-            ToolOutcome::Rejected => "rejected".to_owned(),
-            ToolOutcome::Interrupted => "stopped by the user".to_owned(),
-            ToolOutcome::TimedOut => "timed out".to_owned(),
-            ToolOutcome::NotRun => "not run".to_owned(),
-        }
-    }
-
-    /// One word for programs.
-    pub fn word(self) -> &'static str {
-        match self.0 {
-            ToolOutcome::Exited(0) => "passed",
-            ToolOutcome::Exited(_) | ToolOutcome::Failed => "failed",
-            ToolOutcome::Rejected => "rejected",
-            ToolOutcome::Interrupted => "interrupted",
-            ToolOutcome::TimedOut => "timed_out",
-            ToolOutcome::NotRun => "not_run",
-            ToolOutcome::Unknown => "unknown",
         }
     }
 }
@@ -179,80 +134,12 @@ impl<'a> ConversationTurn<'a> {
 
     fn add_call(&mut self, number: u64, event: &Event) {
         let (Some(call), Some(tool)) = (read_tool_call(event), &event.tool) else { return };
-        let outcome = CallOutcome(call.outcome);
-        let edits = match outcome.has_passed() {
+        let edits = match call.outcome.has_passed() {
             Some(false) => Vec::new(),
             _ => read_edits(tool, &event.cwd),
         };
-        let detail = match (call.command, call.files.first()) {
-            (Some(command), _) => shorten_command(command, &event.cwd),
-            (None, Some((path, _))) => format!("{} {}", tool.name, shorten_path(path, &event.cwd)),
-            (None, None) => describe_call(tool, &event.cwd),
-        };
-        let line = one_line(&detail, CALL_CHARS_MAX);
+        let line = one_line(&call.line, CALL_CHARS_MAX);
         let reason = call.reason.map(|reason| one_line(&reason, REASON_CHARS_MAX));
-        self.steps.push(TurnStep::Called { number, line, outcome, reason, edits });
+        self.steps.push(TurnStep::Called { number, line, outcome: call.outcome, reason, edits });
     }
-}
-
-/// A call that is neither a command nor about a file, in a few words.
-fn describe_call(tool: &Tool, cwd: &str) -> String {
-    // `mcp__server__tool`, as people say it.
-    let name = match tool.name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
-        Some((server, name)) => format!("{server}: {name}"),
-        None => tool.name.clone(),
-    };
-    if let Some(todos) = tool.input.get("todos").and_then(Value::as_array) {
-        return format!("{name} {}", describe_plan(todos));
-    }
-    // A search is told by its words rather than by its folder.
-    let fields = ["pattern", "query", "url", "description", "question", "title", "skill", "prompt"];
-    let words = fields.iter().find_map(|field| tool.input.get(field)?.as_str());
-    let input = match (words, &tool.input) {
-        (Some(words), _) => words.to_owned(),
-        (None, Value::Object(fields)) => describe_fields(fields),
-        (None, input) => json_to_text(input),
-    };
-    format!("{name} {}", shorten_path(&input, cwd)).trim_end().to_owned()
-}
-
-/// Such as `2 of 5 done, now: Write the tests`.
-fn describe_plan(todos: &[Value]) -> String {
-    let has_state = |todo: &&Value, state: &str| {
-        todo.get("status").and_then(Value::as_str).is_some_and(|status| status == state)
-    };
-    let done = todos.iter().filter(|todo| has_state(todo, "completed")).count();
-    let current = todos.iter().find(|todo| has_state(todo, "in_progress"));
-    let current = current.and_then(|todo| todo.get("content")?.as_str());
-    let current = current.map(|text| format!(", now: {text}")).unwrap_or_default();
-    format!("{done} of {} done{current}", todos.len())
-}
-
-/// The short values of a call's fields.
-fn describe_fields(fields: &serde_json::Map<String, Value>) -> String {
-    let shown = fields.iter().filter_map(|(name, value)| match value {
-        Value::String(text) if !text.is_empty() => {
-            Some(format!("{name}={}", one_line(text, FIELD_CHARS_MAX)))
-        }
-        Value::Number(number) => Some(format!("{name}={number}")),
-        Value::Bool(true) => Some(name.clone()),
-        _ => None,
-    });
-    shown.take(FIELDS_SHOWN).collect::<Vec<_>>().join(" ")
-}
-
-/// A path relative to the folder of the session, if it is below it.
-pub fn shorten_path<'p>(path: &'p str, cwd: &str) -> &'p str {
-    let below =
-        path.strip_prefix(cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
-    below.filter(|rest| !rest.is_empty() && !cwd.is_empty()).unwrap_or(path)
-}
-
-/// The first line of a command, without a leading change to the session's own folder.
-fn shorten_command(command: &str, cwd: &str) -> String {
-    let own = format!("cd {cwd} && ");
-    let command = command.trim().strip_prefix(&own).unwrap_or(command.trim());
-    let mut lines = command.lines();
-    let first = lines.next().unwrap_or_default();
-    if lines.next().is_some() { format!("{first} …") } else { first.to_owned() }
 }

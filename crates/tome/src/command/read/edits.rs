@@ -2,9 +2,8 @@
 
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
+use tome_contents::shorten_path;
 use tome_model::Tool;
-
-use super::conversation::shorten_path;
 
 /// Lines around a change.
 const CONTEXT_LINES: usize = 2;

@@ -214,7 +214,7 @@ fn step_json(step: &TurnStep<'_>) -> Value {
                     |edit| json!({"path": edit.path, "added": edit.added, "removed": edit.removed}),
                 )
                 .collect();
-            json!({"kind": "tool", "number": number, "call": line, "outcome": outcome.word(), "reason": reason, "edits": edits})
+            json!({"kind": "tool", "number": number, "call": line, "outcome": outcome.as_str(), "reason": reason, "edits": edits})
         }
         TurnStep::Note { number, text } => json!({"kind": "note", "number": number, "text": text}),
         TurnStep::Subagent { number, steps } => {

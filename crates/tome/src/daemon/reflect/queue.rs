@@ -288,6 +288,10 @@ impl ReflectionQueueState {
         match self.find(project, session) {
             Some(one) if seq <= one.last_seq => return false,
             Some(one) if is_activity || is_end => {
+                if is_activity && one.said_seq == 0 && event.at.0 > one.over_ms {
+                    // It continues after an end before which nothing was said.
+                    one.first_seq = seq;
+                }
                 one.last_seq = seq;
                 one.last_ms = event.arrived.0;
                 one.said_seq = if is_activity { seq } else { one.said_seq };
@@ -296,16 +300,17 @@ impl ReflectionQueueState {
                     one.over_ms = event.at.0.max(one.over_ms);
                 }
             }
-            None if is_activity => self.sessions.push(WaitingSession {
+            // The end of a session may arrive first, if its other events are still in the spool.
+            None if is_activity || is_end => self.sessions.push(WaitingSession {
                 store: store.to_path_buf(),
                 project: project.clone(),
                 session: session.to_owned(),
                 agent: event.agent.to_string(),
                 first_seq: seq,
                 last_seq: seq,
-                said_seq: seq,
-                over_seq: 0,
-                over_ms: 0,
+                said_seq: if is_activity { seq } else { 0 },
+                over_seq: if is_end { seq } else { 0 },
+                over_ms: if is_end { event.at.0 } else { 0 },
                 looked_seq: 0,
                 last_ms: event.arrived.0,
                 tries: 0,

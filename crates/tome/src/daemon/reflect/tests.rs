@@ -105,3 +105,30 @@ fn silence_is_counted_from_the_last_arrival() {
     assert_eq!(queue.begin_next(&now(NOW_MS + 1_000)).unwrap(), None);
     assert!(queue.begin_next(&now(NOW_MS + 1_800_000)).unwrap().is_some());
 }
+
+/// Hooks that miss a busy daemon leave their events in the spool, from where they arrive later.
+#[test]
+fn an_end_that_arrives_first_ends_the_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let queue = ReflectionQueue::open(folder.path().join("reflections.json"));
+    let record = |seq: u64, ms: u64, kind: EventKind| {
+        queue.record_events(Path::new("/app/ledger"), &[(seq, event(ms, kind))]).unwrap();
+    };
+    let due = |ms: u64| queue.begin_next(&now(ms)).unwrap();
+    record(1, NOW_MS + 50, EventKind::Compaction);
+    assert_eq!(due(NOW_MS + 10_000), None, "nothing was said");
+    assert_eq!(queue.status(true).unwrap().waiting, 0);
+    record(2, NOW_MS + 10, EventKind::UserMessage);
+    record(3, NOW_MS + 20, EventKind::AssistantStop);
+    let ended = due(NOW_MS + 10_000).unwrap();
+    assert_eq!((ended.first_seq, ended.last_seq), (1, 3));
+    let done = AttemptOutcome::Done { written: Vec::new() };
+    queue.finish(&ended, done, NOW_MS + 10_000).unwrap();
+
+    // The end of an empty continuation is no reason to interrupt the next one.
+    record(4, NOW_MS + 20_000, EventKind::Compaction);
+    record(5, NOW_MS + 30_000, EventKind::UserMessage);
+    assert_eq!(due(NOW_MS + 40_000), None, "the session goes on");
+    record(6, NOW_MS + 50_000, EventKind::SessionEnd);
+    assert_eq!(due(NOW_MS + 60_000).unwrap().first_seq, 5);
+}

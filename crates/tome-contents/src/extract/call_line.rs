@@ -1,0 +1,93 @@
+//! A tool call in one line: the command, or the tool's name and what it was called with.
+
+use serde_json::{Map, Value};
+use tome_model::Tool;
+use tome_text::{collapse_whitespace, truncate_words};
+
+/// Fields of a call that have no better description, and characters of each.
+const FIELDS_SHOWN: usize = 3;
+const FIELD_CHARS_MAX: usize = 60;
+
+/// Fields that say best what a call is about. A search is told by its words rather than by its
+/// folder.
+const SUBJECTS: [&str; 8] =
+    ["pattern", "query", "url", "description", "question", "title", "skill", "prompt"];
+
+/// Describes a call by its command, else by its first file, else by its input.
+pub(super) fn describe_call(
+    tool: &Tool,
+    command: Option<&str>,
+    file: Option<&str>,
+    cwd: &str,
+) -> String {
+    let name = display_name(&tool.name);
+    let line = match (command, file) {
+        (Some(command), _) => shorten_command(command, cwd),
+        (None, Some(path)) => format!("{name} {}", shorten_path(path, cwd)),
+        (None, None) => format!("{name} {}", describe_input(&tool.input, cwd)),
+    };
+    collapse_whitespace(&line)
+}
+
+/// `mcp__server__tool`, as people say it.
+fn display_name(name: &str) -> String {
+    match name.strip_prefix("mcp__").and_then(|rest| rest.split_once("__")) {
+        Some((server, name)) => format!("{server}: {name}"),
+        None => name.to_owned(),
+    }
+}
+
+fn describe_input(input: &Value, cwd: &str) -> String {
+    if let Some(todos) = input.get("todos").and_then(Value::as_array) {
+        return describe_plan(todos);
+    }
+    let subject = SUBJECTS.iter().find_map(|field| input.get(field)?.as_str());
+    match (subject, input) {
+        (Some(subject), _) => shorten_path(subject, cwd).to_owned(),
+        (None, Value::Object(fields)) => describe_fields(fields),
+        (None, Value::String(text)) => text.clone(),
+        (None, Value::Null) => String::new(),
+        (None, other) => other.to_string(),
+    }
+}
+
+/// Such as `2 of 5 done, now: Write the tests`.
+fn describe_plan(todos: &[Value]) -> String {
+    let has_state = |todo: &&Value, state: &str| {
+        todo.get("status").and_then(Value::as_str).is_some_and(|status| status == state)
+    };
+    let done = todos.iter().filter(|todo| has_state(todo, "completed")).count();
+    let current = todos.iter().find(|todo| has_state(todo, "in_progress"));
+    let current = current.and_then(|todo| todo.get("content")?.as_str());
+    let current = current.map(|text| format!(", now: {text}")).unwrap_or_default();
+    format!("{done} of {} done{current}", todos.len())
+}
+
+/// The short values of a call's fields.
+fn describe_fields(fields: &Map<String, Value>) -> String {
+    let shown = fields.iter().filter_map(|(name, value)| match value {
+        Value::String(text) if !text.is_empty() => {
+            Some(format!("{name}={}", truncate_words(&collapse_whitespace(text), FIELD_CHARS_MAX)))
+        }
+        Value::Number(number) => Some(format!("{name}={number}")),
+        Value::Bool(true) => Some(name.clone()),
+        _ => None,
+    });
+    shown.take(FIELDS_SHOWN).collect::<Vec<_>>().join(" ")
+}
+
+/// A path relative to the folder of the session, if it is below it.
+pub fn shorten_path<'p>(path: &'p str, cwd: &str) -> &'p str {
+    let below =
+        path.strip_prefix(cwd.trim_end_matches('/')).and_then(|rest| rest.strip_prefix('/'));
+    below.filter(|rest| !rest.is_empty() && !cwd.is_empty()).unwrap_or(path)
+}
+
+/// The first line of a command, without a leading change to the session's own folder.
+fn shorten_command(command: &str, cwd: &str) -> String {
+    let own = format!("cd {cwd} && ");
+    let command = command.trim().strip_prefix(&own).unwrap_or(command.trim());
+    let mut lines = command.lines();
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() { format!("{first} …") } else { first.to_owned() }
+}

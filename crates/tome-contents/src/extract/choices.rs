@@ -1,0 +1,189 @@
+//! The user's answers to questions that an agent asked through a tool: `AskUserQuestion` of Claude
+//! Code, `question` of OpenCode, `request_user_input` of Codex, `ask_user` of Gemini CLI and
+//! Copilot CLI.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+use tome_model::{Event, FactKind, Tool};
+use tome_text::count_words;
+
+use super::clause::{capitalize, cut_clause};
+use super::draft_fact::{DraftFact, build_evidence};
+use super::text::{output_texts, plain_text};
+
+const QUESTION_TOOLS: [&str; 4] = ["askuserquestion", "question", "request_user_input", "ask_user"];
+/// Questions read per call.
+const QUESTIONS_MAX: usize = 8;
+const QUESTION_CHARS_MAX: usize = 130;
+const ANSWER_WORDS_MAX: usize = 40;
+
+/// Returns the decisions in the answers to a question tool.
+pub(super) fn find_choices(at: usize, event: &Event) -> Vec<DraftFact> {
+    let Some(tool) = event.tool.as_ref().filter(|tool| is_question_tool(&tool.name)) else {
+        return Vec::new();
+    };
+    let outputs = output_texts(event);
+    let answers = find_answers(tool, &outputs);
+    let choice = |(index, question): (usize, Question<'_>)| {
+        let raw: Cow<'_, str> = match &answers {
+            Some(answers) => Cow::Owned(question.find_answer(index, answers)?),
+            None => Cow::Borrowed(find_quoted_answer(question.text, &outputs)?),
+        };
+        let answer = plain_text(&raw).replace(" (Recommended)", "");
+        let answer = answer.trim_end_matches(['.', '!', ' ']);
+        if !(1..=ANSWER_WORDS_MAX).contains(&count_words(answer)) || is_unanswered(answer) {
+            return None;
+        }
+        let asked = cut_clause(&plain_text(question.text), QUESTION_CHARS_MAX);
+        let text = format!("{} (to the question \"{asked}\")", capitalize(answer));
+        let evidence = vec![build_evidence(at, question.text), build_evidence(at, &raw)];
+        DraftFact::new(FactKind::Decision, &text, 8, evidence)
+    };
+    read_questions(&tool.input).into_iter().enumerate().filter_map(choice).collect()
+}
+
+fn is_question_tool(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    QUESTION_TOOLS.contains(&name.rsplit("__").next().unwrap_or(&name))
+}
+
+/// Answers that say that there is none.
+fn is_unanswered(answer: &str) -> bool {
+    let lower = answer.to_lowercase();
+    ["unanswered", "no answer", "skipped", "no preference"].contains(&lower.as_str())
+}
+
+struct Question<'a> {
+    text: &'a str,
+    id: Option<&'a str>,
+    header: Option<&'a str>,
+}
+
+impl Question<'_> {
+    /// Agents key the answers by the question, its id, its header or its number.
+    fn find_answer(&self, index: usize, answers: &Map<String, Value>) -> Option<String> {
+        let number = index.to_string();
+        let keys = [Some(self.text), self.id, self.header, Some(number.as_str())];
+        keys.into_iter().flatten().find_map(|key| answers.get(key)).and_then(read_answer)
+    }
+}
+
+fn read_questions(input: &Value) -> Vec<Question<'_>> {
+    let listed = input.get("questions").and_then(Value::as_array);
+    let all = listed.map_or(std::slice::from_ref(input), Vec::as_slice);
+    let questions = all.iter().filter_map(|value| {
+        Some(Question {
+            text: value.get("question")?.as_str()?,
+            id: value.get("id").and_then(Value::as_str),
+            header: value.get("header").and_then(Value::as_str),
+        })
+    });
+    questions.take(QUESTIONS_MAX).collect()
+}
+
+/// The answers as an object: in the output, or in one of its texts as JSON.
+fn find_answers<'a>(tool: &'a Tool, outputs: &[&str]) -> Option<Cow<'a, Map<String, Value>>> {
+    if let Some(answers) = tool.output.get("answers").and_then(Value::as_object) {
+        return Some(Cow::Borrowed(answers));
+    }
+    outputs.iter().filter(|text| text.trim_start().starts_with('{')).find_map(|text| {
+        let parsed: Value = serde_json::from_str(text).ok()?;
+        parsed.get("answers").and_then(Value::as_object).cloned().map(Cow::Owned)
+    })
+}
+
+/// An answer is a text, a list of them, or an object with one.
+fn read_answer(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        // Several would have to be quoted one by one.
+        Value::Array(all) => match all.as_slice() {
+            [only] => read_answer(only),
+            _ => None,
+        },
+        Value::Object(fields) => read_answer(fields.get("answers")?),
+        _ => None,
+    }
+}
+
+/// The answer in `… "question"="answer" …`.
+fn find_quoted_answer<'a>(question: &str, outputs: &[&'a str]) -> Option<&'a str> {
+    let key = format!("\"{question}\"=\"");
+    outputs.iter().find_map(|text| {
+        let answer = text.get(text.find(&key)? + key.len()..)?;
+        // An answer may hold quotation marks, so it ends before the next question or the end.
+        let end = answer.find("\", \"").or_else(|| answer.rfind("\". ")).or(answer.rfind('"'))?;
+        answer.get(..end)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use tome_model::{Agent, EventId, EventKind, Millis, Role, SessionId};
+
+    use super::*;
+
+    fn choices(name: &str, input: Value, output: Value) -> Vec<String> {
+        let event = Event {
+            id: EventId::parse("event-1").unwrap(),
+            session: SessionId::parse("session-1").unwrap(),
+            agent: Agent::parse("claude-code").unwrap(),
+            kind: EventKind::ToolResult,
+            role: Role::Tool,
+            text: String::new(),
+            tool: Some(Tool { name: name.to_owned(), input, output }),
+            at: Millis(1),
+            arrived: Millis(1),
+            project: "/app".to_owned(),
+            cwd: "/app".to_owned(),
+            meta: Map::default(),
+        };
+        let found = find_choices(0, &event);
+        for fact in &found {
+            for one in &fact.evidence {
+                assert!(crate::evidence::contains_excerpt(&event, &one.excerpt), "{one:?}");
+            }
+        }
+        found.into_iter().map(|fact| fact.text).collect()
+    }
+
+    const LEXER: &str = "Which lexer should we use?";
+
+    fn questions() -> Value {
+        json!({"questions": [
+            {"question": LEXER, "header": "Lexer", "id": "lexer", "options": [{"label": "logos"}]},
+            {"question": "Keep the old one?", "header": "Old", "id": "old"},
+        ]})
+    }
+
+    #[test]
+    fn an_answer_is_a_decision_in_the_format_of_every_agent() {
+        let chosen = format!("Logos (to the question \"{LEXER}\")");
+        let sentence = format!(
+            "Your questions have been answered: \"{LEXER}\"=\"logos (Recommended)\", \"Keep the old \
+             one?\"=\"No, delete it\". You can now continue with these answers in mind."
+        );
+        let both =
+            [chosen.clone(), "No, delete it (to the question \"Keep the old one?\")".to_owned()];
+        let answers = json!({LEXER: "logos", "Keep the old one?": "No, delete it"});
+        let object = json!({"questions": questions()["questions"], "answers": answers});
+        assert_eq!(choices("AskUserQuestion", questions(), object), both);
+        assert_eq!(choices("AskUserQuestion", questions(), json!(sentence)), both);
+        let by_id = json!({"output": r#"{"answers":{"lexer":{"answers":["logos"]}}}"#});
+        assert_eq!(choices("request_user_input", questions(), by_id), both[..1]);
+        let by_number = json!({"llmContent": r#"{"answers":{"0":"logos"}}"#});
+        assert_eq!(choices("ask_user", questions(), by_number), [chosen]);
+    }
+
+    #[test]
+    fn without_an_answer_there_is_no_decision() {
+        let dismissed = json!("User dismissed ask_user dialog without answering.");
+        assert!(choices("ask_user", questions(), dismissed).is_empty());
+        assert!(choices("AskUserQuestion", questions(), json!({"answers": {}})).is_empty());
+        assert!(choices("Read", questions(), json!({"answers": {LEXER: "logos"}})).is_empty());
+        let deep = (0..200).fold(json!("logos"), |inner, _| json!([inner]));
+        let _ = choices("question", questions(), json!({"answers": {LEXER: deep}}));
+    }
+}
